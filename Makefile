@@ -1,0 +1,61 @@
+# h123: `make quick` measures something now, `make test` proves the tool works. `make help` lists the rest.
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+LAB := lab/target/release/h123-lab
+LAB_SOURCES := $(shell find lab -path lab/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
+
+.PHONY: help setup quick test test-all bench lint clean
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(VENV)/run.stamp $(LAB) ## Python environment and the lab (./h123 does this by itself)
+
+quick: ## compare HTTP/1.1, HTTP/2 and HTTP/3 on three networks: about 5 minutes after the builds
+	@./h123 run studies/quick.yaml
+
+test: setup $(VENV)/dev.stamp ## all tests that fit in a few minutes
+	@cd lab && cargo test --workspace --release --locked --quiet
+	@cd subjects/go && go test ./...
+	@PYTHONPATH=src $(PY) -m pytest -m "not heavy"
+
+test-all: test ## also the long and heavy ones
+	@PYTHONPATH=src $(PY) -m pytest -m heavy
+
+bench: setup ## the figures the documentation states: link accuracy, overhead, analysis speed
+	@./h123 lab bench
+	@PYTHONPATH=src $(PY) bench/analyse.py
+	@PYTHONPATH=src $(PY) bench/overhead.py
+
+lint: setup $(VENV)/dev.stamp ## ruff, mypy, clippy, rustfmt, gofmt, go vet
+	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/mypy
+	@cd lab && cargo fmt --all --check && cargo clippy --workspace --all-targets --release --locked --quiet -- -D warnings
+	@cd subjects/go && test -z "$$(gofmt -l .)" || { cd subjects/go && gofmt -l . && exit 1; }
+	@cd subjects/go && go vet ./...
+
+clean: ## remove everything built (campaigns stay)
+	rm -rf $(VENV) .cache lab/target .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+# An environment that was left half made has no stamp and is made again.
+$(VENV)/run.stamp: requirements/run.txt
+	@command -v $(PYTHON) >/dev/null || { echo "h123 needs Python 3.11 or newer: apt install python3 python3-venv"; exit 1; }
+	@echo "h123: setting up the Python environment (once, about a minute)"
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
+	@touch $@
+
+$(VENV)/dev.stamp: requirements/dev.txt $(VENV)/run.stamp
+	@echo "h123: adding the test tools"
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@
+
+$(LAB): $(LAB_SOURCES)
+	@command -v cargo >/dev/null || { echo "h123 needs Rust 1.85 or newer (cargo): rustup, or apt install cargo"; exit 1; }
+	@echo "h123: building the lab (once, about a minute)"
+	@cd lab && cargo build --release --locked --quiet
+	@touch $@

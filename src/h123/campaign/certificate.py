@@ -1,0 +1,91 @@
+"""The certificate that every server of a campaign presents: ECDSA P-256, signed by a CA made for the campaign."""
+
+import datetime as dt
+import ipaddress
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+HOST_NAME = "h123.test"
+"""Server name of all trials: `.test` is reserved (RFC 6761), so it can never be somebody's."""
+
+_LIFETIME = dt.timedelta(days=365)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """PEM files of one campaign."""
+
+    ca: Path
+    cert: Path
+    key: Path
+
+
+def campaign_certificate(folder: Path, addresses: list[str]) -> Certificate:
+    """The campaign's certificate in `folder`, made at first use, valid for HOST_NAME and the servers' `addresses`."""
+    files = Certificate(ca=folder / "ca.pem", cert=folder / "cert.pem", key=folder / "key.pem")
+    if not files.cert.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        _make(files, addresses)
+    return files
+
+
+def _make(files: Certificate, addresses: list[str]) -> None:
+    now = dt.datetime.now(dt.UTC)
+    ca_key, leaf_key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+    ca_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "h123 campaign CA")])
+
+    def builder(subject: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+        return (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(ca_name)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - dt.timedelta(days=1))
+            .not_valid_after(now + _LIFETIME)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(ca_key.public_key()), critical=False)
+        )
+
+    ca = (
+        builder(ca_name, ca_key)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(_usage(signs_certificates=True), critical=True)
+        .sign(ca_key, hashes.SHA256())
+    )
+    names: list[x509.GeneralName] = [x509.DNSName(HOST_NAME)]
+    names += [x509.IPAddress(ipaddress.ip_address(address)) for address in addresses]
+    leaf = (
+        builder(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, HOST_NAME)]), leaf_key)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .add_extension(_usage(signs_certificates=False), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .sign(ca_key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    files.ca.write_bytes(ca.public_bytes(pem))
+    files.key.write_bytes(
+        leaf_key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    files.key.chmod(0o600)
+    files.cert.write_bytes(leaf.public_bytes(pem))  # last: its presence says that all three are whole
+
+
+def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=True,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=signs_certificates,
+        crl_sign=signs_certificates,
+        encipher_only=False,
+        decipher_only=False,
+    )

@@ -1,0 +1,19 @@
+"""Where the project's own files are."""
+
+import os
+from pathlib import Path
+
+
+def project_root() -> Path:
+    """The checkout that this package runs from (H123_ROOT, set by the launcher, or found from this file)."""
+    return Path(os.environ.get("H123_ROOT") or Path(__file__).resolve().parents[2])
+
+
+def cache_folder() -> Path:
+    """Installed subjects and other things that can be made again (H123_CACHE overrides)."""
+    return Path(os.environ.get("H123_CACHE") or project_root() / ".cache")
+
+
+def lab_binary() -> Path:
+    """The data plane, built by the set-up."""
+    return Path(os.environ.get("H123_LAB") or project_root() / "lab/target/release/h123-lab")
