@@ -1,0 +1,294 @@
+"""The command line: one short function a command."""
+
+import datetime as dt
+import errno
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from h123 import __version__, listing
+from h123.analysis import analyse
+from h123.campaign import Campaign, LocalEngine, Outcome, display_for, extend_campaign, run_campaign, start_campaign
+from h123.catalogue import catalogue, install
+from h123.doctor import diagnose
+from h123.errors import UserError
+from h123.paths import lab_binary
+from h123.report import print_summary, write_report
+from h123.results import CampaignFolder, export
+from h123.study import find_study, load_network, load_study, make_plan
+
+app = typer.Typer(
+    name="h123",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    help="""Measure HTTP/1.1, HTTP/2 and HTTP/3 side by side over emulated networks, and say with statistics that stand
+up which one serves a workload better, by how much, and why.
+
+Start with `h123 run quick`: it measures, analyses and writes a report. `h123 doctor` says what this machine can do.""",
+)
+out_console, err_console = Console(), Console(stderr=True)
+
+
+class Format(StrEnum):
+    """What `h123 export` can write."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+    JSON = "json"
+
+
+class Shelf(StrEnum):
+    """What `h123 list` can list."""
+
+    SUBJECTS = "subjects"
+    NETWORKS = "networks"
+    STUDIES = "studies"
+
+
+StudyArgument = Annotated[str, typer.Argument(help="A study's name (`h123 list studies`) or its YAML file.")]
+FolderArgument = Annotated[Path, typer.Argument(help="A campaign's folder.", show_default=False)]
+BlocksOption = Annotated[int | None, typer.Option(min=1, help="Blocks to run instead of the study's number.")]
+SeedOption = Annotated[int | None, typer.Option(min=0, help="Seed of order and links instead of the study's.")]
+OnlyOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FACTOR=LEVEL[,LEVEL]", help="Keep only these levels of a factor. May be given again."),
+]
+
+
+@app.command()
+def run(
+    study: Annotated[
+        str | None, typer.Argument(help="A study's name or YAML file. Not needed to resume with --out.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The campaign's folder. One that exists already is gone on with.")
+    ] = None,
+    blocks: BlocksOption = None,
+    seed: SeedOption = None,
+    only: OnlyOption = None,
+) -> None:
+    """Run a study; then analyse it and write its report.
+
+    Ctrl-C (or a crash) loses at most the running trial: `h123 run --out DIR` goes on where it stopped. A finished
+    campaign is extended with `h123 run --out DIR --blocks N`.
+    """
+    campaign = _campaign(study, out, blocks, seed, _levels(only))
+    folder = campaign.folder
+    try:
+        outcome = run_campaign(campaign, LocalEngine(), display_for(err_console))
+    except KeyboardInterrupt:
+        err_console.print(f"\nInterrupted. Finished trials are kept. Go on with:\n  h123 run --out {folder.path}")
+        raise typer.Exit(130) from None
+    _conclude(folder)
+    _complain(outcome, folder)
+
+
+@app.command()
+def plan(
+    study: StudyArgument, blocks: BlocksOption = None, seed: SeedOption = None, only: OnlyOption = None
+) -> None:
+    """Show what `run` would do: treatments, trials, order, estimated time and bytes. Runs nothing."""
+    planned = make_plan(load_study(find_study(study)), blocks=blocks, seed=seed, only=_levels(only))
+    listing.print_plan(planned, out_console)
+
+
+@app.command(name="analyse")
+def analyse_command(folder: FolderArgument) -> None:
+    """Analyse a campaign again from its raw samples; write verdicts.json and print the answer."""
+    print_summary(analyse(CampaignFolder.open(folder)), out_console)
+
+
+@app.command()
+def report(folder: FolderArgument) -> None:
+    """Write report.html and its figures again."""
+    campaign = CampaignFolder.open(folder)
+    analyse(campaign)
+    out_console.print(str(write_report(campaign)), soft_wrap=True)
+
+
+@app.command(name="export")
+def export_command(
+    folder: FolderArgument,
+    format: Annotated[Format, typer.Option(help="File format.")] = Format.CSV,
+    out: Annotated[Path | None, typer.Option(help="Where to; by default DIR/export.")] = None,
+) -> None:
+    """Write all samples, and the metrics of each trial, for other tools."""
+    campaign = CampaignFolder.open(folder)
+    for path in export(campaign, format.value, out or campaign.path / "export"):
+        out_console.print(str(path), soft_wrap=True)
+
+
+@app.command(name="list")
+def list_command(what: Annotated[Shelf, typer.Argument(help="What to list.")]) -> None:
+    """List subjects (servers and clients), networks or studies."""
+    shelves: dict[Shelf, Callable[[Console], None]] = {
+        Shelf.SUBJECTS: listing.print_subjects,
+        Shelf.NETWORKS: listing.print_networks,
+        Shelf.STUDIES: listing.print_studies,
+    }
+    shelves[what](out_console)
+
+
+@app.command(name="install")
+def install_command(names: Annotated[list[str], typer.Argument(help="Subjects to install.")]) -> None:
+    """Install subjects into the project's cache. What is there already is left alone."""
+    known = catalogue()
+    for name in names:
+        if name not in known:
+            raise UserError(f"there is no subject {name!r}", remedy=f"one of: {', '.join(sorted(known))}")
+        install(known[name], _say)
+        out_console.print(f"{name}: installed")
+
+
+@app.command()
+def doctor() -> None:
+    """Say what this machine can do, and what to do about what it cannot."""
+    checks = diagnose()
+    listing.print_checks(checks, out_console)
+    if not all(check.ok or not check.needed for check in checks):
+        raise typer.Exit(3)
+
+
+lab_app = typer.Typer(no_args_is_help=True, help="Use the lab directly: links and namespaces, without a study.")
+app.add_typer(lab_app, name="lab")
+
+
+@lab_app.command(name="exec")
+def lab_exec(
+    network: Annotated[str, typer.Option(help="A network's name (`h123 list networks`) or its YAML file.")],
+    server: Annotated[str, typer.Option(metavar="CMD", help="Shell command on the server's host.")],
+    client: Annotated[str, typer.Option(metavar="CMD", help="Shell command on the client's host.")],
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the link's own report here.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the link.")] = 1,
+    congestion: Annotated[str, typer.Option(help="TCP congestion control on both hosts.")] = "cubic",
+) -> None:
+    """Run any two commands across an emulated link.
+
+    `H123_SERVER` holds the server's address on both sides. The client's output and exit status pass through.
+
+    Example: `h123 lab exec --network poor --server 'python3 -m http.server' --client 'curl -sO http://$H123_SERVER:8000/'`
+    """
+    # A file without a name: there is nothing to tidy up, however this ends.
+    link = os.memfd_create("link.json", 0)
+    os.write(link, json.dumps(load_network(network).link()).encode())
+    command = ["exec", "--link", f"/proc/self/fd/{link}", "--seed", str(seed), "--congestion", congestion]
+    command += ["--json", str(json_file)] if json_file else []
+    _become_lab([*command, "--server", server, "--client", client])
+
+
+@lab_app.command(name="bench")
+def lab_bench() -> None:
+    """Measure the link's accuracy on this machine, idle and busy, beside what is configured."""
+    _become_lab(["bench"])
+
+
+@app.callback()
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and end.", is_eager=True)] = False,
+) -> None:
+    """Shared by all commands."""
+    if version:
+        out_console.print(f"h123 {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Entry point: every expected failure ends as one message and an exit status."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        app()
+    except UserError as error:
+        _fail(error.message, error.remedy, error.status)
+    except KeyboardInterrupt:
+        _fail("interrupted", None, 130)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EACCES, errno.EROFS, errno.EDQUOT):
+            raise
+        remedy = "free some space, then go on with `h123 run --out DIR`" if error.errno == errno.ENOSPC else None
+        _fail(f"{error.filename or 'a file'}: {error.strerror}", remedy, 1)
+
+
+def _campaign(
+    study: str | None, out: Path | None, blocks: int | None, seed: int | None, only: dict[str, list[str]]
+) -> Campaign:
+    """The campaign that `run`'s arguments ask for: one to be gone on with, or a new one."""
+    if out is not None and (out / "campaign.json").exists():
+        folder = CampaignFolder.open(out)
+        if study is not None and load_study(find_study(study)).resolved() != folder.study:
+            raise UserError(
+                f"{out} holds a campaign of another study, or of an earlier version of this one",
+                remedy=f"resume it with `h123 run --out {out}`, or name another folder",
+            )
+        for option, given, kept in (("--seed", seed, folder.seed), ("--only", only or None, folder.only)):
+            if given is not None and given != kept:
+                raise UserError(f"{option} differs from the one that the campaign in {out} was started with")
+        return extend_campaign(out, blocks=blocks, report=_say)
+    if study is None:
+        raise UserError(
+            "no study was named" if out is None else f"{out} is no campaign to be gone on with",
+            remedy="`h123 run quick` runs the study named quick; `h123 list studies` lists them",
+        )
+    path = find_study(study)
+    out = out or Path("campaigns") / f"{path.stem}-{dt.datetime.now():%Y%m%d-%H%M%S}"
+    return start_campaign(path, out, blocks=blocks, seed=seed, only=only, report=_say)
+
+
+def _levels(only: list[str] | None) -> dict[str, list[str]]:
+    """`--only` options as {factor: levels}."""
+    chosen: dict[str, list[str]] = {}
+    for text in only or []:
+        factor, equals, levels = text.partition("=")
+        if not (factor and equals and levels):
+            raise UserError(f"--only {text!r} is not FACTOR=LEVEL, as in --only network=poor")
+        chosen.setdefault(factor, []).extend(levels.split(","))
+    return chosen
+
+
+def _conclude(folder: CampaignFolder) -> None:
+    verdicts = analyse(folder)
+    path = write_report(folder)
+    print_summary(verdicts, out_console)
+    out_console.print(f"Report: {path}", soft_wrap=True, highlight=False)
+
+
+def _complain(outcome: Outcome, folder: CampaignFolder) -> None:
+    """A campaign with holes ends with a non-zero status, after everything it has was shown."""
+    if outcome.failed:
+        some = ", ".join(outcome.failed[:3]) + (", ..." if len(outcome.failed) > 3 else "")
+        raise UserError(
+            f"{len(outcome.failed)} of {outcome.planned} trials have no valid attempt: {some}",
+            remedy=f"the report says why; their logs are in {folder.path / 'trials'}",
+            status=1,
+        )
+
+
+def _become_lab(arguments: list[str]) -> None:
+    sys.stdout.flush()
+    os.execv(lab_binary(), [str(lab_binary()), *arguments])
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _say(text: str) -> None:
+    err_console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _fail(message: str, remedy: str | None, status: int) -> None:
+    err_console.print("h123: ", end="", style="bold red")
+    err_console.print(message, markup=False, highlight=False, soft_wrap=True)
+    if remedy:
+        err_console.print(f"  -> {remedy}", markup=False, highlight=False, soft_wrap=True)
+    sys.exit(status)

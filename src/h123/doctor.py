@@ -1,0 +1,53 @@
+"""What this machine can do: the lab's own checks, and those of the control plane."""
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+from h123.errors import UserError
+from h123.paths import cache_folder, lab_binary
+
+_ROOM_BYTES = 2_000_000_000
+
+
+@dataclass(frozen=True)
+class Check:
+    """One capability. `needed`: nothing can be measured without it; the others cost accuracy or choice."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str | None = None
+    needed: bool = False
+
+
+def diagnose() -> list[Check]:
+    """All checks, in the order in which to mend them."""
+    return [*_control_plane(), *_lab()]
+
+
+def _lab() -> list[Check]:
+    """The data plane's checks: namespaces, TUN, real-time priority, buffers, congestion controllers."""
+    done = subprocess.run([str(lab_binary()), "doctor", "--json"], capture_output=True, text=True, check=False)
+    try:
+        return [Check(**check) for check in json.loads(done.stdout)]
+    except (ValueError, TypeError):
+        raise UserError(f"h123-lab doctor failed: {done.stderr.strip()}", remedy="run `make setup`", status=3) from None
+
+
+def _control_plane() -> list[Check]:
+    cores = os.cpu_count() or 1
+    free = shutil.disk_usage(cache_folder().parent).free
+    go = shutil.which("go")
+    return [
+        Check(
+            "processors",
+            cores >= 2,
+            f"{cores}",
+            "with one processor, client, server and link disturb each other: use a machine with two or more",
+        ),
+        Check("disk space", free >= _ROOM_BYTES, f"{free / 1e9:.1f} GB free", "free at least 2 GB"),
+        Check("Go", go is not None, go or "not found", "apt install golang (1.24 or newer): builds the subject `go`"),
+    ]

@@ -1,0 +1,81 @@
+"""Tables for the terminal: plans, subjects, networks, studies, checks."""
+
+from collections import Counter
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from h123.catalogue import catalogue, installed
+from h123.doctor import Check
+from h123.study import Plan, estimate, list_networks, list_studies, load_network, load_study
+from h123.units import format_bytes, format_span
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+def print_plan(plan: Plan, console: Console) -> None:
+    """Treatments with estimates, the order of the first block, and totals."""
+    networks = {name: load_network(name) for name in {t.parameters.network for t in plan.trials()}}
+    estimates = {t.id: estimate(t, networks[t.parameters.network]) for t in plan.trials()}
+    factors = list(plan.trials()[0].cell)
+    table = _table(*factors, "trials", "s a trial", "bytes a trial")
+    count = Counter((tuple(t.cell.values()), t.twin) for t in plan.trials())
+    for trial in sorted(plan.blocks[0], key=lambda t: (*t.cell.values(), t.twin)):
+        levels = [escape(level) for level in trial.cell.values()]
+        expected = estimates[trial.id]
+        runs = str(count[tuple(trial.cell.values()), trial.twin])
+        marked = f"{runs} (A/A twin)" if trial.twin else runs
+        table.add_row(*levels, marked, f"{expected.seconds:.1f}", format_bytes(expected.bytes))
+    console.print(table)
+    console.print(f"\nOrder of block 1: {', '.join(t.id for t in plan.blocks[0])}", soft_wrap=True, markup=False)
+    seconds, size = (sum(getattr(e, what) for e in estimates.values()) for what in ("seconds", "bytes"))
+    console.print(
+        f"\n{len(plan.blocks)} blocks, {len(estimates)} trials, seed {plan.seed}: about {format_span(seconds)} and "
+        f"{format_bytes(size)} over the links (an estimate; a run corrects it as it goes)",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def print_subjects(console: Console) -> None:
+    """All subjects of the catalogue."""
+    table = _table("name", "what", "version", "serves", "drives", "installed")
+    for subject in catalogue().values():
+        serves = " ".join(subject.server.protocols) if subject.server else "-"
+        drives = " ".join(subject.client.protocols) if subject.client else "-"
+        there = "yes" if installed(subject) else "no"
+        table.add_row(subject.name, escape(subject.title), subject.version, serves, drives, there)
+    console.print(table)
+
+
+def print_networks(console: Console) -> None:
+    """All networks of the project."""
+    table = _table("name", "what", "up", "down")
+    for name in list_networks():
+        network = load_network(name)
+        table.add_row(name, escape(network.title), *(escape(text) for text in network.describe()))
+    console.print(table)
+    console.print("\nDelays are one way, per direction: 15 ms up and 15 ms down add 30 ms to the round trip.")
+
+
+def print_studies(console: Console) -> None:
+    """All studies of the project."""
+    table = _table("name", "question")
+    for path in list_studies():
+        table.add_row(path.stem, escape(load_study(path).question))
+    console.print(table)
+
+
+def print_checks(checks: list[Check], console: Console) -> None:
+    """The doctor's findings; a remedy under each that failed."""
+    for check in checks:
+        mark = "[green]ok[/]     " if check.ok else ("[red]missing[/]" if check.needed else "[yellow]limited[/]")
+        console.print(f"{mark} {escape(check.name)}: {escape(check.detail)}", highlight=False, soft_wrap=True)
+        if check.remedy and not check.ok:
+            console.print(f"        -> {escape(check.remedy)}", highlight=False, soft_wrap=True)
