@@ -70,9 +70,7 @@ def _make(files: Certificate, addresses: list[str]) -> None:
     )
     pem = serialization.Encoding.PEM
     files.ca.write_bytes(ca.public_bytes(pem))
-    files.key.write_bytes(
-        leaf_key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
+    files.key.write_bytes(leaf_key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
     files.key.chmod(0o600)
     files.cert.write_bytes(leaf.public_bytes(pem))  # last: its presence says that all three are whole
 

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -43,12 +43,15 @@ def _treatment(trial: PlannedTrial) -> str:
 
 
 class Display(Protocol):
-    """Told what happens; shows it. A context manager around the whole campaign."""
+    """Told what happens; shows it. A context manager around the whole campaign.
+
+    `end` gets the trial's journal event.
+    """
 
     def __enter__(self) -> "Display": ...
     def __exit__(self, *exc: object) -> None: ...
     def begin(self, trial: PlannedTrial, attempt: int, done: int, total: int, left: float) -> None: ...
-    def end(self, trial: PlannedTrial, seconds: float, reasons: list[dict[str, str]]) -> None: ...
+    def end(self, event: dict[str, Any]) -> None: ...
 
 
 class LiveDisplay:
@@ -83,9 +86,9 @@ class LiveDisplay:
             left=f"{format_span(left)} left",
         )
 
-    def end(self, trial: PlannedTrial, seconds: float, reasons: list[dict[str, str]]) -> None:
-        for reason in reasons:
-            self._console.print(f"[yellow]{trial.id}: invalid: {reason['code']}[/]: ", end="")
+    def end(self, event: dict[str, Any]) -> None:
+        for reason in event["reasons"]:
+            self._console.print(f"[yellow]{event['trial']}: invalid: {reason['code']}[/]: ", end="")
             self._console.print(reason["detail"], markup=False)
 
 
@@ -106,9 +109,10 @@ class LineDisplay:
         again = f" attempt {attempt}" if attempt > 1 else ""
         self._head = f"[{done + 1}/{total}, {format_span(left)} left] {trial.id}{again}"
 
-    def end(self, trial: PlannedTrial, seconds: float, reasons: list[dict[str, str]]) -> None:
-        outcome = "; ".join(f"INVALID {r['code']}: {r['detail']}" for r in reasons) or "ok"
-        self._console.print(f"{self._head}: {seconds:.1f} s, {outcome}", markup=False, highlight=False, soft_wrap=True)
+    def end(self, event: dict[str, Any]) -> None:
+        outcome = "; ".join(f"INVALID {r['code']}: {r['detail']}" for r in event["reasons"]) or "ok"
+        line = f"{self._head}: {event['seconds']:.1f} s, {outcome}"
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def display_for(console: Console) -> Display:

@@ -120,7 +120,7 @@ def _run_unfinished(campaign: Campaign, engine: Engine, display: Display) -> Out
             event = _run_trial(campaign, engine, trial, len(tried) + 1, check=check)
             tried.append(event)
             forecast.learn(trial, event["seconds"])
-            display.end(trial, event["seconds"], event["reasons"])
+            display.end(event)
             if event["valid"]:
                 checked.add((trial.block, trial.parameters.network))
             elif _settled(tried):

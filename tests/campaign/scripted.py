@@ -1,0 +1,61 @@
+"""An engine without namespaces or time: each trial ends as the script says, with plausible files."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Script = Callable[[dict[str, Any], int], list[dict[str, str]]]
+HEADER = (
+    "phase,user,start_ns,connected_ns,sent_ns,first_byte_ns,end_ns,status,bytes_up,bytes_down,protocol,connection,"
+    "reused,error"
+)
+
+
+class ScriptedEngine:
+    """`script(trial.json, attempt)` returns the reasons why the attempt is invalid; none: it is valid."""
+
+    def __init__(self, script: Script = lambda _trial, _attempt: []) -> None:
+        self._script = script
+        self.ran: list[tuple[str, int]] = []
+        self.checked: list[str] = []
+
+    def run(self, folder: Path) -> None:
+        trial = json.loads((folder / "trial.json").read_text())
+        attempt = sum(name == trial["id"] for name, _ in self.ran) + 1
+        self.ran.append((trial["id"], attempt))
+        if trial["check"]:
+            self.checked.append(trial["id"])
+        reasons = self._script(trial, attempt)
+        workload = json.loads((folder / "workload.json").read_text())
+        (folder / "samples.csv").write_text(_samples(workload))
+        (folder / "client.json").write_text(json.dumps({"h123": "client/1", "tls": [], "congestion": "cubic"}))
+        (folder / "report.json").write_text(json.dumps(_report(trial, reasons)))
+
+
+def _samples(workload: dict[str, Any]) -> str:
+    rows = [HEADER]
+    for user in range(workload["users"]):
+        for request in range(workload["requests"]):
+            start = request * 100_000_000
+            size = int(workload["path"].rpartition("/")[2])
+            times = f"{start},,{start + 1000},{start + 20_000_000},{start + 40_000_000}"
+            rows.append(f"warm,{user},{times},200,0,{size},{workload['protocol']},0,1,")
+    return "\n".join(rows) + "\n"
+
+
+def _report(trial: dict[str, Any], reasons: list[dict[str, str]]) -> dict[str, Any]:
+    phases = {"setup": 1, "check": 1, "ready": 1, "main": 500_000_000, "teardown": 1}
+    return {
+        "h123": "report/1",
+        "id": trial["id"],
+        "valid": not reasons,
+        "reasons": reasons,
+        "warnings": [],
+        "started_unix_ns": 1,
+        "phases_ns": phases,
+        "links": [],
+        "roles": [],
+        "hosts": [],
+        "machine": {},
+    }

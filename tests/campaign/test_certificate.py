@@ -1,0 +1,27 @@
+"""The campaign's certificate is one that strict clients accept."""
+
+import socket
+import ssl
+import threading
+from pathlib import Path
+
+from h123.campaign.certificate import HOST_NAME, campaign_certificate
+
+
+def test_a_strict_client_accepts_it(tmp_path: Path) -> None:
+    files = campaign_certificate(tmp_path, ["127.0.0.1"])
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(files.cert, files.key)
+    client = ssl.create_default_context(cafile=str(files.ca))
+    client.verify_flags |= ssl.VERIFY_X509_STRICT
+    ours, theirs = socket.socketpair()
+    threading.Thread(target=lambda: server.wrap_socket(ours, server_side=True).close(), daemon=True).start()
+    with client.wrap_socket(theirs, server_hostname=HOST_NAME) as connection:
+        assert connection.version() == "TLSv1.3"
+
+
+def test_it_is_made_once_and_the_key_is_private(tmp_path: Path) -> None:
+    first = campaign_certificate(tmp_path, ["10.1.0.2"])
+    before = first.cert.read_bytes()
+    assert campaign_certificate(tmp_path, ["10.1.0.2"]).cert.read_bytes() == before
+    assert first.key.stat().st_mode & 0o077 == 0

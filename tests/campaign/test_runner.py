@@ -1,0 +1,174 @@
+"""The runner's promises: order, repeats, resume, stopping; with an engine that needs no time."""
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from campaign.scripted import ScriptedEngine
+from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign, start_campaign
+from h123.campaign.progress import Forecast
+from h123.errors import UserError
+from h123.results import CampaignFolder
+
+STUDY = """\
+h123: study/1
+name: small
+question: Does the runner keep its promises?
+factors:
+  protocol: [h1, h2, h3]
+  network: [lan, poor]
+settings: {server: go, client: go, congestion: cubic, method: GET, size: 1kB, users: 1, requests: 1}
+compare: {factor: protocol, pairs: [h3/h2], twin: h2, margin: 5%}
+blocks: 2
+seed: 7
+"""
+LATE = {"code": "link-late", "detail": "as the script says"}
+
+
+class Silent:
+    def __enter__(self) -> "Silent":
+        return self
+
+    def __exit__(self, *exc: object) -> None: ...
+    def begin(self, *_: Any) -> None: ...
+    def end(self, *_: Any) -> None: ...
+
+
+def start(tmp_path: Path, **options: Any) -> Campaign:
+    study = tmp_path / "small.yaml"
+    study.write_text(STUDY)
+    defaults: dict[str, Any] = {"blocks": None, "seed": None, "only": {}, "report": lambda _: None}
+    return start_campaign(study, tmp_path / "out", **{**defaults, **options})
+
+
+def go_on(tmp_path: Path, engine: ScriptedEngine, blocks: int | None = None) -> Outcome:
+    return run_campaign(extend_campaign(tmp_path / "out", blocks=blocks, report=lambda _: None), engine, Silent())
+
+
+def test_every_trial_runs_once_in_the_planned_order(tmp_path: Path) -> None:
+    campaign, engine = start(tmp_path), ScriptedEngine()
+    outcome = run_campaign(campaign, engine, Silent())
+    assert engine.ran == [(t.id, 1) for t in campaign.plan.trials()]
+    assert (outcome.valid, outcome.failed) == (16, [])
+
+
+def test_link_is_checked_once_a_block_and_network(tmp_path: Path) -> None:
+    campaign, engine = start(tmp_path), ScriptedEngine()
+    run_campaign(campaign, engine, Silent())
+    firsts = [next(t.id for t in block if t.parameters.network == "poor") for block in campaign.plan.blocks]
+    assert engine.checked == firsts
+
+
+def test_invalid_trial_is_kept_repeated_twice_and_then_given_up(tmp_path: Path) -> None:
+    campaign = start(tmp_path)
+    victim = campaign.plan.trials()[5].id
+    engine = ScriptedEngine(lambda trial, _: [LATE] if trial["id"] == victim else [])
+    outcome = run_campaign(campaign, engine, Silent())
+    assert outcome.failed == [victim]
+    attempts = [e for e in campaign.folder.events() if e.get("trial") == victim]
+    assert [(e["attempt"], e["valid"], e["reasons"]) for e in attempts] == [(n, False, [LATE]) for n in (1, 2, 3)]
+    assert all((campaign.folder.trial(victim, n) / "report.json").exists() for n in (1, 2, 3))
+
+
+def test_repeat_that_succeeds_counts(tmp_path: Path) -> None:
+    campaign = start(tmp_path)
+    victim = campaign.plan.trials()[3].id
+    engine = ScriptedEngine(lambda trial, attempt: [LATE] if trial["id"] == victim and attempt == 1 else [])
+    assert run_campaign(campaign, engine, Silent()).failed == []
+    assert (victim, 2) in engine.ran
+    assert (victim, 3) not in engine.ran
+
+
+def test_unsupported_is_not_repeated(tmp_path: Path) -> None:
+    campaign = start(tmp_path)
+    victim = campaign.plan.trials()[3].id
+    cannot = {"code": "unsupported", "detail": "exit status 127"}
+    engine = ScriptedEngine(lambda trial, _: [cannot] if trial["id"] == victim else [])
+    assert run_campaign(campaign, engine, Silent()).failed == [victim]
+    assert (victim, 2) not in engine.ran
+
+
+def test_a_campaign_in_which_nothing_works_stops_early_and_says_why(tmp_path: Path) -> None:
+    exited = {"code": "server-exited", "detail": "exit status 1: no such file"}
+    engine = ScriptedEngine(lambda _trial, _attempt: [exited])
+    with pytest.raises(UserError, match=r"3 trials in a row.*server-exited.*no such file"):
+        run_campaign(start(tmp_path), engine, Silent())
+    assert len(engine.ran) == 9
+
+
+@pytest.mark.parametrize("stopped_after", [0, 1, 7, 15])
+def test_interrupted_campaign_goes_on_with_the_next_trial(tmp_path: Path, stopped_after: int) -> None:
+    campaign, count = start(tmp_path), itertools.count()
+
+    def interrupt(_trial: dict[str, Any], _attempt: int) -> list[dict[str, str]]:
+        if next(count) == stopped_after:
+            raise KeyboardInterrupt
+        return []
+
+    first, second = ScriptedEngine(interrupt), ScriptedEngine()
+    with pytest.raises(KeyboardInterrupt):
+        run_campaign(campaign, first, Silent())
+    outcome = go_on(tmp_path, second)
+    assert outcome.valid == 16
+    planned = [t.id for t in campaign.plan.trials()]
+    assert [name for name, _ in first.ran[:stopped_after]] + [name for name, _ in second.ran] == planned
+    assert not list((tmp_path / "out/trials").glob("*.partial"))
+
+
+def test_trial_sealed_but_not_journalled_is_run_again(tmp_path: Path) -> None:
+    campaign = start(tmp_path)
+    run_campaign(campaign, ScriptedEngine(), Silent())
+    journal = tmp_path / "out/journal.jsonl"
+    lines = journal.read_text().splitlines()
+    last = next(i for i in reversed(range(len(lines))) if '"trial"' in lines[i] and '"cell"' in lines[i])
+    journal.write_text("\n".join(lines[:last]) + "\n" + lines[last][:30])  # the write was torn by the crash
+    engine = ScriptedEngine()
+    assert go_on(tmp_path, engine).valid == 16
+    assert [name for name, _ in engine.ran] == [campaign.plan.trials()[-1].id]
+
+
+def test_more_blocks_extend_a_finished_campaign(tmp_path: Path) -> None:
+    run_campaign(start(tmp_path), ScriptedEngine(), Silent())
+    engine = ScriptedEngine()
+    assert go_on(tmp_path, engine, blocks=3).valid == 24
+    assert len(engine.ran) == 8
+    assert CampaignFolder.open(tmp_path / "out").blocks == 3
+
+
+def test_fewer_blocks_are_refused(tmp_path: Path) -> None:
+    run_campaign(start(tmp_path), ScriptedEngine(), Silent())
+    with pytest.raises(UserError, match="fewer"):
+        extend_campaign(tmp_path / "out", blocks=1, report=lambda _: None)
+
+
+def test_two_processes_cannot_run_one_campaign(tmp_path: Path) -> None:
+    campaign = start(tmp_path)
+
+    def intrude(_trial: dict[str, Any], _attempt: int) -> list[dict[str, str]]:
+        with pytest.raises(UserError, match="another h123"):
+            go_on(tmp_path, ScriptedEngine())
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_campaign(campaign, ScriptedEngine(intrude), Silent())
+
+
+def test_full_disk_is_refused_before_the_first_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    campaign = start(tmp_path)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1000})())
+    with pytest.raises(UserError, match="free; this campaign needs"):
+        run_campaign(campaign, engine := ScriptedEngine(), Silent())
+    assert engine.ran == []
+
+
+def test_forecast_learns(tmp_path: Path) -> None:
+    trials = start(tmp_path).plan.trials()
+    forecast = Forecast({t.id: 2.0 for t in trials})
+    assert forecast.left(trials) == pytest.approx(32)
+    forecast.learn(trials[0], 4.0)
+    alike = [t for t in trials if t.cell == trials[0].cell]
+    assert forecast.left(trials) == pytest.approx(64)
+    forecast.learn(trials[0], 8.0)
+    assert forecast.left(alike) == pytest.approx(6.0 * len(alike))
