@@ -1,0 +1,33 @@
+"""`h123 lab exec`: any two commands across a link."""
+
+import json
+
+import pytest
+from cli.conftest import Tool
+
+pytestmark = pytest.mark.usefixtures("leaves_nothing_behind")
+SERVER = "python3 -m http.server 8000"
+
+
+def test_output_and_status_of_the_client_pass_through(h123: Tool) -> None:
+    client = "python3 -c 'print(1+1)'; echo on $H123_SERVER; echo no >&2; exit 7"
+    done = h123("lab", "exec", "--network", "medium", "--server", "sleep 20", "--client", client)
+    assert done.returncode == 7
+    assert done.stdout.startswith("2\non 10.")
+    assert "no" in done.stderr
+
+
+def test_traffic_crosses_the_link_with_its_delay(h123: Tool) -> None:
+    fetch = (
+        "python3 -c 'import os,time,urllib.request as u; t=time.monotonic();"
+        'n=len(u.urlopen("http://"+os.environ["H123_SERVER"]+":8000/").read());'
+        "print(n, time.monotonic()-t)'"
+    )
+    arguments = ["--network", "poor", "--server", SERVER, "--client", fetch, "--json", "link.json"]
+    done = h123("lab", "exec", *arguments)
+    assert done.returncode == 0, done.stderr
+    size, seconds = done.stdout.split()
+    assert int(size) > 0
+    assert float(seconds) >= 0.1  # connection and request: two round trips of 50 ms
+    directions = json.loads((h123.folder / "link.json").read_text())["directions"]
+    assert directions["down"]["bytes_delivered"] > int(size)

@@ -1,0 +1,161 @@
+"""Bad input of every kind: one clear message, a non-zero exit, nothing lost."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli.conftest import ROOT, Tool
+
+SMOKE = (ROOT / "studies/smoke.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("network:", "netwrok:", "netwrok"),
+        ("medium", "mediun", "medium"),
+        ("server: go", "server: goo", "goo"),
+        ("size: 10kB", "size: many", "many"),
+        ("blocks: 1", "blocks: 0", "blocks"),
+        ("h123: study/1", "h123: study/9", "study/9"),
+        ("method: GET", "method: FETCH", "GET"),
+    ],
+)
+def test_broken_study_names_file_line_and_cure(h123: Tool, old: str, new: str, said: str) -> None:
+    assert old in SMOKE
+    study = h123.folder / "broken.yaml"
+    study.write_text(SMOKE.replace(old, new, 1))
+    line = next(n for n, text in enumerate(study.read_text().splitlines(), 1) if new in text)
+    done = h123("run", "broken.yaml", "--out", "out")
+    assert done.returncode == 2
+    assert f"broken.yaml:{line}" in done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (h123.folder / "out").exists()
+
+
+def test_negative_delay(h123: Tool) -> None:
+    network = h123.folder / "odd.yaml"
+    network.write_text("h123: network/1\nname: odd\ntitle: odd\nboth:\n  delay: -5ms\n")
+    done = h123("lab", "exec", "--network", "odd.yaml", "--server", "true", "--client", "true")
+    assert done.returncode == 2
+    assert "odd.yaml:5" in done.stderr
+    assert "negative" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "nonesuch"], "nonesuch"),
+        (["run"], "no study"),
+        (["run", "smoke", "--only", "network"], "FACTOR=LEVEL"),
+        (["run", "smoke", "--only", "network=mars"], "mars"),
+        (["run", "smoke", "--only", "colour=red"], "colour"),
+        (["analyse", "nowhere"], "nowhere"),
+        (["export", "nowhere", "--format", "csv"], "nowhere"),
+        (["install", "nonesuch"], "nonesuch"),
+        (["list", "planets"], "planets"),
+    ],
+)
+def test_wrong_arguments(h123: Tool, arguments: list[str], said: str) -> None:
+    done = h123(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def _subject(folder: Path, script: str) -> Path:
+    """A subjects folder with the project's own and one more server, which does as `script` says."""
+    subjects = folder / "subjects"
+    subjects.mkdir()
+    (subjects / "go").symlink_to(ROOT / "subjects/go")
+    odd = subjects / "odd"
+    odd.mkdir()
+    (odd / "serve").write_text(f"#!/bin/sh\n{script}\n")
+    (odd / "subject.toml").write_text(
+        """
+h123 = "subject/1"
+name = "odd"
+title = "a server that misbehaves"
+stack = "none"
+language = "sh"
+version = "1"
+home = "https://example.org"
+licence = "Apache-2.0"
+[install]
+needs = ["install"]
+needs_help = "coreutils"
+build = ["install", "-m", "755", "serve", "{prefix}/serve"]
+embedded = false
+[server]
+command = ["{prefix}/serve", "{address}", "{port}"]
+protocols = ["h1", "h2", "h3"]
+methods = ["GET"]
+listens = {h1 = ["tcp"], h2 = ["tcp"], h3 = ["udp"]}
+[features]
+congestion = {h1 = "kernel", h2 = "kernel", h3 = ["cubic"]}
+"""
+    )
+    return subjects
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "said"),
+    [
+        ("echo cannot find my configuration >&2; exit 3", "server-exited", "cannot find my configuration"),
+        ("exit 127", "unsupported", "127"),
+    ],
+)
+def test_server_that_does_not_serve(
+    h123: Tool, monkeypatch: pytest.MonkeyPatch, leaves_nothing_behind: None, script: str, code: str, said: str
+) -> None:
+    monkeypatch.setenv("H123_SUBJECTS", str(_subject(h123.folder, script)))
+    monkeypatch.setenv("H123_CACHE", str(h123.folder / "cache"))
+    study = h123.folder / "odd.yaml"
+    study.write_text(SMOKE.replace("server: go", "server: odd", 1))
+    done = h123("run", "odd.yaml", "--out", "out", "--only", "network=lan", timeout=120)
+    assert done.returncode == 1
+    assert code in done.stderr
+    assert said in done.stderr
+    events = [json.loads(line) for line in (h123.folder / "out/journal.jsonl").read_text().splitlines()]
+    failed = [event for event in events if event["event"] == "trial"]
+    assert failed
+    assert all(event["reasons"][0]["code"] == code for event in failed)
+
+
+def test_full_disk_is_said_and_the_campaign_goes_on_afterwards(h123: Tool) -> None:
+    """A tiny file system of the test's own, in a mount namespace of its own."""
+    script = f"""
+        set -e
+        mkdir tiny; mount -t tmpfs -o size=300k none tiny
+        mkdir tiny/out; head -c 250000 /dev/zero > tiny/ballast
+        if {sys.executable} -m h123 run smoke --out tiny/out/c; then exit 9; fi
+        rm tiny/ballast; mount -o remount,size=50m tiny
+        {sys.executable} -m h123 run smoke --out tiny/out/c
+    """
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "200"}
+    command = ["unshare", "--mount", "sh", "-c", script]
+    done = subprocess.run(command, cwd=h123.folder, env=env, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "free" in done.stderr or "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_root_the_message_says_so(h123: Tool) -> None:
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    h123.folder.chmod(0o777)
+    lab = ROOT / "lab/target/release/h123-lab"
+    (h123.folder / "link.json").write_text('{"kind": "veth"}')
+    copy = h123.folder / "h123-lab"
+    copy.write_bytes(lab.read_bytes())
+    copy.chmod(0o755)
+    command = [str(copy), "exec", "--link", "link.json", "--server", "true", "--client", "true"]
+    done = subprocess.run(
+        command, cwd=h123.folder, env=env, user=65534, group=65534, extra_groups=[], capture_output=True, text=True,
+        timeout=20, check=False,
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert "root" in done.stderr

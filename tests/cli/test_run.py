@@ -1,0 +1,86 @@
+"""A real campaign on real namespaces and servers, interrupted and gone on with."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from cli.conftest import Tool
+
+pytestmark = pytest.mark.usefixtures("leaves_nothing_behind")
+
+
+def _events(out: Path) -> list[dict[str, object]]:
+    journal = out / "journal.jsonl"
+    lines = journal.read_text().splitlines() if journal.exists() else []
+    return [json.loads(line) for line in lines]
+
+
+def _trials(out: Path) -> list[dict[str, object]]:
+    return [event for event in _events(out) if event["event"] == "trial"]
+
+
+def test_smoke_study_ends_with_a_report(h123: Tool) -> None:
+    done = h123("run", "smoke", "--out", "out", timeout=120)
+    assert done.returncode == 0, done.stderr
+    out = h123.folder / "out"
+    verdicts = json.loads((out / "verdicts.json").read_text())
+    assert verdicts["trials"]["valid"] == verdicts["trials"]["planned"] == 8
+    assert str(out / "report.html") in done.stdout.replace("\n", "") or "out/report.html" in done.stdout
+    assert "<html" in (out / "report.html").read_text()
+    for trial in _trials(out):
+        facts = json.loads((out / f"trials/{trial['trial']}~1/client.json").read_text())
+        assert {row["version"] for row in facts["tls"]} == {"1.3"}
+    again = h123("analyse", "out")
+    assert again.returncode == 0
+    assert json.loads((out / "verdicts.json").read_text()) == verdicts
+    exported = h123("export", "out", "--format", "csv")
+    assert exported.returncode == 0
+    assert all(Path(h123.folder / line).stat().st_size > 0 for line in exported.stdout.split())
+
+
+def _until_trials(out: Path, count: int) -> None:
+    deadline = time.monotonic() + 60
+    while len(_trials(out) if out.exists() else []) < count:
+        assert time.monotonic() < deadline, "the campaign does not get on"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_stopped_campaign_leaves_nothing_and_goes_on(h123: Tool, blow: signal.Signals) -> None:
+    out = h123.folder / "out"
+    process = h123.start("run", "smoke", "--out", "out")
+    _until_trials(out, 2)
+    time.sleep(0.15)  # into the next trial
+    process.send_signal(blow)
+    said = process.communicate(timeout=20)[1]
+    assert process.returncode == (-blow if blow == signal.SIGKILL else 130)
+    if blow != signal.SIGKILL:
+        assert "h123 run --out out" in said
+    before = _trials(out)
+    done = h123("run", "--out", "out", timeout=120)
+    assert done.returncode == 0, done.stderr
+    after = _trials(out)
+    assert after[: len(before)] == before
+    names = [event["trial"] for event in after]
+    assert len(names) == len(set(names)) == 8
+
+
+def test_kill_of_the_whole_tool_ends_the_lab_within_a_moment(h123: Tool) -> None:
+    process = h123.start("run", "smoke", "--out", "out")
+    _until_trials(h123.folder / "out", 1)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    time.sleep(0.5)  # the fixture looks for what is left
+
+
+def test_resuming_another_study_is_refused(h123: Tool) -> None:
+    process = h123.start("run", "smoke", "--out", "out")
+    _until_trials(h123.folder / "out", 1)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    refused = h123("run", "quick", "--out", "out")
+    assert refused.returncode == 2
+    assert "another study" in refused.stderr
