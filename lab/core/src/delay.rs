@@ -1,0 +1,61 @@
+//! When a packet that left the link's sender is delivered.
+
+use statrs::distribution::{ContinuousCDF, Normal};
+
+use crate::direction::{Direction, Distribution, Jitter, Reorder};
+use crate::draws::Draws;
+use crate::timeline::Timeline;
+
+/// The propagation stage of a direction.
+pub(crate) struct Propagation {
+    delays: Timeline<u64>,
+    jitter: Option<Jitter>,
+    reorder: Option<Reorder>,
+    /// The latest delivery so far.
+    latest: u64,
+}
+
+impl Propagation {
+    pub fn new(direction: &Direction) -> Self {
+        let changes = direction
+            .changes
+            .iter()
+            .filter_map(|change| Some((change.at_ns, change.delay_ns?)));
+        Propagation {
+            delays: Timeline::new(direction.delay_ns, changes),
+            jitter: direction.jitter,
+            reorder: direction.reorder,
+            latest: 0,
+        }
+    }
+
+    /// The delivery, ns, of a packet that departed at `departure`, which must not go back between calls.
+    pub fn deliver(&mut self, departure: u64, draws: &Draws) -> u64 {
+        let mut delay = *self.delays.at(departure).0;
+        if let Some(jitter) = &self.jitter {
+            delay = delay.saturating_add_signed(offset(jitter, draws.jitter));
+        }
+        let delivery = match self.reorder {
+            Some(Reorder { share, ahead_ns }) if draws.reorder < share => {
+                departure.saturating_add(delay.saturating_sub(ahead_ns))
+            }
+            _ if self.keeps_order() => departure.saturating_add(delay).max(self.latest),
+            _ => departure.saturating_add(delay),
+        };
+        self.latest = self.latest.max(delivery);
+        delivery
+    }
+
+    fn keeps_order(&self) -> bool {
+        self.jitter.is_none_or(|jitter| jitter.keep_order)
+    }
+}
+
+/// What jitter adds, ns, for a uniform draw: the distribution's quantile.
+fn offset(jitter: &Jitter, draw: f64) -> i64 {
+    let quantile = match jitter.distribution {
+        Distribution::Uniform => 2.0 * draw - 1.0,
+        Distribution::Normal => Normal::standard().inverse_cdf(draw),
+    };
+    (quantile * jitter.spread_ns as f64) as i64
+}

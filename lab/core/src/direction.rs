@@ -1,0 +1,181 @@
+//! One direction of a link as `trial.json` writes it.
+
+use serde::{Deserialize, Serialize};
+
+/// What a link does to the packets that travel one way. Everything is optional: the default passes
+/// packets unchanged and at once.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Direction {
+    /// How fast packets are served; absent: at once.
+    pub rate: Option<Rate>,
+    /// How many may wait for the rate; absent: any number.
+    pub queue: Option<Queue>,
+    pub loss: Option<Loss>,
+    /// In order and apart.
+    pub blackouts: Vec<Blackout>,
+    /// Share of the delivered packets that arrive twice.
+    pub duplicate: f64,
+    /// One way.
+    pub delay_ns: u64,
+    pub jitter: Option<Jitter>,
+    pub reorder: Option<Reorder>,
+    pub udp: Udp,
+    /// In order of time.
+    pub changes: Vec<Change>,
+}
+
+/// How fast packets are served. A packet's size is that of its IP packet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, try_from = "RateFields")]
+pub enum Rate {
+    Constant {
+        bps: u64,
+    },
+    /// A Mahimahi trace: at each of these milliseconds up to `opportunity_bytes` may depart; the trace
+    /// repeats with the period of its last timestamp and begins when it comes into force.
+    ///
+    /// Packets share an opportunity while its bytes last, and a packet that is larger than what is left takes
+    /// further opportunities and departs with the last of them. What is left of an opportunity serves
+    /// packets that arrived no later than it; then it is gone.
+    Trace {
+        trace_ms: Vec<u64>,
+        opportunity_bytes: u32,
+    },
+}
+
+/// The fields of a [`Rate`] in the file, where the two kinds share one object.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RateFields {
+    bps: Option<u64>,
+    trace_ms: Option<Vec<u64>>,
+    opportunity_bytes: Option<u32>,
+}
+
+/// Mahimahi's own size of a delivery opportunity.
+const OPPORTUNITY_BYTES: u32 = 1500;
+
+impl TryFrom<RateFields> for Rate {
+    type Error = &'static str;
+
+    fn try_from(fields: RateFields) -> Result<Self, Self::Error> {
+        match (fields.bps, fields.trace_ms, fields.opportunity_bytes) {
+            (Some(bps), None, None) => Ok(Rate::Constant { bps }),
+            (None, Some(trace_ms), bytes) => Ok(Rate::Trace {
+                trace_ms,
+                opportunity_bytes: bytes.unwrap_or(OPPORTUNITY_BYTES),
+            }),
+            _ => Err(
+                "a rate is either {\"bps\": n} or {\"trace_ms\": [...], \"opportunity_bytes\": n}",
+            ),
+        }
+    }
+}
+
+/// The limit of what may wait; a packet that would exceed it is dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Queue {
+    /// All packets in the queue and the arriving one.
+    Bytes(u64),
+    /// All packets in the queue and the arriving one.
+    Packets(u64),
+    /// Time until the arriving packet's service would begin.
+    Ns(u64),
+}
+
+/// Which packets are lost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Loss {
+    /// Each packet with this probability, independently.
+    Random(f64),
+    GilbertElliott(GilbertElliott),
+    /// The packets with these indices, counted from 0 over all packets offered to the direction.
+    Packets(Vec<u64>),
+}
+
+/// A two-state Markov chain that takes one step per packet and loses packets with its state's probability
+/// (E. N. Gilbert, "Capacity of a burst-noise channel", 1960; E. O. Elliott, "Estimates of error rates for
+/// codes on burst-noise channels", 1963). The first packet's state is drawn from the stationary distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GilbertElliott {
+    /// Probability of a step from good to bad.
+    pub p: f64,
+    /// Probability of a step from bad to good.
+    pub r: f64,
+    #[serde(default)]
+    pub loss_good: f64,
+    #[serde(default = "always")]
+    pub loss_bad: f64,
+}
+
+fn always() -> f64 {
+    1.0
+}
+
+/// All packets that depart in `from_ns..to_ns` are lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Blackout {
+    pub from_ns: u64,
+    pub to_ns: u64,
+}
+
+/// A random addition to the delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Jitter {
+    pub spread_ns: u64,
+    pub distribution: Distribution,
+    /// A packet is never delivered before its predecessor. A direction without jitter always keeps order.
+    #[serde(default = "kept")]
+    pub keep_order: bool,
+}
+
+fn kept() -> bool {
+    true
+}
+
+/// Of the jitter, around zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Distribution {
+    /// From `-spread_ns` to `spread_ns`.
+    Uniform,
+    /// With `spread_ns` as its standard deviation; a delay below 0 is cut to 0.
+    Normal,
+}
+
+/// A share of the packets travels faster, and may overtake even where order is kept for jitter.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reorder {
+    pub share: f64,
+    /// Taken off the packet's delay, down to 0.
+    pub ahead_ns: u64,
+}
+
+/// What happens to UDP packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Udp {
+    #[default]
+    Pass,
+    Drop,
+    /// As drop, and the sender is to be told (ICMP).
+    Reject,
+}
+
+/// New values from `at_ns` on; what is absent stays as it was. A new loss model starts afresh.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    pub at_ns: u64,
+    pub delay_ns: Option<u64>,
+    pub rate: Option<Rate>,
+    pub loss: Option<Loss>,
+    pub udp: Option<Udp>,
+}

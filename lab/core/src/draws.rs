@@ -1,0 +1,57 @@
+//! The random draws of a packet.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use sha2::{Digest, Sha256};
+
+/// A seed for one direction of one link, so that all streams of a trial are independent.
+///
+/// The first 8 bytes (little endian) of SHA-256 over `"h123-link/1"`, the seed (8 bytes, little endian), the length
+/// of the link's name (8 bytes, little endian), the name, and the direction (`up` or `down`).
+pub fn stream_seed(seed: u64, link: &str, direction: &str) -> u64 {
+    let digest = Sha256::new()
+        .chain_update(b"h123-link/1")
+        .chain_update(seed.to_le_bytes())
+        .chain_update((link.len() as u64).to_le_bytes())
+        .chain_update(link)
+        .chain_update(direction)
+        .finalize();
+    u64::from_le_bytes(std::array::from_fn(|i| digest[i]))
+}
+
+/// One packet's luck: five numbers, uniform in [0, 1), spent whether needed or not.
+pub(crate) struct Draws {
+    pub state: f64,
+    pub loss: f64,
+    pub duplicate: f64,
+    pub jitter: f64,
+    pub reorder: f64,
+}
+
+/// The stream of draws: ChaCha8, keyed with the seed (8 bytes, little endian, then zeros), stream 0. Packet `i`
+/// takes the `u64` values `5 i` to `5 i + 4` of its output.
+pub(crate) struct Stream(ChaCha8Rng);
+
+impl Stream {
+    pub fn new(seed: u64) -> Self {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&seed.to_le_bytes());
+        Stream(ChaCha8Rng::from_seed(key))
+    }
+
+    pub fn next_packet(&mut self) -> Draws {
+        Draws {
+            state: self.uniform(),
+            loss: self.uniform(),
+            duplicate: self.uniform(),
+            jitter: self.uniform(),
+            reorder: self.uniform(),
+        }
+    }
+
+    /// The upper 53 bits, as a multiple of 2^-53.
+    fn uniform(&mut self) -> f64 {
+        const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
+        (self.0.next_u64() >> 11) as f64 * UNIT
+    }
+}

@@ -1,0 +1,49 @@
+//! The pure part of an emulated link: from (time, packet) to fate.
+//!
+//! No I/O, no clock, no threads: the caller says what time it is. A [`Path`] is one direction of a
+//! link; [`Path::offer`] decides at a packet's arrival all that will become of it.
+//!
+//! # The stages, in order
+//!
+//! 1. **UDP policy** ([`Udp`]), by arrival time.
+//! 2. **Queue**: drop-tail. It holds the admitted packets that have not departed yet, the one being
+//!    served included ([`Queue`]). A packet that departs at `t` is no longer there for an arrival at `t`.
+//! 3. **Rate**: a virtual clock. A packet departs when the rate, a function of time known in advance,
+//!    has served it after its predecessor ([`Rate`]). Bursts earn no credit while the link is idle.
+//! 4. **Loss**, by departure time: the loss model, then [`Blackout`]s. A lost packet has used queue and rate.
+//! 5. **Propagation**, by departure time: delay, [`Jitter`], [`Reorder`], then duplication. A copy
+//!    arrives together with its original and costs no rate.
+//!
+//! A timed [`Change`] takes effect at a stage when the packet meets it: the UDP policy by arrival, the rate in
+//! the midst of a packet's service, loss and delay by departure. A packet that was refused by an earlier stage
+//! steps the loss model at its arrival or at the last departure, whichever is later.
+//!
+//! # Randomness
+//!
+//! Each offered packet spends five draws, whatever the models and whatever its fate ([`stream_seed`]), so a
+//! packet's luck depends on (seed, link, direction, packet index) alone.
+
+mod delay;
+mod direction;
+mod draws;
+mod expectation;
+mod interval;
+mod limiter;
+mod loss;
+mod path;
+mod queue;
+mod tally;
+mod timeline;
+mod trace;
+mod validate;
+
+pub use direction::{
+    Blackout, Change, Direction, Distribution, GilbertElliott, Jitter, Loss, Queue, Rate, Reorder,
+    Udp,
+};
+pub use draws::stream_seed;
+pub use interval::binomial_interval;
+pub use loss::expected_losses;
+pub use path::{Fate, Packet, Path};
+pub use tally::Tally;
+pub use validate::Invalid;

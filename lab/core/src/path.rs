@@ -1,0 +1,124 @@
+//! One direction of a link at work.
+
+use crate::delay::Propagation;
+use crate::direction::{Direction, Udp};
+use crate::draws::Stream;
+use crate::limiter::Limiter;
+use crate::loss::Losses;
+use crate::queue::Waiting;
+use crate::tally::Tally;
+use crate::timeline::Timeline;
+
+/// What a path needs to know of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Length of the IP packet.
+    pub bytes: u32,
+    pub udp: bool,
+}
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// Times in ns since the link's time zero; a copy is delivered right after the original.
+    Deliver {
+        at: u64,
+        copy: Option<u64>,
+    },
+    Lost,
+    QueueDropped,
+    /// By the UDP policy; with `reject` the sender is to be told (ICMP).
+    Blocked {
+        reject: bool,
+    },
+}
+
+/// The state of one direction of a link.
+pub struct Path {
+    now: u64,
+    stream: Stream,
+    udp: Timeline<Udp>,
+    waiting: Waiting,
+    limiter: Limiter,
+    losses: Losses,
+    propagation: Propagation,
+    duplicate: f64,
+    tally: Tally,
+}
+
+impl Path {
+    /// A path on which nothing has travelled yet. `seed`: see [`crate::stream_seed`].
+    ///
+    /// # Panics
+    ///
+    /// If [`Direction::validate`] refuses the direction.
+    pub fn new(direction: &Direction, seed: u64) -> Path {
+        if let Err(invalid) = direction.validate() {
+            panic!("a path needs a valid direction: {invalid}");
+        }
+        let policies = direction
+            .changes
+            .iter()
+            .filter_map(|change| Some((change.at_ns, change.udp?)));
+        Path {
+            now: 0,
+            stream: Stream::new(seed),
+            udp: Timeline::new(direction.udp, policies),
+            waiting: Waiting::new(direction.queue),
+            limiter: Limiter::new(direction),
+            losses: Losses::new(direction),
+            propagation: Propagation::new(direction),
+            duplicate: direction.duplicate,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Decides the fate of a packet that arrives at `now`, ns since the link's time zero. A `now` earlier than
+    /// the latest seen is taken for the latest seen.
+    pub fn offer(&mut self, now: u64, packet: Packet) -> Fate {
+        self.now = self.now.max(now);
+        let fate = self.decide(packet);
+        self.tally.count(packet, fate);
+        fate
+    }
+
+    /// What became of the packets so far.
+    pub fn tally(&self) -> Tally {
+        self.tally.clone()
+    }
+
+    fn decide(&mut self, packet: Packet) -> Fate {
+        let index = self.tally.packets_in;
+        let draws = self.stream.next_packet();
+        let departure = self.depart(packet);
+        // A refused packet steps the loss model too, so that the others' losses do not hang on it.
+        let met_at = departure.unwrap_or_else(|_| self.limiter.free_at(self.now));
+        let lost = self.losses.lose(met_at, index, &draws);
+        match departure {
+            Err(refused) => refused,
+            Ok(_) if lost => Fate::Lost,
+            Ok(departure) => {
+                let at = self.propagation.deliver(departure, &draws);
+                let copy = (draws.duplicate < self.duplicate).then_some(at);
+                Fate::Deliver { at, copy }
+            }
+        }
+    }
+
+    /// The stages up to the rate: the packet's departure, or the fate of one that does not get so far.
+    fn depart(&mut self, packet: Packet) -> Result<u64, Fate> {
+        let policy = *self.udp.at(self.now).0;
+        if packet.udp && policy != Udp::Pass {
+            return Err(Fate::Blocked {
+                reject: policy == Udp::Reject,
+            });
+        }
+        let free_at = self.limiter.free_at(self.now);
+        if !self.waiting.has_room(self.now, free_at, packet.bytes) {
+            return Err(Fate::QueueDropped);
+        }
+        let departure = self.limiter.serve(self.now, packet.bytes);
+        self.waiting.admit(departure, packet.bytes);
+        Ok(departure)
+    }
+}

@@ -1,0 +1,52 @@
+//! What became of the packets so far.
+
+use sha2::{Digest, Sha256};
+
+use crate::path::{Fate, Packet};
+
+/// `packets_in = delivered + lost + queue_dropped + blocked`.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    pub packets_in: u64,
+    pub bytes_in: u64,
+    /// Delivered or on the way; copies are not counted here.
+    pub delivered: u64,
+    pub bytes_delivered: u64,
+    /// Delivered packets that arrive twice.
+    pub duplicated: u64,
+    /// By the loss model or a blackout.
+    pub lost: u64,
+    pub queue_dropped: u64,
+    /// By the UDP policy.
+    pub blocked: u64,
+    drop_set: Sha256,
+}
+
+impl Tally {
+    /// SHA-256 (hexadecimal) over the indices of the lost packets, each 8 bytes little endian, in order.
+    /// Packets that the queue dropped or the UDP policy blocked are not in it.
+    pub fn drop_set(&self) -> String {
+        let digest = self.drop_set.clone().finalize();
+        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Counts the packet with the next index.
+    pub(crate) fn count(&mut self, packet: Packet, fate: Fate) {
+        let index = self.packets_in;
+        self.packets_in += 1;
+        self.bytes_in += u64::from(packet.bytes);
+        match fate {
+            Fate::Deliver { copy, .. } => {
+                self.delivered += 1;
+                self.bytes_delivered += u64::from(packet.bytes);
+                self.duplicated += u64::from(copy.is_some());
+            }
+            Fate::Lost => {
+                self.lost += 1;
+                self.drop_set.update(index.to_le_bytes());
+            }
+            Fate::QueueDropped => self.queue_dropped += 1,
+            Fate::Blocked { .. } => self.blocked += 1,
+        }
+    }
+}

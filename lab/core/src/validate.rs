@@ -1,0 +1,187 @@
+//! What a direction may say.
+
+use std::fmt::Debug;
+
+use crate::direction::{Direction, GilbertElliott, Jitter, Loss, Queue, Rate};
+
+/// A field with a value that it must not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field} is {value}: {allowed}")]
+pub struct Invalid {
+    /// Path of the field within the direction, as `changes[1].loss.random`.
+    pub field: String,
+    pub value: String,
+    /// What it may be.
+    pub allowed: String,
+}
+
+/// `allowed` unless `ok`.
+fn require(ok: bool, field: &str, value: impl Debug, allowed: &str) -> Result<(), Invalid> {
+    if ok {
+        return Ok(());
+    }
+    Err(Invalid {
+        field: field.into(),
+        value: format!("{value:?}"),
+        allowed: allowed.into(),
+    })
+}
+
+fn share(field: &str, value: f64) -> Result<(), Invalid> {
+    let ok = (0.0..=1.0).contains(&value);
+    require(ok, field, value, "a probability is from 0 to 1")
+}
+
+impl Direction {
+    /// Checks every field.
+    ///
+    /// # Errors
+    ///
+    /// The first field found that makes no sense, with what it may be.
+    pub fn validate(&self) -> Result<(), Invalid> {
+        if let Some(rate) = &self.rate {
+            rate.validate("rate")?;
+        }
+        self.validate_queue()?;
+        if let Some(loss) = &self.loss {
+            loss.validate("loss")?;
+        }
+        self.validate_blackouts()?;
+        share("duplicate", self.duplicate)?;
+        self.validate_changes()?;
+        self.validate_jitter()?;
+        self.validate_reorder()
+    }
+
+    fn validate_queue(&self) -> Result<(), Invalid> {
+        let Some(queue) = self.queue else {
+            return Ok(());
+        };
+        let rated = self.rate.is_some() || self.changes.iter().any(|change| change.rate.is_some());
+        let allowed = "a queue needs a rate, for without one nothing waits: add a rate or leave out the queue";
+        require(rated, "queue", queue, allowed)?;
+        match queue {
+            Queue::Bytes(bytes) => {
+                let allowed = "at least 1500, or no packet of full size could pass";
+                require(bytes >= 1500, "queue.bytes", bytes, allowed)
+            }
+            Queue::Packets(packets) => {
+                require(packets >= 1, "queue.packets", packets, "at least 1")
+            }
+            Queue::Ns(_) => Ok(()),
+        }
+    }
+
+    fn validate_blackouts(&self) -> Result<(), Invalid> {
+        let mut end = 0;
+        for (i, window) in self.blackouts.iter().enumerate() {
+            let (field, ok) = (format!("blackouts[{i}]"), window.from_ns < window.to_ns);
+            require(ok, &field, window, "from_ns must be before to_ns")?;
+            let allowed = "blackouts must be in order of time and must not overlap";
+            require(window.from_ns >= end, &field, window, allowed)?;
+            end = window.to_ns;
+        }
+        Ok(())
+    }
+
+    fn validate_changes(&self) -> Result<(), Invalid> {
+        let mut last = None;
+        for (i, change) in self.changes.iter().enumerate() {
+            let field = format!("changes[{i}]");
+            let allowed = "changes must be in order of time, each at its own time";
+            let in_order = last < Some(change.at_ns);
+            require(in_order, &format!("{field}.at_ns"), change.at_ns, allowed)?;
+            last = Some(change.at_ns);
+            if let Some(rate) = &change.rate {
+                rate.validate(&format!("{field}.rate"))?;
+            }
+            if let Some(loss) = &change.loss {
+                loss.validate(&format!("{field}.loss"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_jitter(&self) -> Result<(), Invalid> {
+        let Some(Jitter { spread_ns, .. }) = self.jitter else {
+            return Ok(());
+        };
+        let delays = self.changes.iter().filter_map(|change| change.delay_ns);
+        let least = delays.fold(self.delay_ns, u64::min);
+        let allowed = format!(
+            "at most the least delay of the direction, {least} ns, or the delay would fall below 0"
+        );
+        require(spread_ns <= least, "jitter.spread_ns", spread_ns, &allowed)
+    }
+
+    fn validate_reorder(&self) -> Result<(), Invalid> {
+        let Some(reorder) = self.reorder else {
+            return Ok(());
+        };
+        share("reorder.share", reorder.share)?;
+        let ahead = reorder.ahead_ns;
+        require(ahead > 0, "reorder.ahead_ns", ahead, "more than 0")?;
+        let delayed =
+            self.delay_ns > 0 || self.changes.iter().any(|change| change.delay_ns > Some(0));
+        let allowed = "nothing can overtake on a direction without delay: add a delay_ns or leave out reorder";
+        require(delayed, "reorder", reorder, allowed)
+    }
+}
+
+impl Rate {
+    fn validate(&self, field: &str) -> Result<(), Invalid> {
+        match self {
+            Rate::Constant { bps } => {
+                let allowed = "at least 1; a link that carries nothing for a while is a blackout";
+                require(*bps >= 1, &format!("{field}.bps"), bps, allowed)
+            }
+            Rate::Trace {
+                trace_ms,
+                opportunity_bytes,
+            } => {
+                let times = format!("{field}.trace_ms");
+                let period = trace_ms.last().copied();
+                let allowed =
+                    "at least one time, and the last, which is the trace's period, after 0";
+                require(period > Some(0), &times, trace_ms, allowed)?;
+                let late = trace_ms.windows(2).position(|pair| pair[0] > pair[1]);
+                let value = late.map(|i| &trace_ms[i..i + 2]);
+                require(
+                    late.is_none(),
+                    &times,
+                    value.unwrap_or_default(),
+                    "times must not go back",
+                )?;
+                let bytes = format!("{field}.opportunity_bytes");
+                require(
+                    *opportunity_bytes >= 1,
+                    &bytes,
+                    opportunity_bytes,
+                    "at least 1",
+                )
+            }
+        }
+    }
+}
+
+impl Loss {
+    fn validate(&self, field: &str) -> Result<(), Invalid> {
+        match self {
+            Loss::Random(value) => share(&format!("{field}.random"), *value),
+            Loss::GilbertElliott(chain) => chain.validate(&format!("{field}.gilbert_elliott")),
+            Loss::Packets(_) => Ok(()),
+        }
+    }
+}
+
+impl GilbertElliott {
+    fn validate(&self, field: &str) -> Result<(), Invalid> {
+        share(&format!("{field}.p"), self.p)?;
+        share(&format!("{field}.r"), self.r)?;
+        share(&format!("{field}.loss_good"), self.loss_good)?;
+        share(&format!("{field}.loss_bad"), self.loss_bad)?;
+        let allowed =
+            "more than 0, or the chain would never leave the bad state: use random loss for that";
+        require(self.r > 0.0, &format!("{field}.r"), self.r, allowed)
+    }
+}
