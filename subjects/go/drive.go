@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// drive is the command `drive`.
+func drive(arguments []string, stderr io.Writer) error {
+	flags := flag.NewFlagSet("drive", flag.ContinueOnError)
+	from := flags.String("workload", "", "what to do, JSON `file`")
+	samplesPath := flags.String("samples", "", "where to write a row for every request, CSV `file`")
+	factsPath := flags.String("facts", "", "where to write what the connections were like, JSON `file`")
+	if err := parse(flags, arguments, stderr); err != nil {
+		return err
+	}
+	w, err := readWorkload(*from)
+	if err != nil {
+		return err
+	}
+	d, err := newDialer(w)
+	if err != nil {
+		return failure{exitBadInput, fmt.Errorf("%s: ca: %w", *from, err)}
+	}
+	l, err := newLoad(w, d)
+	if err != nil {
+		return failure{exitBadInput, fmt.Errorf("%s: path: %w", *from, err)}
+	}
+	// Both files are opened first: what cannot be written should fail before the measurement, not after it.
+	samples, err := os.Create(*samplesPath)
+	if err != nil {
+		return fmt.Errorf("cannot write the samples: %w", err)
+	}
+	described, err := os.Create(*factsPath)
+	if err != nil {
+		return fmt.Errorf("cannot write the facts: %w", err)
+	}
+	notes := newNotes(w.Protocol)
+	failed := l.run(untilInterrupted())
+	d.closeAll()
+	if err := save(samples, l.journal.write); err != nil {
+		return err
+	}
+	if err := save(described, d.facts(notes.all()).write); err != nil {
+		return err
+	}
+	if failed != nil {
+		return failed
+	}
+	fmt.Fprintln(stderr, "h123-go:", l.journal.summary())
+	return nil
+}
+
+// untilInterrupted is a context that the first SIGTERM or SIGINT ends; a second one kills.
+func untilInterrupted() context.Context {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	go func() {
+		<-signals
+		signal.Stop(signals)
+		cancel(errInterrupted)
+	}()
+	return ctx
+}
+
+// save writes a file and closes it; the error says what to do about a full disk.
+func save(file *os.File, write func(io.Writer) error) error {
+	err := write(file)
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w; free some space, or choose another place", file.Name(), err)
+	}
+	return nil
+}
+
+// notes collects what the libraries have to say, for client.json. They log to the standard logger: quic-go, if it
+// cannot enlarge the buffers of a UDP socket.
+type notes struct {
+	mutex sync.Mutex
+	text  bytes.Buffer
+}
+
+func newNotes(p protocol) *notes {
+	n := &notes{}
+	if p == h3 {
+		n.text.WriteString("UDP segmentation offload (GSO) is on where the kernel has it: quic-go's default\n")
+	}
+	log.SetFlags(0)
+	log.SetOutput(n)
+	return n
+}
+
+func (n *notes) Write(line []byte) (int, error) {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	return n.text.Write(line)
+}
+
+// all is one note a line.
+func (n *notes) all() []string {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	return strings.FieldsFunc(n.text.String(), func(r rune) bool { return r == '\n' })
+}

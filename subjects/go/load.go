@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"sync"
+)
+
+// load carries a workload out.
+type load struct {
+	*workload
+	requester *requester
+	seats     []*seat
+	journal   *journal
+}
+
+func newLoad(w *workload, d *dialer) (*load, error) {
+	requester, err := newRequester(w)
+	if err != nil {
+		return nil, err
+	}
+	l := &load{workload: w, requester: requester, journal: &journal{}, seats: make([]*seat, w.count())}
+	for i := range l.seats {
+		l.seats[i] = newSeat(d)
+	}
+	return l, nil
+}
+
+// run makes all requests, or as many as it can until ctx ends.
+func (l *load) run(ctx context.Context) error {
+	if l.Cold {
+		l.coldRequests(ctx)
+	}
+	if l.Rate != nil {
+		return l.openLoop(ctx)
+	}
+	l.closedLoop(ctx)
+	return nil
+}
+
+// request makes one request, due at start (the time of now).
+func (l *load) request(ctx context.Context, take take, p phase, user int, start int64) {
+	buffer := buffers.Get().(*[64 << 10]byte)
+	defer buffers.Put(buffer)
+	s := &sample{phase: p, user: user, start: start}
+	l.requester.perform(ctx, take, s, buffer[:])
+	l.journal.add(s)
+}
+
+// coldRequests makes one request on each connection, one after another; each counts for the connection's first user.
+func (l *load) coldRequests(ctx context.Context) {
+	for i, seat := range l.seats {
+		if ctx.Err() != nil {
+			return
+		}
+		l.request(ctx, seat.take, cold, i%l.Users, now())
+	}
+}
+
+// phaseOf is the phase of a user's nth request.
+func (l *load) phaseOf(n int) phase {
+	if n < l.Warmup {
+		return warmup
+	}
+	return warm
+}
+
+// closedLoop has all users start together, each making its next request when its last has ended.
+func (l *load) closedLoop(ctx context.Context) {
+	var users sync.WaitGroup
+	gate := make(chan struct{})
+	for user := range l.Users {
+		users.Go(func() {
+			take := l.seats[user%len(l.seats)].take
+			<-gate
+			for n := range l.perUser() {
+				if ctx.Err() != nil {
+					return
+				}
+				l.request(ctx, take, l.phaseOf(n), user, now())
+			}
+		})
+	}
+	close(gate)
+	users.Wait()
+}
+
+// openLoop starts each request when the schedule says, whether or not earlier ones have ended.
+func (l *load) openLoop(ctx context.Context) error {
+	alarm, err := newAlarm()
+	if err != nil {
+		return err
+	}
+	defer alarm.close()
+	var requests sync.WaitGroup
+	defer requests.Wait()
+	deal := l.dealer()
+	begin := now()
+	for i, offset := range schedule(l.Seed, *l.Rate, l.Users*l.perUser()) {
+		due := begin + offset
+		if err := alarm.wait(ctx, due); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		requests.Go(func() {
+			l.request(ctx, deal(i), l.phaseOf(i/l.Users), i%l.Users, due)
+		})
+	}
+	return nil
+}
+
+// dealer deals the connections to the requests of an open loop. HTTP/2 and HTTP/3 requests take them in turn; an
+// HTTP/1.1 request takes one that is free, as from any client's pool: in turn, it could wait behind a slow one
+// while others are free.
+func (l *load) dealer() func(i int) take {
+	if l.Protocol == h1 {
+		free := newPool(l.seats)
+		return func(int) take { return free.take }
+	}
+	return func(i int) take { return l.seats[i%len(l.seats)].take }
+}

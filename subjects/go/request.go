@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync/atomic"
+	"time"
+)
+
+// requester turns samples that are due into requests: it fills in all that was measured.
+type requester struct {
+	template *http.Request
+	upload   int64 // bytes of a request's body
+	timeout  time.Duration
+}
+
+func newRequester(w *workload) (*requester, error) {
+	target, err := url.Parse("https://" + w.Host + w.Path)
+	if err != nil {
+		return nil, err
+	}
+	return &requester{
+		template: &http.Request{
+			Method: w.Method, URL: target, Host: w.Host,
+			// The libraries would name themselves, each in its own number of bytes.
+			Header: http.Header{"User-Agent": {"h123"}},
+		},
+		upload:  w.UploadBytes,
+		timeout: time.Duration(w.TimeoutNs),
+	}, nil
+}
+
+// marks is what a request's trace saw. Its hooks run on the libraries' goroutines, some after the request's end.
+type marks struct{ sent, firstByte atomic.Int64 }
+
+func (m *marks) trace(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest: func(written httptrace.WroteRequestInfo) {
+			if written.Err == nil {
+				m.sent.CompareAndSwap(0, now())
+			}
+		},
+		GotFirstResponseByte: func() { m.firstByte.CompareAndSwap(0, now()) },
+	})
+}
+
+// body is the body of an upload: the block, repeated. It counts what the library has taken.
+type body struct {
+	left  int64
+	taken atomic.Int64
+}
+
+func (b *body) Read(into []byte) (int, error) {
+	if b.left == 0 {
+		return 0, io.EOF
+	}
+	n := copy(into[:min(int64(len(into)), b.left)], block[b.taken.Load()%int64(len(block)):])
+	b.left -= int64(n)
+	b.taken.Add(int64(n))
+	return n, nil
+}
+
+func (b *body) Close() error { return nil }
+
+// perform makes the request of a sample on a connection it takes and completes the sample. A request that fails is
+// not made again: its error is the sample's. The time allowed counts from the sample's start.
+func (r *requester) perform(ctx context.Context, take take, s *sample, buffer []byte) {
+	left := r.timeout - time.Duration(now()-s.start)
+	ctx, cancel := context.WithTimeoutCause(ctx, left, errTimeout)
+	defer cancel()
+	err := r.attempt(ctx, take, s, buffer)
+	if err != nil && neverSent(err) && ctx.Err() == nil {
+		// The connection was being closed in good order, by a server that limits its requests for example. This
+		// request is yet to be sent, so it goes to a new connection, which its time and its row include.
+		err = r.attempt(ctx, take, s, buffer)
+	}
+	s.end = now()
+	if err != nil {
+		s.failure = classify(ctx, err)
+	}
+}
+
+func (r *requester) attempt(ctx context.Context, take take, s *sample, buffer []byte) error {
+	s.connection, s.protocol = noConnection, ""
+	c, leave, err := take(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	s.connection = c.index
+	s.protocol = c.protocol
+	s.reused = c.requests.Add(1) > 1
+	if s.phase == cold {
+		s.connected = c.ready
+	}
+	seen := &marks{}
+	request := r.template.WithContext(seen.trace(ctx))
+	var sending body
+	if r.upload > 0 {
+		sending.left = r.upload
+		request.Body = &sending
+		request.ContentLength = r.upload
+	}
+	response, err := c.RoundTrip(request)
+	if err == nil {
+		err = s.read(response, buffer)
+		if response.Close {
+			c.retired.Store(true) // before the connection itself notices
+		}
+	} else if neverSent(err) {
+		c.retired.Store(true)
+	}
+	s.up = sending.taken.Load()
+	s.firstByte = seen.firstByte.Load()
+	s.sent = seen.sent.Load()
+	if r.upload == 0 && s.firstByte != 0 && (s.sent == 0 || s.sent > s.firstByte) {
+		// The hook for the request written ran late, after its answer had come, which bounds that time.
+		s.sent = s.firstByte
+	}
+	return err
+}
+
+// read reads a response to its end.
+func (s *sample) read(response *http.Response, buffer []byte) error {
+	defer response.Body.Close()
+	s.status = response.StatusCode
+	s.protocol = protocols[response.ProtoMajor]
+	var err error
+	if s.down, err = discard(response.Body, buffer); err != nil {
+		return err
+	}
+	if length := response.ContentLength; length >= 0 && s.down != length {
+		return fmt.Errorf("%w: %d bytes of %d", errProtocol, s.down, length)
+	}
+	if s.status < 200 || s.status > 299 {
+		return fmt.Errorf("status %d", s.status)
+	}
+	return nil
+}

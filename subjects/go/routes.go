@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"sync"
+)
+
+// maxBody bounds what /bytes/<n> serves.
+const maxBody = 16 << 30
+
+// block is what every body is made of, repeated: random, so that nothing on the way can compress it, and always
+// the same, so that a body can be checked.
+var block = func() []byte {
+	data := make([]byte, 64<<10)
+	_, _ = rand.NewChaCha8([32]byte{'h', '1', '2', '3'}).Read(data)
+	return data
+}()
+
+var buffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+
+// routes is what a server of the contract answers.
+func routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /bytes/{count}", serveBytes)
+	mux.HandleFunc("POST /upload", takeUpload)
+	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	return mux
+}
+
+func serveBytes(w http.ResponseWriter, r *http.Request) {
+	count, err := strconv.ParseInt(r.PathValue("count"), 10, 64)
+	if err != nil || count < 0 || count > maxBody {
+		http.Error(w, fmt.Sprintf("/bytes/<n>: n is a number from 0 to %d", int64(maxBody)), http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Length", strconv.FormatInt(count, 10))
+	if r.Method == http.MethodHead {
+		return
+	}
+	for count > 0 {
+		written, err := w.Write(block[:min(count, int64(len(block)))])
+		if err != nil {
+			return // the client has gone
+		}
+		count -= int64(written)
+	}
+}
+
+func takeUpload(w http.ResponseWriter, r *http.Request) {
+	buffer := buffers.Get().(*[64 << 10]byte)
+	defer buffers.Put(buffer)
+	count, err := discard(r.Body, buffer[:])
+	if err != nil {
+		http.Error(w, "the body ended early: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	fmt.Fprint(w, count)
+}
+
+// discard reads a body to its end through a buffer and counts its bytes. (io.Copy to io.Discard would read 8 kB at
+// a time.)
+func discard(body io.Reader, buffer []byte) (int64, error) {
+	var count int64
+	for {
+		n, err := body.Read(buffer)
+		count += int64(n)
+		if err == io.EOF {
+			return count, nil
+		}
+		if err != nil {
+			return count, err
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/quic-go/quic-go/http3"
+)
+
+const (
+	drainTime = 500 * time.Millisecond // for requests under way when the server is told to stop
+	stopTime  = 900 * time.Millisecond // after which it ends in any case
+	// serverHandshakeTime is how long a client may be silent in a QUIC handshake.
+	serverHandshakeTime = 30 * time.Second
+)
+
+// server is what net/http's and quic-go's servers have in common.
+type server interface {
+	Shutdown(context.Context) error
+	Close() error
+}
+
+// serve is the command `serve`.
+func serve(arguments []string, stderr io.Writer) error {
+	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
+	address := flags.String("address", "", "IP address to listen on")
+	port := flags.Uint("port", 0, "port to listen on, TCP for h1 and h2, UDP for h3")
+	wanted := flags.String("protocol", "", "h1, h2 or h3: the only one spoken on this port")
+	certificate := flags.String("cert", "", "certificate chain, PEM `file`")
+	key := flags.String("key", "", "its private key, PEM `file`")
+	if err := parse(flags, arguments, stderr); err != nil {
+		return err
+	}
+	p := protocol(*wanted)
+	if err := p.supported(); err != nil {
+		return err
+	}
+	config, err := serverTLS(p, *certificate, *key)
+	if err != nil {
+		return err
+	}
+	endpoint := net.JoinHostPort(*address, strconv.FormatUint(uint64(*port), 10))
+	running, ended, err := start(p, endpoint, config)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "h123-go: serving %s on %s\n", p, endpoint)
+	ctx, release := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer release()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("the server on %s ended by itself: %w", endpoint, err)
+	case <-ctx.Done():
+		stop(running)
+		return nil
+	}
+}
+
+// start listens on endpoint and serves one protocol there; ended receives what made the server end.
+func start(p protocol, endpoint string, config *tls.Config) (running server, ended <-chan error, err error) {
+	end := make(chan error, 1)
+	if p == h3 {
+		socket, err := net.ListenPacket("udp", endpoint)
+		if err != nil {
+			return nil, nil, listenError(endpoint, err)
+		}
+		server := &http3.Server{Handler: routes(), TLSConfig: config, QUICConfig: quicConfig(serverHandshakeTime)}
+		go func() { end <- server.Serve(socket) }()
+		return server, end, nil
+	}
+	var listen net.ListenConfig
+	// Go listens with Multipath TCP where the kernel has it, on which the lab's choice of congestion control by
+	// route need not hold.
+	listen.SetMultipathTCP(false)
+	listener, err := listen.Listen(context.Background(), "tcp", endpoint)
+	if err != nil {
+		return nil, nil, listenError(endpoint, err)
+	}
+	server := &http.Server{Handler: routes(), TLSConfig: config, Protocols: only(p), HTTP2: http2Config()}
+	go func() { end <- server.ServeTLS(listener, "", "") }()
+	return server, end, nil
+}
+
+// only makes net/http speak one protocol.
+func only(p protocol) *http.Protocols {
+	var set http.Protocols
+	set.SetHTTP1(p == h1)
+	set.SetHTTP2(p == h2)
+	return &set
+}
+
+func listenError(endpoint string, err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("cannot listen on %s: the port is in use; choose another --port or stop its user", endpoint)
+	}
+	return fmt.Errorf("cannot listen on %s: %w", endpoint, err)
+}
+
+// stop lets requests under way end, for drainTime at most, and is back after stopTime whatever happens.
+func stop(running server) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+		defer cancel()
+		if running.Shutdown(ctx) != nil {
+			_ = running.Close()
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(stopTime):
+	}
+}
