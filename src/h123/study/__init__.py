@@ -1,0 +1,31 @@
+"""Studies: from a question in YAML to the trials that answer it, and what they will cost."""
+
+from h123.study.estimate import Estimate, estimate, estimate_check
+from h123.study.network import Network
+from h123.study.parameters import Parameters
+from h123.study.plan import Plan, PlannedTrial, make_plan, parse_only
+from h123.study.reader import load_study
+from h123.study.shelf import find_network, find_study, list_networks, list_studies, load_network
+from h123.study.study import METRICS, Comparison, Family, Study
+
+__all__ = [
+    "METRICS",
+    "Comparison",
+    "Estimate",
+    "Family",
+    "Network",
+    "Parameters",
+    "Plan",
+    "PlannedTrial",
+    "Study",
+    "estimate",
+    "estimate_check",
+    "find_network",
+    "find_study",
+    "list_networks",
+    "list_studies",
+    "load_network",
+    "load_study",
+    "make_plan",
+    "parse_only",
+]

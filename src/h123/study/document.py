@@ -1,0 +1,156 @@
+"""A YAML file that knows its line numbers, so that every complaint about it can name file and line."""
+
+import difflib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from h123.errors import UserError
+
+Location = Sequence[str | int]
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def choose(word: object, allowed: Iterable[object]) -> str:
+    """What may stand in place of `word`: a near miss if there is one, and the whole list."""
+    names = [str(name) for name in allowed]
+    close = difflib.get_close_matches(str(word), names, n=1)
+    hint = f"did you mean {close[0]}? " if close else ""
+    return f"{hint}Allowed: {', '.join(names)}" if names else "nothing is allowed here"
+
+
+class Strict(BaseModel):
+    """A model that refuses keys it does not know and says which it does."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        known = [field.alias or name for name, field in cls.model_fields.items()]
+        for key in data:
+            if key not in known and key not in cls.model_fields:
+                message = f"unknown key {key!r}; {choose(key, known)}"
+                raise PydanticCustomError("unknown_key", "{message}", {"message": message, "key": key})
+        return data
+
+
+class Document:
+    """The data of one YAML file, and the line on which each part of it stands."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        """Raises UserError for what is not YAML, not a mapping, or names a key twice."""
+        self.path = path
+        self.text = text
+        loader = yaml.SafeLoader(text)
+        try:
+            self._root = loader.get_single_node()
+            self._refuse_duplicates(self._root, set())
+            self.data: dict[str, Any] = loader.construct_document(self._root) if self._root else None
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            raise UserError(f"{path}:{mark.line + 1 if mark else 1}: {error.problem or error.context}") from None
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            raise UserError(f"{path}: not readable as YAML: {error}") from None
+        if not isinstance(self.data, dict):
+            raise UserError(f"{path}:1: expected `key: value` lines, as in the files that come with h123")
+
+    @classmethod
+    def read(cls, path: Path, format_line: str) -> "Document":
+        """Reads a file whose `h123` key must name `format_line` (such as `study/1`). Raises UserError."""
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+            raise UserError(f"{path}: cannot be read: {reason}") from None
+        document = cls(path, text)
+        found = document.data.pop("h123", None)
+        if found is None:
+            raise UserError(f"{path}:1: the line `h123: {format_line}` is missing")
+        if found != format_line:
+            raise document.error(["h123"], f"this is {found!r}; this version of h123 reads {format_line!r} here")
+        return document
+
+    def error(self, location: Location, message: str) -> UserError:
+        """The complaint, with file and line in front."""
+        return UserError(f"{self.path}:{self.line(location)}: {message}")
+
+    def line(self, location: Location) -> int:
+        """Line (from 1) of the part at `location`, or of the nearest part around it that exists."""
+        node, line = self._root, 1
+        for step in location:
+            entry = _child(node, step)
+            if entry is None:
+                break
+            line, node = entry
+        return line
+
+    def validate(self, model: type[Model], data: Any, at: Location = (), context: object = None) -> Model:
+        """`data`, which stands at `at` in this file, as a `model`. Raises UserError for the first fault in file order."""
+        try:
+            return model.model_validate(data, context=context)
+        except ValidationError as invalid:
+            faults = [([*at, *_place(fault)], fault) for fault in invalid.errors()]
+            place, fault = min(faults, key=lambda pair: self.line(pair[0]))
+            raise self.error(place, describe(fault)) from None
+
+    def _refuse_duplicates(self, node: yaml.Node | None, seen: set[int]) -> None:
+        if node is None or id(node) in seen:
+            return
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            for item in node.value:
+                self._refuse_duplicates(item, seen)
+        if isinstance(node, yaml.MappingNode):
+            first: dict[str, int] = {}
+            for key, value in node.value:
+                line = key.start_mark.line + 1
+                if isinstance(key, yaml.ScalarNode) and key.value in first:
+                    raise UserError(
+                        f"{self.path}:{line}: key {key.value!r} again; it is on line {first[key.value]} too"
+                    )
+                if isinstance(key, yaml.ScalarNode) and key.value != "<<":
+                    first[key.value] = line
+                self._refuse_duplicates(value, seen)
+
+
+def _child(node: yaml.Node | None, step: str | int) -> tuple[int, yaml.Node] | None:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value == str(step):
+                return key.start_mark.line + 1, value
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        item = node.value[step]
+        return item.start_mark.line + 1, item
+    return None
+
+
+def _place(fault: ErrorDetails) -> list[str | int]:
+    key = fault.get("ctx", {}).get("key")
+    return [*fault["loc"], *([] if key is None else [key])]
+
+
+def describe(fault: ErrorDetails) -> str:
+    """One fault found by pydantic, in the words of somebody who writes these files."""
+    place = ".".join(str(step) for step in fault["loc"])
+    given, context = fault.get("input"), fault.get("ctx", {})
+    match fault["type"]:
+        case "missing":
+            return f"`{place}` is missing"
+        case "unknown_key":
+            return f"{place}: {fault['msg']}" if place else fault["msg"]
+        case "literal_error":
+            allowed = [word.strip(" '") for word in context["expected"].replace(" or ", ",").split(",")]
+            return f"{place}: {given!r} is not known; {choose(given, allowed)}"
+        case "value_error":
+            return f"{place}: {context['error']}" if place else str(context["error"])
+        case "model_type" | "dict_type":
+            return f"{place}: expected `key: value` lines, found {given!r}"
+        case _:
+            return f"{place}: {fault['msg'][:1].lower()}{fault['msg'][1:]}, found {given!r}"

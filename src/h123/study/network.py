@@ -1,0 +1,181 @@
+"""A network: an emulated path in both directions, in the words of the lab (see docs/contracts.md, trial.json)."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from h123.units import format_rate
+
+
+class LinkModel(BaseModel):
+    """Base of everything that goes into trial.json as it is."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Bottleneck(LinkModel):
+    """A constant rate, or a repeated trace of delivery opportunities."""
+
+    bps: int | None = None
+    trace_ms: list[int] | None = None
+    opportunity_bytes: int | None = None
+
+    @property
+    def mean_bps(self) -> float:
+        """Bits a second on average."""
+        if self.bps is not None:
+            return float(self.bps)
+        assert self.trace_ms is not None
+        assert self.opportunity_bytes is not None
+        return len(self.trace_ms) * self.opportunity_bytes * 8 / (self.trace_ms[-1] / 1000)
+
+
+class Queue(LinkModel):
+    """The drop-tail queue before the bottleneck; exactly one field is set."""
+
+    bytes: int | None = None
+    packets: int | None = None
+    ns: int | None = None
+
+
+class GilbertElliott(LinkModel):
+    """Two-state loss: p good to bad, r bad to good, and the loss share in each state (Gilbert 1960, Elliott 1963)."""
+
+    p: float
+    r: float
+    loss_good: float
+    loss_bad: float
+
+    @property
+    def mean(self) -> float:
+        """Share lost in the long run."""
+        if self.p + self.r == 0:
+            return self.loss_good
+        bad = self.p / (self.p + self.r)
+        return bad * self.loss_bad + (1 - bad) * self.loss_good
+
+
+class Loss(LinkModel):
+    """How packets are lost; exactly one field is set."""
+
+    random: float | None = None
+    gilbert_elliott: GilbertElliott | None = None
+    packets: list[int] | None = None
+
+    @property
+    def mean(self) -> float:
+        """Share lost in the long run (listed packets: none)."""
+        if self.gilbert_elliott:
+            return self.gilbert_elliott.mean
+        return self.random or 0.0
+
+
+class Blackout(LinkModel):
+    """A span in which every packet is lost."""
+
+    from_ns: int
+    to_ns: int
+
+
+class Jitter(LinkModel):
+    """Random extra delay."""
+
+    spread_ns: int
+    distribution: Literal["uniform", "normal"] = "uniform"
+    keep_order: bool = True
+
+
+class Reorder(LinkModel):
+    """A share of packets that leaves earlier than its turn."""
+
+    share: float
+    ahead_ns: int
+
+
+class Change(LinkModel):
+    """What becomes different at a moment of the trial."""
+
+    at_ns: int
+    delay_ns: int | None = None
+    rate: Bottleneck | None = None
+    loss: Loss | None = None
+    udp: Literal["pass", "drop", "reject"] | None = None
+
+
+class Direction(LinkModel):
+    """One direction of a link; None: without."""
+
+    rate: Bottleneck | None = None
+    queue: Queue | None = None
+    loss: Loss | None = None
+    blackouts: list[Blackout] | None = None
+    duplicate: float | None = None
+    delay_ns: int | None = None
+    jitter: Jitter | None = None
+    reorder: Reorder | None = None
+    udp: Literal["pass", "drop", "reject"] | None = None
+    changes: list[Change] | None = None
+
+
+class Network(LinkModel):
+    """A named path. `up` is client to server, `down` server to client; both None for a plain veth pair."""
+
+    name: str
+    title: str
+    up: Direction | None = None
+    down: Direction | None = None
+
+    @property
+    def shaped(self) -> bool:
+        """Whether packets pass the emulated link."""
+        return self.up is not None
+
+    @property
+    def round_trip_ns(self) -> int:
+        """Delay that the link adds to a round trip, without queueing and jitter."""
+        return sum(direction.delay_ns or 0 for direction in (self.up, self.down) if direction)
+
+    def link(self) -> dict[str, Any]:
+        """The fields `kind`, `up`, `down` of a link in trial.json."""
+        if self.up is None or self.down is None:
+            return {"kind": "veth"}
+        return {"kind": "emulated", "up": _bare(self.up), "down": _bare(self.down)}
+
+    def resolved(self) -> dict[str, Any]:
+        """JSON-ready and complete; `Network.from_resolved` is its inverse."""
+        return _bare(self)
+
+    @classmethod
+    def from_resolved(cls, data: dict[str, Any]) -> "Network":
+        """A network out of campaign.json."""
+        return cls.model_validate(data)
+
+    def describe(self) -> tuple[str, str]:
+        """What each direction, up and down, does to packets; for a person."""
+        return _describe(self.up), _describe(self.down)
+
+
+def _bare(model: BaseModel) -> dict[str, Any]:
+    return model.model_dump(mode="json", exclude_none=True)
+
+
+def _describe(direction: Direction | None) -> str:
+    if direction is None:
+        return "not shaped (plain veth)"
+    parts = [f"{(direction.delay_ns or 0) / 1e6:g} ms delay"]
+    if direction.rate:
+        parts.append(format_rate(direction.rate.mean_bps) + (" on average" if direction.rate.trace_ms else ""))
+    if direction.loss:
+        parts.append(_describe_loss(direction.loss))
+    if direction.udp and direction.udp != "pass":
+        parts.append(f"UDP {direction.udp}")
+    extras = {"jitter": direction.jitter, "reordering": direction.reorder, "duplicates": direction.duplicate}
+    parts += [name for name, value in extras.items() if value]
+    parts += [name for name, value in {"blackouts": direction.blackouts, "changes": direction.changes}.items() if value]
+    return ", ".join(parts)
+
+
+def _describe_loss(loss: Loss) -> str:
+    if loss.packets:
+        return f"{len(loss.packets)} chosen packets lost"
+    return f"{loss.mean * 100:.3g} % loss" + (" in bursts" if loss.gilbert_elliott else "")

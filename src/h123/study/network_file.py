@@ -1,0 +1,224 @@
+"""networks/*.yaml as people write them: quantities with units, `both` for two equal directions."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, StrictBool, StrictInt, ValidationInfo, model_validator
+
+from h123.errors import UserError
+from h123.study import network as resolved
+from h123.study.document import Document, Strict
+from h123.study.quantities import BitRate, Duration, Share, Size
+from h123.units import parse_duration, parse_size
+
+Positive = Field(gt=0)
+Block = Literal["pass", "drop", "reject"]
+OPPORTUNITY_BYTES = 1500
+"""What one line of a Mahimahi trace delivers (Netravali et al., USENIX ATC 2015)."""
+
+
+class JitterFile(Strict):
+    """`jitter: {spread: 5ms, distribution: normal, keep_order: true}`."""
+
+    spread: Annotated[Duration, Positive]
+    distribution: Literal["uniform", "normal"] = "uniform"
+    keep_order: StrictBool = True
+
+    def resolve(self) -> resolved.Jitter:
+        """In the lab's words."""
+        return resolved.Jitter(spread_ns=self.spread, distribution=self.distribution, keep_order=self.keep_order)
+
+
+class BurstsFile(Strict):
+    """`loss: {bad_after: 1%, good_after: 20%}`: chances, per packet, to enter and to leave the bad state."""
+
+    bad_after: Share
+    good_after: Annotated[Share, Positive]
+    loss_good: Share = 0.0
+    loss_bad: Share = 1.0
+
+
+class ListedFile(Strict):
+    """`loss: {packets: [3, 17]}`: exactly these packets, counted from 0."""
+
+    packets: list[Annotated[StrictInt, Field(ge=0)]] = Field(min_length=1)
+
+
+class ReorderFile(Strict):
+    """`reorder: {share: 1%, ahead: 10ms}`."""
+
+    share: Share
+    ahead: Annotated[Duration, Positive]
+
+
+def _read_loss(value: Any) -> Any:
+    if isinstance(value, dict):
+        return (ListedFile if "packets" in value else BurstsFile).model_validate(value)
+    return value
+
+
+def _resolve_loss(loss: BurstsFile | ListedFile | float | None) -> resolved.Loss | None:
+    match loss:
+        case None:
+            return None
+        case ListedFile():
+            return resolved.Loss(packets=sorted(set(loss.packets)))
+        case BurstsFile():
+            states = resolved.GilbertElliott(
+                p=loss.bad_after, r=loss.good_after, loss_good=loss.loss_good, loss_bad=loss.loss_bad
+            )
+            return resolved.Loss(gilbert_elliott=states)
+        case _:
+            return resolved.Loss(random=loss)
+
+
+LossFile = Annotated[BurstsFile | ListedFile | Share, BeforeValidator(_read_loss)]
+
+
+def _read_queue(value: Any) -> resolved.Queue:
+    text = str(value).strip()
+    if match := re.fullmatch(r"([0-9]+)\s*p", text):
+        queue = resolved.Queue(packets=int(match.group(1)))
+    elif re.search(r"[0-9]\s*(ns|us|ms|s)$", text):
+        queue = resolved.Queue(ns=parse_duration(text))
+    else:
+        queue = resolved.Queue(bytes=parse_size(value))
+    if not (queue.bytes or queue.packets or queue.ns):
+        raise ValueError(f"a queue of {text} holds nothing; write bytes (100kB), packets (64p) or time (50ms)")
+    return queue
+
+
+class ChangeFile(Strict):
+    """`{at: 5s, rate: 2Mbit/s}`: from then on."""
+
+    at: Duration
+    delay: Duration | None = None
+    rate: BitRate | None = None
+    loss: LossFile | None = None
+    udp: Block | None = None
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> "ChangeFile":
+        if self.delay is None and self.rate is None and self.loss is None and self.udp is None:
+            raise ValueError("nothing changes; name at least one of delay, rate, loss, udp")
+        return self
+
+    def resolve(self) -> resolved.Change:
+        """In the lab's words."""
+        return resolved.Change(
+            at_ns=self.at,
+            delay_ns=self.delay,
+            rate=resolved.Bottleneck(bps=self.rate) if self.rate else None,
+            loss=_resolve_loss(self.loss),
+            udp=self.udp,
+        )
+
+
+def read_trace(path: Path) -> list[int]:
+    """Milliseconds of a Mahimahi trace's delivery opportunities. Raises UserError."""
+    try:
+        lines = path.read_text(encoding="ascii").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: the trace cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    times: list[int] = []
+    for number, line in enumerate(lines, 1):
+        if not re.fullmatch(r"\s*[0-9]+\s*", line):
+            raise UserError(f"{path}:{number}: {line!r} is not a number of milliseconds")
+        if times and int(line) < times[-1]:
+            raise UserError(f"{path}:{number}: {int(line)} comes after {times[-1]}; the times of a trace never go back")
+        times.append(int(line))
+    if not times or times[-1] == 0:
+        raise UserError(f"{path}: a trace needs delivery times up to at least 1 ms: the last one is its period")
+    return times
+
+
+def _read_trace(value: Any, info: ValidationInfo) -> Any:
+    folder: Path = info.context
+    try:
+        return read_trace(folder / str(value))
+    except UserError as error:
+        raise ValueError(error.message) from None
+
+
+class DirectionFile(Strict):
+    """One direction. What is left out does not happen to packets."""
+
+    delay: Duration = 0
+    jitter: JitterFile | None = None
+    rate: BitRate | None = None
+    trace: Annotated[list[int] | None, BeforeValidator(_read_trace)] = None
+    queue: Annotated[resolved.Queue | None, BeforeValidator(_read_queue)] = None
+    loss: LossFile | None = None
+    blackouts: list[tuple[Duration, Duration]] | None = None
+    duplicate: Share | None = None
+    reorder: ReorderFile | None = None
+    udp: Block | None = None
+    changes: list[ChangeFile] | None = None
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> "DirectionFile":
+        limited = self.rate is not None or self.trace is not None
+        if self.rate is not None and self.trace is not None:
+            raise ValueError("`rate` and `trace` exclude each other")
+        if limited and self.queue is None:
+            raise ValueError("a rate needs a `queue` (100kB, 64p or 50ms): without one, nothing would ever overflow")
+        if self.queue is not None and not limited:
+            raise ValueError("`queue` has no effect without `rate` or `trace`")
+        if self.reorder and self.reorder.ahead > self.delay:
+            raise ValueError("`reorder.ahead` is longer than `delay`: a packet cannot leave before it came")
+        if any(start >= end for start, end in self.blackouts or []):
+            raise ValueError("a blackout must end after it starts: [[1s, 1.5s]]")
+        moments = [change.at for change in self.changes or []]
+        if moments != sorted(moments):
+            raise ValueError("`changes` must stand in the order of time")
+        return self
+
+    def resolve(self) -> resolved.Direction:
+        """In the lab's words."""
+        bottleneck = resolved.Bottleneck(bps=self.rate) if self.rate else None
+        if self.trace:
+            bottleneck = resolved.Bottleneck(trace_ms=self.trace, opportunity_bytes=OPPORTUNITY_BYTES)
+        return resolved.Direction(
+            rate=bottleneck,
+            queue=self.queue,
+            loss=_resolve_loss(self.loss),
+            blackouts=[resolved.Blackout(from_ns=start, to_ns=end) for start, end in self.blackouts or []] or None,
+            duplicate=self.duplicate,
+            delay_ns=self.delay,
+            jitter=self.jitter.resolve() if self.jitter else None,
+            reorder=resolved.Reorder(share=self.reorder.share, ahead_ns=self.reorder.ahead) if self.reorder else None,
+            udp=self.udp,
+            changes=[change.resolve() for change in self.changes or []] or None,
+        )
+
+
+class NetworkFile(Strict):
+    """A network profile: `both`, or `up` and `down`, or `unshaped: true`."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    title: str
+    both: DirectionFile | None = None
+    up: DirectionFile | None = None
+    down: DirectionFile | None = None
+    unshaped: StrictBool = False
+
+    @model_validator(mode="after")
+    def _one_shape(self) -> "NetworkFile":
+        ways = [self.both is not None, self.up is not None or self.down is not None, self.unshaped]
+        if ways.count(True) != 1 or (self.up is None) != (self.down is None):
+            raise ValueError("write either `both`, or `up` and `down`, or `unshaped: true`")
+        return self
+
+    def resolve(self) -> resolved.Network:
+        """In the lab's words."""
+        up, down = self.both or self.up, self.both or self.down
+        return resolved.Network(
+            name=self.name, title=self.title, up=up.resolve() if up else None, down=down.resolve() if down else None
+        )
+
+
+def read_network(path: Path) -> resolved.Network:
+    """The network that a file describes. Raises UserError naming file and line."""
+    document = Document.read(path, "network/1")
+    return document.validate(NetworkFile, document.data, context=path.parent).resolve()

@@ -1,0 +1,34 @@
+"""Types of fields that people write with a unit and that h123 keeps as plain numbers.
+
+Where the validation context is RESOLVED (files that h123 wrote itself), numbers are taken as they stand.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, ValidationInfo
+
+from h123.units import parse_duration, parse_rate, parse_share, parse_size
+
+RESOLVED = "resolved"
+
+
+def _written(parse: Callable[[object], float]) -> BeforeValidator:
+    def read(value: Any, info: ValidationInfo) -> Any:
+        if value is None or (info.context == RESOLVED and not isinstance(value, str)):
+            return value
+        if isinstance(value, bool | list | dict):
+            raise ValueError(f"expected a quantity, found {value!r}")
+        return parse(value)
+
+    return BeforeValidator(read)
+
+
+Duration = Annotated[int, _written(parse_duration), Field(ge=0)]
+"""Nanoseconds, written `15ms`."""
+Size = Annotated[int, _written(parse_size), Field(ge=0)]
+"""Bytes, written `100kB`."""
+BitRate = Annotated[int, _written(parse_rate), Field(gt=0)]
+"""Bits a second, written `20Mbit/s`."""
+Share = Annotated[float, _written(parse_share), Field(ge=0, le=1)]
+"""A part of the whole between 0 and 1, written `0.5%` or `0.005`."""

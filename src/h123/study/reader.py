@@ -1,0 +1,201 @@
+"""studies/*.yaml as people write them: read, checked against everything they name, resolved."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, StrictInt, StrictStr, ValidationError
+
+from h123.catalogue import subject_names
+from h123.errors import UserError
+from h123.study.document import Document, Strict, choose, describe
+from h123.study.network import Network
+from h123.study.parameters import PARAMETER_NAMES, Parameters, validate_parameter
+from h123.study.shelf import load_network
+from h123.study.study import Comparison, Level, Study, split_pair
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+
+
+class StudyFile(Strict):
+    """The outer shape; what factors and settings hold is checked by the reader."""
+
+    name: Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")]
+    question: Annotated[StrictStr, Field(min_length=1)]
+    factors: dict[StrictStr, Any] = Field(min_length=1)
+    settings: dict[StrictStr, Any] = {}
+    compare: Comparison
+    blocks: Annotated[StrictInt, Field(ge=1, le=100_000)]
+    seed: Annotated[StrictInt, Field(ge=0, lt=2**53)] = 1
+
+
+def load_study(path: Path) -> Study:
+    """A study out of its file. Raises UserError naming file, line and what is allowed there."""
+    return _Reader(Document.read(path, "study/1")).study()
+
+
+class _Reader:
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.networks: dict[str, Network] = {}
+        self.subjects = subject_names()
+
+    def study(self) -> Study:
+        shape = self.document.validate(StudyFile, self.document.data)
+        settings = {
+            name: self.parameter(name, value, ["settings", name], allowed=PARAMETER_NAMES)
+            for name, value in shape.settings.items()
+        }
+        factors = {name: self.levels(name, given) for name, given in shape.factors.items()}
+        self.refuse_parameters_set_twice(factors, settings)
+        study = Study(
+            name=shape.name,
+            question=shape.question,
+            factors=factors,
+            settings=self.completed(factors, settings),
+            compare=shape.compare,
+            blocks=shape.blocks,
+            seed=shape.seed,
+            networks=self.networks,
+            text=self.document.text,
+        )
+        self.check_comparison(study)
+        return study
+
+    def parameter(self, name: str, value: object, at: list[str | int], allowed: list[str]) -> Any:
+        """One parameter's value; a network given by path becomes the network's name."""
+        if name not in PARAMETER_NAMES:
+            raise self.document.error(at, f"unknown parameter {name!r}; {choose(name, allowed)}")
+        try:
+            checked = validate_parameter(name, value)
+        except ValidationError as invalid:
+            fault = invalid.errors()[0]
+            raise self.document.error(at, describe({**fault, "loc": (name,)})) from None
+        if name == "network":
+            return self.network(checked, at)
+        if name in ("server", "client") and checked not in self.subjects:
+            raise self.document.error(at, f"there is no subject {checked!r}; {choose(checked, self.subjects)}")
+        return checked
+
+    def network(self, name: str, at: list[str | int]) -> str:
+        try:
+            network = load_network(name, beside=self.document.path.parent)
+        except UserError as error:
+            raise self.document.error(at, error.message) from None
+        if self.networks.setdefault(network.name, network) != network:
+            raise self.document.error(at, f"two different networks are named {network.name!r}")
+        return network.name
+
+    def levels(self, factor: str, given: Any) -> dict[str, Level]:
+        """The levels of one factor: scalars of the parameter it is named after, or named bundles of parameters."""
+        at: list[str | int] = ["factors", factor]
+        if isinstance(given, list):
+            if factor not in PARAMETER_NAMES:
+                raise self.document.error(
+                    at,
+                    f"a factor with a list of values is named after its parameter; {choose(factor, PARAMETER_NAMES)}",
+                )
+            levels = [self.scalar_level(factor, value, [*at, index]) for index, value in enumerate(given)]
+        elif isinstance(given, dict):
+            levels = [self.bundle_level(name, bundle, [*at, name]) for name, bundle in given.items()]
+        else:
+            raise self.document.error(at, f"factor {factor!r} needs a list of values, or named bundles of parameters")
+        if not levels:
+            raise self.document.error(at, f"factor {factor!r} has no levels")
+        for index, (name, _) in enumerate(levels):
+            if name in [earlier for earlier, _ in levels[:index]]:
+                raise self.document.error([*at, index], f"level {name!r} stands twice in factor {factor!r}")
+        return dict(levels)
+
+    def scalar_level(self, factor: str, value: Any, at: list[str | int]) -> tuple[str, Level]:
+        checked = self.parameter(factor, value, at, PARAMETER_NAMES)
+        name = checked if factor == "network" else str(value).lower() if isinstance(value, bool) else str(value)
+        return self.level_name(name, at), {factor: checked}
+
+    def bundle_level(self, name: Any, bundle: Any, at: list[str | int]) -> tuple[str, Level]:
+        if not isinstance(bundle, dict) or not bundle:
+            raise self.document.error(
+                at, f"level {name!r} needs the parameters it sets, as in {{users: 4, requests: 5}}"
+            )
+        level = {
+            key: self.parameter(str(key), value, [*at, str(key)], PARAMETER_NAMES) for key, value in bundle.items()
+        }
+        return self.level_name(str(name), at), level
+
+    def level_name(self, name: str, at: list[str | int]) -> str:
+        if not NAME.fullmatch(name):
+            raise self.document.error(at, f"{name!r} cannot name a level: letters, digits and . _ + - only")
+        return name
+
+    def refuse_parameters_set_twice(self, factors: dict[str, dict[str, Level]], settings: dict[str, Any]) -> None:
+        owner: dict[str, str] = {}
+        for factor, levels in factors.items():
+            for name in {name for level in levels.values() for name in level}:
+                if name in owner:
+                    message = f"{name!r} is set by factor {owner[name]!r} already; one factor sets a parameter"
+                    raise self.document.error(["factors", factor], message)
+                owner[name] = factor
+                if name in settings and all(name in level for level in levels.values()):
+                    message = f"{name!r} is set by every level of factor {factor!r}; remove it here"
+                    raise self.document.error(["settings", name], message)
+
+    def completed(self, factors: dict[str, dict[str, Level]], settings: dict[str, Any]) -> dict[str, Any]:
+        """The settings with the defaults of what no factor sets throughout."""
+        complete = dict(settings)
+        for name, field in Parameters.model_fields.items():
+            everywhere = any(all(name in level for level in levels.values()) for levels in factors.values())
+            if name in settings or everywhere:
+                continue
+            if field.is_required():
+                message = f"parameter {name!r} is set neither here nor by every level of a factor"
+                raise self.document.error(["settings"], message)
+            complete[name] = field.default
+        return complete
+
+    def check_comparison(self, study: Study) -> None:
+        compare, at = study.compare, "compare"
+        if compare.factor not in study.factors:
+            message = f"{compare.factor!r} is not a factor of this study; {choose(compare.factor, study.factors)}"
+            raise self.document.error([at, "factor"], message)
+        levels = study.factors[compare.factor]
+        if compare.twin not in levels:
+            message = f"twin {compare.twin!r} is not a level of {compare.factor!r}; {choose(compare.twin, levels)}"
+            raise self.document.error([at, "twin"], message)
+        self.check_pairs(compare.pairs, list(levels), compare.factor)
+        self.check_families(study)
+
+    def check_pairs(self, pairs: list[str], levels: list[str], factor: str) -> None:
+        seen: dict[frozenset[str], str] = {}
+        for index, pair in enumerate(pairs):
+            at: list[str | int] = ["compare", "pairs", index]
+            try:
+                both = split_pair(pair)
+            except ValueError as error:
+                raise self.document.error(at, str(error)) from None
+            for level in both:
+                if level not in levels:
+                    message = f"{level!r} in pair {pair!r} is not a level of {factor!r}; {choose(level, levels)}"
+                    raise self.document.error(at, message)
+            if both[0] == both[1]:
+                raise self.document.error(at, f"pair {pair!r} compares a level with itself; `twin` does that")
+            if frozenset(both) in seen:
+                raise self.document.error(
+                    at, f"pair {pair!r} is {seen[frozenset(both)]!r} again; ask each question once"
+                )
+            seen[frozenset(both)] = pair
+
+    def check_families(self, study: Study) -> None:
+        others = [factor for factor in study.factors if factor != study.compare.factor]
+        names = [family.name for family in study.compare.families]
+        for index, family in enumerate(study.compare.families):
+            at: list[str | int] = ["compare", "families", index]
+            if family.name in names[:index]:
+                raise self.document.error([*at, "name"], f"two families are named {family.name!r}")
+            for pair in family.pairs or []:
+                if pair not in study.compare.pairs:
+                    message = f"family {family.name!r}: {pair!r} is not in `pairs`; {choose(pair, study.compare.pairs)}"
+                    raise self.document.error([*at, "pairs"], message)
+            for factor in family.each:
+                if factor not in others:
+                    message = f"family {family.name!r}: {factor!r} is not another factor; {choose(factor, others)}"
+                    raise self.document.error([*at, "each"], message)

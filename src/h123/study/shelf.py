@@ -1,0 +1,49 @@
+"""The networks and studies that come with h123."""
+
+from pathlib import Path
+
+from h123.errors import UserError
+from h123.paths import project_root
+from h123.study.document import choose
+from h123.study.network import Network
+from h123.study.network_file import read_network
+
+
+def list_networks() -> list[str]:
+    """Names of the networks in networks/."""
+    return _names("networks")
+
+
+def list_studies() -> list[Path]:
+    """Files of the studies in studies/, by name."""
+    return sorted((project_root() / "studies").glob("*.yaml"))
+
+
+def find_network(name: str, beside: Path | None = None) -> Path:
+    """The file of a network given by its name or by a path (relative to `beside`). Raises UserError."""
+    return _find(name, "network", "networks", beside)
+
+
+def find_study(name: str) -> Path:
+    """The file of a study given by its name or by a path. Raises UserError."""
+    return _find(name, "study", "studies", None)
+
+
+def load_network(name: str, beside: Path | None = None) -> Network:
+    """A network by its name or by the path of its file (relative to `beside`). Raises UserError."""
+    return read_network(find_network(name, beside))
+
+
+def _names(folder: str) -> list[str]:
+    return sorted(path.stem for path in (project_root() / folder).glob("*.yaml"))
+
+
+def _find(name: str, kind: str, folder: str, beside: Path | None) -> Path:
+    if "/" in name or name.endswith((".yaml", ".yml")):
+        path = (beside or Path()) / name
+        if path.is_file():
+            return path
+        raise UserError(f"there is no {kind} file {path}")
+    if name in _names(folder):
+        return project_root() / folder / f"{name}.yaml"
+    raise UserError(f"there is no {kind} {name!r}; {choose(name, _names(folder))}; or give the path of a YAML file")

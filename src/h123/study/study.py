@@ -1,0 +1,108 @@
+"""A study, resolved: a question, its factors and levels, and what is compared."""
+
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import Field
+
+from h123.study.document import Strict
+from h123.study.network import Network
+from h123.study.parameters import Parameters
+from h123.study.quantities import RESOLVED, Share
+
+Metric = Literal[
+    "latency",
+    "latency_p95",
+    "latency_p99",
+    "ttfb",
+    "goodput",
+    "cold_latency",
+    "cold_ttfb",
+    "handshake",
+    "cpu",
+    "cpu_server",
+    "cpu_client",
+]
+METRICS: tuple[str, ...] = get_args(Metric)
+
+Level = dict[str, Any]
+"""Parameter name to value."""
+
+
+class Family(Strict):
+    """Comparisons that are corrected together for their number."""
+
+    name: str
+    correction: Literal["holm", "bh"]
+    metrics: list[Metric] = Field(min_length=1)
+    pairs: list[str] | None = None
+    """None: all of the study's."""
+    each: list[str] = []
+    """One family per level of these factors."""
+
+
+class Comparison(Strict):
+    """What is compared with what, and how strictly it is judged."""
+
+    factor: str
+    pairs: list[str] = Field(min_length=1)
+    """`a/b`: the ratio of level a to level b."""
+    twin: str
+    """This level runs twice in each block: the A/A pair."""
+    margin: Annotated[Share, Field(gt=0, lt=1)] = 0.05
+    """Ratios within 1/(1 + margin) to 1 + margin count as equivalent."""
+    alpha: Annotated[Share, Field(gt=0, lt=1)] = 0.05
+    families: list[Family] = Field(
+        default=[
+            Family(name="answer", correction="holm", metrics=["latency"]),
+            Family(name="details", correction="bh", metrics=["ttfb", "goodput", "cold_latency", "handshake", "cpu"]),
+        ],
+        min_length=1,
+    )
+
+    def pair_levels(self) -> list[tuple[str, str]]:
+        """The pairs as (first, second)."""
+        return [split_pair(pair) for pair in self.pairs]
+
+
+def split_pair(pair: str) -> tuple[str, str]:
+    """`a/b` as (a, b). Raises ValueError."""
+    first, slash, second = (part.strip() for part in pair.partition("/"))
+    if not (slash and first and second) or "/" in second:
+        raise ValueError(f"{pair!r} is not a pair; write first/second, as in h3/h2")
+    return first, second
+
+
+class Study(Strict):
+    """A study with every parameter settled. Build one with `load_study`, or `from_resolved` out of a campaign."""
+
+    name: str
+    question: str
+    factors: dict[str, dict[str, Level]]
+    """Factor to level name to the parameters that this level sets."""
+    settings: dict[str, Any]
+    """The other parameters."""
+    compare: Comparison
+    blocks: Annotated[int, Field(ge=1, le=100_000, strict=True)]
+    seed: Annotated[int, Field(ge=0, lt=2**53, strict=True)] = 1
+    networks: dict[str, Network] = Field(default={}, exclude=True)
+    """Profiles of the networks that the study names."""
+    text: str = Field(default="", exclude=True)
+    """The file it came from."""
+
+    def parameters(self, cell: dict[str, str]) -> Parameters:
+        """All parameters of the cell that takes the given level of each factor."""
+        values = dict(self.settings)
+        for factor, level in cell.items():
+            values.update(self.factors[factor][level])
+        return Parameters.model_validate(values, context=RESOLVED)
+
+    def resolved(self) -> dict[str, Any]:
+        """JSON-ready, without the networks' profiles; `Study.from_resolved` is its inverse."""
+        return {"h123": "study/1", **self.model_dump(mode="json")}
+
+    @classmethod
+    def from_resolved(cls, data: dict[str, Any], networks: dict[str, dict[str, Any]] | None = None) -> "Study":
+        """A study out of campaign.json (`study` and `networks`)."""
+        fields = {key: value for key, value in data.items() if key != "h123"}
+        profiles = {name: Network.from_resolved(profile) for name, profile in (networks or {}).items()}
+        return cls.model_validate({**fields, "networks": profiles}, context=RESOLVED)
