@@ -1,0 +1,54 @@
+"""The campaign's data for other tools: all samples with their trials' cells."""
+
+from pathlib import Path
+
+import duckdb
+
+from h123.errors import UserError
+from h123.results.folder import CampaignFolder
+from h123.results.tables import CELL_PREFIX, connect
+
+_OPTIONS = {
+    "csv": "FORMAT csv, HEADER true",
+    "parquet": "FORMAT parquet, COMPRESSION zstd",
+    "json": "FORMAT json, ARRAY true",
+}
+
+
+def export(folder: CampaignFolder, form: str, out: Path) -> list[Path]:
+    """Write `samples.<form>` and `trials.<form>` into the folder `out`; returns the files' paths.
+
+    `form` is csv, parquet or json. `samples` holds every request of every attempt, with the trial, its block, its
+    validity and its cell (`cell_<factor>`); `trials` one row per attempt. Raises UserError.
+    """
+    if form not in _OPTIONS:
+        raise UserError(f"{form!r} is no format of an export; choose one of {', '.join(_OPTIONS)}")
+    connection = connect(folder)
+    cells = [
+        name for (name, *_) in connection.execute("DESCRIBE trials").fetchall() if str(name).startswith(CELL_PREFIX)
+    ]
+    levels = "".join(f't."{name}", ' for name in cells)
+    queries = {
+        "samples": (
+            f"SELECT trial, attempt, t.block, t.twin, t.valid, {levels}s.* EXCLUDE (trial, attempt) "
+            "FROM samples AS s JOIN trials AS t USING (trial, attempt) ORDER BY ALL"
+        ),
+        "trials": "SELECT * EXCLUDE (file) FROM trials ORDER BY trial, attempt",
+    }
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        return [_copy(connection, query, out / f"{name}.{form}", form) for name, query in queries.items()]
+    except (OSError, duckdb.IOException) as error:
+        raise UserError(
+            f"the export to {out} failed: {error}", remedy="check the disk and the folder's permissions", status=1
+        ) from None
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, query: str, target: Path, form: str) -> Path:
+    temporary = target.with_name(target.name + ".tmp")
+    try:
+        connection.execute(f"COPY ({query}) TO '{str(temporary).replace(chr(39), chr(39) * 2)}' ({_OPTIONS[form]})")
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return target

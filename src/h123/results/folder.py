@@ -1,0 +1,209 @@
+"""The campaign folder: what is in it, and the order of writes that lets it be stopped at any moment and gone on with."""
+
+import json
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from h123 import __version__
+from h123.errors import UserError
+from h123.results.durable import sync, sync_tree, write_atomically
+from h123.results.journal import Event, append_event, read_events
+
+FORMAT = "campaign/1"
+PARTIAL = ".partial"
+_OWN_NAMES = {"study.yaml", "tls", "trials", "campaign.json.tmp"}
+
+
+class CampaignFolder:
+    """One campaign on disk (docs/contracts.md, section 5)."""
+
+    def __init__(self, path: Path, content: dict[str, Any]) -> None:
+        self.path = path
+        self._content = content
+
+    @classmethod
+    def create(
+        cls,
+        path: Path,
+        *,
+        study: dict[str, Any],
+        study_text: str,
+        networks: dict[str, Any],
+        seed: int,
+        blocks: int,
+        only: dict[str, list[str]],
+        machine: dict[str, Any],
+        subjects: dict[str, Any],
+    ) -> Self:
+        """A new, empty campaign in `path`. Raises UserError where something else is there already."""
+        _refuse_occupied(path)
+        (path / "trials").mkdir(parents=True, exist_ok=True)
+        (path / "tls").mkdir(exist_ok=True)
+        write_atomically(path / "study.yaml", study_text)
+        content = {
+            "h123": FORMAT,
+            "study": study,
+            "networks": networks,
+            "seed": seed,
+            "blocks": blocks,
+            "only": only,
+            "version": __version__,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "machine": machine,
+            "subjects": subjects,
+        }
+        folder = cls(path, content)
+        # Last: a folder without this file is no campaign, so a crash before here leaves nothing half begun.
+        folder._save()
+        return folder
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """The campaign in `path`. Raises UserError if there is none, or one of another version's format."""
+        file = path / "campaign.json"
+        if not file.is_file():
+            raise UserError(
+                f"{path} is not a campaign: it has no campaign.json",
+                remedy="name the folder that `h123 run` wrote (by default below campaigns/)",
+            )
+        return cls(path, read_document(file, FORMAT))
+
+    @property
+    def name(self) -> str:
+        """The folder's own name."""
+        return self.path.resolve().name
+
+    @property
+    def study(self) -> dict[str, Any]:
+        """The study as resolved."""
+        return dict(self._content["study"])
+
+    @property
+    def networks(self) -> dict[str, Any]:
+        """Resolved network profiles by name."""
+        return dict(self._content["networks"])
+
+    @property
+    def subjects(self) -> dict[str, Any]:
+        """Version, stack and language of each subject by name."""
+        return dict(self._content["subjects"])
+
+    @property
+    def machine(self) -> dict[str, Any]:
+        """The machine at the campaign's start (see `machine_facts`)."""
+        return dict(self._content["machine"])
+
+    @property
+    def only(self) -> dict[str, list[str]]:
+        """Levels that the campaign was restricted to, by factor."""
+        return dict(self._content["only"])
+
+    @property
+    def seed(self) -> int:
+        """Seed of order and links."""
+        return int(self._content["seed"])
+
+    @property
+    def blocks(self) -> int:
+        """Blocks planned."""
+        return int(self._content["blocks"])
+
+    @property
+    def version(self) -> str:
+        """The version of h123 that began the campaign."""
+        return str(self._content["version"])
+
+    @property
+    def created(self) -> str:
+        """When it began, ISO 8601."""
+        return str(self._content["created"])
+
+    def set_blocks(self, blocks: int) -> None:
+        """Plan for so many blocks from now on."""
+        self._content = {**self._content, "blocks": blocks}
+        self._save()
+
+    @property
+    def tls(self) -> Path:
+        """Folder of this campaign's certificate and keys."""
+        return self.path / "tls"
+
+    @property
+    def trials(self) -> Path:
+        """Folder of the attempts' folders."""
+        return self.path / "trials"
+
+    @property
+    def verdicts(self) -> Path:
+        """The file that the analysis writes."""
+        return self.path / "verdicts.json"
+
+    def append(self, event: Event) -> None:
+        """Add `event` and the time to the journal; it is on the disk when this returns."""
+        append_event(self.path / "journal.jsonl", event)
+
+    def events(self) -> list[Event]:
+        """The journal, oldest event first."""
+        return read_events(self.path / "journal.jsonl")
+
+    def trial(self, trial: str, attempt: int) -> Path:
+        """Where the finished attempt's files are."""
+        return self.trials / f"{trial}~{attempt}"
+
+    def partial(self, trial: str, attempt: int) -> Path:
+        """A new, empty folder for an attempt that is about to run."""
+        finished = self.trial(trial, attempt)
+        partial = finished.with_name(finished.name + PARTIAL)
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        return partial
+
+    def seal(self, partial: Path) -> Path:
+        """Declare an attempt finished: its files are put on the disk, then it gets its final name, which is returned."""
+        finished = partial.with_name(partial.name.removesuffix(PARTIAL))
+        sync_tree(partial)
+        partial.rename(finished)
+        sync(self.trials)
+        return finished
+
+    def sealed(self) -> list[Path]:
+        """The finished attempts' folders."""
+        return sorted(p for p in self.trials.iterdir() if p.is_dir() and not p.name.endswith(PARTIAL))
+
+    def discard_partials(self) -> None:
+        """Delete what was running when the campaign stopped."""
+        for partial in self.trials.glob("*" + PARTIAL):
+            shutil.rmtree(partial)
+        sync(self.trials)
+
+    def _save(self) -> None:
+        write_atomically(self.path / "campaign.json", json.dumps(self._content, indent=1, allow_nan=False) + "\n")
+
+
+def read_document(path: Path, form: str) -> dict[str, Any]:
+    """The JSON object in `path`, whose `h123` line must be `form`. Raises UserError otherwise."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
+        raise UserError(f"{path} cannot be read: {error}") from None
+    written = content.get("h123") if isinstance(content, dict) else None
+    if written != form:
+        raise UserError(
+            f"{path} is of format {written or 'unknown'}; this h123 ({__version__}) reads {form}",
+            remedy="use the version of h123 that wrote it",
+        )
+    return dict(content)
+
+
+def _refuse_occupied(path: Path) -> None:
+    if path.exists() and not path.is_dir():
+        raise UserError(f"{path} is a file; a campaign needs a folder")
+    if (path / "campaign.json").exists():
+        raise UserError(
+            f"{path} holds a campaign already", remedy="go on with it (`h123 run --out`), or name another folder"
+        )
+    foreign = sorted(p.name for p in path.iterdir() if p.name not in _OWN_NAMES) if path.exists() else []
+    if foreign:
+        raise UserError(f"{path} is not empty ({foreign[0]} is in it)", remedy="name a new folder with --out")

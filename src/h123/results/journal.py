@@ -1,0 +1,60 @@
+"""The campaign's journal: one JSON object a line, appended and synced, so that it survives the process at any moment."""
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from h123.errors import UserError
+
+Event = dict[str, Any]
+
+
+def append_event(path: Path, event: Event) -> None:
+    """Append `event` with the time, on the disk when this returns. Mends a line that a crash left torn. Raises OSError."""
+    stamped = {"event": event["event"], "time": datetime.now(UTC).isoformat(timespec="milliseconds"), **event}
+    line = json.dumps(stamped, allow_nan=False, ensure_ascii=False) + "\n"
+    with path.open("a+b") as journal:
+        _mend_tail(journal.fileno(), path)
+        journal.write(line.encode())
+        journal.flush()
+        os.fsync(journal.fileno())
+
+
+def read_events(path: Path) -> list[Event]:
+    """All events, oldest first; a torn last line is what a crash leaves and is passed over.
+
+    Raises UserError where any other line is no event: then somebody changed the file.
+    """
+    if not path.exists():
+        return []
+    complete, _ = _split_tail(path.read_bytes())
+    return [_parse(path, number, line) for number, line in enumerate(complete.splitlines(), start=1)]
+
+
+def _parse(path: Path, number: int, line: bytes) -> Event:
+    try:
+        event = json.loads(line)
+    except ValueError:
+        event = None
+    if not isinstance(event, dict) or "event" not in event:
+        raise UserError(
+            f"{path}, line {number}: not an event of a campaign's journal",
+            remedy="only the last line can be torn by a crash; restore the file from a copy, or start a new campaign",
+        )
+    return event
+
+
+def _split_tail(content: bytes) -> tuple[bytes, bytes]:
+    """The finished lines, and what follows the last line's end (empty unless a write was cut short)."""
+    end = content.rfind(b"\n") + 1
+    return content[:end], content[end:]
+
+
+def _mend_tail(descriptor: int, path: Path) -> None:
+    size = os.fstat(descriptor).st_size
+    if size == 0 or os.pread(descriptor, 1, size - 1) == b"\n":
+        return
+    complete, _ = _split_tail(path.read_bytes())
+    os.ftruncate(descriptor, len(complete))

@@ -1,0 +1,120 @@
+"""Raw samples: from a client's CSV to Parquet, refusing whatever is not exactly by contract."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+
+from h123.results.durable import sync
+
+TEXT_COLUMNS = {"phase", "protocol", "error"}
+COLUMNS = (
+    "phase,user,start_ns,connected_ns,sent_ns,first_byte_ns,end_ns,status,"
+    "bytes_up,bytes_down,protocol,connection,reused,error"
+).split(",")
+REQUIRED = ("user", "start_ns", "end_ns", "status", "bytes_up", "bytes_down")
+PHASES = ("cold", "warmup", "warm")
+SCHEMA = pa.schema([(name, pa.string() if name in TEXT_COLUMNS else pa.int64()) for name in COLUMNS])
+
+Reason = dict[str, str]
+
+
+def ingest(partial: Path, parameters: dict[str, Any]) -> list[Reason]:
+    """Turn `partial`/samples.csv into samples.parquet; return reasons that make the trial invalid, none if all is well.
+
+    `parameters` are the trial's (only `protocol` is read). Reasons are `samples-missing`, `samples-malformed` (with the
+    line; the CSV then stays for inspection) and `wrong-protocol`. Raises OSError where the Parquet cannot be written.
+    """
+    source = partial / "samples.csv"
+    if not source.is_file() or source.stat().st_size == 0:
+        return [_reason("samples-missing", "the client wrote no samples.csv")]
+    try:
+        table = _read(source)
+    except ValueError as error:  # pyarrow's errors of form are ValueErrors
+        return [_reason("samples-malformed", _first_fault(source) or f"samples.csv: {error}")]
+    if table.num_rows == 0:
+        return [_reason("samples-missing", "samples.csv has a header and no rows")]
+    if fault := _first_fault(source) if _suspicious(table) else None:
+        return [_reason("samples-malformed", fault)]
+    _write(table, partial / "samples.parquet")
+    source.unlink()
+    return _negotiated(table, str(parameters["protocol"]))
+
+
+def _read(source: Path) -> pa.Table:
+    with source.open(encoding="utf-8") as file:
+        header = file.readline().rstrip("\r\n")
+    if header != ",".join(COLUMNS):
+        raise ValueError("the header is not the contract's")
+    return pacsv.read_csv(
+        source,
+        read_options=pacsv.ReadOptions(use_threads=False),
+        parse_options=pacsv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+        convert_options=pacsv.ConvertOptions(
+            column_types=SCHEMA, null_values=[""], strings_can_be_null=False, quoted_strings_can_be_null=False
+        ),
+    )
+
+
+def _suspicious(table: pa.Table) -> bool:
+    """Whether a row is of the right types but says nothing sensible: an unknown phase, an empty necessary field."""
+    known = pc.all(pc.is_in(table["phase"], value_set=pa.array(PHASES))).as_py()
+    return not known or any(table[name].null_count for name in REQUIRED)
+
+
+def _first_fault(source: Path) -> str | None:
+    """The first line of the CSV that is not by contract, and why."""
+    with source.open(encoding="utf-8", errors="replace", newline="") as file:
+        rows = csv.reader(file)
+        if (header := next(rows, [])) != COLUMNS:
+            return f"samples.csv, line 1: the header is {','.join(header)!r}, not {','.join(COLUMNS)!r}"
+        for row in rows:
+            if fault := _fault(row):
+                return f"samples.csv, line {rows.line_num}: {fault}"
+    return None
+
+
+def _fault(row: list[str]) -> str | None:
+    if len(row) != len(COLUMNS):
+        return f"{len(row)} fields instead of {len(COLUMNS)}"
+    for name, value in zip(COLUMNS, row, strict=True):
+        if name == "phase" and value not in PHASES:
+            return f"phase is {value!r}, not one of {', '.join(PHASES)}"
+        if name in REQUIRED and not value:
+            return f"{name} is empty"
+        if name not in TEXT_COLUMNS and value and not _is_int64(value):
+            return f"{name} is {value!r}, not a whole number"
+    return None
+
+
+def _is_int64(value: str) -> bool:
+    try:
+        return value.isascii() and -(2**63) <= int(value) < 2**63
+    except ValueError:
+        return False
+
+
+def _write(table: pa.Table, target: Path) -> None:
+    temporary = target.with_name(target.name + ".tmp")
+    pq.write_table(table, temporary, compression="zstd")
+    sync(temporary)
+    temporary.rename(target)
+    sync(target.parent)
+
+
+def _negotiated(table: pa.Table, asked: str) -> list[Reason]:
+    succeeded = table.filter(pc.equal(table["error"], ""))
+    other = succeeded.filter(pc.not_equal(succeeded["protocol"], asked))
+    if other.num_rows == 0:
+        return []
+    names = ", ".join(sorted(repr(name) for name in set(other["protocol"].to_pylist())))
+    detail = f"{other.num_rows} of {succeeded.num_rows} successful requests went over {names} instead of {asked!r}"
+    return [_reason("wrong-protocol", detail)]
+
+
+def _reason(code: str, detail: str) -> Reason:
+    return {"code": code, "detail": detail}
