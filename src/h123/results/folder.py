@@ -1,4 +1,4 @@
-"""The campaign folder: what is in it, and the order of writes that lets it be stopped at any moment and gone on with."""
+"""The campaign folder: what is in it, and the order of writes that lets it be stopped at any moment and resumed."""
 
 import json
 import shutil
@@ -161,7 +161,7 @@ class CampaignFolder:
         return partial
 
     def seal(self, partial: Path) -> Path:
-        """Declare an attempt finished: its files are put on the disk, then it gets its final name, which is returned."""
+        """Declare an attempt finished: its files are put on the disk, then it gets its final name. Returns that path."""
         finished = partial.with_name(partial.name.removesuffix(PARTIAL))
         sync_tree(partial)
         partial.rename(finished)

@@ -1,4 +1,4 @@
-"""The campaign's journal: one JSON object a line, appended and synced, so that it survives the process at any moment."""
+"""The campaign's journal: one JSON object a line, appended and synced, so that it survives a crash at any moment."""
 
 import json
 import os
@@ -12,7 +12,7 @@ Event = dict[str, Any]
 
 
 def append_event(path: Path, event: Event) -> None:
-    """Append `event` with the time, on the disk when this returns. Mends a line that a crash left torn. Raises OSError."""
+    """Append `event` with the time; it is on the disk when this returns. Mends a line that a crash left torn."""
     stamped = {"event": event["event"], "time": datetime.now(UTC).isoformat(timespec="milliseconds"), **event}
     line = json.dumps(stamped, allow_nan=False, ensure_ascii=False) + "\n"
     with path.open("a+b") as journal:

@@ -12,10 +12,11 @@ import pyarrow.parquet as pq
 from h123.results.durable import sync
 
 TEXT_COLUMNS = {"phase", "protocol", "error"}
-COLUMNS = (
-    "phase,user,start_ns,connected_ns,sent_ns,first_byte_ns,end_ns,status,"
-    "bytes_up,bytes_down,protocol,connection,reused,error"
-).split(",")
+TIME_COLUMNS = ["start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns"]
+COLUMNS = [
+    *("phase", "user", *TIME_COLUMNS, "status", "bytes_up", "bytes_down"),
+    *("protocol", "connection", "reused", "error"),
+]
 REQUIRED = ("user", "start_ns", "end_ns", "status", "bytes_up", "bytes_down")
 PHASES = ("cold", "warmup", "warm")
 SCHEMA = pa.schema([(name, pa.string() if name in TEXT_COLUMNS else pa.int64()) for name in COLUMNS])

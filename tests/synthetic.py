@@ -1,0 +1,412 @@
+"""Synthetic campaign folders, exactly by contract (docs/contracts.md): what a campaign would leave, with known truth.
+
+    PYTHONPATH=src:tests python -m synthetic DIR --seed 1
+
+The same `Scenario` gives the same samples. Request times are log-normal about a mean that has an effect of the treatment,
+a share common to the block and a share of the trial's own, so that requests inside a trial are correlated as real ones.
+"""
+
+import argparse
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from h123.results import CampaignFolder, ingest, machine_facts
+from h123.results.samples import COLUMNS, SCHEMA
+from h123.study import Network, PlannedTrial, Study, make_plan
+
+ROUND_TRIPS = {"h1": 2, "h2": 2, "h3": 1}
+PACKET_BYTES = 1440
+SECOND = 1_000_000_000
+
+
+def _network(name: str, title: str, one_way_ns: int, bps: int, loss: float, queue: int) -> dict[str, Any]:
+    direction = {"delay_ns": one_way_ns, "rate": {"bps": bps}, "queue": {"bytes": queue}, "loss": {"random": loss}}
+    return {"name": name, "title": title, "up": direction, "down": direction}
+
+
+NETWORKS: dict[str, dict[str, Any]] = {
+    "lan": {"name": "lan", "title": "unshaped veth pair"},
+    "medium": _network("medium", "30 ms, 20 Mbit/s, 0.5 % loss", 15_000_000, 20_000_000, 0.005, 100_000),
+    "poor": _network("poor", "50 ms, 10 Mbit/s, 2 % loss", 25_000_000, 10_000_000, 0.02, 125_000),
+}
+
+FAMILIES: list[dict[str, Any]] = [
+    {"name": "answer", "correction": "holm", "metrics": ["latency"], "pairs": ["h3/h2"], "each": ["network"]},
+    {
+        "name": "details",
+        "correction": "bh",
+        "metrics": ["latency", "ttfb", "cold_latency", "cold_ttfb", "handshake", "goodput", "cpu"],
+    },
+]
+
+Spoil = Callable[[PlannedTrial, Path], None]
+"""Changes a trial's files (samples.csv, report.json, client.json, trial.json) before they are taken in."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """The truth behind a synthetic campaign."""
+
+    seed: int = 1
+    blocks: int = 6
+    protocols: tuple[str, ...] = ("h1", "h2", "h3")
+    networks: dict[str, dict[str, Any]] = field(default_factory=lambda: dict(NETWORKS))
+    effects: dict[tuple[str, str], float] = field(
+        default_factory=lambda: {("poor", "h3"): 0.71, ("lan", "h3"): 1.4, ("poor", "h1"): 0.85}
+    )
+    """(network, protocol) to the factor on request times, 1 where not named."""
+    pairs: tuple[str, ...] = ("h3/h2", "h3/h1", "h2/h1")
+    twin: str = "h2"
+    families: list[dict[str, Any]] = field(default_factory=lambda: list(FAMILIES))
+    settings: dict[str, Any] = field(default_factory=dict)
+    """Parameters instead of the usual ones (users 4, requests 5, size 100 kB...)."""
+    loads: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Levels of a further factor `load`, if any."""
+    block_noise: float = 0.10
+    trial_noise: float = 0.02
+    request_noise: float = 0.15
+    """Standard deviations of log request time."""
+    invalid: frozenset[str] = frozenset()
+    """Trials whose first attempt is invalid (and repeated)."""
+    missing: frozenset[str] = frozenset()
+    """Trials that were not run (the campaign was interrupted)."""
+    only: dict[str, list[str]] = field(default_factory=dict)
+    spoil: Spoil | None = None
+
+
+def make_campaign(path: Path, scenario: Scenario | None = None) -> CampaignFolder:
+    """Write a campaign of `scenario` into the new folder `path`."""
+    scenario = scenario or Scenario()
+    study = Study.from_resolved(_study(scenario))
+    plan = make_plan(study, blocks=scenario.blocks, seed=scenario.seed, only=scenario.only)
+    folder = CampaignFolder.create(
+        path,
+        study=study.resolved(),
+        study_text="# synthetic: see tests/synthetic.py\n",
+        networks={name: Network.from_resolved(n).resolved() for name, n in scenario.networks.items()},
+        seed=scenario.seed,
+        blocks=scenario.blocks,
+        only=scenario.only,
+        machine=machine_facts(),
+        subjects={"go": {"version": "0.65.0", "stack": "quic-go", "language": "Go"}},
+    )
+    folder.append({"event": "campaign"})
+    for trial in plan.trials():
+        if trial.id in scenario.missing:
+            continue
+        if trial.id in scenario.invalid:
+            _attempt(folder, scenario, trial, 1, [{"code": "link-late", "detail": "release lateness p99 2.1 ms"}])
+        _attempt(folder, scenario, trial, 2 if trial.id in scenario.invalid else 1, [])
+    folder.append({"event": "interrupted" if scenario.missing else "finished"})
+    return folder
+
+
+def _study(scenario: Scenario) -> dict[str, Any]:
+    settings = {
+        "server": "go",
+        "client": "go",
+        "congestion": "cubic",
+        "method": "GET",
+        "size": 100_000,
+        "users": 4,
+        "requests": 5,
+        **scenario.settings,
+    }
+    for level in scenario.loads.values():
+        settings = {name: value for name, value in settings.items() if name not in level}
+    factors: dict[str, Any] = {
+        "protocol": {name: {"protocol": name} for name in scenario.protocols},
+        "network": {name: {"network": name} for name in scenario.networks},
+    }
+    return {
+        "h123": "study/1",
+        "name": "synthetic",
+        "question": "Does the analysis find what was put in?",
+        "factors": {**factors, **({"load": scenario.loads} if scenario.loads else {})},
+        "settings": settings,
+        "compare": {
+            "factor": "protocol",
+            "pairs": list(scenario.pairs),
+            "twin": scenario.twin,
+            "margin": 0.05,
+            "alpha": 0.05,
+            "families": scenario.families,
+        },
+        "blocks": scenario.blocks,
+        "seed": scenario.seed,
+    }
+
+
+def _attempt(
+    folder: CampaignFolder, scenario: Scenario, trial: PlannedTrial, attempt: int, reasons: list[dict[str, str]]
+) -> None:
+    partial = folder.partial(trial.id, attempt)
+    samples = _samples(scenario, trial)
+    _write_csv(samples, partial / "samples.csv")
+    documents = {
+        "trial.json": _trial_file(scenario, trial),
+        "report.json": _report(scenario, trial, samples, reasons),
+        "client.json": _facts(trial),
+    }
+    for name, content in documents.items():
+        (partial / name).write_text(json.dumps(content, indent=1), encoding="utf-8")
+    if scenario.spoil:
+        scenario.spoil(trial, partial)
+    parameters = trial.parameters.model_dump(mode="json")
+    reasons = reasons + ingest(partial, parameters)
+    folder.seal(partial)
+    folder.append(
+        {
+            "event": "trial",
+            "trial": trial.id,
+            "attempt": attempt,
+            "block": trial.block,
+            "position": trial.position,
+            "cell": trial.cell,
+            "twin": trial.twin,
+            "parameters": parameters,
+            "link_seed": trial.link_seed,
+            "valid": not reasons,
+            "reasons": reasons,
+            "seconds": 1.5,
+        }
+    )
+
+
+def _generator(scenario: Scenario, *words: object) -> np.random.Generator:
+    text = " ".join(map(str, (scenario.seed, *words)))
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big"))
+
+
+def _link(scenario: Scenario, trial: PlannedTrial) -> Network:
+    return Network.from_resolved(scenario.networks[trial.parameters.network])
+
+
+def _request_seconds(scenario: Scenario, trial: PlannedTrial) -> float:
+    """Mean request time of the trial: twice what the link's rate needs, and a round trip, times effect and noise."""
+    p, network = trial.parameters, _link(scenario, trial)
+    rate = network.down.rate.mean_bps if network.down and network.down.rate else 10e9
+    base = 2 * p.users * p.size * 8 / rate + network.round_trip_ns / SECOND + 0.002
+    effect = scenario.effects.get((p.network, p.protocol), 1.0)
+    block = _generator(scenario, "block", trial.block, p.network).normal(0, scenario.block_noise)
+    own = _generator(scenario, "trial", trial.id).normal(0, scenario.trial_noise)
+    return float(base * effect * np.exp(block + own))
+
+
+def _samples(scenario: Scenario, trial: PlannedTrial) -> dict[str, Any]:
+    """Columns of the samples: the cold requests one after another, then each user's requests back to back."""
+    p, random = trial.parameters, _generator(scenario, "requests", trial.id)
+    round_trip, mean = _link(scenario, trial).round_trip_ns, _request_seconds(scenario, trial) * SECOND
+    connections = p.connections if isinstance(p.connections, int) else p.users
+    cold_count = (1 if p.connections == "shared" and p.protocol != "h1" else connections) if p.cold else 0
+    per_user = p.warmup + p.requests
+    count = cold_count + p.users * per_user
+    noise = np.exp(random.normal(0, scenario.request_noise, count))
+    duration = (1.02 * round_trip + mean * noise).astype(np.int64)
+    handshake = int((ROUND_TRIPS[p.protocol] * round_trip + 800_000) * 1.02)
+    duration[:cold_count] += handshake
+    gap = 20_000
+    cold_end = 1_000_000 + int((duration[:cold_count] + gap).sum())
+    cold_start = 1_000_000 + np.concatenate([[0], np.cumsum(duration[:cold_count] + gap)])[:cold_count]
+    warm = duration[cold_count:].reshape(p.users, per_user)
+    warm_start = cold_end + np.cumsum(warm + gap, axis=1) - warm
+    start = np.concatenate([cold_start, warm_start.ravel()]).astype(np.int64)
+    cold = np.arange(count) < cold_count
+    users = np.concatenate([np.arange(cold_count), np.repeat(np.arange(p.users), per_user)])
+    warmup = np.concatenate([np.zeros(cold_count, bool), np.tile(np.arange(per_user) < p.warmup, p.users)])
+    sent = start + np.where(cold, handshake, 0) + 30_000
+    return {
+        "phase": np.where(cold, "cold", np.where(warmup, "warmup", "warm")),
+        "user": users,
+        "start_ns": start,
+        "connected_ns": pa.array(start + handshake, mask=~cold),
+        "sent_ns": sent,
+        "first_byte_ns": sent + ((start + duration - sent) * 0.6).astype(np.int64).clip(int(1.01 * round_trip)),
+        "end_ns": start + duration,
+        "status": np.full(count, 200),
+        "bytes_up": np.full(count, p.size if p.method == "POST" else 0),
+        "bytes_down": np.full(count, p.size if p.method == "GET" else 6),
+        "protocol": np.full(count, p.protocol),
+        "connection": users % max(1, cold_count),
+        "reused": (~cold).astype(np.int64),
+        "error": np.full(count, ""),
+    }
+
+
+def _write_csv(samples: dict[str, Any], path: Path) -> None:
+    table = pa.table({name: pa.array(samples[name], SCHEMA.field(name).type) for name in COLUMNS})
+    with path.open("wb") as file:
+        file.write((",".join(COLUMNS) + "\n").encode())
+        pacsv.write_csv(table, file, pacsv.WriteOptions(include_header=False, quoting_style="none"))
+
+
+def _trial_file(scenario: Scenario, trial: PlannedTrial) -> dict[str, Any]:
+    link = {"name": "access", "a": {"host": "client"}, "b": {"host": "server"}, **_link(scenario, trial).link()}
+    return {
+        "h123": "trial/1",
+        "id": trial.id,
+        "seed": trial.link_seed,
+        "hosts": ["client", "server"],
+        "links": [link],
+        "congestion": trial.parameters.congestion,
+        "check": True,
+        "roles": [],
+    }
+
+
+def _report(
+    scenario: Scenario, trial: PlannedTrial, samples: dict[str, Any], reasons: list[dict[str, str]]
+) -> dict[str, Any]:
+    random, network = _generator(scenario, "report", trial.id), _link(scenario, trial)
+    wall = int(samples["end_ns"].max())
+    requests = len(samples["end_ns"])
+    per_request = {"h1": 150_000, "h2": 180_000, "h3": 400_000}[trial.parameters.protocol]
+    cpu = int(requests * per_request * np.exp(random.normal(0, 0.05)))
+    counters = {"Udp.RcvbufErrors": 0, "Udp.InDatagrams": 10, "Tcp.RetransSegs": 3}
+    return {
+        "h123": "report/1",
+        "id": trial.id,
+        "valid": not reasons,
+        "reasons": reasons,
+        "warnings": [],
+        "started_unix_ns": 1_790_000_000 * SECOND + trial.block * 100 * SECOND + trial.position * SECOND,
+        "phases_ns": {
+            "setup": 90_000_000,
+            "check": 400_000_000,
+            "ready": 30_000_000,
+            "main": wall,
+            "teardown": 40_000_000,
+        },
+        "links": [_link_report(network, samples, random)],
+        "roles": [_role("server", int(cpu * 0.45), wall), _role("client", int(cpu * 0.55), wall)],
+        "hosts": [
+            {
+                "name": name,
+                "congestion": trial.parameters.congestion,
+                "counters": {"before": counters, "after": dict(counters)},
+            }
+            for name in ("client", "server")
+        ],
+        "machine": {
+            "cpus": 2,
+            "wall_ns": wall,
+            "busy_ns": min(cpu * 2, int(1.5 * wall)),
+            "steal_ns": 0,
+            "cpu_pressure_ns": 0,
+        },
+    }
+
+
+def _role(name: str, main_ns: int, wall: int) -> dict[str, Any]:
+    return {
+        "name": name,
+        "host": name,
+        "pid_exit": {"code": 0, "signal": None, "stopped": name == "server"},
+        "ready_ns": 12_000_000,
+        "cpu": {
+            "user_ns": int(main_ns * 0.7),
+            "system_ns": int(main_ns * 0.4),
+            "main_ns": min(main_ns, int(0.8 * wall)),
+        },
+        "max_rss_bytes": 30_000_000,
+        "log": f"logs/{name}.log",
+    }
+
+
+def _link_report(network: Network, samples: dict[str, Any], random: np.random.Generator) -> dict[str, Any]:
+    if not network.shaped:
+        return {"name": "access", "kind": "veth", "realtime": True, "check": None}
+    directions = {}
+    for name, direction in (("up", network.up), ("down", network.down)):
+        size = int(np.sum(samples[f"bytes_{name}"]))
+        packets = 20 + size // PACKET_BYTES + len(samples["end_ns"]) * 30
+        loss = (direction.loss.random or 0.0) if direction and direction.loss else 0.0
+        lost = int(random.binomial(packets, loss))
+        directions[name] = {
+            "packets_in": packets,
+            "bytes_in": size + 60 * packets,
+            "delivered": packets - lost,
+            "bytes_delivered": size + 60 * (packets - lost),
+            "duplicated": 0,
+            "lost": lost,
+            "queue_dropped": 0,
+            "blocked": 0,
+            "in_flight": 0,
+            "drop_set": hashlib.sha256(str(lost).encode()).hexdigest(),
+            "lateness_ns": {
+                "p50": 74_000,
+                "p99": 240_000,
+                "p999": 600_000,
+                "max": 900_000,
+                "histogram": [[65_536, packets // 3], [131_072, packets // 2], [262_144, packets // 6]],
+            },
+        }
+    return {
+        "name": "access",
+        "kind": "emulated",
+        "realtime": True,
+        "check": _check(network, random),
+        "directions": directions,
+    }
+
+
+def _check(network: Network, random: np.random.Generator) -> dict[str, Any]:
+    kinds: dict[str, dict[str, Any]] = {"delay": {}, "rate": {}, "loss": {}, "burst": {}}
+    for name, direction in (("up", network.up), ("down", network.down)):
+        assert direction
+        loss = (direction.loss.random or 0.0) if direction.loss else 0.0
+        rate = int(direction.rate.mean_bps) if direction.rate else 0
+        expected = round(1000 * loss)
+        kinds["delay"][name] = {
+            "probes": 200,
+            "lost": 2,
+            "error_ns": {
+                "p50": int(70_000 + random.integers(20_000)),
+                "p99": int(220_000 + random.integers(60_000)),
+                "max": 600_000,
+            },
+        }
+        kinds["rate"][name] = {"configured_bps": rate, "measured_bps": int(rate * random.normal(1, 0.002))}
+        kinds["loss"][name] = {
+            "sent": 1000,
+            "lost": expected,
+            "expected_lost": expected,
+            "low": max(0, expected - 15),
+            "high": expected + 20,
+        }
+        kinds["burst"][name] = {"sent": 40, "delivered": 20, "expected": 20}
+    return {**kinds, "passed": True, "failures": []}
+
+
+def _facts(trial: PlannedTrial) -> dict[str, Any]:
+    tls = {
+        "version": "1.3",
+        "cipher": "TLS_AES_128_GCM_SHA256",
+        "key_exchange": "X25519",
+        "alpn": trial.parameters.protocol,
+        "connections": 1,
+    }
+    return {"h123": "client/1", "tls": [tls], "congestion": trial.parameters.congestion, "notes": []}
+
+
+def main() -> None:
+    """Write one campaign, with an invalid attempt and a trial that never ran if asked."""
+    parser = argparse.ArgumentParser(description="Write a synthetic campaign folder.")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--blocks", type=int, default=6)
+    arguments = parser.parse_args()
+    make_campaign(arguments.folder, Scenario(seed=arguments.seed, blocks=arguments.blocks))
+    print(arguments.folder)
+
+
+if __name__ == "__main__":
+    main()
