@@ -17,6 +17,8 @@ STAMP = ".h123-installed"
 TAIL_LINES = 15
 _BUILD_ENVIRONMENT = {"GOFLAGS": "-trimpath -buildvcs=false", "GOTOOLCHAIN": "local"}
 """The same sources give the same binary, wherever the checkout is."""
+_BYPRODUCTS = {"__pycache__", "target", "node_modules"}
+"""Left in a subject's folder by people who work on it; not sources."""
 
 
 def prefix(subject: Subject) -> Path:
@@ -37,7 +39,7 @@ def install(subject: Subject, report: Callable[[str], None]) -> None:
     if installed(subject):
         return
     _check_needs(subject)
-    with _alone(subject):
+    with _alone(subject, report):
         if not installed(subject):  # another process may have done it while this one waited
             report(f"installing {subject.name} ({subject.title} {subject.version}), once")
             _build(subject)
@@ -54,25 +56,37 @@ def _check_needs(subject: Subject) -> None:
 
 
 @contextmanager
-def _alone(subject: Subject) -> Iterator[None]:
+def _alone(subject: Subject, report: Callable[[str], None]) -> Iterator[None]:
     """One installation of a subject at a time; the kernel lets go of the lock however the process ends."""
     folder = prefix(subject).parent
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / f"{subject.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            report(f"waiting for another h123 that is installing {subject.name}")
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def _build(subject: Subject) -> None:
+    """Builds beside the old installation and takes its place in the end; nobody ever sees half of one."""
     whole = prefix(subject)
-    partial, log = whole.with_name(f"{subject.name}.partial"), whole.with_name(f"{subject.name}.log")
-    shutil.rmtree(partial, ignore_errors=True)
+    for remains in whole.parent.glob(f"{subject.name}~*.partial"):
+        shutil.rmtree(remains)
+    # Not the name that a killed process used: its compiler may still be writing there.
+    partial, old = (whole.with_name(f"{subject.name}~{tag}.partial") for tag in (os.getpid(), "old"))
     partial.mkdir()
-    fingerprint = _fingerprint(subject)
-    _run(subject, partial, log)
-    (partial / STAMP).write_text(fingerprint + "\n", encoding="utf-8")
-    shutil.rmtree(whole, ignore_errors=True)
-    partial.rename(whole)
+    try:
+        fingerprint = _fingerprint(subject)
+        _run(subject, partial, whole.with_name(f"{subject.name}.log"))
+        (partial / STAMP).write_text(fingerprint + "\n", encoding="utf-8")
+        if whole.exists():
+            whole.rename(old)
+        partial.rename(whole)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def _run(subject: Subject, target: Path, log: Path) -> None:
@@ -101,10 +115,12 @@ def _run(subject: Subject, target: Path, log: Path) -> None:
 
 
 def _fingerprint(subject: Subject) -> str:
-    """SHA-256 over the subject's files, names and contents, and how they are built."""
-    digest = hashlib.sha256(repr((subject.install.build, sorted(_BUILD_ENVIRONMENT.items()))).encode())
+    """SHA-256 over the subject's files (names, contents, whether executable) and how they are built."""
+    digest = hashlib.sha256(repr((subject.install.build, _BUILD_ENVIRONMENT)).encode())
     for path in sorted(path for path in subject.folder.rglob("*") if path.is_file()):
-        content = path.read_bytes()
-        digest.update(f"{path.relative_to(subject.folder)}\0{path.stat().st_mode & 0o111}\0{len(content)}\0".encode())
-        digest.update(content)
+        name = path.relative_to(subject.folder)
+        if not _BYPRODUCTS.intersection(name.parts):
+            content = path.read_bytes()
+            digest.update(f"{name}\0{path.stat().st_mode & 0o111}\0{len(content)}\0".encode())
+            digest.update(content)
     return digest.hexdigest()

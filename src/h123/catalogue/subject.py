@@ -65,7 +65,7 @@ class Features(_Manifest):
     """What else can be chosen."""
 
     congestion: dict[Protocol, Literal["kernel"] | list[str]] = {}
-    """By protocol: "kernel", whatever the lab sets, or the controllers that the subject itself offers."""
+    """By protocol: "kernel", whatever the lab sets, or those that the subject itself offers. Absent: not known."""
 
 
 class Subject(_Manifest):
@@ -83,6 +83,7 @@ class Subject(_Manifest):
     client: Client | None = None
     features: Features = Features()
     folder: Path = Field(exclude=True)
+    """Where its sources are."""
 
     @model_validator(mode="after")
     def _is_usable(self) -> "Subject":

@@ -3,10 +3,11 @@
 from h123.study.estimate import Estimate, estimate, estimate_check
 from h123.study.network import Network
 from h123.study.parameters import Parameters
-from h123.study.plan import Plan, PlannedTrial, make_plan, parse_only
+from h123.study.plan import Plan, make_plan, parse_only
 from h123.study.reader import load_study
 from h123.study.shelf import find_network, find_study, list_networks, list_studies, load_network
 from h123.study.study import METRICS, Comparison, Family, Study
+from h123.study.trial import PlannedTrial
 
 __all__ = [
     "METRICS",

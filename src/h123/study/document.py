@@ -52,14 +52,15 @@ class Document:
         try:
             self._root = loader.get_single_node()
             self._refuse_duplicates(self._root, set())
-            self.data: dict[str, Any] = loader.construct_document(self._root) if self._root else None
+            data = loader.construct_document(self._root) if self._root else None
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             raise UserError(f"{path}:{mark.line + 1 if mark else 1}: {error.problem or error.context}") from None
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             raise UserError(f"{path}: not readable as YAML: {error}") from None
-        if not isinstance(self.data, dict):
+        if not isinstance(data, dict):
             raise UserError(f"{path}:1: expected `key: value` lines, as in the files that come with h123")
+        self.data: dict[str, Any] = data
 
     @classmethod
     def read(cls, path: Path, format_line: str) -> "Document":
@@ -85,20 +86,29 @@ class Document:
         """Line (from 1) of the part at `location`, or of the nearest part around it that exists."""
         node, line = self._root, 1
         for step in location:
-            entry = _child(node, step)
-            if entry is None:
-                break
-            line, node = entry
+            line, node = _child(node, step) or (line, node)
         return line
 
+    def _written(self, location: Location, at: Location) -> str:
+        """`a.b.c` for a location of pydantic's, without the steps that only pydantic knows (members of a union)."""
+        node, words = self._root, []
+        for step in at:
+            _, node = _child(node, step) or (0, node)
+        for index, step in enumerate(location):
+            entry = _child(node, step)
+            if entry or index == len(location) - 1:
+                words.append(str(step))
+            node = entry[1] if entry else node
+        return ".".join(words)
+
     def validate(self, model: type[Model], data: Any, at: Location = (), context: object = None) -> Model:
-        """`data`, which stands at `at` in this file, as a `model`. Raises UserError for the first fault in file order."""
+        """`data`, which stands at `at` in this file, as a `model`. Raises UserError for the first fault in the file."""
         try:
             return model.model_validate(data, context=context)
         except ValidationError as invalid:
             faults = [([*at, *_place(fault)], fault) for fault in invalid.errors()]
             place, fault = min(faults, key=lambda pair: self.line(pair[0]))
-            raise self.error(place, describe(fault)) from None
+            raise self.error(place, describe(fault, self._written(fault["loc"], at))) from None
 
     def _refuse_duplicates(self, node: yaml.Node | None, seen: set[int]) -> None:
         if node is None or id(node) in seen:
@@ -136,21 +146,22 @@ def _place(fault: ErrorDetails) -> list[str | int]:
     return [*fault["loc"], *([] if key is None else [key])]
 
 
-def describe(fault: ErrorDetails) -> str:
-    """One fault found by pydantic, in the words of somebody who writes these files."""
-    place = ".".join(str(step) for step in fault["loc"])
+def describe(fault: ErrorDetails, place: str) -> str:
+    """One fault found by pydantic at `place`, in the words of somebody who writes these files."""
     given, context = fault.get("input"), fault.get("ctx", {})
+    at = f"{place}: " if place else ""
     match fault["type"]:
         case "missing":
             return f"`{place}` is missing"
         case "unknown_key":
-            return f"{place}: {fault['msg']}" if place else fault["msg"]
+            return at + fault["msg"]
         case "literal_error":
             allowed = [word.strip(" '") for word in context["expected"].replace(" or ", ",").split(",")]
-            return f"{place}: {given!r} is not known; {choose(given, allowed)}"
+            return f"{at}{given!r} is not known; {choose(given, allowed)}"
         case "value_error":
-            return f"{place}: {context['error']}" if place else str(context["error"])
+            return f"{at}{context['error']}"
         case "model_type" | "dict_type":
-            return f"{place}: expected `key: value` lines, found {given!r}"
+            return f"{at}expected `key: value` lines, found {given!r}"
         case _:
-            return f"{place}: {fault['msg'][:1].lower()}{fault['msg'][1:]}, found {given!r}"
+            message = fault["msg"].replace("Input should be", "must be").replace("String should", "must")
+            return f"{at}{message[:1].lower()}{message[1:]}, found {given!r}"

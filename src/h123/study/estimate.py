@@ -1,11 +1,16 @@
 """How long a trial will take and how much it will move, said before anything runs.
 
-An estimate to plan an afternoon by, not a prediction of results. It adds up: handshakes and cold requests (round trips, slow
-start), then the warm requests at the tightest of four limits: the link's rate; the loss-limited rate of the connections
-in use (Mathis, Semke, Mahdavi, Ott: The macroscopic behavior of the TCP congestion avoidance algorithm, CCR 27(3), 1997);
-one round trip and one serialisation per request of a user; the open loop's own rate. Left out: queueing delay, retransmission
-timeouts, blackouts, timed changes, blocked UDP, CPU limits of the subjects beyond a plain veth's, and every difference between
-congestion controllers except that bbr does not slow down at random loss.
+An estimate to plan an afternoon by, not a prediction of results. It adds up handshakes and cold requests (round trips,
+slow start), then the warm requests at the tightest of these limits:
+
+* the link's rate;
+* the loss-limited rate of the connections in use: Mathis, Semke, Mahdavi, Ott, The macroscopic behavior of the TCP
+  congestion avoidance algorithm, CCR 27(3), 1997;
+* one round trip and one serialisation for each of a user's requests, which follow one another (closed loop);
+* the rate of requests asked for (open loop).
+
+Left out: queueing delay, retransmission timeouts, blackouts, timed changes, blocked UDP, what the subjects' own CPU
+time costs beyond a plain veth's limit, and differences between congestion controllers, except that bbr ignores random loss.
 """
 
 import math
@@ -13,7 +18,7 @@ from dataclasses import dataclass
 
 from h123.study.network import Direction, Network
 from h123.study.parameters import Parameters
-from h123.study.plan import PlannedTrial
+from h123.study.trial import PlannedTrial
 
 MSS_BYTES = 1448
 """Payload of a full TCP segment at MTU 1500 with timestamps."""
@@ -84,8 +89,8 @@ class _Path:
 
 def _cold_s(parameters: Parameters, path: _Path) -> float:
     """One request on a new connection: handshake, then slow start from the initial window, then the steady rate."""
-    round_trips = HANDSHAKE_ROUND_TRIPS[parameters.protocol] + 1
-    round_trips += math.log2(1 + parameters.size / INITIAL_WINDOW_BYTES)
+    slow_start = math.log2(1 + parameters.size / INITIAL_WINDOW_BYTES)
+    round_trips = HANDSHAKE_ROUND_TRIPS[parameters.protocol] + 1 + slow_start
     transfer = parameters.size * 8 * WIRE_OVERHEAD / path.connection_bps(parameters.congestion)
     return round_trips * path.round_trip_s + transfer
 

@@ -4,12 +4,12 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, StrictBool, StrictInt, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictInt, Tag, ValidationInfo, model_validator
 
 from h123.errors import UserError
 from h123.study import network as resolved
 from h123.study.document import Document, Strict
-from h123.study.quantities import BitRate, Duration, Share, Size
+from h123.study.quantities import BitRate, Duration, Share
 from h123.units import parse_duration, parse_size
 
 Positive = Field(gt=0)
@@ -52,10 +52,16 @@ class ReorderFile(Strict):
     ahead: Annotated[Duration, Positive]
 
 
-def _read_loss(value: Any) -> Any:
-    if isinstance(value, dict):
-        return (ListedFile if "packets" in value else BurstsFile).model_validate(value)
-    return value
+def _kind_of_loss(value: Any) -> str:
+    if not isinstance(value, dict):
+        return "share"
+    return "listed" if "packets" in value else "bursts"
+
+
+LossFile = Annotated[
+    Annotated[BurstsFile, Tag("bursts")] | Annotated[ListedFile, Tag("listed")] | Annotated[Share, Tag("share")],
+    Discriminator(_kind_of_loss),
+]
 
 
 def _resolve_loss(loss: BurstsFile | ListedFile | float | None) -> resolved.Loss | None:
@@ -71,9 +77,6 @@ def _resolve_loss(loss: BurstsFile | ListedFile | float | None) -> resolved.Loss
             return resolved.Loss(gilbert_elliott=states)
         case _:
             return resolved.Loss(random=loss)
-
-
-LossFile = Annotated[BurstsFile | ListedFile | Share, BeforeValidator(_read_loss)]
 
 
 def _read_queue(value: Any) -> resolved.Queue:
@@ -134,9 +137,9 @@ def read_trace(path: Path) -> list[int]:
 
 
 def _read_trace(value: Any, info: ValidationInfo) -> Any:
-    folder: Path = info.context
+    assert isinstance(info.context, Path), "a trace is named relative to the folder of the network's file"
     try:
-        return read_trace(folder / str(value))
+        return read_trace(info.context / str(value))
     except UserError as error:
         raise ValueError(error.message) from None
 

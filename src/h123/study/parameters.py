@@ -2,12 +2,21 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictBool, TypeAdapter
+from pydantic import BeforeValidator, Field, StrictBool, TypeAdapter
 
 from h123.study.document import Strict
-from h123.study.quantities import RESOLVED, Duration, Size
+from h123.study.quantities import Duration, Size
 
 Count = Annotated[int, Field(strict=True)]
+
+
+def _read_connections(value: object) -> object:
+    if value in ("shared", "per-user") or (type(value) is int and 1 <= value <= 10_000):
+        return value
+    raise ValueError(f"{value!r} is not understood; write shared, per-user, or a number of connections from 1 to 10000")
+
+
+Connections = Annotated[Literal["shared", "per-user"] | int, BeforeValidator(_read_connections)]
 
 
 class Parameters(Strict):
@@ -25,9 +34,10 @@ class Parameters(Strict):
     users: Annotated[Count, Field(ge=1, le=10_000)] = 1
     requests: Annotated[Count, Field(ge=1, le=10_000_000)] = 10
     """Requests of each user, warm-up not counted."""
-    rate: Annotated[float, Field(gt=0, strict=True)] | None = None
+    rate: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)] | None = None
     """Requests a second of all users together (open loop); None: each user waits for its last answer (closed loop)."""
-    connections: Literal["shared", "per-user"] | Annotated[Count, Field(ge=1, le=10_000)] = "shared"
+    connections: Connections = "shared"
+    """shared: HTTP/2 and HTTP/3 use one, HTTP/1.1 one per user; users are dealt round robin over a number of them."""
     warmup: Annotated[Count, Field(ge=0, le=10_000_000)] = 0
     cold: StrictBool = True
     """One request on each new connection before anything else."""
@@ -38,11 +48,17 @@ class Parameters(Strict):
 
 
 PARAMETER_NAMES = list(Parameters.model_fields)
-_ADAPTERS: dict[str, TypeAdapter[Any]] = {
-    name: TypeAdapter(Annotated[field.annotation, field]) for name, field in Parameters.model_fields.items()
-}
 
 
-def validate_parameter(name: str, value: object, *, resolved: bool = False) -> Any:
-    """The value of one parameter as h123 keeps it. Raises pydantic's ValidationError."""
-    return _ADAPTERS[name].validate_python(value, context=RESOLVED if resolved else None)
+def _adapter(name: str) -> TypeAdapter[Any]:
+    field = Parameters.model_fields[name]
+    annotated: Any = Annotated[field.annotation, field]
+    return TypeAdapter(annotated)
+
+
+_ADAPTERS = {name: _adapter(name) for name in PARAMETER_NAMES}
+
+
+def validate_parameter(name: str, value: object) -> Any:
+    """The value of one parameter, as written, as h123 keeps it. Raises pydantic's ValidationError."""
+    return _ADAPTERS[name].validate_python(value)

@@ -1,13 +1,13 @@
 """From a study to its trials: randomised complete blocks.
 
 Each block runs every treatment of every cell once, and the twin of each cell once more, all in one random order.
-Order and seeds come out of SHA-256 alone, so they are the same on every machine and with every version of every library:
+Order and seeds come out of SHA-256 alone, so they are the same on every machine and with every library's version:
 
 * a treatment's place in its block is the rank of hash(seed, block, treatment);
-* the link's seed is hash(seed, block, network): all treatments that are compared within a block meet the same packet fates.
+* the link's seed is hash(seed, block, network), so whatever is compared within a block meets the same packet fates.
 
-Neither depends on how many blocks there are or on what else is in them. So a longer campaign extends a shorter one, and one
-that is filtered with `only` is a part of the whole one: same names, same seeds, same relative order.
+Neither depends on how many blocks there are or on what else is in them. So a longer campaign extends a shorter one, and
+one that is filtered with `only` is a part of the whole one: same names, same seeds, same relative order.
 """
 
 import hashlib
@@ -17,29 +17,14 @@ from dataclasses import dataclass, field
 
 from h123.errors import UserError
 from h123.study.document import choose
+from h123.study.estimate import estimate_parameters
 from h123.study.parameters import Parameters
 from h123.study.study import Study, split_pair
+from h123.study.trial import PlannedTrial
+from h123.units import format_span
 
 Only = dict[str, list[str]]
-
-
-@dataclass(frozen=True)
-class PlannedTrial:
-    """One treatment, to be executed once."""
-
-    id: str
-    """Unique in the campaign and fit for a file's name: block, place in the block, levels."""
-    block: int
-    """From 1."""
-    position: int
-    """Place in the whole block's order, from 1; a filtered plan keeps it, with gaps."""
-    cell: dict[str, str]
-    """Factor to level."""
-    twin: bool
-    """Whether this is the second run of the level that runs twice."""
-    parameters: Parameters
-    link_seed: int
-    """Seed of the link's random draws, below 2^53 so that any JSON reader keeps it."""
+MAX_ID_LENGTH = 120
 
 
 @dataclass(frozen=True)
@@ -53,11 +38,24 @@ class Plan:
     pairs: list[str]
     """The pairs of the study that the filter leaves."""
     notes: list[str] = field(default_factory=list)
-    """What the person should know: pairs that the filter dropped."""
+    """What the person should know: what the filter dropped."""
 
     def trials(self) -> list[PlannedTrial]:
         """In the order of execution."""
         return list(itertools.chain.from_iterable(self.blocks))
+
+
+@dataclass(frozen=True)
+class _Treatment:
+    cell: dict[str, str]
+    twin: bool
+    parameters: Parameters
+    link: str
+    """What the link's seed depends on, besides campaign and block."""
+
+    def order(self, seed: int, block: int) -> int:
+        words = [f"{factor}={self.cell[factor]}" for factor in sorted(self.cell)]
+        return _draw("order", seed, block, *words, f"twin={self.twin}")
 
 
 def parse_only(options: list[str]) -> Only:
@@ -75,7 +73,8 @@ def parse_only(options: list[str]) -> Only:
 def make_plan(study: Study, *, blocks: int | None = None, seed: int | None = None, only: Only | None = None) -> Plan:
     """The trials of a study. `blocks` and `seed` replace the study's own; `only` keeps the named levels.
 
-    Raises UserError where a filter names an unknown factor or level, or leaves nothing to compare.
+    Raises UserError where a filter names an unknown factor or level, or leaves nothing to compare, and where a trial
+    cannot end within its `trial_timeout`.
     """
     count = study.blocks if blocks is None else blocks
     chosen_seed = study.seed if seed is None else seed
@@ -85,14 +84,12 @@ def make_plan(study: Study, *, blocks: int | None = None, seed: int | None = Non
         raise UserError(f"--seed {chosen_seed}: a seed is a whole number from 0 to {2**53 - 1}")
     kept = _kept_levels(study, only or {})
     pairs, notes = _kept_pairs(study, kept[study.compare.factor])
-    return Plan(
-        study=study,
-        seed=chosen_seed,
-        only=only or {},
-        blocks=[_block(study, chosen_seed, number, kept) for number in range(1, count + 1)],
-        pairs=pairs,
-        notes=notes,
-    )
+    treatments = _treatments(study)
+    for treatment in treatments:
+        if _is_kept(treatment, kept):
+            _refuse_endless(study, treatment)
+    planned = [_block(study, treatments, kept, chosen_seed, number) for number in range(1, count + 1)]
+    return Plan(study=study, seed=chosen_seed, only=only or {}, blocks=planned, pairs=pairs, notes=notes)
 
 
 def _kept_levels(study: Study, only: Only) -> dict[str, list[str]]:
@@ -122,38 +119,53 @@ def _kept_pairs(study: Study, levels: list[str]) -> tuple[list[str], list[str]]:
     return pairs, notes
 
 
-def _block(study: Study, seed: int, number: int, kept: dict[str, list[str]]) -> list[PlannedTrial]:
-    treatments = _treatments(study)
-    treatments.sort(key=lambda treatment: _draw("order", seed, number, *_words(*treatment)))
-    trials = []
-    for position, (cell, twin) in enumerate(treatments, 1):
-        if all(level in kept[factor] for factor, level in cell.items()):
-            trials.append(
-                PlannedTrial(
-                    id=_trial_id(number, position, cell, twin, study.compare.factor),
-                    block=number,
-                    position=position,
-                    cell=cell,
-                    twin=twin,
-                    parameters=study.parameters(cell),
-                    link_seed=_draw("link", seed, number, _shared_network(study, cell)),
-                )
-            )
-    return trials
-
-
-def _treatments(study: Study) -> list[tuple[dict[str, str], bool]]:
+def _treatments(study: Study) -> list[_Treatment]:
     """Every combination of levels, and once more those with the twin's level."""
     cells = [dict(zip(study.factors, levels, strict=True)) for levels in itertools.product(*study.factors.values())]
-    twins = [cell for cell in cells if cell[study.compare.factor] == study.compare.twin]
-    return [(cell, False) for cell in cells] + [(cell, True) for cell in twins]
+    networks_compared = any("network" in level for level in study.factors[study.compare.factor].values())
+    treatments = []
+    for cell in cells:
+        parameters = study.parameters(cell)
+        link = "" if networks_compared else parameters.network
+        runs = [False, True] if cell[study.compare.factor] == study.compare.twin else [False]
+        treatments += [_Treatment(cell, twin, parameters, link) for twin in runs]
+    return treatments
 
 
-def _shared_network(study: Study, cell: dict[str, str]) -> str:
-    """What seeds the link besides seed and block: the network, unless networks themselves are compared."""
-    if any("network" in level for level in study.factors[study.compare.factor].values()):
-        return ""
-    return study.parameters(cell).network
+def _is_kept(treatment: _Treatment, kept: dict[str, list[str]]) -> bool:
+    return all(level in kept[factor] for factor, level in treatment.cell.items())
+
+
+def _refuse_endless(study: Study, treatment: _Treatment) -> None:
+    network = study.networks.get(treatment.parameters.network)
+    limit = treatment.parameters.trial_timeout / 1e9
+    if network and (expected := estimate_parameters(treatment.parameters, network).seconds) > limit:
+        cell = ", ".join(f"{factor} {level}" for factor, level in treatment.cell.items())
+        raise UserError(
+            f"study {study.name}: a trial of {cell} would take about {format_span(expected)}, more than its"
+            f" trial_timeout of {format_span(limit)}",
+            remedy="set a longer `trial_timeout` in the study's settings, or ask for less",
+        )
+
+
+def _block(
+    study: Study, treatments: list[_Treatment], kept: dict[str, list[str]], seed: int, number: int
+) -> list[PlannedTrial]:
+    """One block in its order. Places are counted over the whole block, also where the filter leaves gaps."""
+    order = sorted(treatments, key=lambda treatment: treatment.order(seed, number))
+    return [
+        PlannedTrial(
+            id=_trial_id(number, position, treatment, study.compare.factor),
+            block=number,
+            position=position,
+            cell=treatment.cell,
+            twin=treatment.twin,
+            parameters=treatment.parameters,
+            link_seed=_draw("link", seed, number, treatment.link),
+        )
+        for position, treatment in enumerate(order, 1)
+        if _is_kept(treatment, kept)
+    ]
 
 
 def _draw(purpose: str, *words: object) -> int:
@@ -162,12 +174,9 @@ def _draw(purpose: str, *words: object) -> int:
     return int.from_bytes(digest[:8], "big") >> 11
 
 
-def _words(cell: dict[str, str], twin: bool) -> list[str]:
-    return [*(f"{factor}={cell[factor]}" for factor in sorted(cell)), f"twin={twin}"]
-
-
-def _trial_id(block: int, position: int, cell: dict[str, str], twin: bool, compared: str) -> str:
-    """`b01-t03-poor-h3`; unique by block and position, whatever the levels are called."""
-    levels = [level for factor, level in cell.items() if factor != compared] + [cell[compared]]
-    words = [re.sub(r"[^a-z0-9._+]+", "-", level.lower()) for level in levels]
-    return "-".join([f"b{block:02}", f"t{position:02}", *words, *(["twin"] if twin else [])])
+def _trial_id(block: int, position: int, treatment: _Treatment, compared: str) -> str:
+    """`b01-t03-poor-h3`; unique by block and place, whatever the levels are called."""
+    levels = [level for factor, level in treatment.cell.items() if factor != compared] + [treatment.cell[compared]]
+    words = "-".join(re.sub(r"[^a-z0-9._+]+", "-", level.lower()) for level in levels)
+    twin = "-twin" if treatment.twin else ""
+    return f"b{block:02}-t{position:02}-{words[:MAX_ID_LENGTH]}{twin}"

@@ -14,7 +14,7 @@ from h123.study.parameters import PARAMETER_NAMES, Parameters, validate_paramete
 from h123.study.shelf import load_network
 from h123.study.study import Comparison, Level, Study, split_pair
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
 
 
 class StudyFile(Strict):
@@ -23,7 +23,7 @@ class StudyFile(Strict):
     name: Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")]
     question: Annotated[StrictStr, Field(min_length=1)]
     factors: dict[StrictStr, Any] = Field(min_length=1)
-    settings: dict[StrictStr, Any] = {}
+    settings: dict[StrictStr, Any] = Field(default={})
     compare: Comparison
     blocks: Annotated[StrictInt, Field(ge=1, le=100_000)]
     seed: Annotated[StrictInt, Field(ge=0, lt=2**53)] = 1
@@ -70,7 +70,7 @@ class _Reader:
             checked = validate_parameter(name, value)
         except ValidationError as invalid:
             fault = invalid.errors()[0]
-            raise self.document.error(at, describe({**fault, "loc": (name,)})) from None
+            raise self.document.error(at, describe(fault, name)) from None
         if name == "network":
             return self.network(checked, at)
         if name in ("server", "client") and checked not in self.subjects:
@@ -102,15 +102,17 @@ class _Reader:
             raise self.document.error(at, f"factor {factor!r} needs a list of values, or named bundles of parameters")
         if not levels:
             raise self.document.error(at, f"factor {factor!r} has no levels")
-        for index, (name, _) in enumerate(levels):
-            if name in [earlier for earlier, _ in levels[:index]]:
-                raise self.document.error([*at, index], f"level {name!r} stands twice in factor {factor!r}")
+        for index, (name, level) in enumerate(levels):
+            for earlier, other in levels[:index]:
+                if name == earlier or level == other:
+                    message = f"level {name!r} of factor {factor!r} is {earlier!r} again"
+                    raise self.document.error([*at, index if isinstance(given, list) else name], message)
         return dict(levels)
 
     def scalar_level(self, factor: str, value: Any, at: list[str | int]) -> tuple[str, Level]:
         checked = self.parameter(factor, value, at, PARAMETER_NAMES)
-        name = checked if factor == "network" else str(value).lower() if isinstance(value, bool) else str(value)
-        return self.level_name(name, at), {factor: checked}
+        written = str(value).lower() if isinstance(value, bool | None) else str(value)
+        return self.level_name(checked if factor == "network" else written, at), {factor: checked}
 
     def bundle_level(self, name: Any, bundle: Any, at: list[str | int]) -> tuple[str, Level]:
         if not isinstance(bundle, dict) or not bundle:
@@ -124,7 +126,7 @@ class _Reader:
 
     def level_name(self, name: str, at: list[str | int]) -> str:
         if not NAME.fullmatch(name):
-            raise self.document.error(at, f"{name!r} cannot name a level: letters, digits and . _ + - only")
+            raise self.document.error(at, f"{name!r} cannot name a level: up to 40 letters, digits and . _ + -")
         return name
 
     def refuse_parameters_set_twice(self, factors: dict[str, dict[str, Level]], settings: dict[str, Any]) -> None:

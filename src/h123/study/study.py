@@ -36,7 +36,7 @@ class Family(Strict):
     metrics: list[Metric] = Field(min_length=1)
     pairs: list[str] | None = None
     """None: all of the study's."""
-    each: list[str] = []
+    each: list[str] = Field(default=[])
     """One family per level of these factors."""
 
 
