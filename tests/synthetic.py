@@ -2,8 +2,8 @@
 
     PYTHONPATH=src:tests python -m synthetic DIR --seed 1
 
-The same `Scenario` gives the same samples. Request times are log-normal about a mean that has an effect of the treatment,
-a share common to the block and a share of the trial's own, so that requests inside a trial are correlated as real ones.
+The same `Scenario` gives the same samples. Request times are log-normal about a mean that has the treatment's
+effect, a share common to the block and a share of the trial's own: requests inside a trial are correlated as real ones are.
 """
 
 import argparse

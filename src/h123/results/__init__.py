@@ -1,9 +1,20 @@
 """What a campaign leaves behind: its folder, its journal, its raw samples, and the tables over them."""
 
+from h123.results.attempts import Attempt, load_attempts
 from h123.results.export import export
 from h123.results.folder import CampaignFolder
 from h123.results.machine import machine_facts
+from h123.results.metrics import METRICS
 from h123.results.samples import ingest
 from h123.results.tables import connect
 
-__all__ = ["CampaignFolder", "connect", "export", "ingest", "machine_facts"]
+__all__ = [
+    "METRICS",
+    "Attempt",
+    "CampaignFolder",
+    "connect",
+    "export",
+    "ingest",
+    "load_attempts",
+    "machine_facts",
+]

@@ -1,11 +1,14 @@
-"""The campaign's data for other tools: all samples with their trials' cells."""
+"""The campaign's data for other tools: all samples with their trials' cells, and the metrics of each trial."""
 
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 
 from h123.errors import UserError
+from h123.results.attempts import load_attempts
 from h123.results.folder import CampaignFolder
+from h123.results.metrics import METRICS
 from h123.results.tables import CELL_PREFIX, connect
 
 _OPTIONS = {
@@ -18,30 +21,42 @@ _OPTIONS = {
 def export(folder: CampaignFolder, form: str, out: Path) -> list[Path]:
     """Write `samples.<form>` and `trials.<form>` into the folder `out`; returns the files' paths.
 
-    `form` is csv, parquet or json. `samples` holds every request of every attempt, with the trial, its block, its
-    validity and its cell (`cell_<factor>`); `trials` one row per attempt. Raises UserError.
+    `form` is csv, parquet or json. `samples` holds every request of every attempt, with its trial's block, validity and
+    cell (`cell_<factor>`); `trials` one row per attempt, with its metrics if it is the one that is analysed. Raises
+    UserError.
     """
     if form not in _OPTIONS:
         raise UserError(f"{form!r} is no format of an export; choose one of {', '.join(_OPTIONS)}")
     connection = connect(folder)
-    cells = [
-        name for (name, *_) in connection.execute("DESCRIBE trials").fetchall() if str(name).startswith(CELL_PREFIX)
-    ]
-    levels = "".join(f't."{name}", ' for name in cells)
+    connection.register("metrics", _metrics(folder))
+    columns = [str(name) for (name, *_) in connection.execute("DESCRIBE trials").fetchall()]
+    levels = "".join(f't."{name}", ' for name in columns if name.startswith(CELL_PREFIX))
     queries = {
         "samples": (
             f"SELECT trial, attempt, t.block, t.twin, t.valid, {levels}s.* EXCLUDE (trial, attempt) "
-            "FROM samples AS s JOIN trials AS t USING (trial, attempt) ORDER BY ALL"
+            "FROM samples AS s JOIN trials AS t USING (trial, attempt) "
+            "ORDER BY trial, attempt, s.start_ns, s.user, s.end_ns"
         ),
-        "trials": "SELECT * EXCLUDE (file) FROM trials ORDER BY trial, attempt",
+        "trials": (
+            "SELECT t.* EXCLUDE (file), m.* EXCLUDE (trial, attempt) "
+            "FROM trials AS t LEFT JOIN metrics AS m USING (trial, attempt) ORDER BY trial, attempt"
+        ),
     }
     try:
         out.mkdir(parents=True, exist_ok=True)
         return [_copy(connection, query, out / f"{name}.{form}", form) for name, query in queries.items()]
     except (OSError, duckdb.IOException) as error:
         raise UserError(
-            f"the export to {out} failed: {error}", remedy="check the disk and the folder's permissions", status=1
+            f"the export to {out} failed: {error}",
+            remedy="check the disk's free space and the folder's permissions",
+            status=1,
         ) from None
+
+
+def _metrics(folder: CampaignFolder) -> pa.Table:
+    schema = pa.schema([("trial", pa.string()), ("attempt", pa.int64()), *((name, pa.float64()) for name in METRICS)])
+    rows = [{"trial": a.trial, "attempt": a.attempt, **a.metrics} for a in load_attempts(folder)]
+    return pa.Table.from_pylist(rows, schema=schema)
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, query: str, target: Path, form: str) -> Path:

@@ -161,7 +161,7 @@ class CampaignFolder:
         return partial
 
     def seal(self, partial: Path) -> Path:
-        """Declare an attempt finished: its files are put on the disk, then it gets its final name. Returns that path."""
+        """Declare an attempt finished: its files are put on the disk, then it gets its final name, returned."""
         finished = partial.with_name(partial.name.removesuffix(PARTIAL))
         sync_tree(partial)
         partial.rename(finished)

@@ -1,0 +1,77 @@
+"""The attempts that count: of each trial the last valid one, with its files' content and its metrics."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from h123.errors import UserError
+from h123.results.folder import CampaignFolder, read_document
+from h123.results.metrics import measure
+from h123.results.summary import Summary, summarise
+from h123.results.tables import connect
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One valid execution of a trial."""
+
+    trial: str
+    attempt: int
+    block: int
+    position: int
+    cell: dict[str, str]
+    twin: bool
+    parameters: dict[str, Any]
+    link: dict[str, Any]
+    """The link between client and server as trial.json has it."""
+    report: dict[str, Any]
+    facts: dict[str, Any] | None
+    """client.json; None if the client wrote none."""
+    summary: Summary
+    metrics: dict[str, float | None]
+
+    @property
+    def name(self) -> str:
+        """The attempt's folder, `<trial>~<attempt>`."""
+        return f"{self.trial}~{self.attempt}"
+
+
+def load_attempts(folder: CampaignFolder) -> list[Attempt]:
+    """In the order of execution. Raises UserError where a file is missing or of another format."""
+    connection = connect(folder)
+    rows = connection.execute(
+        "SELECT trial, attempt, block, position, cell, twin, parameters, file FROM analysed ORDER BY block, position"
+    ).fetchall()
+    for trial, attempt, *_, file in rows:
+        if file is None:
+            raise UserError(
+                f"{folder.trial(trial, attempt)} has no samples.parquet, yet the journal says the trial was valid",
+                remedy="restore the file from a copy, or start a new campaign",
+            )
+    summaries = summarise(connection, [Path(file) for *_, file in rows])
+    attempts = []
+    for trial, attempt, block, position, cell, twin, parameters, file in rows:
+        place, summary = Path(file).parent, summaries[Path(file)]
+        report = read_document(place / "report.json", "report/1")
+        attempts.append(
+            Attempt(
+                trial=trial,
+                attempt=attempt,
+                block=block,
+                position=position,
+                cell=json.loads(cell),
+                twin=twin,
+                parameters=json.loads(parameters),
+                link=read_document(place / "trial.json", "trial/1")["links"][0],
+                report=report,
+                facts=_facts(place / "client.json"),
+                summary=summary,
+                metrics=measure(summary, report),
+            )
+        )
+    return attempts
+
+
+def _facts(path: Path) -> dict[str, Any] | None:
+    return read_document(path, "client/1") if path.is_file() else None

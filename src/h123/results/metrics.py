@@ -1,0 +1,67 @@
+"""Metrics of one trial (docs/contracts.md, section 6): seconds, except goodput in bit/s."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from h123.results.summary import Summary
+
+_NS = 1e-9
+_ENOUGH = {0.95: 60, 0.99: 300}
+"""Warm requests below which a quantile of one run says nothing."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What is measured, which way is better, and how it follows from a trial's samples and report."""
+
+    lower_is_better: bool
+    value: Callable[[Summary, dict[str, Any]], float | None]
+
+
+def measure(summary: Summary, report: dict[str, Any]) -> dict[str, float | None]:
+    """All metrics of a trial; None where the trial has no value for one."""
+    return {name: metric.value(summary, report) for name, metric in METRICS.items()}
+
+
+def _seconds(ns: float | None) -> float | None:
+    return ns * _NS if ns is not None and math.isfinite(ns) else None
+
+
+def _latency(summary: Summary, quantile: float) -> float | None:
+    if summary.latency_ns is None or summary.warm < _ENOUGH.get(quantile, 1):
+        return None
+    return _seconds(summary.latency_ns[(0.5, 0.95, 0.99).index(quantile)])
+
+
+def _ttfb(ns: float | None, ok: int, known: int) -> float | None:
+    """A client that does not see the first byte of every answer has no time to first byte."""
+    return _seconds(ns) if ok == known else None
+
+
+def _goodput(summary: Summary) -> float | None:
+    if summary.warm_start_ns is None or summary.warm_end_ns is None or summary.warm_end_ns <= summary.warm_start_ns:
+        return None
+    size = (summary.warm_bytes_up or 0) + (summary.warm_bytes_down or 0)
+    return 8 * size / ((summary.warm_end_ns - summary.warm_start_ns) * _NS) if size else None
+
+
+def _cpu(summary: Summary, report: dict[str, Any], roles: tuple[str, ...]) -> float | None:
+    used = [role["cpu"]["main_ns"] for role in report.get("roles", []) if role["name"] in roles]
+    return sum(used) * _NS / summary.rows if len(used) == len(roles) and sum(used) > 0 else None
+
+
+METRICS: dict[str, Metric] = {
+    "latency": Metric(True, lambda s, _: _latency(s, 0.5)),
+    "latency_p95": Metric(True, lambda s, _: _latency(s, 0.95)),
+    "latency_p99": Metric(True, lambda s, _: _latency(s, 0.99)),
+    "ttfb": Metric(True, lambda s, _: _ttfb(s.ttfb_ns, s.warm_ok, s.warm_ttfb_known)),
+    "goodput": Metric(False, lambda s, _: _goodput(s)),
+    "cold_latency": Metric(True, lambda s, _: _seconds(s.cold_latency_ns)),
+    "cold_ttfb": Metric(True, lambda s, _: _ttfb(s.cold_ttfb_ns, s.cold_ok, s.cold_ttfb_known)),
+    "handshake": Metric(True, lambda s, _: _seconds(s.handshake_ns)),
+    "cpu": Metric(True, lambda s, r: _cpu(s, r, ("server", "client"))),
+    "cpu_server": Metric(True, lambda s, r: _cpu(s, r, ("server",))),
+    "cpu_client": Metric(True, lambda s, r: _cpu(s, r, ("client",))),
+}

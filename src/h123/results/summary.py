@@ -1,0 +1,118 @@
+"""One row of figures per attempt, out of one scan of the samples: all that metrics and audits need to know of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import duckdb
+
+_SQL = """
+SELECT
+    filename AS file,
+    count(*) AS rows,
+    count(*) FILTER (warm) AS warm,
+    count(*) FILTER (phase = 'warmup') AS warmup,
+    count(*) FILTER (cold) AS cold,
+    count(*) FILTER (error <> '') AS errors,
+    min(error) FILTER (error <> '') AS first_error,
+    count(*) FILTER (error = '' AND status <> 200) AS refused,
+    count(*) FILTER (warm AND ok) AS warm_ok,
+    count(*) FILTER (warm AND ok AND first_byte_ns IS NOT NULL) AS warm_ttfb_known,
+    count(*) FILTER (cold AND ok) AS cold_ok,
+    count(*) FILTER (cold AND ok AND first_byte_ns IS NOT NULL) AS cold_ttfb_known,
+    quantile_cont(CASE WHEN ok THEN end_ns - start_ns ELSE 'inf'::DOUBLE END, [0.5, 0.95, 0.99])
+        FILTER (warm) AS latency_ns,
+    quantile_cont(CASE WHEN ok THEN first_byte_ns - start_ns ELSE 'inf'::DOUBLE END, 0.5) FILTER (warm) AS ttfb_ns,
+    quantile_cont(CASE WHEN ok THEN end_ns - start_ns ELSE 'inf'::DOUBLE END, 0.5) FILTER (cold) AS cold_latency_ns,
+    quantile_cont(CASE WHEN ok THEN first_byte_ns - start_ns ELSE 'inf'::DOUBLE END, 0.5)
+        FILTER (cold) AS cold_ttfb_ns,
+    quantile_cont(CASE WHEN connected_ns IS NOT NULL THEN connected_ns - start_ns
+                       WHEN NOT ok THEN 'inf'::DOUBLE END, 0.5) FILTER (cold) AS handshake_ns,
+    min(start_ns) FILTER (warm) AS warm_start_ns,
+    max(end_ns) FILTER (warm) AS warm_end_ns,
+    sum(bytes_up) FILTER (warm AND ok) AS warm_bytes_up,
+    sum(bytes_down) FILTER (warm AND ok) AS warm_bytes_down,
+    sum(end_ns - start_ns) FILTER (warm) AS warm_busy_ns,
+    min(connected_ns - start_ns) FILTER (cold) AS handshake_min_ns,
+    min(first_byte_ns - start_ns) FILTER (warm AND ok) AS ttfb_min_ns,
+    count(*) FILTER (NOT (coalesce(start_ns <= connected_ns, true)
+                          AND coalesce(connected_ns <= sent_ns, true)
+                          AND coalesce(start_ns <= sent_ns, true)
+                          AND coalesce(sent_ns <= end_ns, true)
+                          AND coalesce(start_ns <= first_byte_ns, true)
+                          AND coalesce(first_byte_ns <= end_ns, true)
+                          AND start_ns <= end_ns)) AS disordered,
+    min(bytes_up) FILTER (ok) AS bytes_up_min,
+    max(bytes_up) FILTER (ok) AS bytes_up_max,
+    min(bytes_down) FILTER (ok) AS bytes_down_min,
+    max(bytes_down) FILTER (ok) AS bytes_down_max,
+    min(protocol) FILTER (error = '') AS protocol_min,
+    max(protocol) FILTER (error = '') AS protocol_max
+FROM (
+    SELECT *, error = '' AND status = 200 AS ok, phase = 'warm' AS warm, phase = 'cold' AS cold
+    FROM read_parquet($files, filename = true)
+)
+GROUP BY filename
+"""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Figures of one attempt's samples. Times are ns; None where nothing is known.
+
+    A request is ok if it has no error and status 200. In the quantiles a request that is not ok is infinitely slow.
+    """
+
+    rows: int
+    warm: int
+    warmup: int
+    cold: int
+    errors: int
+    """Rows with an error."""
+    first_error: str | None
+    """One of them, in words."""
+    refused: int
+    """Rows without an error whose status is not 200."""
+    warm_ok: int
+    warm_ttfb_known: int
+    """Warm rows that are ok and have the time of the first byte."""
+    cold_ok: int
+    cold_ttfb_known: int
+    latency_ns: list[float] | None
+    """Quantiles 0.5, 0.95 and 0.99 of end - start over warm requests (Hyndman and Fan 1996, type 7)."""
+    ttfb_ns: float | None
+    cold_latency_ns: float | None
+    cold_ttfb_ns: float | None
+    handshake_ns: float | None
+    """Medians."""
+    warm_start_ns: int | None
+    warm_end_ns: int | None
+    """First start and last end."""
+    warm_bytes_up: int | None
+    warm_bytes_down: int | None
+    """Body bytes of the warm requests that are ok."""
+    warm_busy_ns: int | None
+    """Sum of end - start over warm requests."""
+    handshake_min_ns: int | None
+    ttfb_min_ns: int | None
+    """Shortest time to first byte of a warm request that is ok."""
+    disordered: int
+    """Rows whose times are not in the order start, connected, sent, end or start, first byte, end."""
+    bytes_up_min: int | None
+    bytes_up_max: int | None
+    bytes_down_min: int | None
+    bytes_down_max: int | None
+    """Body bytes of a request that is ok."""
+    protocol_min: str | None
+    protocol_max: str | None
+    """First and last, by alphabet, of the protocols negotiated by requests without an error."""
+
+
+def summarise(connection: duckdb.DuckDBPyConnection, files: Sequence[Path]) -> dict[Path, Summary]:
+    """The figures of each of the Parquet `files`."""
+    if not files:
+        return {}
+    names = ", ".join(f"file_row.{f.name}" for f in fields(Summary))
+    query = f"SELECT file_row.file, {names} FROM ({_SQL}) AS file_row"
+    rows = connection.execute(query, {"files": [str(file) for file in files]}).fetchall()
+    return {Path(file): Summary(*figures) for file, *figures in rows}
