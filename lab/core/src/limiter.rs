@@ -4,28 +4,26 @@ use crate::direction::{Direction, Rate};
 use crate::timeline::Timeline;
 use crate::trace::Trace;
 
-/// The virtual clock of the rate. It counts picoseconds: rounding a packet of 40 bytes up to the next
-/// tick costs less than 1e-5 of any rate up to 3 Gbit/s.
+/// The virtual clock of the rate.
 pub(crate) struct Limiter {
     services: Timeline<Service>,
-    /// When the last packet's service ended, ps.
-    clock: u128,
+    /// When the last packet's service ended, ns.
+    clock: u64,
 }
 
-pub(crate) const PS_PER_NS: u128 = 1_000;
-/// Work is counted in bits x ps/s: a rate of n bit/s does n units of it each picosecond.
-const WORK_PER_BYTE: u128 = 8 * 1_000_000_000_000;
+/// Work is counted in bits x ns/s: a rate of n bit/s does n units of it each nanosecond.
+const WORK_PER_BYTE: u128 = 8 * 1_000_000_000;
 
 enum Service {
     Unlimited,
-    Constant { bps: u128 },
+    Constant(Constant),
     Trace(Trace),
 }
 
 /// How far a service came with a packet before it went out of force.
 pub(crate) enum Progress {
-    /// It ended at this time, ps.
-    Done(u128),
+    /// It ended at this time, ns.
+    Done(u64),
     /// This much work is left.
     Left(u128),
 }
@@ -48,24 +46,22 @@ impl Limiter {
 
     /// When the link is free for a packet that arrives at `now`, ns.
     pub fn free_at(&self, now: u64) -> u64 {
-        now.max(ns_after(self.clock))
+        now.max(self.clock)
     }
 
     /// Serves a packet that arrives at `now`; returns its departure, ns (rounded up).
     pub fn serve(&mut self, now: u64, bytes: u32) -> u64 {
-        let mut start = self.clock.max(u128::from(now) * PS_PER_NS);
+        let mut start = self.free_at(now);
         let mut work = u128::from(bytes) * WORK_PER_BYTE;
-        loop {
-            let (service, until) = self.services.at(ns_before(start));
-            let until = until.map_or(u128::MAX, |ns| u128::from(ns) * PS_PER_NS);
+        self.clock = loop {
+            let (service, until) = self.services.at(start);
+            let until = until.unwrap_or(u64::MAX);
             match service.serve(start, until, work) {
-                Progress::Done(end) => {
-                    self.clock = end;
-                    return ns_after(end);
-                }
+                Progress::Done(end) => break end,
                 Progress::Left(left) => (start, work) = (until, left),
             }
-        }
+        };
+        self.clock
     }
 }
 
@@ -73,9 +69,7 @@ impl Service {
     /// A rate that comes into force at `from`, ns.
     fn new(rate: &Rate, from: u64) -> Self {
         match rate {
-            Rate::Constant { bps } => Service::Constant {
-                bps: u128::from(*bps),
-            },
+            Rate::Constant { bps } => Service::Constant(Constant::new(*bps)),
             Rate::Trace {
                 trace_ms,
                 opportunity_bytes,
@@ -87,26 +81,46 @@ impl Service {
         }
     }
 
-    fn serve(&mut self, start: u128, until: u128, work: u128) -> Progress {
+    /// Does `work` from `start` on, as far as it gets before `until`, ns.
+    fn serve(&mut self, start: u64, until: u64, work: u128) -> Progress {
         match self {
             Service::Unlimited => Progress::Done(start),
-            Service::Constant { bps } => {
-                let end = start + work.div_ceil(*bps);
-                if end <= until {
-                    Progress::Done(end)
-                } else {
-                    Progress::Left(work - (until - start) * *bps)
-                }
-            }
+            Service::Constant(constant) => constant.serve(start, until, work),
             Service::Trace(trace) => trace.serve(start, until, work),
         }
     }
 }
 
-fn ns_before(ps: u128) -> u64 {
-    u64::try_from(ps / PS_PER_NS).unwrap_or(u64::MAX)
+/// A constant rate. What a packet leaves of its last nanosecond serves the next one if that is waiting
+/// already, so that rounding up does not slow the rate down.
+struct Constant {
+    bps: u128,
+    /// When the last service ended, ns.
+    end: u64,
+    /// Work left in the nanosecond before that.
+    spare: u128,
 }
 
-fn ns_after(ps: u128) -> u64 {
-    u64::try_from(ps.div_ceil(PS_PER_NS)).unwrap_or(u64::MAX)
+impl Constant {
+    fn new(bps: u64) -> Self {
+        Constant {
+            bps: u128::from(bps),
+            end: 0,
+            spare: 0,
+        }
+    }
+
+    fn serve(&mut self, start: u64, until: u64, work: u128) -> Progress {
+        if start > self.end {
+            self.spare = 0;
+        }
+        let time = work.saturating_sub(self.spare).div_ceil(self.bps);
+        let available = u128::from(until - start);
+        if time > available && until < u64::MAX {
+            return Progress::Left(work - self.spare - available * self.bps);
+        }
+        self.spare = self.spare + time * self.bps - work;
+        self.end = start.saturating_add(u64::try_from(time).unwrap_or(u64::MAX));
+        Progress::Done(self.end)
+    }
 }

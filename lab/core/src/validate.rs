@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::direction::{Direction, GilbertElliott, Jitter, Loss, Queue, Rate};
+use crate::direction::{Change, Direction, GilbertElliott, Jitter, Loss, Queue, Rate};
 
 /// A field with a value that it must not have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -92,6 +92,12 @@ impl Direction {
             let in_order = last < Some(change.at_ns);
             require(in_order, &format!("{field}.at_ns"), change.at_ns, allowed)?;
             last = Some(change.at_ns);
+            let nothing = Change {
+                at_ns: change.at_ns,
+                ..Change::default()
+            };
+            let allowed = "a change says at least one of delay_ns, rate, loss and udp";
+            require(*change != nothing, &field, change, allowed)?;
             if let Some(rate) = &change.rate {
                 rate.validate(&format!("{field}.rate"))?;
             }

@@ -1,0 +1,56 @@
+//! Packets for the tests to offer.
+#![allow(dead_code, reason = "each test program uses its own part of this")]
+
+use h123_link::{Direction, Fate, Packet, Path};
+
+pub const MS: u64 = 1_000_000;
+
+pub fn direction(json: &str) -> Direction {
+    let direction: Direction = serde_json::from_str(json).unwrap();
+    direction.validate().unwrap();
+    direction
+}
+
+pub fn tcp(bytes: u32) -> Packet {
+    Packet { bytes, udp: false }
+}
+
+pub fn udp(bytes: u32) -> Packet {
+    Packet { bytes, udp: true }
+}
+
+/// The fates of packets offered one after another to a new path.
+pub fn fates(direction: &Direction, seed: u64, packets: &[(u64, Packet)]) -> Vec<Fate> {
+    let mut path = Path::new(direction, seed);
+    packets
+        .iter()
+        .map(|&(now, packet)| path.offer(now, packet))
+        .collect()
+}
+
+/// When TCP packets of (arrival, bytes) are delivered; `None`: not at all.
+pub fn deliveries(json: &str, packets: &[(u64, u32)]) -> Vec<Option<u64>> {
+    let packets: Vec<_> = packets
+        .iter()
+        .map(|&(now, bytes)| (now, tcp(bytes)))
+        .collect();
+    fates(&direction(json), 1, &packets)
+        .into_iter()
+        .map(delivery)
+        .collect()
+}
+
+pub fn delivery(fate: Fate) -> Option<u64> {
+    match fate {
+        Fate::Deliver { at, .. } => Some(at),
+        _ => None,
+    }
+}
+
+/// Indices of the lost packets among `n` full ones, one each `gap` ns.
+pub fn losses(direction: &Direction, seed: u64, n: u64, gap: u64) -> Vec<u64> {
+    let mut path = Path::new(direction, seed);
+    (0..n)
+        .filter(|i| path.offer(i * gap, tcp(1500)) == Fate::Lost)
+        .collect()
+}

@@ -1,0 +1,301 @@
+//! What holds for every direction, every seed and all packets.
+
+mod common;
+
+use common::direction;
+use h123_link::*;
+use proptest::prelude::*;
+
+/// Something of every stage, in any combination.
+fn any_direction() -> impl Strategy<Value = Direction> {
+    let bounded =
+        (any_rate(), prop::option::of(any_queue())).prop_map(|(rate, queue)| (Some(rate), queue));
+    let sending = prop_oneof![Just((None, None)), bounded];
+    let hurting = (
+        prop::option::of(any_loss()),
+        prop::collection::vec(1u64..5_000_000, 0..3),
+        0.0..0.5,
+    );
+    let travelling = (
+        50_000u64..20_000_000,
+        prop::option::of(any_jitter()),
+        prop::option::of(any_reorder()),
+    );
+    (sending, hurting, travelling, any_udp(), any_changes()).prop_map(
+        |((rate, queue), (loss, gaps, duplicate), (delay_ns, jitter, reorder), udp, changes)| {
+            Direction {
+                rate,
+                queue,
+                loss,
+                blackouts: blackouts(&gaps),
+                duplicate,
+                delay_ns,
+                jitter,
+                reorder,
+                udp,
+                changes,
+            }
+        },
+    )
+}
+
+fn any_rate() -> impl Strategy<Value = Rate> {
+    let trace = (
+        prop::collection::vec(0u64..20, 0..6),
+        1u64..20,
+        200u32..4000,
+    )
+        .prop_map(|(mut trace_ms, more, opportunity_bytes)| {
+            trace_ms.sort_unstable();
+            trace_ms.push(trace_ms.last().unwrap_or(&0) + more);
+            Rate::Trace {
+                trace_ms,
+                opportunity_bytes,
+            }
+        });
+    prop_oneof![
+        (100_000u64..2_000_000_000).prop_map(|bps| Rate::Constant { bps }),
+        trace
+    ]
+}
+
+fn any_queue() -> impl Strategy<Value = Queue> {
+    prop_oneof![
+        (1500u64..50_000).prop_map(Queue::Bytes),
+        (1u64..40).prop_map(Queue::Packets),
+        (0u64..50_000_000).prop_map(Queue::Ns),
+    ]
+}
+
+fn any_loss() -> impl Strategy<Value = Loss> {
+    let chain =
+        (0.0..0.5, 0.05..=1.0, 0.0..0.2, 0.3..=1.0).prop_map(|(p, r, loss_good, loss_bad)| {
+            GilbertElliott {
+                p,
+                r,
+                loss_good,
+                loss_bad,
+            }
+        });
+    prop_oneof![
+        (0.0..0.5).prop_map(Loss::Random),
+        chain.prop_map(Loss::GilbertElliott),
+        prop::collection::vec(0u64..200, 0..20).prop_map(Loss::Packets),
+    ]
+}
+
+fn any_jitter() -> impl Strategy<Value = Jitter> {
+    let distribution = prop_oneof![Just(Distribution::Uniform), Just(Distribution::Normal)];
+    (0u64..50_000, distribution, any::<bool>()).prop_map(|(spread_ns, distribution, keep_order)| {
+        Jitter {
+            spread_ns,
+            distribution,
+            keep_order,
+        }
+    })
+}
+
+fn any_reorder() -> impl Strategy<Value = Reorder> {
+    (0.0..0.5, 1u64..30_000_000).prop_map(|(share, ahead_ns)| Reorder { share, ahead_ns })
+}
+
+fn any_udp() -> impl Strategy<Value = Udp> {
+    prop_oneof![3 => Just(Udp::Pass), 1 => Just(Udp::Drop), 1 => Just(Udp::Reject)]
+}
+
+fn any_changes() -> impl Strategy<Value = Vec<Change>> {
+    let change = (
+        1u64..20_000_000,
+        50_000u64..20_000_000,
+        prop::option::of(any_rate()),
+        prop::option::of(any_loss()),
+        prop::option::of(any_udp()),
+    );
+    prop::collection::vec(change, 0..4).prop_map(|changes| {
+        let mut at_ns = 0;
+        let timed = changes.into_iter().map(|(gap, delay_ns, rate, loss, udp)| {
+            at_ns += gap;
+            Change {
+                at_ns,
+                delay_ns: Some(delay_ns),
+                rate,
+                loss,
+                udp,
+            }
+        });
+        timed.collect()
+    })
+}
+
+fn blackouts(gaps: &[u64]) -> Vec<Blackout> {
+    let mut end = 0;
+    let window = |gap: &u64| {
+        let from_ns = end + gap;
+        end = from_ns + gap / 2 + 1;
+        Blackout {
+            from_ns,
+            to_ns: end,
+        }
+    };
+    gaps.iter().map(window).collect()
+}
+
+/// Packets with their arrivals, in bursts and with pauses.
+fn any_packets() -> impl Strategy<Value = Vec<(u64, Packet)>> {
+    let gap = prop_oneof![2 => Just(0u64), 2 => 0u64..200_000, 1 => 0u64..10_000_000];
+    let packet = (gap, 20u32..=1500, any::<bool>());
+    prop::collection::vec(packet, 1..200).prop_map(|packets| {
+        let mut now = 0;
+        let timed = packets.into_iter().map(|(gap, bytes, udp)| {
+            now += gap;
+            (now, Packet { bytes, udp })
+        });
+        timed.collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn every_packet_is_accounted_for(direction in any_direction(), seed: u64, packets in any_packets()) {
+        prop_assert_eq!(direction.validate(), Ok(()));
+        let mut path = Path::new(&direction, seed);
+        let mut seen = [0u64; 5];
+        for &(now, packet) in &packets {
+            match path.offer(now, packet) {
+                Fate::Deliver { at, copy } => {
+                    prop_assert!(at >= now);
+                    prop_assert!(copy.is_none_or(|copy| copy >= at));
+                    seen[0] += 1;
+                    seen[1] += u64::from(copy.is_some());
+                }
+                Fate::Lost => seen[2] += 1,
+                Fate::QueueDropped => seen[3] += 1,
+                Fate::Blocked { .. } => seen[4] += 1,
+            }
+        }
+        let tally = path.tally();
+        prop_assert_eq!(tally.packets_in, packets.len() as u64);
+        prop_assert_eq!(tally.packets_in, tally.delivered + tally.lost + tally.queue_dropped + tally.blocked);
+        let tallied = [tally.delivered, tally.duplicated, tally.lost, tally.queue_dropped, tally.blocked];
+        prop_assert_eq!(tallied, seen);
+        prop_assert!(tally.bytes_delivered <= tally.bytes_in);
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_fates(direction in any_direction(), seed: u64, packets in any_packets()) {
+        let (mut one, mut other) = (Path::new(&direction, seed), Path::new(&direction, seed));
+        for &(now, packet) in &packets {
+            prop_assert_eq!(one.offer(now, packet), other.offer(now, packet));
+        }
+        prop_assert_eq!(one.tally().drop_set(), other.tally().drop_set());
+    }
+
+    #[test]
+    fn order_is_kept_unless_jitter_or_reordering_says_otherwise(
+        mut direction in any_direction(), seed: u64, packets in any_packets(),
+    ) {
+        direction.reorder = None;
+        if let Some(jitter) = &mut direction.jitter {
+            jitter.keep_order = true;
+        }
+        let fates = common::fates(&direction, seed, &packets);
+        let deliveries: Vec<u64> = fates.into_iter().filter_map(common::delivery).collect();
+        prop_assert!(deliveries.is_sorted());
+    }
+
+    /// On a link without delay a delivery is a departure. In any window that begins with one, the packets after it
+    /// have at most the rate's bits (departures are rounded up to a nanosecond, so a window may be short of one).
+    #[test]
+    fn no_window_carries_more_than_the_rate_and_one_packet(bps in 100_000u64..5_000_000_000, packets in any_packets()) {
+        let direction = Direction { rate: Some(Rate::Constant { bps }), ..Direction::default() };
+        let departures: Vec<(u64, u32)> = common::fates(&direction, 1, &packets)
+            .into_iter()
+            .zip(&packets)
+            .map(|(fate, (_, packet))| (common::delivery(fate).unwrap(), packet.bytes))
+            .collect();
+        for begin in 0..departures.len() {
+            let mut bits = 0u128;
+            for &(departure, bytes) in &departures[begin + 1..] {
+                bits += u128::from(bytes) * 8;
+                let window = u128::from(departure - departures[begin].0 + 1);
+                prop_assert!(bits * 1_000_000_000 <= u128::from(bps) * window);
+            }
+        }
+    }
+
+    /// Work conservation: a constant rate with a backlog from time zero is as fast as it says, to the nanosecond.
+    #[test]
+    fn a_backlog_leaves_at_the_rate(bps in 1_000u64..20_000_000_000, sizes in prop::collection::vec(1u32..=65_535, 1..300)) {
+        let direction = Direction { rate: Some(Rate::Constant { bps }), ..Direction::default() };
+        let mut path = Path::new(&direction, 1);
+        let mut bits = 0u128;
+        for bytes in sizes {
+            bits += u128::from(bytes) * 8;
+            let departure = common::delivery(path.offer(0, common::tcp(bytes))).unwrap();
+            prop_assert_eq!(u128::from(departure), (bits * 1_000_000_000).div_ceil(u128::from(bps)));
+        }
+    }
+
+    /// A trace against its own definition, opportunity by opportunity.
+    #[test]
+    fn a_trace_serves_as_defined(
+        gaps in prop::collection::vec(0u64..5, 1..8), opportunity in 100u32..3000, packets in any_packets(),
+    ) {
+        let mut trace_ms: Vec<u64> = gaps.iter().scan(0, |sum, gap| { *sum += gap; Some(*sum) }).collect();
+        trace_ms.push(trace_ms.last().unwrap() + 1);
+        let expected = opportunity_by_opportunity(&trace_ms, opportunity, &packets);
+        let rate = Some(Rate::Trace { trace_ms, opportunity_bytes: opportunity });
+        let direction = Direction { rate, ..Direction::default() };
+        let fates = common::fates(&direction, 1, &packets);
+        prop_assert_eq!(fates.into_iter().filter_map(common::delivery).collect::<Vec<_>>(), expected);
+    }
+
+    /// A queue in bytes never holds more than its limit, and refuses only what would exceed it.
+    #[test]
+    fn a_queue_is_filled_up_to_its_limit(limit in 1500u64..20_000, packets in any_packets()) {
+        let json = format!(r#"{{"rate": {{"bps": 5000000}}, "queue": {{"bytes": {limit}}}}}"#);
+        let mut path = Path::new(&direction(&json), 1);
+        let mut admitted: Vec<(u64, u64)> = Vec::new();
+        for &(now, packet) in &packets {
+            let bytes = u64::from(packet.bytes);
+            let held: u64 = admitted.iter().filter(|(departure, _)| *departure > now).map(|(_, bytes)| bytes).sum();
+            match path.offer(now, packet) {
+                Fate::Deliver { at, .. } => {
+                    prop_assert!(held + bytes <= limit);
+                    admitted.push((at, bytes));
+                }
+                fate => {
+                    prop_assert_eq!(fate, Fate::QueueDropped);
+                    prop_assert!(held + bytes > limit);
+                }
+            }
+        }
+    }
+}
+
+fn opportunity_by_opportunity(
+    trace_ms: &[u64],
+    opportunity: u32,
+    packets: &[(u64, Packet)],
+) -> Vec<u64> {
+    let period = *trace_ms.last().unwrap();
+    let mut times = (0..).flat_map(|round| {
+        trace_ms
+            .iter()
+            .map(move |ms| (round * period + ms) * common::MS)
+    });
+    let (mut time, mut left) = (times.next().unwrap(), opportunity);
+    let mut departures = Vec::new();
+    for &(now, packet) in packets {
+        let mut bytes = packet.bytes;
+        while time < now || left < bytes {
+            if time >= now {
+                bytes -= left;
+            }
+            (time, left) = (times.next().unwrap(), opportunity);
+        }
+        left -= bytes;
+        departures.push(time);
+    }
+    departures
+}
