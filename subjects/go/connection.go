@@ -154,6 +154,5 @@ func (d *dialer) closeAll() {
 // neverSent says whether an error means that the connection took no new request, because the server had told it to
 // go away or it had died before: nothing of the request was written. The libraries export neither error.
 func neverSent(err error) bool {
-	text := err.Error()
-	return strings.HasPrefix(text, "http2: client conn not usable") || strings.HasPrefix(text, "http3: conn unusable")
+	return says(err, "http2: client conn not usable", "http3: conn unusable")
 }

@@ -45,7 +45,8 @@ func drive(arguments []string, stderr io.Writer) error {
 		return fmt.Errorf("cannot write the facts: %w", err)
 	}
 	notes := newNotes(w.Protocol)
-	failed := l.run(untilInterrupted())
+	ctx := untilInterrupted()
+	failed := l.run(ctx)
 	d.closeAll()
 	if err := save(samples, l.journal.write); err != nil {
 		return err
@@ -53,11 +54,11 @@ func drive(arguments []string, stderr io.Writer) error {
 	if err := save(described, d.facts(notes.all()).write); err != nil {
 		return err
 	}
-	if failed != nil {
-		return failed
-	}
 	fmt.Fprintln(stderr, "h123-go:", l.journal.summary())
-	return nil
+	if failed == nil && ctx.Err() != nil {
+		failed = fmt.Errorf("%w: %s holds the requests made until then", context.Cause(ctx), *samplesPath)
+	}
+	return failed
 }
 
 // untilInterrupted is a context that the first SIGTERM or SIGINT ends; a second one kills.

@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -60,9 +59,6 @@ func isProtocol(err error) bool {
 	if errors.Is(err, errProtocol) || errors.Is(err, errWrongALPN) {
 		return true
 	}
-	if alert, ok := errors.AsType[tls.AlertError](err); ok {
-		return alert == alertNoApplicationProtocol
-	}
 	if transport, ok := errors.AsType[*quic.TransportError](err); ok {
 		switch transport.ErrorCode {
 		case quic.NoError, quic.InternalError:
@@ -75,25 +71,21 @@ func isProtocol(err error) bool {
 	if _, ok := errors.AsType[*quic.VersionNegotiationError](err); ok {
 		return true
 	}
-	return strings.HasPrefix(err.Error(), "connection error: ") || // net/http's HTTP/2, of a type it does not export
-		strings.Contains(err.Error(), "malformed HTTP")
+	return says(err, "tls: no application protocol", "malformed HTTP", "connection error: ")
 }
 
 func isTLS(err error) bool {
 	if transport, ok := errors.AsType[*quic.TransportError](err); ok {
 		return transport.ErrorCode.IsCryptoError()
 	}
-	var (
-		alert        tls.AlertError
-		record       tls.RecordHeaderError
-		verification *tls.CertificateVerificationError
-		authority    x509.UnknownAuthorityError
-		hostname     x509.HostnameError
-		invalid      x509.CertificateInvalidError
-	)
-	return errors.As(err, &alert) || errors.As(err, &record) || errors.As(err, &verification) ||
-		errors.As(err, &authority) || errors.As(err, &hostname) || errors.As(err, &invalid) ||
-		strings.HasPrefix(err.Error(), "tls: ")
+	return says(err, "tls: ", "x509: ")
+}
+
+// says looks for words in an error's text: how the errors are told apart whose types the libraries do not export
+// (TLS alerts, those of net/http's HTTP/2).
+func says(err error, words ...string) bool {
+	text := err.Error()
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }
 
 // isReset says whether the other side, or its host, ended the connection or the stream before the answer was whole.
@@ -109,11 +101,5 @@ func isReset(err error) bool {
 	if _, ok := errors.AsType[*http3.Error](err); ok {
 		return true
 	}
-	for _, text := range []string{"http2: server sent GOAWAY", "http2: client connection", "http2: client conn ",
-		"http: server closed idle connection", "http: ClientConn closed"} {
-		if strings.Contains(err.Error(), text) {
-			return true
-		}
-	}
-	return false
+	return says(err, "http2: server sent GOAWAY", "http2: client conn", "http: server closed idle connection")
 }

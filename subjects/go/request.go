@@ -106,13 +106,13 @@ func (r *requester) attempt(ctx context.Context, take take, s *sample, buffer []
 		request.ContentLength = r.upload
 	}
 	response, err := c.RoundTrip(request)
+	closing := err != nil && (c.protocol == h1 || neverSent(err))
 	if err == nil {
 		err = s.read(response, buffer)
-		if response.Close {
-			c.retired.Store(true) // before the connection itself notices
-		}
-	} else if neverSent(err) {
-		c.retired.Store(true)
+		closing = response.Close || (c.protocol == h1 && err != nil)
+	}
+	if closing {
+		c.retired.Store(true) // the connection itself may notice later, when the next request is on it
 	}
 	s.up = sending.taken.Load()
 	s.firstByte = seen.firstByte.Load()

@@ -50,7 +50,7 @@ func serve(arguments []string, stderr io.Writer) error {
 		return err
 	}
 	endpoint := net.JoinHostPort(*address, strconv.FormatUint(uint64(*port), 10))
-	running, ended, err := start(p, endpoint, config)
+	running, ended, err := start(p, endpoint, config, routes())
 	if err != nil {
 		return err
 	}
@@ -67,14 +67,16 @@ func serve(arguments []string, stderr io.Writer) error {
 }
 
 // start listens on endpoint and serves one protocol there; ended receives what made the server end.
-func start(p protocol, endpoint string, config *tls.Config) (running server, ended <-chan error, err error) {
+func start(p protocol, endpoint string, config *tls.Config, handler http.Handler) (
+	running server, ended <-chan error, err error,
+) {
 	end := make(chan error, 1)
 	if p == h3 {
 		socket, err := net.ListenPacket("udp", endpoint)
 		if err != nil {
 			return nil, nil, listenError(endpoint, err)
 		}
-		server := &http3.Server{Handler: routes(), TLSConfig: config, QUICConfig: quicConfig(serverHandshakeTime)}
+		server := &http3.Server{Handler: handler, TLSConfig: config, QUICConfig: quicConfig(serverHandshakeTime)}
 		go func() { end <- server.Serve(socket) }()
 		return server, end, nil
 	}
@@ -86,7 +88,7 @@ func start(p protocol, endpoint string, config *tls.Config) (running server, end
 	if err != nil {
 		return nil, nil, listenError(endpoint, err)
 	}
-	server := &http.Server{Handler: routes(), TLSConfig: config, Protocols: only(p), HTTP2: http2Config()}
+	server := &http.Server{Handler: handler, TLSConfig: config, Protocols: only(p), HTTP2: http2Config()}
 	go func() { end <- server.ServeTLS(listener, "", "") }()
 	return server, end, nil
 }

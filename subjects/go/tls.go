@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 )
 
 var errWrongALPN = errors.New("the other side does not speak the protocol asked for")
@@ -19,15 +20,6 @@ func pinned(p protocol) *tls.Config {
 		MaxVersion:       tls.VersionTLS13,
 		CurvePreferences: []tls.CurveID{tls.X25519},
 		NextProtos:       []string{alpn[p]},
-		// Without this check a peer that ignores ALPN, or an HTTP/1.1 client of an HTTP/2 server, would be
-		// taken for HTTP/1.1.
-		VerifyConnection: func(state tls.ConnectionState) error {
-			name := state.NegotiatedProtocol
-			if name == alpn[p] || (p == h1 && name == "") {
-				return nil
-			}
-			return fmt.Errorf("%w: negotiated %q, want %q", errWrongALPN, name, alpn[p])
-		},
 	}
 }
 
@@ -39,6 +31,15 @@ func serverTLS(p protocol, certificate, key string) (*tls.Config, error) {
 	}
 	config := pinned(p)
 	config.Certificates = []tls.Certificate{pair}
+	if p == h2 {
+		// Go would serve HTTP/1.1 on this port to clients that offer it, or offer nothing.
+		config.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+			if offered := hello.SupportedProtos; !slices.Contains(offered, alpn[p]) {
+				return nil, fmt.Errorf("%w: the client offers %q, this server speaks %q", errWrongALPN, offered, alpn[p])
+			}
+			return nil, nil
+		}
+	}
 	return config, nil
 }
 
@@ -56,5 +57,13 @@ func clientTLS(p protocol, host, roots string) (*tls.Config, error) {
 	config := pinned(p)
 	config.RootCAs = pool
 	config.ServerName = host
+	// What the server ignores is not an error in TLS. Without ALPN at all it speaks HTTP/1.1.
+	config.VerifyConnection = func(state tls.ConnectionState) error {
+		name := state.NegotiatedProtocol
+		if name == alpn[p] || (p == h1 && name == "") {
+			return nil
+		}
+		return fmt.Errorf("%w: negotiated %q, want %q", errWrongALPN, name, alpn[p])
+	}
 	return config, nil
 }

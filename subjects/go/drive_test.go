@@ -1,0 +1,339 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const header = "phase,user,start_ns,connected_ns,sent_ns,first_byte_ns,end_ns,status,bytes_up,bytes_down,protocol,connection,reused,error"
+
+func TestRows(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		wire := tap(t, serveProcess(t, p))
+		d := wire.drive(t, fields{"cold": true, "warmup": 2, "connections": "per-user", "path": "/bytes/70000"})
+		d.mustSucceed(t, 3+3*2+3*4)
+		if d.header != header {
+			t.Errorf("header %s", d.header)
+		}
+		if d.count("phase", "cold") != 3 || d.count("phase", "warmup") != 6 || d.count("phase", "warm") != 12 {
+			t.Error("phases are not 3 cold, 6 warmup, 12 warm")
+		}
+		for _, row := range d.rows {
+			times := []int64{row.number(t, "start_ns")}
+			for _, column := range []string{"connected_ns", "sent_ns", "first_byte_ns", "end_ns"} {
+				if column == "connected_ns" && row["phase"] != "cold" {
+					if row[column] != "" {
+						t.Errorf("connected_ns in %v", row)
+					}
+					continue
+				}
+				times = append(times, row.number(t, column))
+			}
+			reused := map[bool]string{true: "0", false: "1"}[row["phase"] == "cold"]
+			if !slices.IsSorted(times) || row["protocol"] != string(p) || row["status"] != "200" || row["reused"] != reused ||
+				row["bytes_down"] != "70000" || row["bytes_up"] != "0" || row["connection"] != row["user"] {
+				t.Errorf("%v", row)
+			}
+		}
+		for i := 1; i < 3; i++ {
+			if d.rows[i].number(t, "start_ns") < d.rows[i-1].number(t, "end_ns") {
+				t.Error("cold requests overlap")
+			}
+		}
+		congestion := "cubic"
+		if p != h3 {
+			congestion = defaultCongestion(t)
+		}
+		want := tlsFacts{"1.3", "TLS_AES_128_GCM_SHA256", "X25519", alpn[p], 3}
+		if len(d.facts.TLS) != 1 || d.facts.TLS[0].Cipher == "" || d.facts.TLS[0].KeyExchange != want.KeyExchange ||
+			d.facts.TLS[0].Version != want.Version || d.facts.TLS[0].ALPN != want.ALPN || d.facts.TLS[0].Connections != 3 ||
+			d.facts.Congestion == nil || *d.facts.Congestion != congestion || d.facts.Format != "client/1" {
+			t.Errorf("facts %+v", d.facts)
+		}
+	})
+}
+
+func defaultCongestion(t *testing.T) string {
+	t.Helper()
+	name, err := os.ReadFile("/proc/sys/net/ipv4/tcp_congestion_control")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(name))
+}
+
+func TestUploads(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		d := serveProcess(t, p).drive(t, fields{"method": "POST", "path": "/upload", "upload_bytes": 500_000})
+		d.mustSucceed(t, 12)
+		if d.count("bytes_up", "500000") != 12 || d.count("bytes_down", "6") != 12 {
+			t.Error(d.rows)
+		}
+	})
+}
+
+func TestConnectionsAreAsMany(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		server := serveProcess(t, p)
+		shared := map[bool]int{true: 4, false: 1}[p == h1]
+		for _, c := range []struct {
+			connections any
+			count       int
+		}{{"shared", shared}, {"per-user", 4}, {2, 2}} {
+			for _, loop := range []any{nil, 400} {
+				for _, cold := range []bool{true, false} {
+					wire := tap(t, server)
+					d := wire.drive(t, fields{"users": 4, "connections": c.connections, "rate": loop, "cold": cold})
+					rows := 16
+					if cold {
+						rows += c.count
+					}
+					d.mustSucceed(t, rows)
+					dialled := wire.connections()
+					// An open loop over HTTP/1.1 takes a connection that is free: it need not use them all.
+					if dialled > c.count || (dialled < c.count && !(p == h1 && loop != nil && !cold)) {
+						t.Errorf("%v, rate %v, cold %v: %d connections, want %d", c.connections, loop, cold, dialled, c.count)
+					}
+					if first := d.count("reused", "0"); first != dialled {
+						t.Errorf("%d rows are the first of a connection, of %d connections", first, dialled)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestOpenLoopKeepsItsSchedule(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		const users, requests, rate = 5, 8, 200.0
+		server := serveHandler(t, p, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { time.Sleep(300 * time.Millisecond) }))
+		d := server.drive(t, fields{"users": users, "requests": requests, "rate": rate, "seed": 11, "warmup": 1, "cold": true})
+		connections := map[bool]int{true: users, false: 1}[p == h1]
+		count := users * (requests + 1)
+		d.mustSucceed(t, connections+count)
+		if d.count("phase", "warmup") != users || d.count("phase", "warm") != users*requests {
+			t.Error("phases")
+		}
+		var starts []int64
+		for _, row := range d.rows {
+			if row["phase"] == "cold" {
+				continue
+			}
+			starts = append(starts, row.number(t, "start_ns"))
+			// With HTTP/2 and HTTP/3 nothing waits for the slow requests before it: all are sent when due. The
+			// limit is far below the 300 ms of a request, far above the delays of a busy machine.
+			if late := row.number(t, "sent_ns") - row.number(t, "start_ns"); p != h1 && late > 200e6 {
+				t.Errorf("sent %d ns after it was due", late)
+			}
+		}
+		slices.Sort(starts)
+		for i, due := range schedule(11, rate, count) {
+			if starts[i]-starts[0] != due-schedule(11, rate, 1)[0] {
+				t.Fatalf("request %d started %d ns after the first", i, starts[i]-starts[0])
+			}
+		}
+	})
+}
+
+func TestTimeoutsAreRows(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		var asked atomic.Int64
+		server := serveHandler(t, p, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if asked.Add(1)%2 == 0 {
+				<-r.Context().Done()
+			}
+		}))
+		d := server.drive(t, fields{"users": 1, "requests": 4, "timeout_ns": 200e6})
+		if d.status != 0 || len(d.rows) != 4 || d.count("error", "timeout") != 2 || d.count("error", "") != 2 {
+			t.Errorf("exit %d, %v", d.status, d.rows)
+		}
+		for _, row := range d.rows {
+			took := row.number(t, "end_ns") - row.number(t, "start_ns")
+			if row["error"] == "timeout" && (took < 200e6 || took > 600e6) {
+				t.Errorf("timed out after %d ns", took)
+			}
+		}
+	})
+}
+
+// A silent server, and for HTTP/3 an absent one.
+func TestDialTimeoutsAreRows(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		wire := tap(t, serveProcess(t, p))
+		wire.silence()
+		d := wire.drive(t, fields{"users": 2, "requests": 1, "timeout_ns": 200e6, "cold": true})
+		connections := map[bool]int{true: 2, false: 1}[p == h1]
+		if d.status != 0 || len(d.rows) != 2+connections || d.count("error", "timeout") != len(d.rows) ||
+			d.count("connection", "") != len(d.rows) || d.count("protocol", "") != len(d.rows) || len(d.facts.TLS) != 0 {
+			t.Errorf("exit %d, %v, %+v", d.status, d.rows, d.facts)
+		}
+	})
+}
+
+// Every request that reached the server is a row, and no other: nothing is repeated in silence.
+func TestBrokenRequestsAreNotRepeated(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		var asked atomic.Int64
+		server := serveHandler(t, p, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			switch asked.Add(1) % 5 {
+			case 3:
+				panic(http.ErrAbortHandler) // before an answer
+			case 4:
+				w.Header().Set("Content-Length", "100000") // and inside one
+				_, _ = w.Write(block[:50_000])
+				panic(http.ErrAbortHandler)
+			}
+		}))
+		d := server.drive(t, fields{"users": 4, "requests": 25})
+		if d.status != 0 || len(d.rows) != 100 || asked.Load() != 100 || d.count("error", "reset") != 40 || d.count("error", "") != 60 {
+			t.Errorf("exit %d, %d rows, %d requests at the server, %s", d.status, len(d.rows), asked.Load(), d.said)
+		}
+	})
+}
+
+func TestCutConnectionsAreDialledAgain(t *testing.T) {
+	t.Parallel()
+	for _, p := range []protocol{h1, h2} {
+		wire := tap(t, serveProcess(t, p))
+		d := wire.drive(t, fields{"users": 2, "rate": 100, "requests": 50}, func(*os.Process) {
+			time.Sleep(400 * time.Millisecond)
+			wire.cut()
+		})
+		dialled := wire.connections()
+		if d.status != 0 || len(d.rows) != 100 || dialled < 2 || d.count("reused", "0")-d.count("connection", "") != dialled {
+			t.Errorf("%s: exit %d, %d rows, %d connections, %s", p, d.status, len(d.rows), dialled, d.said)
+		}
+		last := d.rows[len(d.rows)-1]
+		if last["error"] != "" || last["connection"] == "0" {
+			t.Errorf("%s: no recovery: %v", p, last)
+		}
+	}
+}
+
+func TestKilledServer(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		server := serveProcess(t, p)
+		// 300 requests last 1.5 s at this rate; the server lives for the first part of them.
+		d := server.drive(t, fields{"users": 3, "rate": 200, "requests": 100, "timeout_ns": 300e6}, func(*os.Process) {
+			time.Sleep(700 * time.Millisecond)
+			_ = server.process.Process.Kill()
+		})
+		good := d.count("error", "")
+		named := good + d.count("error", "refused") + d.count("error", "reset") + d.count("error", "timeout")
+		if d.status != 0 || len(d.rows) != 300 || good == 0 || good == 300 || named != 300 {
+			t.Errorf("exit %d, %d rows, %d good, %d with an error that has a name, %s", d.status, len(d.rows), good, named, d.said)
+		}
+	})
+}
+
+// A server may limit the requests of a connection: that is an end in good order, and costs a dial, not an error.
+func TestDrainedConnections(t *testing.T) {
+	t.Parallel()
+	for _, p := range []protocol{h1, h2} {
+		var asked atomic.Int64
+		server := serveHandler(t, p, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if asked.Add(1)%10 == 0 {
+				w.Header().Set("Connection", "close") // with HTTP/2, net/http sends GOAWAY
+			}
+		}))
+		d := server.drive(t, fields{"users": 1, "requests": 40})
+		d.mustSucceed(t, 40)
+		if asked.Load() != 40 || d.count("reused", "0") != 4 || d.count("connection", "3") != 10 {
+			t.Errorf("%s: %d requests at the server, %v", p, asked.Load(), d.rows)
+		}
+	}
+}
+
+func TestErrorsHaveNames(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		server := serveProcess(t, p)
+		stranger, _ := identity(t)
+		check := func(what, want string, changes fields) {
+			changes["users"], changes["requests"], changes["timeout_ns"] = 2, 2, 300e6
+			if d := server.drive(t, changes); d.status != 0 || len(d.rows) != 4 || d.count("error", want) != 4 {
+				t.Errorf("%s: exit %d, want %q, %v", what, d.status, want, d.rows)
+			}
+		}
+		check("unknown authority", "tls", fields{"ca": stranger})
+		check("wrong name", "tls", fields{"host": "other.test"})
+		check("missing", "other: status 404", fields{"path": "/nothing"})
+		refusal := map[bool]string{true: "timeout", false: "refused"}[p == h3] // QUIC sockets are told of no refusal
+		check("closed port", refusal, fields{"port": freePort(t)})
+		switch p {
+		case h1:
+			check("HTTP/2 with an HTTP/1.1 server", "protocol", fields{"protocol": h2})
+		case h2: // Go's server can refuse this one only with an "internal error"
+			check("HTTP/1.1 with an HTTP/2 server", "tls", fields{"protocol": h1})
+		}
+	})
+}
+
+func TestInterrupted(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		var asked atomic.Int64
+		server := serveHandler(t, p, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if asked.Add(1) > 10 {
+				<-r.Context().Done()
+			}
+		}))
+		d := server.drive(t, fields{"users": 2, "requests": 1000}, func(client *os.Process) {
+			for deadline := time.Now().Add(10 * time.Second); asked.Load() < 12 && time.Now().Before(deadline); {
+				time.Sleep(10 * time.Millisecond)
+			}
+			_ = client.Signal(syscall.SIGTERM)
+		})
+		if d.status != 1 || len(d.rows) != 12 || d.count("error", "other: interrupted") != 2 || !strings.Contains(d.said, "interrupted") {
+			t.Errorf("exit %d, %d rows, %s", d.status, len(d.rows), d.said)
+		}
+	})
+}
+
+func TestCannotWrite(t *testing.T) {
+	t.Parallel()
+	server := serveProcess(t, h1)
+	workload := server.workloadFile(t, nil)
+	spare := t.TempDir() + "/spare"
+	for _, c := range [][3]string{
+		{"/dev/full", spare, "no space left"}, {spare, "/dev/full", "no space left"}, {"/nowhere/x", spare, "no such file"},
+	} {
+		status, said := execute(t, "drive", "--workload", workload, "--samples", c[0], "--facts", c[1])
+		if status != 1 || !strings.Contains(said, c[2]) {
+			t.Errorf("%v: exit %d, %s", c, status, said)
+		}
+	}
+}
+
+func TestRowsOfOddErrors(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	j := journal{}
+	j.add(&sample{phase: warm, connection: noConnection, start: 5, failure: `other: "a", b`})
+	if err := j.write(&text); err != nil {
+		t.Fatal(err)
+	}
+	want := header + "\n" + `warm,0,5,,,,,0,0,0,,,0,"other: ""a"", b"` + "\n"
+	if text.String() != want {
+		t.Errorf("%s", text.String())
+	}
+}
+
+func TestAlarmIsNeverEarly(t *testing.T) {
+	t.Parallel()
+	a, err := newAlarm()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.close()
+	for i := range 20 {
+		due := now() + int64(i)*200_000
+		if err := a.wait(t.Context(), due); err != nil || now() < due {
+			t.Fatal(err, now()-due)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestBadWorkloads(t *testing.T) {
+	t.Parallel()
+	server := served{protocol: h2, port: 1, ca: "/nowhere/ca.pem"}
+	for _, c := range []struct {
+		field string
+		value any
+	}{
+		{"h123", "workload/2"}, {"protocol", ""}, {"protocol", 2}, {"host", ""}, {"address", "localhost"}, {"port", 0},
+		{"port", 70000}, {"port", "443"}, {"ca", ""}, {"ca", "/nowhere/ca.pem"}, {"method", "PUT"}, {"path", "bytes"},
+		{"upload_bytes", 5}, {"users", 0}, {"users", -1}, {"users", 1.5}, {"requests", 0}, {"requests", -1}, {"rate", 0},
+		{"rate", -2.5}, {"rate", "fast"}, {"connections", "many"}, {"connections", 0}, {"connections", nil}, {"cold", "yes"},
+		{"warmup", -1}, {"timeout_ns", 0}, {"seed", -1}, {"colour", "blue"},
+	} {
+		path := server.workloadFile(t, fields{c.field: c.value})
+		status, said := execute(t, "drive", "--workload", path, "--samples", "/nowhere/s", "--facts", "/nowhere/f")
+		if status != 2 || !strings.Contains(said, c.field) || strings.Count(said, "\n") != 1 {
+			t.Errorf("%s = %v: exit %d, %s", c.field, c.value, status, said)
+		}
+	}
+	path := server.workloadFile(t, fields{"protocol": "h4"})
+	if status, said := execute(t, "drive", "--workload", path, "--samples", "s", "--facts", "f"); status != 127 {
+		t.Errorf("h4: exit %d, %s", status, said)
+	}
+}
+
+func TestConnectionsAskedFor(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		protocol    protocol
+		connections string
+		count       int
+	}{
+		{h1, `"shared"`, 6}, {h2, `"shared"`, 1}, {h3, `"shared"`, 1}, {h1, `"per-user"`, 6}, {h3, `"per-user"`, 6}, {h1, `2`, 2}, {h2, `9`, 9},
+	} {
+		w := workload{Protocol: c.protocol, Users: 6}
+		if err := json.Unmarshal([]byte(c.connections), &w.Connections); err != nil || w.count() != c.count {
+			t.Errorf("%s, %s: %d connections, want %d (%v)", c.protocol, c.connections, w.count(), c.count, err)
+		}
+	}
+}
+
+func TestSchedule(t *testing.T) {
+	t.Parallel()
+	const rate, count = 50.0, 20_000
+	due := schedule(7, rate, count)
+	if !slices.Equal(due, schedule(7, rate, count)) || slices.Equal(due, schedule(8, rate, count)) {
+		t.Error("the schedule is not a function of its seed")
+	}
+	if !slices.Equal(due[:100], schedule(7, rate, 100)) {
+		t.Error("a longer schedule does not begin as a shorter one")
+	}
+	// Golden: the same on every machine, and after every change of this program.
+	if want := []int64{ /* first three */ }; !slices.Equal(due[:len(want)], want) {
+		t.Errorf("schedule(7, 50) begins %v, want %v", due[:len(want)], want)
+	}
+	// Gaps are exponential: mean and standard deviation are 1/rate (5 sigma of 20 000 draws: 3.5 %, 7 %),
+	// and a share exp(-1) of them is above the mean.
+	var mean, square, above float64
+	previous := int64(0)
+	for _, at := range due {
+		gap := float64(at-previous) / 1e9 * rate
+		if gap < 0 {
+			t.Fatal("the schedule goes back in time")
+		}
+		previous = at
+		mean += gap / count
+		square += gap * gap / count
+		if gap > 1 {
+			above += 1.0 / count
+		}
+	}
+	deviation := math.Sqrt(square - mean*mean)
+	if math.Abs(mean-1) > 0.035 || math.Abs(deviation-1) > 0.07 || math.Abs(above-math.Exp(-1)) > 0.017 {
+		t.Errorf("gaps have mean %.4f, deviation %.4f (want 1), %.4f above the mean (want 0.368)", mean, deviation, above)
+	}
+}

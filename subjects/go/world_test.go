@@ -1,0 +1,269 @@
+package main
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The tests run the real program over loopback: this test binary is started again as h123-go.
+func TestMain(m *testing.M) {
+	if os.Getenv("H123_GO_SELF") != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+const serverName = "h123.test"
+
+var everyProtocol = []protocol{h1, h2, h3}
+
+// self is a command line of the program under test.
+func self(arguments ...string) *exec.Cmd {
+	command := exec.Command(os.Args[0], arguments...)
+	// A program with the race detector sleeps for a second before it exits, unless told not to.
+	command.Env = append(os.Environ(), "H123_GO_SELF=1", "GORACE=atexit_sleep_ms=0")
+	return command
+}
+
+// execute runs a command line to its end and returns its exit status and what it said.
+func execute(t *testing.T, arguments ...string) (status int, said string) {
+	t.Helper()
+	command := self(arguments...)
+	var output bytes.Buffer
+	command.Stdout, command.Stderr = &output, &output
+	if err := command.Run(); err != nil && command.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return command.ProcessState.ExitCode(), output.String()
+}
+
+// identity writes a fresh self-signed certificate and its key; the certificate serves as the client's root too.
+func identity(t *testing.T) (certificate, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: serverName}, DNSNames: []string{serverName},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	}
+	chain, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	directory := t.TempDir()
+	write := func(name, kind string, der []byte) string {
+		path := filepath.Join(directory, name)
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	return write("certificate.pem", "CERTIFICATE", chain), write("key.pem", "PRIVATE KEY", secret)
+}
+
+// freePort is a port of loopback that is free for both TCP and UDP.
+func freePort(t *testing.T) int {
+	t.Helper()
+	for range 20 {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+		if socket, err := net.ListenPacket("udp", listener.Addr().String()); err == nil {
+			defer socket.Close()
+			return listener.Addr().(*net.TCPAddr).Port
+		}
+	}
+	t.Fatal("no free port")
+	return 0
+}
+
+// served is a server of the tests: where it listens, and the root that its certificate has.
+type served struct {
+	protocol protocol
+	port     int
+	ca       string
+	process  *exec.Cmd // nil for a server inside the test
+}
+
+// serveProcess starts `h123-go serve` and waits until it says that it serves.
+func serveProcess(t *testing.T, p protocol) served {
+	t.Helper()
+	certificate, key := identity(t)
+	port := freePort(t)
+	command := self("serve", "--address", "127.0.0.1", "--port", strconv.Itoa(port), "--protocol", string(p),
+		"--cert", certificate, "--key", key)
+	errors, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
+	line := make([]byte, 200)
+	n, _ := errors.Read(line)
+	if !strings.Contains(string(line[:n]), "serving "+string(p)) {
+		t.Fatalf("the server said %q", line[:n])
+	}
+	return served{p, port, certificate, command}
+}
+
+// serveHandler serves a handler of the test's own, through the server that `serve` uses.
+func serveHandler(t *testing.T, p protocol, handler http.Handler) served {
+	t.Helper()
+	certificate, key := identity(t)
+	config, err := serverTLS(p, certificate, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := freePort(t)
+	running, _, err := start(p, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), config, handler)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = running.Close() })
+	return served{p, port, certificate, nil}
+}
+
+// fields are fields of a workload that a test sets.
+type fields map[string]any
+
+// workloadFile writes a small, valid workload for a server, with some fields changed.
+func (s served) workloadFile(t *testing.T, changes fields) string {
+	t.Helper()
+	content := fields{
+		"h123": "workload/1", "protocol": s.protocol, "host": serverName, "address": "127.0.0.1", "port": s.port, "ca": s.ca,
+		"method": "GET", "path": "/bytes/1000", "upload_bytes": 0, "users": 3, "requests": 4, "rate": nil,
+		"connections": "shared", "cold": false, "warmup": 0, "timeout_ns": int64(5 * time.Second), "seed": 7,
+	}
+	for name, value := range changes {
+		content[name] = value
+	}
+	data, err := json.Marshal(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "workload.json")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// driven is what a run of `drive` left.
+type driven struct {
+	status int
+	said   string
+	header string
+	rows   []record
+	facts  facts
+}
+
+// record is one row of samples.csv by column.
+type record map[string]string
+
+func (r record) number(t *testing.T, column string) int64 {
+	t.Helper()
+	value, err := strconv.ParseInt(r[column], 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", column, err)
+	}
+	return value
+}
+
+// drive runs a workload against the server, in a process of its own; `during` runs meanwhile.
+func (s served) drive(t *testing.T, changes fields, during ...func(client *os.Process)) driven {
+	t.Helper()
+	directory := t.TempDir()
+	samplesPath, factsPath := filepath.Join(directory, "samples.csv"), filepath.Join(directory, "client.json")
+	command := self("drive", "--workload", s.workloadFile(t, changes), "--samples", samplesPath, "--facts", factsPath)
+	var said bytes.Buffer
+	command.Stderr = &said
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range during {
+		step(command.Process)
+	}
+	_ = command.Wait()
+	d := driven{status: command.ProcessState.ExitCode(), said: said.String()}
+	data, err := os.ReadFile(samplesPath)
+	if err != nil {
+		t.Fatalf("%v; the client said: %s", err, d.said)
+	}
+	d.header, _, _ = strings.Cut(string(data), "\n")
+	table, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range table[1:] {
+		row := record{}
+		for i, name := range table[0] {
+			row[name] = line[i]
+		}
+		d.rows = append(d.rows, row)
+	}
+	data, err = os.ReadFile(factsPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &d.facts); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// count counts the rows that have a value in a column.
+func (d driven) count(column, value string) int {
+	n := 0
+	for _, row := range d.rows {
+		if row[column] == value {
+			n++
+		}
+	}
+	return n
+}
+
+// mustSucceed fails the test unless the client ended well, with this many rows and none failed.
+func (d driven) mustSucceed(t *testing.T, rows int) {
+	t.Helper()
+	if d.status != 0 || len(d.rows) != rows || d.count("error", "") != rows {
+		t.Fatalf("exit %d, %d rows of %d, said: %s", d.status, len(d.rows), rows, d.said)
+	}
+}
+
+// eachProtocol runs a test for the three protocols at once.
+func eachProtocol(t *testing.T, test func(t *testing.T, p protocol)) {
+	t.Parallel()
+	for _, p := range everyProtocol {
+		t.Run(string(p), func(t *testing.T) {
+			t.Parallel()
+			test(t, p)
+		})
+	}
+}
