@@ -24,7 +24,7 @@ from h123.errors import UserError
 from h123.paths import lab_binary
 from h123.report import print_summary, write_report
 from h123.results import CampaignFolder, export
-from h123.study import find_study, load_network, load_study, make_plan
+from h123.study import find_study, load_network, load_study, make_plan, parse_only
 
 app = typer.Typer(
     name="h123",
@@ -83,7 +83,7 @@ def run(
     Ctrl-C (or a crash) loses at most the running trial: `h123 run --out DIR` goes on where it stopped. A finished
     campaign is extended with `h123 run --out DIR --blocks N`.
     """
-    campaign = _campaign(study, out, blocks, seed, _levels(only))
+    campaign = _campaign(study, out, blocks, seed, parse_only(only or []))
     folder = campaign.folder
     try:
         outcome = run_campaign(campaign, LocalEngine(), display_for(err_console))
@@ -95,11 +95,9 @@ def run(
 
 
 @app.command()
-def plan(
-    study: StudyArgument, blocks: BlocksOption = None, seed: SeedOption = None, only: OnlyOption = None
-) -> None:
+def plan(study: StudyArgument, blocks: BlocksOption = None, seed: SeedOption = None, only: OnlyOption = None) -> None:
     """Show what `run` would do: treatments, trials, order, estimated time and bytes. Runs nothing."""
-    planned = make_plan(load_study(find_study(study)), blocks=blocks, seed=seed, only=_levels(only))
+    planned = make_plan(load_study(find_study(study)), blocks=blocks, seed=seed, only=parse_only(only or []))
     listing.print_plan(planned, out_console)
 
 
@@ -242,17 +240,6 @@ def _campaign(
     path = find_study(study)
     out = out or Path("campaigns") / f"{path.stem}-{dt.datetime.now():%Y%m%d-%H%M%S}"
     return start_campaign(path, out, blocks=blocks, seed=seed, only=only, report=_say)
-
-
-def _levels(only: list[str] | None) -> dict[str, list[str]]:
-    """`--only` options as {factor: levels}."""
-    chosen: dict[str, list[str]] = {}
-    for text in only or []:
-        factor, equals, levels = text.partition("=")
-        if not (factor and equals and levels):
-            raise UserError(f"--only {text!r} is not FACTOR=LEVEL, as in --only network=poor")
-        chosen.setdefault(factor, []).extend(levels.split(","))
-    return chosen
 
 
 def _conclude(folder: CampaignFolder) -> None:

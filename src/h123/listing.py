@@ -21,8 +21,7 @@ def _table(*columns: str) -> Table:
 
 def print_plan(plan: Plan, console: Console) -> None:
     """Treatments with estimates, the order of the first block, and totals."""
-    networks = {name: load_network(name) for name in {t.parameters.network for t in plan.trials()}}
-    estimates = {t.id: estimate(t, networks[t.parameters.network]) for t in plan.trials()}
+    estimates = {t.id: estimate(t, plan.study.networks[t.parameters.network]) for t in plan.trials()}
     factors = list(plan.trials()[0].cell)
     table = _table(*factors, "trials", "s a trial", "bytes a trial")
     count = Counter((tuple(t.cell.values()), t.twin) for t in plan.trials())
@@ -33,6 +32,8 @@ def print_plan(plan: Plan, console: Console) -> None:
         marked = f"{runs} (A/A twin)" if trial.twin else runs
         table.add_row(*levels, marked, f"{expected.seconds:.1f}", format_bytes(expected.bytes))
     console.print(table)
+    for note in plan.notes:
+        console.print(f"Note: {note}", markup=False, highlight=False, soft_wrap=True)
     console.print(f"\nOrder of block 1: {', '.join(t.id for t in plan.blocks[0])}", soft_wrap=True, markup=False)
     seconds, size = (sum(getattr(e, what) for e in estimates.values()) for what in ("seconds", "bytes"))
     console.print(

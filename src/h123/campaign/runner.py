@@ -18,7 +18,7 @@ from h123.campaign.trialfile import SERVER_ADDRESS, write_trial_files
 from h123.catalogue import Subject, catalogue, check_supported, install
 from h123.errors import UserError
 from h123.results import CampaignFolder, ingest, machine_facts
-from h123.study import Network, Plan, PlannedTrial, Study, estimate, load_network, load_study, make_plan
+from h123.study import Network, Plan, PlannedTrial, Study, estimate, load_study, make_plan
 
 MAX_ATTEMPTS = 3
 """An invalid trial is repeated at most twice."""
@@ -31,11 +31,13 @@ HOPELESS_AFTER = 3
 class Campaign:
     """A plan with the folder that holds its results."""
 
-    study: Study
     plan: Plan
-    networks: dict[str, Network]
     subjects: dict[str, Subject]
     folder: CampaignFolder
+
+    def network(self, trial: PlannedTrial) -> Network:
+        """The profile that `trial` runs over."""
+        return self.plan.study.networks[trial.parameters.network]
 
 
 @dataclass
@@ -59,13 +61,13 @@ def start_campaign(
     """A new campaign of `study_file` in the folder `out`; what the study needs is installed first."""
     study = load_study(study_file)
     plan = make_plan(study, blocks=blocks, seed=seed, only=only)
-    networks, subjects = _needed(plan, {})
+    subjects = _subjects(plan)
     _prepare(plan, subjects, report)
     folder = CampaignFolder.create(
         out,
         study=study.resolved(),
         study_text=study_file.read_text(encoding="utf-8"),
-        networks={name: network.resolved() for name, network in networks.items()},
+        networks={name: network.resolved() for name, network in study.networks.items()},
         seed=plan.seed,
         blocks=len(plan.blocks),
         only=only,
@@ -74,19 +76,19 @@ def start_campaign(
             name: {"version": s.version, "stack": s.stack, "language": s.language} for name, s in subjects.items()
         },
     )
-    return Campaign(study, plan, networks, subjects, folder)
+    return Campaign(plan, subjects, folder)
 
 
 def extend_campaign(out: Path, *, blocks: int | None, report: Callable[[str], None]) -> Campaign:
     """The campaign in the folder `out`, to be gone on with; `blocks` may ask for more of them."""
     folder = CampaignFolder.open(out)
-    study = Study.from_resolved(folder.study)
+    study = Study.from_resolved(folder.study, folder.networks)
     if blocks is not None and blocks < folder.blocks:
         raise UserError(f"{out} was planned with {folder.blocks} blocks; --blocks {blocks} would be fewer")
     plan = make_plan(study, blocks=blocks or folder.blocks, seed=folder.seed, only=folder.only)
-    networks, subjects = _needed(plan, folder.networks)
+    subjects = _subjects(plan)
     _prepare(plan, subjects, report)
-    return Campaign(study, plan, networks, subjects, folder)
+    return Campaign(plan, subjects, folder)
 
 
 def run_campaign(campaign: Campaign, engine: Engine, display: Display) -> Outcome:
@@ -104,7 +106,7 @@ def run_campaign(campaign: Campaign, engine: Engine, display: Display) -> Outcom
 def _run_unfinished(campaign: Campaign, engine: Engine, display: Display) -> Outcome:
     trials = campaign.plan.trials()
     attempts = _take_up(campaign)
-    estimates = {t.id: estimate(t, campaign.networks[t.parameters.network]).seconds for t in trials}
+    estimates = {t.id: estimate(t, campaign.network(t)).seconds for t in trials}
     forecast = Forecast(estimates)
     outcome = Outcome(planned=len(trials))
     checked: set[tuple[int, str]] = set()
@@ -139,9 +141,8 @@ def _run_trial(campaign: Campaign, engine: Engine, trial: PlannedTrial, attempt:
     began = time.monotonic()
     folder = campaign.folder
     partial = folder.partial(trial.id, attempt)
-    network = campaign.networks[trial.parameters.network]
     certificate = campaign_certificate(folder.tls, [SERVER_ADDRESS])
-    write_trial_files(partial, trial, network, campaign.subjects, certificate, check=check)
+    write_trial_files(partial, trial, campaign.network(trial), campaign.subjects, certificate, check=check)
     engine.run(partial)
     report = json.loads((partial / "report.json").read_text(encoding="utf-8"))
     parameters = trial.parameters.model_dump(mode="json")
@@ -207,14 +208,10 @@ def _take_up(campaign: Campaign) -> dict[str, list[dict[str, Any]]]:
     return attempts
 
 
-def _needed(plan: Plan, resolved: dict[str, Any]) -> tuple[dict[str, Network], dict[str, Subject]]:
-    """Networks (as a running campaign resolved them, else from their files) and subjects that the plan names."""
-    parameters = [trial.parameters for trial in plan.trials()]
-    names = sorted({p.network for p in parameters})
-    networks = {n: Network.from_resolved(resolved[n]) if n in resolved else load_network(n) for n in names}
+def _subjects(plan: Plan) -> dict[str, Subject]:
+    """The subjects that the plan names."""
     known = catalogue()
-    subjects = {name: known[name] for p in parameters for name in (p.server, p.client)}
-    return networks, subjects
+    return {name: known[name] for t in plan.trials() for name in (t.parameters.server, t.parameters.client)}
 
 
 def _prepare(plan: Plan, subjects: dict[str, Subject], report: Callable[[str], None]) -> None:
