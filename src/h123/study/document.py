@@ -89,16 +89,17 @@ class Document:
             line, node = _child(node, step) or (line, node)
         return line
 
-    def _written(self, location: Location, at: Location) -> str:
-        """`a.b.c` for a location of pydantic's, without the steps that only pydantic knows (members of a union)."""
+    def _written(self, fault: ErrorDetails, at: Location) -> str:
+        """`a.b.c` for where a fault is, without the steps that only pydantic knows (members of a union)."""
         node, words = self._root, []
         for step in at:
             _, node = _child(node, step) or (0, node)
-        for index, step in enumerate(location):
+        for step in fault["loc"]:
             entry = _child(node, step)
-            if entry or index == len(location) - 1:
+            if entry:
+                node = entry[1]
+            if entry or fault["type"] == "missing":
                 words.append(str(step))
-            node = entry[1] if entry else node
         return ".".join(words)
 
     def validate(self, model: type[Model], data: Any, at: Location = (), context: object = None) -> Model:
@@ -108,7 +109,7 @@ class Document:
         except ValidationError as invalid:
             faults = [([*at, *_place(fault)], fault) for fault in invalid.errors()]
             place, fault = min(faults, key=lambda pair: self.line(pair[0]))
-            raise self.error(place, describe(fault, self._written(fault["loc"], at))) from None
+            raise self.error(place, describe(fault, self._written(fault, at))) from None
 
     def _refuse_duplicates(self, node: yaml.Node | None, seen: set[int]) -> None:
         if node is None or id(node) in seen:

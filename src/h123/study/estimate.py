@@ -9,8 +9,8 @@ slow start), then the warm requests at the tightest of these limits:
 * one round trip and one serialisation for each of a user's requests, which follow one another (closed loop);
 * the rate of requests asked for (open loop).
 
-Left out: queueing delay, retransmission timeouts, blackouts, timed changes, blocked UDP, what the subjects' own CPU
-time costs beyond a plain veth's limit, and differences between congestion controllers, except that bbr ignores random loss.
+Left out: queueing delay, retransmission timeouts, blackouts, timed changes, blocked UDP, CPU time of the subjects
+beyond a plain veth's limit, and differences between congestion controllers, except that bbr ignores random loss.
 """
 
 import math

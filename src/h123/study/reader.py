@@ -91,10 +91,8 @@ class _Reader:
         at: list[str | int] = ["factors", factor]
         if isinstance(given, list):
             if factor not in PARAMETER_NAMES:
-                raise self.document.error(
-                    at,
-                    f"a factor with a list of values is named after its parameter; {choose(factor, PARAMETER_NAMES)}",
-                )
+                message = f"factor {factor!r} lists values, so it must be named after a parameter"
+                raise self.document.error(at, f"{message}; {choose(factor, PARAMETER_NAMES)}")
             levels = [self.scalar_level(factor, value, [*at, index]) for index, value in enumerate(given)]
         elif isinstance(given, dict):
             levels = [self.bundle_level(name, bundle, [*at, name]) for name, bundle in given.items()]

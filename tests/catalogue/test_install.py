@@ -1,0 +1,166 @@
+"""Installation: whole or not at all, once, and again when sources change."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from catalogue.small import BUILD, MANIFEST, small, write_small
+from h123.catalogue import catalogue, install, installed, prefix
+from h123.errors import UserError
+from h123.paths import project_root
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def _builds(cache: Path) -> int:
+    log = cache / "subjects/builds"
+    return len(log.read_text().splitlines()) if log.exists() else 0
+
+
+def _quiet(_: str) -> None:
+    pass
+
+
+def test_built_once_and_runs(tmp_path: Path, cache: Path) -> None:
+    subject, said = small(tmp_path), list[str]()
+    assert not installed(subject)
+    install(subject, said.append)
+    install(subject, said.append)
+    assert installed(subject)
+    assert _builds(cache) == 1
+    assert len(said) == 1
+    assert prefix(subject) == cache / "subjects/small"
+    assert subprocess.check_output(["sh", prefix(subject) / "serve"], text=True) == "serving\n"
+
+
+@pytest.mark.parametrize("change", ["content", "manifest", "new file", "executable"])
+def test_changed_sources_build_again(tmp_path: Path, cache: Path, change: str) -> None:
+    install(small(tmp_path), _quiet)
+    match change:
+        case "content":
+            (tmp_path / "small/serve").write_text("#!/bin/sh\necho better\n")
+        case "manifest":
+            write_small(tmp_path, MANIFEST.replace('version = "1"', 'version = "2"'))
+        case "new file":
+            (tmp_path / "small/more").write_text("")
+        case "executable":
+            (tmp_path / "small/serve").chmod(0o755)
+    subject = catalogue_of(tmp_path)
+    assert not installed(subject)
+    install(subject, _quiet)
+    assert installed(subject)
+    assert _builds(cache) == 2
+    assert (prefix(subject) / "serve").read_text() == (tmp_path / "small/serve").read_text()
+
+
+def catalogue_of(folder: Path):  # type: ignore[no-untyped-def]
+    from h123.catalogue import read_subject
+
+    return read_subject(folder / "small")
+
+
+def test_byproducts_of_work_on_a_subject_do_not_count(tmp_path: Path, cache: Path) -> None:
+    subject = small(tmp_path)
+    install(subject, _quiet)
+    (tmp_path / "small/target").mkdir()
+    (tmp_path / "small/target/object").write_text("compiled")
+    assert installed(subject)
+
+
+def test_failed_build_shows_its_end_and_leaves_nothing(tmp_path: Path, cache: Path) -> None:
+    build = 'for n in $(seq 40); do echo "line $n"; done; echo "no such library" >&2; exit 3'
+    subject = small(tmp_path, build=build)
+    with pytest.raises(UserError) as failed:
+        install(subject, _quiet)
+    assert "status 3" in failed.value.message
+    assert "no such library" in failed.value.message
+    assert "line 40" in failed.value.message
+    assert "line 2\n" not in failed.value.message
+    log = cache / "subjects/small.log"
+    assert str(log) in (failed.value.remedy or "")
+    assert log.read_text().startswith("line 1\n")
+    assert not installed(subject)
+    assert sorted(path.name for path in log.parent.iterdir()) == ["small.lock", "small.log"]
+
+
+def test_failed_rebuild_keeps_the_old_installation_but_does_not_trust_it(tmp_path: Path) -> None:
+    install(small(tmp_path), _quiet)
+    subject = small(tmp_path, build="exit 1")
+    with pytest.raises(UserError):
+        install(subject, _quiet)
+    assert (prefix(subject) / "serve").exists()
+    assert not installed(subject)
+
+
+def test_missing_tool_says_how_to_get_it(tmp_path: Path) -> None:
+    subject = small(tmp_path, MANIFEST.replace('needs = ["sh"]', 'needs = ["sh", "no-such-tool"]'))
+    with pytest.raises(UserError) as refused:
+        install(subject, _quiet)
+    assert "no-such-tool" in refused.value.message
+    assert refused.value.remedy == "any Unix"
+
+
+def test_build_command_that_is_not_there(tmp_path: Path) -> None:
+    subject = small(tmp_path, MANIFEST.replace('["sh", "build.sh"', '["no-such-tool", "build.sh"'))
+    with pytest.raises(UserError, match="no-such-tool cannot be run"):
+        install(subject, _quiet)
+
+
+INSTALL = "import sys; from h123.catalogue import catalogue, install; install(catalogue()['small'], print)"
+
+
+def _start(subjects: Path) -> "subprocess.Popen[str]":
+    env = {**os.environ, "H123_SUBJECTS": str(subjects), "PYTHONPATH": str(project_root() / "src")}
+    return subprocess.Popen([sys.executable, "-c", INSTALL], env=env, stdout=subprocess.PIPE, text=True)
+
+
+def _wait_for(path: Path) -> None:
+    deadline = time.monotonic() + 20
+    while not path.exists():
+        assert time.monotonic() < deadline, f"{path} did not appear"
+        time.sleep(0.01)
+
+
+def test_two_processes_at_once_build_once(tmp_path: Path, cache: Path) -> None:
+    """The second comes while the first one builds: the build waits until it has been told to go on."""
+    write_small(tmp_path, build=f'{BUILD}while [ ! -e "$(dirname "$1")/go" ]; do sleep 0.01; done\n')
+    first = _start(tmp_path)
+    _wait_for(cache / "subjects/builds")
+    second = _start(tmp_path)
+    assert second.stdout
+    assert "waiting for another" in second.stdout.readline()
+    (cache / "subjects/go").touch()
+    assert first.wait(20) == second.wait(20) == 0
+    assert _builds(cache) == 1
+    assert installed(catalogue_of(tmp_path))
+
+
+def test_killed_installation_is_never_taken_for_whole(tmp_path: Path, cache: Path) -> None:
+    waiting = f'{BUILD}n=0; while [ ! -e "$(dirname "$1")/go" ] && [ $n -lt 1000 ]; do sleep 0.01; n=$((n+1)); done\n'
+    write_small(tmp_path, build=waiting)
+    process = _start(tmp_path)
+    _wait_for(cache / "subjects/builds")
+    process.send_signal(signal.SIGKILL)
+    process.wait(20)
+    (cache / "subjects/go").touch()
+    subject = catalogue_of(tmp_path)
+    assert not installed(subject)
+    install(subject, _quiet)
+    assert installed(subject)
+    assert not list((cache / "subjects").glob("*.partial"))
+
+
+def test_the_go_subject_installs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The real thing, from the compiler's own cache when that is warm."""
+    subject = catalogue()["go"]
+    install(subject, _quiet)
+    assert os.access(prefix(subject) / "h123-go", os.X_OK)

@@ -1,0 +1,171 @@
+"""Networks are read as meant, in the lab's units, or refused with file and line."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from h123.errors import UserError
+from h123.paths import project_root
+from h123.study import Network, list_networks, load_network
+from study.samples import write
+
+HEAD = "h123: network/1\nname: odd\ntitle: for a test\n"
+
+
+def read(folder: Path, body: str) -> Network:
+    return load_network(str(write(folder, HEAD + body, "odd.yaml")))
+
+
+FIELDS: list[tuple[str, dict[str, Any]]] = [
+    ("delay: 15ms", {"delay_ns": 15_000_000}),
+    ("loss: 0.5%", {"loss": {"random": 0.005}}),
+    ("loss: 0.02", {"loss": {"random": 0.02}}),
+    ("loss: {packets: [17, 3, 3]}", {"loss": {"packets": [3, 17]}}),
+    (
+        "loss: {bad_after: 1%, good_after: 20%, loss_bad: 0.5}",
+        {"loss": {"gilbert_elliott": {"p": 0.01, "r": 0.2, "loss_good": 0.0, "loss_bad": 0.5}}},
+    ),
+    ("rate: 20Mbit/s\n  queue: 100kB", {"rate": {"bps": 20_000_000}, "queue": {"bytes": 100_000}}),
+    ("rate: 1Gbit/s\n  queue: 64p", {"rate": {"bps": 10**9}, "queue": {"packets": 64}}),
+    ("rate: 1kbit/s\n  queue: 50ms", {"rate": {"bps": 1000}, "queue": {"ns": 50_000_000}}),
+    (
+        "jitter: {spread: 5ms, distribution: normal, keep_order: false}",
+        {"jitter": {"spread_ns": 5_000_000, "distribution": "normal", "keep_order": False}},
+    ),
+    ("blackouts: [[1s, 1.5s]]", {"blackouts": [{"from_ns": 10**9, "to_ns": 1_500_000_000}]}),
+    ("duplicate: 1%", {"duplicate": 0.01}),
+    (
+        "delay: 15ms\n  reorder: {share: 1%, ahead: 10ms}",
+        {"delay_ns": 15_000_000, "reorder": {"share": 0.01, "ahead_ns": 10_000_000}},
+    ),
+    ("udp: reject", {"udp": "reject"}),
+    (
+        "changes: [{at: 5s, rate: 2Mbit/s, delay: 50ms, loss: 1%, udp: drop}]",
+        {
+            "changes": [
+                {
+                    "at_ns": 5 * 10**9,
+                    "rate": {"bps": 2_000_000},
+                    "delay_ns": 50_000_000,
+                    "loss": {"random": 0.01},
+                    "udp": "drop",
+                }
+            ]
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("written", "expected"), FIELDS, ids=[written for written, _ in FIELDS])
+def test_every_field_in_the_labs_words(tmp_path: Path, written: str, expected: dict[str, Any]) -> None:
+    network = read(tmp_path, f"both:\n  {written}\n")
+    direction = {"delay_ns": 0, **expected}
+    assert network.link() == {"kind": "emulated", "up": direction, "down": direction}
+    assert Network.from_resolved(network.resolved()) == network
+
+
+def test_directions_apart_and_unshaped(tmp_path: Path) -> None:
+    network = read(tmp_path, "up: {delay: 1ms}\ndown: {delay: 2ms}\n")
+    assert network.link() == {"kind": "emulated", "up": {"delay_ns": 1_000_000}, "down": {"delay_ns": 2_000_000}}
+    assert network.round_trip_ns == 3_000_000
+    assert read(tmp_path, "unshaped: true\n").link() == {"kind": "veth"}
+
+
+BAD = [
+    ("both:\n  delay: -15ms", 5, ["both.delay", "negative"]),
+    ("both:\n  delay: 15", 5, ["both.delay", "15 is not understood"]),
+    ("both:\n  dealy: 15ms", 5, ["unknown key 'dealy'", "did you mean delay?"]),
+    ("both:\n  rate: 0Mbit/s\n  queue: 1kB", 5, ["both.rate: must be greater than 0"]),
+    ("both:\n  rate: 20Mbps\n  queue: 1kB", 5, ["'20Mbps' is not understood", "Mbit/s"]),
+    ("both:\n  rate: 20Mbit/s", 4, ["a rate needs a `queue`"]),
+    ("both:\n  queue: 100kB", 4, ["`queue` has no effect"]),
+    ("both:\n  rate: 1Mbit/s\n  queue: 0p", 6, ["holds nothing"]),
+    ("both:\n  rate: 1Mbit/s\n  queue: -5ms", 6, ["negative"]),
+    ("both:\n  loss: 120%", 5, ["both.loss: ", "outside 0 to 1"]),
+    ("both:\n  loss:\n    bad_after: 1%\n    good_after: 0%", 7, ["both.loss.good_after: must be greater than 0"]),
+    ("both:\n  loss:\n    bad_afer: 1%", 6, ["unknown key 'bad_afer'", "did you mean bad_after?"]),
+    ("both:\n  loss: {packets: [-1]}", 5, ["both.loss.packets.0"]),
+    ("both:\n  udp: block", 5, ["'block' is not known", "pass, drop, reject"]),
+    ("both:\n  jitter: {spread: 1ms, keep_order: 3}", 5, ["keep_order: must be a valid boolean"]),
+    ("both:\n  blackouts: [[2s, 1s]]", 4, ["a blackout must end after it starts"]),
+    ("both:\n  changes: [{at: 5s}]", 5, ["nothing changes"]),
+    ("both:\n  changes: [{at: 5s, udp: drop}, {at: 4s, udp: pass}]", 4, ["order of time"]),
+    ("both:\n  delay: 5ms\n  reorder: {share: 1%, ahead: 10ms}", 4, ["longer than `delay`"]),
+    ("both:\n  trace: none.trace\n  queue: 1kB", 5, ["none.trace", "cannot be read"]),
+    ("both: {delay: 1ms}\nup: {delay: 1ms}", 1, ["either `both`, or `up` and `down`"]),
+    ("up: {delay: 1ms}", 1, ["either `both`, or `up` and `down`"]),
+    ("unshaped: false", 1, ["either `both`"]),
+    ("both: 5ms", 4, ["expected `key: value` lines"]),
+]
+
+
+@pytest.mark.parametrize(("body", "line", "said"), BAD, ids=[body for body, _, _ in BAD])
+def test_refused_with_line_and_cure(tmp_path: Path, body: str, line: int, said: list[str]) -> None:
+    with pytest.raises(UserError) as refused:
+        read(tmp_path, body + "\n")
+    assert f"odd.yaml:{line}: " in refused.value.message
+    for words in said:
+        assert words in refused.value.message
+
+
+def test_trace_gives_the_rate(tmp_path: Path) -> None:
+    write(tmp_path, "1\n1\n5\n10\n", "four.trace")
+    network = read(tmp_path, "both: {trace: four.trace, queue: 10p}\n")
+    assert network.down is not None
+    assert network.down.rate is not None
+    assert network.link()["up"]["rate"] == {"trace_ms": [1, 1, 5, 10], "opportunity_bytes": 1500}
+    assert network.down.rate.mean_bps == 4 * 1500 * 8 / 0.010
+
+
+@pytest.mark.parametrize(
+    ("trace", "said"),
+    [("", "at least 1 ms"), ("0\n0\n", "at least 1 ms"), ("3\n2\n", ":2: 2 comes after 3"), ("x\n", ":1: ")],
+)
+def test_bad_traces(tmp_path: Path, trace: str, said: str) -> None:
+    write(tmp_path, trace, "bad.trace")
+    with pytest.raises(UserError) as refused:
+        read(tmp_path, "both: {trace: bad.trace, queue: 10p}\n")
+    assert said in refused.value.message
+    assert "odd.yaml:4" in refused.value.message
+
+
+def test_unknown_name_offers_the_nearest() -> None:
+    with pytest.raises(UserError, match="did you mean medium"):
+        load_network("mediun")
+
+
+@pytest.mark.parametrize("name", list_networks())
+def test_networks_that_come_along(name: str) -> None:
+    network = load_network(name)
+    assert network.name == name
+    for direction in filter(None, [network.up, network.down]):
+        assert direction.rate
+        assert direction.queue
+        assert direction.queue.bytes
+        product = direction.rate.mean_bps / 8 * network.round_trip_ns / 1e9
+        assert direction.queue.bytes == pytest.approx(max(product, 100_000), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("name", "round_trip_ms", "bps", "loss"), [("medium", 30, 20e6, 0.005), ("poor", 50, 10e6, 0.02)]
+)
+def test_the_named_delay_is_the_added_round_trip(name: str, round_trip_ms: int, bps: float, loss: float) -> None:
+    network = load_network(name)
+    assert network.round_trip_ns == round_trip_ms * 1_000_000
+    assert network.up == network.down
+    assert network.up is not None
+    assert network.up.rate is not None
+    assert network.up.loss is not None
+    assert (network.up.rate.bps, network.up.loss.random) == (bps, loss)
+
+
+def test_the_trace_is_what_its_comment_says() -> None:
+    times, credit = [], 0.0
+    for ms in range(1, 10001):
+        credit += (7e6 + 5e6 * math.sin(2 * math.pi * ms / 10000)) / 1000 / 8 / 1500
+        while credit >= 1:
+            times.append(ms)
+            credit -= 1
+    assert [int(line) for line in (project_root() / "networks/varying.trace").read_text().split()] == times

@@ -1,0 +1,166 @@
+"""Studies are read as meant, or refused with file, line and what is allowed there."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from h123.errors import UserError
+from h123.study import Study, list_networks, list_studies, load_study, make_plan
+from study.samples import STUDY, sample_study, write
+
+BAD = [
+    # (text in the study, its replacement, line of the complaint, words in it)
+    ("h123: study/1\n", "", 1, ["`h123: study/1` is missing"]),
+    ("study/1", "study/2", 1, ["study/2", "study/1"]),
+    ("name: sample", "name: a/b", 2, ["name", "pattern", "a/b"]),
+    ("question: Which is faster?\n", "", 1, ["`question` is missing"]),
+    ("question:", "qestion:", 3, ["unknown key 'qestion'", "did you mean question?"]),
+    ("name: sample", "name: sample\nname: again", 3, ["'name'", "line 2"]),
+    ("      users: 8", "      users: 8\n      users: 9", 11, ["'users'", "line 10"]),
+    ("  protocol: [h1", "  protocols: [h1", 5, ["'protocols'", "named after a parameter", "did you mean protocol?"]),
+    ("[h1, h2, h3]", "[h1, h2, h4]", 5, ["protocol: 'h4' is not known", "h1, h2, h3"]),
+    ("[h1, h2, h3]", "[h1, h2, h3, h2]", 5, ["level 'h2'", "again"]),
+    ("[h1, h2, h3]", "[]", 5, ["has no levels"]),
+    ("[h1, h2, h3]", "h2", 5, ["needs a list of values"]),
+    ("[lan, poor]", "[lan, por]", 6, ["no network 'por'", "did you mean poor?"]),
+    ("[lan, poor]", "[lan, ./mine.yaml]", 6, ["no network file", "mine.yaml"]),
+    ("light: {users: 1, requests: 2}", "light: 4", 8, ["'light' needs the parameters"]),
+    ("light: {users", "a/b: {users", 8, ["'a/b' cannot name a level"]),
+    ("users: 8", "user: 8", 10, ["unknown parameter 'user'", "did you mean users?"]),
+    ("users: 8", "users: eight", 10, ["users: must be a valid integer", "'eight'"]),
+    ("users: 8", "users: 0", 10, ["users: must be greater than or equal to 1"]),
+    ("users: 8", "users: true", 10, ["users: must be a valid integer"]),
+    ("users: 8", "protocol: h3", 7, ["'protocol' is set by factor 'protocol' already"]),
+    ("server: go", "server: goo", 13, ["no subject 'goo'", "did you mean go?"]),
+    ("  server: go\n", "", 12, ["'server'", "neither here nor"]),
+    ("size: 10kB", "size: 0kB", 15, ["size: must be greater than or equal to 1"]),
+    ("size: 10kB", "size: many", 15, ["size: 'many' is not understood", "100kB"]),
+    ("size: 10kB", "size: -1kB", 15, ["negative"]),
+    ("size: 10kB", "size: [1kB]", 15, ["expected a quantity"]),
+    ("size: 10kB", "protocol: h2", 15, ["'protocol' is set by every level"]),
+    ("timeout: 5s", "timeout: 5", 16, ["timeout: 5 is not understood", "ms"]),
+    ("timeout: 5s", "timeout: 0s", 16, ["timeout: must be greater than 0"]),
+    ("timeout: 5s", "connections: 0", 16, ["connections: 0 is not understood", "per-user"]),
+    ("timeout: 5s", "congestion: cubik", 16, ["did you mean cubic?"]),
+    ("timeout: 5s", "rate: .inf", 16, ["rate", "finite"]),
+    ("timeout: 5s", "cold: maybe", 16, ["cold: must be a valid boolean"]),
+    ("factor: protocol", "factor: colour", 18, ["'colour' is not a factor", "protocol, network, load"]),
+    ("h3/h1]", "h3/h9]", 19, ["'h9' in pair 'h3/h9'", "h1, h2, h3"]),
+    ("h3/h1]", "h3-h1]", 19, ["not a pair", "first/second"]),
+    ("h3/h1]", "h3/h3]", 19, ["with itself", "twin"]),
+    ("h3/h1]", "h2/h3]", 19, ["'h3/h2' again"]),
+    ("twin: h2", "twin: h4", 20, ["twin 'h4' is not a level of 'protocol'"]),
+    ("  twin: h2\n", "", 17, ["`compare.twin` is missing"]),
+    ("margin: 5%", "margin: 500%", 21, ["outside 0 to 1"]),
+    ("margin: 5%", "margin: 0", 21, ["margin: must be greater than 0"]),
+    ("holm", "bonferroni", 23, ["'bonferroni' is not known", "holm, bh"]),
+    ("metrics: [latency]", "metrics: [latncy]", 23, ["'latncy'", "did you mean latency?"]),
+    ("pairs: [h3/h2], each", "pairs: [h2/h1], each", 23, ["'h2/h1' is not in `pairs`"]),
+    ("each: [network]", "each: [protocol]", 23, ["'protocol' is not another factor", "network, load"]),
+    ("name: details", "name: answer", 24, ["two families are named 'answer'"]),
+    ("blocks: 3", "blocks: 0", 25, ["blocks: must be greater than or equal to 1", "found 0"]),
+    ("blocks: 3", "blocks: many", 25, ["blocks: must be a valid integer", "'many'"]),
+    ("blocks: 3", "blocks: [3", 26, ["sample.yaml"]),
+    ("seed: 5", "seed: -5", 26, ["seed: must be greater than or equal to 0"]),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line", "said"), BAD, ids=[f"{old}->{new}" for old, new, _, _ in BAD])
+def test_refused_with_line_and_cure(tmp_path: Path, old: str, new: str, line: int, said: list[str]) -> None:
+    assert old in STUDY
+    path = write(tmp_path, STUDY.replace(old, new, 1))
+    with pytest.raises(UserError) as refused:
+        load_study(path)
+    message = refused.value.message
+    assert message.startswith(f"{path}:{line}: "), message
+    for words in said:
+        assert words in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff\xfe", b"- a\n", b"a: &x [*x]\n", b"\tx: 1", b"a: b: c", b"? [a]\n: b\n"]
+)
+def test_not_a_study_at_all(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "odd.yaml"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=r"odd\.yaml"):
+        load_study(path)
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot be read: No such file"):
+        load_study(tmp_path / "none.yaml")
+
+
+def test_quantities_and_defaults_are_settled(tmp_path: Path) -> None:
+    study = sample_study(tmp_path)
+    parameters = study.parameters({"protocol": "h3", "network": "poor", "load": "heavy"})
+    assert (parameters.protocol, parameters.network, parameters.users, parameters.requests) == ("h3", "poor", 8, 4)
+    assert (parameters.size, parameters.timeout) == (10_000, 5_000_000_000)
+    assert (parameters.congestion, parameters.cold, parameters.connections) == ("cubic", True, "shared")
+    assert study.compare.pair_levels() == [("h3", "h2"), ("h3", "h1")]
+    assert set(study.networks) == {"lan", "poor"}
+
+
+def test_resolved_study_survives_json(tmp_path: Path) -> None:
+    study = sample_study(tmp_path)
+    networks = {name: network.resolved() for name, network in study.networks.items()}
+    again = Study.from_resolved(*json.loads(json.dumps([study.resolved(), networks])))
+    assert again.resolved() == study.resolved()
+    assert again.networks == study.networks
+    assert make_plan(again).trials() == make_plan(study).trials()
+
+
+def test_scalar_levels_of_every_kind_have_names(tmp_path: Path) -> None:
+    text = STUDY.replace("protocol: [h1, h2, h3]", "size: [1kB, 2MB]\n  cold: [true, false]\n  rate: [1.5, 20]")
+    text = text.replace("size: 10kB", "protocol: h2").replace("factor: protocol", "factor: size")
+    text = text.replace("[h3/h2, h3/h1]", "[2MB/1kB]").replace("[h3/h2]", "[2MB/1kB]").replace("twin: h2", "twin: 1kB")
+    study = load_study(write(tmp_path, text))
+    assert list(study.factors["size"]) == ["1kB", "2MB"]
+    assert list(study.factors["cold"]) == ["true", "false"]
+    assert list(study.factors["rate"]) == ["1.5", "20"]
+    cell = {"size": "2MB", "cold": "false", "rate": "1.5", "network": "lan", "load": "light"}
+    assert study.parameters(cell).model_dump(include={"size", "cold", "rate"}) == {
+        "size": 2_000_000,
+        "cold": False,
+        "rate": 1.5,
+    }
+
+
+def test_network_by_path_is_known_by_its_name(tmp_path: Path) -> None:
+    write(tmp_path, "h123: network/1\nname: mine\ntitle: my own\nboth: {delay: 1ms}\n", "mine.yaml")
+    study = load_study(write(tmp_path, STUDY.replace("[lan, poor]", "[lan, mine.yaml]")))
+    assert list(study.factors["network"]) == ["lan", "mine"]
+    assert study.networks["mine"].round_trip_ns == 2_000_000
+
+
+def test_two_networks_of_one_name_are_refused(tmp_path: Path) -> None:
+    write(tmp_path, "h123: network/1\nname: lan\ntitle: an impostor\nboth: {delay: 1ms}\n", "mine.yaml")
+    with pytest.raises(UserError, match=r":6: two different networks are named 'lan'"):
+        load_study(write(tmp_path, STUDY.replace("[lan, poor]", "[lan, mine.yaml]")))
+
+
+def test_mistake_in_a_network_file_names_both_places(tmp_path: Path) -> None:
+    write(tmp_path, "h123: network/1\nname: mine\ntitle: my own\nboth:\n  delay: -1ms\n", "mine.yaml")
+    with pytest.raises(UserError, match=r"sample\.yaml:6: .*mine\.yaml:5: .*negative"):
+        load_study(write(tmp_path, STUDY.replace("[lan, poor]", "[lan, mine.yaml]")))
+
+
+@pytest.mark.parametrize("path", list_studies(), ids=lambda path: path.stem)
+def test_studies_that_come_along_are_right(path: Path) -> None:
+    study = load_study(path)
+    assert study.name == path.stem
+    assert set(study.networks) <= set(list_networks())
+    assert make_plan(study).notes == []
+
+
+def test_quick_is_what_its_issue_asks_for() -> None:
+    study = load_study(next(path for path in list_studies() if path.stem == "quick"))
+    plan = make_plan(study)
+    assert len(plan.trials()) == 6 * 3 * 4
+    parameters = {trial.parameters for trial in plan.trials()}
+    assert {(p.users, p.requests, p.size, p.method, p.cold, p.congestion) for p in parameters} == {
+        (4, 5, 100_000, "GET", True, "cubic")
+    }
