@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from catalogue.small import BUILD, MANIFEST, small, write_small
-from h123.catalogue import catalogue, install, installed, prefix
+from h123.catalogue import catalogue, install, installed, prefix, read_subject
 from h123.errors import UserError
 from h123.paths import project_root
 
@@ -54,7 +54,7 @@ def test_changed_sources_build_again(tmp_path: Path, cache: Path, change: str) -
             (tmp_path / "small/more").write_text("")
         case "executable":
             (tmp_path / "small/serve").chmod(0o755)
-    subject = catalogue_of(tmp_path)
+    subject = read_subject(tmp_path / "small")
     assert not installed(subject)
     install(subject, _quiet)
     assert installed(subject)
@@ -62,13 +62,7 @@ def test_changed_sources_build_again(tmp_path: Path, cache: Path, change: str) -
     assert (prefix(subject) / "serve").read_text() == (tmp_path / "small/serve").read_text()
 
 
-def catalogue_of(folder: Path):  # type: ignore[no-untyped-def]
-    from h123.catalogue import read_subject
-
-    return read_subject(folder / "small")
-
-
-def test_byproducts_of_work_on_a_subject_do_not_count(tmp_path: Path, cache: Path) -> None:
+def test_byproducts_of_work_on_a_subject_do_not_count(tmp_path: Path) -> None:
     subject = small(tmp_path)
     install(subject, _quiet)
     (tmp_path / "small/target").mkdir()
@@ -141,7 +135,7 @@ def test_two_processes_at_once_build_once(tmp_path: Path, cache: Path) -> None:
     (cache / "subjects/go").touch()
     assert first.wait(20) == second.wait(20) == 0
     assert _builds(cache) == 1
-    assert installed(catalogue_of(tmp_path))
+    assert installed(read_subject(tmp_path / "small"))
 
 
 def test_killed_installation_is_never_taken_for_whole(tmp_path: Path, cache: Path) -> None:
@@ -152,14 +146,14 @@ def test_killed_installation_is_never_taken_for_whole(tmp_path: Path, cache: Pat
     process.send_signal(signal.SIGKILL)
     process.wait(20)
     (cache / "subjects/go").touch()
-    subject = catalogue_of(tmp_path)
+    subject = read_subject(tmp_path / "small")
     assert not installed(subject)
     install(subject, _quiet)
     assert installed(subject)
     assert not list((cache / "subjects").glob("*.partial"))
 
 
-def test_the_go_subject_installs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_go_subject_installs() -> None:
     """The real thing, from the compiler's own cache when that is warm."""
     subject = catalogue()["go"]
     install(subject, _quiet)

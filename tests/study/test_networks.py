@@ -97,7 +97,7 @@ BAD = [
     ("both: {delay: 1ms}\nup: {delay: 1ms}", 1, ["either `both`, or `up` and `down`"]),
     ("up: {delay: 1ms}", 1, ["either `both`, or `up` and `down`"]),
     ("unshaped: false", 1, ["either `both`"]),
-    ("both: 5ms", 4, ["expected `key: value` lines"]),
+    ("both: 5ms", 4, ["expected keys with values"]),
 ]
 
 

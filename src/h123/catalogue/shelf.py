@@ -1,15 +1,16 @@
 """The subjects that are there: subjects/*/subject.toml."""
 
 import os
+import re
 import tomllib
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
 from h123.catalogue.subject import Subject
 from h123.errors import UserError
 from h123.paths import project_root
+from h123.strict import describe, place
 
 FORMAT = "subject/1"
 
@@ -44,28 +45,26 @@ def read_subject(folder: Path) -> Subject:
     except ValidationError as invalid:
         raise UserError(_describe(path, text, invalid)) from None
     if subject.name != folder.name:
-        raise UserError(f"{path}: name is {subject.name!r}, but the folder is {folder.name!r}; they must be the same")
+        message = f"name is {subject.name!r}, but the folder is {folder.name!r}; they must be the same"
+        raise UserError(f"{path}:{_line(text, ['name'])}: {message}")
     return subject
 
 
 def _describe(path: Path, text: str, invalid: ValidationError) -> str:
-    fault: Any = invalid.errors()[0]
-    place = [str(step) for step in fault["loc"]]
-    what = "missing" if fault["type"] == "missing" else str(fault["msg"]).removeprefix("Value error, ")
-    line = _line(text, place)
-    return f"{path}{f':{line}' if line else ''}: {'.'.join(place)}: {what}".replace(": : ", ": ")
+    fault = invalid.errors()[0]
+    line = _line(text, [str(step) for step in place(fault)])
+    return f"{path}{f':{line}' if line else ''}: {describe(fault, '.'.join(str(step) for step in fault['loc']))}"
 
 
-def _line(text: str, place: list[str]) -> int | None:
-    """Line of a key, found by its section and name: tomllib keeps no positions."""
-    section = ""
-    for number, line in enumerate(text.splitlines(), 1):
-        stripped = line.strip()
-        if stripped.startswith("["):
-            section = stripped.strip("[]")
-            if [section] == place:
-                return number
-        key = stripped.partition("=")[0].strip()
-        if key and [*([section] if section else []), key] == place[: 2 if section else 1]:
+def _line(text: str, keys: list[str]) -> int | None:
+    """Line of a key, or of its section, found by their names: tomllib keeps no positions."""
+    section, line = "", None
+    for number, written in enumerate(text.splitlines(), 1):
+        header = re.match(r"\[([a-z]+)\]", written)
+        if header:
+            section = header.group(1)
+            line = number if keys[:1] == [section] else line
+        key = [*([section] if section else []), written.partition("=")[0].strip()]
+        if key == keys[: len(key)]:
             return number
-    return None
+    return line

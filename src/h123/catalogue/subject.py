@@ -4,71 +4,80 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
+from pydantic import AfterValidator, Field, StrictBool, ValidationInfo, field_validator, model_validator
+
+from h123.strict import Strict
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
 Command = Annotated[list[str], Field(min_length=1)]
 Protocol = str
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
-INSTALL_PLACEHOLDERS = {"prefix"}
-SERVER_PLACEHOLDERS = {"prefix", "address", "port", "protocol", "cert", "key", "congestion"}
-CLIENT_PLACEHOLDERS = {"prefix", "workload", "samples", "facts", "congestion"}
 
 
-class _Manifest(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+def _known_placeholders(allowed: set[str]) -> AfterValidator:
+    def check(command: list[str]) -> list[str]:
+        for name in PLACEHOLDER.findall(" ".join(command)):
+            if name not in allowed:
+                known = ", ".join(f"{{{each}}}" for each in sorted(allowed))
+                raise ValueError(f"unknown placeholder {{{name}}}; allowed: {known}")
+        return command
+
+    return AfterValidator(check)
 
 
-class Install(_Manifest):
+class Install(Strict):
     """How the subject gets into the cache."""
 
-    needs: list[str] = []
+    needs: list[str] = Field(default=[])
     """Commands that must be on PATH."""
     needs_help: str = ""
     """How to get them."""
-    build: Command
+    build: Annotated[Command, _known_placeholders({"prefix"})]
     """Run in the subject's folder; `{prefix}` is where the result belongs."""
     embedded: StrictBool = False
     """Part of the project itself."""
 
 
-class Server(_Manifest):
+class Server(Strict):
     """The subject as a server."""
 
-    command: Command
+    command: Annotated[
+        Command, _known_placeholders({"prefix", "address", "port", "protocol", "cert", "key", "congestion"})
+    ]
     protocols: Annotated[list[Protocol], Field(min_length=1)]
-    methods: list[Literal["GET", "POST"]] = ["GET"]
+    methods: list[Literal["GET", "POST"]] = Field(default=["GET"])
     listens: dict[Protocol, list[Literal["tcp", "udp"]]]
     """By protocol, the sockets that must be listening before the client starts."""
 
-    @model_validator(mode="after")
-    def _says_what_ready_means(self) -> "Server":
-        silent = [protocol for protocol in self.protocols if not self.listens.get(protocol)]
+    @field_validator("listens")
+    @classmethod
+    def _says_what_ready_means(cls, listens: dict[str, list[str]], info: ValidationInfo) -> dict[str, list[str]]:
+        silent = [protocol for protocol in info.data.get("protocols", []) if not listens.get(protocol)]
         if silent:
-            raise ValueError(f"`listens` does not say what {', '.join(silent)} listens on: tcp or udp")
-        return self
+            raise ValueError(f"does not say what {', '.join(silent)} listens on: tcp or udp")
+        return listens
 
 
-class Client(_Manifest):
+class Client(Strict):
     """The subject as a client."""
 
-    command: Command
+    command: Annotated[Command, _known_placeholders({"prefix", "workload", "samples", "facts", "congestion"})]
     protocols: Annotated[list[Protocol], Field(min_length=1)]
-    methods: list[Literal["GET", "POST"]] = ["GET"]
+    methods: list[Literal["GET", "POST"]] = Field(default=["GET"])
     ttfb: StrictBool = False
     """Writes first_byte_ns."""
     open_loop: StrictBool = False
     """Can send at a given rate."""
 
 
-class Features(_Manifest):
+class Features(Strict):
     """What else can be chosen."""
 
-    congestion: dict[Protocol, Literal["kernel"] | list[str]] = {}
+    congestion: dict[Protocol, Literal["kernel"] | list[str]] = Field(default={})
     """By protocol: "kernel", whatever the lab sets, or those that the subject itself offers. Absent: not known."""
 
 
-class Subject(_Manifest):
+class Subject(Strict):
     """One folder below subjects/."""
 
     name: Name
@@ -89,13 +98,4 @@ class Subject(_Manifest):
     def _is_usable(self) -> "Subject":
         if self.server is None and self.client is None:
             raise ValueError("a subject needs a [server] or a [client] section, or both")
-        commands = [("install.build", self.install.build, INSTALL_PLACEHOLDERS)]
-        if self.server:
-            commands.append(("server.command", self.server.command, SERVER_PLACEHOLDERS))
-        if self.client:
-            commands.append(("client.command", self.client.command, CLIENT_PLACEHOLDERS))
-        for where, command, allowed in commands:
-            for unknown in set(PLACEHOLDER.findall(" ".join(command))) - allowed:
-                known = ", ".join(f"{{{name}}}" for name in sorted(allowed))
-                raise ValueError(f"{where}: unknown placeholder {{{unknown}}}; allowed: {known}")
         return self

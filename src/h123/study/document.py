@@ -1,44 +1,18 @@
 """A YAML file that knows its line numbers, so that every complaint about it can name file and line."""
 
-import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from h123.errors import UserError
+from h123.strict import describe, place
 
 Location = Sequence[str | int]
 Model = TypeVar("Model", bound=BaseModel)
-
-
-def choose(word: object, allowed: Iterable[object]) -> str:
-    """What may stand in place of `word`: a near miss if there is one, and the whole list."""
-    names = [str(name) for name in allowed]
-    close = difflib.get_close_matches(str(word), names, n=1)
-    hint = f"did you mean {close[0]}? " if close else ""
-    return f"{hint}Allowed: {', '.join(names)}" if names else "nothing is allowed here"
-
-
-class Strict(BaseModel):
-    """A model that refuses keys it does not know and says which it does."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known_keys(cls, data: Any) -> Any:
-        if not isinstance(data, dict):
-            return data
-        known = [field.alias or name for name, field in cls.model_fields.items()]
-        for key in data:
-            if key not in known and key not in cls.model_fields:
-                message = f"unknown key {key!r}; {choose(key, known)}"
-                raise PydanticCustomError("unknown_key", "{message}", {"message": message, "key": key})
-        return data
 
 
 class Document:
@@ -107,9 +81,9 @@ class Document:
         try:
             return model.model_validate(data, context=context)
         except ValidationError as invalid:
-            faults = [([*at, *_place(fault)], fault) for fault in invalid.errors()]
-            place, fault = min(faults, key=lambda pair: self.line(pair[0]))
-            raise self.error(place, describe(fault, self._written(fault, at))) from None
+            faults = [([*at, *place(fault)], fault) for fault in invalid.errors()]
+            where, fault = min(faults, key=lambda pair: self.line(pair[0]))
+            raise self.error(where, describe(fault, self._written(fault, at))) from None
 
     def _refuse_duplicates(self, node: yaml.Node | None, seen: set[int]) -> None:
         if node is None or id(node) in seen:
@@ -140,29 +114,3 @@ def _child(node: yaml.Node | None, step: str | int) -> tuple[int, yaml.Node] | N
         item = node.value[step]
         return item.start_mark.line + 1, item
     return None
-
-
-def _place(fault: ErrorDetails) -> list[str | int]:
-    key = fault.get("ctx", {}).get("key")
-    return [*fault["loc"], *([] if key is None else [key])]
-
-
-def describe(fault: ErrorDetails, place: str) -> str:
-    """One fault found by pydantic at `place`, in the words of somebody who writes these files."""
-    given, context = fault.get("input"), fault.get("ctx", {})
-    at = f"{place}: " if place else ""
-    match fault["type"]:
-        case "missing":
-            return f"`{place}` is missing"
-        case "unknown_key":
-            return at + fault["msg"]
-        case "literal_error":
-            allowed = [word.strip(" '") for word in context["expected"].replace(" or ", ",").split(",")]
-            return f"{at}{given!r} is not known; {choose(given, allowed)}"
-        case "value_error":
-            return f"{at}{context['error']}"
-        case "model_type" | "dict_type":
-            return f"{at}expected `key: value` lines, found {given!r}"
-        case _:
-            message = fault["msg"].replace("Input should be", "must be").replace("String should", "must")
-            return f"{at}{message[:1].lower()}{message[1:]}, found {given!r}"

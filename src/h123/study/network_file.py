@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictInt, Tag, ValidationInfo, model_validator
 
 from h123.errors import UserError
+from h123.strict import Strict
 from h123.study import network as resolved
-from h123.study.document import Document, Strict
+from h123.study.document import Document
 from h123.study.quantities import BitRate, Duration, Share
 from h123.units import parse_duration, parse_size
 

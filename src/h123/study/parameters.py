@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StrictBool, TypeAdapter
 
-from h123.study.document import Strict
+from h123.strict import Strict
 from h123.study.quantities import Duration, Size
 
 Count = Annotated[int, Field(strict=True)]

@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass, field
 
 from h123.errors import UserError
-from h123.study.document import choose
+from h123.strict import choose
 from h123.study.estimate import estimate_parameters
 from h123.study.parameters import Parameters
 from h123.study.study import Study, split_pair

@@ -8,7 +8,8 @@ from pydantic import Field, StrictInt, StrictStr, ValidationError
 
 from h123.catalogue import subject_names
 from h123.errors import UserError
-from h123.study.document import Document, Strict, choose, describe
+from h123.strict import Strict, choose, describe
+from h123.study.document import Document
 from h123.study.network import Network
 from h123.study.parameters import PARAMETER_NAMES, Parameters, validate_parameter
 from h123.study.shelf import load_network

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
-from h123.study.document import Strict
+from h123.strict import Strict
 from h123.study.network import Network
 from h123.study.parameters import Parameters
 from h123.study.quantities import RESOLVED, Share
