@@ -3,7 +3,7 @@
     PYTHONPATH=src:tests python -m synthetic DIR --seed 1
 
 The same `Scenario` gives the same samples. Request times are log-normal about a mean that has the treatment's
-effect, a share common to the block and a share of the trial's own: requests inside a trial are correlated as real ones are.
+effect, a share common to the block and one of the trial's own: requests inside a trial are correlated as real ones are.
 """
 
 import argparse
@@ -211,7 +211,7 @@ def _samples(scenario: Scenario, trial: PlannedTrial) -> dict[str, Any]:
     count = cold_count + p.users * per_user
     noise = np.exp(random.normal(0, scenario.request_noise, count))
     duration = (1.02 * round_trip + mean * noise).astype(np.int64)
-    handshake = int((ROUND_TRIPS[p.protocol] * round_trip + 800_000) * 1.02)
+    handshake = int((ROUND_TRIPS[p.protocol] * round_trip + 800_000) * 1.02 * np.exp(abs(random.normal(0, 0.02))))
     duration[:cold_count] += handshake
     gap = 20_000
     cold_end = 1_000_000 + int((duration[:cold_count] + gap).sum())

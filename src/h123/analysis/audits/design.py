@@ -1,0 +1,94 @@
+"""Audits of the campaign as a whole: was the order fair, and are there blocks enough to say anything?"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import chi2
+
+from h123.analysis.audits.finding import Finding
+from h123.analysis.families import smallest_adjusted
+from h123.results import Attempt
+
+ORDER_LEVEL = 0.001
+"""A random order fails with this probability."""
+
+ORDER_UNRECORDED = "order-unrecorded"
+ORDER_CONFOUNDED = "order-confounded"
+BLOCKS_TOO_FEW = "blocks-too-few"
+
+MEANINGS = {
+    ORDER_UNRECORDED: "The trials of each block ran in the order that the journal gives. A failure means that what is "
+    "said about the order cannot be relied on.",
+    ORDER_CONFOUNDED: "No treatment ran early or late more often than chance allows, so that a machine that warms up "
+    "or slows down favours none. One random order in a thousand fails this.",
+    BLOCKS_TOO_FEW: "There are blocks enough for a verdict, with the correction of the family. A failure means that "
+    "no data, however clear, could have given faster or slower.",
+}
+
+
+def order_unrecorded(attempts: Sequence[Attempt]) -> Finding | None:
+    """Within each block, sorted by the time the trial began, the recorded positions ascend."""
+    if not attempts:
+        return None
+    wrong = [block for block, trials in _blocks(attempts).items() if not _ascending(trials)]
+    detail = f"blocks in another order than recorded: {', '.join(map(str, wrong)) or 'none'}"
+    return Finding(not wrong, len(wrong), 0, detail)
+
+
+def order_confounded(attempts: Sequence[Attempt], compared: str) -> Finding | None:
+    """Mack and Skillings' test of the treatments' positions within blocks; p at least 0.001.
+
+    Under a random order the sum S_t of treatment t's ranks has, over blocks of n trials of which m_t are t's, the mean
+    sum m_t (n + 1) / 2 and the covariances sum (n + 1) / 12 x m_t (n [t = u] - m_u); the quadratic form of S - mean is
+    about chi-squared with treatments - 1 degrees of freedom. With one trial of each treatment a block it is Friedman's.
+    Reference: Hollander, Wolfe, Chicken, Nonparametric Statistical Methods (2014), section 7.8.
+    """
+    levels = sorted({attempt.cell[compared] for attempt in attempts})
+    if len(levels) < 2:
+        return None
+    excess, covariance = np.zeros(len(levels)), np.zeros((len(levels), len(levels)))
+    for trials in _blocks(attempts).values():
+        trials = sorted(trials, key=lambda attempt: attempt.position)
+        n, count = len(trials), Counter(attempt.cell[compared] for attempt in trials)
+        share = np.array([count[level] for level in levels], dtype=np.float64)
+        ranks: dict[str, int] = defaultdict(int)
+        for rank, attempt in enumerate(trials, start=1):
+            ranks[attempt.cell[compared]] += rank
+        excess += np.array([ranks[level] for level in levels]) - share * (n + 1) / 2
+        covariance += (n + 1) / 12 * (n * np.diag(share) - np.outer(share, share))
+    statistic = float(excess @ np.linalg.pinv(covariance) @ excess)
+    p = float(chi2.sf(statistic, len(levels) - 1))
+    runs = Counter(attempt.cell[compared] for attempt in attempts)
+    shift = ", ".join(f"{level} {excess[i] / runs[level]:+.2f}" for i, level in enumerate(levels))
+    detail = f"mean place in the block beside the expected one: {shift} (p = {p:.2g})"
+    return Finding(p >= ORDER_LEVEL, p, ORDER_LEVEL, detail)
+
+
+def blocks_too_few(comparisons: Iterable[dict[str, Any]], alpha: float) -> list[Finding]:
+    """For each family: the smallest adjusted p that its blocks allow, at most alpha."""
+    families: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for comparison in comparisons:
+        if not comparison["twin"] and comparison["p"] is not None:
+            families[comparison["family"]].append(comparison)
+    findings = []
+    for name, members in families.items():
+        blocks = max(c["blocks"] for c in members)
+        smallest = smallest_adjusted(blocks, len(members), members[0]["correction"])
+        detail = f"family {name}: {blocks} blocks, {len(members)} comparison(s), smallest adjusted p {smallest:.2g}"
+        findings.append(Finding(smallest <= alpha, smallest, alpha, detail))
+    return findings
+
+
+def _blocks(attempts: Sequence[Attempt]) -> dict[int, list[Attempt]]:
+    blocks: dict[int, list[Attempt]] = defaultdict(list)
+    for attempt in attempts:
+        blocks[attempt.block].append(attempt)
+    return blocks
+
+
+def _ascending(trials: list[Attempt]) -> bool:
+    began = sorted(trials, key=lambda attempt: attempt.report["started_unix_ns"])
+    positions = [attempt.position for attempt in began]
+    return positions == sorted(set(positions))

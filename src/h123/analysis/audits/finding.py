@@ -1,0 +1,41 @@
+"""What an audit says about one trial, and how audits are declared."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from h123.results import Attempt
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`value` was held against `limit`; `detail` says so in words."""
+
+    passed: bool
+    value: float | None
+    limit: float | None
+    detail: str
+
+
+@dataclass(frozen=True)
+class Audit:
+    """A plausibility check of one trial. `check` answers None where it does not apply."""
+
+    name: str
+    meaning: str
+    """For people: what a failure would mean."""
+    check: Callable[[Attempt], Finding | None]
+
+
+def at_most(value: float, limit: float, detail: str) -> Finding:
+    """Passed if value <= limit."""
+    return Finding(value <= limit, value, limit, detail)
+
+
+def at_least(value: float, limit: float, detail: str) -> Finding:
+    """Passed if value >= limit."""
+    return Finding(value >= limit, value, limit, detail)
+
+
+def none_of(count: int, detail: str) -> Finding:
+    """Passed if count is 0."""
+    return at_most(count, 0, detail)

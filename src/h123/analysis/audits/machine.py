@@ -1,0 +1,135 @@
+"""Audits of the apparatus: the link lost what it should, the machine kept up, the settings were in force."""
+
+from typing import Any
+
+from scipy.stats import binom
+
+from h123.analysis.audits.finding import Audit, Finding, none_of
+from h123.analysis.audits.path import direction
+from h123.results import Attempt
+
+CLIENT_LIMIT = 0.9
+"""Of one processor."""
+MACHINE_LIMIT = 0.95
+LOSS_CONFIDENCE = 0.999
+_RECEIVE_BUFFER = "RcvbufErrors"
+
+
+def client_saturated(attempt: Attempt) -> Finding | None:
+    """The client's CPU time / time of its run, below 0.9 of one processor."""
+    used = [role["cpu"]["main_ns"] for role in attempt.report["roles"] if role["name"] == "client"]
+    wall = attempt.report["machine"]["wall_ns"]
+    if not used or not wall:
+        return None
+    share = used[0] / wall
+    return Finding(share < CLIENT_LIMIT, share, CLIENT_LIMIT, f"the client used {share:.0%} of one processor")
+
+
+def machine_saturated(attempt: Attempt) -> Finding | None:
+    """All processors' busy time / (processors x time of the run), below 0.95."""
+    machine = attempt.report["machine"]
+    if not machine["wall_ns"] or not machine["cpus"]:
+        return None
+    share = machine["busy_ns"] / (machine["wall_ns"] * machine["cpus"])
+    return Finding(share < MACHINE_LIMIT, share, MACHINE_LIMIT, f"all {machine['cpus']} processors {share:.0%} busy")
+
+
+def loss_off(attempt: Attempt) -> Finding | None:
+    """Lost packets within the 99.9 % interval of the binomial distribution; random loss only, the worse direction."""
+    findings = [
+        _loss(name, direction(attempt.link, name), counted) for name, counted in _counted(attempt.report).items()
+    ]
+    return _worst(findings)
+
+
+def _loss(name: str, configured: dict[str, Any], counted: dict[str, Any]) -> Finding | None:
+    loss = configured.get("loss") or {"random": 0.0}
+    if "random" not in loss or configured.get("blackouts") or configured.get("changes"):
+        return None
+    share, lost = float(loss["random"]), int(counted["lost"])
+    packets = int(counted["packets_in"] - counted["queue_dropped"] - counted["blocked"])
+    low, high = (int(bound) for bound in binom.interval(LOSS_CONFIDENCE, packets, share)) if packets else (0, 0)
+    detail = f"{name}: {lost} of {packets} packets lost, {low} to {high} expected at {share:.3%}"
+    return Finding(low <= lost <= high, lost, high if lost > packets * share else low, detail)
+
+
+def packets_unaccounted(attempt: Attempt) -> Finding | None:
+    """In = delivered - duplicated + lost + dropped by the queue + blocked + in flight, in both directions."""
+    findings: list[Finding | None] = []
+    for name, c in _counted(attempt.report).items():
+        parts = c["delivered"] - c["duplicated"] + c["lost"] + c["queue_dropped"] + c["blocked"] + c["in_flight"]
+        detail = f"{name}: {c['packets_in']} packets in, {parts} accounted for"
+        findings.append(Finding(c["packets_in"] == parts, parts, c["packets_in"], detail))
+    return _worst(findings)
+
+
+def udp_buffer_dropped(attempt: Attempt) -> Finding | None:
+    """Datagrams that a receive buffer dropped, on any host: none."""
+    dropped = {}
+    for host in attempt.report["hosts"]:
+        before, after = host["counters"]["before"], host["counters"]["after"]
+        names = [name for name in after if name.endswith(_RECEIVE_BUFFER)]
+        if names:
+            dropped[host["name"]] = sum(after[name] - before.get(name, 0) for name in names)
+    if not dropped:
+        return None
+    return none_of(sum(dropped.values()), ", ".join(f"{count} on the {name}" for name, count in dropped.items()))
+
+
+def congestion_wrong(attempt: Attempt) -> Finding | None:
+    """The congestion control recorded by each host, and by the client if it tells, is the one asked for."""
+    asked = attempt.parameters["congestion"]
+    recorded = {host["name"]: host.get("congestion") for host in attempt.report["hosts"]}
+    if attempt.facts and attempt.facts.get("congestion"):
+        recorded["client's stack"] = attempt.facts["congestion"]
+    detail = ", ".join(f"{name}: {found}" for name, found in recorded.items())
+    return Finding(set(recorded.values()) == {asked}, None, None, f"{detail}; {asked} asked")
+
+
+def _counted(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The counters of each direction of the first link; none for a veth."""
+    links = report["links"]
+    return {name: c for name, c in ((links[0].get("directions") or {}) if links else {}).items() if c}
+
+
+def _worst(findings: list[Finding | None]) -> Finding | None:
+    """One finding for both directions: a failed one if there is one."""
+    known = [finding for finding in findings if finding]
+    return min(known, key=lambda finding: finding.passed) if known else None
+
+
+AUDITS = [
+    Audit(
+        "client-saturated",
+        "The client has processor time to spare. Where it has not, the client was measured and not the server or the "
+        "network.",
+        client_saturated,
+    ),
+    Audit(
+        "machine-saturated",
+        "The machine has processor time to spare. Where it has not, request times include waiting for a processor.",
+        machine_saturated,
+    ),
+    Audit(
+        "loss-off",
+        "The link lost about as many packets as configured. By chance alone one direction in a thousand fails this.",
+        loss_off,
+    ),
+    Audit(
+        "packets-unaccounted",
+        "Every packet that entered the link was delivered, lost, dropped, blocked or is on its way. A failure means "
+        "that the link's counters, or the link, are wrong.",
+        packets_unaccounted,
+    ),
+    Audit(
+        "udp-buffer-dropped",
+        "No host dropped datagrams because a program was too slow to read them: that loss is not the link's, and only "
+        "protocols over UDP suffer it.",
+        udp_buffer_dropped,
+    ),
+    Audit(
+        "congestion-wrong",
+        "The congestion control in force is the one asked for. It decides more than the protocol does.",
+        congestion_wrong,
+    ),
+]

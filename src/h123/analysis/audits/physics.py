@@ -1,0 +1,95 @@
+"""Audits against physics: nothing is quicker than its link."""
+
+from h123.analysis.audits.finding import Audit, Finding, at_least, at_most
+from h123.analysis.audits.path import capacity_bits, direction, round_trip_floor_ns
+from h123.results import Attempt
+from h123.units import format_seconds
+
+RATE_TOLERANCE = 1.02
+TIME_TOLERANCE = 0.98
+
+ROUND_TRIPS = {"h1": 2, "h2": 2, "h3": 1}
+"""Before the first request: TCP's and TLS 1.3's handshakes (RFC 9293, RFC 8446), or QUIC's, both in one (RFC 9000)."""
+
+
+def goodput_above_link(attempt: Attempt) -> Finding | None:
+    """Body bits / (rate x time), the higher of both directions, at most 1.02.
+
+    Time is from the first warm request's start to the last one's end.
+    """
+    s = attempt.summary
+    if s.warm_start_ns is None or s.warm_end_ns is None or s.warm_end_ns <= s.warm_start_ns:
+        return None
+    seconds = (s.warm_end_ns - s.warm_start_ns) * 1e-9
+    shares = {}
+    for name, size in (("up", s.warm_bytes_up), ("down", s.warm_bytes_down)):
+        capacity = capacity_bits(direction(attempt.link, name), seconds)
+        if capacity:
+            shares[name] = 8 * (size or 0) / capacity
+    if not shares:
+        return None
+    name = max(shares, key=lambda key: shares[key])
+    return at_most(shares[name], RATE_TOLERANCE, f"bodies took {shares[name]:.1%} of what the link can carry {name}")
+
+
+def requests_above_littles_law(attempt: Attempt) -> Finding | None:
+    """Requests a second <= requests in flight / shortest round trip (Little, Oper. Res. 9, 1961).
+
+    In flight are at most as many as there are users (closed loop), or as many as were measured: the sum of the warm
+    requests' times / the time of all (open loop).
+    """
+    s, floor = attempt.summary, round_trip_floor_ns(attempt.link)
+    if not floor or s.warm_start_ns is None or s.warm_end_ns is None or s.warm_end_ns <= s.warm_start_ns:
+        return None
+    span = s.warm_end_ns - s.warm_start_ns
+    flying = (s.warm_busy_ns or 0) / span if attempt.parameters["rate"] else attempt.parameters["users"]
+    rate, limit = s.warm_ok / span * 1e9, flying / (floor * TIME_TOLERANCE) * 1e9
+    detail = f"{rate:.1f} requests/s with {flying:.3g} in flight over a round trip of {format_seconds(floor * 1e-9)}"
+    return at_most(rate, limit, detail)
+
+
+def handshake_below_round_trips(attempt: Attempt) -> Finding | None:
+    """Shortest handshake >= round trips of the protocol x shortest round trip of the link, less 2 %."""
+    shortest, trips = attempt.summary.handshake_min_ns, ROUND_TRIPS.get(attempt.parameters["protocol"])
+    floor = round_trip_floor_ns(attempt.link)
+    if shortest is None or trips is None or not floor:
+        return None
+    detail = f"shortest handshake {format_seconds(shortest * 1e-9)}, {trips} round trip(s) of "
+    return at_least(shortest * 1e-9, trips * floor * TIME_TOLERANCE * 1e-9, detail + format_seconds(floor * 1e-9))
+
+
+def first_byte_below_round_trip(attempt: Attempt) -> Finding | None:
+    """Shortest time to first byte of a warm request >= shortest round trip of the link, less 2 %."""
+    shortest, floor = attempt.summary.ttfb_min_ns, round_trip_floor_ns(attempt.link)
+    if shortest is None or not floor:
+        return None
+    detail = f"shortest {format_seconds(shortest * 1e-9)}, round trip {format_seconds(floor * 1e-9)}"
+    return at_least(shortest * 1e-9, floor * TIME_TOLERANCE * 1e-9, detail)
+
+
+AUDITS = [
+    Audit(
+        "goodput-above-link",
+        "No more bytes arrive than the link's rate lets through. A failure means that the link was not in force, or "
+        "that bytes or times are wrong.",
+        goodput_above_link,
+    ),
+    Audit(
+        "requests-above-littles-law",
+        "So many requests a second need more of them under way, or a shorter round trip, than there was. A failure "
+        "means that requests were answered without crossing the link.",
+        requests_above_littles_law,
+    ),
+    Audit(
+        "handshake-below-round-trips",
+        "A handshake takes the protocol's round trips: two over TCP with TLS 1.3, one over QUIC. A failure means "
+        "that a connection was resumed, was not new, or did not cross the link.",
+        handshake_below_round_trips,
+    ),
+    Audit(
+        "first-byte-below-round-trip",
+        "An answer cannot begin before a round trip is over. A failure means that the times are taken at the wrong "
+        "place, or the answer did not cross the link.",
+        first_byte_below_round_trip,
+    ),
+]

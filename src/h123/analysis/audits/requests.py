@@ -1,0 +1,103 @@
+"""Audits of the requests themselves: all there, all answered, all as asked."""
+
+from h123.analysis.audits.finding import Audit, Finding, none_of
+from h123.results import Attempt
+
+STATUS_OK = 200
+TLS_VERSION = "1.3"
+
+
+def times_disordered(attempt: Attempt) -> Finding | None:
+    """Rows that break start <= connected <= sent <= end or start <= first byte <= end: none."""
+    return none_of(attempt.summary.disordered, f"{attempt.summary.disordered} of {attempt.summary.rows} rows")
+
+
+def size_wrong(attempt: Attempt) -> Finding | None:
+    """Body bytes of every successful request equal the size asked: received (GET) or sent (POST)."""
+    s, asked = attempt.summary, attempt.parameters["size"]
+    posted = attempt.parameters["method"] == "POST"
+    low, high = (s.bytes_up_min, s.bytes_up_max) if posted else (s.bytes_down_min, s.bytes_down_max)
+    if low is None or high is None:
+        return None
+    furthest = low if abs(low - asked) > abs(high - asked) else high
+    return Finding(low == high == asked, furthest, asked, f"bodies of {low} to {high} bytes, {asked} asked")
+
+
+def status_wrong(attempt: Attempt) -> Finding | None:
+    """Answers whose status is not 200: none."""
+    return none_of(attempt.summary.refused, f"{attempt.summary.refused} of {attempt.summary.rows} requests")
+
+
+def requests_failed(attempt: Attempt) -> Finding | None:
+    """Requests that ended with an error: none. They count as slower than any that succeeded."""
+    s = attempt.summary
+    example = f", such as {s.first_error!r}" if s.first_error else ""
+    return none_of(s.errors, f"{s.errors} of {s.rows} requests{example}")
+
+
+def requests_miscounted(attempt: Attempt) -> Finding | None:
+    """Rows = users x (requests + warm-up) + one cold request a connection, each phase by itself."""
+    p, s = attempt.parameters, attempt.summary
+    asked = {"warm": p["users"] * p["requests"], "warmup": p["users"] * p["warmup"], "cold": _cold_asked(attempt)}
+    found = {"warm": s.warm, "warmup": s.warmup, "cold": s.cold}
+    detail = ", ".join(f"{found[phase]} of {asked[phase]} {phase}" for phase in asked if asked[phase] or found[phase])
+    return Finding(found == asked, sum(found.values()), sum(asked.values()), detail)
+
+
+def _cold_asked(attempt: Attempt) -> int:
+    p = attempt.parameters
+    if not p["cold"]:
+        return 0
+    if isinstance(p["connections"], int):
+        return p["connections"]
+    # HTTP/1.1 carries one request at a time, so there "shared" is one connection a user too.
+    return p["users"] if p["connections"] == "per-user" or p["protocol"] == "h1" else 1
+
+
+def protocol_wrong(attempt: Attempt) -> Finding | None:
+    """Every request without an error went over the protocol asked for."""
+    low, high = attempt.summary.protocol_min, attempt.summary.protocol_max
+    if low is None or high is None:
+        return None
+    asked = attempt.parameters["protocol"]
+    return Finding(low == high == asked, None, None, f"{' and '.join(dict.fromkeys([low, high]))}, {asked} asked")
+
+
+def tls_wrong(attempt: Attempt) -> Finding | None:
+    """Every connection is TLS 1.3, as the client records it."""
+    versions = [str(kind.get("version")) for kind in (attempt.facts or {}).get("tls", [])]
+    detail = f"TLS {', '.join(dict.fromkeys(versions))}" if versions else "the client recorded no TLS version"
+    return Finding(bool(versions) and set(versions) == {TLS_VERSION}, None, None, detail)
+
+
+AUDITS = [
+    Audit(
+        "times-disordered",
+        "Each request's times follow one another, so its first byte is not later than its last. A failure means that "
+        "the client's clock or its bookkeeping is wrong.",
+        times_disordered,
+    ),
+    Audit("size-wrong", "Each body has the size asked. A failure means that answers were cut or padded.", size_wrong),
+    Audit("status-wrong", "Each answer has status 200. A failure means that errors were measured.", status_wrong),
+    Audit(
+        "requests-failed",
+        "No request ended with an error. Those that do count as slower than all others; where they are too many for a "
+        "quantile, the trial has no value for it.",
+        requests_failed,
+    ),
+    Audit(
+        "requests-miscounted",
+        "There are as many requests as the workload asked for. A failure means that some were lost from the records.",
+        requests_miscounted,
+    ),
+    Audit(
+        "protocol-wrong",
+        "The protocol negotiated is the one asked for. A failure means that something else was measured.",
+        protocol_wrong,
+    ),
+    Audit(
+        "tls-wrong",
+        "All connections use TLS 1.3. An older version needs one more round trip, so its handshakes do not compare.",
+        tls_wrong,
+    ),
+]

@@ -1,0 +1,55 @@
+"""Families: which comparisons are corrected together for their number, and how."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from statsmodels.stats.multitest import multipletests
+
+from h123.analysis.signflip import EXACT_UP_TO, attainable
+from h123.study import Family
+
+_METHODS = {"holm": "holm", "bh": "fdr_bh"}
+
+
+@dataclass(frozen=True)
+class Membership:
+    """The family that one comparison belongs to."""
+
+    name: str
+    correction: str
+
+
+def membership(
+    families: Iterable[Family], metric: str, pair: tuple[str, str], cell: Mapping[str, str]
+) -> Membership | None:
+    """The first family that names the comparison; `each` makes one family per level: `answer/poor`."""
+    for family in families:
+        named = family.pairs is None or "/".join(pair) in ("".join(p.split()) for p in family.pairs)
+        if metric in family.metrics and named:
+            return Membership("/".join([family.name, *(cell[factor] for factor in family.each)]), family.correction)
+    return None
+
+
+def adjust(p: Sequence[float], correction: str) -> list[float]:
+    """p values adjusted for their number: `holm` (Holm 1979), `bh` (Benjamini and Hochberg 1995)."""
+    if not len(p):
+        return []
+    return [float(value) for value in multipletests(np.asarray(p), method=_METHODS[correction])[1]]
+
+
+def smallest_adjusted(pairs: int, size: int, correction: str) -> float:
+    """The smallest adjusted p that a comparison with so many pairs can have in a family of `size`.
+
+    Holm multiplies the smallest p by the family's size, whatever the others are; with Benjamini-Hochberg it can stay as
+    it is, if all others are as small.
+    """
+    return min(1.0, attainable(pairs) * (size if correction == "holm" else 1))
+
+
+def blocks_needed(size: int, correction: str, alpha: float) -> int | None:
+    """The smallest number of blocks with which a verdict is possible; None if no number is enough for this family."""
+    factor = size if correction == "holm" else 1
+    blocks = max(2, math.ceil(math.log2(2 * factor / alpha)))
+    return blocks if blocks <= EXACT_UP_TO else None
