@@ -79,6 +79,9 @@ func (r *requester) perform(ctx context.Context, take take, s *sample, buffer []
 		err = r.attempt(ctx, take, s, buffer)
 	}
 	s.end = now()
+	if err == nil {
+		err = context.Cause(ctx) // net/http lets an answer pass that arrives while it gives the request up
+	}
 	if err != nil {
 		s.failure = classify(ctx, err)
 	}

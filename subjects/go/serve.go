@@ -24,17 +24,21 @@ const (
 	serverHandshakeTime = 30 * time.Second
 )
 
-// server is what net/http's and quic-go's servers have in common.
-type server interface {
-	Shutdown(context.Context) error
-	Close() error
+// service is a running server, net/http's or quic-go's.
+type service struct {
+	server interface {
+		Shutdown(context.Context) error
+		Close() error
+	}
+	address net.Addr
+	ended   <-chan error // receives what made the server end
 }
 
 // serve is the command `serve`.
 func serve(arguments []string, stderr io.Writer) error {
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
 	address := flags.String("address", "", "IP address to listen on")
-	port := flags.Uint("port", 0, "port to listen on, TCP for h1 and h2, UDP for h3")
+	port := flags.Uint("port", 0, "port to listen on, TCP for h1 and h2, UDP for h3; 0 for any that is free")
 	wanted := flags.String("protocol", "", "h1, h2 or h3: the only one spoken on this port")
 	certificate := flags.String("cert", "", "certificate chain, PEM `file`")
 	key := flags.String("key", "", "its private key, PEM `file`")
@@ -49,36 +53,34 @@ func serve(arguments []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	ctx, release := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer release()
 	endpoint := net.JoinHostPort(*address, strconv.FormatUint(uint64(*port), 10))
-	running, ended, err := start(p, endpoint, config, routes())
+	running, err := start(p, endpoint, config, routes())
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stderr, "h123-go: serving %s on %s\n", p, endpoint)
-	ctx, release := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer release()
+	fmt.Fprintf(stderr, "h123-go: serving %s on %s\n", p, running.address)
 	select {
-	case err := <-ended:
+	case err := <-running.ended:
 		return fmt.Errorf("the server on %s ended by itself: %w", endpoint, err)
 	case <-ctx.Done():
-		stop(running)
+		running.stop()
 		return nil
 	}
 }
 
-// start listens on endpoint and serves one protocol there; ended receives what made the server end.
-func start(p protocol, endpoint string, config *tls.Config, handler http.Handler) (
-	running server, ended <-chan error, err error,
-) {
+// start listens on endpoint and serves one protocol there.
+func start(p protocol, endpoint string, config *tls.Config, handler http.Handler) (*service, error) {
 	end := make(chan error, 1)
 	if p == h3 {
 		socket, err := net.ListenPacket("udp", endpoint)
 		if err != nil {
-			return nil, nil, listenError(endpoint, err)
+			return nil, listenError(endpoint, err)
 		}
 		server := &http3.Server{Handler: handler, TLSConfig: config, QUICConfig: quicConfig(serverHandshakeTime)}
 		go func() { end <- server.Serve(socket) }()
-		return server, end, nil
+		return &service{server, socket.LocalAddr(), end}, nil
 	}
 	var listen net.ListenConfig
 	// Go listens with Multipath TCP where the kernel has it, on which the lab's choice of congestion control by
@@ -86,11 +88,11 @@ func start(p protocol, endpoint string, config *tls.Config, handler http.Handler
 	listen.SetMultipathTCP(false)
 	listener, err := listen.Listen(context.Background(), "tcp", endpoint)
 	if err != nil {
-		return nil, nil, listenError(endpoint, err)
+		return nil, listenError(endpoint, err)
 	}
 	server := &http.Server{Handler: handler, TLSConfig: config, Protocols: only(p), HTTP2: http2Config()}
 	go func() { end <- server.ServeTLS(listener, "", "") }()
-	return server, end, nil
+	return &service{server, listener.Addr(), end}, nil
 }
 
 // only makes net/http speak one protocol.
@@ -109,14 +111,14 @@ func listenError(endpoint string, err error) error {
 }
 
 // stop lets requests under way end, for drainTime at most, and is back after stopTime whatever happens.
-func stop(running server) {
+func (s *service) stop() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 		defer cancel()
-		if running.Shutdown(ctx) != nil {
-			_ = running.Close()
+		if s.server.Shutdown(ctx) != nil {
+			_ = s.server.Close()
 		}
 	}()
 	select {

@@ -24,22 +24,22 @@ func tap(t *testing.T, server served) *wire {
 	t.Helper()
 	w := &wire{served: server}
 	behind := net.JoinHostPort("127.0.0.1", strconv.Itoa(server.port))
-	w.port = freePort(t)
-	front := net.JoinHostPort("127.0.0.1", strconv.Itoa(w.port))
 	if server.protocol == h3 {
-		socket, err := net.ListenPacket("udp", front)
+		socket, err := net.ListenPacket("udp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = socket.Close(); w.cut() })
+		w.port = portOf(t, socket.LocalAddr().String())
 		go w.relayUDP(socket, behind)
 		return w
 	}
-	listener, err := net.Listen("tcp", front)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = listener.Close(); w.cut() })
+	w.port = portOf(t, listener.Addr().String())
 	go w.relayTCP(listener, behind)
 	return w
 }

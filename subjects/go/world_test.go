@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -13,6 +14,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,22 +86,25 @@ func identity(t *testing.T) (certificate, key string) {
 	return write("certificate.pem", "CERTIFICATE", chain), write("key.pem", "PRIVATE KEY", secret)
 }
 
-// freePort is a port of loopback that is free for both TCP and UDP.
-func freePort(t *testing.T) int {
+// closedPort is a port of loopback on which nothing listens.
+func closedPort(t *testing.T) int {
 	t.Helper()
-	for range 20 {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer listener.Close()
-		if socket, err := net.ListenPacket("udp", listener.Addr().String()); err == nil {
-			defer socket.Close()
-			return listener.Addr().(*net.TCPAddr).Port
-		}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("no free port")
-	return 0
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
+// portOf is the port of an address.
+func portOf(t *testing.T, address string) int {
+	t.Helper()
+	endpoint, err := netip.ParseAddrPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(endpoint.Port())
 }
 
 // served is a server of the tests: where it listens, and the root that its certificate has.
@@ -114,10 +119,8 @@ type served struct {
 func serveProcess(t *testing.T, p protocol) served {
 	t.Helper()
 	certificate, key := identity(t)
-	port := freePort(t)
-	command := self("serve", "--address", "127.0.0.1", "--port", strconv.Itoa(port), "--protocol", string(p),
-		"--cert", certificate, "--key", key)
-	errors, err := command.StderrPipe()
+	command := self("serve", "--address", "127.0.0.1", "--port", "0", "--protocol", string(p), "--cert", certificate, "--key", key)
+	says, err := command.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,12 +128,12 @@ func serveProcess(t *testing.T, p protocol) served {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
-	line := make([]byte, 200)
-	n, _ := errors.Read(line)
-	if !strings.Contains(string(line[:n]), "serving "+string(p)) {
-		t.Fatalf("the server said %q", line[:n])
+	line, _ := bufio.NewReader(says).ReadString('\n')
+	address, serves := strings.CutPrefix(strings.TrimSpace(line), "h123-go: serving "+string(p)+" on ")
+	if !serves {
+		t.Fatalf("the server said %q", line)
 	}
-	return served{p, port, certificate, command}
+	return served{p, portOf(t, address), certificate, command}
 }
 
 // serveHandler serves a handler of the test's own, through the server that `serve` uses.
@@ -141,13 +144,12 @@ func serveHandler(t *testing.T, p protocol, handler http.Handler) served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := freePort(t)
-	running, _, err := start(p, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), config, handler)
+	running, err := start(p, "127.0.0.1:0", config, handler)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = running.Close() })
-	return served{p, port, certificate, nil}
+	t.Cleanup(func() { _ = running.server.Close() })
+	return served{p, portOf(t, running.address.String()), certificate, nil}
 }
 
 // fields are fields of a workload that a test sets.
