@@ -45,7 +45,7 @@ def sign_flip(differences: Floats, seed: int, alternative: Alternative = "two-si
 def equivalence(differences: Floats, margin: float, seed: int) -> Floats:
     """p values of two one-sided tests (TOST) that the mean log-ratio is within +-log(1 + margin).
 
-    Shapes as in `sign_flip`; p is the larger of the two. Small means: whatever the difference is, it is smaller than the margin.
+    Shapes as in `sign_flip`; p is the larger of the two. Small means: whatever the difference, it is within the margin.
     Reference: Schuirmann, J. Pharmacokinet. Biopharm. 15 (1987).
     """
     bound = math.log1p(margin)

@@ -146,7 +146,7 @@ def _notes(tested: Tested, verdict: str, rule: Rule) -> list[str]:
         notes.append(_too_few(blocks, size, correction, rule.alpha))
     elif tested.p_adjusted is not None and tested.p_adjusted <= rule.alpha:
         notes.append("mean and median ratio point to different sides: an outlying block decides")
-    elif tested.p is not None and tested.p <= attainable(blocks) * (1 + 1e-9):
+    elif not comparison.twin and tested.p is not None and tested.p <= attainable(blocks) * (1 + 1e-9):
         notes.append(_as_clear_as_can_be(blocks, size, correction, rule.alpha))
     return notes
 
@@ -161,10 +161,10 @@ def _too_few(blocks: int, size: int, correction: str, alpha: float) -> str:
 
 
 def _as_clear_as_can_be(blocks: int, size: int, correction: str, alpha: float) -> str:
-    """The data could not speak more clearly, but the other comparisons of the family do not help enough."""
+    """The data could not speak more clearly, but too few of the family's other comparisons are as clear."""
     enough = blocks_needed(size, "holm", alpha)
-    more = f": {enough} blocks would do, run `--blocks {enough}`" if enough else ""
-    return f"no p of {blocks} block(s) is smaller, yet the {_NAMES[correction]} correction over {size} lifts it{more}"
+    more = f"; {enough} blocks would do: run `--blocks {enough}`" if enough else ""
+    return f"no p of {blocks} block(s) is smaller, but {_NAMES[correction]} over {size} puts it above {alpha:g}{more}"
 
 
 def _document(tested: Tested, rule: Rule) -> dict[str, Any]:
