@@ -1,0 +1,161 @@
+//! Accounting: CPU time of roles and of the machine, counters of the hosts.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use nix::time::{clock_getcpuclockid, clock_gettime};
+use nix::unistd::{Pid, SysconfVar, sysconf};
+use serde::Serialize;
+
+use crate::clock::{nanoseconds, now_ns};
+
+/// CPU time, ns.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CpuTime {
+    pub user_ns: u64,
+    pub system_ns: u64,
+}
+
+impl CpuTime {
+    pub fn of(usage: &libc::rusage) -> Self {
+        let ns = |t: libc::timeval| t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1_000;
+        Self { user_ns: ns(usage.ru_utime), system_ns: ns(usage.ru_stime) }
+    }
+
+    pub fn total_ns(self) -> u64 {
+        self.user_ns + self.system_ns
+    }
+}
+
+/// All processes of the enclosure.
+pub fn processes() -> impl Iterator<Item = i32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// The session of a process, zombies included.
+pub fn session_of(pid: i32) -> Option<i32> {
+    Stat::read(pid)?.field(6)
+}
+
+/// CPU time of a session's living processes and of the children they have waited for, ns.
+///
+/// A living process is read from its CPU clock, exactly; waited-for children from `/proc`, in ticks of 10 ms.
+pub fn cpu_of_session(session: i32) -> u64 {
+    let tick_ns = 1_000_000_000 / ticks_per_second();
+    let of_process = |pid: i32| -> Option<u64> {
+        let stat = Stat::read(pid)?;
+        if stat.field::<i32>(6)? != session || stat.field::<char>(3)? == 'Z' {
+            return None;
+        }
+        let clock = clock_getcpuclockid(Pid::from_raw(pid)).ok()?;
+        let own = nanoseconds(clock_gettime(clock).ok()?);
+        Some(own + (stat.field::<u64>(16)? + stat.field::<u64>(17)?) * tick_ns)
+    };
+    processes().filter_map(of_process).sum()
+}
+
+/// `/proc/<pid>/stat`; fields are numbered as in proc(5).
+struct Stat(String);
+
+impl Stat {
+    fn read(pid: i32) -> Option<Self> {
+        let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The second field is the command in parentheses, which may hold anything.
+        Some(Self(text.rsplit_once(')')?.1.to_string()))
+    }
+
+    fn field<T: std::str::FromStr>(&self, number: usize) -> Option<T> {
+        self.0.split_whitespace().nth(number - 3)?.parse().ok()
+    }
+}
+
+fn ticks_per_second() -> u64 {
+    sysconf(SysconfVar::CLK_TCK).ok().flatten().map_or(100, |n| n as u64)
+}
+
+/// The counters of `/proc/net/snmp` and `netstat` that are not zero, as `Proto.Name`.
+pub fn counters(text: &str) -> BTreeMap<String, i64> {
+    let lines: Vec<&str> = text.lines().collect();
+    let pairs = lines.chunks_exact(2).flat_map(|pair| {
+        let (protocol, names) = pair[0].split_once(':').unwrap_or((pair[0], ""));
+        let values = pair[1].split_once(':').map_or("", |(_, v)| v);
+        let values = values.split_whitespace().map(str::parse::<i64>);
+        names.split_whitespace().zip(values).filter_map(move |(name, value)| Some((format!("{protocol}.{name}"), value.ok()?)))
+    });
+    pairs.filter(|(_, value)| *value != 0).collect()
+}
+
+/// The whole machine's time so far, ns.
+#[derive(Debug, Clone, Copy)]
+pub struct Machine {
+    at_ns: u64,
+    busy_ns: u64,
+    steal_ns: u64,
+    /// None where the kernel keeps no pressure information.
+    cpu_pressure_ns: Option<u64>,
+}
+
+/// What the machine did during the main role's run, as in the report.
+#[derive(Debug, Default, Serialize)]
+pub struct MachineReport {
+    pub cpus: usize,
+    pub wall_ns: u64,
+    pub busy_ns: u64,
+    pub steal_ns: u64,
+    pub cpu_pressure_ns: Option<u64>,
+}
+
+impl Machine {
+    pub fn now() -> Self {
+        let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
+        // user nice system idle iowait irq softirq steal
+        let tick_ns = 1_000_000_000 / ticks_per_second();
+        let ticks: Vec<u64> =
+            stat.lines().next().unwrap_or("").split_whitespace().skip(1).filter_map(|v| v.parse().ok()).collect();
+        let of = |columns: &[usize]| columns.iter().filter_map(|&i| ticks.get(i)).sum::<u64>() * tick_ns;
+        Self { at_ns: now_ns(), busy_ns: of(&[0, 1, 2, 5, 6]), steal_ns: of(&[7]), cpu_pressure_ns: cpu_pressure_ns() }
+    }
+
+    pub fn since(&self, start: &Self) -> MachineReport {
+        MachineReport {
+            cpus: cpus(),
+            wall_ns: self.at_ns - start.at_ns,
+            busy_ns: self.busy_ns.saturating_sub(start.busy_ns),
+            steal_ns: self.steal_ns.saturating_sub(start.steal_ns),
+            cpu_pressure_ns: self.cpu_pressure_ns.zip(start.cpu_pressure_ns).map(|(now, then)| now.saturating_sub(then)),
+        }
+    }
+}
+
+pub fn cpus() -> usize {
+    sysconf(SysconfVar::_NPROCESSORS_ONLN).ok().flatten().map_or(1, |n| n as usize)
+}
+
+fn cpu_pressure_ns() -> Option<u64> {
+    let text = fs::read_to_string("/proc/pressure/cpu").ok()?;
+    let some = text.lines().find(|line| line.starts_with("some"))?;
+    let total_us: u64 = some.split_once("total=")?.1.trim().parse().ok()?;
+    Some(total_us * 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_carry_their_protocol_and_leave_zeros_out() {
+        let text = "Tcp: InSegs MaxConn RetransSegs\nTcp: 12 -1 0\nUdp: RcvbufErrors\nUdp: 3\n";
+        let expected = [("Tcp.InSegs", 12), ("Tcp.MaxConn", -1), ("Udp.RcvbufErrors", 3)];
+        assert_eq!(counters(text), expected.map(|(k, v)| (k.to_string(), v)).into());
+    }
+
+    #[test]
+    fn own_cpu_time_grows_with_work() {
+        let session = session_of(std::process::id() as i32).unwrap();
+        let before = cpu_of_session(session);
+        let until = now_ns() + 20_000_000;
+        while now_ns() < until {}
+        assert!(cpu_of_session(session) > before + 5_000_000);
+    }
+}

@@ -1,0 +1,24 @@
+//! The monotonic clock, in nanoseconds: the same for every host of the lab.
+
+use std::time::Duration;
+
+use nix::sys::time::TimeSpec;
+use nix::time::{ClockId, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
+
+pub fn now_ns() -> u64 {
+    nanoseconds(clock_gettime(ClockId::CLOCK_MONOTONIC).expect("CLOCK_MONOTONIC exists on every Linux"))
+}
+
+pub fn unix_ns() -> u64 {
+    nanoseconds(clock_gettime(ClockId::CLOCK_REALTIME).expect("CLOCK_REALTIME exists on every Linux"))
+}
+
+/// Sleeps until a time of the monotonic clock; returns at once if it has passed.
+pub fn sleep_until(at_ns: u64) {
+    let at = TimeSpec::from_duration(Duration::from_nanos(at_ns));
+    while clock_nanosleep(ClockId::CLOCK_MONOTONIC, ClockNanosleepFlags::TIMER_ABSTIME, &at).is_err() {}
+}
+
+pub fn nanoseconds(time: TimeSpec) -> u64 {
+    time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
+}

@@ -1,0 +1,204 @@
+//! The enclosure: PID, mount, network, IPC and UTS namespaces of the lab's own, in which everything runs.
+//!
+//! The process the user started stays outside and waits. Its child is PID 1 inside: when that ends, by
+//! itself or because the one outside was killed, the kernel ends every process in the enclosure, and with the
+//! last of them go the network namespaces, devices and mounts. Nothing is ever given a name outside.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, open};
+use nix::mount::{MsFlags, mount};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::prctl::set_pdeathsig;
+use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::stat::Mode;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{ForkResult, Pid, Uid, fork, getppid, pipe};
+
+use crate::refusal::Refusal;
+
+/// Signals that end a trial early.
+const INTERRUPTS: [Signal; 4] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
+
+/// What `/tmp` is for the roles.
+pub enum Tmp {
+    /// The machine's own.
+    Shared,
+    /// A fresh tmpfs into which only those top-level entries of `/tmp` are bound that these texts mention.
+    Private { mentioned: Vec<String> },
+}
+
+/// Runs `body` as PID 1 of a new enclosure and returns its exit status, or 128 + n after signal n.
+///
+/// `body` runs with all signals blocked; a SIGTERM asks it to end early.
+/// Must be called before the program starts any thread.
+pub fn run(die_with_parent: bool, tmp: Tmp, body: impl FnOnce() -> u8) -> Result<u8, Refusal> {
+    let parent = getppid();
+    if die_with_parent {
+        set_pdeathsig(Signal::SIGKILL).map_err(|e| Refusal::machine(format!("cannot follow the parent process: {e}")))?;
+        if getppid() != parent {
+            return Err(Refusal::machine("the parent process has ended"));
+        }
+    }
+    require_root_and_tun()?;
+    SigSet::all().thread_block().expect("a full signal set is valid");
+    let (outside, lifeline) = pipe().map_err(|e| Refusal::machine(format!("cannot create a pipe: {e}")))?;
+    unshare(CloneFlags::CLONE_NEWPID).map_err(no_namespaces)?;
+    // SAFETY: no thread has been started yet, so the child may do anything.
+    match unsafe { fork() }.map_err(|e| Refusal::machine(format!("cannot fork: {e}")))? {
+        ForkResult::Parent { child } => {
+            drop(outside);
+            let status = wait_outside(child);
+            drop(lifeline);
+            status
+        }
+        ForkResult::Child => {
+            drop(lifeline);
+            let status = enter(&outside, &tmp).map_or_else(complain, |()| body());
+            std::process::exit(status.into());
+        }
+    }
+}
+
+fn complain(refusal: Refusal) -> u8 {
+    eprintln!("h123-lab: {refusal}");
+    refusal.status
+}
+
+fn require_root_and_tun() -> Result<(), Refusal> {
+    if !Uid::effective().is_root() {
+        return Err(Refusal::machine(
+            "a lab is made of network namespaces, which only root may create: run this as root (sudo)",
+        ));
+    }
+    match OpenOptions::new().read(true).write(true).open("/dev/net/tun") {
+        Ok(_) => Ok(()),
+        Err(e) => Err(Refusal::machine(format!(
+            "cannot open /dev/net/tun ({e}), from which emulated links are made: load the module (modprobe tun), or in a container pass --device /dev/net/tun"
+        ))),
+    }
+}
+
+fn no_namespaces(error: Errno) -> Refusal {
+    Refusal::machine(format!(
+        "cannot create namespaces ({error}): this needs CAP_SYS_ADMIN; in a container, run it with --privileged"
+    ))
+}
+
+/// Waits for the enclosure and passes signals on to it: the first asks, the second kills.
+fn wait_outside(child: Pid) -> Result<u8, Refusal> {
+    let mut waited_for = SigSet::empty();
+    INTERRUPTS.into_iter().for_each(|s| waited_for.add(s));
+    waited_for.add(Signal::SIGCHLD);
+    let mut interrupt = None;
+    loop {
+        let signal = waited_for.wait().expect("a set of valid signals");
+        if signal != Signal::SIGCHLD {
+            let order = if interrupt.is_none() { Signal::SIGTERM } else { Signal::SIGKILL };
+            interrupt = Some(signal);
+            // The enclosure may have ended already: then SIGCHLD is on its way.
+            let _ = kill(child, order);
+            continue;
+        }
+        let status = match waitpid(child, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::Exited(_, status)) => Ok(status as u8),
+            Ok(WaitStatus::Signaled(_, signal, _)) => {
+                Err(Refusal::machine(format!("the lab was ended by {signal}: nothing of it is left")))
+            }
+            _ => continue,
+        };
+        return match interrupt {
+            Some(signal) => Ok(128 + signal as u8),
+            None => status,
+        };
+    }
+}
+
+/// The child's part: tie its life to the process outside, leave the machine's namespaces.
+fn enter(outside: &OwnedFd, tmp: &Tmp) -> Result<(), Refusal> {
+    set_pdeathsig(Signal::SIGKILL).map_err(|e| Refusal::machine(format!("cannot follow the process outside: {e}")))?;
+    // The process outside may have ended before the line above: then its end of the pipe is closed.
+    let mut ends = [PollFd::new(outside.as_fd(), PollFlags::POLLIN)];
+    if poll(&mut ends, PollTimeout::ZERO) != Ok(0) {
+        return Err(Refusal::machine("the process outside has ended"));
+    }
+    let apart = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWIPC | CloneFlags::CLONE_NEWUTS;
+    unshare(apart).map_err(no_namespaces)?;
+    arrange_mounts(tmp).map_err(|e| Refusal::machine(format!("cannot arrange the lab's mounts: {e:#}")))
+}
+
+fn arrange_mounts(tmp: &Tmp) -> anyhow::Result<()> {
+    let nothing: Option<&str> = None;
+    mount(nothing, "/", nothing, MsFlags::MS_REC | MsFlags::MS_PRIVATE, nothing).context("making / private")?;
+    let safe = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    mount(Some("proc"), "/proc", Some("proc"), safe, nothing).context("mounting /proc")?;
+    match tmp {
+        Tmp::Shared => Ok(()),
+        Tmp::Private { mentioned } => hide_tmp(&entries_of_tmp(mentioned)),
+    }
+}
+
+/// Covers `/tmp` with a fresh tmpfs and binds the kept entries back into it.
+fn hide_tmp(kept: &BTreeSet<PathBuf>) -> anyhow::Result<()> {
+    let nothing: Option<&str> = None;
+    let handles: Vec<(&PathBuf, OwnedFd)> = kept
+        .iter()
+        .map(|path| Ok((path, open(path, OFlag::O_PATH | OFlag::O_CLOEXEC, Mode::empty())?)))
+        .collect::<nix::Result<_>>()?;
+    // A relative working directory would stay on the covered /tmp.
+    let here = std::env::current_dir();
+    mount(Some("tmpfs"), "/tmp", Some("tmpfs"), MsFlags::MS_NOSUID | MsFlags::MS_NODEV, Some("mode=1777")).context("mounting /tmp")?;
+    for (path, handle) in handles {
+        let source = format!("/proc/self/fd/{}", handle.as_raw_fd());
+        if Path::new(&source).is_dir() {
+            std::fs::create_dir(path)?;
+        } else {
+            File::create(path)?;
+        }
+        mount(Some(source.as_str()), path, nothing, MsFlags::MS_BIND | MsFlags::MS_REC, nothing)
+            .with_context(|| format!("keeping {}", path.display()))?;
+    }
+    if let Ok(here) = here {
+        std::env::set_current_dir(&here).with_context(|| format!("returning to {}", here.display()))?;
+    }
+    Ok(())
+}
+
+/// The existing top-level entries of `/tmp` that the texts mention.
+fn entries_of_tmp(texts: &[String]) -> BTreeSet<PathBuf> {
+    let ends = |c: char| c == '/' || c == ':' || c == ',' || c == ';' || c == '"' || c == '\'' || c.is_whitespace();
+    texts
+        .iter()
+        .flat_map(|text| text.split("/tmp/").skip(1).map(move |rest| rest.split(ends).next().unwrap_or("")))
+        .filter(|name| !name.is_empty() && *name != "." && *name != "..")
+        .map(|name| Path::new("/tmp").join(OsStr::new(name)))
+        .filter(|path| path.symlink_metadata().is_ok_and(|m| !m.is_symlink()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_of_tmp_are_found_inside_words() {
+        let folder = tempfile();
+        let name = folder.file_name().unwrap().to_str().unwrap();
+        let texts = vec![format!("--workload=/tmp/{name}/w.json"), "/tmp/h123-no-such-entry/x".into(), "/tmp/".into()];
+        assert_eq!(entries_of_tmp(&texts), BTreeSet::from([folder.clone()]));
+        std::fs::remove_dir(folder).unwrap();
+    }
+
+    fn tempfile() -> PathBuf {
+        let path = PathBuf::from(format!("/tmp/h123-enclosure-{}", std::process::id()));
+        std::fs::create_dir(&path).unwrap();
+        path
+    }
+}

@@ -1,0 +1,70 @@
+//! `exec`: any two commands across one link.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::cli::Exec;
+use crate::conduct::{Setting, conduct};
+use crate::enclosure::{self, Tmp};
+use crate::process::Exit;
+use crate::refusal::Refusal;
+use crate::report::{Report, write_atomically};
+use crate::trial::{Profile, Role, RoleKind, Trial};
+
+/// Exit status if the client never ran.
+const NOT_RUN: u8 = 1;
+
+pub fn exec(arguments: &Exec) -> Result<u8, Refusal> {
+    let file = &arguments.link;
+    let text = std::fs::read_to_string(file)
+        .map_err(|e| Refusal::input(format!("cannot read {}: {e}", file.display())))?;
+    let profile: Profile = serde_json::from_str(&text)
+        .map_err(|e| Refusal::input(format!("{} is not a link: {e}", file.display())))?;
+    let roles = vec![
+        role("server", RoleKind::Service, &arguments.server),
+        role("client", RoleKind::Main, &arguments.client),
+    ];
+    let mut trial = Trial::of_two(profile, arguments.seed, arguments.congestion.clone(), roles)?;
+    let server = trial.links[0].b.address.to_string();
+    for role in &mut trial.roles {
+        role.env = BTreeMap::from([("H123_SERVER".into(), server.clone())]);
+    }
+    enclosure::run(arguments.die_with_parent, Tmp::Shared, || {
+        let report = conduct(&trial, &Setting::Terminal);
+        finish(&report, arguments.json.as_ref())
+    })
+}
+
+fn role(name: &str, kind: RoleKind, command: &str) -> Role {
+    Role {
+        name: name.into(),
+        host: name.into(),
+        kind,
+        command: ["sh", "-c", command].map(String::from).to_vec(),
+        env: BTreeMap::new(),
+        ready: None,
+        stop_timeout_ns: None,
+        timeout_ns: None,
+    }
+}
+
+/// Says what a person should know and returns the client's exit status.
+fn finish(report: &Report, json: Option<&PathBuf>) -> u8 {
+    // The client's own failure speaks for itself.
+    let reasons = report.reasons.iter().filter(|r| r.code != "client-failed");
+    for remark in reasons.chain(&report.warnings) {
+        eprintln!("h123-lab: {}: {}", remark.code, remark.detail);
+    }
+    if let (Some(file), Some(link)) = (json, report.links.first())
+        && let Err(error) = write_atomically(link, file)
+    {
+        eprintln!("h123-lab: {error:#}");
+        return 3;
+    }
+    let client = report.roles.iter().find(|role| role.name == "client").and_then(|role| role.pid_exit);
+    match client {
+        Some(Exit { code: Some(code), .. }) => code as u8,
+        Some(Exit { signal: Some(signal), .. }) => 128 + signal as u8,
+        _ => NOT_RUN,
+    }
+}

@@ -1,0 +1,331 @@
+//! An emulated link at work: one thread between two TUN devices that asks the model for each packet's fate
+//! and releases packets when they are due.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::JoinHandle;
+
+use anyhow::{Context, Result, anyhow};
+use h123_link::{Direction, Fate, Packet, Path, Tally, stream_seed};
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::time::TimeSpec;
+
+use crate::clock::now_ns;
+use crate::lateness::Lateness;
+use crate::tun::{FRAME, HEADER, Tun};
+use crate::{packet, realtime};
+
+/// Packets read from one device before the other, and what is due, get their turn.
+const BATCH: usize = 16;
+
+/// A running link. Side 0 is host `a`, side 1 is host `b`; direction 0 is `up`, a to b.
+pub struct EmulatedLink {
+    orders: Sender<Order>,
+    wake: Arc<EventFd>,
+    thread: Option<JoinHandle<io::Result<()>>>,
+    pub realtime: bool,
+}
+
+/// What both directions do from a time zero on, `[up, down]`.
+#[derive(Clone)]
+pub struct Course {
+    directions: [Direction; 2],
+    seeds: [u64; 2],
+}
+
+/// What a direction did during a course.
+pub struct Ledger {
+    pub tally: Tally,
+    /// Packets that have left the link; the rest of `tally.delivered` is in flight.
+    pub released: u64,
+    pub bytes_released: u64,
+    pub lateness: Lateness,
+}
+
+/// The end of one course and the beginning of the next.
+pub struct Turn {
+    /// Time zero of the new course.
+    pub zero_ns: u64,
+    /// Of the old one, `[up, down]`.
+    pub ledgers: [Ledger; 2],
+}
+
+struct Order {
+    course: Course,
+    reply: Sender<Turn>,
+}
+
+impl Course {
+    pub fn new(directions: [Direction; 2], seed: u64, link: &str) -> Self {
+        Self { directions, seeds: [stream_seed(seed, link, "up"), stream_seed(seed, link, "down")] }
+    }
+
+    /// The same luck on other directions.
+    pub fn with(&self, change: impl Fn(&Direction) -> Direction) -> Self {
+        Self { directions: self.directions.each_ref().map(change), seeds: self.seeds }
+    }
+
+    /// The same without what depends on time (blackouts, changes).
+    pub fn without_events(&self) -> Self {
+        self.with(|d| Direction { blackouts: vec![], changes: vec![], ..d.clone() })
+    }
+
+    pub fn direction(&self, way: usize) -> &Direction {
+        &self.directions[way]
+    }
+
+    pub fn seed(&self, way: usize) -> u64 {
+        self.seeds[way]
+    }
+
+    /// A model of one direction on which nothing has travelled yet.
+    pub fn path(&self, way: usize) -> Path {
+        Path::new(&self.directions[way], self.seeds[way])
+    }
+}
+
+impl EmulatedLink {
+    /// Starts the link; what the devices hold is thrown away.
+    pub fn start(tuns: [Tun; 2], course: &Course) -> Result<Self> {
+        let (orders, inbox) = channel();
+        let (tell, started) = channel();
+        let wake = Arc::new(EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?);
+        let (woken, course) = (wake.clone(), course.clone());
+        let thread = std::thread::Builder::new().name("link".into()).spawn(move || {
+            let realtime = realtime::prefer(realtime::LINK);
+            let worker = Worker::new(tuns, &course);
+            // The starter waits for this message, so it cannot have gone.
+            let _ = tell.send(realtime);
+            worker.run(&inbox, &woken)
+        })?;
+        let realtime = started.recv().context("starting the link's thread")?;
+        Ok(Self { orders, wake, thread: Some(thread), realtime })
+    }
+
+    /// Ends the running course and begins another: its packet index and its time start at zero. Packets in flight
+    /// stay so, and count for neither.
+    pub fn begin(&mut self, course: &Course) -> Result<Turn> {
+        let (reply, turn) = channel();
+        let sent = self.orders.send(Order { course: course.clone(), reply });
+        self.wake.write(1)?;
+        match (sent, turn.recv()) {
+            (Ok(()), Ok(turn)) => Ok(turn),
+            _ => Err(self.cause_of_end()),
+        }
+    }
+
+    fn cause_of_end(&mut self) -> anyhow::Error {
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(Err(error))) => anyhow!("the link stopped: {error}"),
+            _ => anyhow!("the link stopped"),
+        }
+    }
+}
+
+struct Worker {
+    tuns: [Tun; 2],
+    ways: [Way; 2],
+    zero_ns: u64,
+    course: u64,
+    queue: BinaryHeap<Reverse<Release>>,
+    sequence: u64,
+    spare: Vec<Frame>,
+}
+
+struct Way {
+    path: Path,
+    released: u64,
+    bytes_released: u64,
+    lateness: Lateness,
+}
+
+type Frame = Box<[u8; FRAME]>;
+
+/// A packet on its way. Ordered by time, then by arrival.
+struct Release {
+    due_ns: u64,
+    sequence: u64,
+    course: u64,
+    way: usize,
+    copy: bool,
+    length: usize,
+    frame: Frame,
+}
+
+impl Way {
+    fn new(course: &Course, way: usize) -> Self {
+        Self { path: course.path(way), released: 0, bytes_released: 0, lateness: Lateness::new() }
+    }
+
+    fn ledger(self) -> Ledger {
+        Ledger {
+            tally: self.path.tally(),
+            released: self.released,
+            bytes_released: self.bytes_released,
+            lateness: self.lateness,
+        }
+    }
+}
+
+impl Worker {
+    fn new(tuns: [Tun; 2], course: &Course) -> Self {
+        Self {
+            tuns,
+            ways: [Way::new(course, 0), Way::new(course, 1)],
+            zero_ns: now_ns(),
+            course: 0,
+            queue: BinaryHeap::with_capacity(4096),
+            sequence: 0,
+            spare: (0..4096).map(|_| Box::new([0; FRAME])).collect(),
+        }
+    }
+
+    fn run(mut self, inbox: &Receiver<Order>, wake: &EventFd) -> io::Result<()> {
+        for tun in &self.tuns {
+            tun.drain()?;
+        }
+        loop {
+            self.release_due()?;
+            let read = self.take_in(0)? + self.take_in(1)?;
+            if read > 0 {
+                continue;
+            }
+            if self.sleep(wake)? {
+                // Only wakes the sleeper; what it is about stands in the inbox.
+                let _ = wake.read();
+                match inbox.try_recv() {
+                    Ok(order) => self.turn(order),
+                    Err(TryRecvError::Empty) => {}
+                    Err(TryRecvError::Disconnected) => return Ok(()),
+                }
+            }
+        }
+    }
+
+    fn turn(&mut self, order: Order) {
+        let fresh = [Way::new(&order.course, 0), Way::new(&order.course, 1)];
+        let ledgers = std::mem::replace(&mut self.ways, fresh).map(Way::ledger);
+        self.zero_ns = now_ns();
+        self.course += 1;
+        // Whoever asked may have given up: the course changes all the same.
+        let _ = order.reply.send(Turn { zero_ns: self.zero_ns, ledgers });
+    }
+
+    /// Sleeps until a packet comes, one is due, or an order comes: then true.
+    fn sleep(&self, wake: &EventFd) -> io::Result<bool> {
+        let timeout = self.queue.peek().map(|Reverse(next)| {
+            TimeSpec::from_duration(std::time::Duration::from_nanos(next.due_ns.saturating_sub(now_ns())))
+        });
+        let mut events = [
+            PollFd::new(self.tuns[0].as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.tuns[1].as_fd(), PollFlags::POLLIN),
+            PollFd::new(wake.as_fd(), PollFlags::POLLIN),
+        ];
+        match ppoll(&mut events, timeout, None) {
+            Ok(_) => Ok(events[2].any().unwrap_or(false)),
+            Err(nix::errno::Errno::EINTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn release_due(&mut self) -> io::Result<()> {
+        while let Some(next) = self.queue.peek_mut() {
+            let now = now_ns();
+            if next.0.due_ns > now {
+                break;
+            }
+            let release = std::collections::binary_heap::PeekMut::pop(next).0;
+            self.tuns[1 - release.way].write(&release.frame[..release.length])?;
+            if release.course == self.course && !release.copy {
+                self.ways[release.way].count(&release, now);
+            }
+            self.spare.push(release.frame);
+        }
+        Ok(())
+    }
+
+    /// Takes in what waits on one side, up to a batch; returns how many packets that was.
+    fn take_in(&mut self, way: usize) -> io::Result<usize> {
+        for taken in 0..BATCH {
+            let mut frame = self.spare.pop().unwrap_or_else(|| Box::new([0; FRAME]));
+            match self.tuns[way].read(&mut frame)? {
+                Some(length) => self.decide(way, frame, length)?,
+                None => {
+                    self.spare.push(frame);
+                    return Ok(taken);
+                }
+            }
+        }
+        Ok(BATCH)
+    }
+
+    fn decide(&mut self, way: usize, frame: Frame, length: usize) -> io::Result<()> {
+        let now = now_ns();
+        let ip = &frame[HEADER..length];
+        let packet = Packet { bytes: ip.len() as u32, udp: packet::is_udp(ip) };
+        match self.ways[way].path.offer(now - self.zero_ns, packet) {
+            Fate::Deliver { at, copy } => {
+                if let Some(at) = copy {
+                    self.schedule(way, frame.clone(), length, at, true);
+                }
+                self.schedule(way, frame, length, at, false);
+                // With nothing ahead of it, a packet that is due at once need not wait for the round.
+                self.release_due()?;
+            }
+            Fate::Blocked { reject: true } => {
+                if let Some(answer) = packet::port_unreachable(ip) {
+                    self.tuns[way].write(&answer)?;
+                }
+                self.spare.push(frame);
+            }
+            Fate::Lost | Fate::QueueDropped | Fate::Blocked { reject: false } => self.spare.push(frame),
+        }
+        Ok(())
+    }
+
+    fn schedule(&mut self, way: usize, frame: Frame, length: usize, at: u64, copy: bool) {
+        self.sequence += 1;
+        self.queue.push(Reverse(Release {
+            due_ns: self.zero_ns.saturating_add(at),
+            sequence: self.sequence,
+            course: self.course,
+            way,
+            copy,
+            length,
+            frame,
+        }));
+    }
+}
+
+impl Way {
+    fn count(&mut self, release: &Release, now: u64) {
+        self.released += 1;
+        self.bytes_released += (release.length - HEADER) as u64;
+        self.lateness.record(now - release.due_ns);
+    }
+}
+
+impl Ord for Release {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.due_ns, self.sequence).cmp(&(other.due_ns, other.sequence))
+    }
+}
+
+impl PartialOrd for Release {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Release {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Release {}

@@ -1,0 +1,49 @@
+//! `h123-lab`: executes one trial on hosts and links of its own making.
+
+mod account;
+mod bench;
+mod check;
+mod cli;
+mod clock;
+mod conduct;
+mod congestion;
+mod doctor;
+mod enclosure;
+mod exec;
+mod lateness;
+mod link;
+mod namespace;
+mod netlink;
+mod network;
+mod packet;
+mod probe;
+mod process;
+mod ready;
+mod realtime;
+mod refusal;
+mod report;
+mod run;
+mod trial;
+mod tun;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Exec(arguments) => exec::exec(&arguments),
+        Command::Doctor { json } => Ok(doctor::doctor(json)),
+        Command::Bench { json } => bench::bench(json),
+    };
+    match result {
+        Ok(status) => status.into(),
+        Err(refusal) => {
+            eprintln!("h123-lab: {refusal}");
+            refusal.status.into()
+        }
+    }
+}

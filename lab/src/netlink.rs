@@ -1,0 +1,122 @@
+//! The few requests of rtnetlink that a lab makes, in the namespace of the calling thread.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use anyhow::{Context, Result, bail};
+use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload};
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessage};
+use netlink_packet_route::link::{InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage};
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
+};
+use netlink_packet_route::AddressFamily;
+use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+use nix::net::if_::if_nametoindex;
+
+/// Links are /30 networks: two usable addresses.
+const PREFIX: u8 = 30;
+
+pub struct Netlink {
+    socket: Socket,
+}
+
+impl Netlink {
+    pub fn open() -> Result<Self> {
+        let mut socket = Socket::new(NETLINK_ROUTE).context("opening a netlink socket")?;
+        socket.bind_auto()?;
+        socket.connect(&SocketAddr::new(0, 0))?;
+        Ok(Self { socket })
+    }
+
+    pub fn bring_up(&self, device: &str) -> Result<()> {
+        self.set(device, vec![]).with_context(|| format!("bringing up {device}"))
+    }
+
+    /// Sets how many packets may wait for the device's reader, and brings it up.
+    pub fn bring_up_with_queue(&self, device: &str, packets: u32) -> Result<()> {
+        self.set(device, vec![LinkAttribute::TxQueueLen(packets)])
+            .with_context(|| format!("bringing up {device}"))
+    }
+
+    fn set(&self, device: &str, attributes: Vec<LinkAttribute>) -> Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = if_nametoindex(device)?;
+        message.header.flags = LinkFlags::Up;
+        message.header.change_mask = LinkFlags::Up;
+        message.attributes = attributes;
+        self.request(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
+    /// Creates a veth pair: one end here, the other under the same name in another namespace.
+    pub fn create_veth(&self, device: &str, other: BorrowedFd) -> Result<()> {
+        let mut peer = LinkMessage::default();
+        peer.attributes = vec![LinkAttribute::IfName(device.into()), LinkAttribute::NetNsFd(other.as_raw_fd())];
+        let mut message = LinkMessage::default();
+        message.attributes = vec![
+            LinkAttribute::IfName(device.into()),
+            LinkAttribute::LinkInfo(vec![
+                LinkInfo::Kind(InfoKind::Veth),
+                LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
+            ]),
+        ];
+        self.request(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)
+            .with_context(|| format!("creating the veth pair {device}"))
+    }
+
+    /// Gives a device its address, without the route that the kernel would add by itself.
+    pub fn add_address(&self, device: &str, address: Ipv4Addr) -> Result<()> {
+        let mut message = AddressMessage::default();
+        message.header.family = AddressFamily::Inet;
+        message.header.prefix_len = PREFIX;
+        message.header.index = if_nametoindex(device)?;
+        message.attributes = vec![
+            AddressAttribute::Local(IpAddr::V4(address)),
+            AddressAttribute::Address(IpAddr::V4(address)),
+            AddressAttribute::Flags(AddressFlags::Noprefixroute),
+        ];
+        self.request(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
+            .with_context(|| format!("adding {address} to {device}"))
+    }
+
+    /// Routes a device's network to it. The congestion controller is an attribute of the route: a sysctl
+    /// would refuse restricted controllers here, and belongs to the machine.
+    pub fn add_route(&self, device: &str, address: Ipv4Addr, congestion: Option<&str>) -> Result<()> {
+        let mut message = RouteMessage::default();
+        message.header = RouteHeader {
+            address_family: AddressFamily::Inet,
+            destination_prefix_length: PREFIX,
+            table: RouteHeader::RT_TABLE_MAIN,
+            protocol: RouteProtocol::Static,
+            scope: RouteScope::Link,
+            kind: RouteType::Unicast,
+            ..Default::default()
+        };
+        let network = Ipv4Addr::from(u32::from(address) & (u32::MAX << (32 - PREFIX)));
+        message.attributes = vec![
+            RouteAttribute::Destination(RouteAddress::Inet(network)),
+            RouteAttribute::PrefSource(RouteAddress::Inet(address)),
+            RouteAttribute::Oif(if_nametoindex(device)?),
+        ];
+        let controller = congestion.map(|name| RouteAttribute::Metrics(vec![RouteMetric::CcAlgo(name.into())]));
+        message.attributes.extend(controller);
+        self.request(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
+            .with_context(|| format!("adding the route of {device}"))
+    }
+
+    fn request(&self, message: RouteNetlinkMessage, flags: u16) -> Result<()> {
+        let mut request = NetlinkMessage::from(message);
+        request.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+        request.finalize();
+        let mut bytes = vec![0; request.buffer_len()];
+        request.serialize(&mut bytes);
+        self.socket.send(&bytes, 0)?;
+        let (answer, _) = self.socket.recv_from_full()?;
+        match NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer)?.payload {
+            NetlinkPayload::Error(error) if error.code.is_none() => Ok(()),
+            NetlinkPayload::Error(error) => Err(error.to_io().into()),
+            other => bail!("an unexpected netlink answer: {other:?}"),
+        }
+    }
+}

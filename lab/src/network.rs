@@ -1,0 +1,113 @@
+//! The hosts of a trial and the links between them.
+
+use anyhow::{Context, Result};
+
+use crate::congestion;
+use crate::link::{Course, EmulatedLink};
+use crate::namespace::Host;
+use crate::netlink::Netlink;
+use crate::realtime;
+use crate::report::Remark;
+use crate::trial::{End, Link, LinkKind, Trial};
+use crate::tun::Tun;
+
+/// Packets that may wait for the link's thread: more than it ever leaves waiting, so that only the link drops.
+const TUN_QUEUE: u32 = 10_000;
+
+pub struct Network {
+    pub hosts: Vec<Host>,
+    /// In the order of the trial's links; none for a veth.
+    pub links: Vec<Option<Emulated>>,
+    /// In the order of the hosts: the controller in force, if the host has a link.
+    pub congestion: Vec<Option<String>>,
+    pub warnings: Vec<Remark>,
+}
+
+pub struct Emulated {
+    pub link: EmulatedLink,
+    /// As configured: in force from the main role's start.
+    pub course: Course,
+    /// The same without what depends on time: in force before.
+    pub base: Course,
+}
+
+impl Network {
+    pub fn build(trial: &Trial) -> Result<Self> {
+        if let Some(name) = &trial.congestion {
+            congestion::require(name)?;
+        }
+        let hosts = trial.hosts.iter().map(|name| Host::create(name)).collect::<Result<Vec<_>>>()?;
+        let mut network = Self { congestion: vec![None; hosts.len()], hosts, links: vec![], warnings: vec![] };
+        for (index, link) in trial.links.iter().enumerate() {
+            network.lay(index, link, trial).with_context(|| format!("link {}", link.name))?;
+        }
+        network.warn();
+        Ok(network)
+    }
+
+    /// The position of a host that the trial is known to have.
+    pub fn position(&self, host: &str) -> usize {
+        self.hosts.iter().position(|h| h.name == host).expect("validated: roles and links name known hosts")
+    }
+
+    pub fn host(&self, name: &str) -> &Host {
+        &self.hosts[self.position(name)]
+    }
+
+    fn lay(&mut self, index: usize, link: &Link, trial: &Trial) -> Result<()> {
+        let device = format!("h123-{index}");
+        let emulated = match link.kind {
+            LinkKind::Veth => {
+                let other = self.host(&link.b.host).namespace();
+                self.host(&link.a.host).within(|| Netlink::open()?.create_veth(&device, other))?;
+                self.address_both(link, &device, trial)?;
+                None
+            }
+            LinkKind::Emulated => {
+                let create = |end: &End| self.host(&end.host).within(|| Tun::create(&device));
+                let tuns = [create(&link.a)?, create(&link.b)?];
+                self.address_both(link, &device, trial)?;
+                let course = Course::new(link.directions(), trial.seed, &link.name);
+                let base = course.without_events();
+                Some(Emulated { link: EmulatedLink::start(tuns, &base)?, course, base })
+            }
+        };
+        self.links.push(emulated);
+        Ok(())
+    }
+
+    /// Addresses and routes at both ends, then the congestion controller that they bring about.
+    fn address_both(&mut self, link: &Link, device: &str, trial: &Trial) -> Result<()> {
+        let wanted = trial.congestion.as_deref();
+        let ends = [(&link.a, &link.b), (&link.b, &link.a)];
+        for (end, _) in ends {
+            self.host(&end.host).within(|| {
+                let netlink = Netlink::open()?;
+                netlink.add_address(device, end.address)?;
+                netlink.bring_up_with_queue(device, TUN_QUEUE)?;
+                netlink.add_route(device, end.address, wanted)
+            })?;
+        }
+        for (end, peer) in ends {
+            let found = self.host(&end.host).within(|| congestion::towards(peer.address))?;
+            if let Some(wanted) = wanted {
+                anyhow::ensure!(found == wanted, "TCP uses \"{found}\" on host {} instead of \"{wanted}\"", end.host);
+            }
+            let position = self.position(&end.host);
+            self.congestion[position] = Some(found);
+        }
+        Ok(())
+    }
+
+    fn warn(&mut self) {
+        if self.links.iter().flatten().any(|e| !e.link.realtime) {
+            self.warnings.push(Remark::new(
+                "no-realtime",
+                "the machine refuses real-time priority (SCHED_FIFO), so packets may leave late when it is busy: run as root outside a cgroup-v1 cpu group, or allow --ulimit rtprio=99 and CAP_SYS_NICE",
+            ));
+        }
+        if self.links.iter().any(Option::is_some) && !realtime::lock_memory() {
+            self.warnings.push(Remark::new("no-memory-lock", "the machine refuses to lock the link's memory (mlockall)"));
+        }
+    }
+}

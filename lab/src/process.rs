@@ -1,0 +1,302 @@
+//! The processes of the roles, and everything they leave behind: this process is their PID 1.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sched::{CloneFlags, setns};
+use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::time::TimeSpec;
+use nix::unistd::{Pid, setsid};
+use serde::Serialize;
+
+use crate::account::{CpuTime, cpu_of_session};
+use crate::clock::now_ns;
+
+/// All roles' processes. Each role is a session of its own, so that its descendants can be told from others'.
+pub struct Processes {
+    signals: SignalFd,
+    running: Vec<Process>,
+    /// CPU time of reaped orphans, by session.
+    orphans: HashMap<i32, u64>,
+    pub interrupted: bool,
+}
+
+pub struct Process {
+    pid: Pid,
+    pub ending: Option<Ending>,
+    /// The lab has asked it to stop.
+    stopped: bool,
+    /// Its end has been told by `wait`.
+    told: bool,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone)]
+pub struct Ending {
+    pub exit: Exit,
+    pub cpu: CpuTime,
+    pub max_rss_bytes: u64,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Exit {
+    pub code: Option<i32>,
+    pub signal: Option<i32>,
+    /// The lab stopped it.
+    pub stopped: bool,
+}
+
+/// What to start.
+pub struct Launch<'a> {
+    pub namespace: BorrowedFd<'a>,
+    pub command: &'a [String],
+    pub env: &'a BTreeMap<String, String>,
+    pub dir: Option<PathBuf>,
+    pub streams: Streams,
+}
+
+pub enum Streams {
+    /// Standard input closed, both outputs into this file.
+    Log(File),
+    /// Standard input closed, both outputs to our standard error.
+    StandardError,
+    /// All three are ours; the process stays in our session, to be reached by the terminal.
+    Ours,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The process with this index.
+    Ended(usize),
+    Interrupted,
+    Deadline,
+}
+
+impl Processes {
+    /// Needs SIGCHLD and SIGTERM blocked.
+    pub fn new() -> Result<Self> {
+        let mut mask = SigSet::empty();
+        mask.add(Signal::SIGCHLD);
+        mask.add(Signal::SIGTERM);
+        let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
+        let signals = SignalFd::with_flags(&mask, flags).context("creating a signalfd")?;
+        Ok(Self { signals, running: vec![], orphans: HashMap::new(), interrupted: false })
+    }
+
+    /// Starts a process; returns its index.
+    pub fn start(&mut self, launch: Launch) -> Result<usize> {
+        let (program, arguments) = launch.command.split_first().context("an empty command")?;
+        let mut command = Command::new(program);
+        command.args(arguments).envs(launch.env);
+        if let Some(dir) = launch.dir {
+            command.current_dir(dir);
+        }
+        let own_session = !matches!(launch.streams, Streams::Ours);
+        match launch.streams {
+            Streams::Log(log) => command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log),
+            Streams::StandardError => {
+                command.stdin(Stdio::null()).stdout(std::io::stderr()).stderr(Stdio::inherit())
+            }
+            Streams::Ours => &mut command,
+        };
+        let namespace = launch.namespace.as_raw_fd();
+        // SAFETY: only system calls; the namespace stays open during the call to spawn.
+        unsafe {
+            command.pre_exec(move || {
+                setns(BorrowedFd::borrow_raw(namespace), CloneFlags::CLONE_NEWNET)?;
+                if own_session {
+                    setsid()?;
+                }
+                // Ours are all blocked, and the mask is inherited.
+                SigSet::all().thread_unblock()?;
+                Ok(())
+            });
+        }
+        let child = command.spawn().with_context(|| format!("starting {program}"))?;
+        let pid = Pid::from_raw(child.id() as i32);
+        self.running.push(Process { pid, ending: None, stopped: false, told: false });
+        Ok(self.running.len() - 1)
+    }
+
+    pub fn get(&self, index: usize) -> &Process {
+        &self.running[index]
+    }
+
+    /// Waits for the next event. Ends are told once each; an interrupt is told every time.
+    pub fn wait(&mut self, deadline_ns: u64) -> Result<Event> {
+        loop {
+            self.take_signals()?;
+            self.reap();
+            if self.interrupted {
+                return Ok(Event::Interrupted);
+            }
+            if let Some(index) = self.running.iter().position(|p| p.ending.is_some() && !p.told) {
+                self.running[index].told = true;
+                return Ok(Event::Ended(index));
+            }
+            let now = now_ns();
+            if now >= deadline_ns {
+                return Ok(Event::Deadline);
+            }
+            self.sleep(deadline_ns - now)?;
+        }
+    }
+
+    /// Ends a process: SIGTERM to it and its group, SIGKILL after the grace; then what is left of its session.
+    pub fn stop(&mut self, index: usize, grace_ns: u64) -> Result<()> {
+        let pid = self.running[index].pid;
+        if self.running[index].ending.is_none() {
+            self.running[index].stopped = true;
+            signal_group(pid, Signal::SIGTERM);
+            if !self.wait_for(index, now_ns().saturating_add(grace_ns))? {
+                signal_group(pid, Signal::SIGKILL);
+                self.wait_for(index, u64::MAX)?;
+            }
+        }
+        for leftover in session_members(pid) {
+            let _ = kill(leftover, Signal::SIGKILL);
+        }
+        Ok(())
+    }
+
+    /// The session's CPU time so far, ns: of living processes, of children they waited for, of orphans.
+    pub fn cpu_ns(&self, index: usize) -> u64 {
+        let process = &self.running[index];
+        let session = process.pid.as_raw();
+        let ended = process.ending.as_ref().map_or(0, |e| e.cpu.total_ns());
+        ended + cpu_of_session(session) + self.orphans.get(&session).copied().unwrap_or(0)
+    }
+
+    /// Ends everything that is left but this process.
+    pub fn kill_all(&mut self) {
+        // ESRCH: nothing is left.
+        let _ = kill(Pid::from_raw(-1), Signal::SIGKILL);
+        while reap_one(0).is_some() {}
+    }
+
+    /// Waits for one process whatever else happens; false if the deadline came first.
+    fn wait_for(&mut self, index: usize, deadline_ns: u64) -> Result<bool> {
+        loop {
+            self.take_signals()?;
+            self.reap();
+            if self.running[index].ending.is_some() {
+                self.running[index].told = true;
+                return Ok(true);
+            }
+            let now = now_ns();
+            if now >= deadline_ns {
+                return Ok(false);
+            }
+            self.sleep(deadline_ns - now)?;
+        }
+    }
+
+    fn sleep(&self, ns: u64) -> Result<()> {
+        let mut events = [PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
+        let timeout = TimeSpec::from_duration(std::time::Duration::from_nanos(ns));
+        match ppoll(&mut events, Some(timeout), None) {
+            Ok(_) | Err(Errno::EINTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn take_signals(&mut self) -> Result<()> {
+        while let Some(signal) = self.signals.read_signal()? {
+            self.interrupted |= signal.ssi_signo == Signal::SIGTERM as u32;
+        }
+        Ok(())
+    }
+
+    fn reap(&mut self) {
+        while let Some(dead) = reap_one(libc::WNOHANG) {
+            let role = self.running.iter_mut().find(|p| p.pid == dead.pid && p.ending.is_none());
+            match role {
+                Some(process) => process.ending = Some(dead.ending(process.stopped)),
+                None => *self.orphans.entry(dead.session).or_default() += dead.cpu.total_ns(),
+            }
+        }
+    }
+}
+
+struct Dead {
+    pid: Pid,
+    session: i32,
+    status: i32,
+    cpu: CpuTime,
+    max_rss_bytes: u64,
+}
+
+impl Dead {
+    fn ending(self, stopped: bool) -> Ending {
+        let exited = libc::WIFEXITED(self.status);
+        Ending {
+            exit: Exit {
+                code: exited.then(|| libc::WEXITSTATUS(self.status)),
+                signal: (!exited).then(|| libc::WTERMSIG(self.status)),
+                stopped,
+            },
+            cpu: self.cpu,
+            max_rss_bytes: self.max_rss_bytes,
+        }
+    }
+}
+
+/// Reaps any child. Its session is read while it is still a zombie.
+fn reap_one(options: i32) -> Option<Dead> {
+    // SAFETY: all-zero is valid for both, which outlive the calls.
+    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    let peek = libc::WEXITED | libc::WNOWAIT | options;
+    let pid = unsafe {
+        match libc::waitid(libc::P_ALL, 0, &mut info, peek) {
+            0 => info.si_pid(),
+            _ => return None,
+        }
+    };
+    if pid == 0 {
+        return None;
+    }
+    let session = crate::account::session_of(pid).unwrap_or(0);
+    let mut status = 0;
+    // SAFETY: as above.
+    let reaped = unsafe { libc::wait4(pid, &mut status, 0, &mut usage) };
+    (reaped == pid).then(|| Dead {
+        pid: Pid::from_raw(pid),
+        session,
+        status,
+        cpu: CpuTime::of(&usage),
+        max_rss_bytes: usage.ru_maxrss as u64 * 1024,
+    })
+}
+
+/// Signals the process and, where it leads one, its group. It may have ended meanwhile.
+fn signal_group(pid: Pid, signal: Signal) {
+    if kill(Pid::from_raw(-pid.as_raw()), signal).is_err() {
+        let _ = kill(pid, signal);
+    }
+}
+
+fn session_members(leader: Pid) -> Vec<Pid> {
+    crate::account::processes()
+        .filter(|&pid| crate::account::session_of(pid) == Some(leader.as_raw()))
+        .map(Pid::from_raw)
+        .collect()
+}
+
+impl std::fmt::Display for Exit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.code, self.signal) {
+            (Some(code), _) => write!(f, "exit status {code}"),
+            (_, Some(signal)) => write!(f, "signal {signal}"),
+            _ => write!(f, "unknown status"),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The report of a trial: what was done, what it cost, whether it is valid.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use crate::account::MachineReport;
+use crate::check::CheckReport;
+use crate::lateness::LatenessReport;
+use crate::link::Ledger;
+use crate::process::Exit;
+use crate::trial::LinkKind;
+
+#[derive(Debug, Serialize)]
+pub struct Report {
+    h123: &'static str,
+    id: String,
+    pub valid: bool,
+    pub reasons: Vec<Remark>,
+    pub warnings: Vec<Remark>,
+    pub started_unix_ns: u64,
+    pub phases_ns: Phases,
+    pub links: Vec<LinkReport>,
+    pub roles: Vec<RoleReport>,
+    pub hosts: Vec<HostReport>,
+    pub machine: MachineReport,
+}
+
+/// Why a trial is not valid, or what to know about one that is.
+#[derive(Debug, Serialize)]
+pub struct Remark {
+    pub code: &'static str,
+    pub detail: String,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub struct Phases {
+    pub setup: u64,
+    pub check: u64,
+    pub ready: u64,
+    pub main: u64,
+    pub teardown: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct LinkReport {
+    pub name: String,
+    pub kind: LinkKind,
+    /// Null for a veth.
+    pub realtime: Option<bool>,
+    pub check: Option<CheckReport>,
+    pub directions: Option<Ways<DirectionReport>>,
+}
+
+/// Something of both directions.
+#[derive(Debug, Default, Serialize)]
+pub struct Ways<T> {
+    pub up: T,
+    pub down: T,
+}
+
+#[derive(Debug, Serialize)]
+pub struct DirectionReport {
+    packets_in: u64,
+    bytes_in: u64,
+    delivered: u64,
+    bytes_delivered: u64,
+    duplicated: u64,
+    lost: u64,
+    queue_dropped: u64,
+    blocked: u64,
+    in_flight: u64,
+    drop_set: String,
+    pub lateness_ns: LatenessReport,
+}
+
+#[derive(Debug, Serialize)]
+pub struct RoleReport {
+    pub name: String,
+    pub host: String,
+    pub pid_exit: Option<Exit>,
+    /// From start to readiness; null for a role that did not become ready, and for the main role.
+    pub ready_ns: Option<u64>,
+    pub cpu: RoleCpu,
+    pub max_rss_bytes: u64,
+    /// Null where the output went elsewhere.
+    pub log: Option<String>,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub struct RoleCpu {
+    pub user_ns: u64,
+    pub system_ns: u64,
+    pub main_ns: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct HostReport {
+    pub name: String,
+    pub congestion: Option<String>,
+    pub counters: Counters,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub struct Counters {
+    pub before: BTreeMap<String, i64>,
+    pub after: BTreeMap<String, i64>,
+}
+
+impl Remark {
+    pub fn new(code: &'static str, detail: impl std::fmt::Display) -> Self {
+        Self { code, detail: detail.to_string() }
+    }
+}
+
+impl Report {
+    pub fn new(id: &str) -> Self {
+        Self {
+            h123: "report/1",
+            id: id.into(),
+            valid: false,
+            reasons: vec![],
+            warnings: vec![],
+            started_unix_ns: crate::clock::unix_ns(),
+            phases_ns: Phases::default(),
+            links: vec![],
+            roles: vec![],
+            hosts: vec![],
+            machine: MachineReport::default(),
+        }
+    }
+}
+
+impl From<Ledger> for DirectionReport {
+    fn from(ledger: Ledger) -> Self {
+        let tally = ledger.tally;
+        Self {
+            packets_in: tally.packets_in,
+            bytes_in: tally.bytes_in,
+            delivered: ledger.released,
+            bytes_delivered: ledger.bytes_released,
+            duplicated: tally.duplicated,
+            lost: tally.lost,
+            queue_dropped: tally.queue_dropped,
+            blocked: tally.blocked,
+            in_flight: tally.delivered - ledger.released,
+            drop_set: tally.drop_set(),
+            lateness_ns: ledger.lateness.report(),
+        }
+    }
+}
+
+/// Writes a value as JSON so that the file is either whole or not there.
+pub fn write_atomically(value: &impl Serialize, path: &Path) -> Result<()> {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = Path::new(&partial);
+    let write = || -> Result<()> {
+        let mut file = File::create(partial)?;
+        file.write_all(&serde_json::to_vec_pretty(value)?)?;
+        file.write_all(b"\n")?;
+        file.sync_all()?;
+        std::fs::rename(partial, path)?;
+        Ok(())
+    };
+    write().inspect_err(|_| drop(std::fs::remove_file(partial))).with_context(|| {
+        format!("cannot write {}: free some space or make the folder writable, then run it again", path.display())
+    })
+}
+
+impl<T> Ways<T> {
+    /// Direction 0 is `up`.
+    pub fn way(&mut self, way: usize) -> &mut T {
+        if way == 0 { &mut self.up } else { &mut self.down }
+    }
+}

@@ -1,0 +1,279 @@
+//! The trial file: what to build, what to run in it.
+
+use std::collections::{BTreeMap, HashSet};
+use std::net::Ipv4Addr;
+use std::path::Path;
+
+use h123_link::Direction;
+use serde::{Deserialize, Serialize};
+
+use crate::refusal::Refusal;
+
+const FORMAT: &str = "trial/1";
+
+/// One trial, as read from `trial.json`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trial {
+    h123: String,
+    pub id: String,
+    pub seed: u64,
+    pub hosts: Vec<String>,
+    pub links: Vec<Link>,
+    /// TCP congestion controller of every host; absent: the machine's default.
+    #[serde(default)]
+    pub congestion: Option<String>,
+    /// Check every emulated link before the roles start.
+    #[serde(default)]
+    pub check: bool,
+    pub roles: Vec<Role>,
+}
+
+/// A link between two hosts. `up` leads from `a` to `b`, `down` from `b` to `a`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    pub name: String,
+    pub kind: LinkKind,
+    pub a: End,
+    pub b: End,
+    #[serde(default)]
+    pub up: Option<Direction>,
+    #[serde(default)]
+    pub down: Option<Direction>,
+}
+
+/// A link without its place: what `exec --link` reads.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    pub kind: LinkKind,
+    #[serde(default)]
+    pub up: Option<Direction>,
+    #[serde(default)]
+    pub down: Option<Direction>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LinkKind {
+    Emulated,
+    Veth,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct End {
+    pub host: String,
+    pub address: Ipv4Addr,
+}
+
+/// A command on a host.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Role {
+    pub name: String,
+    pub host: String,
+    pub kind: RoleKind,
+    pub command: Vec<String>,
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Services only: when the next role may start.
+    #[serde(default)]
+    pub ready: Option<Ready>,
+    /// Services only: time between SIGTERM and SIGKILL.
+    #[serde(default)]
+    pub stop_timeout_ns: Option<u64>,
+    /// Main only: the longest it may take.
+    #[serde(default)]
+    pub timeout_ns: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RoleKind {
+    Service,
+    Main,
+}
+
+/// What makes a service ready: all of it, within the timeout.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ready {
+    #[serde(default)]
+    pub tcp: Vec<u16>,
+    #[serde(default)]
+    pub udp: Vec<u16>,
+    #[serde(default)]
+    pub line: Option<String>,
+    #[serde(default)]
+    pub timeout_ns: Option<u64>,
+}
+
+impl Trial {
+    /// Reads and validates a trial file; `dir` is the roles' working directory.
+    pub fn read(file: &Path, dir: &Path) -> Result<Self, Refusal> {
+        let text = std::fs::read_to_string(file)
+            .map_err(|e| Refusal::input(format!("cannot read {}: {e}", file.display())))?;
+        let trial: Self = serde_json::from_str(&text)
+            .map_err(|e| Refusal::input(format!("{} is not a trial: {e}", file.display())))?;
+        trial
+            .validate(dir)
+            .map_err(|e| Refusal::input(format!("{}: {e}", file.display())))?;
+        Ok(trial)
+    }
+
+    /// The trial behind `exec`: two hosts, one link.
+    pub fn of_two(profile: Profile, seed: u64, congestion: Option<String>, roles: Vec<Role>) -> Result<Self, Refusal> {
+        let trial = Self { congestion, roles, ..Self::bed(profile, seed) };
+        trial.validate(Path::new("/")).map_err(Refusal::input)?;
+        Ok(trial)
+    }
+
+    /// Two hosts, `client` and `server`, and one link; no roles yet.
+    pub fn bed(profile: Profile, seed: u64) -> Self {
+        let end = |host: &str, last| End { host: host.into(), address: Ipv4Addr::new(10, 1, 0, last) };
+        Self {
+            h123: FORMAT.into(),
+            id: "bed".into(),
+            seed,
+            hosts: vec!["client".into(), "server".into()],
+            links: vec![Link {
+                name: "link".into(),
+                kind: profile.kind,
+                a: end("client", 1),
+                b: end("server", 2),
+                up: profile.up,
+                down: profile.down,
+            }],
+            congestion: None,
+            check: false,
+            roles: vec![],
+        }
+    }
+
+    fn validate(&self, dir: &Path) -> Result<(), String> {
+        if self.h123 != FORMAT {
+            return Err(format!("its format is \"{}\", this program reads \"{FORMAT}\"", self.h123));
+        }
+        if let Some(twice) = first_repeated(self.hosts.iter()) {
+            return Err(format!("host \"{twice}\" is listed twice"));
+        }
+        if let Some(twice) = first_repeated(self.links.iter().map(|l| &l.name)) {
+            return Err(format!("two links are named \"{twice}\""));
+        }
+        if let Some(twice) = first_repeated(self.roles.iter().map(|r| &r.name)) {
+            return Err(format!("two roles are named \"{twice}\""));
+        }
+        for link in &self.links {
+            link.validate(&self.hosts).map_err(|e| format!("link \"{}\": {e}", link.name))?;
+        }
+        if let Some(net) = first_repeated(self.links.iter().map(|l| network(l.a.address))) {
+            return Err(format!("two links use the network {net}/30: give each link a /30 of its own"));
+        }
+        for role in &self.roles {
+            role.validate(&self.hosts, dir).map_err(|e| format!("role \"{}\": {e}", role.name))?;
+        }
+        match self.roles.iter().filter(|r| r.kind == RoleKind::Main).count() {
+            1 => Ok(()),
+            n => Err(format!("{n} roles are of kind \"main\": exactly one is needed, its end ends the trial")),
+        }
+    }
+
+    pub fn main(&self) -> &Role {
+        self.roles
+            .iter()
+            .find(|r| r.kind == RoleKind::Main)
+            .expect("validated: exactly one main role")
+    }
+
+    pub fn services(&self) -> impl Iterator<Item = &Role> {
+        self.roles.iter().filter(|r| r.kind == RoleKind::Service)
+    }
+}
+
+impl Link {
+    fn validate(&self, hosts: &[String]) -> Result<(), String> {
+        for end in [&self.a, &self.b] {
+            known_host(&end.host, hosts)?;
+        }
+        if self.a.host == self.b.host {
+            return Err(format!("both ends are on host \"{}\"", self.a.host));
+        }
+        let (a, b) = (self.a.address, self.b.address);
+        let usable = |x: Ipv4Addr| matches!(x.octets()[3] & 3, 1 | 2);
+        if network(a) != network(b) || a == b || !usable(a) || !usable(b) {
+            return Err(format!("{a} and {b} are not the two addresses of one /30 network, such as 10.1.0.1 and 10.1.0.2"));
+        }
+        match self.kind {
+            LinkKind::Veth if self.up.is_some() || self.down.is_some() => {
+                Err("a veth is unshaped: remove \"up\" and \"down\", or use kind \"emulated\"".into())
+            }
+            LinkKind::Veth => Ok(()),
+            LinkKind::Emulated => {
+                for (name, direction) in [("up", &self.up), ("down", &self.down)] {
+                    if let Some(direction) = direction {
+                        direction.validate().map_err(|e| format!("{name}: {e}"))?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The parameters of both directions, `[up, down]`.
+    pub fn directions(&self) -> [Direction; 2] {
+        [self.up.clone().unwrap_or_default(), self.down.clone().unwrap_or_default()]
+    }
+}
+
+impl Role {
+    fn validate(&self, hosts: &[String], dir: &Path) -> Result<(), String> {
+        known_host(&self.host, hosts)?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        if self.name.is_empty() || self.name.starts_with('.') || !self.name.chars().all(plain) {
+            return Err("a role's name becomes a file name: use letters, digits, - and _".into());
+        }
+        match self.kind {
+            RoleKind::Main if self.ready.is_some() || self.stop_timeout_ns.is_some() => {
+                return Err("\"ready\" and \"stop_timeout_ns\" belong to services, not to the main role".into());
+            }
+            RoleKind::Service if self.timeout_ns.is_some() => {
+                return Err("\"timeout_ns\" belongs to the main role; a service has \"stop_timeout_ns\" and \"ready.timeout_ns\"".into());
+            }
+            _ => {}
+        }
+        let Some(program) = self.command.first() else {
+            return Err("its command is empty".into());
+        };
+        if !exists(program, dir) {
+            return Err(format!("its command \"{program}\" does not exist or is not executable: install it, or give its absolute path"));
+        }
+        Ok(())
+    }
+}
+
+fn known_host(host: &str, hosts: &[String]) -> Result<(), String> {
+    if hosts.iter().any(|h| h == host) {
+        return Ok(());
+    }
+    Err(format!("host \"{host}\" is not in \"hosts\" ({})", hosts.join(", ")))
+}
+
+fn network(address: Ipv4Addr) -> Ipv4Addr {
+    Ipv4Addr::from(u32::from(address) & !3)
+}
+
+fn first_repeated<T: std::hash::Hash + Eq + Clone>(items: impl Iterator<Item = T>) -> Option<T> {
+    let mut seen = HashSet::new();
+    items.into_iter().find(|item| !seen.insert(item.clone()))
+}
+
+fn exists(program: &str, dir: &Path) -> bool {
+    let executable = |path: &Path| nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).is_ok() && path.is_file();
+    if program.contains('/') {
+        return executable(&dir.join(program));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| executable(&folder.join(program)))
+}

@@ -1,0 +1,76 @@
+//! A TUN device: the end of an emulated link inside a host.
+//!
+//! Each packet comes with the 10-byte virtio-net header, of which only checksum offload is accepted. So the
+//! kernel segments TCP and UDP batches before they reach the link (each datagram is lost or kept on its
+//! own), `UDP_SEGMENT` still works for the sender, and a checksum that was left partial stays valid for
+//! the receiver when the header is passed on with the packet.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+use anyhow::{Context, Result};
+
+/// `struct virtio_net_hdr`.
+pub const HEADER: usize = 10;
+const MTU: usize = 1500;
+/// Large enough for any packet the device hands out.
+pub const FRAME: usize = HEADER + MTU;
+
+nix::ioctl_write_ptr_bad!(tun_set_interface, libc::TUNSETIFF, libc::ifreq);
+nix::ioctl_write_int_bad!(tun_set_offload, libc::TUNSETOFFLOAD);
+
+pub struct Tun {
+    file: File,
+}
+
+impl Tun {
+    /// Creates the device in the network namespace of the calling thread. It goes when this is dropped.
+    pub fn create(name: &str) -> Result<Self> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NONBLOCK)
+            .open("/dev/net/tun")
+            .context("opening /dev/net/tun")?;
+        // SAFETY: all-zero is a valid ifreq.
+        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+        for (to, from) in request.ifr_name.iter_mut().zip(name.bytes().take(libc::IFNAMSIZ - 1)) {
+            *to = from as libc::c_char;
+        }
+        request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
+        // SAFETY: the descriptor is open and the ifreq outlives the call.
+        unsafe {
+            tun_set_interface(file.as_raw_fd(), &request).with_context(|| format!("creating the TUN device {name}"))?;
+            tun_set_offload(file.as_raw_fd(), libc::TUN_F_CSUM as libc::c_int).context("setting checksum offload")?;
+        }
+        Ok(Self { file })
+    }
+
+    /// The next packet with its header, if one is waiting.
+    pub fn read(&self, frame: &mut [u8; FRAME]) -> std::io::Result<Option<usize>> {
+        match (&self.file).read(frame) {
+            Ok(length) => Ok(Some(length)),
+            Err(e) if e.kind() == ErrorKind::WouldBlock => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    pub fn write(&self, frame: &[u8]) -> std::io::Result<()> {
+        (&self.file).write(frame).map(drop)
+    }
+
+    /// Throws away what is waiting.
+    pub fn drain(&self) -> std::io::Result<()> {
+        let mut frame = [0; FRAME];
+        while self.read(&mut frame)?.is_some() {}
+        Ok(())
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
