@@ -4,8 +4,8 @@ An estimate to plan an afternoon by, not a prediction of results. It adds up han
 slow start), then the warm requests at the tightest of these limits:
 
 * the link's rate;
-* the loss-limited rate of the connections in use: Mathis, Semke, Mahdavi, Ott, The macroscopic behavior of the TCP
-  congestion avoidance algorithm, CCR 27(3), 1997;
+* the loss-limited rate of the connections in use (Mathis, Semke, Mahdavi, Ott, The macroscopic behavior of the TCP
+  congestion avoidance algorithm, CCR 27(3), 1997) from each one's first loss on, after 1/p packets on average;
 * one round trip and one serialisation for each of a user's requests, which follow one another (closed loop);
 * the rate of requests asked for (open loop).
 
@@ -31,11 +31,11 @@ HANDSHAKE_ROUND_TRIPS = {"h1": 2, "h2": 2, "h3": 1}
 UNSHAPED_BPS = 1e9
 """What the subjects themselves manage over a plain veth pair, about."""
 UNSHAPED_ROUND_TRIP_S = 0.0003
-TRIAL_OVERHEAD_S = 0.35
-"""Namespaces, server start, client start, tear-down, files."""
-LINK_CHECK_S = 4.0
-"""A link check without the delay of the link itself; once a block and network."""
-LINK_CHECK_ROUND_TRIPS = 10
+TRIAL_OVERHEAD_S = 0.2
+"""Namespaces, server start, client start, tear-down, files; measured."""
+LINK_CHECK_S = 0.4
+"""A link check without the delay of the link itself; once a block and network; measured."""
+LINK_CHECK_ROUND_TRIPS = 4
 
 
 @dataclass(frozen=True)
@@ -57,53 +57,65 @@ def estimate_check(network: Network) -> Estimate:
     if not network.shaped:
         return Estimate(0.0, 0)
     seconds = LINK_CHECK_S + LINK_CHECK_ROUND_TRIPS * _round_trip_s(network)
-    rates = [direction.rate.mean_bps for direction in (network.up, network.down) if direction and direction.rate]
-    return Estimate(seconds, round(sum(rates) / 8))
+    return Estimate(seconds, round((_rate_bps(network.up) + _rate_bps(network.down)) / 8 * LINK_CHECK_S))
 
 
 def estimate_parameters(parameters: Parameters, network: Network) -> Estimate:
     """Wall time and bytes of one trial with these parameters."""
-    loaded = network.down if parameters.method == "GET" else network.up
-    path = _Path(_round_trip_s(network), _rate_bps(loaded), _loss(loaded))
+    path = _Path.of(network.down if parameters.method == "GET" else network.up, network, parameters.congestion)
     connections = _connections(parameters)
-    body = parameters.size * 8 * WIRE_OVERHEAD
-    cold = connections * _cold_s(parameters, path) if parameters.cold else 0.0
-    warm = _warm_s(parameters, path, body, connections)
-    requests = parameters.users * (parameters.requests + parameters.warmup) + (connections if parameters.cold else 0)
-    sent = requests * parameters.size * WIRE_OVERHEAD / max(1 - path.loss, 0.01)
-    return Estimate(TRIAL_OVERHEAD_S + cold + warm, round(sent))
+    each = parameters.requests + parameters.warmup
+    cold_requests = connections if parameters.cold else 0
+    cold_bits = _bits(parameters) if parameters.cold else 0.0
+    warm_bits = _bits(parameters) * parameters.users * each
+    seconds = TRIAL_OVERHEAD_S + cold_requests * _cold_s(parameters, path)
+    # What the connections carry by themselves, and what the link lets all of them carry together.
+    alone = path.lossy_s(cold_bits + warm_bits / connections) - path.lossy_s(cold_bits)
+    seconds += max(alone, warm_bits / path.rate_bps, _pace_s(parameters, path, each))
+    moved = (cold_requests + parameters.users * each) * _bits(parameters) / 8
+    return Estimate(seconds, round(moved / max(1 - path.loss, 0.01)))
 
 
 @dataclass(frozen=True)
 class _Path:
+    """The direction that carries the bodies."""
+
     round_trip_s: float
     rate_bps: float
     loss: float
+    """Share of packets whose loss slows a connection down."""
 
-    def connection_bps(self, congestion: str) -> float:
-        """What one long connection reaches: MSS / RTT * sqrt(3/2) / sqrt(p), at most the link's rate."""
-        if congestion == "bbr" or self.loss == 0:
-            return self.rate_bps
-        return min(self.rate_bps, MSS_BYTES * 8 / self.round_trip_s * math.sqrt(1.5 / self.loss))
+    @classmethod
+    def of(cls, direction: Direction | None, network: Network, congestion: str) -> "_Path":
+        loss = direction.loss.mean if direction and direction.loss and congestion != "bbr" else 0.0
+        return cls(_round_trip_s(network), _rate_bps(direction), loss)
+
+    def lossy_s(self, bits: float) -> float:
+        """What one connection needs for its first `bits`, as far as loss limits it, at MSS / RTT * sqrt(3/2 / p)."""
+        if self.loss == 0:
+            return 0.0
+        before_the_first_loss = MSS_BYTES * 8 / self.loss
+        steady_bps = MSS_BYTES * 8 / self.round_trip_s * math.sqrt(1.5 / self.loss)
+        return max(bits - before_the_first_loss, 0.0) / steady_bps
 
 
 def _cold_s(parameters: Parameters, path: _Path) -> float:
-    """One request on a new connection: handshake, then slow start from the initial window, then the steady rate."""
+    """One request on a new connection: handshake, slow start from the initial window, the transfer."""
     slow_start = math.log2(1 + parameters.size / INITIAL_WINDOW_BYTES)
     round_trips = HANDSHAKE_ROUND_TRIPS[parameters.protocol] + 1 + slow_start
-    transfer = parameters.size * 8 * WIRE_OVERHEAD / path.connection_bps(parameters.congestion)
-    return round_trips * path.round_trip_s + transfer
+    return round_trips * path.round_trip_s + max(_bits(parameters) / path.rate_bps, path.lossy_s(_bits(parameters)))
 
 
-def _warm_s(parameters: Parameters, path: _Path, body_bits: float, connections: int) -> float:
-    """All users' requests, at the tightest limit."""
-    each = parameters.requests + parameters.warmup
-    together_bps = min(path.rate_bps, connections * path.connection_bps(parameters.congestion))
-    transfer = parameters.users * each * body_bits / together_bps
-    alone = each * (path.round_trip_s + body_bits / path.rate_bps)
-    if parameters.rate is None:
-        return max(transfer, alone)
-    return max(transfer, parameters.users * each / parameters.rate)
+def _pace_s(parameters: Parameters, path: _Path, each: int) -> float:
+    """What users need whom nothing keeps waiting: by the asked rate, or one request after the other."""
+    if parameters.rate is not None:
+        return parameters.users * each / parameters.rate
+    return each * (path.round_trip_s + _bits(parameters) / path.rate_bps)
+
+
+def _bits(parameters: Parameters) -> float:
+    """One request on the link."""
+    return parameters.size * 8 * WIRE_OVERHEAD
 
 
 def _connections(parameters: Parameters) -> int:
@@ -119,7 +131,3 @@ def _round_trip_s(network: Network) -> float:
 
 def _rate_bps(direction: Direction | None) -> float:
     return min(direction.rate.mean_bps, UNSHAPED_BPS) if direction and direction.rate else UNSHAPED_BPS
-
-
-def _loss(direction: Direction | None) -> float:
-    return direction.loss.mean if direction and direction.loss else 0.0

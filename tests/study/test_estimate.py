@@ -1,0 +1,74 @@
+"""Estimates: right about the cases that were measured, and moving the right way elsewhere."""
+
+from typing import Any
+
+import pytest
+
+from h123.study import Parameters, estimate_check, load_network
+from h123.study.estimate import estimate_parameters
+
+MEASURED_S = {
+    # Median wall time of the trials of studies/quick.yaml, four blocks, on two busy cores, without link checks.
+    ("medium", "h1"): 2.2,
+    ("medium", "h2"): 2.3,
+    ("medium", "h3"): 2.3,
+    ("poor", "h1"): 4.9,
+    ("poor", "h2"): 9.5,
+    ("poor", "h3"): 7.1,
+}
+
+
+def seconds(network: str = "poor", **changes: Any) -> float:
+    return estimate_parameters(parameters(network, **changes), load_network(network)).seconds
+
+
+def parameters(network: str, **changes: Any) -> Parameters:
+    basis = {"protocol": "h2", "server": "go", "client": "go", "users": 4, "requests": 5, "size": "100kB"}
+    return Parameters.model_validate({**basis, "network": network, **changes})
+
+
+@pytest.mark.parametrize(("network", "protocol"), MEASURED_S)
+def test_within_half_of_what_was_measured(network: str, protocol: str) -> None:
+    assert 1 / 1.5 < seconds(network, protocol=protocol) / MEASURED_S[network, protocol] < 1.5
+
+
+def test_a_plain_veth_takes_no_time_to_speak_of() -> None:
+    assert seconds("lan") < 0.5
+    assert estimate_check(load_network("lan")).seconds == 0
+
+
+def test_a_link_check_takes_longer_on_a_longer_link() -> None:
+    assert 0 < estimate_check(load_network("medium")).seconds < estimate_check(load_network("satellite")).seconds
+
+
+def test_bytes_are_those_of_all_requests() -> None:
+    loss, requests = 0.02, 4 * 5 + 1
+    expected = requests * 100_000 / (1 - loss)
+    assert estimate_parameters(parameters("poor"), load_network("poor")).bytes == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("more", "less"),
+    [
+        ({"size": "1MB"}, {}),
+        ({"users": 8}, {}),
+        ({"requests": 10}, {}),
+        ({"warmup": 5}, {}),
+        ({}, {"cold": False}),
+        ({"connections": "per-user", "users": 1}, {"protocol": "h3", "users": 1}),
+        ({}, {"connections": 4, "cold": False}),
+        ({}, {"congestion": "bbr"}),
+        ({"rate": 0.1}, {}),
+        ({"method": "POST", "network": "home"}, {"network": "home"}),
+    ],
+)
+def test_what_takes_longer(more: dict[str, Any], less: dict[str, Any]) -> None:
+    assert seconds(**more) > seconds(**less)
+
+
+def test_an_open_loop_lasts_as_long_as_its_schedule() -> None:
+    assert seconds("medium", rate=2.0) == pytest.approx(20 / 2.0, rel=0.1)
+
+
+def test_no_faster_than_the_link() -> None:
+    assert seconds("medium", congestion="bbr") > 20 * 100_000 * 8 / 20e6
