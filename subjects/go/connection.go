@@ -90,6 +90,8 @@ func (d *dialer) dialTCP(ctx context.Context) (*connection, error) {
 			if err != nil {
 				return nil, err
 			}
+			// Not TLS's own farewell, which waits up to 5 s where the path has died under an upload.
+			c.close = func() { _ = socket.Close() }
 			secure := tls.Client(socket, d.tls)
 			if err := secure.HandshakeContext(ctx); err != nil {
 				_ = socket.Close()
@@ -106,7 +108,6 @@ func (d *dialer) dialTCP(ctx context.Context) (*connection, error) {
 		return nil, err
 	}
 	c.RoundTripper = client
-	c.close = func() { _ = client.Close() }
 	c.alive = func() bool {
 		// An HTTP/2 connection that was told to go away has no error, but no room either.
 		return client.Err() == nil && (client.Available() > 0 || client.InFlight() > 0)
@@ -116,7 +117,7 @@ func (d *dialer) dialTCP(ctx context.Context) (*connection, error) {
 
 // dialQUIC connects for HTTP/3, each connection from a socket of its own: ready once the QUIC handshake is complete.
 func (d *dialer) dialQUIC(ctx context.Context) (*connection, error) {
-	conn, err := quic.DialAddr(ctx, d.endpoint, d.tls, quicConfig(d.timeout))
+	conn, err := quic.DialAddr(ctx, d.endpoint, d.tls, quicConfig(d.timeout, -1))
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,8 @@ func (l *load) request(ctx context.Context, take take, p phase, user int, start 
 	l.journal.add(s)
 }
 
-// coldRequests makes one request on each connection, one after another; each counts for the connection's first user.
+// coldRequests makes one request on each connection, one after another; each counts for the connection's
+// first user. Connections beyond the number of users serve nothing else in a closed loop.
 func (l *load) coldRequests(ctx context.Context) {
 	for i, seat := range l.seats {
 		if ctx.Err() != nil {

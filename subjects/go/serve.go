@@ -78,7 +78,8 @@ func start(p protocol, endpoint string, config *tls.Config, handler http.Handler
 		if err != nil {
 			return nil, listenError(endpoint, err)
 		}
-		server := &http3.Server{Handler: handler, TLSConfig: config, QUICConfig: quicConfig(serverHandshakeTime)}
+		quic := quicConfig(serverHandshakeTime, maxStreams)
+		server := &http3.Server{Handler: handler, TLSConfig: config, QUICConfig: quic}
 		go func() { end <- server.Serve(socket) }()
 		return &service{server, socket.LocalAddr(), end}, nil
 	}

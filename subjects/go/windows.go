@@ -26,8 +26,9 @@ func http2Config() *http.HTTP2Config {
 }
 
 // quicConfig gives a handshake the patience of TCP's: quic-go's own limit, 5 s without a packet, would fail
-// handshakes across an outage that TCP survives. Keep-alive is that of quic-go's own HTTP/3 client.
-func quicConfig(handshake time.Duration) *quic.Config {
+// handshakes across an outage that TCP survives. Keep-alive is that of quic-go's own HTTP/3 client. streams is how
+// many requests the other side may have under way, -1 for none.
+func quicConfig(handshake time.Duration, streams int64) *quic.Config {
 	return &quic.Config{
 		HandshakeIdleTimeout:           handshake,
 		KeepAlivePeriod:                10 * time.Second,
@@ -35,6 +36,6 @@ func quicConfig(handshake time.Duration) *quic.Config {
 		MaxStreamReceiveWindow:         streamWindow,
 		InitialConnectionReceiveWindow: connectionWindow,
 		MaxConnectionReceiveWindow:     connectionWindow,
-		MaxIncomingStreams:             maxStreams,
+		MaxIncomingStreams:             streams,
 	}
 }
