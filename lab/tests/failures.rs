@@ -1,0 +1,166 @@
+//! Trials that go wrong: each says why, with the right exit status.
+
+mod common;
+
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use common::{Bench, codes, direction, lab, service, stderr, trial};
+use serde_json::{Value, json};
+
+/// The only reason of a trial with this server and client: its code and detail.
+fn reason(server: Value, client: &str) -> (String, String) {
+    let bench = Bench::new();
+    let report = bench.run(&trial(direction(1), server, client));
+    assert_eq!(report["valid"], false);
+    assert_eq!(codes(&report).len(), 1, "{}", report["reasons"]);
+    let text = |key: &str| report["reasons"][0][key].as_str().unwrap().to_string();
+    (text("code"), text("detail"))
+}
+
+#[test]
+fn a_server_that_exits_at_once() {
+    let (code, detail) = reason(service("echo no such certificate >&2; exit 3", json!({"tcp": [4443]})), "true");
+    assert_eq!(code, "server-exited");
+    assert!(detail.contains("exit status 3") && detail.contains("no such certificate"), "{detail}");
+}
+
+#[test]
+fn a_server_that_hangs() {
+    let (code, detail) = reason(service("sleep 60", json!({"tcp": [4443], "timeout_ns": 300_000_000})), "true");
+    assert_eq!(code, "server-not-ready");
+    assert!(detail.contains("TCP port 4443"), "{detail}");
+}
+
+#[test]
+fn a_server_that_ignores_sigterm_is_killed() {
+    let bench = Bench::new();
+    let server = service("trap '' TERM; echo up; while :; do sleep 1; done", json!({"line": "up"}));
+    let report = bench.run(&trial(direction(1), server, "true"));
+    assert_eq!(report["roles"][0]["pid_exit"], json!({"code": null, "signal": 9, "stopped": true}));
+}
+
+#[test]
+fn a_server_that_dies_during_the_run() {
+    let (code, detail) = reason(service("echo up; sleep 0.3; exit 4", json!({"line": "up"})), "sleep 20");
+    assert_eq!(code, "server-exited");
+    assert!(detail.contains("exit status 4"), "{detail}");
+}
+
+#[test]
+fn a_port_in_use() {
+    let bench = Bench::new();
+    let serve = json!(["python3", "-m", "http.server", "8000"]);
+    let mut trial = trial(direction(1), service("true", json!({})), "true");
+    trial["roles"][0]["command"] = serve.clone();
+    trial["roles"][0]["ready"] = json!({"tcp": [8000]});
+    let second = json!({"name": "second", "host": "server", "kind": "service", "command": serve, "ready": {"line": "Serving"}});
+    trial["roles"].as_array_mut().unwrap().insert(1, second);
+    let report = bench.run(&trial);
+    assert_eq!(codes(&report), ["server-exited"]);
+    assert!(report["reasons"][0]["detail"].as_str().unwrap().contains("Address already in use"), "{report}");
+}
+
+#[test]
+fn unsupported_on_either_side() {
+    assert_eq!(reason(service("exit 127", json!({"tcp": [1]})), "true").0, "unsupported");
+    let (code, detail) = reason(Value::Null, "echo no h3 here; exit 127");
+    assert_eq!(code, "unsupported");
+    assert!(detail.contains("no h3 here"));
+}
+
+#[test]
+fn a_client_that_fails_or_does_not_end() {
+    let (code, detail) = reason(Value::Null, "echo oh dear; exit 5");
+    assert!(code == "client-failed" && detail.contains("exit status 5") && detail.contains("oh dear"), "{detail}");
+    let bench = Bench::new();
+    let mut trial = trial(direction(1), Value::Null, "sleep 60");
+    trial["roles"][0]["timeout_ns"] = 300_000_000.into();
+    assert_eq!(codes(&bench.run(&trial)), ["client-timeout"]);
+}
+
+#[test]
+fn an_unknown_congestion_controller() {
+    let bench = Bench::new();
+    let mut trial = trial(direction(1), Value::Null, "true");
+    trial["congestion"] = "warp".into();
+    let report = bench.run(&trial);
+    assert_eq!(codes(&report), ["setup-failed"]);
+    let detail = report["reasons"][0]["detail"].as_str().unwrap();
+    assert!(detail.contains("warp") && detail.contains("tcp_available_congestion_control"), "{detail}");
+}
+
+/// Changes a good trial; it must be refused with status 2 and these words.
+fn refused(change: impl Fn(&mut Value), words: &str) {
+    let bench = Bench::new();
+    let mut trial = trial(direction(1), Value::Null, "true");
+    change(&mut trial);
+    let output = bench.run_command(&trial).output().unwrap();
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains(words), "{message}");
+    assert!(!bench.dir.join("out/report.json").exists());
+}
+
+#[test]
+fn bad_trials_are_refused_with_the_reason() {
+    refused(|t| t["h123"] = "trial/2".into(), "trial/2");
+    refused(|t| t["colour"] = "red".into(), "colour");
+    refused(|t| t["links"][0]["up"]["dealy_ns"] = 1.into(), "dealy_ns");
+    refused(|t| t["links"][0]["up"]["delay_ns"] = (-1).into(), "-1");
+    refused(|t| t["links"][0]["up"]["loss"] = json!({"random": 1.5}), "access");
+    refused(|t| t["links"][0]["b"]["host"] = "serve".into(), "\"serve\"");
+    refused(|t| t["links"][0]["b"]["address"] = "10.1.0.9".into(), "/30");
+    refused(|t| t["links"][0]["b"]["address"] = "10.1".into(), "IPv4");
+    refused(|t| t["links"][0]["kind"] = "veth".into(), "unshaped");
+    refused(|t| t["roles"] = json!([]), "exactly one");
+    refused(|t| t["roles"][0]["name"] = "../x".into(), "file name");
+    refused(|t| t["roles"][0]["command"] = json!(["h123-no-such-command"]), "does not exist");
+    refused(|t| t["roles"][0]["command"] = json!([]), "empty");
+    refused(
+        |t| {
+            let mut second = t["roles"][0].clone();
+            second["name"] = "second".into();
+            t["roles"].as_array_mut().unwrap().push(second);
+        },
+        "exactly one",
+    );
+}
+
+#[test]
+fn unreadable_files_are_refused() {
+    let bench = Bench::new();
+    let run = |file: &str| {
+        let output = lab().args(["run", file, "--out"]).arg(bench.dir.join("out")).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        stderr(&output)
+    };
+    assert!(run("/h123/no/such/file").contains("No such file"));
+    let broken = bench.file("broken.json", "{\"h123\": ");
+    assert!(run(broken.to_str().unwrap()).contains("is not a trial"));
+}
+
+#[test]
+fn a_full_disk_is_said() {
+    let bench = Bench::new();
+    let file = bench.file("trial.json", &trial(direction(1), Value::Null, "cat /dev/zero > filler").to_string());
+    // A tiny file system in a mount namespace of its own, for the output folder.
+    let script = "mkdir $1/out && mount -t tmpfs -o size=64k tmpfs $1/out && exec $2 run $3 --out $1/out";
+    let output = Command::new("unshare")
+        .args(["--mount", "sh", "-c", script, "sh"])
+        .args([&bench.dir, std::path::Path::new(env!("CARGO_BIN_EXE_h123-lab")), &file])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("No space left"), "{}", stderr(&output));
+}
+
+#[test]
+fn without_root_it_says_so() {
+    let bench = Bench::new();
+    let mut command = bench.run_command(&trial(direction(1), Value::Null, "true"));
+    Command::new("chmod").args(["-R", "a+rwX"]).arg(&bench.dir).status().unwrap();
+    let output = command.uid(65534).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("sudo"));
+}

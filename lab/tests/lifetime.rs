@@ -1,0 +1,64 @@
+//! Whatever ends the lab, nothing of it is left.
+
+mod common;
+
+use std::process::Command;
+
+use common::{Bench, codes, direction, service, signal, trial, wait_until};
+use serde_json::json;
+
+/// A trial whose two roles last.
+fn lasting(bench: &Bench) -> Command {
+    let server = service(&format!("echo up; {}", bench.lasting()), json!({"line": "up"}));
+    bench.run_command(&trial(direction(1), server, &bench.lasting()))
+}
+
+#[test]
+fn kill_9_leaves_nothing() {
+    let bench = Bench::new();
+    let mut child = bench.start(lasting(&bench), 2);
+    let namespaces = bench.namespaces();
+    signal(&child, libc::SIGKILL);
+    child.wait().unwrap();
+    bench.assert_gone(&namespaces);
+}
+
+#[test]
+fn an_interrupt_leaves_a_report_and_nothing_else() {
+    for number in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        let bench = Bench::new();
+        let mut child = bench.start(lasting(&bench), 2);
+        let namespaces = bench.namespaces();
+        signal(&child, number);
+        assert_eq!(child.wait().unwrap().code(), Some(128 + number));
+        assert_eq!(codes(&bench.report()), ["interrupted"]);
+        bench.assert_gone(&namespaces);
+    }
+}
+
+#[test]
+fn a_second_interrupt_does_not_wait_for_a_stubborn_server() {
+    let bench = Bench::new();
+    let mut server = service(&format!("trap '' TERM; echo up; while :; do {}; done", bench.lasting()), json!({"line": "up"}));
+    server["stop_timeout_ns"] = 60_000_000_000u64.into();
+    let mut child = bench.start(bench.run_command(&trial(direction(1), server, &bench.lasting())), 2);
+    signal(&child, libc::SIGINT);
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    signal(&child, libc::SIGINT);
+    wait_until("the lab to end", || bench.processes().is_empty());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn it_can_follow_its_parent() {
+    let bench = Bench::new();
+    let lab = lasting(&bench);
+    let arguments: Vec<_> = std::iter::once(lab.get_program()).chain(lab.get_args()).collect();
+    let mut parent = Command::new("sh");
+    parent.args(["-c", "\"$@\" --die-with-parent & wait", "sh"]).args(arguments);
+    let mut child = bench.start(parent, 2);
+    let namespaces = bench.namespaces();
+    signal(&child, libc::SIGKILL);
+    child.wait().unwrap();
+    bench.assert_gone(&namespaces);
+}

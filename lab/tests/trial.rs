@@ -1,0 +1,149 @@
+//! Trials that work: what the network does, what the report says.
+
+mod common;
+
+use common::{Bench, SINK, codes, datagrams, direction, service, trial};
+use serde_json::{Value, json};
+
+fn sink() -> Value {
+    service(SINK, json!({"udp": [9]}))
+}
+
+#[test]
+fn a_client_fetches_over_the_link_and_the_report_says_how() {
+    let bench = Bench::new();
+    let server = service("exec python3 -m http.server 8000", json!({"tcp": [8000]}));
+    let report = bench.run(&trial(
+        direction(20),
+        server,
+        "python3 -c 'import urllib.request as u; print(u.urlopen(\"http://10.1.0.2:8000/\").status)'",
+    ));
+    assert_eq!(report["valid"], true, "{}", report["reasons"]);
+    assert_eq!(bench.log("client"), "200\n");
+    assert_eq!(report["hosts"][0]["congestion"], "cubic");
+    assert_eq!(report["hosts"][1]["congestion"], "cubic");
+    let up = &report["links"][0]["directions"]["up"];
+    let sum: u64 = ["delivered", "lost", "queue_dropped", "blocked", "in_flight"].iter().map(|k| up[k].as_u64().unwrap()).sum();
+    assert_eq!(up["packets_in"].as_u64().unwrap(), sum);
+    // Handshake and request are two round trips.
+    assert!(report["phases_ns"]["main"].as_u64().unwrap() > 80_000_000);
+    let roles = report["roles"].as_array().unwrap();
+    for role in roles {
+        let (cpu, whole) = (&role["cpu"], role["cpu"]["user_ns"].as_u64().unwrap() + role["cpu"]["system_ns"].as_u64().unwrap());
+        assert!(cpu["main_ns"].as_u64().unwrap() > 0 && cpu["main_ns"].as_u64().unwrap() <= whole + 1_000_000, "{role}");
+        assert!(role["max_rss_bytes"].as_u64().unwrap() > 1 << 20);
+    }
+    assert_eq!(roles[0]["pid_exit"], json!({"code": null, "signal": 15, "stopped": true}));
+    let connections = |when: &str| report["hosts"][0]["counters"][when]["Tcp.ActiveOpens"].as_u64().unwrap_or(0);
+    assert_eq!(connections("after") - connections("before"), 1);
+}
+
+#[test]
+fn set_up_and_tear_down_take_less_than_half_a_second() {
+    let bench = Bench::new();
+    let report = bench.run(&trial(direction(1), sink(), "true"));
+    let phase = |name: &str| report["phases_ns"][name].as_u64().unwrap();
+    assert!(phase("setup") + phase("teardown") < 500_000_000, "{}", report["phases_ns"]);
+}
+
+#[test]
+fn the_same_seed_loses_the_same_packets() {
+    let lossy = json!({"loss": {"random": 0.1}});
+    let drop_set = |seed: u64| {
+        let bench = Bench::new();
+        let mut trial = trial(lossy.clone(), sink(), &datagrams(300));
+        trial["seed"] = seed.into();
+        let report = bench.run(&trial);
+        let up = report["links"][0]["directions"]["up"].clone();
+        assert_eq!(up["packets_in"], 300);
+        (up["lost"].as_u64().unwrap(), up["drop_set"].clone())
+    };
+    let first = drop_set(1);
+    assert!(first.0 > 0);
+    assert_eq!(first, drop_set(1));
+    assert_ne!(first.1, drop_set(2).1);
+}
+
+#[test]
+fn blocked_udp_is_dropped_in_silence_or_rejected() {
+    for (policy, complaint) in [("drop", ""), ("reject", "ConnectionRefusedError")] {
+        let bench = Bench::new();
+        let report = bench.run(&trial(json!({"udp": policy}), sink(), &datagrams(10)));
+        assert_eq!(report["links"][0]["directions"]["up"]["blocked"].as_u64().map(|n| n > 0), Some(true));
+        assert_eq!(bench.log("client").lines().next().unwrap_or(""), complaint, "{policy}");
+    }
+}
+
+#[test]
+fn a_check_finds_the_link_as_configured_and_leaves_the_trial_untouched() {
+    let bench = Bench::new();
+    let poor = json!({"delay_ns": 25_000_000, "rate": {"bps": 10_000_000}, "queue": {"bytes": 125_000}, "loss": {"random": 0.02},
+                      "udp": "drop", "blackouts": [{"from_ns": 0, "to_ns": 1_000_000_000}]});
+    let mut trial = trial(poor, sink(), "true");
+    trial["check"] = true.into();
+    let report = bench.run(&trial);
+    let check = &report["links"][0]["check"];
+    assert_eq!(report["valid"], true, "{}", report["reasons"]);
+    assert_eq!((&check["passed"], &check["loss"]["up"]["sent"]), (&json!(true), &json!(1000)));
+    assert_eq!(check["loss"]["up"]["lost"], check["loss"]["up"]["expected_lost"]);
+    assert_eq!(report["links"][0]["directions"]["up"]["packets_in"], 0);
+}
+
+#[test]
+fn parts_of_a_check_that_do_not_apply_are_null() {
+    let bench = Bench::new();
+    let mut trial = trial(direction(5), Value::Null, "true");
+    trial["check"] = true.into();
+    let check = bench.run(&trial)["links"][0]["check"].clone();
+    assert_eq!(check["passed"], true, "{check}");
+    assert_eq!(check["delay"]["down"]["probes"], 200);
+    assert!(check["rate"]["up"].is_null() && check["loss"]["up"].is_null() && check["burst"]["up"].is_null());
+}
+
+#[test]
+fn three_hosts_two_links_one_of_them_a_veth() {
+    let bench = Bench::new();
+    let mut trial = trial(direction(5), Value::Null, "true");
+    trial["hosts"] = json!(["client", "server", "backend"]);
+    trial["links"].as_array_mut().unwrap().push(json!({
+        "name": "inside", "kind": "veth",
+        "a": {"host": "server", "address": "10.2.0.1"}, "b": {"host": "backend", "address": "10.2.0.2"},
+    }));
+    let fetch = "python3 -c 'import urllib.request as u; u.urlopen(\"http://10.2.0.2:8000/\")'";
+    let backend = json!({"name": "backend", "host": "backend", "kind": "service", "command": ["python3", "-m", "http.server", "8000"],
+                         "ready": {"tcp": [8000]}});
+    let main = json!({"name": "proxy", "host": "server", "kind": "main", "command": ["sh", "-c", fetch], "timeout_ns": 10_000_000_000u64});
+    trial["roles"] = json!([backend, main]);
+    let report = bench.run(&trial);
+    assert_eq!(report["valid"], true, "{}", report["reasons"]);
+    assert_eq!(report["hosts"][2]["congestion"], "cubic");
+    assert!(report["links"][1]["directions"].is_null() && report["links"][1]["check"].is_null());
+}
+
+#[test]
+fn a_line_of_output_can_mean_ready() {
+    let bench = Bench::new();
+    let server = service("sleep 0.3; echo now listening; sleep 60", json!({"line": "listening"}));
+    let report = bench.run(&trial(direction(1), server, "true"));
+    assert_eq!(codes(&report), [""; 0]);
+    assert!(report["roles"][0]["ready_ns"].as_u64().unwrap() >= 300_000_000);
+}
+
+#[test]
+fn tmp_is_private_and_the_folder_is_not() {
+    let bench = Bench::new();
+    let stray = std::env::temp_dir().join(format!("{}-stray", bench.word));
+    bench.run(&trial(direction(1), Value::Null, "touch /tmp/$(basename $(dirname $PWD))-stray; touch here"));
+    assert!(!stray.exists());
+    assert!(bench.dir.join("out/here").exists());
+}
+
+#[test]
+fn what_a_role_leaves_running_is_counted_and_ended() {
+    let bench = Bench::new();
+    let client = format!("({}) & python3 -c 'import time\nt = time.process_time\nwhile t() < 0.2: pass'", bench.lasting());
+    let report = bench.run(&trial(direction(1), Value::Null, &client));
+    let cpu = report["roles"][0]["cpu"]["main_ns"].as_u64().unwrap();
+    assert!((200_000_000..600_000_000).contains(&cpu), "{cpu}");
+    assert_eq!(bench.processes(), Vec::<u32>::new());
+}
