@@ -48,6 +48,7 @@ BAD = [
     ("factor: protocol", "factor: colour", 18, ["'colour' is not a factor", "protocol, network, load"]),
     ("h3/h1]", "h3/h9]", 19, ["'h9' in pair 'h3/h9'", "h1, h2, h3"]),
     ("h3/h1]", "h3-h1]", 19, ["not a pair", "first/second"]),
+    ("h3/h1]", "'h3 / h2']", 19, ["'h3/h2' again"]),
     ("h3/h1]", "h3/h3]", 19, ["with itself", "twin"]),
     ("h3/h1]", "h2/h3]", 19, ["'h3/h2' again"]),
     ("twin: h2", "twin: h4", 20, ["twin 'h4' is not a level of 'protocol'"]),
@@ -100,7 +101,6 @@ def test_quantities_and_defaults_are_settled(tmp_path: Path) -> None:
     assert (parameters.protocol, parameters.network, parameters.users, parameters.requests) == ("h3", "poor", 8, 4)
     assert (parameters.size, parameters.timeout) == (10_000, 5_000_000_000)
     assert (parameters.congestion, parameters.cold, parameters.connections) == ("cubic", True, "shared")
-    assert study.compare.pair_levels() == [("h3", "h2"), ("h3", "h1")]
     assert set(study.networks) == {"lan", "poor"}
 
 

@@ -21,7 +21,6 @@ class Document:
     def __init__(self, path: Path, text: str) -> None:
         """Raises UserError for what is not YAML, not a mapping, or names a key twice."""
         self.path = path
-        self.text = text
         loader = yaml.SafeLoader(text)
         try:
             self._root = loader.get_single_node()

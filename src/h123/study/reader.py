@@ -9,7 +9,7 @@ from pydantic import Field, StrictInt, StrictStr, ValidationError
 from h123.catalogue import subject_names
 from h123.errors import UserError
 from h123.strict import Strict, choose, describe
-from h123.study.document import Document
+from h123.study.document import Document, Location
 from h123.study.network import Network
 from h123.study.parameters import PARAMETER_NAMES, Parameters, validate_parameter
 from h123.study.shelf import load_network
@@ -43,10 +43,7 @@ class _Reader:
 
     def study(self) -> Study:
         shape = self.document.validate(StudyFile, self.document.data)
-        settings = {
-            name: self.parameter(name, value, ["settings", name], allowed=PARAMETER_NAMES)
-            for name, value in shape.settings.items()
-        }
+        settings = {name: self.parameter(name, value, ["settings", name]) for name, value in shape.settings.items()}
         factors = {name: self.levels(name, given) for name, given in shape.factors.items()}
         self.refuse_parameters_set_twice(factors, settings)
         study = Study(
@@ -58,15 +55,14 @@ class _Reader:
             blocks=shape.blocks,
             seed=shape.seed,
             networks=self.networks,
-            text=self.document.text,
         )
         self.check_comparison(study)
         return study
 
-    def parameter(self, name: str, value: object, at: list[str | int], allowed: list[str]) -> Any:
+    def parameter(self, name: str, value: object, at: Location) -> Any:
         """One parameter's value; a network given by path becomes the network's name."""
         if name not in PARAMETER_NAMES:
-            raise self.document.error(at, f"unknown parameter {name!r}; {choose(name, allowed)}")
+            raise self.document.error(at, f"unknown parameter {name!r}; {choose(name, PARAMETER_NAMES)}")
         try:
             checked = validate_parameter(name, value)
         except ValidationError as invalid:
@@ -78,7 +74,7 @@ class _Reader:
             raise self.document.error(at, f"there is no subject {checked!r}; {choose(checked, self.subjects)}")
         return checked
 
-    def network(self, name: str, at: list[str | int]) -> str:
+    def network(self, name: str, at: Location) -> str:
         try:
             network = load_network(name, beside=self.document.path.parent)
         except UserError as error:
@@ -108,22 +104,20 @@ class _Reader:
                     raise self.document.error([*at, index if isinstance(given, list) else name], message)
         return dict(levels)
 
-    def scalar_level(self, factor: str, value: Any, at: list[str | int]) -> tuple[str, Level]:
-        checked = self.parameter(factor, value, at, PARAMETER_NAMES)
+    def scalar_level(self, factor: str, value: Any, at: Location) -> tuple[str, Level]:
+        checked = self.parameter(factor, value, at)
         written = str(value).lower() if isinstance(value, bool | None) else str(value)
         return self.level_name(checked if factor == "network" else written, at), {factor: checked}
 
-    def bundle_level(self, name: Any, bundle: Any, at: list[str | int]) -> tuple[str, Level]:
+    def bundle_level(self, name: Any, bundle: Any, at: Location) -> tuple[str, Level]:
         if not isinstance(bundle, dict) or not bundle:
             raise self.document.error(
                 at, f"level {name!r} needs the parameters it sets, as in {{users: 4, requests: 5}}"
             )
-        level = {
-            key: self.parameter(str(key), value, [*at, str(key)], PARAMETER_NAMES) for key, value in bundle.items()
-        }
+        level = {key: self.parameter(str(key), value, [*at, str(key)]) for key, value in bundle.items()}
         return self.level_name(str(name), at), level
 
-    def level_name(self, name: str, at: list[str | int]) -> str:
+    def level_name(self, name: str, at: Location) -> str:
         if not NAME.fullmatch(name):
             raise self.document.error(at, f"{name!r} cannot name a level: up to 40 letters, digits and . _ + -")
         return name
@@ -131,7 +125,7 @@ class _Reader:
     def refuse_parameters_set_twice(self, factors: dict[str, dict[str, Level]], settings: dict[str, Any]) -> None:
         owner: dict[str, str] = {}
         for factor, levels in factors.items():
-            for name in {name for level in levels.values() for name in level}:
+            for name in sorted({name for level in levels.values() for name in level}):
                 if name in owner:
                     message = f"{name!r} is set by factor {owner[name]!r} already; one factor sets a parameter"
                     raise self.document.error(["factors", factor], message)
@@ -169,10 +163,7 @@ class _Reader:
         seen: dict[frozenset[str], str] = {}
         for index, pair in enumerate(pairs):
             at: list[str | int] = ["compare", "pairs", index]
-            try:
-                both = split_pair(pair)
-            except ValueError as error:
-                raise self.document.error(at, str(error)) from None
+            both = split_pair(pair)
             for level in both:
                 if level not in levels:
                     message = f"{level!r} in pair {pair!r} is not a level of {factor!r}; {choose(level, levels)}"

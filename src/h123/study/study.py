@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from h123.strict import Strict
 from h123.study.network import Network
@@ -28,13 +28,25 @@ Level = dict[str, Any]
 """Parameter name to value."""
 
 
+def split_pair(pair: str) -> tuple[str, str]:
+    """`a/b` as (a, b). Raises ValueError."""
+    first, slash, second = (part.strip() for part in pair.partition("/"))
+    if not (slash and first and second) or "/" in second:
+        raise ValueError(f"{pair!r} is not a pair; write first/second, as in h3/h2")
+    return first, second
+
+
+Pair = Annotated[str, AfterValidator(lambda pair: "/".join(split_pair(pair)))]
+"""`a/b`: the ratio of level a to level b."""
+
+
 class Family(Strict):
     """Comparisons that are corrected together for their number."""
 
     name: str
     correction: Literal["holm", "bh"]
     metrics: list[Metric] = Field(min_length=1)
-    pairs: list[str] | None = None
+    pairs: list[Pair] | None = None
     """None: all of the study's."""
     each: list[str] = Field(default=[])
     """One family per level of these factors."""
@@ -44,8 +56,7 @@ class Comparison(Strict):
     """What is compared with what, and how strictly it is judged."""
 
     factor: str
-    pairs: list[str] = Field(min_length=1)
-    """`a/b`: the ratio of level a to level b."""
+    pairs: list[Pair] = Field(min_length=1)
     twin: str
     """This level runs twice in each block: the A/A pair."""
     margin: Annotated[Share, Field(gt=0, lt=1)] = 0.05
@@ -58,18 +69,6 @@ class Comparison(Strict):
         ],
         min_length=1,
     )
-
-    def pair_levels(self) -> list[tuple[str, str]]:
-        """The pairs as (first, second)."""
-        return [split_pair(pair) for pair in self.pairs]
-
-
-def split_pair(pair: str) -> tuple[str, str]:
-    """`a/b` as (a, b). Raises ValueError."""
-    first, slash, second = (part.strip() for part in pair.partition("/"))
-    if not (slash and first and second) or "/" in second:
-        raise ValueError(f"{pair!r} is not a pair; write first/second, as in h3/h2")
-    return first, second
 
 
 class Study(Strict):
@@ -86,8 +85,6 @@ class Study(Strict):
     seed: Annotated[int, Field(ge=0, lt=2**53, strict=True)] = 1
     networks: dict[str, Network] = Field(default={}, exclude=True)
     """Profiles of the networks that the study names."""
-    text: str = Field(default="", exclude=True)
-    """The file it came from."""
 
     def parameters(self, cell: dict[str, str]) -> Parameters:
         """All parameters of the cell that takes the given level of each factor."""
