@@ -1,0 +1,91 @@
+"""The campaign folder: what is sealed stays, what is partial goes, and strangers are refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from h123.errors import UserError
+from h123.results import CampaignFolder, machine_facts
+
+
+def create(path: Path) -> CampaignFolder:
+    arguments: dict[str, Any] = {"study": {"name": "s"}, "study_text": "# ä\n", "networks": {"lan": {}}, "machine": {}}
+    return CampaignFolder.create(path, **arguments, seed=7, blocks=3, only={"network": ["lan"]}, subjects={})
+
+
+def test_what_was_created_is_what_opens(tmp_path: Path) -> None:
+    create(tmp_path / "c")
+    folder = CampaignFolder.open(tmp_path / "c")
+    assert (folder.seed, folder.blocks, folder.only) == (7, 3, {"network": ["lan"]})
+    assert (folder.study, folder.networks, folder.name) == ({"name": "s"}, {"lan": {}}, "c")
+    assert (folder.path / "study.yaml").read_text(encoding="utf-8") == "# ä\n"
+    assert folder.tls.is_dir()
+
+
+def test_more_blocks_are_remembered(tmp_path: Path) -> None:
+    create(tmp_path / "c").set_blocks(9)
+    assert CampaignFolder.open(tmp_path / "c").blocks == 9
+
+
+def test_a_campaign_is_not_created_over_another_nor_among_foreign_files(tmp_path: Path) -> None:
+    create(tmp_path / "c")
+    with pytest.raises(UserError, match="holds a campaign already"):
+        create(tmp_path / "c")
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "letter.txt").touch()
+    with pytest.raises(UserError, match=r"letter\.txt"):
+        create(tmp_path / "d")
+    with pytest.raises(UserError, match="is a file"):
+        create(tmp_path / "d" / "letter.txt")
+
+
+def test_a_creation_that_a_crash_cut_short_can_be_done_again(tmp_path: Path) -> None:
+    (create(tmp_path / "c").path / "campaign.json").unlink()
+    with pytest.raises(UserError, match="not a campaign"):
+        CampaignFolder.open(tmp_path / "c")
+    create(tmp_path / "c")
+    assert CampaignFolder.open(tmp_path / "c").blocks == 3
+
+
+@pytest.mark.parametrize("form", ["campaign/2", "trial/1", None])
+def test_another_format_is_refused_by_name(tmp_path: Path, form: str | None) -> None:
+    file = create(tmp_path / "c").path / "campaign.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "h123": form}))
+    with pytest.raises(UserError, match=form or "unknown"):
+        CampaignFolder.open(tmp_path / "c")
+
+
+def test_no_folder_and_damaged_files_are_clear_errors(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="not a campaign"):
+        CampaignFolder.open(tmp_path / "nothing")
+    (create(tmp_path / "c").path / "campaign.json").write_text("{")
+    with pytest.raises(UserError, match="cannot be read"):
+        CampaignFolder.open(tmp_path / "c")
+
+
+def test_sealed_attempts_stay_and_partial_ones_go(tmp_path: Path) -> None:
+    folder = create(tmp_path / "c")
+    whole, torn = folder.partial("b01-t01", 1), folder.partial("b01-t02", 1)
+    (whole / "logs").mkdir()
+    (whole / "logs" / "client.log").write_text("fine")
+    (torn / "samples.csv").touch()
+    assert folder.seal(whole) == folder.trial("b01-t01", 1)
+    folder.discard_partials()
+    assert folder.sealed() == [folder.trial("b01-t01", 1)]
+    assert (folder.trial("b01-t01", 1) / "logs" / "client.log").read_text() == "fine"
+    assert not torn.exists()
+
+
+def test_a_partial_folder_begins_empty(tmp_path: Path) -> None:
+    folder = create(tmp_path / "c")
+    (folder.partial("b01-t01", 1) / "samples.csv").touch()
+    assert list(folder.partial("b01-t01", 1).iterdir()) == []
+
+
+def test_machine_facts_are_json_and_say_what_matters() -> None:
+    facts = json.loads(json.dumps(machine_facts()))
+    assert facts["cpus"] >= 1
+    assert facts["memory_bytes"] > 2**26
+    assert all(facts[name] for name in ("kernel", "python", "clock_source", "cpu"))

@@ -1,0 +1,81 @@
+"""Samples are taken in exactly by contract or not at all."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from h123.results import ingest
+from h123.results.samples import COLUMNS, SCHEMA
+
+HEADER = ",".join(COLUMNS)
+COLD = "cold,0,1,2,3,4,5,200,0,100,h3,0,0,"
+WARM = "warm,0,6,,7,8,9,200,0,100,h3,0,1,"
+FAILED = 'warm,0,10,,,,20,0,0,0,,,,"other: a ""b"", c"'
+ASKED = {"protocol": "h3"}
+
+
+def write(folder: Path, *lines: str, end: str = "\n") -> Path:
+    (folder / "samples.csv").write_text("\n".join(lines) + end, encoding="utf-8")
+    return folder
+
+
+def test_a_good_file_becomes_parquet_with_nulls_where_it_was_empty(tmp_path: Path) -> None:
+    assert ingest(write(tmp_path, HEADER, COLD, WARM, FAILED), ASKED) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["samples.parquet"]
+    table = pq.read_table(tmp_path / "samples.parquet")
+    assert table.schema.equals(SCHEMA)
+    assert table["connected_ns"].to_pylist() == [2, None, None]
+    assert table["error"].to_pylist() == ["", "", 'other: a "b", c']
+    assert pq.ParquetFile(tmp_path / "samples.parquet").metadata.row_group(0).column(0).compression == "ZSTD"
+
+
+@pytest.mark.parametrize("lines", [None, [], [HEADER]])
+def test_no_samples_are_missing_samples(tmp_path: Path, lines: list[str] | None) -> None:
+    if lines is not None:
+        write(tmp_path, *lines, end="\n" if lines else "")
+    assert [reason["code"] for reason in ingest(tmp_path, ASKED)] == ["samples-missing"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ([HEADER.replace("user", "usr"), WARM], "line 1"),
+        ([HEADER + ",more", WARM + ",1"], "line 1"),
+        ([HEADER, WARM, "warm,0,1"], "line 3: 3 fields instead of 14"),
+        ([HEADER, WARM, WARM.replace("9", "nine")], "line 3: end_ns is 'nine'"),
+        ([HEADER, WARM.replace("9", "9.5")], "line 2: end_ns is '9.5'"),
+        ([HEADER, WARM.replace("9", str(2**63))], "line 2: end_ns is"),
+        ([HEADER, WARM.replace("warm", "hot")], "line 2: phase is 'hot'"),
+        ([HEADER, WARM, "", WARM], "line 3: 0 fields"),
+        ([HEADER, "warm,0,,,7,8,9,200,0,100,h3,0,1,"], "line 2: start_ns is empty"),
+    ],
+)
+def test_a_malformed_file_is_kept_and_the_line_named(tmp_path: Path, lines: list[str], told: str) -> None:
+    (reason,) = ingest(write(tmp_path, *lines), ASKED)
+    assert reason["code"] == "samples-malformed"
+    assert told in reason["detail"]
+    assert [path.name for path in tmp_path.iterdir()] == ["samples.csv"]
+
+
+def test_a_row_torn_by_a_killed_client_is_malformed(tmp_path: Path) -> None:
+    (reason,) = ingest(write(tmp_path, HEADER, WARM, WARM[:20], end=""), ASKED)
+    assert (reason["code"], "line 3" in reason["detail"]) == ("samples-malformed", True)
+
+
+def test_another_protocol_on_a_successful_row_is_wrong(tmp_path: Path) -> None:
+    (reason,) = ingest(write(tmp_path, HEADER, COLD, WARM.replace("h3", "h2")), ASKED)
+    assert reason["code"] == "wrong-protocol"
+    assert "1 of 2 successful requests went over 'h2' instead of 'h3'" in reason["detail"]
+    assert (tmp_path / "samples.parquet").exists()
+
+
+def test_a_failed_request_need_not_have_negotiated(tmp_path: Path) -> None:
+    assert ingest(write(tmp_path, HEADER, FAILED), ASKED) == []
+
+
+def test_the_csv_stays_where_the_parquet_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "samples.parquet.tmp").mkdir()
+    with pytest.raises(OSError, match="samples"):
+        ingest(write(tmp_path, HEADER, WARM), ASKED)
+    assert (tmp_path / "samples.csv").exists()

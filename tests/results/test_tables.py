@@ -1,0 +1,154 @@
+"""Views, the figures of one scan against the same computed by hand, and the export."""
+
+import csv
+import json
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from h123.errors import UserError
+from h123.results import METRICS, CampaignFolder, connect, export, load_attempts
+from h123.results.metrics import measure
+from h123.results.samples import COLUMNS, ingest
+from h123.results.summary import Summary, summarise
+from h123.study import METRICS as STUDY_METRICS
+from synthetic import Scenario, make_campaign
+
+INVALID = "b01-t01-lan-h2-twin"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> CampaignFolder:
+    scenario = Scenario(blocks=1, invalid=frozenset([INVALID]))
+    return make_campaign(tmp_path_factory.mktemp("campaign") / "it's one", scenario)
+
+
+def test_views_hold_all_attempts_and_analyse_the_last_valid(folder: CampaignFolder) -> None:
+    connection = connect(folder)
+
+    def one(query: str) -> int:
+        row = connection.execute(query).fetchone()
+        assert row
+        return int(row[0])
+
+    assert one("SELECT count(*) FROM trials") == 13
+    assert one("SELECT count(*) FROM analysed") == 12
+    assert one(f"SELECT attempt FROM analysed WHERE trial = '{INVALID}'") == 2
+    assert one(f"SELECT count(DISTINCT attempt) FROM samples WHERE trial = '{INVALID}'") == 2
+    assert one("SELECT count(*) FROM samples JOIN analysed USING (trial, attempt) WHERE phase = 'warm'") == 12 * 20
+    assert one("SELECT count(*) FROM trials WHERE cell_network = 'poor' AND cell_protocol = 'h3'") == 1
+
+
+def test_a_campaign_without_trials_has_empty_views(tmp_path: Path) -> None:
+    every = Scenario(blocks=1)
+    trials = {a.trial for a in load_attempts(make_campaign(tmp_path / "all", every))}
+    empty = make_campaign(tmp_path / "none", Scenario(blocks=1, missing=frozenset(trials)))
+    connection = connect(empty)
+    assert connection.execute("SELECT * FROM samples").fetchall() == []
+    assert [name for name, *_ in connection.execute("DESCRIBE samples").fetchall()] == ["trial", "attempt", *COLUMNS]
+    assert load_attempts(empty) == []
+
+
+def test_medians_are_those_of_the_raw_rows(folder: CampaignFolder) -> None:
+    attempt = load_attempts(folder)[3]
+    table = pq.read_table(folder.trial(attempt.trial, attempt.attempt) / "samples.parquet").to_pylist()
+    warm = [row for row in table if row["phase"] == "warm"]
+    cold = [row for row in table if row["phase"] == "cold"]
+    latency = [(row["end_ns"] - row["start_ns"]) * 1e-9 for row in warm]
+    span = (max(row["end_ns"] for row in warm) - min(row["start_ns"] for row in warm)) * 1e-9
+    found = attempt.metrics
+    assert found["latency"] == pytest.approx(np.median(latency))
+    assert found["ttfb"] == pytest.approx(np.median([(r["first_byte_ns"] - r["start_ns"]) * 1e-9 for r in warm]))
+    assert found["goodput"] == pytest.approx(8 * sum(row["bytes_down"] for row in warm) / span)
+    assert found["handshake"] == pytest.approx(np.median([(r["connected_ns"] - r["start_ns"]) * 1e-9 for r in cold]))
+    assert found["cold_latency"] == pytest.approx(np.median([(r["end_ns"] - r["start_ns"]) * 1e-9 for r in cold]))
+    used = {role["name"]: role["cpu"]["main_ns"] * 1e-9 for role in attempt.report["roles"]}
+    assert found["cpu"] == pytest.approx((used["server"] + used["client"]) / len(table))
+    assert found["latency_p95"] is None
+
+
+def test_the_study_room_knows_the_same_metrics() -> None:
+    assert tuple(METRICS) == tuple(STUDY_METRICS)
+
+
+def summary_of(folder: Path, rows: list[str]) -> Summary:
+    """The figures of a samples file with these rows."""
+    folder.mkdir(exist_ok=True)
+    (folder / "samples.csv").write_text("\n".join([",".join(COLUMNS), *rows]) + "\n")
+    ingest(folder, {"protocol": "h2"})
+    return summarise(duckdb.connect(), [folder / "samples.parquet"])[folder / "samples.parquet"]
+
+
+def warm(milliseconds: int, error: str = "", status: int = 200, first_byte: bool = True) -> str:
+    end = milliseconds * 1_000_000
+    return f"warm,0,0,,0,{end // 2 if first_byte else ''},{end},{status},0,100,h2,0,1,{error}"
+
+
+def test_failed_requests_are_slower_than_all_others(tmp_path: Path) -> None:
+    ok = [warm(ms) for ms in (10, 20, 30)]
+    assert measure(summary_of(tmp_path / "1", [*ok, warm(1, "reset")]), {})["latency"] == pytest.approx(0.025)
+    assert measure(summary_of(tmp_path / "2", [*ok, warm(1, "", 503)]), {})["latency"] == pytest.approx(0.025)
+    # As many failures as successes: the median lies between a number and infinity.
+    assert measure(summary_of(tmp_path / "3", [*ok, *[warm(1, "timeout")] * 3]), {})["latency"] is None
+    assert measure(summary_of(tmp_path / "4", [*ok, *[warm(1, "timeout")] * 2]), {})["latency"] == pytest.approx(0.03)
+
+
+def test_a_client_that_does_not_see_first_bytes_has_no_ttfb(tmp_path: Path) -> None:
+    found = measure(summary_of(tmp_path / "1", [warm(10, first_byte=False), warm(20, "reset", first_byte=False)]), {})
+    assert found["ttfb"] is None
+    assert measure(summary_of(tmp_path / "2", [warm(10), warm(30, first_byte=False)]), {})["ttfb"] is None
+
+
+@pytest.mark.parametrize(("count", "p95", "p99"), [(59, False, False), (60, True, False), (300, True, True)])
+def test_high_quantiles_need_many_requests(tmp_path: Path, count: int, p95: bool, p99: bool) -> None:
+    found = measure(summary_of(tmp_path / "many", [warm(10 + i) for i in range(count)]), {})
+    assert ((found["latency_p95"] is not None), (found["latency_p99"] is not None)) == (p95, p99)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "json"])
+def test_exports_hold_all_samples_with_their_cells(folder: CampaignFolder, tmp_path: Path, form: str) -> None:
+    samples, trials = export(folder, form, tmp_path / "out's")
+    assert (samples.name, trials.name) == (f"samples.{form}", f"trials.{form}")
+    tables = [_read(path, form) for path in (samples, trials)]
+    # 20 warm ones a trial, and cold ones: one a connection, four with HTTP/1.1.
+    assert len(tables[0]) == 13 * 21 + 3 * 3
+    assert {str(row["cell_network"]) for row in tables[0]} == {"lan", "medium", "poor"}
+    assert len(tables[1]) == 13
+    known = [row for row in tables[1] if row["latency"] not in (None, "")]
+    assert len(known) == 12
+    assert sorted(path.name for path in samples.parent.iterdir()) == [samples.name, trials.name]
+
+
+def _read(path: Path, form: str) -> list[dict[str, object]]:
+    if form == "parquet":
+        return list(pq.read_table(path).to_pylist())
+    if form == "json":
+        return list(json.loads(path.read_text()))
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_export_complains_of_formats_and_places(folder: CampaignFolder, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="csv, parquet, json"):
+        export(folder, "xlsx", tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match="failed"):
+        export(folder, "csv", tmp_path / "file")
+
+
+def test_a_full_disk_is_a_clear_error_and_leaves_nothing(folder: CampaignFolder, tmp_path: Path) -> None:
+    (tmp_path / "samples.csv.tmp").symlink_to("/dev/full")
+    with pytest.raises(UserError, match="failed") as caught:
+        export(folder, "csv", tmp_path)
+    assert "space" in caught.value.message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lost_file_is_named(tmp_path: Path) -> None:
+    folder = make_campaign(tmp_path / "c", Scenario(blocks=1))
+    (folder.sealed()[0] / "samples.parquet").unlink()
+    with pytest.raises(UserError, match=r"no samples\.parquet"):
+        load_attempts(folder)
