@@ -49,5 +49,5 @@ def _control_plane() -> list[Check]:
             "with one processor, client, server and link disturb each other: use a machine with two or more",
         ),
         Check("disk space", free >= _ROOM_BYTES, f"{free / 1e9:.1f} GB free", "free at least 2 GB"),
-        Check("Go", go is not None, go or "not found", "apt install golang (1.24 or newer): builds the subject `go`"),
+        Check("Go", go is not None, go or "not found", "Go 1.26 or newer builds the subject `go`"),
     ]
