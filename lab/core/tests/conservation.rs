@@ -203,6 +203,27 @@ proptest! {
         prop_assert!(deliveries.is_sorted());
     }
 
+    /// Without a rate packets do not wait for one another: another size, and even a fate of its own, of one packet
+    /// leaves all others as they were, with their losses, copies, jitter and reordering.
+    #[test]
+    fn one_packet_does_not_touch_the_luck_of_others(
+        mut direction in any_direction(), seed: u64, packets in any_packets(),
+        changed: prop::sample::Index, bytes in 20u32..=1500,
+    ) {
+        (direction.rate, direction.queue) = (None, None);
+        direction.changes.iter_mut().for_each(|change| change.rate = None);
+        let jitter = Jitter { spread_ns: 50_000, distribution: Distribution::Normal, keep_order: false };
+        direction.jitter = Some(jitter);
+        let changed = changed.index(packets.len());
+        let mut others = packets.clone();
+        others[changed].1 = Packet { bytes, udp: !packets[changed].1.udp };
+        let mut before = common::fates(&direction, seed, &packets);
+        let mut after = common::fates(&direction, seed, &others);
+        before.remove(changed);
+        after.remove(changed);
+        prop_assert_eq!(before, after);
+    }
+
     /// On a link without delay a delivery is a departure. In any window that begins with one, the packets after it
     /// have at most the rate's bits (departures are rounded up to a nanosecond, so a window may be short of one).
     #[test]

@@ -87,6 +87,7 @@ fn a_short_chain_agrees_with_full_enumeration() {
     let (p, r, good, bad) = (0.3, 0.4, 0.1, 0.8);
     let start = p / (p + r);
     let mut counts = [0.0; 9];
+    let mut runs_end = 0.0;
     for states in 0u32..256 {
         let is_bad = |i: u32| states >> i & 1 == 1;
         let mut weight = if is_bad(0) { start } else { 1.0 - start };
@@ -107,9 +108,19 @@ fn a_short_chain_agrees_with_full_enumeration() {
                     1.0 - share
                 }
             };
-            counts[lost.count_ones() as usize] += weight * (0..8).map(fate).product::<f64>();
+            let probability = weight * (0..8).map(fate).product::<f64>();
+            counts[lost.count_ones() as usize] += probability;
+            if lost & 0b11 == 0b01 {
+                runs_end += probability;
+            }
         }
     }
+    let burst = chain(p, r, good, bad).mean_burst().unwrap();
+    let mean = (0..9).map(|k| k as f64 / 8.0 * counts[k]).sum::<f64>();
+    assert!(
+        (burst - mean / runs_end).abs() < 1e-12,
+        "mean burst {burst}"
+    );
     for confidence in [0.5, 0.8, 0.9, 0.95, 0.99, 0.999] {
         let tail = (1.0 - confidence) / 2.0;
         let low = (0..9)

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{direction, fates, losses, tcp, udp};
-use h123_link::{Loss, Path, binomial_interval, expected_losses, stream_seed};
+use h123_link::{Blackout, Loss, Path, binomial_interval, expected_losses, stream_seed};
 use proptest::prelude::*;
 
 /// The drop sets below were computed by a ChaCha8 written apart in Python: they hold the stream to its specification.
@@ -64,6 +64,22 @@ fn a_loss_model_that_comes_later_acts_from_its_time_on() {
         r#"{"changes": [{"at_ns": 50, "loss": {"random": 1}}, {"at_ns": 70, "loss": {"random": 0}}]}"#,
     );
     assert_eq!(losses(&later, 1, 100, 1), (50..70).collect::<Vec<_>>());
+}
+
+/// With this seed the chain is good before the blackout and bad at its end: it has to step within.
+#[test]
+fn a_blackout_leaves_the_losses_after_it_as_they_were() {
+    let mut bursts = direction(r#"{"loss": {"gilbert_elliott": {"p": 0.02, "r": 0.25}}}"#);
+    let mut expected = expected_losses(&bursts, 1, 1000);
+    assert!(!expected.contains(&103) && expected.contains(&108) && expected.contains(&109));
+    expected.retain(|index| !(104..109).contains(index));
+    expected.extend(104..109);
+    expected.sort_unstable();
+    bursts.blackouts = vec![Blackout {
+        from_ns: 104,
+        to_ns: 109,
+    }];
+    assert_eq!(losses(&bursts, 1, 1000, 1), expected);
 }
 
 #[test]

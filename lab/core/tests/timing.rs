@@ -20,10 +20,9 @@ fn delay_is_added() {
 
 #[test]
 fn a_time_that_goes_back_is_taken_for_the_latest() {
-    assert_eq!(
-        deliveries(r#"{"delay_ns": 5}"#, &[(100, 40), (10, 40)]),
-        [Some(105), Some(105)]
-    );
+    let json = r#"{"rate": {"bps": 12000000}, "queue": {"ns": 1000000}}"#;
+    let packets = [(5 * MS, 1500), (0, 1500)];
+    assert_eq!(deliveries(json, &packets), [6, 7].map(|ms| Some(ms * MS)));
 }
 
 #[test]
@@ -43,6 +42,14 @@ fn fractions_of_a_nanosecond_do_not_add_up() {
     let packets = vec![(0, 3); 7000];
     let last = deliveries(r#"{"rate": {"bps": 7000000000}}"#, &packets).pop();
     assert_eq!(last, Some(Some(24_000)));
+}
+
+#[test]
+fn what_a_packet_leaves_of_a_nanosecond_is_gone_after_a_pause() {
+    // At 7 Gbit/s one byte takes 8/7 ns and six take 48/7 ns.
+    let json = r#"{"rate": {"bps": 7000000000}}"#;
+    assert_eq!(deliveries(json, &[(0, 1), (0, 6)]), [Some(2), Some(8)]);
+    assert_eq!(deliveries(json, &[(0, 1), (10, 6)]), [Some(2), Some(17)]);
 }
 
 #[test]
@@ -244,6 +251,20 @@ fn a_packet_ahead_overtakes_although_order_is_kept() {
         (low..=high).contains(&(ahead as u64)),
         "{ahead} of 200 packets went ahead"
     );
+}
+
+#[test]
+fn a_packet_ahead_does_not_open_the_way_for_the_next() {
+    let json = r#"{"delay_ns": 20000000, "reorder": {"share": 0.5, "ahead_ns": 15000000},
+        "changes": [{"at_ns": 2000000, "delay_ns": 1000000}]}"#;
+    // With this seed the second of three packets goes ahead.
+    let fates = fates(
+        &direction(json),
+        5,
+        &[(0, tcp(40)), (MS, tcp(40)), (2 * MS, tcp(40))],
+    );
+    let deliveries: Vec<_> = fates.into_iter().map(common::delivery).collect();
+    assert_eq!(deliveries, [20, 6, 20].map(|ms| Some(ms * MS)));
 }
 
 #[test]
