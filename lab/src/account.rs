@@ -19,7 +19,10 @@ pub struct CpuTime {
 impl CpuTime {
     pub fn of(usage: &libc::rusage) -> Self {
         let ns = |t: libc::timeval| t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1_000;
-        Self { user_ns: ns(usage.ru_utime), system_ns: ns(usage.ru_stime) }
+        Self {
+            user_ns: ns(usage.ru_utime),
+            system_ns: ns(usage.ru_stime),
+        }
     }
 
     pub fn total_ns(self) -> u64 {
@@ -71,7 +74,10 @@ impl Stat {
 }
 
 fn ticks_per_second() -> u64 {
-    sysconf(SysconfVar::CLK_TCK).ok().flatten().map_or(100, |n| n as u64)
+    sysconf(SysconfVar::CLK_TCK)
+        .ok()
+        .flatten()
+        .map_or(100, |n| n as u64)
 }
 
 /// The counters of `/proc/net/snmp` and `netstat` that are not zero, as `Proto.Name`.
@@ -81,7 +87,10 @@ pub fn counters(text: &str) -> BTreeMap<String, i64> {
         let (protocol, names) = pair[0].split_once(':').unwrap_or((pair[0], ""));
         let values = pair[1].split_once(':').map_or("", |(_, v)| v);
         let values = values.split_whitespace().map(str::parse::<i64>);
-        names.split_whitespace().zip(values).filter_map(move |(name, value)| Some((format!("{protocol}.{name}"), value.ok()?)))
+        names
+            .split_whitespace()
+            .zip(values)
+            .filter_map(move |(name, value)| Some((format!("{protocol}.{name}"), value.ok()?)))
     });
     pairs.filter(|(_, value)| *value != 0).collect()
 }
@@ -111,10 +120,22 @@ impl Machine {
         let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
         // user nice system idle iowait irq softirq steal
         let tick_ns = 1_000_000_000 / ticks_per_second();
-        let ticks: Vec<u64> =
-            stat.lines().next().unwrap_or("").split_whitespace().skip(1).filter_map(|v| v.parse().ok()).collect();
-        let of = |columns: &[usize]| columns.iter().filter_map(|&i| ticks.get(i)).sum::<u64>() * tick_ns;
-        Self { at_ns: now_ns(), busy_ns: of(&[0, 1, 2, 5, 6]), steal_ns: of(&[7]), cpu_pressure_ns: cpu_pressure_ns() }
+        let ticks: Vec<u64> = stat
+            .lines()
+            .next()
+            .unwrap_or("")
+            .split_whitespace()
+            .skip(1)
+            .filter_map(|v| v.parse().ok())
+            .collect();
+        let of =
+            |columns: &[usize]| columns.iter().filter_map(|&i| ticks.get(i)).sum::<u64>() * tick_ns;
+        Self {
+            at_ns: now_ns(),
+            busy_ns: of(&[0, 1, 2, 5, 6]),
+            steal_ns: of(&[7]),
+            cpu_pressure_ns: cpu_pressure_ns(),
+        }
     }
 
     pub fn since(&self, start: &Self) -> MachineReport {
@@ -123,13 +144,19 @@ impl Machine {
             wall_ns: self.at_ns - start.at_ns,
             busy_ns: self.busy_ns.saturating_sub(start.busy_ns),
             steal_ns: self.steal_ns.saturating_sub(start.steal_ns),
-            cpu_pressure_ns: self.cpu_pressure_ns.zip(start.cpu_pressure_ns).map(|(now, then)| now.saturating_sub(then)),
+            cpu_pressure_ns: self
+                .cpu_pressure_ns
+                .zip(start.cpu_pressure_ns)
+                .map(|(now, then)| now.saturating_sub(then)),
         }
     }
 }
 
 pub fn cpus() -> usize {
-    sysconf(SysconfVar::_NPROCESSORS_ONLN).ok().flatten().map_or(1, |n| n as usize)
+    sysconf(SysconfVar::_NPROCESSORS_ONLN)
+        .ok()
+        .flatten()
+        .map_or(1, |n| n as usize)
 }
 
 fn cpu_pressure_ns() -> Option<u64> {
@@ -146,8 +173,15 @@ mod tests {
     #[test]
     fn counters_carry_their_protocol_and_leave_zeros_out() {
         let text = "Tcp: InSegs MaxConn RetransSegs\nTcp: 12 -1 0\nUdp: RcvbufErrors\nUdp: 3\n";
-        let expected = [("Tcp.InSegs", 12), ("Tcp.MaxConn", -1), ("Udp.RcvbufErrors", 3)];
-        assert_eq!(counters(text), expected.map(|(k, v)| (k.to_string(), v)).into());
+        let expected = [
+            ("Tcp.InSegs", 12),
+            ("Tcp.MaxConn", -1),
+            ("Udp.RcvbufErrors", 3),
+        ];
+        assert_eq!(
+            counters(text),
+            expected.map(|(k, v)| (k.to_string(), v)).into()
+        );
     }
 
     #[test]

@@ -8,17 +8,21 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use h123_link::{Direction, Loss, Queue, Rate};
-use nix::sys::socket::{MsgFlags, recv, setsockopt, sockopt::{RcvBufForce, UdpGsoSegment}};
+use nix::sys::socket::{
+    MsgFlags, recv, setsockopt,
+    sockopt::{RcvBufForce, UdpGsoSegment},
+};
 use serde::Serialize;
 
 use crate::account::cpus;
-use crate::check::{Quantiles, overload, pass};
 use crate::clock::now_ns;
 use crate::enclosure::{self, Tmp};
 use crate::link::Course;
 use crate::network::{Emulated, Network};
-use crate::probe::{Place, SMALLEST, Train};
+use crate::passage::{Quantiles, pass};
+use crate::probe::Place;
 use crate::refusal::Refusal;
+use crate::train::{SMALLEST, Train, overload};
 use crate::trial::{LinkKind, Profile, Trial};
 
 const SEED: u64 = 123;
@@ -86,26 +90,63 @@ fn burn(stop: &AtomicBool) {
 fn measure(load: &'static str, json: bool) -> Result<Vec<Figure>> {
     let mut figures = vec![];
     let mut add = |figure: String, configured: String, (measured, met): (String, bool), bar| {
-        let figure = Figure { load, figure, configured, measured, bar, met };
+        let figure = Figure {
+            load,
+            figure,
+            configured,
+            measured,
+            bar,
+            met,
+        };
         if !json {
             println!(
                 "{:<5} {:<22} {:<18} {:<48} {:<36} {}",
-                figure.load, figure.figure, figure.configured, figure.measured, figure.bar, if met { "met" } else { "MISSED" }
+                figure.load,
+                figure.figure,
+                figure.configured,
+                figure.measured,
+                figure.bar,
+                if met { "met" } else { "MISSED" }
             );
         }
         figures.push(figure);
     };
     for ms in DELAYS_MS {
-        add("one-way delay error".into(), format!("{ms} ms"), delay(ms)?, "p50 <= 100 us, p99 <= 500 us");
+        add(
+            "one-way delay error".into(),
+            format!("{ms} ms"),
+            delay(ms)?,
+            "p50 <= 100 us, p99 <= 500 us",
+        );
     }
     for mbit in RATES_MBIT {
-        add("rate at 1.2 x load".into(), format!("{mbit} Mbit/s"), rate(mbit)?, "within 1 %");
+        add(
+            "rate at 1.2 x load".into(),
+            format!("{mbit} Mbit/s"),
+            rate(mbit)?,
+            "within 1 %",
+        );
     }
     for share in LOSSES {
-        add("loss, drop set".into(), format!("{} %", share * 100.0), loss(share)?, "99.9 % interval, the seed's own set");
+        add(
+            "loss, drop set".into(),
+            format!("{} %", share * 100.0),
+            loss(share)?,
+            "99.9 % interval, the seed's own set",
+        );
     }
-    add("TCP, one connection".into(), "no limit, 0 ms".into(), tcp()?, ">= 1 Gbit/s");
-    add(format!("{SEGMENTS}-segment GSO batch"), "1 %".into(), gso()?, "mean loss burst < 1.1");
+    add(
+        "TCP, one connection".into(),
+        "no limit, 0 ms".into(),
+        tcp()?,
+        ">= 1 Gbit/s",
+    );
+    add(
+        format!("{SEGMENTS}-segment GSO batch"),
+        "1 %".into(),
+        gso()?,
+        "mean loss burst < 1.1",
+    );
     Ok(figures)
 }
 
@@ -116,14 +157,23 @@ struct Bed {
 
 impl Bed {
     fn new(direction: Direction) -> Result<Self> {
-        let profile = Profile { kind: LinkKind::Emulated, up: Some(direction.clone()), down: Some(direction) };
+        let profile = Profile {
+            kind: LinkKind::Emulated,
+            up: Some(direction.clone()),
+            down: Some(direction),
+        };
         let trial = Trial::bed(profile, SEED);
-        Ok(Self { network: Network::build(&trial)? })
+        Ok(Self {
+            network: Network::build(&trial)?,
+        })
     }
 
     fn parts(&mut self) -> (&mut Emulated, [Place<'_>; 2]) {
         let Network { hosts, links, .. } = &mut self.network;
-        let ends = [(&hosts[0], Ipv4Addr::new(10, 1, 0, 1)), (&hosts[1], Ipv4Addr::new(10, 1, 0, 2))];
+        let ends = [
+            (&hosts[0], Ipv4Addr::new(10, 1, 0, 1)),
+            (&hosts[1], Ipv4Addr::new(10, 1, 0, 2)),
+        ];
         (links[0].as_mut().expect("the bed's link is emulated"), ends)
     }
 }
@@ -131,59 +181,106 @@ impl Bed {
 fn steady(count: u64, interval_ns: u64) -> impl Fn(&Direction) -> Option<Train> {
     move |_| {
         let offsets_ns = (0..count).map(|i| i * interval_ns).collect();
-        Some(Train { bytes: SMALLEST, offsets_ns, catch_up: false, tail_ns: 0 })
+        Some(Train {
+            bytes: SMALLEST,
+            offsets_ns,
+            catch_up: false,
+            tail_ns: 0,
+        })
     }
 }
 
 fn delay(ms: u64) -> Result<(String, bool)> {
-    let mut bed = Bed::new(Direction { delay_ns: ms * MS, ..Direction::default() })?;
+    let mut bed = Bed::new(Direction {
+        delay_ns: ms * MS,
+        ..Direction::default()
+    })?;
     let (emulated, ends) = bed.parts();
     let course = emulated.base.clone();
     let passed = pass(emulated, ends, &course, steady(DELAY_PROBES, MS))?;
-    let mut errors: Vec<i64> = passed.iter().flatten().flat_map(|p| p.delay_errors(usize::MAX)).collect();
+    let mut errors: Vec<i64> = passed
+        .iter()
+        .flatten()
+        .flat_map(|p| p.delay_errors(usize::MAX))
+        .collect();
     errors.sort_unstable();
     let q = Quantiles::of(&errors).context("no probe arrived")?;
     let us = |ns: i64| ns / 1000;
-    let measured = format!("p50 {} us, p99 {} us, max {} us", us(q.p50), us(q.p99), us(q.max));
+    let measured = format!(
+        "p50 {} us, p99 {} us, max {} us",
+        us(q.p50),
+        us(q.p99),
+        us(q.max)
+    );
     Ok((measured, us(q.p50).abs() <= 100 && us(q.p99).abs() <= 500))
 }
 
 fn rate(mbit: u64) -> Result<(String, bool)> {
     let bps = mbit * 1_000_000;
     let queue = Some(Queue::Bytes(bps / 8 / 10));
-    let mut bed = Bed::new(Direction { rate: Some(Rate::Constant { bps }), queue, ..Direction::default() })?;
+    let mut bed = Bed::new(Direction {
+        rate: Some(Rate::Constant { bps }),
+        queue,
+        ..Direction::default()
+    })?;
     let (emulated, ends) = bed.parts();
     let course = emulated.base.clone();
     let passed = pass(emulated, ends, &course, overload)?;
-    let rates: Vec<u64> = passed.iter().flatten().filter_map(|p| Some(p.rate(bps)?.measured_bps)).collect();
+    let rates: Vec<u64> = passed
+        .iter()
+        .flatten()
+        .filter_map(|p| Some(p.rate(bps)?.measured_bps))
+        .collect();
     let off = |measured: &u64| (*measured as f64 / bps as f64 - 1.0) * 100.0;
-    let texts: Vec<String> = rates.iter().map(|r| format!("{:.3}", *r as f64 / 1e6)).collect();
+    let texts: Vec<String> = rates
+        .iter()
+        .map(|r| format!("{:.3}", *r as f64 / 1e6))
+        .collect();
     let met = rates.len() == 2 && rates.iter().all(|r| off(r).abs() <= 1.0);
     Ok((format!("{} Mbit/s (up, down)", texts.join(", ")), met))
 }
 
 fn loss(share: f64) -> Result<(String, bool)> {
-    let mut bed = Bed::new(Direction { loss: Some(Loss::Random(share)), ..Direction::default() })?;
+    let mut bed = Bed::new(Direction {
+        loss: Some(Loss::Random(share)),
+        ..Direction::default()
+    })?;
     let (emulated, ends) = bed.parts();
     let course: Course = emulated.base.clone();
     let passed = pass(emulated, ends, &course, steady(LOSS_PROBES, MS / 10))?;
     let (mut texts, mut met) = (vec![], true);
     for (way, passed) in passed.iter().enumerate() {
-        let checked = passed.as_ref().and_then(|p| p.loss(course.direction(way), course.seed(way)));
+        let checked = passed
+            .as_ref()
+            .and_then(|p| p.loss(course.direction(way), course.seed(way)));
         let checked = checked.context("no loss was measured")?;
         met &= checked.identical && (checked.low..=checked.high).contains(&checked.lost);
-        texts.push(format!("{:.3} %", 100.0 * checked.lost as f64 / checked.sent as f64));
+        texts.push(format!(
+            "{:.3} %",
+            100.0 * checked.lost as f64 / checked.sent as f64
+        ));
         met &= checked.lost == checked.expected_lost;
     }
-    Ok((format!("{} (up, down), set {}", texts.join(", "), if met { "identical" } else { "DIFFERS" }), met))
+    Ok((
+        format!(
+            "{} (up, down), set {}",
+            texts.join(", "),
+            if met { "identical" } else { "DIFFERS" }
+        ),
+        met,
+    ))
 }
 
 /// One bulk connection, client to server.
 fn tcp() -> Result<(String, bool)> {
     let mut bed = Bed::new(Direction::default())?;
     let (_, [client, server]) = bed.parts();
-    let listener = server.0.within(|| Ok(TcpListener::bind(SocketAddrV4::new(server.1, TCP_PORT))?))?;
-    let mut outgoing = client.0.within(|| Ok(TcpStream::connect(SocketAddrV4::new(server.1, TCP_PORT))?))?;
+    let listener = server
+        .0
+        .within(|| Ok(TcpListener::bind(SocketAddrV4::new(server.1, TCP_PORT))?))?;
+    let mut outgoing = client
+        .0
+        .within(|| Ok(TcpStream::connect(SocketAddrV4::new(server.1, TCP_PORT))?))?;
     let (mut incoming, _) = listener.accept()?;
     let end_ns = now_ns() + TCP_SECONDS * 1_000_000_000;
     let (bytes, ns) = std::thread::scope(|scope| -> Result<(u64, u64)> {
@@ -211,19 +308,26 @@ fn tcp() -> Result<(String, bool)> {
 /// Batches that the kernel segments (UDP_SEGMENT): losses must hit single datagrams.
 fn gso() -> Result<(String, bool)> {
     let loss = Some(Loss::Random(0.01));
-    let mut bed = Bed::new(Direction { loss, ..Direction::default() })?;
+    let mut bed = Bed::new(Direction {
+        loss,
+        ..Direction::default()
+    })?;
     let (_, [client, server]) = bed.parts();
     let address = SocketAddrV4::new(server.1, TCP_PORT);
     let receiver = server.0.within(|| Ok(UdpSocket::bind(address)?))?;
     setsockopt(&receiver, RcvBufForce, &(64 << 20))?;
-    let sender = client.0.within(|| Ok(UdpSocket::bind(SocketAddrV4::new(client.1, 0))?))?;
+    let sender = client
+        .0
+        .within(|| Ok(UdpSocket::bind(SocketAddrV4::new(client.1, 0))?))?;
     setsockopt(&sender, UdpGsoSegment, &(SEGMENT as i32))?;
     let mut batch = vec![0; SEGMENT * SEGMENTS];
     for number in 0..BATCHES {
         for (segment, bytes) in batch.chunks_mut(SEGMENT).enumerate() {
             bytes[..8].copy_from_slice(&((number * SEGMENTS + segment) as u64).to_le_bytes());
         }
-        sender.send_to(&batch, address).context("sending a GSO batch")?;
+        sender
+            .send_to(&batch, address)
+            .context("sending a GSO batch")?;
         std::thread::sleep(Duration::from_micros(500));
     }
     std::thread::sleep(Duration::from_millis(50));
@@ -236,5 +340,8 @@ fn gso() -> Result<(String, bool)> {
     let runs = lost.chunk_by(|a, b| a == b).filter(|run| run[0]).count();
     let mean = losses as f64 / runs.max(1) as f64;
     let share = 100.0 * losses as f64 / lost.len() as f64;
-    Ok((format!("{share:.2} % lost, mean burst {mean:.3}"), losses > 0 && mean < 1.1))
+    Ok((
+        format!("{share:.2} % lost, mean burst {mean:.3}"),
+        losses > 0 && mean < 1.1,
+    ))
 }

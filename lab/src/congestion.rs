@@ -5,7 +5,8 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use anyhow::{Context, Result, bail};
 use nix::errno::Errno;
 use nix::sys::socket::{
-    AddressFamily, SockFlag, SockType, SockaddrIn, connect, getsockopt, socket, sockopt::TcpCongestion,
+    AddressFamily, SockFlag, SockType, SockaddrIn, connect, getsockopt, socket,
+    sockopt::TcpCongestion,
 };
 use std::os::fd::AsRawFd;
 
@@ -16,7 +17,10 @@ const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 pub fn towards(peer: Ipv4Addr) -> Result<String> {
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
     let socket = socket(AddressFamily::Inet, SockType::Stream, flags, None)?;
-    match connect(socket.as_raw_fd(), &SockaddrIn::from(SocketAddrV4::new(peer, 9))) {
+    match connect(
+        socket.as_raw_fd(),
+        &SockaddrIn::from(SocketAddrV4::new(peer, 9)),
+    ) {
         Ok(()) | Err(Errno::EINPROGRESS | Errno::ECONNREFUSED) => {}
         Err(error) => return Err(error).context(format!("trying the route to {peer}")),
     }
@@ -26,7 +30,8 @@ pub fn towards(peer: Ipv4Addr) -> Result<String> {
 
 /// Fails if a controller is not among those of this machine.
 pub fn require(name: &str) -> Result<()> {
-    let available = std::fs::read_to_string(AVAILABLE).with_context(|| format!("reading {AVAILABLE}"))?;
+    let available =
+        std::fs::read_to_string(AVAILABLE).with_context(|| format!("reading {AVAILABLE}"))?;
     if available.split_whitespace().any(|known| known == name) {
         return Ok(());
     }

@@ -23,26 +23,56 @@ struct Finding {
 /// Prints the findings; exit status 0 if a lab can run here, 3 if not.
 pub fn doctor(json: bool) -> u8 {
     // Namespaces are tried on threads, so that this process stays where it is.
-    let findings = [root(), namespaces(), tun(), priority(), congestion(), buffers(), processors()];
+    let findings = [
+        root(),
+        namespaces(),
+        tun(),
+        priority(),
+        congestion(),
+        buffers(),
+        processors(),
+    ];
     if json {
-        println!("{}", serde_json::to_string_pretty(&findings).expect("findings are plain data"));
+        println!(
+            "{}",
+            serde_json::to_string_pretty(&findings).expect("findings are plain data")
+        );
     } else {
         findings.iter().for_each(Finding::print);
     }
     let needed = ["root", "namespaces", "tun"];
-    if findings.iter().all(|f| f.ok || !needed.contains(&f.name)) { 0 } else { 3 }
+    if findings.iter().all(|f| f.ok || !needed.contains(&f.name)) {
+        0
+    } else {
+        3
+    }
 }
 
 impl Finding {
     fn new(name: &'static str, result: Result<String, String>, remedy: &'static str) -> Self {
         match result {
-            Ok(detail) => Self { name, ok: true, detail, remedy: "" },
-            Err(detail) => Self { name, ok: false, detail, remedy },
+            Ok(detail) => Self {
+                name,
+                ok: true,
+                detail,
+                remedy: "",
+            },
+            Err(detail) => Self {
+                name,
+                ok: false,
+                detail,
+                remedy,
+            },
         }
     }
 
     fn print(&self) {
-        println!("{:<4} {:<12} {}", if self.ok { "ok" } else { "NO" }, self.name, self.detail);
+        println!(
+            "{:<4} {:<12} {}",
+            if self.ok { "ok" } else { "NO" },
+            self.name,
+            self.detail
+        );
         if !self.ok {
             println!("{:<17} -> {}", "", self.remedy);
         }
@@ -51,7 +81,11 @@ impl Finding {
 
 fn root() -> Finding {
     let root = nix::unistd::Uid::effective().is_root();
-    let result = if root { Ok("running as root".into()) } else { Err("not root".to_string()) };
+    let result = if root {
+        Ok("running as root".into())
+    } else {
+        Err("not root".to_string())
+    };
     Finding::new("root", result, "network namespaces need root: use sudo")
 }
 
@@ -68,32 +102,60 @@ fn tun() -> Finding {
     let result = Host::create("doctor").and_then(|host| host.within(|| Tun::create("h123-doctor")));
     Finding::new(
         "tun",
-        result.map(|_| "TUN devices with checksum offload can be created".into()).map_err(|e| format!("{e:#}")),
+        result
+            .map(|_| "TUN devices with checksum offload can be created".into())
+            .map_err(|e| format!("{e:#}")),
         "load the module (modprobe tun); in a container, pass --device /dev/net/tun",
     )
 }
 
 fn priority() -> Finding {
-    let granted = std::thread::spawn(|| realtime::prefer(realtime::PROBE)).join().unwrap_or(false);
+    let granted = std::thread::spawn(|| realtime::prefer(realtime::PROBE))
+        .join()
+        .unwrap_or(false);
     let result = if granted {
         Ok("SCHED_FIFO is granted".into())
     } else {
-        Err("SCHED_FIFO is refused: links release packets late when the machine is busy".to_string())
+        Err(
+            "SCHED_FIFO is refused: links release packets late when the machine is busy"
+                .to_string(),
+        )
     };
-    Finding::new("real-time", result, "run as root outside a cgroup-v1 cpu group; in a container, --cap-add SYS_NICE --ulimit rtprio=99")
+    Finding::new(
+        "real-time",
+        result,
+        "run as root outside a cgroup-v1 cpu group; in a container, --cap-add SYS_NICE --ulimit rtprio=99",
+    )
 }
 
 fn congestion() -> Finding {
-    let read = |name| fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).unwrap_or_default().trim().to_string();
+    let read = |name| {
+        fs::read_to_string(format!("/proc/sys/net/ipv4/{name}"))
+            .unwrap_or_default()
+            .trim()
+            .to_string()
+    };
     let available = read("tcp_available_congestion_control");
-    let detail = format!("TCP has {available}; this machine's default is {}", read("tcp_congestion_control"));
-    let complete = ["cubic", "reno", "bbr"].iter().all(|name| available.split_whitespace().any(|a| a == *name));
-    Finding::new("congestion", if complete { Ok(detail) } else { Err(detail) }, "modprobe tcp_cubic tcp_bbr (only studies that name the missing controller need it)")
+    let detail = format!(
+        "TCP has {available}; this machine's default is {}",
+        read("tcp_congestion_control")
+    );
+    let complete = ["cubic", "reno", "bbr"]
+        .iter()
+        .all(|name| available.split_whitespace().any(|a| a == *name));
+    Finding::new(
+        "congestion",
+        if complete { Ok(detail) } else { Err(detail) },
+        "modprobe tcp_cubic tcp_bbr (only studies that name the missing controller need it)",
+    )
 }
 
 fn buffers() -> Finding {
     let read = |name: &str| -> u64 {
-        fs::read_to_string(format!("/proc/sys/net/core/{name}")).ok().and_then(|t| t.trim().parse().ok()).unwrap_or(0)
+        fs::read_to_string(format!("/proc/sys/net/core/{name}"))
+            .ok()
+            .and_then(|t| t.trim().parse().ok())
+            .unwrap_or(0)
     };
     let (receive, send) = (read("rmem_max"), read("wmem_max"));
     let detail = format!("UDP sockets may have {receive} bytes to receive and {send} to send");
@@ -108,5 +170,9 @@ fn buffers() -> Finding {
 fn processors() -> Finding {
     let cpus = account::cpus();
     let detail = format!("{cpus} processors online");
-    Finding::new("processors", if cpus >= 2 { Ok(detail) } else { Err(detail) }, "with one processor the link and the roles take turns: use at least two")
+    Finding::new(
+        "processors",
+        if cpus >= 2 { Ok(detail) } else { Err(detail) },
+        "with one processor the link and the roles take turns: use at least two",
+    )
 }

@@ -25,7 +25,12 @@ use nix::unistd::{ForkResult, Pid, Uid, fork, getppid, pipe};
 use crate::refusal::Refusal;
 
 /// Signals that end a trial early.
-const INTERRUPTS: [Signal; 4] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
+const INTERRUPTS: [Signal; 4] = [
+    Signal::SIGINT,
+    Signal::SIGTERM,
+    Signal::SIGHUP,
+    Signal::SIGQUIT,
+];
 
 /// What `/tmp` is for the roles.
 pub enum Tmp {
@@ -42,14 +47,18 @@ pub enum Tmp {
 pub fn run(die_with_parent: bool, tmp: Tmp, body: impl FnOnce() -> u8) -> Result<u8, Refusal> {
     let parent = getppid();
     if die_with_parent {
-        set_pdeathsig(Signal::SIGKILL).map_err(|e| Refusal::machine(format!("cannot follow the parent process: {e}")))?;
+        set_pdeathsig(Signal::SIGKILL)
+            .map_err(|e| Refusal::machine(format!("cannot follow the parent process: {e}")))?;
         if getppid() != parent {
             return Err(Refusal::machine("the parent process has ended"));
         }
     }
     require_root_and_tun()?;
-    SigSet::all().thread_block().expect("a full signal set is valid");
-    let (outside, lifeline) = pipe().map_err(|e| Refusal::machine(format!("cannot create a pipe: {e}")))?;
+    SigSet::all()
+        .thread_block()
+        .expect("a full signal set is valid");
+    let (outside, lifeline) =
+        pipe().map_err(|e| Refusal::machine(format!("cannot create a pipe: {e}")))?;
     unshare(CloneFlags::CLONE_NEWPID).map_err(no_namespaces)?;
     // SAFETY: no thread has been started yet, so the child may do anything.
     match unsafe { fork() }.map_err(|e| Refusal::machine(format!("cannot fork: {e}")))? {
@@ -78,7 +87,11 @@ fn require_root_and_tun() -> Result<(), Refusal> {
             "a lab is made of network namespaces, which only root may create: run this as root (sudo)",
         ));
     }
-    match OpenOptions::new().read(true).write(true).open("/dev/net/tun") {
+    match OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/net/tun")
+    {
         Ok(_) => Ok(()),
         Err(e) => Err(Refusal::machine(format!(
             "cannot open /dev/net/tun ({e}), from which emulated links are made: load the module (modprobe tun), or in a container pass --device /dev/net/tun"
@@ -101,7 +114,11 @@ fn wait_outside(child: Pid) -> Result<u8, Refusal> {
     loop {
         let signal = waited_for.wait().expect("a set of valid signals");
         if signal != Signal::SIGCHLD {
-            let order = if interrupt.is_none() { Signal::SIGTERM } else { Signal::SIGKILL };
+            let order = if interrupt.is_none() {
+                Signal::SIGTERM
+            } else {
+                Signal::SIGKILL
+            };
             interrupt = Some(signal);
             // The enclosure may have ended already: then SIGCHLD is on its way.
             let _ = kill(child, order);
@@ -109,9 +126,9 @@ fn wait_outside(child: Pid) -> Result<u8, Refusal> {
         }
         let status = match waitpid(child, Some(WaitPidFlag::WNOHANG)) {
             Ok(WaitStatus::Exited(_, status)) => Ok(status as u8),
-            Ok(WaitStatus::Signaled(_, signal, _)) => {
-                Err(Refusal::machine(format!("the lab was ended by {signal}: nothing of it is left")))
-            }
+            Ok(WaitStatus::Signaled(_, signal, _)) => Err(Refusal::machine(format!(
+                "the lab was ended by {signal}: nothing of it is left"
+            ))),
             _ => continue,
         };
         return match interrupt {
@@ -123,20 +140,32 @@ fn wait_outside(child: Pid) -> Result<u8, Refusal> {
 
 /// The child's part: tie its life to the process outside, leave the machine's namespaces.
 fn enter(outside: &OwnedFd, tmp: &Tmp) -> Result<(), Refusal> {
-    set_pdeathsig(Signal::SIGKILL).map_err(|e| Refusal::machine(format!("cannot follow the process outside: {e}")))?;
+    set_pdeathsig(Signal::SIGKILL)
+        .map_err(|e| Refusal::machine(format!("cannot follow the process outside: {e}")))?;
     // The process outside may have ended before the line above: then its end of the pipe is closed.
     let mut ends = [PollFd::new(outside.as_fd(), PollFlags::POLLIN)];
     if poll(&mut ends, PollTimeout::ZERO) != Ok(0) {
         return Err(Refusal::machine("the process outside has ended"));
     }
-    let apart = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWIPC | CloneFlags::CLONE_NEWUTS;
+    let apart = CloneFlags::CLONE_NEWNS
+        | CloneFlags::CLONE_NEWNET
+        | CloneFlags::CLONE_NEWIPC
+        | CloneFlags::CLONE_NEWUTS;
     unshare(apart).map_err(no_namespaces)?;
-    arrange_mounts(tmp).map_err(|e| Refusal::machine(format!("cannot arrange the lab's mounts: {e:#}")))
+    arrange_mounts(tmp)
+        .map_err(|e| Refusal::machine(format!("cannot arrange the lab's mounts: {e:#}")))
 }
 
 fn arrange_mounts(tmp: &Tmp) -> anyhow::Result<()> {
     let nothing: Option<&str> = None;
-    mount(nothing, "/", nothing, MsFlags::MS_REC | MsFlags::MS_PRIVATE, nothing).context("making / private")?;
+    mount(
+        nothing,
+        "/",
+        nothing,
+        MsFlags::MS_REC | MsFlags::MS_PRIVATE,
+        nothing,
+    )
+    .context("making / private")?;
     let safe = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     mount(Some("proc"), "/proc", Some("proc"), safe, nothing).context("mounting /proc")?;
     match tmp {
@@ -150,11 +179,23 @@ fn hide_tmp(kept: &BTreeSet<PathBuf>) -> anyhow::Result<()> {
     let nothing: Option<&str> = None;
     let handles: Vec<(&PathBuf, OwnedFd)> = kept
         .iter()
-        .map(|path| Ok((path, open(path, OFlag::O_PATH | OFlag::O_CLOEXEC, Mode::empty())?)))
+        .map(|path| {
+            Ok((
+                path,
+                open(path, OFlag::O_PATH | OFlag::O_CLOEXEC, Mode::empty())?,
+            ))
+        })
         .collect::<nix::Result<_>>()?;
     // A relative working directory would stay on the covered /tmp.
     let here = std::env::current_dir();
-    mount(Some("tmpfs"), "/tmp", Some("tmpfs"), MsFlags::MS_NOSUID | MsFlags::MS_NODEV, Some("mode=1777")).context("mounting /tmp")?;
+    mount(
+        Some("tmpfs"),
+        "/tmp",
+        Some("tmpfs"),
+        MsFlags::MS_NOSUID | MsFlags::MS_NODEV,
+        Some("mode=1777"),
+    )
+    .context("mounting /tmp")?;
     for (path, handle) in handles {
         let source = format!("/proc/self/fd/{}", handle.as_raw_fd());
         if Path::new(&source).is_dir() {
@@ -162,21 +203,34 @@ fn hide_tmp(kept: &BTreeSet<PathBuf>) -> anyhow::Result<()> {
         } else {
             File::create(path)?;
         }
-        mount(Some(source.as_str()), path, nothing, MsFlags::MS_BIND | MsFlags::MS_REC, nothing)
-            .with_context(|| format!("keeping {}", path.display()))?;
+        mount(
+            Some(source.as_str()),
+            path,
+            nothing,
+            MsFlags::MS_BIND | MsFlags::MS_REC,
+            nothing,
+        )
+        .with_context(|| format!("keeping {}", path.display()))?;
     }
     if let Ok(here) = here {
-        std::env::set_current_dir(&here).with_context(|| format!("returning to {}", here.display()))?;
+        std::env::set_current_dir(&here)
+            .with_context(|| format!("returning to {}", here.display()))?;
     }
     Ok(())
 }
 
 /// The existing top-level entries of `/tmp` that the texts mention.
 fn entries_of_tmp(texts: &[String]) -> BTreeSet<PathBuf> {
-    let ends = |c: char| c == '/' || c == ':' || c == ',' || c == ';' || c == '"' || c == '\'' || c.is_whitespace();
+    let ends = |c: char| {
+        c == '/' || c == ':' || c == ',' || c == ';' || c == '"' || c == '\'' || c.is_whitespace()
+    };
     texts
         .iter()
-        .flat_map(|text| text.split("/tmp/").skip(1).map(move |rest| rest.split(ends).next().unwrap_or("")))
+        .flat_map(|text| {
+            text.split("/tmp/")
+                .skip(1)
+                .map(move |rest| rest.split(ends).next().unwrap_or(""))
+        })
         .filter(|name| !name.is_empty() && *name != "." && *name != "..")
         .map(|name| Path::new("/tmp").join(OsStr::new(name)))
         .filter(|path| path.symlink_metadata().is_ok_and(|m| !m.is_symlink()))
@@ -191,7 +245,11 @@ mod tests {
     fn entries_of_tmp_are_found_inside_words() {
         let folder = tempfile();
         let name = folder.file_name().unwrap().to_str().unwrap();
-        let texts = vec![format!("--workload=/tmp/{name}/w.json"), "/tmp/h123-no-such-entry/x".into(), "/tmp/".into()];
+        let texts = vec![
+            format!("--workload=/tmp/{name}/w.json"),
+            "/tmp/h123-no-such-entry/x".into(),
+            "/tmp/".into(),
+        ];
         assert_eq!(entries_of_tmp(&texts), BTreeSet::from([folder.clone()]));
         std::fs::remove_dir(folder).unwrap();
     }

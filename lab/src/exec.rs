@@ -61,10 +61,19 @@ fn finish(report: &Report, json: Option<&PathBuf>) -> u8 {
         eprintln!("h123-lab: {error:#}");
         return 3;
     }
-    let client = report.roles.iter().find(|role| role.name == "client").and_then(|role| role.pid_exit);
+    let client = report
+        .roles
+        .iter()
+        .find(|role| role.name == "client")
+        .and_then(|role| role.pid_exit);
     match client {
-        Some(Exit { code: Some(code), .. }) => code as u8,
-        Some(Exit { signal: Some(signal), .. }) => 128 + signal as u8,
+        Some(Exit {
+            code: Some(code), ..
+        }) => code as u8,
+        Some(Exit {
+            signal: Some(signal),
+            ..
+        }) => 128 + signal as u8,
         _ => NOT_RUN,
     }
 }

@@ -62,17 +62,30 @@ struct Order {
 
 impl Course {
     pub fn new(directions: [Direction; 2], seed: u64, link: &str) -> Self {
-        Self { directions, seeds: [stream_seed(seed, link, "up"), stream_seed(seed, link, "down")] }
+        Self {
+            directions,
+            seeds: [
+                stream_seed(seed, link, "up"),
+                stream_seed(seed, link, "down"),
+            ],
+        }
     }
 
     /// The same luck on other directions.
     pub fn with(&self, change: impl Fn(&Direction) -> Direction) -> Self {
-        Self { directions: self.directions.each_ref().map(change), seeds: self.seeds }
+        Self {
+            directions: self.directions.each_ref().map(change),
+            seeds: self.seeds,
+        }
     }
 
     /// The same without what depends on time (blackouts, changes).
     pub fn without_events(&self) -> Self {
-        self.with(|d| Direction { blackouts: vec![], changes: vec![], ..d.clone() })
+        self.with(|d| Direction {
+            blackouts: vec![],
+            changes: vec![],
+            ..d.clone()
+        })
     }
 
     pub fn direction(&self, way: usize) -> &Direction {
@@ -94,24 +107,36 @@ impl EmulatedLink {
     pub fn start(tuns: [Tun; 2], course: &Course) -> Result<Self> {
         let (orders, inbox) = channel();
         let (tell, started) = channel();
-        let wake = Arc::new(EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?);
+        let wake = Arc::new(EventFd::from_flags(
+            EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC,
+        )?);
         let (woken, course) = (wake.clone(), course.clone());
-        let thread = std::thread::Builder::new().name("link".into()).spawn(move || {
-            let realtime = realtime::prefer(realtime::LINK);
-            let worker = Worker::new(tuns, &course);
-            // The starter waits for this message, so it cannot have gone.
-            let _ = tell.send(realtime);
-            worker.run(&inbox, &woken)
-        })?;
+        let thread = std::thread::Builder::new()
+            .name("link".into())
+            .spawn(move || {
+                let realtime = realtime::prefer(realtime::LINK);
+                let worker = Worker::new(tuns, &course);
+                // The starter waits for this message, so it cannot have gone.
+                let _ = tell.send(realtime);
+                worker.run(&inbox, &woken)
+            })?;
         let realtime = started.recv().context("starting the link's thread")?;
-        Ok(Self { orders, wake, thread: Some(thread), realtime })
+        Ok(Self {
+            orders,
+            wake,
+            thread: Some(thread),
+            realtime,
+        })
     }
 
     /// Ends the running course and begins another: its packet index and its time start at zero. Packets in flight
     /// stay so, and count for neither.
     pub fn begin(&mut self, course: &Course) -> Result<Turn> {
         let (reply, turn) = channel();
-        let sent = self.orders.send(Order { course: course.clone(), reply });
+        let sent = self.orders.send(Order {
+            course: course.clone(),
+            reply,
+        });
         self.wake.write(1)?;
         match (sent, turn.recv()) {
             (Ok(()), Ok(turn)) => Ok(turn),
@@ -159,7 +184,12 @@ struct Release {
 
 impl Way {
     fn new(course: &Course, way: usize) -> Self {
-        Self { path: course.path(way), released: 0, bytes_released: 0, lateness: Lateness::new() }
+        Self {
+            path: course.path(way),
+            released: 0,
+            bytes_released: 0,
+            lateness: Lateness::new(),
+        }
     }
 
     fn ledger(self) -> Ledger {
@@ -213,13 +243,18 @@ impl Worker {
         self.zero_ns = now_ns();
         self.course += 1;
         // Whoever asked may have given up: the course changes all the same.
-        let _ = order.reply.send(Turn { zero_ns: self.zero_ns, ledgers });
+        let _ = order.reply.send(Turn {
+            zero_ns: self.zero_ns,
+            ledgers,
+        });
     }
 
     /// Sleeps until a packet comes, one is due, or an order comes: then true.
     fn sleep(&self, wake: &EventFd) -> io::Result<bool> {
         let timeout = self.queue.peek().map(|Reverse(next)| {
-            TimeSpec::from_duration(std::time::Duration::from_nanos(next.due_ns.saturating_sub(now_ns())))
+            TimeSpec::from_duration(std::time::Duration::from_nanos(
+                next.due_ns.saturating_sub(now_ns()),
+            ))
         });
         let mut events = [
             PollFd::new(self.tuns[0].as_fd(), PollFlags::POLLIN),
@@ -267,7 +302,10 @@ impl Worker {
     fn decide(&mut self, way: usize, frame: Frame, length: usize) -> io::Result<()> {
         let now = now_ns();
         let ip = &frame[HEADER..length];
-        let packet = Packet { bytes: ip.len() as u32, udp: packet::is_udp(ip) };
+        let packet = Packet {
+            bytes: ip.len() as u32,
+            udp: packet::is_udp(ip),
+        };
         match self.ways[way].path.offer(now - self.zero_ns, packet) {
             Fate::Deliver { at, copy } => {
                 if let Some(at) = copy {
@@ -283,7 +321,9 @@ impl Worker {
                 }
                 self.spare.push(frame);
             }
-            Fate::Lost | Fate::QueueDropped | Fate::Blocked { reject: false } => self.spare.push(frame),
+            Fate::Lost | Fate::QueueDropped | Fate::Blocked { reject: false } => {
+                self.spare.push(frame)
+            }
         }
         Ok(())
     }

@@ -100,5 +100,6 @@ fn disable_ipv6() -> Result<()> {
 }
 
 fn on_a_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-    std::thread::scope(|scope| scope.spawn(work).join()).expect("a namespace's thread does not panic")
+    std::thread::scope(|scope| scope.spawn(work).join())
+        .expect("a namespace's thread does not panic")
 }

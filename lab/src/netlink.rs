@@ -4,14 +4,19 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use anyhow::{Context, Result, bail};
-use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload};
-use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessage};
-use netlink_packet_route::link::{InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage};
-use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
 };
 use netlink_packet_route::AddressFamily;
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessage};
+use netlink_packet_route::link::{
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+};
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol,
+    RouteScope, RouteType,
+};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use nix::net::if_::if_nametoindex;
 
@@ -31,7 +36,8 @@ impl Netlink {
     }
 
     pub fn bring_up(&self, device: &str) -> Result<()> {
-        self.set(device, vec![]).with_context(|| format!("bringing up {device}"))
+        self.set(device, vec![])
+            .with_context(|| format!("bringing up {device}"))
     }
 
     /// Sets how many packets may wait for the device's reader, and brings it up.
@@ -52,7 +58,10 @@ impl Netlink {
     /// Creates a veth pair: one end here, the other under the same name in another namespace.
     pub fn create_veth(&self, device: &str, other: BorrowedFd) -> Result<()> {
         let mut peer = LinkMessage::default();
-        peer.attributes = vec![LinkAttribute::IfName(device.into()), LinkAttribute::NetNsFd(other.as_raw_fd())];
+        peer.attributes = vec![
+            LinkAttribute::IfName(device.into()),
+            LinkAttribute::NetNsFd(other.as_raw_fd()),
+        ];
         let mut message = LinkMessage::default();
         message.attributes = vec![
             LinkAttribute::IfName(device.into()),
@@ -61,8 +70,11 @@ impl Netlink {
                 LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
             ]),
         ];
-        self.request(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)
-            .with_context(|| format!("creating the veth pair {device}"))
+        self.request(
+            RouteNetlinkMessage::NewLink(message),
+            NLM_F_CREATE | NLM_F_EXCL,
+        )
+        .with_context(|| format!("creating the veth pair {device}"))
     }
 
     /// Gives a device its address, without the route that the kernel would add by itself.
@@ -76,13 +88,21 @@ impl Netlink {
             AddressAttribute::Address(IpAddr::V4(address)),
             AddressAttribute::Flags(AddressFlags::Noprefixroute),
         ];
-        self.request(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
-            .with_context(|| format!("adding {address} to {device}"))
+        self.request(
+            RouteNetlinkMessage::NewAddress(message),
+            NLM_F_CREATE | NLM_F_EXCL,
+        )
+        .with_context(|| format!("adding {address} to {device}"))
     }
 
     /// Routes a device's network to it. The congestion controller is an attribute of the route: a sysctl
     /// would refuse restricted controllers here, and belongs to the machine.
-    pub fn add_route(&self, device: &str, address: Ipv4Addr, congestion: Option<&str>) -> Result<()> {
+    pub fn add_route(
+        &self,
+        device: &str,
+        address: Ipv4Addr,
+        congestion: Option<&str>,
+    ) -> Result<()> {
         let mut message = RouteMessage::default();
         message.header = RouteHeader {
             address_family: AddressFamily::Inet,
@@ -99,10 +119,14 @@ impl Netlink {
             RouteAttribute::PrefSource(RouteAddress::Inet(address)),
             RouteAttribute::Oif(if_nametoindex(device)?),
         ];
-        let controller = congestion.map(|name| RouteAttribute::Metrics(vec![RouteMetric::CcAlgo(name.into())]));
+        let controller =
+            congestion.map(|name| RouteAttribute::Metrics(vec![RouteMetric::CcAlgo(name.into())]));
         message.attributes.extend(controller);
-        self.request(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
-            .with_context(|| format!("adding the route of {device}"))
+        self.request(
+            RouteNetlinkMessage::NewRoute(message),
+            NLM_F_CREATE | NLM_F_EXCL,
+        )
+        .with_context(|| format!("adding the route of {device}"))
     }
 
     fn request(&self, message: RouteNetlinkMessage, flags: u16) -> Result<()> {

@@ -2,12 +2,13 @@
 
 use anyhow::{Context, Result};
 
+use crate::check::{self, CheckReport};
 use crate::congestion;
 use crate::link::{Course, EmulatedLink};
 use crate::namespace::Host;
 use crate::netlink::Netlink;
 use crate::realtime;
-use crate::report::Remark;
+use crate::report::{HostReport, LinkReport, Remark};
 use crate::trial::{End, Link, LinkKind, Trial};
 use crate::tun::Tun;
 
@@ -36,10 +37,21 @@ impl Network {
         if let Some(name) = &trial.congestion {
             congestion::require(name)?;
         }
-        let hosts = trial.hosts.iter().map(|name| Host::create(name)).collect::<Result<Vec<_>>>()?;
-        let mut network = Self { congestion: vec![None; hosts.len()], hosts, links: vec![], warnings: vec![] };
+        let hosts = trial
+            .hosts
+            .iter()
+            .map(|name| Host::create(name))
+            .collect::<Result<Vec<_>>>()?;
+        let mut network = Self {
+            congestion: vec![None; hosts.len()],
+            hosts,
+            links: vec![],
+            warnings: vec![],
+        };
         for (index, link) in trial.links.iter().enumerate() {
-            network.lay(index, link, trial).with_context(|| format!("link {}", link.name))?;
+            network
+                .lay(index, link, trial)
+                .with_context(|| format!("link {}", link.name))?;
         }
         network.warn();
         Ok(network)
@@ -47,11 +59,47 @@ impl Network {
 
     /// The position of a host that the trial is known to have.
     pub fn position(&self, host: &str) -> usize {
-        self.hosts.iter().position(|h| h.name == host).expect("validated: roles and links name known hosts")
+        self.hosts
+            .iter()
+            .position(|h| h.name == host)
+            .expect("validated: roles and links name known hosts")
     }
 
     pub fn host(&self, name: &str) -> &Host {
         &self.hosts[self.position(name)]
+    }
+
+    /// Checks a link both ways; none for a veth.
+    pub fn check(&mut self, index: usize, link: &Link) -> Result<Option<CheckReport>> {
+        let (a, b) = (self.position(&link.a.host), self.position(&link.b.host));
+        let ends = [
+            (&self.hosts[a], link.a.address),
+            (&self.hosts[b], link.b.address),
+        ];
+        self.links[index]
+            .as_mut()
+            .map(|emulated| check::check(emulated, ends))
+            .transpose()
+    }
+
+    pub fn describe_hosts(&self) -> Vec<HostReport> {
+        let hosts = self.hosts.iter().zip(&self.congestion);
+        hosts
+            .map(|(host, congestion)| HostReport::new(&host.name, congestion.clone()))
+            .collect()
+    }
+
+    pub fn describe_links(&self, trial: &Trial) -> Vec<LinkReport> {
+        let links = trial.links.iter().zip(&self.links);
+        links
+            .map(|(link, emulated)| {
+                LinkReport::new(
+                    &link.name,
+                    link.kind,
+                    emulated.as_ref().map(|e| e.link.realtime),
+                )
+            })
+            .collect()
     }
 
     fn lay(&mut self, index: usize, link: &Link, trial: &Trial) -> Result<()> {
@@ -59,7 +107,8 @@ impl Network {
         let emulated = match link.kind {
             LinkKind::Veth => {
                 let other = self.host(&link.b.host).namespace();
-                self.host(&link.a.host).within(|| Netlink::open()?.create_veth(&device, other))?;
+                self.host(&link.a.host)
+                    .within(|| Netlink::open()?.create_veth(&device, other))?;
                 self.address_both(link, &device, trial)?;
                 None
             }
@@ -69,7 +118,11 @@ impl Network {
                 self.address_both(link, &device, trial)?;
                 let course = Course::new(link.directions(), trial.seed, &link.name);
                 let base = course.without_events();
-                Some(Emulated { link: EmulatedLink::start(tuns, &base)?, course, base })
+                Some(Emulated {
+                    link: EmulatedLink::start(tuns, &base)?,
+                    course,
+                    base,
+                })
             }
         };
         self.links.push(emulated);
@@ -89,9 +142,15 @@ impl Network {
             })?;
         }
         for (end, peer) in ends {
-            let found = self.host(&end.host).within(|| congestion::towards(peer.address))?;
+            let found = self
+                .host(&end.host)
+                .within(|| congestion::towards(peer.address))?;
             if let Some(wanted) = wanted {
-                anyhow::ensure!(found == wanted, "TCP uses \"{found}\" on host {} instead of \"{wanted}\"", end.host);
+                anyhow::ensure!(
+                    found == wanted,
+                    "TCP uses \"{found}\" on host {} instead of \"{wanted}\"",
+                    end.host
+                );
             }
             let position = self.position(&end.host);
             self.congestion[position] = Some(found);
@@ -107,7 +166,10 @@ impl Network {
             ));
         }
         if self.links.iter().any(Option::is_some) && !realtime::lock_memory() {
-            self.warnings.push(Remark::new("no-memory-lock", "the machine refuses to lock the link's memory (mlockall)"));
+            self.warnings.push(Remark::new(
+                "no-memory-lock",
+                "the machine refuses to lock the link's memory (mlockall)",
+            ));
         }
     }
 }

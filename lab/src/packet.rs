@@ -42,7 +42,9 @@ pub fn port_unreachable(ip: &[u8]) -> Option<Vec<u8>> {
 
 /// The Internet checksum (RFC 1071).
 fn checksum(bytes: &[u8]) -> [u8; 2] {
-    let words = bytes.chunks(2).map(|w| u32::from(u16::from_be_bytes([w[0], *w.get(1).unwrap_or(&0)])));
+    let words = bytes
+        .chunks(2)
+        .map(|w| u32::from(u16::from_be_bytes([w[0], *w.get(1).unwrap_or(&0)])));
     let sum: u32 = words.sum();
     let folded = (sum & 0xffff) + (sum >> 16);
     (!(((folded & 0xffff) + (folded >> 16)) as u16)).to_be_bytes()
@@ -56,8 +58,8 @@ mod tests {
     fn checksum_of_a_known_header() {
         // The worked example of Wikipedia's "Internet checksum".
         let header = [
-            0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0, 0, 0xc0, 0xa8, 0x00, 0x01, 0xc0, 0xa8, 0x00,
-            0xc7,
+            0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0, 0, 0xc0, 0xa8, 0x00,
+            0x01, 0xc0, 0xa8, 0x00, 0xc7,
         ];
         assert_eq!(checksum(&header), [0xb8, 0x61]);
     }

@@ -15,30 +15,15 @@ use nix::sys::time::TimeSpec;
 use crate::clock::{now_ns, sleep_until};
 use crate::namespace::Host;
 use crate::realtime;
+use crate::train::{HEADERS, Train};
 
 const PORT: u16 = 9;
 /// From the start of the threads to the first packet.
 const LEAD_NS: u64 = 2_000_000;
-const HEADERS: usize = 28;
-const SEQUENCE: usize = 8;
-/// The smallest probe, as an IP packet.
-pub const SMALLEST: u32 = (HEADERS + SEQUENCE) as u32;
 const RECEIVE_BUFFER: usize = 32 << 20;
 
 /// Where a probe starts or ends.
 pub type Place<'a> = (&'a Host, Ipv4Addr);
-
-/// Packets of one size.
-pub struct Train {
-    /// Size of the IP packets.
-    pub bytes: u32,
-    /// When each is sent, ns after the start, ascending.
-    pub offsets_ns: Vec<u64>,
-    /// A sender that is late sends the next ones at once; otherwise it keeps the distance.
-    pub catch_up: bool,
-    /// How long after the last packet the receiver listens, ns.
-    pub tail_ns: u64,
-}
 
 /// What became of a train.
 pub struct Passage {
@@ -57,11 +42,15 @@ pub fn exchange(ends: [Place; 2], trains: [Option<&Train>; 2]) -> Result<[Option
     // All sockets are open before anything is sent: a probe without a receiver would be answered by ICMP.
     let mut ways = [None, None];
     for way in [0, 1] {
-        ways[way] = trains[way].map(|train| Way::open(ends[way], ends[1 - way], train)).transpose()?;
+        ways[way] = trains[way]
+            .map(|train| Way::open(ends[way], ends[1 - way], train))
+            .transpose()?;
     }
     let start_ns = now_ns() + LEAD_NS;
     std::thread::scope(|scope| {
-        let [up, down] = ways.each_ref().map(|way| way.as_ref().map(|way| way.start(scope, start_ns)));
+        let [up, down] = ways
+            .each_ref()
+            .map(|way| way.as_ref().map(|way| way.start(scope, start_ns)));
         let passages = [up, down].map(|way| way.map(Running::finish).transpose());
         let [up, down] = passages;
         Ok([up?, down?])
@@ -86,17 +75,28 @@ struct Running<'s> {
 impl<'a> Way<'a> {
     fn open(from: Place, to: Place, train: &'a Train) -> Result<Self> {
         let target = SocketAddrV4::new(to.1, PORT);
-        let bind = |place: Place, port| place.0.within(|| Ok(UdpSocket::bind(SocketAddrV4::new(place.1, port))?));
+        let bind = |place: Place, port| {
+            place
+                .0
+                .within(|| Ok(UdpSocket::bind(SocketAddrV4::new(place.1, port))?))
+        };
         let receiver = bind(to, PORT)?;
         setsockopt(&receiver, RcvBufForce, &RECEIVE_BUFFER)?;
-        Ok(Self { train, sender: bind(from, 0)?, receiver, target, stop_ns: AtomicU64::new(u64::MAX) })
+        Ok(Self {
+            train,
+            sender: bind(from, 0)?,
+            receiver,
+            target,
+            stop_ns: AtomicU64::new(u64::MAX),
+        })
     }
 
     fn start<'s>(&'s self, scope: &'s Scope<'s, '_>, start_ns: u64) -> Running<'s> {
         let receiver = scope.spawn(|| self.receive());
         let sender = scope.spawn(move || {
             let sent = self.send(start_ns);
-            self.stop_ns.store(now_ns() + self.train.tail_ns, Ordering::Release);
+            self.stop_ns
+                .store(now_ns() + self.train.tail_ns, Ordering::Release);
             sent
         });
         Running { sender, receiver }
@@ -115,7 +115,9 @@ impl<'a> Way<'a> {
                 late_ns += now.saturating_sub(due);
             }
             payload[..8].copy_from_slice(&(sequence as u64).to_le_bytes());
-            self.sender.send_to(&payload, self.target).context("sending a probe")?;
+            self.sender
+                .send_to(&payload, self.target)
+                .context("sending a probe")?;
             sent_ns.push(now);
         }
         Ok(sent_ns)
@@ -126,13 +128,23 @@ impl<'a> Way<'a> {
         let mut arrivals = Vec::with_capacity(self.train.offsets_ns.len());
         let mut buffer = [0; 2048];
         loop {
-            match recv(self.receiver.as_raw_fd(), &mut buffer, MsgFlags::MSG_DONTWAIT) {
+            match recv(
+                self.receiver.as_raw_fd(),
+                &mut buffer,
+                MsgFlags::MSG_DONTWAIT,
+            ) {
                 Ok(length) if length + HEADERS == self.train.bytes as usize => {
-                    let sequence = u64::from_le_bytes(buffer[..8].try_into().expect("eight bytes")) as usize;
-                    arrivals.push(Arrival { sequence, at_ns: now_ns() });
+                    let sequence =
+                        u64::from_le_bytes(buffer[..8].try_into().expect("eight bytes")) as usize;
+                    arrivals.push(Arrival {
+                        sequence,
+                        at_ns: now_ns(),
+                    });
                 }
                 Ok(_) => {}
-                Err(Errno::EAGAIN) if now_ns() >= self.stop_ns.load(Ordering::Acquire) => return Ok(arrivals),
+                Err(Errno::EAGAIN) if now_ns() >= self.stop_ns.load(Ordering::Acquire) => {
+                    return Ok(arrivals);
+                }
                 Err(Errno::EAGAIN) => {
                     let mut events = [PollFd::new(self.receiver.as_fd(), PollFlags::POLLIN)];
                     // Short, because the time to stop is only known once all is sent.
@@ -146,8 +158,14 @@ impl<'a> Way<'a> {
 
 impl Running<'_> {
     fn finish(self) -> Result<Passage> {
-        let sent_ns = self.sender.join().expect("a probe's sender does not panic")?;
-        let arrivals = self.receiver.join().expect("a probe's receiver does not panic")?;
+        let sent_ns = self
+            .sender
+            .join()
+            .expect("a probe's sender does not panic")?;
+        let arrivals = self
+            .receiver
+            .join()
+            .expect("a probe's receiver does not panic")?;
         Ok(Passage { sent_ns, arrivals })
     }
 }

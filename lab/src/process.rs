@@ -88,7 +88,12 @@ impl Processes {
         mask.add(Signal::SIGTERM);
         let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
         let signals = SignalFd::with_flags(&mask, flags).context("creating a signalfd")?;
-        Ok(Self { signals, running: vec![], orphans: HashMap::new(), interrupted: false })
+        Ok(Self {
+            signals,
+            running: vec![],
+            orphans: HashMap::new(),
+            interrupted: false,
+        })
     }
 
     /// Starts a process; returns its index.
@@ -101,10 +106,14 @@ impl Processes {
         }
         let own_session = !matches!(launch.streams, Streams::Ours);
         match launch.streams {
-            Streams::Log(log) => command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log),
-            Streams::StandardError => {
-                command.stdin(Stdio::null()).stdout(std::io::stderr()).stderr(Stdio::inherit())
-            }
+            Streams::Log(log) => command
+                .stdin(Stdio::null())
+                .stdout(log.try_clone()?)
+                .stderr(log),
+            Streams::StandardError => command
+                .stdin(Stdio::null())
+                .stdout(std::io::stderr())
+                .stderr(Stdio::inherit()),
             Streams::Ours => &mut command,
         };
         let namespace = launch.namespace.as_raw_fd();
@@ -120,9 +129,16 @@ impl Processes {
                 Ok(())
             });
         }
-        let child = command.spawn().with_context(|| format!("starting {program}"))?;
+        let child = command
+            .spawn()
+            .with_context(|| format!("starting {program}"))?;
         let pid = Pid::from_raw(child.id() as i32);
-        self.running.push(Process { pid, ending: None, stopped: false, told: false });
+        self.running.push(Process {
+            pid,
+            ending: None,
+            stopped: false,
+            told: false,
+        });
         Ok(self.running.len() - 1)
     }
 
@@ -138,7 +154,11 @@ impl Processes {
             if self.interrupted {
                 return Ok(Event::Interrupted);
             }
-            if let Some(index) = self.running.iter().position(|p| p.ending.is_some() && !p.told) {
+            if let Some(index) = self
+                .running
+                .iter()
+                .position(|p| p.ending.is_some() && !p.told)
+            {
                 self.running[index].told = true;
                 return Ok(Event::Ended(index));
             }
@@ -217,7 +237,10 @@ impl Processes {
 
     fn reap(&mut self) {
         while let Some(dead) = reap_one(libc::WNOHANG) {
-            let role = self.running.iter_mut().find(|p| p.pid == dead.pid && p.ending.is_none());
+            let role = self
+                .running
+                .iter_mut()
+                .find(|p| p.pid == dead.pid && p.ending.is_none());
             match role {
                 Some(process) => process.ending = Some(dead.ending(process.stopped)),
                 None => *self.orphans.entry(dead.session).or_default() += dead.cpu.total_ns(),

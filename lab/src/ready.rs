@@ -32,12 +32,18 @@ impl Readiness {
             (Some(_), Some(log)) => Some(File::open(log)?),
             _ => None,
         };
-        Ok(Self { condition: Condition::Declared(ready), output })
+        Ok(Self {
+            condition: Condition::Declared(ready),
+            output,
+        })
     }
 
     /// Any listening TCP or bound UDP socket.
     pub fn any_socket() -> Self {
-        Self { condition: Condition::AnySocket, output: None }
+        Self {
+            condition: Condition::AnySocket,
+            output: None,
+        }
     }
 
     /// What is still missing; empty when the service is ready.
@@ -45,10 +51,16 @@ impl Readiness {
         let (tcp, udp) = host.sockets()?;
         let (tcp, udp) = (ports(&tcp, LISTEN), ports(&udp, UNCONNECTED));
         let absent = |protocol: &str, wanted: &[u16], open: &[u16]| -> Vec<String> {
-            wanted.iter().filter(|p| !open.contains(p)).map(|p| format!("{protocol} port {p}")).collect()
+            wanted
+                .iter()
+                .filter(|p| !open.contains(p))
+                .map(|p| format!("{protocol} port {p}"))
+                .collect()
         };
         match &self.condition {
-            Condition::AnySocket if tcp.is_empty() && udp.is_empty() => Ok(vec!["any open port".into()]),
+            Condition::AnySocket if tcp.is_empty() && udp.is_empty() => {
+                Ok(vec!["any open port".into()])
+            }
             Condition::AnySocket => Ok(vec![]),
             Condition::Declared(ready) => {
                 let mut missing = absent("TCP", &ready.tcp, &tcp);

@@ -11,9 +11,13 @@ pub const PROBE: i32 = 40;
 pub fn prefer(priority: i32) -> bool {
     // Matters only where real time is refused; the smallest slack is always allowed.
     let _ = set_timerslack(1);
-    let parameter = libc::sched_param { sched_priority: priority };
+    let parameter = libc::sched_param {
+        sched_priority: priority,
+    };
     // SAFETY: the parameter outlives the call; 0 is the calling thread.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &parameter) == 0 }
+    unsafe {
+        libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &parameter) == 0
+    }
 }
 
 /// Keeps the process in memory, so that no page fault delays the link; false where the machine refuses.

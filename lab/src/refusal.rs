@@ -11,11 +11,17 @@ pub struct Refusal {
 
 impl Refusal {
     pub fn input(message: impl fmt::Display) -> Self {
-        Self { status: 2, message: message.to_string() }
+        Self {
+            status: 2,
+            message: message.to_string(),
+        }
     }
 
     pub fn machine(message: impl fmt::Display) -> Self {
-        Self { status: 3, message: message.to_string() }
+        Self {
+            status: 3,
+            message: message.to_string(),
+        }
     }
 }
 

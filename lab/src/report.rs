@@ -113,7 +113,10 @@ pub struct Counters {
 
 impl Remark {
     pub fn new(code: &'static str, detail: impl std::fmt::Display) -> Self {
-        Self { code, detail: detail.to_string() }
+        Self {
+            code,
+            detail: detail.to_string(),
+        }
     }
 }
 
@@ -131,6 +134,28 @@ impl Report {
             roles: vec![],
             hosts: vec![],
             machine: MachineReport::default(),
+        }
+    }
+}
+
+impl HostReport {
+    pub fn new(name: &str, congestion: Option<String>) -> Self {
+        Self {
+            name: name.into(),
+            congestion,
+            counters: Counters::default(),
+        }
+    }
+}
+
+impl LinkReport {
+    pub fn new(name: &str, kind: LinkKind, realtime: Option<bool>) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            realtime,
+            check: None,
+            directions: None,
         }
     }
 }
@@ -167,14 +192,23 @@ pub fn write_atomically(value: &impl Serialize, path: &Path) -> Result<()> {
         std::fs::rename(partial, path)?;
         Ok(())
     };
-    write().inspect_err(|_| drop(std::fs::remove_file(partial))).with_context(|| {
-        format!("cannot write {}: free some space or make the folder writable, then run it again", path.display())
-    })
+    write()
+        .inspect_err(|_| drop(std::fs::remove_file(partial)))
+        .with_context(|| {
+            format!(
+                "cannot write {}: free some space or make the folder writable, then run it again",
+                path.display()
+            )
+        })
 }
 
 impl<T> Ways<T> {
     /// Direction 0 is `up`.
     pub fn way(&mut self, way: usize) -> &mut T {
-        if way == 0 { &mut self.up } else { &mut self.down }
+        if way == 0 {
+            &mut self.up
+        } else {
+            &mut self.down
+        }
     }
 }

@@ -124,15 +124,27 @@ impl Trial {
     }
 
     /// The trial behind `exec`: two hosts, one link.
-    pub fn of_two(profile: Profile, seed: u64, congestion: Option<String>, roles: Vec<Role>) -> Result<Self, Refusal> {
-        let trial = Self { congestion, roles, ..Self::bed(profile, seed) };
+    pub fn of_two(
+        profile: Profile,
+        seed: u64,
+        congestion: Option<String>,
+        roles: Vec<Role>,
+    ) -> Result<Self, Refusal> {
+        let trial = Self {
+            congestion,
+            roles,
+            ..Self::bed(profile, seed)
+        };
         trial.validate(Path::new("/")).map_err(Refusal::input)?;
         Ok(trial)
     }
 
     /// Two hosts, `client` and `server`, and one link; no roles yet.
     pub fn bed(profile: Profile, seed: u64) -> Self {
-        let end = |host: &str, last| End { host: host.into(), address: Ipv4Addr::new(10, 1, 0, last) };
+        let end = |host: &str, last| End {
+            host: host.into(),
+            address: Ipv4Addr::new(10, 1, 0, last),
+        };
         Self {
             h123: FORMAT.into(),
             id: "bed".into(),
@@ -154,7 +166,10 @@ impl Trial {
 
     fn validate(&self, dir: &Path) -> Result<(), String> {
         if self.h123 != FORMAT {
-            return Err(format!("its format is \"{}\", this program reads \"{FORMAT}\"", self.h123));
+            return Err(format!(
+                "its format is \"{}\", this program reads \"{FORMAT}\"",
+                self.h123
+            ));
         }
         if let Some(twice) = first_repeated(self.hosts.iter()) {
             return Err(format!("host \"{twice}\" is listed twice"));
@@ -166,17 +181,28 @@ impl Trial {
             return Err(format!("two roles are named \"{twice}\""));
         }
         for link in &self.links {
-            link.validate(&self.hosts).map_err(|e| format!("link \"{}\": {e}", link.name))?;
+            link.validate(&self.hosts)
+                .map_err(|e| format!("link \"{}\": {e}", link.name))?;
         }
         if let Some(net) = first_repeated(self.links.iter().map(|l| network(l.a.address))) {
-            return Err(format!("two links use the network {net}/30: give each link a /30 of its own"));
+            return Err(format!(
+                "two links use the network {net}/30: give each link a /30 of its own"
+            ));
         }
         for role in &self.roles {
-            role.validate(&self.hosts, dir).map_err(|e| format!("role \"{}\": {e}", role.name))?;
+            role.validate(&self.hosts, dir)
+                .map_err(|e| format!("role \"{}\": {e}", role.name))?;
         }
-        match self.roles.iter().filter(|r| r.kind == RoleKind::Main).count() {
+        match self
+            .roles
+            .iter()
+            .filter(|r| r.kind == RoleKind::Main)
+            .count()
+        {
             1 => Ok(()),
-            n => Err(format!("{n} roles are of kind \"main\": exactly one is needed, its end ends the trial")),
+            n => Err(format!(
+                "{n} roles are of kind \"main\": exactly one is needed, its end ends the trial"
+            )),
         }
     }
 
@@ -203,12 +229,14 @@ impl Link {
         let (a, b) = (self.a.address, self.b.address);
         let usable = |x: Ipv4Addr| matches!(x.octets()[3] & 3, 1 | 2);
         if network(a) != network(b) || a == b || !usable(a) || !usable(b) {
-            return Err(format!("{a} and {b} are not the two addresses of one /30 network, such as 10.1.0.1 and 10.1.0.2"));
+            return Err(format!(
+                "{a} and {b} are not the two addresses of one /30 network, such as 10.1.0.1 and 10.1.0.2"
+            ));
         }
         match self.kind {
-            LinkKind::Veth if self.up.is_some() || self.down.is_some() => {
-                Err("a veth is unshaped: remove \"up\" and \"down\", or use kind \"emulated\"".into())
-            }
+            LinkKind::Veth if self.up.is_some() || self.down.is_some() => Err(
+                "a veth is unshaped: remove \"up\" and \"down\", or use kind \"emulated\"".into(),
+            ),
             LinkKind::Veth => Ok(()),
             LinkKind::Emulated => {
                 for (name, direction) in [("up", &self.up), ("down", &self.down)] {
@@ -223,7 +251,10 @@ impl Link {
 
     /// The parameters of both directions, `[up, down]`.
     pub fn directions(&self) -> [Direction; 2] {
-        [self.up.clone().unwrap_or_default(), self.down.clone().unwrap_or_default()]
+        [
+            self.up.clone().unwrap_or_default(),
+            self.down.clone().unwrap_or_default(),
+        ]
     }
 }
 
@@ -236,7 +267,10 @@ impl Role {
         }
         match self.kind {
             RoleKind::Main if self.ready.is_some() || self.stop_timeout_ns.is_some() => {
-                return Err("\"ready\" and \"stop_timeout_ns\" belong to services, not to the main role".into());
+                return Err(
+                    "\"ready\" and \"stop_timeout_ns\" belong to services, not to the main role"
+                        .into(),
+                );
             }
             RoleKind::Service if self.timeout_ns.is_some() => {
                 return Err("\"timeout_ns\" belongs to the main role; a service has \"stop_timeout_ns\" and \"ready.timeout_ns\"".into());
@@ -247,7 +281,9 @@ impl Role {
             return Err("its command is empty".into());
         };
         if !exists(program, dir) {
-            return Err(format!("its command \"{program}\" does not exist or is not executable: install it, or give its absolute path"));
+            return Err(format!(
+                "its command \"{program}\" does not exist or is not executable: install it, or give its absolute path"
+            ));
         }
         Ok(())
     }
@@ -257,7 +293,10 @@ fn known_host(host: &str, hosts: &[String]) -> Result<(), String> {
     if hosts.iter().any(|h| h == host) {
         return Ok(());
     }
-    Err(format!("host \"{host}\" is not in \"hosts\" ({})", hosts.join(", ")))
+    Err(format!(
+        "host \"{host}\" is not in \"hosts\" ({})",
+        hosts.join(", ")
+    ))
 }
 
 fn network(address: Ipv4Addr) -> Ipv4Addr {
@@ -270,7 +309,9 @@ fn first_repeated<T: std::hash::Hash + Eq + Clone>(items: impl Iterator<Item = T
 }
 
 fn exists(program: &str, dir: &Path) -> bool {
-    let executable = |path: &Path| nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).is_ok() && path.is_file();
+    let executable = |path: &Path| {
+        nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).is_ok() && path.is_file()
+    };
     if program.contains('/') {
         return executable(&dir.join(program));
     }

@@ -36,14 +36,21 @@ impl Tun {
             .context("opening /dev/net/tun")?;
         // SAFETY: all-zero is a valid ifreq.
         let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-        for (to, from) in request.ifr_name.iter_mut().zip(name.bytes().take(libc::IFNAMSIZ - 1)) {
+        for (to, from) in request
+            .ifr_name
+            .iter_mut()
+            .zip(name.bytes().take(libc::IFNAMSIZ - 1))
+        {
             *to = from as libc::c_char;
         }
-        request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
+        request.ifr_ifru.ifru_flags =
+            (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
         // SAFETY: the descriptor is open and the ifreq outlives the call.
         unsafe {
-            tun_set_interface(file.as_raw_fd(), &request).with_context(|| format!("creating the TUN device {name}"))?;
-            tun_set_offload(file.as_raw_fd(), libc::TUN_F_CSUM as libc::c_int).context("setting checksum offload")?;
+            tun_set_interface(file.as_raw_fd(), &request)
+                .with_context(|| format!("creating the TUN device {name}"))?;
+            tun_set_offload(file.as_raw_fd(), libc::TUN_F_CSUM as libc::c_int)
+                .context("setting checksum offload")?;
         }
         Ok(Self { file })
     }

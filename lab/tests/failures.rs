@@ -20,14 +20,29 @@ fn reason(server: Value, client: &str) -> (String, String) {
 
 #[test]
 fn a_server_that_exits_at_once() {
-    let (code, detail) = reason(service("echo no such certificate >&2; exit 3", json!({"tcp": [4443]})), "true");
+    let (code, detail) = reason(
+        service(
+            "echo no such certificate >&2; exit 3",
+            json!({"tcp": [4443]}),
+        ),
+        "true",
+    );
     assert_eq!(code, "server-exited");
-    assert!(detail.contains("exit status 3") && detail.contains("no such certificate"), "{detail}");
+    assert!(
+        detail.contains("exit status 3") && detail.contains("no such certificate"),
+        "{detail}"
+    );
 }
 
 #[test]
 fn a_server_that_hangs() {
-    let (code, detail) = reason(service("sleep 60", json!({"tcp": [4443], "timeout_ns": 300_000_000})), "true");
+    let (code, detail) = reason(
+        service(
+            "sleep 60",
+            json!({"tcp": [4443], "timeout_ns": 300_000_000}),
+        ),
+        "true",
+    );
     assert_eq!(code, "server-not-ready");
     assert!(detail.contains("TCP port 4443"), "{detail}");
 }
@@ -35,14 +50,23 @@ fn a_server_that_hangs() {
 #[test]
 fn a_server_that_ignores_sigterm_is_killed() {
     let bench = Bench::new();
-    let server = service("trap '' TERM; echo up; while :; do sleep 1; done", json!({"line": "up"}));
+    let server = service(
+        "trap '' TERM; echo up; while :; do sleep 1; done",
+        json!({"line": "up"}),
+    );
     let report = bench.run(&trial(direction(1), server, "true"));
-    assert_eq!(report["roles"][0]["pid_exit"], json!({"code": null, "signal": 9, "stopped": true}));
+    assert_eq!(
+        report["roles"][0]["pid_exit"],
+        json!({"code": null, "signal": 9, "stopped": true})
+    );
 }
 
 #[test]
 fn a_server_that_dies_during_the_run() {
-    let (code, detail) = reason(service("echo up; sleep 0.3; exit 4", json!({"line": "up"})), "sleep 20");
+    let (code, detail) = reason(
+        service("echo up; sleep 0.3; exit 4", json!({"line": "up"})),
+        "sleep 20",
+    );
     assert_eq!(code, "server-exited");
     assert!(detail.contains("exit status 4"), "{detail}");
 }
@@ -58,12 +82,21 @@ fn a_port_in_use() {
     trial["roles"].as_array_mut().unwrap().insert(1, second);
     let report = bench.run(&trial);
     assert_eq!(codes(&report), ["server-exited"]);
-    assert!(report["reasons"][0]["detail"].as_str().unwrap().contains("Address already in use"), "{report}");
+    assert!(
+        report["reasons"][0]["detail"]
+            .as_str()
+            .unwrap()
+            .contains("Address already in use"),
+        "{report}"
+    );
 }
 
 #[test]
 fn unsupported_on_either_side() {
-    assert_eq!(reason(service("exit 127", json!({"tcp": [1]})), "true").0, "unsupported");
+    assert_eq!(
+        reason(service("exit 127", json!({"tcp": [1]})), "true").0,
+        "unsupported"
+    );
     let (code, detail) = reason(Value::Null, "echo no h3 here; exit 127");
     assert_eq!(code, "unsupported");
     assert!(detail.contains("no h3 here"));
@@ -72,7 +105,10 @@ fn unsupported_on_either_side() {
 #[test]
 fn a_client_that_fails_or_does_not_end() {
     let (code, detail) = reason(Value::Null, "echo oh dear; exit 5");
-    assert!(code == "client-failed" && detail.contains("exit status 5") && detail.contains("oh dear"), "{detail}");
+    assert!(
+        code == "client-failed" && detail.contains("exit status 5") && detail.contains("oh dear"),
+        "{detail}"
+    );
     let bench = Bench::new();
     let mut trial = trial(direction(1), Value::Null, "sleep 60");
     trial["roles"][0]["timeout_ns"] = 300_000_000.into();
@@ -87,7 +123,10 @@ fn an_unknown_congestion_controller() {
     let report = bench.run(&trial);
     assert_eq!(codes(&report), ["setup-failed"]);
     let detail = report["reasons"][0]["detail"].as_str().unwrap();
-    assert!(detail.contains("warp") && detail.contains("tcp_available_congestion_control"), "{detail}");
+    assert!(
+        detail.contains("warp") && detail.contains("tcp_available_congestion_control"),
+        "{detail}"
+    );
 }
 
 /// Changes a good trial; it must be refused with status 2 and these words.
@@ -108,14 +147,20 @@ fn bad_trials_are_refused_with_the_reason() {
     refused(|t| t["colour"] = "red".into(), "colour");
     refused(|t| t["links"][0]["up"]["dealy_ns"] = 1.into(), "dealy_ns");
     refused(|t| t["links"][0]["up"]["delay_ns"] = (-1).into(), "-1");
-    refused(|t| t["links"][0]["up"]["loss"] = json!({"random": 1.5}), "access");
+    refused(
+        |t| t["links"][0]["up"]["loss"] = json!({"random": 1.5}),
+        "access",
+    );
     refused(|t| t["links"][0]["b"]["host"] = "serve".into(), "\"serve\"");
     refused(|t| t["links"][0]["b"]["address"] = "10.1.0.9".into(), "/30");
     refused(|t| t["links"][0]["b"]["address"] = "10.1".into(), "IPv4");
     refused(|t| t["links"][0]["kind"] = "veth".into(), "unshaped");
     refused(|t| t["roles"] = json!([]), "exactly one");
     refused(|t| t["roles"][0]["name"] = "../x".into(), "file name");
-    refused(|t| t["roles"][0]["command"] = json!(["h123-no-such-command"]), "does not exist");
+    refused(
+        |t| t["roles"][0]["command"] = json!(["h123-no-such-command"]),
+        "does not exist",
+    );
     refused(|t| t["roles"][0]["command"] = json!([]), "empty");
     refused(
         |t| {
@@ -131,7 +176,11 @@ fn bad_trials_are_refused_with_the_reason() {
 fn unreadable_files_are_refused() {
     let bench = Bench::new();
     let run = |file: &str| {
-        let output = lab().args(["run", file, "--out"]).arg(bench.dir.join("out")).output().unwrap();
+        let output = lab()
+            .args(["run", file, "--out"])
+            .arg(bench.dir.join("out"))
+            .output()
+            .unwrap();
         assert_eq!(output.status.code(), Some(2));
         stderr(&output)
     };
@@ -143,23 +192,39 @@ fn unreadable_files_are_refused() {
 #[test]
 fn a_full_disk_is_said() {
     let bench = Bench::new();
-    let file = bench.file("trial.json", &trial(direction(1), Value::Null, "cat /dev/zero > filler").to_string());
+    let file = bench.file(
+        "trial.json",
+        &trial(direction(1), Value::Null, "cat /dev/zero > filler").to_string(),
+    );
     // A tiny file system in a mount namespace of its own, for the output folder.
-    let script = "mkdir $1/out && mount -t tmpfs -o size=64k tmpfs $1/out && exec $2 run $3 --out $1/out";
+    let script =
+        "mkdir $1/out && mount -t tmpfs -o size=64k tmpfs $1/out && exec $2 run $3 --out $1/out";
     let output = Command::new("unshare")
         .args(["--mount", "sh", "-c", script, "sh"])
-        .args([&bench.dir, std::path::Path::new(env!("CARGO_BIN_EXE_h123-lab")), &file])
+        .args([
+            &bench.dir,
+            std::path::Path::new(env!("CARGO_BIN_EXE_h123-lab")),
+            &file,
+        ])
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stderr(&output).contains("No space left"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("No space left"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
 fn without_root_it_says_so() {
     let bench = Bench::new();
     let mut command = bench.run_command(&trial(direction(1), Value::Null, "true"));
-    Command::new("chmod").args(["-R", "a+rwX"]).arg(&bench.dir).status().unwrap();
+    Command::new("chmod")
+        .args(["-R", "a+rwX"])
+        .arg(&bench.dir)
+        .status()
+        .unwrap();
     let output = command.uid(65534).output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     assert!(stderr(&output).contains("sudo"));

@@ -9,7 +9,10 @@ use serde_json::json;
 
 /// A trial whose two roles last.
 fn lasting(bench: &Bench) -> Command {
-    let server = service(&format!("echo up; {}", bench.lasting()), json!({"line": "up"}));
+    let server = service(
+        &format!("echo up; {}", bench.lasting()),
+        json!({"line": "up"}),
+    );
     bench.run_command(&trial(direction(1), server, &bench.lasting()))
 }
 
@@ -39,9 +42,18 @@ fn an_interrupt_leaves_a_report_and_nothing_else() {
 #[test]
 fn a_second_interrupt_does_not_wait_for_a_stubborn_server() {
     let bench = Bench::new();
-    let mut server = service(&format!("trap '' TERM; echo up; while :; do {}; done", bench.lasting()), json!({"line": "up"}));
+    let mut server = service(
+        &format!(
+            "trap '' TERM; echo up; while :; do {}; done",
+            bench.lasting()
+        ),
+        json!({"line": "up"}),
+    );
     server["stop_timeout_ns"] = 60_000_000_000u64.into();
-    let mut child = bench.start(bench.run_command(&trial(direction(1), server, &bench.lasting())), 2);
+    let mut child = bench.start(
+        bench.run_command(&trial(direction(1), server, &bench.lasting())),
+        2,
+    );
     signal(&child, libc::SIGINT);
     std::thread::sleep(std::time::Duration::from_millis(200));
     signal(&child, libc::SIGINT);
@@ -53,9 +65,13 @@ fn a_second_interrupt_does_not_wait_for_a_stubborn_server() {
 fn it_can_follow_its_parent() {
     let bench = Bench::new();
     let lab = lasting(&bench);
-    let arguments: Vec<_> = std::iter::once(lab.get_program()).chain(lab.get_args()).collect();
+    let arguments: Vec<_> = std::iter::once(lab.get_program())
+        .chain(lab.get_args())
+        .collect();
     let mut parent = Command::new("sh");
-    parent.args(["-c", "\"$@\" --die-with-parent & wait", "sh"]).args(arguments);
+    parent
+        .args(["-c", "\"$@\" --die-with-parent & wait", "sh"])
+        .args(arguments);
     let mut child = bench.start(parent, 2);
     let namespaces = bench.namespaces();
     signal(&child, libc::SIGKILL);

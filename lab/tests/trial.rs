@@ -23,18 +23,35 @@ fn a_client_fetches_over_the_link_and_the_report_says_how() {
     assert_eq!(report["hosts"][0]["congestion"], "cubic");
     assert_eq!(report["hosts"][1]["congestion"], "cubic");
     let up = &report["links"][0]["directions"]["up"];
-    let sum: u64 = ["delivered", "lost", "queue_dropped", "blocked", "in_flight"].iter().map(|k| up[k].as_u64().unwrap()).sum();
+    let sum: u64 = ["delivered", "lost", "queue_dropped", "blocked", "in_flight"]
+        .iter()
+        .map(|k| up[k].as_u64().unwrap())
+        .sum();
     assert_eq!(up["packets_in"].as_u64().unwrap(), sum);
     // Handshake and request are two round trips.
     assert!(report["phases_ns"]["main"].as_u64().unwrap() > 80_000_000);
     let roles = report["roles"].as_array().unwrap();
     for role in roles {
-        let (cpu, whole) = (&role["cpu"], role["cpu"]["user_ns"].as_u64().unwrap() + role["cpu"]["system_ns"].as_u64().unwrap());
-        assert!(cpu["main_ns"].as_u64().unwrap() > 0 && cpu["main_ns"].as_u64().unwrap() <= whole + 1_000_000, "{role}");
+        let (cpu, whole) = (
+            &role["cpu"],
+            role["cpu"]["user_ns"].as_u64().unwrap() + role["cpu"]["system_ns"].as_u64().unwrap(),
+        );
+        assert!(
+            cpu["main_ns"].as_u64().unwrap() > 0
+                && cpu["main_ns"].as_u64().unwrap() <= whole + 1_000_000,
+            "{role}"
+        );
         assert!(role["max_rss_bytes"].as_u64().unwrap() > 1 << 20);
     }
-    assert_eq!(roles[0]["pid_exit"], json!({"code": null, "signal": 15, "stopped": true}));
-    let connections = |when: &str| report["hosts"][0]["counters"][when]["Tcp.ActiveOpens"].as_u64().unwrap_or(0);
+    assert_eq!(
+        roles[0]["pid_exit"],
+        json!({"code": null, "signal": 15, "stopped": true})
+    );
+    let connections = |when: &str| {
+        report["hosts"][0]["counters"][when]["Tcp.ActiveOpens"]
+            .as_u64()
+            .unwrap_or(0)
+    };
     assert_eq!(connections("after") - connections("before"), 1);
 }
 
@@ -43,7 +60,11 @@ fn set_up_and_tear_down_take_less_than_half_a_second() {
     let bench = Bench::new();
     let report = bench.run(&trial(direction(1), sink(), "true"));
     let phase = |name: &str| report["phases_ns"][name].as_u64().unwrap();
-    assert!(phase("setup") + phase("teardown") < 500_000_000, "{}", report["phases_ns"]);
+    assert!(
+        phase("setup") + phase("teardown") < 500_000_000,
+        "{}",
+        report["phases_ns"]
+    );
 }
 
 #[test]
@@ -69,8 +90,17 @@ fn blocked_udp_is_dropped_in_silence_or_rejected() {
     for (policy, complaint) in [("drop", ""), ("reject", "ConnectionRefusedError")] {
         let bench = Bench::new();
         let report = bench.run(&trial(json!({"udp": policy}), sink(), &datagrams(10)));
-        assert_eq!(report["links"][0]["directions"]["up"]["blocked"].as_u64().map(|n| n > 0), Some(true));
-        assert_eq!(bench.log("client").lines().next().unwrap_or(""), complaint, "{policy}");
+        assert_eq!(
+            report["links"][0]["directions"]["up"]["blocked"]
+                .as_u64()
+                .map(|n| n > 0),
+            Some(true)
+        );
+        assert_eq!(
+            bench.log("client").lines().next().unwrap_or(""),
+            complaint,
+            "{policy}"
+        );
     }
 }
 
@@ -84,8 +114,14 @@ fn a_check_finds_the_link_as_configured_and_leaves_the_trial_untouched() {
     let report = bench.run(&trial);
     let check = &report["links"][0]["check"];
     assert_eq!(report["valid"], true, "{}", report["reasons"]);
-    assert_eq!((&check["passed"], &check["loss"]["up"]["sent"]), (&json!(true), &json!(1000)));
-    assert_eq!(check["loss"]["up"]["lost"], check["loss"]["up"]["expected_lost"]);
+    assert_eq!(
+        (&check["passed"], &check["loss"]["up"]["sent"]),
+        (&json!(true), &json!(1000))
+    );
+    assert_eq!(
+        check["loss"]["up"]["lost"],
+        check["loss"]["up"]["expected_lost"]
+    );
     assert_eq!(report["links"][0]["directions"]["up"]["packets_in"], 0);
 }
 
@@ -97,7 +133,11 @@ fn parts_of_a_check_that_do_not_apply_are_null() {
     let check = bench.run(&trial)["links"][0]["check"].clone();
     assert_eq!(check["passed"], true, "{check}");
     assert_eq!(check["delay"]["down"]["probes"], 200);
-    assert!(check["rate"]["up"].is_null() && check["loss"]["up"].is_null() && check["burst"]["up"].is_null());
+    assert!(
+        check["rate"]["up"].is_null()
+            && check["loss"]["up"].is_null()
+            && check["burst"]["up"].is_null()
+    );
 }
 
 #[test]
@@ -123,7 +163,10 @@ fn three_hosts_two_links_one_of_them_a_veth() {
 #[test]
 fn a_line_of_output_can_mean_ready() {
     let bench = Bench::new();
-    let server = service("sleep 0.3; echo now listening; sleep 60", json!({"line": "listening"}));
+    let server = service(
+        "sleep 0.3; echo now listening; sleep 60",
+        json!({"line": "listening"}),
+    );
     let report = bench.run(&trial(direction(1), server, "true"));
     assert_eq!(codes(&report), [""; 0]);
     assert!(report["roles"][0]["ready_ns"].as_u64().unwrap() >= 300_000_000);
@@ -133,7 +176,11 @@ fn a_line_of_output_can_mean_ready() {
 fn tmp_is_private_and_the_folder_is_not() {
     let bench = Bench::new();
     let stray = std::env::temp_dir().join(format!("{}-stray", bench.word));
-    bench.run(&trial(direction(1), Value::Null, "touch /tmp/$(basename $(dirname $PWD))-stray; touch here"));
+    bench.run(&trial(
+        direction(1),
+        Value::Null,
+        "touch /tmp/$(basename $(dirname $PWD))-stray; touch here",
+    ));
     assert!(!stray.exists());
     assert!(bench.dir.join("out/here").exists());
 }
@@ -141,7 +188,10 @@ fn tmp_is_private_and_the_folder_is_not() {
 #[test]
 fn what_a_role_leaves_running_is_counted_and_ended() {
     let bench = Bench::new();
-    let client = format!("({}) & python3 -c 'import time\nt = time.process_time\nwhile t() < 0.2: pass'", bench.lasting());
+    let client = format!(
+        "({}) & python3 -c 'import time\nt = time.process_time\nwhile t() < 0.2: pass'",
+        bench.lasting()
+    );
     let report = bench.run(&trial(direction(1), Value::Null, &client));
     let cpu = report["roles"][0]["cpu"]["main_ns"].as_u64().unwrap();
     assert!((200_000_000..600_000_000).contains(&cpu), "{cpu}");

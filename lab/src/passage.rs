@@ -1,0 +1,234 @@
+//! Trains that have passed a link, measured against what the model foretells of them.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Result, ensure};
+use h123_link::{Direction, Fate, Packet, expected_losses};
+use serde::Serialize;
+
+use crate::link::Course;
+use crate::network::Emulated;
+use crate::probe::{Passage, Place, exchange};
+use crate::train::{DELAY_PROBES, Train};
+
+/// Receivers listen this much longer than the model says.
+const PATIENCE_NS: u64 = 10_000_000;
+const LOSS_CONFIDENCE: f64 = 0.999;
+
+#[derive(Debug, Serialize)]
+pub struct DelayCheck {
+    pub probes: u64,
+    pub lost: u64,
+    /// Measured less expected; null if nothing arrived.
+    pub error_ns: Option<Quantiles>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Quantiles {
+    pub p50: i64,
+    pub p99: i64,
+    pub max: i64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct RateCheck {
+    pub configured_bps: u64,
+    pub measured_bps: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct LossCheck {
+    pub sent: u64,
+    pub lost: u64,
+    /// What this seed loses among as many packets. The very packets must agree, not the number only.
+    pub expected_lost: u64,
+    /// The 99.9 % interval of the loss model. It says how unusual this seed is: one in a thousand is outside.
+    pub low: u64,
+    pub high: u64,
+    #[serde(skip)]
+    pub identical: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub struct BurstCheck {
+    pub sent: u64,
+    pub delivered: u64,
+    pub expected: u64,
+}
+
+/// A train that has passed the link, and what the model says of it.
+pub struct Passed {
+    passage: Passage,
+    fates: Vec<Fate>,
+    zero_ns: u64,
+    bytes: u32,
+}
+
+/// Puts the link on a fresh course and sends both directions' trains.
+pub fn pass(
+    emulated: &mut Emulated,
+    ends: [Place; 2],
+    course: &Course,
+    train: impl Fn(&Direction) -> Option<Train>,
+) -> Result<[Option<Passed>; 2]> {
+    let mut trains = [0, 1].map(|way| train(course.direction(way)));
+    for (way, train) in trains.iter_mut().enumerate() {
+        if let Some(train) = train {
+            train.tail_ns = tail_ns(course, way, train);
+        }
+    }
+    if trains.iter().all(Option::is_none) {
+        return Ok([None, None]);
+    }
+    let zero_ns = emulated.link.begin(course)?.zero_ns;
+    let passages = exchange(ends, [trains[0].as_ref(), trains[1].as_ref()])?;
+    let ledgers = emulated.link.begin(course)?.ledgers;
+    let mut passed = [None, None];
+    for (way, passage) in passages.into_iter().enumerate() {
+        let (Some(passage), Some(train)) = (passage, &trains[way]) else {
+            continue;
+        };
+        let (sent, seen) = (passage.sent_ns.len() as u64, ledgers[way].tally.packets_in);
+        ensure!(
+            sent == seen,
+            "{sent} probes were sent but the link saw {seen} packets: something else sends on it"
+        );
+        let fates = foretell(
+            course,
+            way,
+            train.bytes,
+            passage.sent_ns.iter().map(|t| t - zero_ns),
+        );
+        passed[way] = Some(Passed {
+            passage,
+            fates,
+            zero_ns,
+            bytes: train.bytes,
+        });
+    }
+    Ok(passed)
+}
+
+fn foretell(
+    course: &Course,
+    way: usize,
+    bytes: u32,
+    times: impl Iterator<Item = u64>,
+) -> Vec<Fate> {
+    let mut path = course.path(way);
+    times
+        .map(|now| path.offer(now, Packet { bytes, udp: true }))
+        .collect()
+}
+
+/// How long after the last packet of a train there is something to receive.
+fn tail_ns(course: &Course, way: usize, train: &Train) -> u64 {
+    let last_sent = train.offsets_ns.last().copied().unwrap_or(0);
+    let arrivals = foretell(course, way, train.bytes, train.offsets_ns.iter().copied());
+    let last = arrivals.iter().filter_map(|fate| match fate {
+        Fate::Deliver { at, copy } => Some(copy.unwrap_or(*at).max(*at)),
+        _ => None,
+    });
+    last.max().unwrap_or(0).saturating_sub(last_sent) + PATIENCE_NS
+}
+
+impl Passed {
+    fn received(&self) -> BTreeSet<usize> {
+        self.passage.arrivals.iter().map(|a| a.sequence).collect()
+    }
+
+    /// Measured less expected arrival of each packet that the model delivers, ns, sorted.
+    pub fn delay_errors(&self, probes: usize) -> Vec<i64> {
+        let expected = |sequence: usize| match self.fates.get(sequence) {
+            Some(Fate::Deliver { at, .. }) => Some((self.zero_ns + at) as i64),
+            _ => None,
+        };
+        let first = self.passage.arrivals.iter().filter(|a| a.sequence < probes);
+        let mut errors: Vec<i64> = first
+            .filter_map(|a| Some(a.at_ns as i64 - expected(a.sequence)?))
+            .collect();
+        errors.sort_unstable();
+        errors
+    }
+
+    pub fn delay(&self) -> DelayCheck {
+        let probes = self.fates.len().min(DELAY_PROBES as usize);
+        let arrived = self.received().range(..probes).count();
+        DelayCheck {
+            probes: probes as u64,
+            lost: (probes - arrived) as u64,
+            error_ns: Quantiles::of(&self.delay_errors(probes)),
+        }
+    }
+
+    pub fn loss(&self, direction: &Direction, seed: u64) -> Option<LossCheck> {
+        let loss = direction.loss.as_ref()?;
+        let sent = self.fates.len() as u64;
+        let received = self.received();
+        let lost: Vec<u64> = (0..sent)
+            .filter(|&i| !received.contains(&(i as usize)))
+            .collect();
+        let expected = expected_losses(direction, seed, sent);
+        let (low, high) = loss.count_interval(sent, LOSS_CONFIDENCE);
+        Some(LossCheck {
+            sent,
+            lost: lost.len() as u64,
+            expected_lost: expected.len() as u64,
+            low,
+            high,
+            identical: lost == expected,
+        })
+    }
+
+    /// The slope of arrivals over time (least squares), so that one late packet does not count for much.
+    pub fn rate(&self, configured_bps: u64) -> Option<RateCheck> {
+        let arrivals = &self.passage.arrivals;
+        let n = arrivals.len() as f64;
+        if arrivals.len() < 3 {
+            return None;
+        }
+        let first = arrivals[0].at_ns;
+        let times: Vec<f64> = arrivals.iter().map(|a| (a.at_ns - first) as f64).collect();
+        let (mean_i, mean_t) = ((n - 1.0) / 2.0, times.iter().sum::<f64>() / n);
+        let covariance: f64 = times
+            .iter()
+            .enumerate()
+            .map(|(i, t)| (i as f64 - mean_i) * (t - mean_t))
+            .sum();
+        let variance = n * (n * n - 1.0) / 12.0;
+        let ns_per_packet = covariance / variance;
+        let measured_bps = (f64::from(self.bytes) * 8e9 / ns_per_packet) as u64;
+        Some(RateCheck {
+            configured_bps,
+            measured_bps,
+        })
+    }
+
+    pub fn burst(&self) -> BurstCheck {
+        BurstCheck {
+            sent: self.fates.len() as u64,
+            delivered: self.received().len() as u64,
+            expected: self
+                .fates
+                .iter()
+                .filter(|f| matches!(f, Fate::Deliver { .. }))
+                .count() as u64,
+        }
+    }
+}
+
+impl Quantiles {
+    /// Of a sorted list.
+    pub fn of(sorted: &[i64]) -> Option<Self> {
+        let at = |q: f64| {
+            sorted
+                .get(((sorted.len() as f64 * q).ceil() as usize).saturating_sub(1))
+                .copied()
+        };
+        Some(Self {
+            p50: at(0.5)?,
+            p99: at(0.99)?,
+            max: *sorted.last()?,
+        })
+    }
+}
