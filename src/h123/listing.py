@@ -21,13 +21,13 @@ def _table(*columns: str) -> Table:
 
 def print_plan(plan: Plan, console: Console) -> None:
     """Treatments with estimates, the order of the first block, and totals."""
-    estimates = {t.id: estimate(t, plan.study.networks[t.parameters.network]) for t in plan.trials()}
+    estimates = plan.estimates()
     factors = list(plan.trials()[0].cell)
     table = _table(*factors, "trials", "s a trial", "bytes a trial")
     count = Counter((tuple(t.cell.values()), t.twin) for t in plan.trials())
     for trial in sorted(plan.blocks[0], key=lambda t: (*t.cell.values(), t.twin)):
         levels = [escape(level) for level in trial.cell.values()]
-        expected = estimates[trial.id]
+        expected = estimate(trial, plan.study.networks[trial.parameters.network])
         runs = str(count[tuple(trial.cell.values()), trial.twin])
         marked = f"{runs} (A/A twin)" if trial.twin else runs
         table.add_row(*levels, marked, f"{expected.seconds:.1f}", format_bytes(expected.bytes))

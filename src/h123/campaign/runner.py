@@ -18,7 +18,7 @@ from h123.campaign.trialfile import SERVER_ADDRESS, write_trial_files
 from h123.catalogue import Subject, catalogue, check_supported, install
 from h123.errors import UserError
 from h123.results import CampaignFolder, ingest, machine_facts
-from h123.study import Network, Plan, PlannedTrial, Study, estimate, load_study, make_plan
+from h123.study import Network, Plan, PlannedTrial, Study, load_study, make_plan
 
 MAX_ATTEMPTS = 3
 """An invalid trial is repeated at most twice."""
@@ -106,8 +106,7 @@ def run_campaign(campaign: Campaign, engine: Engine, display: Display) -> Outcom
 def _run_unfinished(campaign: Campaign, engine: Engine, display: Display) -> Outcome:
     trials = campaign.plan.trials()
     attempts = _take_up(campaign)
-    estimates = {t.id: estimate(t, campaign.network(t)).seconds for t in trials}
-    forecast = Forecast(estimates)
+    forecast = Forecast({trial: cost.seconds for trial, cost in campaign.plan.estimates().items()})
     outcome = Outcome(planned=len(trials))
     checked: set[tuple[int, str]] = set()
     failed_in_a_row = 0

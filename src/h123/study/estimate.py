@@ -46,6 +46,9 @@ class Estimate:
     bytes: int
     """On the links, both directions."""
 
+    def __add__(self, other: "Estimate") -> "Estimate":
+        return Estimate(self.seconds + other.seconds, self.bytes + other.bytes)
+
 
 def estimate(trial: PlannedTrial, network: Network) -> Estimate:
     """Wall time and bytes of one trial, without a link check (`estimate_check`)."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from h123.errors import UserError
 from h123.strict import choose
-from h123.study.estimate import estimate_parameters
+from h123.study.estimate import Estimate, estimate, estimate_check, estimate_parameters
 from h123.study.parameters import Parameters
 from h123.study.study import Study, split_pair
 from h123.study.trial import PlannedTrial
@@ -43,6 +43,20 @@ class Plan:
     def trials(self) -> list[PlannedTrial]:
         """In the order of execution."""
         return list(itertools.chain.from_iterable(self.blocks))
+
+    def estimates(self) -> dict[str, Estimate]:
+        """Every trial's cost by its id; the first over a network in each block carries that network's link check."""
+        costs: dict[str, Estimate] = {}
+        for block in self.blocks:
+            checked: set[str] = set()
+            for trial in block:
+                name = trial.parameters.network
+                network = self.study.networks[name]
+                costs[trial.id] = estimate(trial, network)
+                if name not in checked:
+                    costs[trial.id] += estimate_check(network)
+                    checked.add(name)
+        return costs
 
 
 @dataclass(frozen=True)
