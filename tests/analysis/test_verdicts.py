@@ -134,7 +134,7 @@ REQUESTS, CORRELATION, CAMPAIGNS = 100, 0.2, 2000
 
 
 def simulate(seed: int, blocks: int, effect: float, block_noise: float) -> list[dict[str, Any]]:
-    """Verdicts of many campaigns of one comparison of medians: 100 requests a trial, their log times with correlation .2
+    """Verdicts of many campaigns of one comparison of medians: 100 requests a trial, log times with correlation .2
     inside the trial (the setting of the design's table), block noise shared by both sides."""
     random = np.random.default_rng(seed)
     shared = random.normal(0, block_noise, (CAMPAIGNS, blocks, 1))

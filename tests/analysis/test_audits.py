@@ -1,0 +1,207 @@
+"""Every audit passes on sound data and fails on data with exactly the fault it is for."""
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from scipy.stats import friedmanchisquare
+
+from h123.analysis.audits import AUDITS, audit, design
+from h123.analysis.audits.path import capacity_bits, round_trip_floor_ns
+from h123.results import Attempt, load_attempts
+from synthetic import Scenario, make_campaign
+
+CHECKS = {check.name: check.check for check in AUDITS}
+MS = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def attempts(tmp_path_factory: pytest.TempPathFactory) -> list[Attempt]:
+    return load_attempts(make_campaign(tmp_path_factory.mktemp("audits") / "c", Scenario(blocks=4)))
+
+
+@pytest.fixture(scope="module")
+def sound(attempts: list[Attempt]) -> Attempt:
+    return next(a for a in attempts if a.cell == {"network": "poor", "protocol": "h3"})
+
+
+def summary(**changes: Any) -> Callable[[Attempt], Attempt]:
+    return lambda a: replace(a, summary=replace(a.summary, **changes))
+
+
+def parameters(**changes: Any) -> Callable[[Attempt], Attempt]:
+    return lambda a: replace(a, parameters={**a.parameters, **changes})
+
+
+def facts(**changes: Any) -> Callable[[Attempt], Attempt]:
+    return lambda a: replace(a, facts={**(a.facts or {}), **changes})
+
+
+def report(change: Callable[[dict[str, Any]], None]) -> Callable[[Attempt], Attempt]:
+    def changed(attempt: Attempt) -> Attempt:
+        content = copy.deepcopy(attempt.report)
+        change(content)
+        return replace(attempt, report=content)
+
+    return changed
+
+
+def down(content: dict[str, Any]) -> dict[str, Any]:
+    directions: dict[str, Any] = content["links"][0]["directions"]["down"]
+    return directions
+
+
+def lose(content: dict[str, Any]) -> None:
+    counters = down(content)
+    counters["delivered"] -= 100
+    counters["lost"] += 100
+
+
+def client_cpu(content: dict[str, Any]) -> None:
+    content["roles"][1]["cpu"]["main_ns"] = int(0.93 * content["machine"]["wall_ns"])
+
+
+def all_cpu(content: dict[str, Any]) -> None:
+    content["machine"]["busy_ns"] = int(1.92 * content["machine"]["wall_ns"])
+
+
+FAULTS: list[tuple[str, Callable[[Attempt], Attempt]]] = [
+    ("goodput-above-link", lambda a: summary(warm_bytes_down=3 * (a.summary.warm_bytes_down or 0))(a)),
+    ("goodput-above-link", lambda a: summary(warm_bytes_up=3 * (a.summary.warm_bytes_down or 0))(a)),
+    ("requests-above-littles-law", lambda a: summary(warm_ok=a.summary.warm_ok * 40)(a)),
+    ("requests-above-littles-law", lambda a: parameters(rate=100.0)(summary(warm_busy_ns=500 * MS)(a))),
+    ("handshake-below-round-trips", summary(handshake_min_ns=48 * MS)),
+    ("handshake-below-round-trips", lambda a: parameters(protocol="h2")(summary(handshake_min_ns=90 * MS)(a))),
+    ("first-byte-below-round-trip", summary(ttfb_min_ns=48 * MS)),
+    ("times-disordered", summary(disordered=1)),
+    ("size-wrong", summary(bytes_down_min=99_999)),
+    ("size-wrong", parameters(method="POST")),
+    ("status-wrong", summary(refused=1)),
+    ("requests-failed", summary(errors=2, first_error="reset")),
+    ("requests-miscounted", summary(warm=19)),
+    ("requests-miscounted", summary(cold=0)),
+    ("requests-miscounted", parameters(connections=2)),
+    ("requests-miscounted", parameters(cold=False)),
+    ("protocol-wrong", summary(protocol_min="h2")),
+    ("tls-wrong", facts(tls=[{"version": "1.3"}, {"version": "1.2"}])),
+    ("tls-wrong", lambda a: replace(a, facts=None)),
+    ("client-saturated", report(client_cpu)),
+    ("machine-saturated", report(all_cpu)),
+    ("loss-off", report(lose)),
+    ("packets-unaccounted", report(lambda r: down(r).update(delivered=1))),
+    ("udp-buffer-dropped", report(lambda r: r["hosts"][1]["counters"]["after"].update({"Udp.RcvbufErrors": 1}))),
+    ("congestion-wrong", report(lambda r: r["hosts"][0].update(congestion="bbr"))),
+    ("congestion-wrong", facts(congestion="reno")),
+]
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_sound_data_pass(attempts: list[Attempt], name: str) -> None:
+    findings = [CHECKS[name](attempt) for attempt in attempts]
+    assert sum(finding is not None for finding in findings) >= len(attempts) / 2
+    assert [finding for finding in findings if finding and not finding.passed] == []
+
+
+@pytest.mark.parametrize(("name", "spoil"), FAULTS)
+def test_one_fault_fails_one_audit(sound: Attempt, name: str, spoil: Callable[[Attempt], Attempt]) -> None:
+    finding = CHECKS[name](spoil(sound))
+    assert finding is not None
+    assert not finding.passed
+    assert finding.detail
+
+
+def test_every_audit_has_a_fault_and_an_explanation() -> None:
+    assert {name for name, _ in FAULTS} == set(CHECKS)
+    assert all(check.meaning.endswith(".") and check.check.__doc__ for check in AUDITS)
+
+
+def test_a_link_without_limits_is_not_held_to_any(attempts: list[Attempt]) -> None:
+    lan = next(a for a in attempts if a.cell["network"] == "lan")
+    physics = ["goodput-above-link", "requests-above-littles-law", "handshake-below-round-trips"]
+    for name in [*physics, "first-byte-below-round-trip", "loss-off", "packets-unaccounted"]:
+        assert CHECKS[name](lan) is None
+
+
+def test_loss_other_than_random_is_not_held_to_a_binomial(sound: Attempt) -> None:
+    bursts = {"gilbert_elliott": {"p": 0.1, "r": 0.3, "loss_good": 0, "loss_bad": 1}}
+    link = {name: {**sound.link[name], "loss": bursts} for name in ("up", "down")}
+    assert CHECKS["loss-off"](replace(sound, link={**sound.link, **link})) is None
+
+
+def test_a_link_without_loss_must_lose_nothing(sound: Attempt) -> None:
+    link = {name: {**sound.link[name], "loss": None} for name in ("up", "down")}
+    finding = CHECKS["loss-off"](replace(sound, link={**sound.link, **link}))
+    assert finding is not None
+    assert not finding.passed
+
+
+def test_round_trip_floor_takes_the_shortest_of_all_changes_and_jitter() -> None:
+    link = {
+        "up": {"delay_ns": 20 * MS, "jitter": {"spread_ns": 5 * MS, "distribution": "uniform"}},
+        "down": {"delay_ns": 30 * MS, "changes": [{"at_ns": 1, "delay_ns": 10 * MS}, {"at_ns": 2, "udp": "drop"}]},
+    }
+    assert round_trip_floor_ns(link) == 25 * MS
+    assert round_trip_floor_ns({"kind": "veth"}) == 0
+
+
+def test_capacity_of_rates_changes_and_traces() -> None:
+    assert capacity_bits({"rate": {"bps": 1000}}, 2.0) == 2000
+    assert capacity_bits({"rate": {"bps": 1000}, "changes": [{"at_ns": 5, "rate": {"bps": 3000}}]}, 2.0) == 6000
+    assert capacity_bits({}, 2.0) is None
+    # Three opportunities in the last 2 ms of 10: 3 ms hold at most those, and 13 ms those and three more.
+    trace = {"rate": {"trace_ms": [8, 9, 10], "opportunity_bytes": 1500}}
+    assert capacity_bits(trace, 0.003) == 3 * 12000
+    assert capacity_bits(trace, 0.013) == 6 * 12000
+    assert capacity_bits(trace, 1.0) == pytest.approx(300 * 12000, rel=0.02)
+
+
+def test_recorded_order_and_its_failure(attempts: list[Attempt]) -> None:
+    recorded = design.order_unrecorded(attempts)
+    assert recorded is not None
+    assert recorded.passed
+    swapped = [replace(attempts[0], position=2), replace(attempts[1], position=1), *attempts[2:]]
+    found = design.order_unrecorded(swapped)
+    assert found is not None
+    assert (found.passed, found.value) == (False, 1)
+
+
+def test_random_order_passes_and_a_sorted_one_fails(attempts: list[Attempt]) -> None:
+    found = design.order_confounded(attempts, "protocol")
+    assert found is not None
+    assert found.passed
+    in_order = sorted(attempts, key=lambda a: (a.block, a.cell["protocol"]))
+    sorted_ = [replace(a, position=place) for place, a in enumerate(in_order)]
+    found = design.order_confounded(sorted_, "protocol")
+    assert found is not None
+    assert not found.passed
+
+
+def test_order_test_is_friedmans_where_each_treatment_runs_once(attempts: list[Attempt]) -> None:
+    orders = [[1, 2, 3], [2, 1, 3], [1, 3, 2], [1, 2, 3], [3, 1, 2]]
+    rows = [
+        replace(attempts[0], block=block, position=place, cell={"protocol": level})
+        for block, places in enumerate(orders)
+        for level, place in zip(("x", "y", "z"), places, strict=True)
+    ]
+    found = design.order_confounded(rows, "protocol")
+    assert found is not None
+    assert found.value == pytest.approx(friedmanchisquare(*zip(*orders, strict=True)).pvalue)
+
+
+def test_blocks_too_few_for_a_family() -> None:
+    one = {"twin": False, "p": 0.03, "family": "answer", "correction": "holm", "blocks": 6}
+    assert [finding.passed for finding in design.blocks_too_few([one], 0.05)] == [True]
+    assert [finding.passed for finding in design.blocks_too_few([one, one], 0.05)] == [False]
+    assert design.blocks_too_few([{**one, "twin": True}], 0.05) == []
+
+
+def test_the_summary_counts_what_was_checked_and_failed(attempts: list[Attempt]) -> None:
+    spoiled = [summary(refused=3)(attempts[0]), *attempts[1:]]
+    rows, counted = audit(spoiled, [], compared="protocol", alpha=0.05)
+    by_name = {row["audit"]: row for row in counted}
+    assert (by_name["status-wrong"]["checked"], by_name["status-wrong"]["failed"]) == (len(attempts), 1)
+    (failed,) = [row for row in rows if not row["passed"]]
+    assert (failed["trial"], failed["value"], failed["limit"]) == (attempts[0].name, 3, 0)
+    assert [row["trial"] for row in rows if row["audit"] == "order-confounded"] == [None]
