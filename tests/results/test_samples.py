@@ -1,5 +1,6 @@
 """Samples are taken in exactly by contract or not at all."""
 
+import errno
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -72,6 +73,14 @@ def test_another_protocol_on_a_successful_row_is_wrong(tmp_path: Path) -> None:
 
 def test_a_failed_request_need_not_have_negotiated(tmp_path: Path) -> None:
     assert ingest(write(tmp_path, HEADER, FAILED), ASKED) == []
+
+
+def test_a_full_disk_is_told_by_its_number_and_keeps_the_csv(tmp_path: Path) -> None:
+    (tmp_path / "samples.parquet.tmp").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="space") as caught:
+        ingest(write(tmp_path, HEADER, WARM), ASKED)
+    assert caught.value.errno == errno.ENOSPC
+    assert (tmp_path / "samples.csv").exists()
 
 
 def test_the_csv_stays_where_the_parquet_cannot_be_written(tmp_path: Path) -> None:
