@@ -1,1 +1,7 @@
-"""What a campaign found, for people: a page, figures, and a summary for the terminal."""
+"""What a campaign found, for people: the terminal, the page, the figures. Reads verdicts.json and raw files."""
+
+from h123.report.page import write_report
+from h123.report.terminal import print_summary
+from h123.report.words import sentence
+
+__all__ = ["print_summary", "sentence", "write_report"]

@@ -1,4 +1,4 @@
-"""How results are said: one sentence per comparison, and the names people use. The wording itself is vocabulary.toml."""
+"""How results are said: one sentence per comparison, and the names people use. The wording is in vocabulary.toml."""
 
 import tomllib
 from collections.abc import Mapping
@@ -97,11 +97,12 @@ def verdict_word(comparison: Comparison) -> str:
     """The verdict as this metric calls it: faster CPU is `cheaper`, slower goodput is `lower`."""
     wording = metric(comparison["metric"])
     words = {"faster": wording.better, "slower": wording.worse, "inconclusive": "cannot tell yet"}
-    return words.get(comparison["verdict"], comparison["verdict"])
+    verdict = str(comparison["verdict"])
+    return words.get(verdict, verdict)
 
 
 def sentence(comparison: Comparison, margin: float | None = None) -> str:
-    """A comparison's result in one sentence, verdict included; `margin` is the study's equivalence margin (0.05: 5 %)."""
+    """A comparison's result in one sentence, verdict included; `margin` is the equivalence margin (0.05: 5 %)."""
     names = {"a": level(comparison["a"]), "b": level(comparison["b"]), "workload": comparison["workload"]}
     where = place(comparison["cell"])
     if comparison["ratio"] is None:

@@ -1,0 +1,108 @@
+"""One look for all figures, and their rendering: offline, the same bytes each time, light and dark."""
+
+import re
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import vl_convert as vlc
+
+COLOURS = {
+    "ink": "#1b1f24",
+    "muted": "#5b636c",
+    "hairline": "#d8dde3",
+    "paper": "#fefefe",
+    "band": "#e9eef2",
+    "better": "#0b6fa8",
+    "worse": "#c2500a",
+    "equivalent": "#0a7d62",
+    "inconclusive": "#6f7781",
+}
+"""Name to colour on paper. Okabe-Ito hues, darkened: apart for colour-blind eyes, and never the only sign of a verdict.
+
+Each is used once, so in the page every one can be replaced by the CSS variable of its name, which follows dark mode.
+"""
+
+WIDE, NARROW = 860, 330
+"""Pixels that a figure may use on a desk and on a phone."""
+
+_FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
+_VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+_PNG_SCALE = 2
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One picture: the same definition for a desk and for a phone, and what it shows in words."""
+
+    name: str
+    title: str
+    caption: str
+    wide: alt.TopLevelMixin
+    narrow: alt.TopLevelMixin
+
+
+def save(figure: Figure, folder: Path) -> list[Path]:
+    """Write `<name>.svg` and `<name>.png` (two pixels a point) into `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = _svg(figure.wide)
+    vector, bitmap = folder / f"{figure.name}.svg", folder / f"{figure.name}.png"
+    vector.write_text(drawn, encoding="utf-8")
+    bitmap.write_bytes(vlc.svg_to_png(drawn, scale=_PNG_SCALE))
+    return [vector, bitmap]
+
+
+def inline(figure: Figure) -> str:
+    """The figure as HTML: two renderings, of which the page's style shows the one that fits."""
+    return _inline(figure, figure.wide, "wide") + _inline(figure, figure.narrow, "narrow")
+
+
+def _inline(figure: Figure, chart: alt.TopLevelMixin, size: str) -> str:
+    drawn = _svg(chart)
+    for name, colour in COLOURS.items():
+        drawn = drawn.replace(colour, f"var(--{name})")
+    # Identifiers are the document's, not the picture's: without a prefix the second picture would use the first's.
+    prefix = f"{figure.name}-{size}-"
+    drawn = re.sub(r'\bid="', f'id="{prefix}', drawn).replace("url(#", f"url(#{prefix}")
+    drawn = re.sub(r' (xmlns(:xlink)?|version|font-family|pointer-events|aria-[a-z]+|role)="[^"]*"', "", drawn)
+    drawn = re.sub(r'<path class="(background|foreground)"[^>]*/>', "", drawn)
+    label = escape(f"{figure.title}. {figure.caption}", quote=True)
+    return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" data-size="{size}" ', 1)
+
+
+def _svg(chart: alt.TopLevelMixin) -> str:
+    specification: dict[str, Any] = _styled(chart).to_dict()
+    return str(vlc.vegalite_to_svg(specification, vl_version=_VEGA_LITE, allowed_base_urls=[]))
+
+
+def _styled(chart: Any) -> Any:
+    text: dict[str, Any] = {
+        "labelColor": COLOURS["muted"],
+        "titleColor": COLOURS["muted"],
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+    }
+    axis: dict[str, Any] = {
+        "domain": False,
+        "ticks": False,
+        "gridColor": COLOURS["hairline"],
+        "titleFontWeight": "normal",
+    }
+    header: dict[str, Any] = {
+        "labelFontWeight": "bold",
+        "labelColor": COLOURS["ink"],
+        "labelFontSize": 12,
+        "title": None,
+    }
+    return chart.configure(
+        font=_FONT,
+        background=COLOURS["paper"],
+        aria=False,
+        padding=4,
+        axis=alt.AxisConfig(labelPadding=6, titlePadding=8, **axis, **text),
+        header=alt.HeaderConfig(**header),
+        view=alt.ViewConfig(stroke=None),
+        legend=alt.LegendConfig(orient="top", title=None, symbolSize=70, offset=4, **text),
+    )

@@ -1,0 +1,131 @@
+"""What a result rests on, as rows for tables: link checks, audits, invalid attempts, order, provenance."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from h123.report.spread import treatment
+from h123.report.words import reason
+from h123.results import Attempt, CampaignFolder
+from h123.units import format_bytes, format_rate
+
+Event = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class LinkRow:
+    """What one direction of one network did over a campaign, beside what its profile says."""
+
+    network: str
+    direction: str
+    checks: int
+    delay: str
+    delay_error: str
+    rate: str
+    loss: str
+    lateness: str
+
+
+def link_rows(attempts: Sequence[Attempt]) -> list[LinkRow]:
+    """One row for each direction of each emulated network; checks are pooled over the campaign."""
+    rows = []
+    for network in dict.fromkeys(a.parameters["network"] for a in attempts):
+        mine = [a for a in attempts if a.parameters["network"] == network]
+        links = [link for a in mine for link in a.report["links"] if link["kind"] == "emulated"]
+        for direction in ("up", "down") if links else ():
+            rows.append(_link_row(network, direction, mine[0].link.get(direction, {}), links))
+    return rows
+
+
+def _link_row(network: str, direction: str, profile: dict[str, Any], links: list[dict[str, Any]]) -> LinkRow:
+    checks = [link["check"] for link in links if link.get("check")]
+
+    def found(part: str) -> list[dict[str, Any]]:
+        return [check[part][direction] for check in checks if (check.get(part) or {}).get(direction)]
+
+    delays, rates, losses = found("delay"), found("rate"), found("loss")
+    late = [link["directions"][direction]["lateness_ns"]["p99"] for link in links if link.get("directions")]
+    errors = [f"{_worst(d['error_ns'][q] for d in delays) / 1000:.0f}" for q in ("p50", "p99")] if delays else []
+    off = [100 * (r["measured_bps"] / r["configured_bps"] - 1) for r in rates]
+    sent, lost = sum(item["sent"] for item in losses), sum(item["lost"] for item in losses)
+    expected = sum(item["expected_lost"] for item in losses)
+    return LinkRow(
+        network=network,
+        direction=direction,
+        checks=len(checks),
+        delay=f"{profile.get('delay_ns', 0) / 1e6:g} ms",
+        delay_error=" / ".join(errors) + " µs" if errors else "–",
+        rate=f"{format_rate(rates[0]['configured_bps'])}, {max(off, key=abs):+.2f} %" if rates else "–",
+        loss=f"{lost} of {sent}, expected {expected}" if losses else "–",
+        lateness=f"{_worst(late) / 1000:.0f} µs" if late else "–",
+    )
+
+
+def _worst(values: Iterable[float]) -> float:
+    return max((abs(value) for value in values), default=0.0)
+
+
+def invalid_attempts(events: Iterable[Event]) -> list[dict[str, Any]]:
+    """Every attempt that does not count, with its reasons in words."""
+    return [
+        {
+            "trial": f"{event['trial']}~{event['attempt']}",
+            "reasons": [(reason(r["code"]), r["detail"]) for r in event["reasons"]],
+        }
+        for event in events
+        if event["event"] == "trial" and not event["valid"]
+    ]
+
+
+def order_rows(events: Iterable[Event], factor: str) -> list[tuple[int, list[str]]]:
+    """Block number and its trials' treatments in the order of execution (first attempts)."""
+    blocks: dict[int, list[Event]] = {}
+    for event in events:
+        if event["event"] == "trial" and event["attempt"] == 1:
+            blocks.setdefault(event["block"], []).append(event)
+    return [(number, [_placed(e, factor) for e in trials]) for number, trials in sorted(blocks.items())]
+
+
+def _placed(event: Event, factor: str) -> str:
+    others = [level for name, level in event["cell"].items() if name != factor]
+    return " ".join([*others, treatment(event["cell"], factor, event["twin"])])
+
+
+def provenance(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[tuple[str, str]]:
+    """Where, when and with what the campaign ran, and how to run it again."""
+    machine = folder.machine
+    cores = f"{machine.get('cpus_usable')} of {machine.get('cpus')} processors"
+    memory = format_bytes(machine.get("memory_bytes") or 0)
+    virtual = ", virtual" if machine.get("virtual") else ""
+    subjects = [f"{name} {s['version']} ({s['stack']}, {s['language']})" for name, s in folder.subjects.items()]
+    return [
+        ("h123", folder.version),
+        ("started", folder.created),
+        ("machine", f"{machine.get('cpu')}{virtual}; {cores}; {memory}"),
+        ("system", f"{machine.get('distribution')}, Linux {machine.get('kernel')}"),
+        ("load at the start", ", ".join(f"{load}" for load in machine.get("load_average") or [])),
+        ("subjects", "; ".join(subjects)),
+        ("TLS", "; ".join(_tls(attempts)) or "not recorded"),
+        ("congestion control", "; ".join(_congestion(attempts)) or "not recorded"),
+        ("seed", str(folder.seed)),
+        ("to repeat", f"h123 run study.yaml --seed {folder.seed} --blocks {folder.blocks}{_only(folder)}"),
+    ]
+
+
+def _tls(attempts: Sequence[Attempt]) -> list[str]:
+    seen: dict[str, int] = {}
+    for attempt in attempts:
+        for row in (attempt.facts or {}).get("tls", []):
+            words = f"{row['alpn']}: TLS {row['version']}, {row['cipher']}, {row['key_exchange']}"
+            seen[words] = seen.get(words, 0) + row["connections"]
+    return [f"{words} ({count} connections)" for words, count in sorted(seen.items())]
+
+
+def _congestion(attempts: Sequence[Attempt]) -> list[str]:
+    kernels = {host["congestion"] for a in attempts for host in a.report["hosts"]}
+    clients = {f"{a.parameters['protocol']} {a.facts.get('congestion')}" for a in attempts if a.facts}
+    return [f"hosts: {', '.join(sorted(map(str, kernels)))}", f"as the client saw it: {', '.join(sorted(clients))}"]
+
+
+def _only(folder: CampaignFolder) -> str:
+    return "".join(f" --only {factor}={','.join(levels)}" for factor, levels in folder.only.items())

@@ -1,0 +1,126 @@
+"""report.html: one file that opens offline, and the figures beside it."""
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from h123.errors import UserError
+from h123.report import evidence, words
+from h123.report.drawing import Figure, inline, save
+from h123.report.ratios import answer_figure, details_figure
+from h123.report.spread import cpu_figure, requests_figure, treatment, treatments, trials_figure
+from h123.report.terminal import headline, trust
+from h123.results import CampaignFolder, connect, load_attempts
+from h123.results.durable import write_atomically
+from h123.results.folder import read_document
+
+_QUANTILES = {"p5": 0.05, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p95": 0.95, "p99": 0.99}
+
+
+def write_report(folder: CampaignFolder) -> Path:
+    """Write report.html and figures/ from verdicts.json and the campaign's files; returns the page's path.
+
+    Raises UserError where the campaign has not been analysed.
+    """
+    if not folder.verdicts.is_file():
+        raise UserError(f"{folder.path} has no verdicts.json", remedy=f"run `h123 analyse {folder.path}` first")
+    verdicts = read_document(folder.verdicts, "verdicts/1")
+    figures = _figures(folder, verdicts)
+    for figure in figures:
+        save(figure, folder.path / "figures")
+    page = folder.path / "report.html"
+    write_atomically(page, _template().render(**_content(folder, verdicts, figures)))
+    return page
+
+
+def _figures(folder: CampaignFolder, verdicts: dict[str, Any]) -> list[Figure]:
+    """The pictures that the data allow: none without a valid trial."""
+    known = [c for c in verdicts["comparisons"] if c["ratio"] is not None and not c["twin"]]
+    factor, margin = verdicts["factor"], verdicts["margin"]
+    values = _in_order(verdicts["values"], verdicts)
+    figures = []
+    if known:
+        figures.append(answer_figure(headline(known), margin))
+        figures.append(details_figure(known, margin))
+    if values:
+        asked = headline(known)[0]["metric"] if known else "latency"
+        if any(row["metrics"].get(asked) is not None for row in values):
+            figures.append(trials_figure(values, asked, factor))
+        if quantiles := _quantiles(folder, factor):
+            figures.append(requests_figure(_in_order(quantiles, verdicts), treatments(values, factor), factor))
+        if any(row["metrics"].get("cpu_server") is not None for row in values):
+            figures.append(cpu_figure(values, factor))
+    return figures
+
+
+def _quantiles(folder: CampaignFolder, factor: str) -> list[dict[str, Any]]:
+    """Quantiles of the warm requests that succeeded, in seconds, by treatment, over all analysed trials."""
+    levels = ", ".join(f"quantile_cont((end_ns - start_ns) / 1e9, {q}) AS {name}" for name, q in _QUANTILES.items())
+    table = connect(folder).execute(
+        f"SELECT t.cell, t.twin, {levels} FROM samples s JOIN analysed t USING (trial, attempt) "
+        "WHERE s.phase = 'warm' AND s.error = '' GROUP BY ALL ORDER BY t.cell, t.twin"
+    )
+    rows = []
+    for cell_text, twin, *quantiles in table.fetchall():
+        cell = json.loads(cell_text)
+        named = {"cell": cell, "treatment": treatment(cell, factor, twin)}
+        rows.append(named | dict(zip(_QUANTILES, quantiles, strict=True)))
+    return rows
+
+
+def _in_order(rows: list[dict[str, Any]], verdicts: dict[str, Any]) -> list[dict[str, Any]]:
+    """Rows of trials or treatments, those of the study's first cell first: the order that the comparisons have."""
+    cells = [c["cell"] for c in verdicts["comparisons"]]
+
+    def place(row: dict[str, Any]) -> int:
+        others = {name: level for name, level in row["cell"].items() if name != verdicts["factor"]}
+        return cells.index(others) if others in cells else len(cells)
+
+    return sorted(rows, key=place)
+
+
+def _content(folder: CampaignFolder, verdicts: dict[str, Any], figures: list[Figure]) -> dict[str, Any]:
+    """Everything that the template shows."""
+    comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
+    attempts, events = load_attempts(folder), folder.events()
+    drawn = {figure.name: figure for figure in figures}
+    return {
+        "verdicts": verdicts,
+        "created": folder.created,
+        "answers": headline(comparisons),
+        "comparisons": comparisons,
+        "twins": [c for c in verdicts["comparisons"] if c["twin"]],
+        "doubts": _doubts(verdicts),
+        "trust": trust(verdicts),
+        "answer_figure": drawn.pop("answer", None),
+        "figures": list(drawn.values()),
+        "links": evidence.link_rows(attempts),
+        "invalid": evidence.invalid_attempts(events),
+        "order": evidence.order_rows(events, verdicts["factor"]),
+        "provenance": evidence.provenance(folder, attempts),
+        "failures": [finding for finding in verdicts["audits"] if not finding["passed"]],
+        "words": words,
+        "inline": inline,
+    }
+
+
+def _doubts(verdicts: dict[str, Any]) -> list[str]:
+    """What must stand on the first screen: holes in the campaign and audits that failed."""
+    doubts = []
+    trials = verdicts["trials"]
+    if trials["missing"]:
+        doubts.append(f"{trials['missing']} of {trials['planned']} trials have no valid attempt yet.")
+    failed = [row for row in verdicts["audit_summary"] if row["failed"]]
+    doubts += [
+        f"Audit {row['audit']} failed in {row['failed']} of {row['checked']}: {row['meaning']}" for row in failed
+    ]
+    return doubts
+
+
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.globals["style"] = files(__package__).joinpath("page.css").read_text("utf-8")
+    return environment.from_string(files(__package__).joinpath("page.html.j2").read_text("utf-8"))

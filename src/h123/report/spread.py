@@ -1,0 +1,135 @@
+"""Pictures of values: each trial's, all requests', and what they cost in processor time."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import altair as alt
+
+from h123.report.drawing import COLOURS, NARROW, WIDE, Figure
+from h123.report.words import cell_name, level, metric
+
+Row = dict[str, Any]
+
+_SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+_BITS = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"))
+_CPU_ROLES = {"cpu_server": "server", "cpu_client": "client"}
+_COLUMNS = 3
+
+
+def trials_figure(values: Sequence[Row], metric_name: str, factor: str) -> Figure:
+    """One dot per trial by treatment, the trials of a block joined by a line. `values`: those of verdicts.json."""
+    wording = metric(metric_name)
+    rows = [row for row in values if row["metrics"].get(metric_name) is not None]
+    one, unit = _unit(wording.unit, [row["metrics"][metric_name] for row in rows])
+    data = [_trial(row, factor) | {"value": row["metrics"][metric_name] / one, "block": row["block"]} for row in rows]
+    order = treatments(values, factor)
+
+    def draw(width: int) -> Any:
+        # Names stand in lines of one word each: side by side they would run into one another.
+        axis = alt.Axis(labelAngle=0, grid=False, labelExpr="split(datum.label, ' ')")
+        x = alt.X("treatment:N", sort=order, title=None, axis=axis)
+        y = alt.Y("value:Q", title=unit, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
+        base = alt.Chart().encode(x=x, y=y)
+        lines = base.mark_line(color=COLOURS["inconclusive"], strokeWidth=1, opacity=0.5).encode(detail="block:N")
+        middle = base.mark_tick(color=COLOURS["ink"], thickness=2, size=26).encode(y="median(value):Q")
+        dots = base.mark_point(filled=True, size=44, opacity=0.9, color=COLOURS["better"])
+        layers = alt.layer(lines, middle, dots).properties(height=190)
+        return _panels(layers, data, width, 66).resolve_scale(y="independent").resolve_axis(x="independent")
+
+    caption = (
+        f"One dot per trial ({wording.meaning}). A line joins the trials of one block, which share a link seed; "
+        "the bar is the median. Each panel has its own axis."
+    )
+    return Figure(f"trials-{metric_name}", f"{wording.title}, trial by trial", caption, draw(WIDE), draw(NARROW))
+
+
+def requests_figure(quantiles: Sequence[Row], order: list[str], factor: str) -> Figure:
+    """The spread of single requests. `quantiles`: {cell, treatment, p5, p25, p50, p75, p95, p99}, in seconds."""
+    one, unit = _unit("s", [row["p50"] for row in quantiles])
+    data = [_request_row(row, factor, one) for row in quantiles]
+
+    def draw(width: int) -> Any:
+        base = alt.Chart().encode(y=alt.Y("treatment:N", sort=order, title=None, axis=alt.Axis(grid=False)))
+        scale, axis = alt.Scale(type="log", nice=False, padding=8), alt.Axis(tickCount=4, format="~g")
+        whole = base.mark_rule(color=COLOURS["inconclusive"], strokeWidth=1.5).encode(
+            x=alt.X("p5:Q", title=unit, scale=scale, axis=axis), x2="p95:Q"
+        )
+        half = base.mark_bar(color=COLOURS["better"], height=10, opacity=0.55).encode(x="p25:Q", x2="p75:Q")
+        middle = base.mark_tick(color=COLOURS["ink"], thickness=2, size=16).encode(x="p50:Q")
+        tail = base.mark_point(color=COLOURS["muted"], size=24, strokeWidth=1.3, opacity=1).encode(x="p99:Q")
+        layers = alt.layer(whole, half, middle, tail).properties(height=alt.Step(26))
+        return _panels(layers, data, width, 105).resolve_scale(x="independent").resolve_axis(y="independent")
+
+    caption = (
+        "All warm requests of the analysed trials: the tick is the median, the bar the middle half, the line 5 to "
+        "95 %, the ring the 99th percentile. Requests of one trial depend on one another: this describes, and decides "
+        "nothing."
+    )
+    return Figure("requests", "Latency, request by request", caption, draw(WIDE), draw(NARROW))
+
+
+def cpu_figure(values: Sequence[Row], factor: str) -> Figure:
+    """CPU per request of client and server, one mark per trial. `values`: those of verdicts.json."""
+    found = [(row, name) for row in values for name in _CPU_ROLES if row["metrics"].get(name) is not None]
+    one, unit = _unit("s", [row["metrics"][name] for row, name in found])
+    data = [
+        _trial(row, factor) | {"role": _CPU_ROLES[name], "value": row["metrics"][name] / one} for row, name in found
+    ]
+    order, roles = treatments(values, factor), list(_CPU_ROLES.values())
+
+    def draw(width: int) -> Any:
+        colour = alt.Scale(domain=roles, range=[COLOURS["better"], COLOURS["worse"]])
+        chart = alt.Chart().mark_point(filled=True, size=46, opacity=0.75)
+        chart = chart.encode(
+            y=alt.Y("treatment:N", sort=order, title=None, axis=alt.Axis(grid=False)),
+            x=alt.X("value:Q", title=f"{unit} per request", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4)),
+            color=alt.Color("role:N", scale=colour),
+            shape=alt.Shape("role:N", scale=alt.Scale(domain=roles, range=["circle", "diamond"])),
+        ).properties(height=alt.Step(26))
+        return _panels(chart, data, width, 105).resolve_axis(x="independent", y="independent")
+
+    caption = "Processor time of each role while the client ran, per request; one mark per trial."
+    return Figure("cpu", "CPU per request of server and client", caption, draw(WIDE), draw(NARROW))
+
+
+def treatment(cell: dict[str, str], factor: str, twin: bool) -> str:
+    """A treatment's name: the compared factor's level, or that level again where it is the twin."""
+    return level(cell[factor]) + (" again" if twin else "")
+
+
+def treatments(rows: Sequence[Row], factor: str) -> list[str]:
+    """The treatments' names, twins behind their like, in the order of the levels."""
+    found = {(row["cell"][factor], row["twin"]): row for row in rows}
+    return [treatment(found[key]["cell"], factor, key[1]) for key in sorted(found)]
+
+
+def other_factors(cell: dict[str, str], factor: str) -> str:
+    """The name of the cell that a trial's comparison belongs to."""
+    return cell_name({name: chosen for name, chosen in cell.items() if name != factor})
+
+
+def _request_row(row: Row, factor: str, one: float) -> Row:
+    scaled = {name: value / one for name, value in row.items() if name.startswith("p")}
+    return {"cell": other_factors(row["cell"], factor), "treatment": row["treatment"]} | scaled
+
+
+def _trial(row: Row, factor: str) -> Row:
+    return {"cell": other_factors(row["cell"], factor), "treatment": treatment(row["cell"], factor, row["twin"])}
+
+
+def _panels(layers: Any, data: list[Row], width: int, gutter: int) -> Any:
+    """One panel a cell, as many beside each other as the width allows; `gutter` is what a panel's axis needs."""
+    cells = list(dict.fromkeys(row["cell"] for row in data))
+    columns = min(_COLUMNS, len(cells)) if width > NARROW else 1
+    plot = width // columns - gutter
+    facet = alt.Facet("cell:N", sort=cells, header=alt.Header(labelAnchor="start", labelPadding=6))
+    panels = layers.properties(width=plot)
+    return panels.facet(facet=facet, columns=columns, data=alt.InlineData(values=data), spacing=22)
+
+
+def _unit(unit: str, values: Iterable[float]) -> tuple[float, str]:
+    """The factor and name of the unit in which the middle one of `values` reads best."""
+    ordered = sorted(values)
+    middle = ordered[len(ordered) // 2] if ordered else 1.0
+    steps = {"s": _SECONDS, "bit/s": _BITS}.get(unit, ((1.0, unit),))
+    return next((step for step in steps if middle >= step[0]), steps[-1])

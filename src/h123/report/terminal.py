@@ -1,0 +1,76 @@
+"""The answer in a terminal of 80 columns: sentences first, then the tables, then what to distrust."""
+
+from collections.abc import Mapping
+from itertools import groupby
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from h123.report.words import cell_name, level, metric, percent, ratio, sentence, verdict_word
+
+_STYLES = {"faster": "blue", "slower": "yellow", "equivalent": "green", "inconclusive": "dim"}
+
+
+def print_summary(verdicts: Mapping[str, Any], console: Console) -> None:
+    """Print verdicts.json for a person."""
+    comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
+    console.print(Text(verdicts["question"], style="bold"))
+    for comparison in headline(comparisons):
+        console.print(Text(f"  {sentence(comparison, verdicts['margin'])}", style=_STYLES[comparison["verdict"]]))
+        if comparison["note"]:
+            console.print(Text(f"    {comparison['note']}", style="dim"))
+    for cell, members in groupby(comparisons, key=lambda c: c["cell"]):
+        console.print(Text(f"\n{cell_name(cell)}", style="bold"))
+        console.print(_table(list(members)))
+    console.print("[dim]?: cannot tell yet. Ratios are first / second; intervals and p values are in the report.[/]\n")
+    for line in trust(verdicts):
+        console.print(line, highlight=False)
+
+
+def headline(comparisons: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The comparisons that answer the study's question: those of the first family that it declares."""
+    if not comparisons:
+        return []
+    first = comparisons[0]["family"].partition("/")[0]
+    return [c for c in comparisons if c["family"].partition("/")[0] == first]
+
+
+def trust(verdicts: Mapping[str, Any]) -> list[str]:
+    """What one should know before believing the answer: completeness, A/A, audits."""
+    trials, blocks, twins = verdicts["trials"], verdicts["blocks"], verdicts["twins"]
+    complete = f"{blocks['complete']} of {blocks['planned']} blocks complete"
+    lines = [f"{trials['valid']} of {trials['planned']} trials valid, {complete}"]
+    if trials["invalid"]:
+        lines[0] += f"; {trials['invalid']} invalid attempts kept and repeated"
+    if twins["comparisons"]:
+        lines.append(
+            f"A/A twin: {twins['rejected']} of {twins['comparisons']} comparisons of a treatment with itself differ "
+            f"({percent(twins['rate'])}; {percent(twins['expected'])} expected by chance)"
+        )
+    failed = [row for row in verdicts["audit_summary"] if row["failed"]]
+    for row in failed:
+        lines.append(f"audit failed: {row['audit']} in {row['failed']} of {row['checked']}: {row['meaning']}")
+    if not failed:
+        lines.append(f"all {len(verdicts['audit_summary'])} audits passed")
+    return lines
+
+
+def _table(comparisons: list[dict[str, Any]]) -> Table:
+    """A row for each metric, a column for each pair."""
+    pairs = list(dict.fromkeys((c["a"], c["b"]) for c in comparisons))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2))
+    table.add_column("")
+    for a, b in pairs:
+        table.add_column(f"{level(a)} / {level(b)}")
+    for name in dict.fromkeys(c["metric"] for c in comparisons):
+        found = {(c["a"], c["b"]): c for c in comparisons if c["metric"] == name}
+        cells = [_verdict(found[pair]) if pair in found else Text("") for pair in pairs]
+        table.add_row(metric(name).title, *cells)
+    return table
+
+
+def _verdict(c: Mapping[str, Any]) -> Text:
+    word = "?" if c["verdict"] == "inconclusive" else verdict_word(c)
+    return Text(f"{ratio(c['ratio'], c['low'], c['high']):>5} {word}", style=_STYLES[c["verdict"]])
