@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use netlink_packet_core::{
@@ -22,6 +23,8 @@ use nix::net::if_::if_nametoindex;
 
 /// Links are /30 networks: two usable addresses.
 const PREFIX: u8 = 30;
+
+const RUNNING_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub struct Netlink {
     socket: Socket,
@@ -129,18 +132,51 @@ impl Netlink {
         .with_context(|| format!("adding the route of {device}"))
     }
 
+    /// Waits until a device passes packets. A veth whose other end has just come up drops them until the kernel
+    /// has attached its queue, and a dropped address request or SYN would cost the first connection a second.
+    pub fn wait_until_running(&self, device: &str) -> Result<()> {
+        let deadline = Instant::now() + RUNNING_TIMEOUT;
+        while !self.is_running(device)? {
+            if Instant::now() > deadline {
+                bail!("{device} did not come up within {RUNNING_TIMEOUT:?}");
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    fn is_running(&self, device: &str) -> Result<bool> {
+        let mut message = LinkMessage::default();
+        message.header.index = if_nametoindex(device)?;
+        let answer = self.exchange(RouteNetlinkMessage::GetLink(message), NLM_F_REQUEST)?;
+        match answer {
+            NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewLink(link)) => {
+                Ok(link.header.flags.contains(LinkFlags::Running))
+            }
+            other => bail!("an unexpected netlink answer: {other:?}"),
+        }
+    }
+
     fn request(&self, message: RouteNetlinkMessage, flags: u16) -> Result<()> {
+        match self.exchange(message, NLM_F_REQUEST | NLM_F_ACK | flags)? {
+            NetlinkPayload::Error(error) if error.code.is_none() => Ok(()),
+            NetlinkPayload::Error(error) => Err(error.to_io().into()),
+            other => bail!("an unexpected netlink answer: {other:?}"),
+        }
+    }
+
+    fn exchange(
+        &self,
+        message: RouteNetlinkMessage,
+        flags: u16,
+    ) -> Result<NetlinkPayload<RouteNetlinkMessage>> {
         let mut request = NetlinkMessage::from(message);
-        request.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+        request.header.flags = flags;
         request.finalize();
         let mut bytes = vec![0; request.buffer_len()];
         request.serialize(&mut bytes);
         self.socket.send(&bytes, 0)?;
         let (answer, _) = self.socket.recv_from_full()?;
-        match NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer)?.payload {
-            NetlinkPayload::Error(error) if error.code.is_none() => Ok(()),
-            NetlinkPayload::Error(error) => Err(error.to_io().into()),
-            other => bail!("an unexpected netlink answer: {other:?}"),
-        }
+        Ok(NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer)?.payload)
     }
 }

@@ -142,9 +142,10 @@ impl Network {
             })?;
         }
         for (end, peer) in ends {
-            let found = self
-                .host(&end.host)
-                .within(|| congestion::towards(peer.address))?;
+            let found = self.host(&end.host).within(|| {
+                Netlink::open()?.wait_until_running(device)?;
+                congestion::towards(peer.address)
+            })?;
             if let Some(wanted) = wanted {
                 anyhow::ensure!(
                     found == wanted,
