@@ -18,7 +18,12 @@ struct Finding {
     detail: String,
     /// What to do; empty where nothing needs to be done.
     remedy: &'static str,
+    /// No lab can run here without it.
+    needed: bool,
 }
+
+/// What no lab can do without.
+const NEEDED: [&str; 3] = ["root", "namespaces", "tun"];
 
 /// Prints the findings; exit status 0 if a lab can run here, 3 if not.
 pub fn doctor(json: bool) -> u8 {
@@ -40,8 +45,7 @@ pub fn doctor(json: bool) -> u8 {
     } else {
         findings.iter().for_each(Finding::print);
     }
-    let needed = ["root", "namespaces", "tun"];
-    if findings.iter().all(|f| f.ok || !needed.contains(&f.name)) {
+    if findings.iter().all(|f| f.ok || !f.needed) {
         0
     } else {
         3
@@ -50,19 +54,16 @@ pub fn doctor(json: bool) -> u8 {
 
 impl Finding {
     fn new(name: &'static str, result: Result<String, String>, remedy: &'static str) -> Self {
-        match result {
-            Ok(detail) => Self {
-                name,
-                ok: true,
-                detail,
-                remedy: "",
-            },
-            Err(detail) => Self {
-                name,
-                ok: false,
-                detail,
-                remedy,
-            },
+        let (ok, detail) = match result {
+            Ok(detail) => (true, detail),
+            Err(detail) => (false, detail),
+        };
+        Self {
+            name,
+            ok,
+            detail,
+            remedy: if ok { "" } else { remedy },
+            needed: NEEDED.contains(&name),
         }
     }
 

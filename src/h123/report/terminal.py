@@ -22,7 +22,7 @@ def print_summary(verdicts: Mapping[str, Any], console: Console) -> None:
         if comparison["note"]:
             console.print(Text(f"    {comparison['note']}", style="dim"))
     for cell, members in groupby(comparisons, key=lambda c: c["cell"]):
-        console.print(Text(f"\n{cell_name(cell)}", style="bold"))
+        console.print(Text(f"\n{cell_name(cell)}".rstrip(), style="bold"))
         console.print(_table(list(members)))
     console.print("[dim]?: cannot tell yet. Ratios are first / second; intervals and p values are in the report.[/]\n")
     for line in trust(verdicts):

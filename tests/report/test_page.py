@@ -1,0 +1,148 @@
+"""The page of synthetic campaigns: whole, self-contained, safe, and there even where data are not."""
+
+import io
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from synthetic import Scenario, make_campaign
+
+from h123.analysis import analyse
+from h123.errors import UserError
+from h123.report import print_summary, write_report
+from h123.results import CampaignFolder
+
+VOID = {"meta", "br", "img", "hr", "link", "input"}
+
+
+class Page(HTMLParser):
+    """Open elements, and everything that a browser would load."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.loads: list[str] = []
+        self.labels: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        known = dict(attrs)
+        if tag in ("script", "link", "iframe", "img", "object", "embed", "image", "use"):
+            self.loads.append(tag)
+        if tag == "svg" and known.get("role") == "img":
+            self.labels.append(known.get("aria-label") or "")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def summary(verdicts: dict[str, Any]) -> str:
+    console = Console(width=80, file=io.StringIO())
+    print_summary(verdicts, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> tuple[CampaignFolder, dict[str, Any], str]:
+    folder = make_campaign(tmp_path_factory.mktemp("campaign") / "c", Scenario(seed=3))
+    verdicts = analyse(folder)
+    return folder, verdicts, write_report(folder).read_text()
+
+
+def test_page_is_well_formed_and_loads_nothing(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+    page = Page(campaign[2])
+    assert page.open == []
+    assert page.loads == []
+    assert not re.search(r"url\(\s*['\"]?(https?:)?//", campaign[2])
+    assert len(campaign[2]) < 1_500_000
+
+
+def test_every_comparison_is_on_the_page(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+    rows = re.findall(r"<tr>\s*<td>.*?</tr>", campaign[2], re.DOTALL)
+    verdicts = campaign[1]
+    assert len([row for row in rows if 'class="verdict' in row and " / " in row]) == len(verdicts["comparisons"])
+
+
+def test_pictures_have_words_and_files(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+    folder, _, text = campaign
+    labels = Page(text).labels
+    assert len(labels) >= 8  # each for a desk and for a phone
+    assert all(len(label) > 40 for label in labels)
+    names = {path.stem for path in (folder.path / "figures").glob("*.svg")}
+    assert names == {path.stem for path in (folder.path / "figures").glob("*.png")}
+    assert {"answer", "details", "trials-latency", "requests", "cpu"} == names
+
+
+def test_the_same_campaign_gives_the_same_page(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+    folder, _, text = campaign
+    before = {path.name: path.read_bytes() for path in (folder.path / "figures").iterdir()}
+    assert write_report(folder).read_text() == text
+    assert {path.name: path.read_bytes() for path in (folder.path / "figures").iterdir()} == before
+
+
+def test_relative_links_lead_somewhere(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+    folder, _, text = campaign
+    for target in re.findall(r'href="([^"#]+)"', text):
+        assert (folder.path / target).exists(), target
+
+
+def test_terminal_summary_fits_80_columns(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+    text = summary(campaign[1])
+    assert max(map(len, text.splitlines())) <= 80
+    assert "On poor, HTTP/3 answers" in text
+    assert "A/A twin" in text
+
+
+def test_hostile_words_stay_words(tmp_path: Path) -> None:
+    folder = make_campaign(tmp_path / "c", Scenario(seed=1, blocks=1))
+    path = folder.path / "campaign.json"
+    content = json.loads(path.read_text())
+    content["study"]["question"] = "<script>alert(1)</script> & [bold]?"
+    path.write_text(json.dumps(content))
+    folder = CampaignFolder.open(folder.path)
+    verdicts = analyse(folder)
+    page = Page(write_report(folder).read_text())
+    assert page.loads == []
+    assert any("<script>alert(1)</script> & [bold]?" in words for words in page.words)
+    assert "[bold]?" in summary(verdicts)
+
+
+def test_one_block_says_that_it_is_too_few(tmp_path: Path) -> None:
+    folder = make_campaign(tmp_path / "c", Scenario(seed=1, blocks=1))
+    analyse(folder)
+    assert "too few for an interval" in write_report(folder).read_text()
+
+
+def test_campaign_without_a_valid_trial_has_a_page(tmp_path: Path) -> None:
+    folder = make_campaign(tmp_path / "c", Scenario(seed=1, blocks=2))
+    journal = folder.path / "journal.jsonl"
+    events = [json.loads(line) for line in journal.read_text().splitlines()]
+    late = [{"code": "link-late", "detail": "by 3 ms <b>"}]
+    for event in events:
+        if event["event"] == "trial":
+            event.update(valid=False, reasons=late)
+    journal.write_text("".join(json.dumps(event) + "\n" for event in events))
+    folder = CampaignFolder.open(folder.path)
+    verdicts = analyse(folder)
+    text = write_report(folder).read_text()
+    assert Page(text).open == []
+    assert f"{verdicts['trials']['planned']} of {verdicts['trials']['planned']} trials have no valid attempt" in text
+    assert "by 3 ms &lt;b&gt;" in text
+
+
+def test_report_before_analysis_says_what_to_do(tmp_path: Path) -> None:
+    folder = make_campaign(tmp_path / "c", Scenario(seed=1, blocks=1))
+    folder.verdicts.unlink(missing_ok=True)
+    with pytest.raises(UserError, match="no verdicts.json"):
+        write_report(folder)
