@@ -29,7 +29,8 @@ def main() -> int:
     around = [(phase["setup"] + phase["ready"] + phase["teardown"]) / 1e9 for phase in phases]
     print(f"campaign: {len(phases)} trials, client run time min {min(clients):.2f} s, sum {sum(clients):.1f} s")
     print(f"  wall / sum of client run times   {wall / sum(clients):.3f}   (bar 1.15)")
-    print(f"  set-up + tear-down of a trial    median {statistics.median(around):.3f} s, max {max(around):.3f} s   (bar 0.5 s)")
+    middle, most = statistics.median(around), max(around)
+    print(f"  set-up + tear-down of a trial    median {middle:.3f} s, max {most:.3f} s   (bar 0.5 s)")
     return 0
 
 

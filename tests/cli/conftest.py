@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +55,7 @@ def _namespaces() -> set[str]:
     for entry in Path("/proc").glob("[0-9]*/ns/*"):
         try:
             if entry.name in ("net", "mnt", "pid"):
-                found.add(os.readlink(entry))
+                found.add(str(entry.readlink()))
         except OSError:
             continue
     return found
@@ -72,8 +73,10 @@ def _traces() -> dict[str, set[str]]:
 
 @pytest.fixture
 def leaves_nothing_behind() -> Iterator[None]:
-    """Fails the test if processes, namespaces, devices, mounts or temporary folders remain after it."""
+    """Fails the test if processes, namespaces, devices, mounts or temporary folders remain a moment after it."""
     before = _traces()
     yield
-    after = _traces()
-    assert {kind: after[kind] - before[kind] for kind in before} == {kind: set() for kind in before}
+    deadline = time.monotonic() + 5  # the kernel takes namespaces down in its own time
+    while any((left := {kind: found - before[kind] for kind, found in _traces().items()}).values()):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.05)

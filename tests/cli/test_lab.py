@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from cli.conftest import Tool
 
 pytestmark = pytest.mark.usefixtures("leaves_nothing_behind")

@@ -2,11 +2,15 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
+
 from cli.conftest import ROOT, Tool
 
 SMOKE = (ROOT / "studies/smoke.yaml").read_text()
@@ -109,8 +113,9 @@ congestion = {h1 = "kernel", h2 = "kernel", h3 = ["cubic"]}
         ("exit 127", "unsupported", "127"),
     ],
 )
+@pytest.mark.usefixtures("leaves_nothing_behind")
 def test_server_that_does_not_serve(
-    h123: Tool, monkeypatch: pytest.MonkeyPatch, leaves_nothing_behind: None, script: str, code: str, said: str
+    h123: Tool, monkeypatch: pytest.MonkeyPatch, script: str, code: str, said: str
 ) -> None:
     monkeypatch.setenv("H123_SUBJECTS", str(_subject(h123.folder, script)))
     monkeypatch.setenv("H123_CACHE", str(h123.folder / "cache"))
@@ -144,18 +149,15 @@ def test_full_disk_is_said_and_the_campaign_goes_on_afterwards(h123: Tool) -> No
     assert "Traceback" not in done.stderr
 
 
-def test_without_root_the_message_says_so(h123: Tool) -> None:
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    h123.folder.chmod(0o777)
-    lab = ROOT / "lab/target/release/h123-lab"
-    (h123.folder / "link.json").write_text('{"kind": "veth"}')
-    copy = h123.folder / "h123-lab"
-    copy.write_bytes(lab.read_bytes())
-    copy.chmod(0o755)
-    command = [str(copy), "exec", "--link", "link.json", "--server", "true", "--client", "true"]
-    done = subprocess.run(
-        command, cwd=h123.folder, env=env, user=65534, group=65534, extra_groups=[], capture_output=True, text=True,
-        timeout=20, check=False,
-    )  # fmt: skip
+def test_without_root_the_message_says_so() -> None:
+    # pytest's own folders are closed to others.
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        place.chmod(0o755)
+        lab = shutil.copy2(ROOT / "lab/target/release/h123-lab", place)
+        (place / "link.json").write_text('{"kind": "veth"}')
+        command = [lab, "exec", "--link", "link.json", "--server", "true", "--client", "true"]
+        nobody: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": []}
+        done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=20, check=False, **nobody)
     assert done.returncode == 3
     assert "root" in done.stderr

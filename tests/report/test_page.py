@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from synthetic import Scenario, make_campaign
 
 from h123.analysis import analyse
 from h123.errors import UserError
 from h123.report import print_summary, write_report
 from h123.results import CampaignFolder
+from synthetic import Scenario, make_campaign
 
 VOID = {"meta", "br", "img", "hr", "link", "input"}
 
@@ -144,5 +144,5 @@ def test_campaign_without_a_valid_trial_has_a_page(tmp_path: Path) -> None:
 def test_report_before_analysis_says_what_to_do(tmp_path: Path) -> None:
     folder = make_campaign(tmp_path / "c", Scenario(seed=1, blocks=1))
     folder.verdicts.unlink(missing_ok=True)
-    with pytest.raises(UserError, match="no verdicts.json"):
+    with pytest.raises(UserError, match=r"no verdicts\.json"):
         write_report(folder)

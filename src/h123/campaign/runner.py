@@ -140,7 +140,8 @@ def _run_trial(campaign: Campaign, engine: Engine, trial: PlannedTrial, attempt:
     began = time.monotonic()
     folder = campaign.folder
     partial = folder.partial(trial.id, attempt)
-    certificate = campaign_certificate(folder.tls, [SERVER_ADDRESS])
+    # Absolute: the roles run in a folder of their own.
+    certificate = campaign_certificate(folder.tls.resolve(), [SERVER_ADDRESS])
     write_trial_files(partial, trial, campaign.network(trial), campaign.subjects, certificate, check=check)
     engine.run(partial)
     report = json.loads((partial / "report.json").read_text(encoding="utf-8"))
