@@ -4,10 +4,9 @@
 //! itself or because the one outside was killed, the kernel ends every process in the enclosure, and with the
 //! last of them go the network namespaces, devices and mounts. Nothing is ever given a name outside.
 
-use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -36,8 +35,8 @@ const INTERRUPTS: [Signal; 4] = [
 pub enum Tmp {
     /// The machine's own.
     Shared,
-    /// A fresh tmpfs into which only those top-level entries of `/tmp` are bound that these texts mention.
-    Private { mentioned: Vec<String> },
+    /// What stands there already, and room for more that goes with the lab.
+    Private,
 }
 
 /// Runs `body` as PID 1 of a new enclosure and returns its exit status, or 128 + n after signal n.
@@ -70,7 +69,7 @@ pub fn run(die_with_parent: bool, tmp: Tmp, body: impl FnOnce() -> u8) -> Result
         }
         ForkResult::Child => {
             drop(lifeline);
-            let status = enter(&outside, &tmp).map_or_else(complain, |()| body());
+            let status = enter(&outside, tmp).map_or_else(complain, |()| body());
             std::process::exit(status.into());
         }
     }
@@ -139,7 +138,7 @@ fn wait_outside(child: Pid) -> Result<u8, Refusal> {
 }
 
 /// The child's part: tie its life to the process outside, leave the machine's namespaces.
-fn enter(outside: &OwnedFd, tmp: &Tmp) -> Result<(), Refusal> {
+fn enter(outside: &OwnedFd, tmp: Tmp) -> Result<(), Refusal> {
     set_pdeathsig(Signal::SIGKILL)
         .map_err(|e| Refusal::machine(format!("cannot follow the process outside: {e}")))?;
     // The process outside may have ended before the line above: then its end of the pipe is closed.
@@ -156,7 +155,7 @@ fn enter(outside: &OwnedFd, tmp: &Tmp) -> Result<(), Refusal> {
         .map_err(|e| Refusal::machine(format!("cannot arrange the lab's mounts: {e:#}")))
 }
 
-fn arrange_mounts(tmp: &Tmp) -> anyhow::Result<()> {
+fn arrange_mounts(tmp: Tmp) -> anyhow::Result<()> {
     let nothing: Option<&str> = None;
     mount(
         nothing,
@@ -170,22 +169,16 @@ fn arrange_mounts(tmp: &Tmp) -> anyhow::Result<()> {
     mount(Some("proc"), "/proc", Some("proc"), safe, nothing).context("mounting /proc")?;
     match tmp {
         Tmp::Shared => Ok(()),
-        Tmp::Private { mentioned } => hide_tmp(&entries_of_tmp(mentioned)),
+        Tmp::Private => cover_tmp(),
     }
 }
 
-/// Covers `/tmp` with a fresh tmpfs and binds the kept entries back into it.
-fn hide_tmp(kept: &BTreeSet<PathBuf>) -> anyhow::Result<()> {
-    let nothing: Option<&str> = None;
-    let handles: Vec<(&PathBuf, OwnedFd)> = kept
-        .iter()
-        .map(|path| {
-            Ok((
-                path,
-                open(path, OFlag::O_PATH | OFlag::O_CLOEXEC, Mode::empty())?,
-            ))
-        })
-        .collect::<nix::Result<_>>()?;
+/// Covers `/tmp` with a fresh tmpfs and binds back into it what stands there already, so that every path keeps
+/// its meaning and what the roles add goes with the lab.
+fn cover_tmp() -> anyhow::Result<()> {
+    let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+    let covered = open("/tmp", flags, Mode::empty()).context("opening /tmp")?;
+    let beneath = PathBuf::from(format!("/proc/self/fd/{}", covered.as_raw_fd()));
     // A relative working directory would stay on the covered /tmp.
     let here = std::env::current_dir();
     mount(
@@ -196,21 +189,9 @@ fn hide_tmp(kept: &BTreeSet<PathBuf>) -> anyhow::Result<()> {
         Some("mode=1777"),
     )
     .context("mounting /tmp")?;
-    for (path, handle) in handles {
-        let source = format!("/proc/self/fd/{}", handle.as_raw_fd());
-        if Path::new(&source).is_dir() {
-            std::fs::create_dir(path)?;
-        } else {
-            File::create(path)?;
-        }
-        mount(
-            Some(source.as_str()),
-            path,
-            nothing,
-            MsFlags::MS_BIND | MsFlags::MS_REC,
-            nothing,
-        )
-        .with_context(|| format!("keeping {}", path.display()))?;
+    for entry in std::fs::read_dir(&beneath)?.flatten() {
+        // Others may be removing their files at this moment: what has gone need not be kept.
+        let _ = keep(&entry.path(), &Path::new("/tmp").join(entry.file_name()));
     }
     if let Ok(here) = here {
         std::env::set_current_dir(&here)
@@ -219,44 +200,18 @@ fn hide_tmp(kept: &BTreeSet<PathBuf>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The existing top-level entries of `/tmp` that the texts mention.
-fn entries_of_tmp(texts: &[String]) -> BTreeSet<PathBuf> {
-    let ends = |c: char| {
-        c == '/' || c == ':' || c == ',' || c == ';' || c == '"' || c == '\'' || c.is_whitespace()
-    };
-    texts
-        .iter()
-        .flat_map(|text| {
-            text.split("/tmp/")
-                .skip(1)
-                .map(move |rest| rest.split(ends).next().unwrap_or(""))
-        })
-        .filter(|name| !name.is_empty() && *name != "." && *name != "..")
-        .map(|name| Path::new("/tmp").join(OsStr::new(name)))
-        .filter(|path| path.symlink_metadata().is_ok_and(|m| !m.is_symlink()))
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn entries_of_tmp_are_found_inside_words() {
-        let folder = tempfile();
-        let name = folder.file_name().unwrap().to_str().unwrap();
-        let texts = vec![
-            format!("--workload=/tmp/{name}/w.json"),
-            "/tmp/h123-no-such-entry/x".into(),
-            "/tmp/".into(),
-        ];
-        assert_eq!(entries_of_tmp(&texts), BTreeSet::from([folder.clone()]));
-        std::fs::remove_dir(folder).unwrap();
+/// Makes what `source` names appear as `target`, too.
+fn keep(source: &Path, target: &Path) -> anyhow::Result<()> {
+    let kind = source.symlink_metadata()?.file_type();
+    if kind.is_symlink() {
+        return Ok(symlink(source.read_link()?, target)?);
     }
-
-    fn tempfile() -> PathBuf {
-        let path = PathBuf::from(format!("/tmp/h123-enclosure-{}", std::process::id()));
-        std::fs::create_dir(&path).unwrap();
-        path
+    if kind.is_dir() {
+        std::fs::create_dir(target)?;
+    } else {
+        File::create(target)?;
     }
+    let nothing: Option<&str> = None;
+    let flags = MsFlags::MS_BIND | MsFlags::MS_REC;
+    Ok(mount(Some(source), target, nothing, flags, nothing)?)
 }

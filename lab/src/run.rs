@@ -13,25 +13,16 @@ use crate::trial::Trial;
 pub fn run(arguments: &Run) -> Result<u8, Refusal> {
     let dir = prepare(&arguments.out)?;
     let trial = Trial::read(&arguments.trial, &dir)?;
-    let mut mentioned = vec![format!("{}/", dir.display())];
-    for role in &trial.roles {
-        mentioned.extend(role.command.iter().chain(role.env.values()).cloned());
-    }
-    mentioned.extend(std::env::var("PATH"));
-    enclosure::run(
-        arguments.die_with_parent,
-        Tmp::Private { mentioned },
-        || {
-            let report = conduct(&trial, &Setting::Folder(dir.clone()));
-            match write_atomically(&report, &dir.join("report.json")) {
-                Ok(()) => 0,
-                Err(error) => {
-                    eprintln!("h123-lab: {error:#}");
-                    3
-                }
+    enclosure::run(arguments.die_with_parent, Tmp::Private, || {
+        let report = conduct(&trial, &Setting::Folder(dir.clone()));
+        match write_atomically(&report, &dir.join("report.json")) {
+            Ok(()) => 0,
+            Err(error) => {
+                eprintln!("h123-lab: {error:#}");
+                3
             }
-        },
-    )
+        }
+    })
 }
 
 /// Creates the folder, without a report of an earlier run that could be taken for this one's.

@@ -173,16 +173,21 @@ fn a_line_of_output_can_mean_ready() {
 }
 
 #[test]
-fn tmp_is_private_and_the_folder_is_not() {
+fn what_roles_add_to_tmp_is_private_and_what_was_there_stays() {
     let bench = Bench::new();
     let stray = std::env::temp_dir().join(format!("{}-stray", bench.word));
-    bench.run(&trial(
-        direction(1),
-        Value::Null,
-        "touch /tmp/$(basename $(dirname $PWD))-stray; touch here",
-    ));
+    let other = Bench::new();
+    other.file("certificate", "found");
+    // A path that no command line names, as a client finds one in its workload.
+    bench.file("path", other.dir.join("certificate").to_str().unwrap());
+    let client = "touch /tmp/$(basename $(dirname $PWD))-stray && cat $(cat ../path) > here";
+    let mut command = bench.run_command(&trial(direction(1), Value::Null, client));
+    assert!(command.current_dir(&other.dir).status().unwrap().success());
     assert!(!stray.exists());
-    assert!(bench.dir.join("out/here").exists());
+    assert_eq!(
+        std::fs::read_to_string(bench.dir.join("out/here")).unwrap(),
+        "found"
+    );
 }
 
 #[test]
