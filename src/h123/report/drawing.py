@@ -19,6 +19,8 @@ COLOURS = {
     "worse": "#c2500a",
     "equivalent": "#0a7d62",
     "inconclusive": "#6f7781",
+    "dot": "#3f6387",
+    "other-dot": "#96690f",
 }
 """Name to colour on paper. Okabe-Ito hues, darkened: apart for colour-blind eyes, and never the only sign of a verdict.
 
@@ -104,5 +106,5 @@ def _styled(chart: Any) -> Any:
         axis=alt.AxisConfig(labelPadding=6, titlePadding=8, **axis, **text),
         header=alt.HeaderConfig(**header),
         view=alt.ViewConfig(stroke=None),
-        legend=alt.LegendConfig(orient="top", title=None, symbolSize=70, offset=4, **text),
+        legend=alt.LegendConfig(orient="top", title=None, symbolSize=70, offset=14, **text),
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from h123.report.spread import treatment
-from h123.report.words import reason
+from h123.report.words import level, reason
 from h123.results import Attempt, CampaignFolder
 from h123.units import format_bytes, format_rate
 
@@ -106,7 +106,7 @@ def provenance(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[tupl
         ("load at the start", ", ".join(f"{load}" for load in machine.get("load_average") or [])),
         ("subjects", "; ".join(subjects)),
         ("TLS", "; ".join(_tls(attempts)) or "not recorded"),
-        ("congestion control", "; ".join(_congestion(attempts)) or "not recorded"),
+        ("congestion control", "; ".join(_congestion(attempts, folder.study["compare"]["factor"])) or "not recorded"),
         ("seed", str(folder.seed)),
         ("to repeat", f"h123 run study.yaml --seed {folder.seed} --blocks {folder.blocks}{_only(folder)}"),
     ]
@@ -121,9 +121,9 @@ def _tls(attempts: Sequence[Attempt]) -> list[str]:
     return [f"{words} ({count} connections)" for words, count in sorted(seen.items())]
 
 
-def _congestion(attempts: Sequence[Attempt]) -> list[str]:
+def _congestion(attempts: Sequence[Attempt], factor: str) -> list[str]:
     kernels = {host["congestion"] for a in attempts for host in a.report["hosts"]}
-    clients = {f"{a.parameters['protocol']} {a.facts.get('congestion')}" for a in attempts if a.facts}
+    clients = {f"{level(a.cell[factor])} {a.facts.get('congestion')}" for a in attempts if a.facts}
     return [f"hosts: {', '.join(sorted(map(str, kernels)))}", f"as the client saw it: {', '.join(sorted(clients))}"]
 
 

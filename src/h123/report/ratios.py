@@ -1,5 +1,6 @@
 """Pictures of comparisons: each ratio with its interval on a logarithmic axis, beside the equivalence margin."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,16 +18,8 @@ _SIGNS = {
     "equivalent": ("equivalent", "square", COLOURS["equivalent"]),
     "inconclusive": ("cannot tell yet", "circle", COLOURS["inconclusive"]),
 }
-_TICKS = (
-    (0.8, 0.85, 0.9, 0.95, 1, 1.05, 1.1, 1.15, 1.2, 1.25),
-    (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.4, 1.6, 1.8, 2),
-    (0.25, 0.33, 0.5, 0.67, 0.8, 1, 1.25, 1.5, 2, 3, 4),
-    (0.1, 0.25, 0.5, 1, 2, 4, 10),
-    (0.1, 0.3, 1, 3, 10),
-    (0.01, 0.1, 1, 10, 100),
-    (0.001, 1, 1000),
-)
-"""Round ratios, from fine to coarse; the finest list that fits is used."""
+_STEPS = (1.05, 1.1, 1.25, 1.5, 2, 3, 5, 10, 100, 1000)
+"""Factors from tick to tick: a ratio and its inverse are equally far from 1, and so are the ticks."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +35,7 @@ def answer_figure(comparisons: Sequence[Comparison], margin: float) -> Figure:
 
     def draw(width: int) -> alt.TopLevelMixin:
         plot = width - names - 150
-        scale = _scale(rows, margin, most_ticks=plot // 42)
+        scale = _scale(rows, margin, most_ticks=plot // 70)
         panels = []
         for panel in _distinct(row["panel"] for row in rows):
             mine = [row for row in rows if row["panel"] == panel]
@@ -83,7 +76,7 @@ def details_figure(comparisons: Sequence[Comparison], margin: float) -> Figure:
         return _panel(width - names - 20).facet(facet=facet, columns=1, spacing=14, data=_data(rows))
 
     def _panel(plot: int) -> Any:
-        layers = _layers(rows, margin, _scale(rows, margin, most_ticks=plot // 36), size=60, legend=True)
+        layers = _layers(rows, margin, _scale(rows, margin, most_ticks=plot // 42), size=60, legend=True)
         return alt.layer(*layers).properties(width=plot, height=alt.Step(17))
 
     caption = (
@@ -112,7 +105,7 @@ def _layers(rows: list[Row], margin: float, scale: _Scale, size: int, legend: bo
     """Band, line at 1, intervals and signs; rows without a ratio keep their place and stay empty."""
     base = alt.Chart()
     at = alt.Scale(type="log", domain=scale.domain, nice=False)
-    x = alt.X("ratio:Q", title=None, scale=at, axis=alt.Axis(values=scale.ticks, format="~g"))
+    x = alt.X("ratio:Q", title=None, scale=at, axis=alt.Axis(values=scale.ticks, format="~g", grid=True))
     low = alt.X("low:Q", title=None, scale=at)
     axis = alt.Axis(grid=False, labelColor=COLOURS["ink"], labelLimit=200)
     y = alt.Y("cell:N", sort=_distinct(row["cell"] for row in rows), title=None, axis=axis)
@@ -138,9 +131,11 @@ def _scale(rows: list[Row], margin: float, most_ticks: int) -> _Scale:
     found = [row[name] for row in rows for name in ("ratio", "low", "high") if name in row]
     low = min([*found, 1 / (1 + 2 * margin)]) / 1.06
     high = max([*found, 1 + 2 * margin]) * 1.06
-    inside = [[tick for tick in ticks if low <= tick <= high] for ticks in _TICKS]
-    fitting = [ticks for ticks in inside if 3 <= len(ticks) <= max(3, most_ticks)]
-    return _Scale([low, high], fitting[0] if fitting else [1])
+    for step in _STEPS:
+        below, above = math.floor(-math.log(low, step)), math.floor(math.log(high, step))
+        if below + 1 + above <= max(3, most_ticks):
+            return _Scale([low, high], [float(f"{step**power:.3g}") for power in range(-below, above + 1)])
+    return _Scale([low, high], [1])
 
 
 def _names_width(rows: list[Row]) -> int:

@@ -32,7 +32,7 @@ def trials_figure(values: Sequence[Row], metric_name: str, factor: str) -> Figur
         base = alt.Chart().encode(x=x, y=y)
         lines = base.mark_line(color=COLOURS["inconclusive"], strokeWidth=1, opacity=0.5).encode(detail="block:N")
         middle = base.mark_tick(color=COLOURS["ink"], thickness=2, size=26).encode(y="median(value):Q")
-        dots = base.mark_point(filled=True, size=44, opacity=0.9, color=COLOURS["better"])
+        dots = base.mark_point(filled=True, size=44, opacity=0.9, color=COLOURS["dot"])
         layers = alt.layer(lines, middle, dots).properties(height=190)
         return _panels(layers, data, width, 66).resolve_scale(y="independent").resolve_axis(x="independent")
 
@@ -54,7 +54,7 @@ def requests_figure(quantiles: Sequence[Row], order: list[str], factor: str) -> 
         whole = base.mark_rule(color=COLOURS["inconclusive"], strokeWidth=1.5).encode(
             x=alt.X("p5:Q", title=unit, scale=scale, axis=axis), x2="p95:Q"
         )
-        half = base.mark_bar(color=COLOURS["better"], height=10, opacity=0.55).encode(x="p25:Q", x2="p75:Q")
+        half = base.mark_bar(color=COLOURS["dot"], height=10, opacity=0.55).encode(x="p25:Q", x2="p75:Q")
         middle = base.mark_tick(color=COLOURS["ink"], thickness=2, size=16).encode(x="p50:Q")
         tail = base.mark_point(color=COLOURS["muted"], size=24, strokeWidth=1.3, opacity=1).encode(x="p99:Q")
         layers = alt.layer(whole, half, middle, tail).properties(height=alt.Step(26))
@@ -78,7 +78,7 @@ def cpu_figure(values: Sequence[Row], factor: str) -> Figure:
     order, roles = treatments(values, factor), list(_CPU_ROLES.values())
 
     def draw(width: int) -> Any:
-        colour = alt.Scale(domain=roles, range=[COLOURS["better"], COLOURS["worse"]])
+        colour = alt.Scale(domain=roles, range=[COLOURS["dot"], COLOURS["other-dot"]])
         chart = alt.Chart().mark_point(filled=True, size=46, opacity=0.75)
         chart = chart.encode(
             y=alt.Y("treatment:N", sort=order, title=None, axis=alt.Axis(grid=False)),
