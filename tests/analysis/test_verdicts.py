@@ -65,7 +65,7 @@ def test_too_few_blocks_are_told_with_the_number_needed() -> None:
     nine = [comparison(BELOW, cell={"network": str(i)}) for i in range(9)]
     for found in judge(nine, RULE):
         assert found["verdict"] == "inconclusive"
-        assert found["note"] == "6 block(s) attain p >= 0.031; Holm over 9 needs 9 blocks: run `--blocks 9`"
+        assert found["note"] == "6 blocks: p cannot fall below 0.031; Holm over 9 needs 9 blocks: run `--blocks 9`"
         assert (found["family_size"], found["p_adjusted"]) == (9, 9 * 0.03125)
 
 
@@ -77,14 +77,14 @@ def test_a_clear_difference_that_a_sweep_drowns_is_told() -> None:
 
 
 def test_few_pairs_say_what_their_interval_is_worth() -> None:
-    assert "4 block(s) give an interval of 87.5% confidence: 95% need 6" in verdict(BELOW[:4])["note"]
+    assert "the interval holds with 87.5 % confidence from 4 blocks: 95 % need 6" in verdict(BELOW[:4])["note"]
     assert verdict(BELOW[:1])["p"] == 1.0
 
 
 def test_one_sided_blocks_are_told() -> None:
     found = verdict(BELOW, one_sided=2)
     assert found["verdict"] == "faster"
-    assert "2 block(s) with a value on one side only" in found["note"]
+    assert "left out for a value on one side only: 2 blocks" in found["note"]
 
 
 def test_no_values_are_no_verdict_and_take_no_part_in_the_correction() -> None:

@@ -131,13 +131,13 @@ def _notes(tested: Tested, verdict: str, rule: Rule) -> list[str]:
     comparison, blocks = tested.comparison, len(tested.comparison.pairs)
     notes = []
     if comparison.one_sided:
-        notes.append(f"{comparison.one_sided} block(s) with a value on one side only are left out")
+        notes.append(f"left out for a value on one side only: {_count(comparison.one_sided)}")
     if tested.estimate is None:
         return [*notes, f"no block has a value of {comparison.metric} on both sides"]
     if blocks < ENOUGH_FOR_INTERVAL:
         notes.append(
-            f"{blocks} block(s) give an interval of {tested.estimate.confidence:.1%} confidence: "
-            f"{CONFIDENCE:.0%} need {ENOUGH_FOR_INTERVAL}"
+            f"the interval holds with {100 * tested.estimate.confidence:.3g} % confidence from {_count(blocks)}: "
+            f"{100 * CONFIDENCE:.0f} % need {ENOUGH_FOR_INTERVAL}"
         )
     if verdict != INCONCLUSIVE:
         return notes
@@ -151,9 +151,13 @@ def _notes(tested: Tested, verdict: str, rule: Rule) -> list[str]:
     return notes
 
 
+def _count(blocks: int) -> str:
+    return f"{blocks} block" if blocks == 1 else f"{blocks} blocks"
+
+
 def _too_few(blocks: int, size: int, correction: str, alpha: float) -> str:
     needed = blocks_needed(size, correction, alpha)
-    reached = f"{blocks} block(s) attain p >= {attainable(blocks):.2g}"
+    reached = f"{_count(blocks)}: p cannot fall below {attainable(blocks):.2g}"
     over = f"{_NAMES[correction]} over {size}" if correction == "holm" else f"alpha {alpha:g}"
     if needed is None:
         return f"{reached}; {over} needs less than any number of blocks attains: declare smaller families"
@@ -164,7 +168,7 @@ def _as_clear_as_can_be(blocks: int, size: int, correction: str, alpha: float) -
     """The data could not speak more clearly, but too few of the family's other comparisons are as clear."""
     enough = blocks_needed(size, "holm", alpha)
     more = f"; {enough} blocks would do: run `--blocks {enough}`" if enough else ""
-    return f"no p of {blocks} block(s) is smaller, but {_NAMES[correction]} over {size} puts it above {alpha:g}{more}"
+    return f"no p from {_count(blocks)} is smaller, but {_NAMES[correction]} over {size} puts it above {alpha:g}{more}"
 
 
 def _document(tested: Tested, rule: Rule) -> dict[str, Any]:

@@ -97,6 +97,7 @@ def _content(folder: CampaignFolder, verdicts: dict[str, Any], figures: list[Fig
         "trust": trust(verdicts),
         "answer_figure": drawn.pop("answer", None),
         "figures": list(drawn.values()),
+        "networks": [(name, profile["title"]) for name, profile in folder.networks.items()],
         "links": evidence.link_rows(attempts),
         "invalid": evidence.invalid_attempts(events),
         "order": evidence.order_rows(events, verdicts["factor"]),
@@ -120,7 +121,13 @@ def _doubts(verdicts: dict[str, Any]) -> list[str]:
     return doubts
 
 
+def _unbroken(text: str) -> str:
+    """A number stays on one line with its unit, and an interval with itself."""
+    return text.replace(" %", "\u00a0%").replace("\u00a0% ", "\u00a0%\u00a0").replace(" – ", "\u00a0–\u00a0")
+
+
 def _template() -> jinja2.Template:
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["unbroken"] = _unbroken
     environment.globals["style"] = files(__package__).joinpath("page.css").read_text("utf-8")
     return environment.from_string(files(__package__).joinpath("page.html.j2").read_text("utf-8"))
