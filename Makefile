@@ -27,9 +27,11 @@ test-all: test ## also the long and heavy ones
 	@PYTHONPATH=src $(PY) -m pytest -m heavy
 
 bench: setup ## the figures the documentation states: link accuracy, overhead, analysis speed
-	@./h123 lab bench
-	@PYTHONPATH=src $(PY) bench/analyse.py
-	@PYTHONPATH=src $(PY) bench/overhead.py
+	@status=0; \
+	./h123 lab bench || status=1; \
+	PYTHONPATH=src $(PY) bench/analyse.py || status=1; \
+	PYTHONPATH=src $(PY) bench/overhead.py || status=1; \
+	exit $$status
 
 lint: setup $(VENV)/dev.stamp ## ruff, mypy, clippy, rustfmt, gofmt, go vet
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .

@@ -1,0 +1,36 @@
+"""Whether two campaigns of the same study contradict each other: `python bench/agreement.py DIR DIR`.
+
+Two verdicts agree if they are the same or one of them is inconclusive. Ends with status 1 if any contradict.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def _verdicts(folder: str) -> dict[str, Any]:
+    comparisons = json.loads((Path(folder) / "verdicts.json").read_text())["comparisons"]
+    keys = ("cell", "metric", "a", "b")
+    return {json.dumps([c[key] for key in keys], sort_keys=True): c for c in comparisons if not c["twin"]}
+
+
+def main(folders: list[str]) -> int:
+    if len(folders) != 2:
+        print(__doc__)
+        return 2
+    first, second = map(_verdicts, folders)
+    shared = first.keys() & second.keys()
+    pairs = [(key, first[key]["verdict"], second[key]["verdict"]) for key in sorted(shared)]
+    undecided = [pair for pair in pairs if "inconclusive" in pair[1:]]
+    contradictions = [pair for pair in pairs if pair not in undecided and pair[1] != pair[2]]
+    same = len(pairs) - len(undecided) - len(contradictions)
+    print(f"{len(pairs)} comparisons: {same} decided alike, {len(undecided)} inconclusive in either, ", end="")
+    print(f"{len(contradictions)} contradictory")
+    for key, one, other in contradictions:
+        print(f"  {key}: {one}, then {other}")
+    return 1 if contradictions else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
