@@ -23,8 +23,8 @@ from h123.doctor import diagnose
 from h123.errors import UserError
 from h123.paths import lab_binary
 from h123.report import print_summary, write_report
-from h123.results import CampaignFolder, export
-from h123.study import find_study, load_network, load_study, make_plan, parse_only
+from h123.results import CampaignFolder, export, import_samples
+from h123.study import find_study, load_network, load_schema, load_study, make_plan, parse_only
 
 app = typer.Typer(
     name="h123",
@@ -60,6 +60,12 @@ StudyArgument = Annotated[str, typer.Argument(help="A study's name (`h123 list s
 FolderArgument = Annotated[Path, typer.Argument(help="A campaign's folder.", show_default=False)]
 BlocksOption = Annotated[int | None, typer.Option(min=1, help="Blocks to run instead of the study's number.")]
 SeedOption = Annotated[int | None, typer.Option(min=0, help="Seed of order and links instead of the study's.")]
+ScaleOption = Annotated[
+    float | None,
+    typer.Option(
+        metavar="S", help="Make S times as many requests (0 < S <= 1), at least one a user; nothing else changes."
+    ),
+]
 OnlyOption = Annotated[
     list[str] | None,
     typer.Option(metavar="FACTOR=LEVEL[,LEVEL]", help="Keep only these levels of a factor. May be given again."),
@@ -77,13 +83,14 @@ def run(
     blocks: BlocksOption = None,
     seed: SeedOption = None,
     only: OnlyOption = None,
+    scale: ScaleOption = None,
 ) -> None:
     """Run a study; then analyse it and write its report.
 
     Ctrl-C (or a crash) loses at most the running trial: `h123 run --out DIR` goes on where it stopped. A finished
     campaign is extended with `h123 run --out DIR --blocks N`.
     """
-    campaign = _campaign(study, out, blocks, seed, parse_only(only or []))
+    campaign = _campaign(study, out, blocks, seed, parse_only(only or []), scale)
     folder = campaign.folder
     try:
         outcome = run_campaign(campaign, LocalEngine(), display_for(err_console))
@@ -95,9 +102,16 @@ def run(
 
 
 @app.command()
-def plan(study: StudyArgument, blocks: BlocksOption = None, seed: SeedOption = None, only: OnlyOption = None) -> None:
+def plan(
+    study: StudyArgument,
+    blocks: BlocksOption = None,
+    seed: SeedOption = None,
+    only: OnlyOption = None,
+    scale: ScaleOption = None,
+) -> None:
     """Show what `run` would do: treatments, trials, order, estimated time and bytes. Runs nothing."""
-    planned = make_plan(load_study(find_study(study)), blocks=blocks, seed=seed, only=parse_only(only or []))
+    asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale)
+    planned = make_plan(asked, blocks=blocks, seed=seed, only=parse_only(only or []))
     listing.print_plan(planned, out_console)
 
 
@@ -125,6 +139,20 @@ def export_command(
     campaign = CampaignFolder.open(folder)
     for path in export(campaign, format.value, out or campaign.path / "export"):
         out_console.print(str(path), soft_wrap=True)
+
+
+@app.command(name="import")
+def import_command(
+    files: Annotated[list[Path], typer.Argument(help="Files of samples.", show_default=False)],
+    schema: Annotated[str, typer.Option(help="What the columns mean: oha, h2load, k6, k6-csv, or a YAML file.")],
+    out: Annotated[Path, typer.Option(help="The new campaign's folder.")],
+) -> None:
+    """Bring in samples that another tool measured, then analyse them and write a report.
+
+    What the files do not tell (link, CPU, order...) is not invented: audits that need it have nothing to check, and the
+    summary says what it costs. docs/import.md has an example.
+    """
+    _conclude(import_samples(files, load_schema(schema), out))
 
 
 @app.command(name="list")
@@ -218,17 +246,24 @@ def main() -> None:
 
 
 def _campaign(
-    study: str | None, out: Path | None, blocks: int | None, seed: int | None, only: dict[str, list[str]]
+    study: str | None,
+    out: Path | None,
+    blocks: int | None,
+    seed: int | None,
+    only: dict[str, list[str]],
+    scale: float | None,
 ) -> Campaign:
     """The campaign that `run`'s arguments ask for: one to be gone on with, or a new one."""
     if out is not None and (out / "campaign.json").exists():
         folder = CampaignFolder.open(out)
-        if study is not None and load_study(find_study(study)).resolved() != folder.study:
+        begun = folder.study.get("scale", 1.0)
+        if study is not None and load_study(find_study(study)).scaled(begun).resolved() != folder.study:
             raise UserError(
                 f"{out} holds a campaign of another study, or of an earlier version of this one",
                 remedy=f"resume it with `h123 run --out {out}`, or name another folder",
             )
-        for option, given, kept in (("--seed", seed, folder.seed), ("--only", only or None, folder.only)):
+        asked = (("--seed", seed, folder.seed), ("--only", only or None, folder.only), ("--scale", scale, begun))
+        for option, given, kept in asked:
             if given is not None and given != kept:
                 raise UserError(f"{option} differs from the one that the campaign in {out} was started with")
         return extend_campaign(out, blocks=blocks, report=_say)
@@ -239,7 +274,8 @@ def _campaign(
         )
     path = find_study(study)
     out = out or Path("campaigns") / f"{path.stem}-{dt.datetime.now():%Y%m%d-%H%M%S}"
-    return start_campaign(path, out, blocks=blocks, seed=seed, only=only, report=_say)
+    scale = 1.0 if scale is None else scale
+    return start_campaign(path, out, blocks=blocks, seed=seed, only=only, scale=scale, report=_say)
 
 
 def _conclude(folder: CampaignFolder) -> None:

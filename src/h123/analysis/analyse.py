@@ -6,11 +6,14 @@ from typing import Any
 
 from h123.analysis.audits import audit
 from h123.analysis.comparisons import compare
+from h123.analysis.interactions import interactions
+from h123.analysis.origin import costs, more_blocks
+from h123.analysis.published import as_published
 from h123.analysis.signflip import attainable
 from h123.analysis.verdicts import Rule, judge, twin_rate
 from h123.results import Attempt, CampaignFolder, load_attempts
 from h123.results.durable import write_atomically
-from h123.study import Plan, Study, make_plan
+from h123.study import Plan, PlannedTrial, Study, make_plan
 
 
 def analyse(folder: CampaignFolder) -> dict[str, Any]:
@@ -18,8 +21,11 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
     study = Study.from_resolved(folder.study)
     plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, only=folder.only)
     attempts = load_attempts(folder)
-    rule = Rule(margin=study.compare.margin, alpha=study.compare.alpha, seed=folder.seed)
-    comparisons = judge(compare(attempts, plan), rule)
+    origin = folder.origin
+    rule = Rule(study.compare.margin, study.compare.alpha, folder.seed, more=more_blocks(origin))
+    unknown = origin["unknown"] if origin else []
+    comparisons = judge(compare(attempts, plan, unknown=unknown), rule)
+    asked = study.compare.as_published
     complete = _complete_blocks(attempts, plan)
     findings, summary = audit(attempts, comparisons, compared=study.compare.factor, alpha=rule.alpha)
     verdicts = {
@@ -35,9 +41,12 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
         "attainable_p": attainable(complete),
         "trials": _trial_counts(folder, attempts, plan),
         "comparisons": comparisons,
+        "interactions": interactions(attempts, plan, rule.alpha),
+        "as_published": as_published(folder, plan, comparisons, unknown=unknown) if asked else None,
         "twins": twin_rate(comparisons, rule.alpha),
         "audits": findings,
         "audit_summary": summary,
+        "origin": {**origin, "costs": costs(origin, attempts, comparisons, rule.alpha)} if origin else None,
         "values": [_values(attempt) for attempt in attempts],
     }
     text = json.dumps(verdicts, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False)
@@ -46,14 +55,20 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
 
 
 def _complete_blocks(attempts: list[Attempt], plan: Plan) -> int:
-    valid = {attempt.trial for attempt in attempts}
-    return sum(all(trial.id in valid for trial in block) for block in plan.blocks)
+    valid = {_treatment(attempt) for attempt in attempts}
+    return sum(all(_treatment(trial) in valid for trial in block) for block in plan.blocks)
+
+
+def _treatment(trial: Attempt | PlannedTrial) -> tuple[object, ...]:
+    """What a block has once. Imported trials have names of their own, and may have several runs of one."""
+    return trial.block, tuple(sorted(trial.cell.items())), trial.twin
 
 
 def _trial_counts(folder: CampaignFolder, attempts: list[Attempt], plan: Plan) -> dict[str, int]:
     tried = Counter(bool(event["valid"]) for event in folder.events() if event["event"] == "trial")
-    planned, valid = len(plan.trials()), len(attempts)
-    return {"planned": planned, "valid": valid, "invalid": tried[False], "missing": planned - valid}
+    missing = len({_treatment(trial) for trial in plan.trials()} - {_treatment(attempt) for attempt in attempts})
+    valid = len(attempts)
+    return {"planned": valid + missing, "valid": valid, "invalid": tried[False], "missing": missing}
 
 
 def _values(attempt: Attempt) -> dict[str, Any]:

@@ -2,8 +2,11 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from h123.analysis.families import Membership, membership
 from h123.results import Attempt
@@ -14,7 +17,7 @@ TWINS = Membership("twins", "none")
 """The A/A comparisons are nobody's hypothesis: they show how often a test with nothing to find rejects."""
 
 Cell = dict[str, str]
-_Key = tuple[int, tuple[tuple[str, str], ...], bool]
+_Index = dict[tuple[int, tuple[tuple[str, str], ...], bool], list[Attempt]]
 
 
 @dataclass(frozen=True)
@@ -47,26 +50,31 @@ class Comparison:
     """Blocks in which one side has a value and the other has none; they are not among the pairs."""
 
 
-def compare(attempts: Iterable[Attempt], plan: Plan) -> list[Comparison]:
-    """All comparisons that the study's families name, then those of the twins, each with its values."""
-    index = {(a.block, tuple(sorted(a.cell.items())), a.twin): a for a in attempts}
-    return [_fill(comparison, index, plan) for comparison in _declared(plan)]
+def compare(attempts: Iterable[Attempt], plan: Plan, *, unknown: Collection[str] = ()) -> list[Comparison]:
+    """All comparisons that the study's families name, then those of the twins, each with its values.
+
+    `unknown` are parameters that the study holds a placeholder for (imported samples).
+    """
+    index: _Index = defaultdict(list)
+    for attempt in attempts:
+        index[attempt.block, tuple(sorted(attempt.cell.items())), attempt.twin].append(attempt)
+    return [_fill(comparison, index, plan) for comparison in _declared(plan, unknown)]
 
 
-def _declared(plan: Plan) -> Iterator[Comparison]:
-    study, cells = plan.study, _cells(plan)
+def _declared(plan: Plan, unknown: Collection[str]) -> Iterator[Comparison]:
+    study, cells = plan.study, other_cells(plan)
     asked = study.compare
     metrics = list(dict.fromkeys(metric for family in asked.families for metric in family.metrics))
     pairs = [tuple(part.strip() for part in pair.split("/")) for pair in plan.pairs]
     for cell, metric, (a, b) in itertools.product(cells, metrics, pairs):
         if family := membership(asked.families, metric, (a, b), cell):
-            yield Comparison(cell, _workload(study, cell, a, b), metric, a, b, False, family, [], 0)
+            yield Comparison(cell, _workload(study, cell, a, b, unknown), metric, a, b, False, family, [], 0)
     twin = asked.twin
     for cell, metric in itertools.product(cells if _has_twin(plan) else [], metrics):
-        yield Comparison(cell, _workload(study, cell, twin, twin), metric, twin, twin, True, TWINS, [], 0)
+        yield Comparison(cell, _workload(study, cell, twin, twin, unknown), metric, twin, twin, True, TWINS, [], 0)
 
 
-def _cells(plan: Plan) -> list[Cell]:
+def other_cells(plan: Plan) -> list[Cell]:
     """The planned combinations of the other factors' levels, in the study's order."""
     compared, factors = plan.study.compare.factor, plan.study.factors
     planned = {tuple(sorted((f, v) for f, v in t.cell.items() if f != compared)) for t in plan.blocks[0]}
@@ -79,15 +87,15 @@ def _has_twin(plan: Plan) -> bool:
     return any(trial.twin for trial in plan.blocks[0])
 
 
-def _fill(comparison: Comparison, index: dict[_Key, Attempt], plan: Plan) -> Comparison:
+def _fill(comparison: Comparison, index: _Index, plan: Plan) -> Comparison:
     """The comparison with its values."""
     compared = plan.study.compare.factor
     first = tuple(sorted({**comparison.cell, compared: comparison.a}.items()))
     second = tuple(sorted({**comparison.cell, compared: comparison.b}.items()))
     pairs, one_sided = [], 0
     for block in range(1, len(plan.blocks) + 1):
-        a = _value(index.get((block, first, False)), comparison.metric)
-        b = _value(index.get((block, second, comparison.twin)), comparison.metric)
+        a = _value(index.get((block, first, False), []), comparison.metric)
+        b = _value(index.get((block, second, comparison.twin), []), comparison.metric)
         if a is not None and b is not None:
             pairs.append(Pair(block, a, b))
         elif a is not None or b is not None:
@@ -95,17 +103,19 @@ def _fill(comparison: Comparison, index: dict[_Key, Attempt], plan: Plan) -> Com
     return Comparison(**{**vars(comparison), "pairs": pairs, "one_sided": one_sided})
 
 
-def _value(attempt: Attempt | None, metric: str) -> float | None:
-    value = attempt.metrics[metric] if attempt else None
+def _value(attempts: Sequence[Attempt], metric: str) -> float | None:
+    """The trial's value; the median where imported samples have several runs in one block."""
+    values = [value for attempt in attempts if (value := attempt.metrics[metric]) is not None]
     # A ratio needs two positive numbers.
-    return value if value is not None and value > 0 else None
+    return float(np.median(values)) if values and min(values) > 0 else None
 
 
-def _workload(study: Study, cell: Cell, a: str, b: str) -> str:
+def _workload(study: Study, cell: Cell, a: str, b: str, unknown: Collection[str]) -> str:
     """`GET 100 kB`; both if the compared levels differ in it."""
     parameters = (study.parameters({**cell, study.compare.factor: level}) for level in (a, b))
-    return " / ".join(dict.fromkeys(_label(p) for p in parameters))
+    return " / ".join(dict.fromkeys(_label(p, unknown) for p in parameters))
 
 
-def _label(parameters: Parameters) -> str:
-    return f"{parameters.method} {format_bytes(parameters.size)}"
+def _label(parameters: Parameters, unknown: Collection[str]) -> str:
+    words = {"method": parameters.method, "size": format_bytes(parameters.size)}
+    return " ".join(word for name, word in words.items() if name not in unknown) or "requests"

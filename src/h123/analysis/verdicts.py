@@ -26,6 +26,8 @@ class Rule:
     margin: float
     alpha: float
     seed: int
+    more: str = "run `--blocks {}`"
+    """How the campaign gets that many blocks, said in notes."""
 
 
 @dataclass(frozen=True)
@@ -143,11 +145,11 @@ def _notes(tested: Tested, verdict: str, rule: Rule) -> list[str]:
         return notes
     size, correction = tested.family_size, comparison.family.correction
     if smallest_adjusted(blocks, size, correction) > rule.alpha:
-        notes.append(_too_few(blocks, size, correction, rule.alpha))
+        notes.append(_too_few(blocks, size, correction, rule))
     elif tested.p_adjusted is not None and tested.p_adjusted <= rule.alpha:
         notes.append("mean and median ratio point to different sides: an outlying block decides")
     elif not comparison.twin and tested.p is not None and tested.p <= attainable(blocks) * (1 + 1e-9):
-        notes.append(_as_clear_as_can_be(blocks, size, correction, rule.alpha))
+        notes.append(_as_clear_as_can_be(blocks, size, correction, rule))
     return notes
 
 
@@ -155,20 +157,21 @@ def _count(blocks: int) -> str:
     return f"{blocks} block" if blocks == 1 else f"{blocks} blocks"
 
 
-def _too_few(blocks: int, size: int, correction: str, alpha: float) -> str:
-    needed = blocks_needed(size, correction, alpha)
+def _too_few(blocks: int, size: int, correction: str, rule: Rule) -> str:
+    needed = blocks_needed(size, correction, rule.alpha)
     reached = f"{_count(blocks)}: p cannot fall below {attainable(blocks):.2g}"
-    over = f"{_NAMES[correction]} over {size}" if correction == "holm" else f"alpha {alpha:g}"
+    over = f"{_NAMES[correction]} over {size}" if correction == "holm" else f"alpha {rule.alpha:g}"
     if needed is None:
         return f"{reached}; {over} needs less than any number of blocks attains: declare smaller families"
-    return f"{reached}; {over} needs {needed} blocks: run `--blocks {needed}`"
+    return f"{reached}; {over} needs {needed} blocks: {rule.more.format(needed)}"
 
 
-def _as_clear_as_can_be(blocks: int, size: int, correction: str, alpha: float) -> str:
+def _as_clear_as_can_be(blocks: int, size: int, correction: str, rule: Rule) -> str:
     """The data could not speak more clearly, but too few of the family's other comparisons are as clear."""
-    enough = blocks_needed(size, "holm", alpha)
-    more = f"; {enough} blocks would do: run `--blocks {enough}`" if enough else ""
-    return f"no p from {_count(blocks)} is smaller, but {_NAMES[correction]} over {size} puts it above {alpha:g}{more}"
+    enough = blocks_needed(size, "holm", rule.alpha)
+    more = f"; {enough} blocks would do: {rule.more.format(enough)}" if enough else ""
+    above = f"{_NAMES[correction]} over {size} puts it above {rule.alpha:g}"
+    return f"no p from {_count(blocks)} is smaller, but {above}{more}"
 
 
 def _document(tested: Tested, rule: Rule) -> dict[str, Any]:

@@ -57,9 +57,10 @@ def start_campaign(
     seed: int | None,
     only: dict[str, list[str]],
     report: Callable[[str], None],
+    scale: float = 1.0,
 ) -> Campaign:
     """A new campaign of `study_file` in the folder `out`; what the study needs is installed first."""
-    study = load_study(study_file)
+    study = load_study(study_file).scaled(scale)
     plan = make_plan(study, blocks=blocks, seed=seed, only=only)
     subjects = _subjects(plan)
     _prepare(plan, subjects, report)
@@ -82,6 +83,8 @@ def start_campaign(
 def extend_campaign(out: Path, *, blocks: int | None, report: Callable[[str], None]) -> Campaign:
     """The campaign in the folder `out`, to be gone on with; `blocks` may ask for more of them."""
     folder = CampaignFolder.open(out)
+    if folder.origin:
+        raise UserError(f"{out} holds imported samples: there is nothing to go on with")
     study = Study.from_resolved(folder.study, folder.networks)
     if blocks is not None and blocks < folder.blocks:
         raise UserError(f"{out} was planned with {folder.blocks} blocks; --blocks {blocks} would be fewer")
@@ -142,7 +145,7 @@ def _run_trial(campaign: Campaign, engine: Engine, trial: PlannedTrial, attempt:
     partial = folder.partial(trial.id, attempt)
     # Absolute: the roles run in a folder of their own.
     certificate = campaign_certificate(folder.tls.resolve(), [SERVER_ADDRESS])
-    write_trial_files(partial, trial, campaign.network(trial), campaign.subjects, certificate, check=check)
+    write_trial_files(partial, trial, campaign.plan.study.networks, campaign.subjects, certificate, check=check)
     engine.run(partial)
     report = json.loads((partial / "report.json").read_text(encoding="utf-8"))
     parameters = trial.parameters.model_dump(mode="json")
@@ -211,13 +214,13 @@ def _take_up(campaign: Campaign) -> dict[str, list[dict[str, Any]]]:
 def _subjects(plan: Plan) -> dict[str, Subject]:
     """The subjects that the plan names."""
     known = catalogue()
-    return {name: known[name] for t in plan.trials() for name in (t.parameters.server, t.parameters.client)}
+    return {name: known[name] for trial in plan.trials() for name in trial.parameters.roles().values()}
 
 
 def _prepare(plan: Plan, subjects: dict[str, Subject], report: Callable[[str], None]) -> None:
     for trial in plan.trials():
-        check_supported(subjects[trial.parameters.server], "server", trial.parameters)
-        check_supported(subjects[trial.parameters.client], "client", trial.parameters)
+        for role, name in trial.parameters.roles().items():
+            check_supported(subjects[name], role, trial.parameters)
     for subject in subjects.values():
         install(subject, report)
 

@@ -78,10 +78,10 @@ def invalid_attempts(events: Iterable[Event]) -> list[dict[str, Any]]:
 
 
 def order_rows(events: Iterable[Event], factor: str) -> list[tuple[int, list[str]]]:
-    """Block number and its trials' treatments in the order of execution (first attempts)."""
+    """Block number and its trials' treatments in the order of execution (first attempts), where it is known."""
     blocks: dict[int, list[Event]] = {}
     for event in events:
-        if event["event"] == "trial" and event["attempt"] == 1:
+        if event["event"] == "trial" and event["attempt"] == 1 and event["position"] is not None:
             blocks.setdefault(event["block"], []).append(event)
     return [(number, [_placed(e, factor) for e in trials]) for number, trials in sorted(blocks.items())]
 
@@ -92,7 +92,12 @@ def _placed(event: Event, factor: str) -> str:
 
 
 def provenance(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[tuple[str, str]]:
-    """Where, when and with what the campaign ran, and how to run it again."""
+    """Where, when and with what the campaign ran, and how to run it again; for imported samples, their files."""
+    if folder.origin:
+        files = [(f"file {file['name']}", f"SHA-256 {file['sha256']}") for file in folder.origin["files"]]
+        schema = (folder.path / "study.yaml").name
+        told = [("schema", f"{folder.origin['schema']}, kept in {schema}"), ("machine, subjects, TLS", "not recorded")]
+        return [("h123", folder.version), ("imported", folder.created), *files, *told]
     machine = folder.machine
     cores = f"{machine.get('cpus_usable')} of {machine.get('cpus')} processors"
     memory = format_bytes(machine.get("memory_bytes") or 0)

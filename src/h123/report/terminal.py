@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from h123.report.published import terminal_lines
 from h123.report.words import cell_name, level, metric, percent, ratio, sentence, verdict_word
 
 _STYLES = {"faster": "blue", "slower": "yellow", "equivalent": "green", "inconclusive": "dim"}
@@ -27,6 +28,8 @@ def print_summary(verdicts: Mapping[str, Any], console: Console) -> None:
     console.print("[dim]?: cannot tell yet. Ratios are first / second; intervals and p values are in the report.[/]\n")
     for line in trust(verdicts):
         console.print(line, highlight=False)
+    for line in terminal_lines(verdicts["as_published"]) if verdicts["as_published"] else ():
+        console.print(line, highlight=False, markup=False)
 
 
 def headline(comparisons: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -40,7 +43,10 @@ def headline(comparisons: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def trust(verdicts: Mapping[str, Any]) -> list[str]:
     """What one should know before believing the answer: completeness, A/A, audits."""
     trials, blocks, twins = verdicts["trials"], verdicts["blocks"], verdicts["twins"]
+    origin = verdicts.get("origin")
     complete = f"{blocks['complete']} of {blocks['planned']} blocks complete"
+    if origin and not origin["blocks"]:
+        complete = "in no blocks"
     lines = [f"{trials['valid']} of {trials['planned']} trials valid, {complete}"]
     if trials["invalid"]:
         lines[0] += f"; {trials['invalid']} invalid attempts kept and repeated"
@@ -49,11 +55,14 @@ def trust(verdicts: Mapping[str, Any]) -> list[str]:
             f"A/A twin: {twins['rejected']} of {twins['comparisons']} comparisons of a treatment with itself differ "
             f"({percent(twins['rate'])}; {percent(twins['expected'])} expected by chance)"
         )
+    lines += origin["costs"] if origin else []
     failed = [row for row in verdicts["audit_summary"] if row["failed"]]
     for row in failed:
         lines.append(f"audit failed: {row['audit']} in {row['failed']} of {row['checked']}: {row['meaning']}")
     if not failed:
-        lines.append(f"all {len(verdicts['audit_summary'])} audits passed")
+        checked = sum(bool(row["checked"]) for row in verdicts["audit_summary"])
+        silent = len(verdicts["audit_summary"]) - checked
+        lines.append(f"all {checked} audits passed" + (f"; {silent} had nothing to check" if silent else ""))
     return lines
 
 

@@ -3,6 +3,7 @@
 from h123.results.attempts import Attempt, load_attempts
 from h123.results.export import export
 from h123.results.folder import CampaignFolder
+from h123.results.imported import import_samples
 from h123.results.machine import machine_facts
 from h123.results.metrics import METRICS
 from h123.results.samples import ingest
@@ -14,6 +15,7 @@ __all__ = [
     "CampaignFolder",
     "connect",
     "export",
+    "import_samples",
     "ingest",
     "load_attempts",
     "machine_facts",

@@ -1,7 +1,7 @@
 """The attempts that count: of each trial the last valid one, with its files' content and its metrics."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,15 @@ from h123.results.metrics import measure
 from h123.results.summary import Summary, summarise
 from h123.results.tables import connect
 
+NO_REPORT: dict[str, Any] = {
+    "links": [],
+    "roles": [],
+    "hosts": [],
+    "started_unix_ns": None,
+    "machine": {"cpus": 0, "wall_ns": 0, "busy_ns": 0},
+}
+"""What is known of the lab where there was none."""
+
 
 @dataclass(frozen=True)
 class Attempt:
@@ -19,7 +28,8 @@ class Attempt:
     trial: str
     attempt: int
     block: int
-    position: int
+    position: int | None
+    """Place in the order of the block's trials; None where imported samples do not tell."""
     cell: dict[str, str]
     twin: bool
     parameters: dict[str, Any]
@@ -28,6 +38,8 @@ class Attempt:
     report: dict[str, Any]
     facts: dict[str, Any] | None
     """client.json; None if the client wrote none."""
+    imported: bool
+    """Whether a foreign tool measured it: then `report` is empty and unknown parameters are None."""
     summary: Summary
     metrics: dict[str, float | None]
 
@@ -52,8 +64,11 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     summaries = summarise(connection, [Path(file) for *_, file in rows])
     attempts = []
     for trial, attempt, block, position, cell, twin, parameters, file in rows:
-        place, summary = Path(file).parent, summaries[Path(file)]
-        report = read_document(place / "report.json", "report/1")
+        place, summary, report = Path(file).parent, summaries[Path(file)], NO_REPORT
+        if folder.origin is None:
+            report = read_document(place / "report.json", "report/1")
+        elif not folder.origin["timed"]:
+            summary = replace(summary, warm_start_ns=None, warm_end_ns=None)
         attempts.append(
             Attempt(
                 trial=trial,
@@ -66,6 +81,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
                 link=read_document(place / "trial.json", "trial/1")["links"][0],
                 report=report,
                 facts=_facts(place / "client.json"),
+                imported=folder.origin is not None,
                 summary=summary,
                 metrics=measure(summary, report),
             )

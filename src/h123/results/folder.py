@@ -36,11 +36,13 @@ class CampaignFolder:
         only: dict[str, list[str]],
         machine: dict[str, Any],
         subjects: dict[str, Any],
+        origin: dict[str, Any] | None = None,
     ) -> Self:
         """A new, empty campaign in `path`. Raises UserError where something else is there already."""
         _refuse_occupied(path)
         (path / "trials").mkdir(parents=True, exist_ok=True)
-        (path / "tls").mkdir(exist_ok=True)
+        if origin is None:
+            (path / "tls").mkdir(exist_ok=True)
         write_atomically(path / "study.yaml", study_text)
         content = {
             "h123": FORMAT,
@@ -53,6 +55,7 @@ class CampaignFolder:
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "machine": machine,
             "subjects": subjects,
+            **({"origin": origin} if origin else {}),
         }
         folder = cls(path, content)
         # Last: a folder without this file is no campaign, so a crash before here leaves nothing half begun.
@@ -94,6 +97,11 @@ class CampaignFolder:
     def machine(self) -> dict[str, Any]:
         """The machine at the campaign's start (see `machine_facts`)."""
         return dict(self._content["machine"])
+
+    @property
+    def origin(self) -> dict[str, Any] | None:
+        """Where imported samples come from (docs/contracts.md, section 8); None for a campaign that h123 ran."""
+        return self._content.get("origin")
 
     @property
     def only(self) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""Metrics of one trial (docs/contracts.md, section 6): seconds, except goodput in bit/s."""
+"""Metrics of one trial (docs/contracts.md, section 6): seconds, except goodput in bit/s and memory in bytes."""
 
 import math
 from collections.abc import Callable
@@ -52,6 +52,12 @@ def _cpu(summary: Summary, report: dict[str, Any], roles: tuple[str, ...]) -> fl
     return sum(used) * _NS / summary.rows if len(used) == len(roles) and sum(used) > 0 else None
 
 
+def _memory(report: dict[str, Any], role: str) -> float | None:
+    """The largest resident set that the role ever had, as the kernel counted it."""
+    peaks = [one["max_rss_bytes"] for one in report.get("roles", []) if one["name"] == role]
+    return float(peaks[0]) if len(peaks) == 1 and peaks[0] else None
+
+
 METRICS: dict[str, Metric] = {
     "latency": Metric(True, lambda s, _: _latency(s, 0.5)),
     "latency_p95": Metric(True, lambda s, _: _latency(s, 0.95)),
@@ -64,4 +70,6 @@ METRICS: dict[str, Metric] = {
     "cpu": Metric(True, lambda s, r: _cpu(s, r, ("server", "client"))),
     "cpu_server": Metric(True, lambda s, r: _cpu(s, r, ("server",))),
     "cpu_client": Metric(True, lambda s, r: _cpu(s, r, ("client",))),
+    "memory_server": Metric(True, lambda _, r: _memory(r, "server")),
+    "memory_client": Metric(True, lambda _, r: _memory(r, "client")),
 }

@@ -41,7 +41,7 @@ def ingest(partial: Path, parameters: dict[str, Any]) -> list[Reason]:
         return [_reason("samples-missing", "samples.csv has a header and no rows")]
     if fault := _first_fault(source) if _suspicious(table) else None:
         return [_reason("samples-malformed", fault)]
-    _write(table, partial / "samples.parquet")
+    write_samples(table, partial / "samples.parquet")
     source.unlink()
     return _negotiated(table, str(parameters["protocol"]))
 
@@ -99,7 +99,8 @@ def _is_int64(value: str) -> bool:
         return False
 
 
-def _write(table: pa.Table, target: Path) -> None:
+def write_samples(table: pa.Table, target: Path) -> None:
+    """Write a table of SCHEMA in one step. Raises OSError."""
     temporary = target.with_name(target.name + ".tmp")
     pq.write_table(table, temporary, compression="zstd")
     sync(temporary)

@@ -32,6 +32,10 @@ SELECT
     max(end_ns) FILTER (warm) AS warm_end_ns,
     sum(bytes_up) FILTER (warm AND ok) AS warm_bytes_up,
     sum(bytes_down) FILTER (warm AND ok) AS warm_bytes_down,
+    arg_max(end_ns - start_ns, bytes_up / (end_ns - start_ns)) FILTER (ok AND end_ns > start_ns) AS quickest_up_ns,
+    arg_max(bytes_up, bytes_up / (end_ns - start_ns)) FILTER (ok AND end_ns > start_ns) AS quickest_up_bytes,
+    arg_max(end_ns - start_ns, bytes_down / (end_ns - start_ns)) FILTER (ok AND end_ns > start_ns) AS quickest_down_ns,
+    arg_max(bytes_down, bytes_down / (end_ns - start_ns)) FILTER (ok AND end_ns > start_ns) AS quickest_down_bytes,
     sum(end_ns - start_ns) FILTER (warm) AS warm_busy_ns,
     min(connected_ns - start_ns) FILTER (cold) AS handshake_min_ns,
     min(first_byte_ns - start_ns) FILTER (warm AND ok) AS ttfb_min_ns,
@@ -91,6 +95,11 @@ class Summary:
     warm_bytes_up: int | None
     warm_bytes_down: int | None
     """Body bytes of the warm requests that are ok."""
+    quickest_up_ns: int | None
+    quickest_up_bytes: int | None
+    quickest_down_ns: int | None
+    quickest_down_bytes: int | None
+    """Time and body bytes of the request that moved most bytes a second, in each direction."""
     warm_busy_ns: int | None
     """Sum of end - start over warm requests."""
     handshake_min_ns: int | None

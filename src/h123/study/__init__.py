@@ -1,6 +1,7 @@
 """Studies: from a question in YAML to the trials that answer it, and what they will cost."""
 
 from h123.study.estimate import Estimate, estimate, estimate_check
+from h123.study.foreign import Samples, Schema, Source, load_schema
 from h123.study.network import Network
 from h123.study.parameters import Parameters
 from h123.study.plan import Plan, make_plan, parse_only
@@ -18,6 +19,9 @@ __all__ = [
     "Parameters",
     "Plan",
     "PlannedTrial",
+    "Samples",
+    "Schema",
+    "Source",
     "Study",
     "estimate",
     "estimate_check",
@@ -26,6 +30,7 @@ __all__ = [
     "list_networks",
     "list_studies",
     "load_network",
+    "load_schema",
     "load_study",
     "make_plan",
     "parse_only",

@@ -11,7 +11,13 @@ from h123.errors import UserError
 from h123.strict import Strict, choose, describe
 from h123.study.document import Document, Location
 from h123.study.network import Network
-from h123.study.parameters import PARAMETER_NAMES, Parameters, validate_parameter
+from h123.study.parameters import (
+    NETWORK_PARAMETERS,
+    PARAMETER_NAMES,
+    SUBJECT_PARAMETERS,
+    Parameters,
+    validate_parameter,
+)
 from h123.study.shelf import load_network
 from h123.study.study import Comparison, Level, Study, split_pair
 
@@ -32,14 +38,15 @@ class StudyFile(Strict):
 
 def load_study(path: Path) -> Study:
     """A study out of its file. Raises UserError naming file, line and what is allowed there."""
-    return _Reader(Document.read(path, "study/1")).study()
+    return StudyReader(Document.read(path, "study/1")).study()
 
 
-class _Reader:
+class StudyReader:
+    """Checks a study's parts against one another and against what they name."""
+
     def __init__(self, document: Document) -> None:
         self.document = document
         self.networks: dict[str, Network] = {}
-        self.subjects = subject_names()
 
     def study(self) -> Study:
         shape = self.document.validate(StudyFile, self.document.data)
@@ -68,11 +75,16 @@ class _Reader:
         except ValidationError as invalid:
             fault = invalid.errors()[0]
             raise self.document.error(at, describe(fault, name)) from None
-        if name == "network":
-            return self.network(checked, at)
-        if name in ("server", "client") and checked not in self.subjects:
-            raise self.document.error(at, f"there is no subject {checked!r}; {choose(checked, self.subjects)}")
+        if name in NETWORK_PARAMETERS:
+            return checked and self.network(checked, at)
+        if name in SUBJECT_PARAMETERS:
+            self.check_subject(checked, at)
         return checked
+
+    def check_subject(self, name: str, at: Location) -> None:
+        subjects = subject_names()
+        if name not in subjects:
+            raise self.document.error(at, f"there is no subject {name!r}; {choose(name, subjects)}")
 
     def network(self, name: str, at: Location) -> str:
         try:
@@ -107,7 +119,7 @@ class _Reader:
     def scalar_level(self, factor: str, value: Any, at: Location) -> tuple[str, Level]:
         checked = self.parameter(factor, value, at)
         written = str(value).lower() if isinstance(value, bool | None) else str(value)
-        return self.level_name(checked if factor == "network" else written, at), {factor: checked}
+        return self.level_name(checked if factor in NETWORK_PARAMETERS and checked else written, at), {factor: checked}
 
     def bundle_level(self, name: Any, bundle: Any, at: Location) -> tuple[str, Level]:
         if not isinstance(bundle, dict) or not bundle:
@@ -152,12 +164,15 @@ class _Reader:
         if compare.factor not in study.factors:
             message = f"{compare.factor!r} is not a factor of this study; {choose(compare.factor, study.factors)}"
             raise self.document.error([at, "factor"], message)
-        levels = study.factors[compare.factor]
+        self.check_twin(study)
+        self.check_pairs(compare.pairs, list(study.factors[compare.factor]), compare.factor)
+        self.check_families(study)
+
+    def check_twin(self, study: Study) -> None:
+        compare, levels = study.compare, study.factors[study.compare.factor]
         if compare.twin not in levels:
             message = f"twin {compare.twin!r} is not a level of {compare.factor!r}; {choose(compare.twin, levels)}"
-            raise self.document.error([at, "twin"], message)
-        self.check_pairs(compare.pairs, list(levels), compare.factor)
-        self.check_families(study)
+            raise self.document.error(["compare", "twin"], message)
 
     def check_pairs(self, pairs: list[str], levels: list[str], factor: str) -> None:
         seen: dict[frozenset[str], str] = {}

@@ -29,6 +29,11 @@ def find_study(name: str) -> Path:
     return _find(name, "study", "studies", None)
 
 
+def find_schema(name: str) -> Path:
+    """The file of an import's schema given by its name or by a path. Raises UserError."""
+    return _find(name, "schema", "schemas", None)
+
+
 def load_network(name: str, beside: Path | None = None) -> Network:
     """A network by its name or by the path of its file (relative to `beside`). Raises UserError."""
     return read_network(find_network(name, beside))

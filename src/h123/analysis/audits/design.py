@@ -30,7 +30,7 @@ MEANINGS = {
 
 def order_unrecorded(attempts: Sequence[Attempt]) -> Finding | None:
     """Within each block, sorted by the time the trial began, the recorded positions ascend."""
-    if not attempts:
+    if not attempts or any(attempt.imported for attempt in attempts):
         return None
     wrong = [block for block, trials in _blocks(attempts).items() if not _ascending(trials)]
     detail = f"blocks in another order than recorded: {', '.join(map(str, wrong)) or 'none'}"
@@ -46,11 +46,11 @@ def order_confounded(attempts: Sequence[Attempt], compared: str) -> Finding | No
     Reference: Hollander, Wolfe, Chicken, Nonparametric Statistical Methods (2014), section 7.8.
     """
     levels = sorted({attempt.cell[compared] for attempt in attempts})
-    if len(levels) < 2:
+    if len(levels) < 2 or any(attempt.position is None for attempt in attempts):
         return None
     excess, covariance = np.zeros(len(levels)), np.zeros((len(levels), len(levels)))
     for trials in _blocks(attempts).values():
-        trials = sorted(trials, key=lambda attempt: attempt.position)
+        trials = sorted(trials, key=_position)
         n, count = len(trials), Counter(attempt.cell[compared] for attempt in trials)
         share = np.array([count[level] for level in levels], dtype=np.float64)
         ranks: dict[str, int] = defaultdict(int)
@@ -90,5 +90,10 @@ def _blocks(attempts: Sequence[Attempt]) -> dict[int, list[Attempt]]:
 
 def _ascending(trials: list[Attempt]) -> bool:
     began = sorted(trials, key=lambda attempt: attempt.report["started_unix_ns"])
-    positions = [attempt.position for attempt in began]
+    positions = [_position(attempt) for attempt in began]
     return positions == sorted(set(positions))
+
+
+def _position(attempt: Attempt) -> int:
+    assert attempt.position is not None  # both audits ask first
+    return attempt.position

@@ -76,6 +76,8 @@ def udp_buffer_dropped(attempt: Attempt) -> Finding | None:
             return None
         # A counter that is zero is not in the report.
         dropped[host["name"]] = after.get(_RECEIVE_BUFFER, 0) - before.get(_RECEIVE_BUFFER, 0)
+    if not dropped:
+        return None
     return none_of(sum(dropped.values()), ", ".join(f"{count} on the {name}" for name, count in dropped.items()))
 
 
@@ -85,6 +87,8 @@ def congestion_wrong(attempt: Attempt) -> Finding | None:
     recorded = {host["name"]: host.get("congestion") for host in attempt.report["hosts"]}
     if attempt.facts and attempt.facts.get("congestion"):
         recorded["client's stack"] = attempt.facts["congestion"]
+    if not recorded:
+        return None
     detail = ", ".join(f"{name}: {found}" for name, found in recorded.items())
     return Finding(set(recorded.values()) == {asked}, None, None, f"{detail}; {asked} asked")
 

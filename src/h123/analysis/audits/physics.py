@@ -3,7 +3,7 @@
 from h123.analysis.audits.finding import Audit, Finding, at_least, at_most
 from h123.analysis.audits.path import capacity_bits, direction, round_trip_floor_ns
 from h123.results import Attempt
-from h123.units import format_seconds
+from h123.units import format_bytes, format_seconds
 
 RATE_TOLERANCE = 1.02
 TIME_TOLERANCE = 0.98
@@ -24,12 +24,29 @@ def goodput_above_link(attempt: Attempt) -> Finding | None:
     shares = {}
     for name, size in (("up", s.warm_bytes_up), ("down", s.warm_bytes_down)):
         capacity = capacity_bits(direction(attempt.link, name), seconds)
-        if capacity:
-            shares[name] = 8 * (size or 0) / capacity
+        if capacity and size is not None:
+            shares[name] = 8 * size / capacity
     if not shares:
         return None
     name = max(shares, key=lambda key: shares[key])
     return at_most(shares[name], RATE_TOLERANCE, f"bodies took {shares[name]:.1%} of what the link can carry {name}")
+
+
+def request_above_link(attempt: Attempt) -> Finding | None:
+    """Body bits of the request that moved most a second / (rate x its own time), either direction, at most 1.02."""
+    s, shares = attempt.summary, {}
+    quickest = {"up": (s.quickest_up_bytes, s.quickest_up_ns), "down": (s.quickest_down_bytes, s.quickest_down_ns)}
+    for name, (size, time_ns) in quickest.items():
+        if size is None or time_ns is None:
+            continue
+        if capacity := capacity_bits(direction(attempt.link, name), time_ns * 1e-9):
+            shares[name] = 8 * size / capacity
+    if not shares:
+        return None
+    name = max(shares, key=lambda key: shares[key])
+    size, time_ns = quickest[name]
+    detail = f"{format_bytes(size or 0)} {name} in {format_seconds((time_ns or 0) * 1e-9)}"
+    return at_most(shares[name], RATE_TOLERANCE, f"{detail}: {shares[name]:.1%} of what the link can carry")
 
 
 def requests_above_littles_law(attempt: Attempt) -> Finding | None:
@@ -42,6 +59,8 @@ def requests_above_littles_law(attempt: Attempt) -> Finding | None:
     if not floor or s.warm_start_ns is None or s.warm_end_ns is None or s.warm_end_ns <= s.warm_start_ns:
         return None
     span = s.warm_end_ns - s.warm_start_ns
+    if not attempt.parameters["rate"] and attempt.parameters["users"] is None:
+        return None
     flying = (s.warm_busy_ns or 0) / span if attempt.parameters["rate"] else attempt.parameters["users"]
     rate, limit = s.warm_ok / span * 1e9, flying / (floor * TIME_TOLERANCE) * 1e9
     detail = f"{rate:.1f} requests/s with {flying:.3g} in flight over a round trip of {format_seconds(floor * 1e-9)}"
@@ -73,6 +92,12 @@ AUDITS = [
         "No more bytes arrive than the link's rate lets through. A failure means that the link was not in force, or "
         "that bytes or times are wrong.",
         goodput_above_link,
+    ),
+    Audit(
+        "request-above-link",
+        "No single request moves its body faster than the link's rate allows. A failure means that it did not cross "
+        "the link, or that its times are wrong.",
+        request_above_link,
     ),
     Audit(
         "requests-above-littles-law",

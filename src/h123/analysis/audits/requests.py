@@ -17,7 +17,7 @@ def size_wrong(attempt: Attempt) -> Finding | None:
     s, asked = attempt.summary, attempt.parameters["size"]
     posted = attempt.parameters["method"] == "POST"
     low, high = (s.bytes_up_min, s.bytes_up_max) if posted else (s.bytes_down_min, s.bytes_down_max)
-    if low is None or high is None:
+    if low is None or high is None or asked is None:
         return None
     furthest = low if abs(low - asked) > abs(high - asked) else high
     return Finding(low == high == asked, furthest, asked, f"bodies of {low} to {high} bytes, {asked} asked")
@@ -38,6 +38,8 @@ def requests_failed(attempt: Attempt) -> Finding | None:
 def requests_miscounted(attempt: Attempt) -> Finding | None:
     """Rows = users x (requests + warm-up) + one cold request a connection, each phase by itself."""
     p, s = attempt.parameters, attempt.summary
+    if any(p[name] is None for name in ("users", "requests", "warmup", "cold", "connections")):
+        return None
     asked = {"warm": p["users"] * p["requests"], "warmup": p["users"] * p["warmup"], "cold": _cold_asked(attempt)}
     found = {"warm": s.warm, "warmup": s.warmup, "cold": s.cold}
     detail = ", ".join(f"{found[phase]} of {asked[phase]} {phase}" for phase in asked if asked[phase] or found[phase])
@@ -65,6 +67,8 @@ def protocol_wrong(attempt: Attempt) -> Finding | None:
 
 def tls_wrong(attempt: Attempt) -> Finding | None:
     """Every connection is TLS 1.3, as the client records it."""
+    if attempt.imported:
+        return None
     versions = [str(kind.get("version")) for kind in (attempt.facts or {}).get("tls", [])]
     detail = f"TLS {', '.join(dict.fromkeys(versions))}" if versions else "the client recorded no TLS version"
     return Finding(bool(versions) and set(versions) == {TLS_VERSION}, None, None, detail)

@@ -1,0 +1,49 @@
+"""What it costs that samples were imported: said beside the answer, so that nobody takes it for more than it is."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from h123.analysis.families import blocks_needed
+from h123.results import Attempt
+
+
+def costs(
+    origin: dict[str, Any], attempts: Sequence[Attempt], judged: Sequence[dict[str, Any]], alpha: float
+) -> list[str]:
+    """Sentences about an imported campaign; `judged` are the comparisons of verdicts.json."""
+    files = ", ".join(file["name"] for file in origin["files"])
+    lines = [f"imported from {files}: {origin['requests']} requests in {origin['runs']} trials, not measured by h123"]
+    if not origin["blocks"]:
+        lines.append(_without_blocks(origin, attempts, judged, alpha))
+    lines.append(
+        "not recorded, so not checked: link check, packets, lateness of the link, CPU, TLS, congestion control"
+    )
+    if not origin["timed"]:
+        lines.append("when requests began is not known: no goodput, and no audit that needs the run's length")
+    if not origin["ordered"]:
+        lines.append("the order of the trials is not known: whether it favoured a treatment cannot be audited")
+    if unknown := [name for name in origin["unknown"] if name in _WORTH_KNOWING]:
+        lines.append(f"not known: {', '.join(unknown)}; the audits that need them have nothing to check")
+    return lines
+
+
+_WORTH_KNOWING = ("server", "client", "network", "method", "size", "users", "requests", "connections")
+
+
+def _without_blocks(
+    origin: dict[str, Any], attempts: Sequence[Attempt], judged: Sequence[dict[str, Any]], alpha: float
+) -> str:
+    treatments = len({tuple(sorted(attempt.cell.items())) for attempt in attempts})
+    runs = f" ({origin['runs']} runs of {treatments} treatments; each treatment counts with the median of its runs)"
+    said = "no blocks: nothing says which runs were measured side by side" + (
+        runs if origin["runs"] > treatments else ""
+    )
+    sizes = [c["family_size"] for c in judged if not c["twin"] and c["family"] == judged[0]["family"]]
+    needed = blocks_needed(max(sizes), judged[0]["correction"], alpha) if sizes and max(sizes) else None
+    cure = f"; {needed} blocks would be needed, each with every treatment once" if needed else ""
+    return f"{said}, so no interval and no verdict is possible{cure}. Requests of one run are not independent trials"
+
+
+def more_blocks(origin: dict[str, Any] | None) -> str:
+    """How a campaign of this origin gets more blocks; `{}` is their number."""
+    return "run `--blocks {}`" if origin is None else "measure and import {} blocks"

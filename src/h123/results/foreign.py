@@ -1,0 +1,233 @@
+"""Rows of foreign files as samples: what each says of its request, and which trial it belongs to, by a schema."""
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+from h123.errors import UserError
+from h123.results.samples import PHASES
+from h123.strict import choose
+from h123.study import Samples, Schema, Source
+
+ERRORS = ("timeout", "reset", "refused", "tls", "protocol")
+_SCALE = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
+_EPOCH_NS = (946_684_800 * 10**9, 7_258_118_400 * 10**9)
+"""The years 2000 to 2200: what a time since 1970 must lie in, or its unit is another."""
+_FIRST_STATUS = 100
+
+Row = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Which trial a request belongs to; labels as the file has them."""
+
+    block: str | None
+    run: str
+    levels: tuple[str, ...]
+    """In the order of the study's factors."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One row. `sample` holds the columns of samples.parquet."""
+
+    place: Place
+    sample: dict[str, Any]
+
+
+def read_requests(path: Path, schema: Schema) -> Iterator[Request]:
+    """The requests in one file, in its order. Raises UserError naming file, line and reason."""
+    samples, named = schema.samples, _from_name(path, schema.samples.file_name)
+    columns = _columns(samples)
+    for line, row in _rows(path, samples):
+        try:
+            if any(row.get(name) != wanted for name, wanted in samples.where.items()):
+                continue
+            row = {**named, **row}
+            if absent := [name for name in columns if name not in row]:
+                raise ValueError(f"there is no column {absent[0]!r}; {choose(absent[0], row)}")
+            yield Request(_place(row, schema, path.stem), _sample(row, samples))
+        except ValueError as fault:
+            raise UserError(f"{path}:{line}: {fault}") from None
+
+
+def _rows(path: Path, samples: Samples) -> Iterator[tuple[int, Row]]:
+    """Line number and row. The fields of nested objects are named `data.tags.status`."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            if samples.format == "jsonl":
+                yield from _json_rows(path, file)
+                return
+            reader = csv.reader(file, delimiter="\t" if samples.format == "tsv" else ",", strict=True)
+            header = samples.header or next(reader, [])
+            for fields in reader:
+                if not fields:
+                    continue
+                # A file without a header line may have more columns than the schema knows.
+                if len(fields) < len(header) or (len(fields) > len(header) and samples.header is None):
+                    raise UserError(f"{path}:{reader.line_num}: {len(fields)} fields instead of {len(header)}")
+                yield reader.line_num, dict(zip(header, fields, strict=False))
+    except csv.Error as error:
+        raise UserError(f"{path}:{reader.line_num}: {error}") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{path}: not UTF-8 text") from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _json_rows(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, Row]]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            content = json.loads(line, parse_float=str, parse_int=str)
+        except ValueError as error:
+            raise UserError(f"{path}:{number}: not JSON: {error}") from None
+        if not isinstance(content, dict):
+            raise UserError(f"{path}:{number}: not an object, but {line.strip()[:40]!r}")
+        yield number, dict(_flat(content, ""))
+
+
+def _flat(content: dict[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
+    for name, value in content.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, "" if value is None else str(value)
+
+
+def _columns(samples: Samples) -> list[str]:
+    """The columns that a row must have. `block`, `run` and `error` may be missing: then there is none."""
+    needed = ("start", "end", "latency", "ttfb", "status", "bytes_up", "bytes_down", "protocol", "phase")
+    sources = [*(getattr(samples, name) for name in needed), *samples.levels.values()]
+    return [source.column for source in sources if source and source.column]
+
+
+def _from_name(path: Path, patterns: list[str]) -> Row:
+    """What the first pattern that fits finds in the file's name. Raises UserError where none fits."""
+    for pattern in patterns:
+        parts = re.split(r"\{(\w+)\}", pattern)
+        expression = "".join(f"(?P<{part}>.+?)" if i % 2 else re.escape(part) for i, part in enumerate(parts))
+        if found := re.fullmatch(expression, path.stem):
+            return found.groupdict()
+    if patterns:
+        raise UserError(
+            f"{path}: the file's name fits none of the schema's patterns",
+            remedy=f"name it (before the ending) like one of: {', '.join(patterns)}",
+        )
+    return {}
+
+
+def _place(row: Row, schema: Schema, file: str) -> Place:
+    """Where no run is declared, a file is one."""
+    samples, levels = schema.samples, []
+    for factor, known in schema.study.factors.items():
+        level = _text(row, samples.levels[factor])
+        if level not in known:
+            raise ValueError(f"{level!r} is not a level of factor {factor!r}; {choose(level, known)}")
+        levels.append(level)
+    return Place(_label(row, samples.block), _label(row, samples.run) or file, tuple(levels))
+
+
+def _label(row: Row, source: Source | None) -> str | None:
+    if source is None or (source.column is not None and source.column not in row):
+        return None
+    return _text(row, source)
+
+
+def _text(row: Row, source: Source) -> str:
+    if source.column is None:
+        return str(source.value)
+    written = row[source.column]
+    meant = {str(name): str(value) for name, value in source.values.items()}
+    return meant.get(written, written)
+
+
+def _sample(row: Row, samples: Samples) -> dict[str, Any]:
+    start, end = _times(row, samples)
+    ttfb = _number(row, "ttfb", samples.ttfb) if samples.ttfb else None
+    status = _whole(row, "status", samples.status)
+    error = _error(row, samples.error, status)
+    phase = _text(row, samples.phase) if samples.phase else "warm"
+    if phase not in PHASES:
+        raise ValueError(f"phase is {phase!r}, not one of {', '.join(PHASES)}")
+    return {
+        "phase": phase,
+        "start_ns": start,
+        "first_byte_ns": start + ttfb if ttfb is not None and not error else None,
+        "end_ns": end,
+        "status": max(status, 0),
+        "bytes_up": _whole(row, "bytes_up", samples.bytes_up) if samples.bytes_up else None,
+        "bytes_down": _whole(row, "bytes_down", samples.bytes_down) if samples.bytes_down else None,
+        "protocol": _text(row, samples.protocol) if samples.protocol else None,
+        "error": error,
+    }
+
+
+def _times(row: Row, samples: Samples) -> tuple[int, int]:
+    """Start and end in ns; a request of which only the duration is known starts at 0 (`Samples.timed` is false)."""
+    start = _number(row, "start", samples.start) if samples.start else None
+    end = _number(row, "end", samples.end) if samples.end else None
+    if samples.latency is not None:
+        latency = _number(row, "latency", samples.latency)
+        if latency < 0:
+            raise ValueError("latency is negative")
+        start = start if start is not None else (end - latency if end is not None else 0)
+        end = start + latency
+    assert start is not None  # a schema without latency has both
+    assert end is not None
+    if end < start:
+        raise ValueError("the request ends before it starts")
+    return start, end
+
+
+def _number(row: Row, name: str, source: Source) -> int:
+    """A time in ns."""
+    written, unit = _text(row, source), str(source.unit)
+    if unit == "rfc3339":
+        return _rfc3339(written)
+    try:
+        value = Decimal(written) * _SCALE[unit.removeprefix("unix-")]
+        whole = int(value.to_integral_value())
+    except (InvalidOperation, OverflowError, ValueError):
+        raise ValueError(f"{name} is {written!r}, not a number") from None
+    if unit.startswith("unix-") and not _EPOCH_NS[0] <= whole <= _EPOCH_NS[1]:
+        raise ValueError(f"{name} is {written!r}, which is no date if its unit is {unit}")
+    if abs(whole) >= 2**62:
+        raise ValueError(f"{name} is {written!r}: too large for a time in {unit}")
+    return whole
+
+
+def _rfc3339(written: str) -> int:
+    """`2017-05-09T14:34:45.625742514+02:00` in ns since 1970, no digit lost."""
+    found = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?\d*(Z|[+-]\d\d:\d\d)", written)
+    if not found:
+        raise ValueError(f"{written!r} is not a time as 2017-05-09T14:34:45.625742514+02:00")
+    whole = datetime.fromisoformat(found[1] + found[3].replace("Z", "+00:00"))
+    return int(whole.timestamp()) * 10**9 + int((found[2] or "").ljust(9, "0"))
+
+
+def _whole(row: Row, name: str, source: Source) -> int:
+    written = _text(row, source)
+    try:
+        value = int(written)
+    except ValueError:
+        raise ValueError(f"{name} is {written!r}, not a whole number") from None
+    if abs(value) >= 2**62:
+        raise ValueError(f"{name} is {written!r}: too large")
+    return value
+
+
+def _error(row: Row, source: Source | None, status: int) -> str:
+    """An error in the words of the contract; a request without a status had no answer."""
+    written = (_label(row, source) or "").strip()
+    if not written:
+        return "" if status >= _FIRST_STATUS else "other: no answer"
+    return written if written in ERRORS else f"other: {written}"

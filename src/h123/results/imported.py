@@ -1,0 +1,149 @@
+"""A campaign folder out of foreign samples: trials by what the schema says, no lab report, nothing invented."""
+
+import hashlib
+import json
+import re
+import shutil
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from h123.errors import UserError
+from h123.results.durable import sync
+from h123.results.folder import PARTIAL, CampaignFolder
+from h123.results.foreign import Place, Request, read_requests
+from h123.results.samples import SCHEMA, write_samples
+from h123.study import Schema
+
+Groups = dict[Place, list[Request]]
+
+
+def import_samples(files: Sequence[Path], schema: Schema, out: Path) -> CampaignFolder:
+    """The new campaign in `out`, with the samples of `files`. Raises UserError; `out` is then as it was."""
+    if out.exists():
+        raise UserError(f"{out} exists already", remedy="name a new folder with --out")
+    groups = _groups(files, schema)
+    partial = out.with_name(out.name + PARTIAL)
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        _write(partial, files, schema, groups)
+        partial.rename(out)
+        sync(out.parent)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return CampaignFolder.open(out)
+
+
+def _groups(files: Sequence[Path], schema: Schema) -> Groups:
+    """The requests of each trial."""
+    groups: Groups = defaultdict(list)
+    for file in files:
+        before = sum(map(len, groups.values()))
+        for request in read_requests(file, schema):
+            groups[request.place].append(request)
+        if sum(map(len, groups.values())) == before:
+            raise UserError(f"{file}: there is no request in it", remedy="an empty file, or `where` fits no row")
+    return groups
+
+
+def _write(path: Path, files: Sequence[Path], schema: Schema, groups: Groups) -> None:
+    blocks = _blocks(groups)
+    folder = CampaignFolder.create(
+        path,
+        study=schema.study.resolved(),
+        study_text=schema.text,
+        networks={name: network.resolved() for name, network in schema.study.networks.items()},
+        seed=schema.study.seed,
+        blocks=len(set(blocks.values())),
+        only=_only(schema, groups),
+        machine={},
+        subjects={},
+        origin={
+            "kind": "imported",
+            "files": [{"name": file.name, "sha256": _digest(file)} for file in files],
+            "schema": schema.study.name,
+            "requests": sum(map(len, groups.values())),
+            "blocks": any(place.block is not None for place in groups),
+            "runs": len(groups),
+            "timed": schema.samples.timed,
+            "ordered": schema.samples.ordered,
+            "unknown": schema.unknown,
+        },
+    )
+    folder.append({"event": "import", "files": [file.name for file in files], "trials": len(groups)})
+    counters: dict[int, int] = defaultdict(int)
+    # In the order of time where it is known, else of the files.
+    began = {place: min(request.sample["start_ns"] for request in members) for place, members in groups.items()}
+    ordered = sorted(groups, key=began.__getitem__) if schema.samples.ordered else list(groups)
+    for place in ordered:
+        counters[blocks[place]] += 1
+        _trial(folder, schema, place, groups[place], blocks[place], counters[blocks[place]])
+    folder.append({"event": "finished", "valid": len(groups), "failed": 0})
+
+
+def _blocks(groups: Groups) -> dict[Place, int]:
+    """Block numbers from 1, in the order of the labels' first appearance; one block where none is declared."""
+    labels = list(dict.fromkeys(place.block for place in groups))
+    return {place: labels.index(place.block) + 1 for place in groups}
+
+
+def _only(schema: Schema, groups: Groups) -> dict[str, list[str]]:
+    """The levels that occur, for factors of which some do not. Raises UserError where nothing is left to compare."""
+    only = {}
+    for index, (factor, levels) in enumerate(schema.study.factors.items()):
+        found = {place.levels[index] for place in groups}
+        if found != set(levels):
+            only[factor] = [level for level in levels if level in found]
+    compare = schema.study.compare
+    kept = only.get(compare.factor, list(schema.study.factors[compare.factor]))
+    if not any(set(pair.split("/")) <= set(kept) for pair in compare.pairs):
+        raise UserError(
+            f"nothing to compare: of {compare.factor} there is only {', '.join(kept)}; "
+            f"the schema compares {', '.join(compare.pairs)}",
+            remedy="import the files of both sides at once, or name other pairs in the schema",
+        )
+    return only
+
+
+def _trial(
+    folder: CampaignFolder, schema: Schema, place: Place, requests: list[Request], block: int, number: int
+) -> None:
+    cell = dict(zip(schema.study.factors, place.levels, strict=True))
+    words = "-".join(re.sub(r"[^a-z0-9._+]+", "-", level.lower()) for level in place.levels)
+    name = f"b{block:02}-t{number:02}-{words}"
+    known = schema.study.parameters(cell).model_dump(mode="json")
+    parameters = {key: None if key in schema.unknown else value for key, value in known.items()}
+    partial = folder.partial(name, 1)
+    columns = {column: [request.sample.get(column) for request in requests] for column in SCHEMA.names}
+    write_samples(pa.table(columns, schema=SCHEMA), partial / "samples.parquet")
+    network = schema.study.networks[known["network"]]
+    link = {"name": "access", **network.link()}
+    # What the schema says of the path: nothing here was run by a lab.
+    described = {"h123": "trial/1", "id": name, "origin": "imported", "links": [link]}
+    (partial / "trial.json").write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
+    folder.seal(partial)
+    span = max(r.sample["end_ns"] for r in requests) - min(r.sample["start_ns"] for r in requests)
+    folder.append(
+        {
+            "event": "trial",
+            "trial": name,
+            "attempt": 1,
+            "block": block,
+            "position": number if schema.samples.ordered else None,
+            "cell": cell,
+            "twin": False,
+            "run": place.run,
+            "parameters": parameters,
+            "link_seed": None,
+            "valid": True,
+            "reasons": [],
+            "seconds": round(span / 1e9, 4) if schema.samples.timed else None,
+        }
+    )
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,177 @@
+"""schemas/*.yaml: what the columns of foreign samples mean, and which study they could have been measured by.
+
+A schema is a study without `blocks` and `seed`, and a part `samples` that leads from a file's columns to it. Parameters
+that it does not set are not known: they stand as placeholders in the study, and `Schema.unknown` names them.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from pydantic import Field, model_validator
+
+from h123.errors import UserError
+from h123.strict import Strict, choose
+from h123.study.document import Document, Location
+from h123.study.network import Network
+from h123.study.parameters import PARAMETER_NAMES
+from h123.study.reader import StudyReader
+from h123.study.shelf import find_schema
+from h123.study.study import Study
+
+FORMAT = "import/1"
+UNKNOWN = "unknown"
+"""Server, client or network that nobody wrote down."""
+
+Unit = Literal["ns", "us", "ms", "s", "unix-ns", "unix-us", "unix-ms", "unix-s", "rfc3339"]
+
+
+class Source(Strict):
+    """Where one value of a sample comes from: a column, or the same value for all."""
+
+    column: str | None = None
+    value: str | int | float | None = None
+    unit: Unit | None = None
+    values: dict[str | int, str | int] = Field(default={})
+    """What is written in the column, to what is meant."""
+
+    @model_validator(mode="after")
+    def _one_origin(self) -> "Source":
+        if (self.column is None) == (self.value is None):
+            raise ValueError("write either `column` or `value`")
+        return self
+
+
+class Samples(Strict):
+    """How to read the files."""
+
+    reads: str | None = None
+    """A schema whose `samples` these complete."""
+    format: Literal["csv", "tsv", "jsonl"] = "csv"
+    header: list[str] | None = None
+    """Names of the columns of a file that has no header line."""
+    where: dict[str, str] = Field(default={})
+    """Only rows with these values are requests."""
+    file_name: list[str] = Field(default=[])
+    """Patterns of the file's name without its ending, as `{protocol}-{block}`: each name in braces is a column."""
+    start: Source | None = None
+    end: Source | None = None
+    latency: Source | None = None
+    ttfb: Source | None = None
+    status: Source
+    bytes_up: Source | None = None
+    bytes_down: Source | None = None
+    protocol: Source | None = None
+    error: Source | None = None
+    phase: Source | None = None
+    levels: dict[str, Source] = Field(default={})
+    """Factor to the source of its level."""
+    run: Source | None = None
+    block: Source | None = None
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> "Samples":
+        if self.latency is None and (self.start is None or self.end is None):
+            raise ValueError("`latency` is missing, and `start` and `end` do not both stand in its place")
+        for name in ("start", "end", "latency", "ttfb"):
+            source: Source | None = getattr(self, name)
+            if source and source.unit is None:
+                raise ValueError(f"`{name}` needs a `unit`: one of {', '.join(get_args(Unit))}")
+            if source and name in ("latency", "ttfb") and source.unit not in ("ns", "us", "ms", "s"):
+                raise ValueError(f"`{name}` is a duration; its `unit` is one of ns, us, ms, s")
+        return self
+
+    @property
+    def timed(self) -> bool:
+        """Whether it is known when a request began."""
+        return self.start is not None or self.end is not None
+
+    @property
+    def ordered(self) -> bool:
+        """Whether times of different runs are of one clock, so that the runs' order is known."""
+        moment = self.start or self.end
+        return moment is not None and moment.unit not in ("ns", "us", "ms", "s")
+
+
+@dataclass(frozen=True)
+class Schema:
+    """A schema, resolved."""
+
+    path: Path
+    text: str
+    study: Study
+    samples: Samples
+    unknown: list[str]
+    """Parameters of which nothing is known."""
+
+
+def load_schema(name: str) -> Schema:
+    """A schema by its name (`oha`) or its file. Raises UserError naming file, line and what is allowed there."""
+    path = find_schema(name)
+    document = Document.read(path, FORMAT)
+    samples = _samples(document)
+    settings = document.data.setdefault("settings", {})
+    known = {*settings, *_set_by_factors(document.data.get("factors"))} if isinstance(settings, dict) else set()
+    if isinstance(settings, dict):
+        settings.update({name: UNKNOWN for name in ("server", "client", "network") if name not in known})
+    for key in ("blocks", "seed"):
+        if key in document.data:
+            raise document.error([key], f"`{key}` is a study's; foreign samples bring their own blocks")
+    document.data["blocks"] = 1
+    if isinstance(document.data.get("compare"), dict):
+        document.data["compare"].setdefault("twin", "")
+    study = _ForeignReader(document).study()
+    for factor in study.factors:
+        if factor not in samples.levels:
+            message = f"nothing says where a sample's level of factor {factor!r} stands"
+            raise document.error(["samples", "levels"], f"{message}: write `levels: {{{factor}: {{column: ...}}}}`")
+    for factor in samples.levels:
+        if factor not in study.factors:
+            raise document.error(
+                ["samples", "levels", factor], f"no factor {factor!r}; {choose(factor, study.factors)}"
+            )
+    unknown = [name for name in PARAMETER_NAMES if name not in known and name != "clock"]
+    return Schema(path, path.read_text(encoding="utf-8"), study, samples, unknown)
+
+
+def _samples(document: Document) -> Samples:
+    """The part `samples`, completed by the schema that it `reads`."""
+    given = document.data.pop("samples", None)
+    if not isinstance(given, dict):
+        raise document.error(["samples"], "`samples` is missing: it says what the columns mean")
+    base: dict[str, Any] = {}
+    if isinstance(given.get("reads"), str):
+        try:
+            base = Document.read(find_schema(given["reads"]), FORMAT).data["samples"]
+        except UserError as error:
+            raise document.error(["samples", "reads"], error.message) from None
+        base = {key: value for key, value in base.items() if key not in ("levels", "file_name", "run", "block")}
+    return document.validate(Samples, {**base, **given}, at=["samples"])
+
+
+def _set_by_factors(factors: Any) -> set[str]:
+    """Parameters that some factor sets in every level; what is malformed is left to the reader."""
+    found: set[str] = set()
+    for name, levels in factors.items() if isinstance(factors, dict) else ():
+        bundles = (
+            [set(level) for level in levels.values() if isinstance(level, dict)] if isinstance(levels, dict) else []
+        )
+        found |= {name} if isinstance(levels, list) else set.intersection(*bundles) if bundles else set()
+    return found
+
+
+class _ForeignReader(StudyReader):
+    """Reads the study in a schema: any server and client, a network that may be unknown, no need of a twin."""
+
+    def check_subject(self, name: str, at: Location) -> None:
+        """Foreign subjects are in nobody's catalogue."""
+
+    def network(self, name: str, at: Location) -> str:
+        if name != UNKNOWN:
+            return super().network(name, at)
+        self.networks[UNKNOWN] = Network(name=UNKNOWN, title="not known")
+        return UNKNOWN
+
+    def check_twin(self, study: Study) -> None:
+        if study.compare.twin:
+            super().check_twin(study)
