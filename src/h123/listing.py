@@ -27,7 +27,7 @@ def print_plan(plan: Plan, console: Console) -> None:
     count = Counter((tuple(t.cell.values()), t.twin) for t in plan.trials())
     for trial in sorted(plan.blocks[0], key=lambda t: (*t.cell.values(), t.twin)):
         levels = [escape(level) for level in trial.cell.values()]
-        expected = estimate(trial, plan.study.networks[trial.parameters.network])
+        expected = estimate(trial, plan.study.networks)
         runs = str(count[tuple(trial.cell.values()), trial.twin])
         marked = f"{runs} (A/A twin)" if trial.twin else runs
         table.add_row(*levels, marked, f"{expected.seconds:.1f}", format_bytes(expected.bytes))

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from h123.study import Parameters, estimate_check, load_network
+from h123.study import Network, Parameters, estimate_check, list_networks, load_network
 from h123.study.estimate import estimate_parameters
 
 MEASURED_S = {
@@ -19,7 +19,11 @@ MEASURED_S = {
 
 
 def seconds(network: str = "poor", **changes: Any) -> float:
-    return estimate_parameters(parameters(network, **changes), load_network(network)).seconds
+    return estimate_parameters(parameters(network, **changes), networks()).seconds
+
+
+def networks() -> dict[str, Network]:
+    return {name: load_network(name) for name in list_networks()}
 
 
 def parameters(network: str, **changes: Any) -> Parameters:
@@ -44,7 +48,7 @@ def test_a_link_check_takes_longer_on_a_longer_link() -> None:
 def test_bytes_are_those_of_all_requests() -> None:
     loss, requests = 0.02, 4 * 5 + 1
     expected = requests * 100_000 / (1 - loss)
-    assert estimate_parameters(parameters("poor"), load_network("poor")).bytes == pytest.approx(expected, rel=0.1)
+    assert estimate_parameters(parameters("poor"), networks()).bytes == pytest.approx(expected, rel=0.1)
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,10 @@
 from typing import Literal, Protocol
 
 from h123.catalogue.install import prefix
-from h123.catalogue.subject import PLACEHOLDER, Client, Server, Subject
+from h123.catalogue.subject import PLACEHOLDER, Backend, Client, Server, Subject
 from h123.errors import UserError
 
-Role = Literal["server", "client"]
+Role = Literal["server", "client", "backend"]
 
 
 class Demand(Protocol):
@@ -19,22 +19,33 @@ class Demand(Protocol):
     @property
     def congestion(self) -> str: ...
     @property
+    def store(self) -> str: ...
+    @property
     def rate(self) -> float | None: ...
 
 
 def server_command(subject: Subject, **placeholders: object) -> list[str]:
     """Command line of the server; `placeholders` as in docs/contracts.md, without `prefix`."""
-    return _filled(_role(subject, "server").command, subject, placeholders)
+    return _filled(_part(subject, "server").command, subject, placeholders)
 
 
 def client_command(subject: Subject, **placeholders: object) -> list[str]:
     """Command line of the client; `placeholders` as in docs/contracts.md, without `prefix`."""
-    return _filled(_role(subject, "client").command, subject, placeholders)
+    return _filled(_part(subject, "client").command, subject, placeholders)
+
+
+def backend_command(subject: Subject, **placeholders: object) -> list[str]:
+    """Command line of the backend; `placeholders` as in docs/contracts.md, without `prefix`."""
+    return _filled(_part(subject, "backend").command, subject, placeholders)
 
 
 def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
     """Raises UserError if the subject cannot play the role under these parameters, and says what it can."""
-    part = _role(subject, role)
+    part = _part(subject, role)
+    if not isinstance(part, Client) and parameters.store not in part.stores:
+        raise _cannot(subject, role, "store", parameters.store, list(part.stores))
+    if isinstance(part, Backend):
+        return
     if parameters.protocol not in part.protocols:
         raise _cannot(subject, role, "protocol", parameters.protocol, part.protocols)
     if parameters.method not in part.methods:
@@ -46,8 +57,13 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
         raise _cannot(subject, role, f"congestion for {parameters.protocol}", parameters.congestion, offered)
 
 
-def _role(subject: Subject, role: Role) -> Server | Client:
-    part = subject.server if role == "server" else subject.client
+def _part(subject: Subject, role: Role) -> Server | Client | Backend:
+    parts: dict[Role, Server | Client | Backend | None] = {
+        "server": subject.server,
+        "client": subject.client,
+        "backend": subject.backend,
+    }
+    part = parts[role]
     if part is None:
         raise UserError(f"subject {subject.name} has no {role}")
     return part

@@ -117,10 +117,11 @@ def _run(subject: Subject, target: Path, log: Path) -> None:
 def _fingerprint(subject: Subject) -> str:
     """SHA-256 over the subject's files (names, contents, whether executable) and how they are built."""
     digest = hashlib.sha256(repr((subject.install.build, _BUILD_ENVIRONMENT)).encode())
-    for path in sorted(path for path in subject.folder.rglob("*") if path.is_file()):
-        name = path.relative_to(subject.folder)
-        if not _BYPRODUCTS.intersection(name.parts):
-            content = path.read_bytes()
-            digest.update(f"{name}\0{path.stat().st_mode & 0o111}\0{len(content)}\0".encode())
-            digest.update(content)
+    for folder in [subject.folder, *(subject.folder / other for other in subject.install.sources)]:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            name = path.relative_to(folder)
+            if not _BYPRODUCTS.intersection(name.parts):
+                content = path.read_bytes()
+                digest.update(f"{name}\0{path.stat().st_mode & 0o111}\0{len(content)}\0".encode())
+                digest.update(content)
     return digest.hexdigest()

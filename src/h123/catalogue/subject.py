@@ -36,18 +36,25 @@ class Install(Strict):
     """Run in the subject's folder; `{prefix}` is where the result belongs."""
     embedded: StrictBool = False
     """Part of the project itself."""
+    sources: list[str] = Field(default=[])
+    """Other folders that it is built from, relative to its own: a change there makes it stale too."""
 
 
 class Server(Strict):
     """The subject as a server."""
 
     command: Annotated[
-        Command, _known_placeholders({"prefix", "address", "port", "protocol", "cert", "key", "congestion"})
+        Command,
+        _known_placeholders(
+            {"prefix", "address", "port", "protocol", "cert", "key", "congestion", "store", "backend", "seed_bytes"}
+        ),
     ]
     protocols: Annotated[list[Protocol], Field(min_length=1)]
     methods: list[Literal["GET", "POST"]] = Field(default=["GET"])
     listens: dict[Protocol, list[Literal["tcp", "udp"]]]
     """By protocol, the sockets that must be listening before the client starts."""
+    stores: Annotated[list[Literal["memory", "gcs"]], Field(min_length=1)] = Field(default=["memory"])
+    """Where it can keep the bodies."""
 
     @field_validator("listens")
     @classmethod
@@ -56,6 +63,14 @@ class Server(Strict):
         if silent:
             raise ValueError(f"does not say what {', '.join(silent)} listens on: tcp or udp")
         return listens
+
+
+class Backend(Strict):
+    """The subject as what stands behind a server and keeps its objects. It listens on TCP."""
+
+    command: Annotated[Command, _known_placeholders({"prefix", "address", "port"})]
+    stores: Annotated[list[Literal["gcs"]], Field(min_length=1)]
+    """Whose protocol it speaks."""
 
 
 class Client(Strict):
@@ -90,12 +105,13 @@ class Subject(Strict):
     install: Install
     server: Server | None = None
     client: Client | None = None
+    backend: Backend | None = None
     features: Features = Features()
     folder: Path = Field(exclude=True)
     """Where its sources are."""
 
     @model_validator(mode="after")
     def _is_usable(self) -> "Subject":
-        if self.server is None and self.client is None:
-            raise ValueError("a subject needs a [server] or a [client] section, or both")
+        if self.server is None and self.client is None and self.backend is None:
+            raise ValueError("a subject needs a [server], [client] or [backend] section, or several")
         return self

@@ -14,6 +14,7 @@ beyond a plain veth's limit, and differences between congestion controllers, exc
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from h123.study.network import Direction, Network
@@ -50,9 +51,9 @@ class Estimate:
         return Estimate(self.seconds + other.seconds, self.bytes + other.bytes)
 
 
-def estimate(trial: PlannedTrial, network: Network) -> Estimate:
-    """Wall time and bytes of one trial, without a link check (`estimate_check`)."""
-    return estimate_parameters(trial.parameters, network)
+def estimate(trial: PlannedTrial, networks: Mapping[str, Network]) -> Estimate:
+    """Wall time and bytes of one trial, without a link check (`estimate_check`); `networks` holds those it names."""
+    return estimate_parameters(trial.parameters, networks)
 
 
 def estimate_check(network: Network) -> Estimate:
@@ -63,8 +64,9 @@ def estimate_check(network: Network) -> Estimate:
     return Estimate(seconds, round((_rate_bps(network.up) + _rate_bps(network.down)) / 8 * LINK_CHECK_S))
 
 
-def estimate_parameters(parameters: Parameters, network: Network) -> Estimate:
+def estimate_parameters(parameters: Parameters, networks: Mapping[str, Network]) -> Estimate:
     """Wall time and bytes of one trial with these parameters."""
+    network = networks[parameters.network]
     path = _Path.of(network.down if parameters.method == "GET" else network.up, network, parameters.congestion)
     connections = _connections(parameters)
     each = parameters.requests + parameters.warmup

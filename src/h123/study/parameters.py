@@ -1,6 +1,6 @@
 """The parameters of a trial: everything that a study may set or vary."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, StrictBool, TypeAdapter
 
@@ -8,6 +8,9 @@ from h123.strict import Strict
 from h123.study.quantities import Duration, Size
 
 Count = Annotated[int, Field(strict=True)]
+Role = Literal["server", "client", "backend"]
+SUBJECT_PARAMETERS: tuple[str, ...] = get_args(Role)
+NETWORK_PARAMETERS = ("network", "backend_network")
 
 
 def _read_connections(value: object) -> object:
@@ -26,6 +29,14 @@ class Parameters(Strict):
     server: str
     client: str
     network: str
+    port: Annotated[Count, Field(ge=1, le=65_535)] = 4443
+    """Where the server listens, TCP or UDP."""
+    store: Literal["memory", "gcs"] = "memory"
+    """memory: the server makes up and discards bodies; gcs: it reads and writes them as objects of a backend."""
+    backend: str = "fake-gcs"
+    """Subject behind the server; started only where `store` is not memory."""
+    backend_network: str | None = None
+    """Between server (a) and backend (b); None: a plain veth pair."""
     congestion: Literal["cubic", "reno", "bbr"] = "cubic"
     clock: Literal["wall"] = "wall"
     method: Literal["GET", "POST"] = "GET"
@@ -45,6 +56,11 @@ class Parameters(Strict):
     """Of one request."""
     trial_timeout: Annotated[Duration, Field(gt=0)] = 120 * 10**9
     """Of the client's whole run."""
+
+    def roles(self) -> dict[Role, str]:
+        """The subject in each role that a trial with these parameters has."""
+        pair: dict[Role, str] = {"server": self.server, "client": self.client}
+        return pair if self.store == "memory" else {**pair, "backend": self.backend}
 
 
 PARAMETER_NAMES = list(Parameters.model_fields)

@@ -52,7 +52,7 @@ class Plan:
             for trial in block:
                 name = trial.parameters.network
                 network = self.study.networks[name]
-                costs[trial.id] = estimate(trial, network)
+                costs[trial.id] = estimate(trial, self.study.networks)
                 if name not in checked:
                     costs[trial.id] += estimate_check(network)
                     checked.add(name)
@@ -151,9 +151,8 @@ def _is_kept(treatment: _Treatment, kept: dict[str, list[str]]) -> bool:
 
 
 def _refuse_endless(study: Study, treatment: _Treatment) -> None:
-    network = study.networks.get(treatment.parameters.network)
     limit = treatment.parameters.trial_timeout / 1e9
-    if network and (expected := estimate_parameters(treatment.parameters, network).seconds) > limit:
+    if study.networks and (expected := estimate_parameters(treatment.parameters, study.networks).seconds) > limit:
         cell = ", ".join(f"{factor} {level}" for factor, level in treatment.cell.items())
         raise UserError(
             f"study {study.name}: a trial of {cell} would take about {format_span(expected)}, more than its"

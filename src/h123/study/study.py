@@ -1,9 +1,11 @@
 """A study, resolved: a question, its factors and levels, and what is compared."""
 
+import itertools
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
+from h123.errors import UserError
 from h123.strict import Strict
 from h123.study.network import Network
 from h123.study.parameters import Parameters
@@ -71,6 +73,20 @@ class Comparison(Strict):
     )
 
 
+def _scaled(values: Level, scale: float) -> Level:
+    counts = {name: max(1, round(values[name] * scale)) for name in ("requests", "warmup") if values.get(name)}
+    return {**values, **counts}
+
+
+def _refuse_same(factor: str, levels: dict[str, Level], scale: float) -> None:
+    for (first, one), (second, other) in itertools.combinations(levels.items(), 2):
+        if one == other:
+            raise UserError(
+                f"--scale {scale:g} makes levels {first} and {second} of factor {factor} the same",
+                remedy="choose a larger scale",
+            )
+
+
 class Study(Strict):
     """A study with every parameter settled. Build one with `load_study`, or `from_resolved` out of a campaign."""
 
@@ -83,6 +99,8 @@ class Study(Strict):
     compare: Comparison
     blocks: Annotated[int, Field(ge=1, le=100_000, strict=True)]
     seed: Annotated[int, Field(ge=0, lt=2**53, strict=True)] = 1
+    scale: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """What the file's request counts were multiplied by."""
     networks: dict[str, Network] = Field(default={}, exclude=True)
     """Profiles of the networks that the study names."""
 
@@ -92,6 +110,22 @@ class Study(Strict):
         for factor, level in cell.items():
             values.update(self.factors[factor][level])
         return Parameters.model_validate(values, context=RESOLVED)
+
+    def scaled(self, scale: float) -> "Study":
+        """This study with `scale` (0 < scale <= 1) times as many requests, of each user at least one.
+
+        Payloads, users and networks stay, and warm-up shrinks alike. Raises UserError where levels become the same.
+        """
+        if not 0 < scale <= 1:
+            raise UserError(f"--scale {scale:g}: a scale is above 0 and at most 1; 0.1 asks for a tenth of the requests")
+        factors = {
+            factor: {name: _scaled(level, scale) for name, level in levels.items()}
+            for factor, levels in self.factors.items()
+        }
+        for factor, levels in factors.items():
+            _refuse_same(factor, levels, scale)
+        settings = _scaled(self.settings, scale)
+        return self.model_copy(update={"factors": factors, "settings": settings, "scale": self.scale * scale})
 
     def resolved(self) -> dict[str, Any]:
         """JSON-ready, without the networks' profiles; `Study.from_resolved` is its inverse."""

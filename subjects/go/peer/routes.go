@@ -1,4 +1,4 @@
-package main
+package peer
 
 import (
 	"fmt"
@@ -22,23 +22,26 @@ var block = func() []byte {
 
 var buffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
-// routes is what a server of the contract answers.
-func routes() http.Handler {
+// routes is what a server of the contract answers; from a store, if there is one.
+func routes(store Store) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /bytes/{count}", serveBytes)
-	mux.HandleFunc("POST /upload", takeUpload)
+	if store == nil {
+		mux.HandleFunc("GET /bytes/{count}", serveBytes)
+		mux.HandleFunc("POST /upload", takeUpload)
+	} else {
+		mux.HandleFunc("GET /bytes/{count}", serveObject(store))
+		mux.HandleFunc("POST /upload", storeUpload(store))
+	}
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	return mux
 }
 
 func serveBytes(w http.ResponseWriter, r *http.Request) {
-	count, err := strconv.ParseInt(r.PathValue("count"), 10, 64)
-	if err != nil || count < 0 || count > maxBody {
-		http.Error(w, fmt.Sprintf("/bytes/<n>: n is a number from 0 to %d", int64(maxBody)), http.StatusBadRequest)
+	count, ok := bytesAsked(w, r)
+	if !ok {
 		return
 	}
-	w.Header().Set("Content-Type", "application/octet-stream")
-	w.Header().Set("Content-Length", strconv.FormatInt(count, 10))
+	announce(w, count)
 	if r.Method == http.MethodHead {
 		return
 	}
@@ -49,6 +52,22 @@ func serveBytes(w http.ResponseWriter, r *http.Request) {
 		}
 		count -= int64(written)
 	}
+}
+
+// bytesAsked is the n of /bytes/<n>; what is none is answered.
+func bytesAsked(w http.ResponseWriter, r *http.Request) (count int64, ok bool) {
+	count, err := strconv.ParseInt(r.PathValue("count"), 10, 64)
+	if err != nil || count < 0 || count > maxBody {
+		http.Error(w, fmt.Sprintf("/bytes/<n>: n is a number from 0 to %d", int64(maxBody)), http.StatusBadRequest)
+		return 0, false
+	}
+	return count, true
+}
+
+// announce says what body follows.
+func announce(w http.ResponseWriter, count int64) {
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Length", strconv.FormatInt(count, 10))
 }
 
 func takeUpload(w http.ResponseWriter, r *http.Request) {

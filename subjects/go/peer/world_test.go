@@ -1,4 +1,4 @@
-package main
+package peer
 
 import (
 	"bufio"
@@ -27,7 +27,7 @@ import (
 // The tests run the real program over loopback: this test binary is started again as h123-go.
 func TestMain(m *testing.M) {
 	if os.Getenv("H123_GO_SELF") != "" {
-		main()
+		os.Exit(Run(os.Args[1:], os.Stderr, nil))
 	}
 	os.Exit(m.Run())
 }

@@ -1,4 +1,4 @@
-package main
+package peer
 
 import (
 	"context"
@@ -35,13 +35,17 @@ type service struct {
 }
 
 // serve is the command `serve`.
-func serve(arguments []string, stderr io.Writer) error {
+func serve(arguments []string, stderr io.Writer, storage Storage) error {
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
 	address := flags.String("address", "", "IP address to listen on")
 	port := flags.Uint("port", 0, "port to listen on, TCP for h1 and h2, UDP for h3; 0 for any that is free")
 	wanted := flags.String("protocol", "", "h1, h2 or h3: the only one spoken on this port")
 	certificate := flags.String("cert", "", "certificate chain, PEM `file`")
 	key := flags.String("key", "", "its private key, PEM `file`")
+	open := func(context.Context) (Store, error) { return nil, nil }
+	if storage != nil {
+		open = storage(flags)
+	}
 	if err := parse(flags, arguments, stderr); err != nil {
 		return err
 	}
@@ -56,7 +60,12 @@ func serve(arguments []string, stderr io.Writer) error {
 	ctx, release := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer release()
 	endpoint := net.JoinHostPort(*address, strconv.FormatUint(uint64(*port), 10))
-	running, err := start(p, endpoint, config, routes())
+	// Whatever the store needs, such as seeding, is done before the port listens and so before the server is ready.
+	store, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	running, err := start(p, endpoint, config, routes(store))
 	if err != nil {
 		return err
 	}
