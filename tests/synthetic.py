@@ -79,6 +79,8 @@ class Scenario:
     missing: frozenset[str] = frozenset()
     """Trials that were not run (the campaign was interrupted)."""
     only: dict[str, list[str]] = field(default_factory=dict)
+    as_published: bool = False
+    """Whether the study asks for the published analysis too."""
     spoil: Spoil | None = None
 
 
@@ -138,6 +140,7 @@ def _study(scenario: Scenario) -> dict[str, Any]:
             "twin": scenario.twin,
             "margin": 0.05,
             "alpha": 0.05,
+            "as_published": scenario.as_published,
             "families": scenario.families,
         },
         "blocks": scenario.blocks,

@@ -1,0 +1,57 @@
+"""Requests pooled over all analysed trials of a treatment, read from the raw samples one treatment at a time."""
+
+import json
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from h123.results import CampaignFolder, connect
+from h123.study import Study
+
+Floats = NDArray[np.float64]
+
+METRICS: dict[str, bool] = {"latency": True, "ttfb": True, "throughput": False}
+"""The paper's three metrics, and whether less is better. Seconds; throughput in bytes a second."""
+_ORDER = "block, position, trial"
+
+
+class Pooled:
+    """Warm requests that succeeded, of the last valid attempt of each trial; the twin's are left out.
+
+    Millions of them stay in DuckDB, in two columns of numbers; arrays are made of one treatment and metric at a time.
+    """
+
+    def __init__(self, folder: CampaignFolder, study: Study) -> None:
+        self._study = study
+        self._table = connect(folder)
+        self._table.execute(
+            "CREATE TABLE pooled AS WITH numbered AS "
+            f"(SELECT *, row_number() OVER (ORDER BY {_ORDER}) AS number FROM analysed WHERE NOT twin) "
+            "SELECT number, end_ns - start_ns AS latency_ns, first_byte_ns - start_ns AS ttfb_ns "
+            "FROM samples JOIN numbered USING (trial, attempt) "
+            "WHERE phase = 'warm' AND error = '' AND status = 200 AND end_ns > start_ns"
+        )
+        self._numbers: dict[str, list[int]] = {}
+        rows = self._table.execute(f"SELECT cell FROM analysed WHERE NOT twin ORDER BY {_ORDER}").fetchall()
+        for number, (cell,) in enumerate(rows, start=1):
+            self._numbers.setdefault(cell, []).append(number)
+
+    def runs(self, cell: dict[str, str], metric: str) -> list[Floats]:
+        """The values of each run of a treatment, sorted within the run; runs without a value are left out."""
+        numbers = self._numbers.get(json.dumps(cell, sort_keys=True), [])
+        column, convert = self._definition(cell, metric)
+        found = self._table.execute(
+            f"SELECT number, {column} AS ns FROM pooled WHERE list_contains($numbers, number) AND ns > 0 "
+            "ORDER BY number, ns",
+            {"numbers": numbers},
+        ).fetchnumpy()
+        number, values = np.asarray(found["number"]), convert(np.asarray(found["ns"], dtype=np.float64) / 1e9)
+        starts = np.flatnonzero(np.diff(number)) + 1
+        return [run for run in np.split(values, starts) if len(run)]
+
+    def _definition(self, cell: dict[str, str], metric: str) -> tuple[str, Callable[[Floats], Floats]]:
+        if metric != "throughput":
+            return f"{metric}_ns", lambda seconds: seconds
+        size = self._study.parameters(cell).size
+        return "latency_ns", lambda seconds: size / seconds

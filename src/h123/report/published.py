@@ -1,0 +1,165 @@
+"""The published analysis in words and pictures: its effect sizes and factor tests, as the REST-API study draws them.
+
+The figures are the study's Figure 7 (Mann-Whitney effect sizes) and Figure 8 (Kruskal-Wallis H) from our data.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from h123.report.drawing import COLOURS, NARROW, WIDE, Figure
+from h123.report.words import cell_name, level, metric, verdict_word
+
+Row = dict[str, Any]
+
+_PRACTICAL = 0.3
+_SIGNS = {
+    "faster": ("better", "triangle-up", COLOURS["better"]),
+    "slower": ("worse", "triangle-down", COLOURS["worse"]),
+    "not practical": ("significant, not practical", "diamond", COLOURS["dot"]),
+    "not significant": ("not significant", "circle", COLOURS["inconclusive"]),
+}
+_SHOWN_IN_TERMINAL = 3
+
+
+def verdict_words(row: Mapping[str, Any]) -> str:
+    """A published verdict as this metric calls it."""
+    return verdict_word(row) if row["verdict"] in ("faster", "slower") else _SIGNS[row["verdict"]][0]
+
+
+def name(row: Mapping[str, Any]) -> str:
+    """What a comparison is about: `Latency, HTTP/3 / HTTP/2, poor`."""
+    where = cell_name(row["cell"])
+    return f"{metric(row['metric']).title}, {level(row['a'])} / {level(row['b'])}" + (f", {where}" if where else "")
+
+
+def terminal_lines(published: Mapping[str, Any]) -> list[str]:
+    """The published analysis in a few lines: how often it agrees with the sound one, and where it does not."""
+    counts = published["agreement"]
+    lines = [
+        f"As published (pooled requests): agrees with the sound analysis in {counts['agree']} of "
+        f"{counts['compared']} comparisons"
+    ]
+    apart = disagreements(published)
+    lines += [
+        f"  {name(row)}: published {verdict_words(row)}, sound {verdict_words_of_sound(row)}"
+        for row in apart[:_SHOWN_IN_TERMINAL]
+    ]
+    if len(apart) > _SHOWN_IN_TERMINAL:
+        lines.append(f"  and {len(apart) - _SHOWN_IN_TERMINAL} more; the report gives the reasons")
+    return lines
+
+
+def disagreements(published: Mapping[str, Any]) -> list[Row]:
+    """The comparisons in which one analysis finds a difference and the other finds none, or its opposite."""
+    return [row for row in published["comparisons"] if row["agrees"] is False]
+
+
+def verdict_words_of_sound(row: Mapping[str, Any]) -> str:
+    """The sound verdict beside a published one, in the words of the published one's metric."""
+    return verdict_word({"metric": row["metric"], "verdict": row["sound"]["verdict"]}) if row["sound"] else "–"
+
+
+def published_figures(published: Mapping[str, Any]) -> list[Figure]:
+    """The equivalents of the study's figures 7 and 8, as far as there are data."""
+    drawings = (
+        (published["comparisons"], effects_figure),
+        (published["kruskal_wallis"], factors_figure),
+    )
+    return [draw(rows) for rows, draw in drawings if rows]
+
+
+def effects_figure(comparisons: Sequence[Row]) -> Figure:
+    """Rank-biserial correlation of the pooled requests, for each cell: a panel for each metric and pair."""
+    rows = [
+        {
+            "panel": f"{metric(c['metric']).title}|{level(c['a'])} / {level(c['b'])}",
+            "cell": cell_name(c["cell"]) or "all",
+            "effect": c["r_rb"],
+            "sign": _SIGNS[c["verdict"]][0],
+        }
+        for c in comparisons
+    ]
+    words, shapes, colours = zip(*_SIGNS.values(), strict=True)
+    cells = list(dict.fromkeys(row["cell"] for row in rows))
+
+    def draw(width: int) -> Any:
+        axis = alt.Axis(values=[-1, -0.5, 0, 0.5, 1], format="~g", grid=True)
+        x = alt.X("effect:Q", title=None, scale=alt.Scale(domain=[-1, 1]), axis=axis)
+        labels = alt.Axis(grid=False, labelColor=COLOURS["ink"], labelLimit=200)
+        y = alt.Y("cell:N", sort=cells, title=None, axis=labels)
+        base = alt.Chart()
+        band = base.mark_rect(color=COLOURS["band"]).encode(x=alt.XDatum(-_PRACTICAL), x2=alt.X2Datum(_PRACTICAL))
+        none = base.mark_rule(color=COLOURS["muted"]).encode(x=alt.XDatum(0))
+        points = base.mark_point(filled=True, size=70, opacity=1).encode(
+            x=x,
+            y=y,
+            color=alt.Color("sign:N", scale=alt.Scale(domain=words, range=colours), legend=_legend(width)),
+            shape=alt.Shape("sign:N", scale=alt.Scale(domain=words, range=shapes), legend=_legend(width)),
+        )
+        layers = alt.layer(band, none, points).properties(height=alt.Step(18))
+        return _panels(layers, rows, width, _gutter(cells))
+
+    caption = (
+        f"Rank-biserial correlation of pooled requests, one sign a cell: below 0 the first of the pair has the smaller "
+        f"values. Shaded: below {_PRACTICAL:g}, which the study does not call practical. The same quantity as its "
+        "Figure 7; it counts requests, not trials."
+    )
+    return Figure("published-effects", "As published: Mann-Whitney effect sizes", caption, draw(WIDE), draw(NARROW))
+
+
+def factors_figure(tests: Sequence[Row]) -> Figure:
+    """Kruskal-Wallis H of each factor by metric, within each method where methods vary."""
+    rows = [
+        {
+            "panel": "|".join([metric(t["metric"]).title, *t["within"].values()]),
+            "factor": t["factor"],
+            "h": t["h"],
+            "label": f"{t['h']:.2f}" if t["h"] < 10 else f"{t['h']:.0f}",
+            "sign": "p < 0.05" if t["p"] < 0.05 else "not significant",
+        }
+        for t in tests
+    ]
+    factors = list(dict.fromkeys(row["factor"] for row in rows))
+    signs, colours = ["p < 0.05", "not significant"], [COLOURS["dot"], COLOURS["inconclusive"]]
+
+    def draw(width: int) -> Any:
+        # Room for the label behind the longest bar; the root keeps small bars visible beside large ones.
+        top = 1.9 * max(row["h"] for row in rows) or 1.0
+        scale = alt.Scale(type="sqrt", domain=[0, top], nice=False)
+        x = alt.X("h:Q", title=None, scale=scale, axis=alt.Axis(labels=False, grid=False))
+        y = alt.Y("factor:N", sort=factors, title=None, axis=alt.Axis(grid=False, labelColor=COLOURS["ink"]))
+        base = alt.Chart().encode(x=x, y=y)
+        colour = alt.Color("sign:N", scale=alt.Scale(domain=signs, range=colours), legend=_legend(width))
+        bars = base.mark_bar(height=11).encode(color=colour)
+        labels = base.mark_text(align="left", dx=5, color=COLOURS["ink"]).encode(text="label:N")
+        layers = alt.layer(bars, labels).properties(height=alt.Step(20))
+        return _panels(layers, rows, width, _gutter(factors))
+
+    caption = (
+        "Kruskal-Wallis H of each factor over pooled requests, all other factors mixed; the axis is a square root. The "
+        "same quantity as the study's Figure 8. H grows with the number of requests: it does not measure how much a "
+        "factor matters."
+    )
+    return Figure("published-factors", "As published: Kruskal-Wallis H", caption, draw(WIDE), draw(NARROW))
+
+
+def _legend(width: int) -> alt.Legend:
+    return alt.Legend(columns=4 if width > NARROW else 1)
+
+
+def _gutter(names: Sequence[str]) -> int:
+    return 24 + 7 * max(len(name) for name in names)
+
+
+def _panels(layers: Any, rows: list[Row], width: int, gutter: int) -> Any:
+    """Panels in the order of the rows, as many beside each other as leave each a readable plot."""
+    panels = list(dict.fromkeys(row["panel"] for row in rows))
+    columns = max(1, min(3, len(panels), width // (gutter + 150))) if width > NARROW else 1
+    # A bar parts the lines of a panel's title.
+    header = alt.Header(labelAnchor="start", labelPadding=6, labelExpr="split(datum.label, '|')")
+    facet = alt.Facet("panel:N", sort=panels, header=header)
+    chart = layers.properties(width=width // columns - gutter - 12)
+    drawn = chart.facet(facet=facet, columns=columns, data=alt.InlineData(values=rows), spacing=20)
+    return drawn.resolve_axis(x="independent", y="independent")
