@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from catalogue.small import MANIFEST, small
-from h123.catalogue import Role, check_supported, client_command, prefix, server_command
+from h123.catalogue import Role, backend_command, check_supported, client_command, prefix, server_command
 from h123.errors import UserError
 
 
@@ -16,6 +16,7 @@ class Demand:
     method: str = "GET"
     congestion: str = "cubic"
     rate: float | None = None
+    store: str = "memory"
 
 
 def test_placeholders_are_filled_in(tmp_path: Path) -> None:
@@ -27,6 +28,16 @@ def test_placeholders_are_filled_in(tmp_path: Path) -> None:
     assert Path(command[0]).is_absolute()
     command = client_command(subject, workload="w {port}", samples="s", facts="f", congestion="cubic")
     assert command == [f"{prefix(subject)}/serve", "w {port}", "s", "f"]
+
+
+BACKEND = '[backend]\ncommand = ["{prefix}/serve", "{address}", "{port}"]\nstores = ["gcs"]\n'
+
+
+def test_a_backend_is_started_with_its_address(tmp_path: Path) -> None:
+    subject = small(tmp_path, MANIFEST + BACKEND)
+    check_supported(subject, "backend", Demand(protocol="h1", store="gcs", congestion="bbr"))
+    command = backend_command(subject, address="10.1.0.6", port=4443)
+    assert command == [f"{prefix(subject)}/serve", "10.1.0.6", "4443"]
 
 
 SUPPORTED: list[tuple[Role, Demand]] = [
@@ -47,6 +58,8 @@ REFUSED: list[tuple[Role, Demand, list[str]]] = [
     ("server", Demand(method="POST"), ["server", "method POST", "supports GET"]),
     ("server", Demand(protocol="h3", congestion="bbr"), ["congestion for h3 bbr", "cubic, reno"]),
     ("client", Demand(rate=50.0), ["open loop", "`rate`"]),
+    ("server", Demand(store="gcs"), ["server", "store gcs", "supports memory"]),
+    ("backend", Demand(store="gcs"), ["small has no backend"]),
 ]
 
 

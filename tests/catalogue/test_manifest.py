@@ -37,8 +37,8 @@ def test_refused(tmp_path: Path, old: str, new: str, line: str, said: list[str])
         assert words in refused.value.message
 
 
-def test_neither_server_nor_client(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"\[server\] or a \[client\]"):
+def test_no_role_at_all(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"\[server\], \[client\] or \[backend\]"):
         small(tmp_path, MANIFEST[: MANIFEST.index("[server]")])
 
 

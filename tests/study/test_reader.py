@@ -44,6 +44,11 @@ BAD = [
     ("timeout: 5s", "connections: 0", 16, ["connections: 0 is not understood", "per-user"]),
     ("timeout: 5s", "congestion: cubik", 16, ["did you mean cubic?"]),
     ("timeout: 5s", "rate: .inf", 16, ["rate", "finite"]),
+    ("timeout: 5s", "port: 70000", 16, ["port: must be less than or equal to 65535"]),
+    ("timeout: 5s", "port: 4443/udp", 16, ["port: must be a valid integer"]),
+    ("timeout: 5s", "store: s3", 16, ["store: 's3' is not known", "memory, gcs"]),
+    ("timeout: 5s", "backend: fake-gsc", 16, ["no subject 'fake-gsc'", "did you mean fake-gcs?"]),
+    ("timeout: 5s", "backend_network: por", 16, ["no network 'por'", "did you mean poor?"]),
     ("timeout: 5s", "cold: maybe", 16, ["cold: must be a valid boolean"]),
     ("factor: protocol", "factor: colour", 18, ["'colour' is not a factor", "protocol, network, load"]),
     ("h3/h1]", "h3/h9]", 19, ["'h9' in pair 'h3/h9'", "h1, h2, h3"]),
@@ -102,6 +107,14 @@ def test_quantities_and_defaults_are_settled(tmp_path: Path) -> None:
     assert (parameters.size, parameters.timeout) == (10_000, 5_000_000_000)
     assert (parameters.congestion, parameters.cold, parameters.connections) == ("cubic", True, "shared")
     assert set(study.networks) == {"lan", "poor"}
+
+
+def test_the_network_behind_the_server_is_read_too(tmp_path: Path) -> None:
+    text = STUDY.replace("[lan, poor]", "[lan]").replace("timeout: 5s", "backend_network: egress-poor")
+    study = load_study(write(tmp_path, text))
+    assert set(study.networks) == {"lan", "egress-poor"}
+    plain = load_study(write(tmp_path, STUDY.replace("timeout: 5s", "backend_network: null")))
+    assert plain.settings["backend_network"] is None
 
 
 def test_resolved_study_survives_json(tmp_path: Path) -> None:

@@ -1,0 +1,71 @@
+"""The files of one trial: its hosts, links and roles."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from h123.campaign.certificate import Certificate
+from h123.campaign.trialfile import write_trial_files
+from h123.catalogue import catalogue
+from h123.study import Parameters, PlannedTrial, load_network
+
+NETWORKS = {name: load_network(name) for name in ("lan", "medium", "egress-poor")}
+CERTIFICATE = Certificate(ca=Path("/ca.pem"), cert=Path("/cert.pem"), key=Path("/key.pem"))
+
+
+def files(folder: Path, **changes: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """trial.json and workload.json of a trial."""
+    basis = {"protocol": "h2", "server": "go-rest", "client": "go", "network": "medium", "size": "2MB"}
+    trial = PlannedTrial("b01-t01", 1, 1, {}, False, Parameters.model_validate({**basis, **changes}), 7)
+    write_trial_files(folder, trial, NETWORKS, catalogue(), CERTIFICATE, check=True)
+    trial_file, workload = ((folder / name).read_text() for name in ("trial.json", "workload.json"))
+    return json.loads(trial_file), json.loads(workload)
+
+
+def role(trial: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(role for role in trial["roles"] if role["name"] == name)
+
+
+def option(command: list[str], name: str) -> str:
+    return command[command.index(name) + 1]
+
+
+def test_without_a_store_there_is_no_backend(tmp_path: Path) -> None:
+    trial, _ = files(tmp_path)
+    assert trial["hosts"] == ["client", "server"]
+    assert [link["name"] for link in trial["links"]] == ["access"]
+    assert [role["name"] for role in trial["roles"]] == ["server", "client"]
+    assert option(role(trial, "server")["command"], "--store") == "memory"
+
+
+def test_a_backend_stands_behind_the_server_and_starts_first(tmp_path: Path) -> None:
+    trial, _ = files(tmp_path, store="gcs")
+    assert trial["hosts"] == ["client", "server", "backend"]
+    access, storage = trial["links"]
+    assert (access["name"], access["kind"]) == ("access", "emulated")
+    assert (storage["a"]["host"], storage["b"]["host"], storage["kind"]) == ("server", "backend", "veth")
+    assert [role["name"] for role in trial["roles"]] == ["backend", "server", "client"]
+    address = f"{storage['b']['address']}:{role(trial, 'backend')['ready']['tcp'][0]}"
+    assert option(role(trial, "server")["command"], "--emulator") == address
+
+
+def test_what_get_asks_for_is_seeded(tmp_path: Path) -> None:
+    for method, seeded in (("GET", "2000000"), ("POST", "0")):
+        trial, _ = files(tmp_path, store="gcs", method=method)
+        assert option(role(trial, "server")["command"], "--seed-bytes") == seeded
+
+
+def test_the_backends_network_is_its_own(tmp_path: Path) -> None:
+    trial, _ = files(tmp_path, store="gcs", network="lan", backend_network="egress-poor")
+    access, storage = trial["links"]
+    assert access["kind"] == "veth"
+    assert storage["up"]["rate"] == {"bps": 10_000_000}
+    assert "rate" not in storage["down"]
+    assert trial["check"]
+
+
+def test_the_port_is_the_servers_and_the_clients(tmp_path: Path) -> None:
+    trial, workload = files(tmp_path, port=4442)
+    assert workload["port"] == 4442
+    assert role(trial, "server")["ready"]["tcp"] == [4442]
+    assert option(role(trial, "server")["command"], "--port") == "4442"
