@@ -41,7 +41,7 @@ def test_the_truth_is_found(found: tuple[list, Plan, list]) -> None:
 
 
 def test_complete_data_give_the_t_test_of_the_blocks_contrasts(found: tuple[list, Plan, list]) -> None:
-    """The estimate is theirs exactly; the standard error is longer by the small-sample correction (8 blocks, 12 cells)."""
+    """The estimate is theirs exactly; the standard error is longer by the correction for 8 blocks and 12 cells."""
     attempts, _, rows = found
     log = {
         (a.block, a.cell["protocol"], a.cell["network"], a.cell["load"]): math.log(a.metrics["latency"])

@@ -8,8 +8,9 @@ from typing import Any
 import jinja2
 
 from h123.errors import UserError
-from h123.report import evidence, words
+from h123.report import evidence, published, words
 from h123.report.drawing import Figure, inline, save
+from h123.report.published import published_figures
 from h123.report.ratios import answer_figure, details_figure
 from h123.report.spread import cpu_figure, requests_figure, treatment, treatments, trials_figure
 from h123.report.terminal import headline, trust
@@ -53,6 +54,8 @@ def _figures(folder: CampaignFolder, verdicts: dict[str, Any]) -> list[Figure]:
             figures.append(requests_figure(_in_order(quantiles, verdicts), treatments(values, factor), factor))
         if any(row["metrics"].get("cpu_server") is not None for row in values):
             figures.append(cpu_figure(values, factor))
+    if verdicts["as_published"]:
+        figures += published_figures(verdicts["as_published"])
     return figures
 
 
@@ -96,6 +99,7 @@ def _content(folder: CampaignFolder, verdicts: dict[str, Any], figures: list[Fig
         "doubts": _doubts(verdicts),
         "trust": trust(verdicts),
         "answer_figure": drawn.pop("answer", None),
+        "published_figures": [drawn.pop(name) for name in list(drawn) if name.startswith("published-")],
         "figures": list(drawn.values()),
         "networks": [(name, profile["title"]) for name, profile in folder.networks.items()],
         "links": evidence.link_rows(attempts),
@@ -104,6 +108,7 @@ def _content(folder: CampaignFolder, verdicts: dict[str, Any], figures: list[Fig
         "provenance": evidence.provenance(folder, attempts),
         "failures": [finding for finding in verdicts["audits"] if not finding["passed"]],
         "words": words,
+        "published": published,
         "inline": inline,
     }
 

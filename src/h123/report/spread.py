@@ -12,6 +12,7 @@ Row = dict[str, Any]
 
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 _BITS = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"))
+_BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _CPU_ROLES = {"cpu_server": "server", "cpu_client": "client"}
 _COLUMNS = 3
 
@@ -131,5 +132,5 @@ def _unit(unit: str, values: Iterable[float]) -> tuple[float, str]:
     """The factor and name of the unit in which the middle one of `values` reads best."""
     ordered = sorted(values)
     middle = ordered[len(ordered) // 2] if ordered else 1.0
-    steps = {"s": _SECONDS, "bit/s": _BITS}.get(unit, ((1.0, unit),))
+    steps = {"s": _SECONDS, "bit/s": _BITS, "B": _BYTES}.get(unit, ((1.0, unit),))
     return next((step for step in steps if middle >= step[0]), steps[-1])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from h123.units import format_rate, format_seconds
+from h123.units import format_bytes, format_rate, format_seconds
 
 Comparison = Mapping[str, Any]
 """One element of `comparisons` in verdicts.json (docs/contracts.md, section 7)."""
@@ -36,6 +36,8 @@ class Metric:
             return "–"
         if self.unit == "s":
             return format_seconds(value)
+        if self.unit in ("B", "B/s"):
+            return format_bytes(value) + self.unit[1:]
         return format_rate(value) if self.unit == "bit/s" else f"{value:.3g}"
 
 

@@ -3,7 +3,7 @@
 import itertools
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, StrictBool
 
 from h123.errors import UserError
 from h123.strict import Strict
@@ -23,6 +23,8 @@ Metric = Literal[
     "cpu",
     "cpu_server",
     "cpu_client",
+    "memory_server",
+    "memory_client",
 ]
 METRICS: tuple[str, ...] = get_args(Metric)
 
@@ -64,6 +66,8 @@ class Comparison(Strict):
     margin: Annotated[Share, Field(gt=0, lt=1)] = 0.05
     """Ratios within 1/(1 + margin) to 1 + margin count as equivalent."""
     alpha: Annotated[Share, Field(gt=0, lt=1)] = 0.05
+    as_published: StrictBool = False
+    """Also analyse by the procedure of the REST-API study: pooled requests, Mann-Whitney, Kruskal-Wallis."""
     families: list[Family] = Field(
         default=[
             Family(name="answer", correction="holm", metrics=["latency"]),
@@ -117,7 +121,9 @@ class Study(Strict):
         Payloads, users and networks stay, and warm-up shrinks alike. Raises UserError where levels become the same.
         """
         if not 0 < scale <= 1:
-            raise UserError(f"--scale {scale:g}: a scale is above 0 and at most 1; 0.1 asks for a tenth of the requests")
+            raise UserError(
+                f"--scale {scale:g}: a scale is above 0 and at most 1; 0.1 asks for a tenth of the requests"
+            )
         factors = {
             factor: {name: _scaled(level, scale) for name, level in levels.items()}
             for factor, levels in self.factors.items()
