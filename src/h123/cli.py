@@ -17,14 +17,23 @@ from rich.console import Console
 
 from h123 import __version__, listing
 from h123.analysis import analyse
-from h123.campaign import Campaign, LocalEngine, Outcome, display_for, extend_campaign, run_campaign, start_campaign
+from h123.campaign import (
+    Campaign,
+    Lanes,
+    LocalEngine,
+    Outcome,
+    display_for,
+    extend_campaign,
+    run_campaign,
+    start_campaign,
+)
 from h123.catalogue import catalogue, install
 from h123.doctor import diagnose
 from h123.errors import UserError
 from h123.paths import lab_binary
-from h123.report import print_summary, write_report
+from h123.report import print_claims, print_summary, write_report
 from h123.results import CampaignFolder, export, import_samples
-from h123.study import find_study, load_network, load_schema, load_study, make_plan, parse_only
+from h123.study import find_study, ledgers_of, load_ledger, load_network, load_schema, load_study, make_plan, parse_only
 
 app = typer.Typer(
     name="h123",
@@ -71,6 +80,17 @@ OnlyOption = Annotated[
     typer.Option(metavar="FACTOR=LEVEL[,LEVEL]", help="Keep only these levels of a factor. May be given again."),
 ]
 
+LanesOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Run up to N trials over emulated links at once; 1: strictly one after the other. By default chosen from "
+        "the links' rates and the machine's measured headroom; 1 where the study takes less than half an hour.",
+        show_default=False,
+    ),
+]
+
 
 @app.command()
 def run(
@@ -84,16 +104,17 @@ def run(
     seed: SeedOption = None,
     only: OnlyOption = None,
     scale: ScaleOption = None,
+    lanes: LanesOption = None,
 ) -> None:
     """Run a study; then analyse it and write its report.
 
-    Ctrl-C (or a crash) loses at most the running trial: `h123 run --out DIR` goes on where it stopped. A finished
+    Ctrl-C (or a crash) loses at most the running trials: `h123 run --out DIR` goes on where it stopped. A finished
     campaign is extended with `h123 run --out DIR --blocks N`.
     """
     campaign = _campaign(study, out, blocks, seed, parse_only(only or []), scale)
     folder = campaign.folder
     try:
-        outcome = run_campaign(campaign, LocalEngine(), display_for(err_console))
+        outcome = run_campaign(campaign, LocalEngine(), display_for(err_console), lanes)
     except KeyboardInterrupt:
         err_console.print(f"\nInterrupted. Finished trials are kept. Go on with:\n  h123 run --out {folder.path}")
         raise typer.Exit(130) from None
@@ -108,11 +129,12 @@ def plan(
     seed: SeedOption = None,
     only: OnlyOption = None,
     scale: ScaleOption = None,
+    lanes: LanesOption = None,
 ) -> None:
     """Show what `run` would do: treatments, trials, order, estimated time and bytes. Runs nothing."""
     asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale)
     planned = make_plan(asked, blocks=blocks, seed=seed, only=parse_only(only or []))
-    listing.print_plan(planned, out_console)
+    listing.print_plan(planned, Lanes.of(planned, lanes, len(os.sched_getaffinity(0))), out_console)
 
 
 @app.command(name="analyse")
@@ -153,6 +175,24 @@ def import_command(
     summary says what it costs. docs/import.md has an example.
     """
     _conclude(import_samples(files, load_schema(schema), out))
+
+
+@app.command()
+def claims(
+    what: Annotated[
+        Path | None, typer.Argument(help="A YAML file of claims, or the folder of a campaign; by default all claims.")
+    ] = None,
+) -> None:
+    """List published claims with their verdicts.
+
+    Impossible: a printed figure breaks arithmetic or physics, which is shown. All others are open, with what would
+    decide them. For a campaign's folder: the claims that its study is about.
+    """
+    if what is not None and not what.is_dir():
+        ledgers = [load_ledger(what)]
+    else:
+        ledgers = ledgers_of(CampaignFolder.open(what).study["name"] if what else None)
+    print_claims(ledgers, out_console)
 
 
 @app.command(name="list")

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from h123.campaign import Lanes
 from h123.catalogue import catalogue, installed
 from h123.doctor import Check
 from h123.study import Plan, estimate, list_networks, list_studies, load_network, load_study
@@ -19,7 +20,7 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def print_plan(plan: Plan, console: Console) -> None:
+def print_plan(plan: Plan, lanes: Lanes, console: Console) -> None:
     """Treatments with estimates, the order of the first block, and totals."""
     estimates = plan.estimates()
     factors = list(plan.trials()[0].cell)
@@ -42,6 +43,15 @@ def print_plan(plan: Plan, console: Console) -> None:
         highlight=False,
         soft_wrap=True,
     )
+    console.print(_lanes(plan, lanes), highlight=False, soft_wrap=True)
+
+
+def _lanes(plan: Plan, lanes: Lanes) -> str:
+    most = max(lanes.width(trial) for trial in plan.trials())
+    if most == 1:
+        return "One trial at a time (--lanes N runs N trials over emulated links at once)"
+    limit = "as far as the machine's measured headroom allows" if lanes.most is None else "as --lanes says"
+    return f"With lanes, up to {most} trials at once, {limit}: about {format_span(lanes.seconds(plan))}"
 
 
 def print_subjects(console: Console) -> None:

@@ -13,24 +13,42 @@ HEADER = (
 
 
 class ScriptedEngine:
-    """`script(trial.json, attempt)` returns the reasons why the attempt is invalid; none: it is valid."""
+    """`script(trial.json, attempt)` returns the reasons why the attempt is invalid; none: it is valid.
 
-    def __init__(self, script: Script = lambda _trial, _attempt: []) -> None:
+    Trials end in the order in which they started. `machine` is what every report says of the machine.
+    """
+
+    def __init__(self, script: Script = lambda _trial, _attempt: [], machine: dict[str, int] | None = None) -> None:
         self._script = script
+        self._machine = machine or {}
+        self._running: list[Path] = []
+        self.abreast: list[list[str]] = []
+        """What ran at once, noted at each start."""
         self.ran: list[tuple[str, int]] = []
         self.checked: list[str] = []
 
-    def run(self, folder: Path) -> None:
+    def start(self, folder: Path) -> None:
         trial = json.loads((folder / "trial.json").read_text())
         attempt = sum(name == trial["id"] for name, _ in self.ran) + 1
         self.ran.append((trial["id"], attempt))
         if trial["check"]:
             self.checked.append(trial["id"])
+        self._running.append(folder)
+        self.abreast.append([running.name.split("~")[0] for running in self._running])
+
+    def stop(self) -> None:
+        self._running.clear()
+
+    def wait(self) -> Path:
+        folder = self._running.pop(0)
+        trial = json.loads((folder / "trial.json").read_text())
+        attempt = sum(name == trial["id"] for name, _ in self.ran)
         reasons = self._script(trial, attempt)
         workload = json.loads((folder / "workload.json").read_text())
         (folder / "samples.csv").write_text(_samples(workload))
         (folder / "client.json").write_text(json.dumps({"h123": "client/1", "tls": [], "congestion": "cubic"}))
-        (folder / "report.json").write_text(json.dumps(_report(trial, reasons)))
+        (folder / "report.json").write_text(json.dumps(_report(trial, reasons, self._machine)))
+        return folder
 
 
 def _samples(workload: dict[str, Any]) -> str:
@@ -44,7 +62,7 @@ def _samples(workload: dict[str, Any]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def _report(trial: dict[str, Any], reasons: list[dict[str, str]]) -> dict[str, Any]:
+def _report(trial: dict[str, Any], reasons: list[dict[str, str]], machine: dict[str, int]) -> dict[str, Any]:
     phases = {"setup": 1, "check": 1, "ready": 1, "main": 500_000_000, "teardown": 1}
     return {
         "h123": "report/1",
@@ -57,5 +75,5 @@ def _report(trial: dict[str, Any], reasons: list[dict[str, str]]) -> dict[str, A
         "links": [],
         "roles": [],
         "hosts": [],
-        "machine": {},
+        "machine": machine,
     }

@@ -1,10 +1,13 @@
 """Where trials are executed: an engine takes a folder with trial.json and leaves report.json there."""
 
-import contextlib
 import json
+import os
+import select
 import subprocess
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
 from h123.errors import UserError
 from h123.paths import lab_binary
@@ -14,49 +17,82 @@ _GRACE_S = 5.0
 
 
 class Engine(Protocol):
-    """Executes one trial at a time."""
+    """Executes trials, several at once if it is asked to. Used by one thread."""
 
-    def run(self, folder: Path) -> None:
-        """Execute `folder/trial.json`; afterwards `folder/report.json` exists.
+    def start(self, folder: Path) -> None:
+        """Begin to execute `folder/trial.json`."""
 
-        Raises UserError when no trial can be executed at all here, and lets KeyboardInterrupt pass after having
-        ended everything it had started.
+    def wait(self) -> Path:
+        """The folder of a started trial that has ended, as soon as there is one; its `report.json` exists.
+
+        Raises UserError when no trial can be executed at all here.
         """
+
+    def stop(self) -> None:
+        """End all trials that still run, in order; nothing of them is left."""
+
+
+@dataclass(frozen=True)
+class _Lab:
+    process: "subprocess.Popen[bytes]"
+    ended: int
+    """A descriptor that is readable when the process has ended."""
+    complaints: IO[bytes]
 
 
 class LocalEngine:
-    """This machine: one h123-lab process a trial."""
+    """This machine: one h123-lab process a trial, each with namespaces of its own.
 
-    def run(self, folder: Path) -> None:
+    Only for the thread that outlives all others: a lab ends with the thread that started it (--die-with-parent).
+    """
+
+    def __init__(self) -> None:
+        self._labs: dict[Path, _Lab] = {}
+
+    def start(self, folder: Path) -> None:
         command = [str(lab_binary()), "run", "trial.json", "--out", ".", "--die-with-parent"]
+        # Closed when the lab is reaped. A pipe that nobody reads meanwhile could fill up and block the lab.
+        complaints = tempfile.TemporaryFile()  # noqa: SIM115
         # A session of its own: Ctrl-C in the terminal reaches only us, and we end the lab in order.
         process = subprocess.Popen(
-            command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+            command, cwd=folder, stdout=subprocess.DEVNULL, stderr=complaints, start_new_session=True
         )
-        try:
-            _, said = process.communicate()
-        except BaseException:
-            _end(process)
-            raise
-        said = said.strip()
-        if process.returncode == _UNFIT_MACHINE:
+        self._labs[folder] = _Lab(process, os.pidfd_open(process.pid), complaints)
+
+    def wait(self) -> Path:
+        poll = select.poll()
+        for lab in self._labs.values():
+            poll.register(lab.ended, select.POLLIN)
+        ready = {descriptor for descriptor, _ in poll.poll()}
+        folder = next(folder for folder, lab in self._labs.items() if lab.ended in ready)
+        status, said = self._reap(folder)
+        if status == _UNFIT_MACHINE:
             raise UserError(said, remedy="run `h123 doctor` to see what this machine lacks", status=3)
-        if process.returncode == _BAD_TRIAL:
+        if status == _BAD_TRIAL:
             raise UserError(f"the lab refused {folder / 'trial.json'}: {said}")
-        if process.returncode != 0 or not (folder / "report.json").exists():
-            _record_crash(folder, process.returncode, said)
+        if status != 0 or not (folder / "report.json").exists():
+            _record_crash(folder, status, said)
+        return folder
 
+    def stop(self) -> None:
+        for lab in self._labs.values():
+            lab.process.terminate()
+        for folder in list(self._labs):
+            self._reap(folder, _GRACE_S)
 
-def _end(process: subprocess.Popen[str]) -> None:
-    process.terminate()
-    try:
-        process.wait(_GRACE_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-    with contextlib.suppress(OSError, ValueError):
-        if process.stderr:
-            process.stderr.close()
+    def _reap(self, folder: Path, patience_s: float | None = None) -> tuple[int, str]:
+        """Exit status and complaints of a lab, killed if it has not ended by itself in time."""
+        lab = self._labs[folder]
+        try:
+            status = lab.process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            lab.process.kill()
+            status = lab.process.wait()
+        del self._labs[folder]
+        os.close(lab.ended)
+        with lab.complaints as file:
+            file.seek(0)
+            return status, file.read().decode(errors="replace").strip()
 
 
 def _record_crash(folder: Path, status: int, said: str) -> None:

@@ -1,7 +1,8 @@
 """What a person sees while a campaign runs: the trial, how far along, and the time left."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from rich.console import Console
@@ -9,6 +10,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from h123.study import PlannedTrial
 from h123.units import format_span
+
+NAMES_SHOWN = 3
+"""Of the trials that run at once."""
 
 
 class Forecast:
@@ -28,13 +32,14 @@ class Forecast:
         self._seconds += seconds
         self._estimated += self._estimates[trial.id]
 
-    def left(self, trials: Iterable[PlannedTrial]) -> float:
-        """Seconds that `trials` will take."""
+    def left(self, trials: Iterable[PlannedTrial], width: Callable[[PlannedTrial], int] = lambda _: 1) -> float:
+        """Seconds that `trials` will take; of those like a trial, `width` run at once."""
         correction = self._seconds / self._estimated if self._estimated else 1.0
         total = 0.0
         for trial in trials:
             known = self._measured.get(_treatment(trial))
-            total += sum(known) / len(known) if known else self._estimates[trial.id] * correction
+            alone = sum(known) / len(known) if known else self._estimates[trial.id] * correction
+            total += alone / width(trial)
         return total
 
 
@@ -42,16 +47,27 @@ def _treatment(trial: PlannedTrial) -> str:
     return "/".join(trial.cell.values())
 
 
+@dataclass(frozen=True)
+class Standing:
+    """How far a campaign is."""
+
+    running: list[str]
+    """Names of the attempts that run, oldest first."""
+    done: int
+    total: int
+    left_s: float
+
+
 class Display(Protocol):
     """Told what happens; shows it. A context manager around the whole campaign.
 
-    `end` gets the trial's journal event.
+    `show` is called when an attempt begins; `end` gets an ended attempt's journal event.
     """
 
     def __enter__(self) -> "Display": ...
     def __exit__(self, *exc: object) -> None: ...
-    def begin(self, trial: PlannedTrial, attempt: int, done: int, total: int, left: float) -> None: ...
-    def end(self, event: dict[str, Any]) -> None: ...
+    def show(self, standing: Standing) -> None: ...
+    def end(self, event: dict[str, Any], standing: Standing) -> None: ...
 
 
 class LiveDisplay:
@@ -76,17 +92,17 @@ class LiveDisplay:
     def __exit__(self, *exc: object) -> None:
         self._progress.stop()
 
-    def begin(self, trial: PlannedTrial, attempt: int, done: int, total: int, left: float) -> None:
-        again = f" (attempt {attempt})" if attempt > 1 else ""
+    def show(self, standing: Standing) -> None:
         self._progress.update(
             self._task,
-            description=f"{trial.id}{again}",
-            completed=done,
-            total=total,
-            left=f"{format_span(left)} left",
+            description=_listed(standing.running),
+            completed=standing.done,
+            total=standing.total,
+            left=f"{format_span(standing.left_s)} left",
         )
 
-    def end(self, event: dict[str, Any]) -> None:
+    def end(self, event: dict[str, Any], standing: Standing) -> None:
+        self.show(standing)
         for reason in event["reasons"]:
             self._console.print(f"[yellow]{event['trial']}: invalid: {reason['code']}[/]: ", end="")
             self._console.print(reason["detail"], markup=False)
@@ -97,7 +113,6 @@ class LineDisplay:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._head = ""
 
     def __enter__(self) -> "LineDisplay":
         return self
@@ -105,14 +120,25 @@ class LineDisplay:
     def __exit__(self, *exc: object) -> None:
         pass
 
-    def begin(self, trial: PlannedTrial, attempt: int, done: int, total: int, left: float) -> None:
-        again = f" attempt {attempt}" if attempt > 1 else ""
-        self._head = f"[{done + 1}/{total}, {format_span(left)} left] {trial.id}{again}"
+    def show(self, standing: Standing) -> None:
+        pass
 
-    def end(self, event: dict[str, Any]) -> None:
+    def end(self, event: dict[str, Any], standing: Standing) -> None:
+        name = event["trial"] + (f" attempt {event['attempt']}" if event["attempt"] > 1 else "")
         outcome = "; ".join(f"INVALID {r['code']}: {r['detail']}" for r in event["reasons"]) or "ok"
-        line = f"{self._head}: {event['seconds']:.1f} s, {outcome}"
+        place = f"[{standing.done}/{standing.total}, {format_span(standing.left_s)} left]"
+        line = f"{place} {name}: {event['seconds']:.1f} s, {outcome}"
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _listed(names: list[str]) -> str:
+    """Short enough for a line: without the block, which all share; beyond three, their number."""
+    if len(names) < 2:
+        return "".join(names)
+    block, _, _ = names[0].partition("-")
+    some = ", ".join(name.removeprefix(f"{block}-") for name in names[:NAMES_SHOWN])
+    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+    return f"{block}: {some}{more}"
 
 
 def display_for(console: Console) -> Display:

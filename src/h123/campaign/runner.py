@@ -1,43 +1,25 @@
-"""Runs the trials of a plan one after the other, so that stopping at any moment loses at most the running one."""
+"""Starts, resumes and runs campaigns, so that stopping at any moment loses at most the running trials."""
 
 import fcntl
-import json
+import itertools
+import os
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from h123 import __version__
-from h123.campaign.certificate import campaign_certificate
+from h123.campaign.campaign import Campaign
+from h123.campaign.course import Attempts, Course, settled
 from h123.campaign.engine import Engine
-from h123.campaign.progress import Display, Forecast
-from h123.campaign.trialfile import SERVER_ADDRESS, write_trial_files
+from h123.campaign.lanes import Lanes
+from h123.campaign.progress import Display
 from h123.catalogue import Subject, catalogue, check_supported, install
 from h123.errors import UserError
-from h123.results import CampaignFolder, ingest, machine_facts
-from h123.study import Network, Plan, PlannedTrial, Study, load_study, make_plan
-
-MAX_ATTEMPTS = 3
-"""An invalid trial is repeated at most twice."""
-
-HOPELESS_AFTER = 3
-"""So many trials in a row without one valid attempt: whatever is wrong will not mend itself."""
-
-
-@dataclass(frozen=True)
-class Campaign:
-    """A plan with the folder that holds its results."""
-
-    plan: Plan
-    subjects: dict[str, Subject]
-    folder: CampaignFolder
-
-    def network(self, trial: PlannedTrial) -> Network:
-        """The profile that `trial` runs over."""
-        return self.plan.study.networks[trial.parameters.network]
+from h123.results import CampaignFolder, machine_facts
+from h123.results.folder import read_document
+from h123.study import Plan, PlannedTrial, Study, load_study, make_plan
 
 
 @dataclass
@@ -94,11 +76,14 @@ def extend_campaign(out: Path, *, blocks: int | None, report: Callable[[str], No
     return Campaign(plan, subjects, folder)
 
 
-def run_campaign(campaign: Campaign, engine: Engine, display: Display) -> Outcome:
-    """Run what is not finished yet. KeyboardInterrupt passes, after the journal has been told."""
+def run_campaign(campaign: Campaign, engine: Engine, display: Display, lanes: int | None = None) -> Outcome:
+    """Run what is not finished yet, `lanes` trials at once at most (None: chosen, see lanes.py).
+
+    KeyboardInterrupt passes, after all that ran has been ended and the journal has been told.
+    """
     with _sole_user(campaign.folder), display:
         try:
-            outcome = _run_unfinished(campaign, engine, display)
+            outcome = _run_unfinished(campaign, engine, display, lanes)
         except KeyboardInterrupt:
             campaign.folder.append({"event": "interrupted"})
             raise
@@ -106,96 +91,36 @@ def run_campaign(campaign: Campaign, engine: Engine, display: Display) -> Outcom
     return outcome
 
 
-def _run_unfinished(campaign: Campaign, engine: Engine, display: Display) -> Outcome:
-    trials = campaign.plan.trials()
+def _run_unfinished(campaign: Campaign, engine: Engine, display: Display, lanes: int | None) -> Outcome:
     attempts = _take_up(campaign)
-    forecast = Forecast({trial: cost.seconds for trial, cost in campaign.plan.estimates().items()})
-    outcome = Outcome(planned=len(trials))
-    checked: set[tuple[int, str]] = set()
-    failed_in_a_row = 0
-    _check_disk(campaign, [t for t in trials if not _settled(attempts[t.id])])
-    for index, trial in enumerate(trials):
-        tried = attempts[trial.id]
-        while not _settled(tried):
-            left = forecast.left(t for t in trials[index:] if not _settled(attempts[t.id]))
-            display.begin(trial, len(tried) + 1, index, len(trials), left)
-            # A link is checked once a block, and again before a trial is repeated.
-            check = (trial.block, trial.parameters.network) not in checked or bool(tried)
-            event = _run_trial(campaign, engine, trial, len(tried) + 1, check=check)
-            tried.append(event)
-            forecast.learn(trial, event["seconds"])
-            display.end(event)
-            if event["valid"]:
-                checked.add((trial.block, trial.parameters.network))
-            elif _settled(tried):
-                failed_in_a_row += 1
-                _stop_if_hopeless(failed_in_a_row, event, campaign.folder)
+    _check_disk(campaign, [trial for trial in campaign.plan.trials() if not settled(attempts[trial.id])])
+    rule = Lanes.of(campaign.plan, lanes, len(os.sched_getaffinity(0)))
+    for event in itertools.chain.from_iterable(attempts.values()):
+        rule.learn(
+            event, read_document(campaign.folder.trial(event["trial"], event["attempt"]) / "report.json", "report/1")
+        )
+    course = Course(campaign, engine, display, rule, attempts)
+    try:
+        for block in campaign.plan.blocks:
+            course.run(block)
+    finally:
+        engine.stop()
+    outcome = Outcome(planned=len(attempts))
+    for trial, tried in attempts.items():
         if tried[-1]["valid"]:
             outcome.valid += 1
-            failed_in_a_row = 0
         else:
-            outcome.failed.append(trial.id)
+            outcome.failed.append(trial)
     return outcome
 
 
-def _run_trial(campaign: Campaign, engine: Engine, trial: PlannedTrial, attempt: int, *, check: bool) -> dict[str, Any]:
-    """Execute one attempt; its folder is sealed and its event journalled. Returns the event."""
-    began = time.monotonic()
-    folder = campaign.folder
-    partial = folder.partial(trial.id, attempt)
-    # Absolute: the roles run in a folder of their own.
-    certificate = campaign_certificate(folder.tls.resolve(), [SERVER_ADDRESS])
-    write_trial_files(partial, trial, campaign.plan.study.networks, campaign.subjects, certificate, check=check)
-    engine.run(partial)
-    report = json.loads((partial / "report.json").read_text(encoding="utf-8"))
-    parameters = trial.parameters.model_dump(mode="json")
-    reasons = report["reasons"] + ingest(partial, parameters)
-    folder.seal(partial)
-    event = {
-        "event": "trial",
-        "trial": trial.id,
-        "attempt": attempt,
-        "block": trial.block,
-        "position": trial.position,
-        "cell": trial.cell,
-        "twin": trial.twin,
-        "parameters": parameters,
-        "link_seed": trial.link_seed,
-        "valid": not reasons,
-        "reasons": reasons,
-        "seconds": round(time.monotonic() - began, 4),
-    }
-    folder.append(event)
-    return event
-
-
-def _settled(tried: list[dict[str, Any]]) -> bool:
-    """Nothing more to try: a valid attempt, or as many as allowed, or a subject that says it cannot."""
-    if not tried:
-        return False
-    unsupported = any(reason["code"] == "unsupported" for reason in tried[-1]["reasons"])
-    return bool(tried[-1]["valid"]) or unsupported or len(tried) >= MAX_ATTEMPTS
-
-
-def _stop_if_hopeless(failed_in_a_row: int, event: dict[str, Any], folder: CampaignFolder) -> None:
-    if failed_in_a_row < HOPELESS_AFTER:
-        return
-    reason, logs = event["reasons"][0], folder.trial(event["trial"], event["attempt"]) / "logs"
-    raise UserError(
-        f"{HOPELESS_AFTER} trials in a row failed all their attempts, so the campaign stops. "
-        f"The last one ({event['trial']}): {reason['code']}: {reason['detail']}",
-        remedy=f"see the logs in {logs}; mend the cause and start a new campaign",
-        status=1,
-    )
-
-
-def _take_up(campaign: Campaign) -> dict[str, list[dict[str, Any]]]:
+def _take_up(campaign: Campaign) -> Attempts:
     """Attempts already made, by trial, after whatever a crash left half done has been cleared away.
 
-    A trial sealed in the instant before a crash, but not journalled, counts as the running one: it is run again.
+    A trial sealed in the instant before a crash, but not journalled, counts as one that ran: it is run again.
     """
     folder = campaign.folder
-    attempts: dict[str, list[dict[str, Any]]] = {trial.id: [] for trial in campaign.plan.trials()}
+    attempts: Attempts = {trial.id: [] for trial in campaign.plan.trials()}
     events = folder.events()
     for event in events:
         if event["event"] == "trial":

@@ -1,0 +1,16 @@
+"""A campaign as the runner sees it."""
+
+from dataclasses import dataclass
+
+from h123.catalogue import Subject
+from h123.results import CampaignFolder
+from h123.study import Plan
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A plan with the folder that holds its results."""
+
+    plan: Plan
+    subjects: dict[str, Subject]
+    folder: CampaignFolder

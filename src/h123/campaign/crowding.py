@@ -1,0 +1,51 @@
+"""The guard of the lanes: whether a trial's neighbours disturbed it. All limits are here."""
+
+from typing import Any
+
+LATENESS_LIMIT_NS = 500_000
+"""99th percentile of the link's lateness, either direction: a sixtieth of the 30 ms round trip of `medium`. Alone, on
+two processors, 0.1 to 0.2 ms were measured."""
+PRESSURE_LIMIT = 0.25
+"""Share of the run in which some process of the machine waited for a processor (PSI, some). Alone: 0.03, at
+most 0.15."""
+CLIENT_LIMIT = 0.9
+"""Of one processor, as in the audit `client-saturated`. Alone, over slow links: below 0.2."""
+
+
+def crowding(report: dict[str, Any]) -> list[dict[str, str]]:
+    """Why a trial that ran beside others does not count: reasons with the code `crowded`; none: it does."""
+    found = [_lateness(report), _pressure(report), _client(report)]
+    return [{"code": "crowded", "detail": detail} for detail in found if detail]
+
+
+def _lateness(report: dict[str, Any]) -> str | None:
+    late = [
+        (counted["lateness_ns"]["p99"], f"{link['name']}/{name}")
+        for link in report["links"]
+        for name, counted in (link.get("directions") or {}).items()
+        if counted
+    ]
+    worst, where = max(late, default=(0, ""))
+    if worst <= LATENESS_LIMIT_NS:
+        return None
+    return f"beside other trials, lateness p99 {worst / 1e6:.2f} ms is above {LATENESS_LIMIT_NS / 1e6:g} ms on {where}"
+
+
+def _pressure(report: dict[str, Any]) -> str | None:
+    machine = report["machine"]
+    if not machine.get("wall_ns"):
+        return None
+    share = machine["cpu_pressure_ns"] / machine["wall_ns"]
+    if share <= PRESSURE_LIMIT:
+        return None
+    return (
+        f"beside other trials, processes waited for a processor {share:.0%} of the time, more than {PRESSURE_LIMIT:.0%}"
+    )
+
+
+def _client(report: dict[str, Any]) -> str | None:
+    wall = report["phases_ns"]["main"]
+    used = [role["cpu"]["main_ns"] for role in report["roles"] if role["name"] == "client" and role.get("cpu")]
+    if not used or not wall or used[0] / wall < CLIENT_LIMIT:
+        return None
+    return f"beside other trials, the client used {used[0] / wall:.0%} of one processor, not below {CLIENT_LIMIT:.0%}"
