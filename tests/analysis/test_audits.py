@@ -70,6 +70,8 @@ def all_cpu(content: dict[str, Any]) -> None:
 FAULTS: list[tuple[str, Callable[[Attempt], Attempt]]] = [
     ("goodput-above-link", lambda a: summary(warm_bytes_down=3 * (a.summary.warm_bytes_down or 0))(a)),
     ("goodput-above-link", lambda a: summary(warm_bytes_up=3 * (a.summary.warm_bytes_down or 0))(a)),
+    ("request-above-link", summary(quickest_down_bytes=100_000, quickest_down_ns=78 * MS)),
+    ("request-above-link", summary(quickest_up_bytes=100_000, quickest_up_ns=78 * MS)),
     ("requests-above-littles-law", lambda a: summary(warm_ok=a.summary.warm_ok * 40)(a)),
     ("requests-above-littles-law", lambda a: parameters(rate=100.0)(summary(warm_busy_ns=500 * MS)(a))),
     ("handshake-below-round-trips", summary(handshake_min_ns=48 * MS)),

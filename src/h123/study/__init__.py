@@ -2,6 +2,7 @@
 
 from h123.study.estimate import Estimate, estimate, estimate_check
 from h123.study.foreign import Samples, Schema, Source, load_schema
+from h123.study.ledger import Claim, Ledger, ledgers_of, load_ledger
 from h123.study.network import Network
 from h123.study.parameters import Parameters
 from h123.study.plan import Plan, make_plan, parse_only
@@ -12,9 +13,11 @@ from h123.study.trial import PlannedTrial
 
 __all__ = [
     "METRICS",
+    "Claim",
     "Comparison",
     "Estimate",
     "Family",
+    "Ledger",
     "Network",
     "Parameters",
     "Plan",
@@ -27,8 +30,10 @@ __all__ = [
     "estimate_check",
     "find_network",
     "find_study",
+    "ledgers_of",
     "list_networks",
     "list_studies",
+    "load_ledger",
     "load_network",
     "load_schema",
     "load_study",

@@ -19,6 +19,11 @@ def list_studies() -> list[Path]:
     return sorted((project_root() / "studies").glob("*.yaml"))
 
 
+def list_claims() -> list[Path]:
+    """Files of published claims in claims/, by name."""
+    return sorted((project_root() / "claims").glob("*.yaml"))
+
+
 def find_network(name: str, beside: Path | None = None) -> Path:
     """The file of a network given by its name or by a path (relative to `beside`). Raises UserError."""
     return _find(name, "network", "networks", beside)

@@ -1,0 +1,114 @@
+"""Claims against arithmetic and physics: pure functions of the figures that a claim prints.
+
+A claim one of whose figures fails is impossible as printed. A claim that passes, or has no figure to check, is open:
+only a measurement decides it.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from h123.study import ledger
+from h123.units import format_bytes, format_rate, format_seconds
+
+Verdict = Literal["impossible", "open"]
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """One check: whether the printed figure can be, and the arithmetic in words."""
+
+    passed: bool
+    shown: str
+
+
+def verdict(claim: ledger.Claim) -> tuple[Verdict, list[Arithmetic]]:
+    """The claim's verdict by audit alone, and the arithmetic of each of its checks."""
+    found = [check(one) for one in claim.checks]
+    return ("open" if all(one.passed for one in found) else "impossible"), found
+
+
+def check(one: ledger.Check) -> Arithmetic:
+    """The arithmetic of one check."""
+    match one:
+        case ledger.RateCheck():
+            return _rate(one)
+        case ledger.TransferCheck():
+            return _transfer(one)
+        case ledger.LittleCheck():
+            return _little(one)
+        case ledger.PercentageCheck():
+            return _percentage(one)
+        case ledger.RankBiserialCheck():
+            return _rank_biserial(one)
+        case ledger.SmallestPCheck():
+            return _smallest_p(one)
+        case ledger.TlsCheck():
+            return _tls(one)
+
+
+def _rate(one: ledger.RateCheck) -> Arithmetic:
+    bits = one.rps * one.size * 8
+    most = one.link / (one.size * 8)
+    shown = f"{one.rps:g} requests/s x {format_bytes(one.size)} x 8 = {format_rate(bits)}"
+    return Arithmetic(
+        bits <= one.link, f"{shown}; the link carries {format_rate(one.link)}: at most {most:.4g} requests/s"
+    )
+
+
+def _transfer(one: ledger.TransferCheck) -> Arithmetic:
+    bits = one.users * one.size * 8 / (one.time / 1e9)
+    shared = f"{one.users} users x " if one.users > 1 else ""
+    shown = f"{shared}{format_bytes(one.size)} x 8 / {format_seconds(one.time / 1e9)} = {format_rate(bits)}"
+    return Arithmetic(bits <= one.link, f"{shown}; the link carries {format_rate(one.link)}")
+
+
+def _little(one: ledger.LittleCheck) -> Arithmetic:
+    """Little, Oper. Res. 9 (1961): rate = in flight / time in flight, and that is a round trip at least."""
+    most = one.in_flight / (one.round_trip / 1e9)
+    shown = f"{one.in_flight} in flight / {format_seconds(one.round_trip / 1e9)} = at most {most:g} requests/s"
+    return Arithmetic(one.rps <= most, f"{shown}; {one.rps:g} claimed")
+
+
+def _percentage(one: ledger.PercentageCheck) -> Arithmetic:
+    change, swapped = (100 * (a / b - 1) for a, b in ((one.after, one.before), (one.before, one.after)))
+    slack = 0.5 * 10**-one.digits + _rounding(one.before, one.after)
+    passed = abs(change - one.printed) <= slack
+    shown = f"{one.after:g} / {one.before:g} - 1 = {change:+.{one.digits}f} %; {one.printed:+.{one.digits}f} % printed"
+    if not passed and abs(abs(swapped) - abs(one.printed)) <= slack:
+        shown += f": the base is swapped ({one.before:g} / {one.after:g} - 1 = {swapped:+.{one.digits}f} %)"
+    return Arithmetic(passed, shown)
+
+
+def _rounding(before: float, after: float) -> float:
+    """How far, in percentage points, the ratio of two printed figures can be off, each by half its last digit.
+
+    A zero at the end is not seen (1.60 is 1.6): the doubt is the claim's.
+    """
+    shares = [0.5 * 10.0 ** -len(f"{value:.10g}".partition(".")[2]) / value for value in (before, after)]
+    return 100 * after / before * sum(shares)
+
+
+def _rank_biserial(one: ledger.RankBiserialCheck) -> Arithmetic:
+    """r = 1 - 2 U / (n m); U is a whole number, or half of one with ties (Kerby, Compr. Psychol. 3, 2014)."""
+    cells = one.first * one.second
+    nearest = min((1 - u / cells for u in range(2 * cells + 1)), key=lambda r: abs(r - one.printed))
+    passed = abs(nearest - one.printed) <= 0.5 * 10**-one.digits + 1e-12
+    shown = f"r = 1 - 2 U / {cells} with {one.first} v {one.second} runs goes in steps of 1/{cells}"
+    return Arithmetic(passed, f"{shown}, ties included: nearest to {one.printed:g} is {nearest:.{one.digits}f}")
+
+
+def _smallest_p(one: ledger.SmallestPCheck) -> Arithmetic:
+    """Mann and Whitney, Ann. Math. Statist. 18 (1947): all orders of the runs are equally likely."""
+    orders = math.comb(one.first + one.second, one.first)
+    smallest = min(1.0, 2 / orders)
+    shown = f"2 / C({one.first + one.second}, {one.first}) = 2 / {orders} = {smallest:.3g}"
+    return Arithmetic(
+        smallest <= one.alpha, f"smallest exact two-sided p: {shown}; {one.alpha:g} is said to be reached"
+    )
+
+
+def _tls(one: ledger.TlsCheck) -> Arithmetic:
+    possible = one.protocol != "h3" or one.tls == "1.3"
+    shown = "QUIC has no handshake but TLS 1.3's (RFC 9001, section 4.2)" if not possible else "both exist"
+    return Arithmetic(possible, f"HTTP/{one.protocol.removeprefix('h')} over TLS {one.tls}: {shown}")
