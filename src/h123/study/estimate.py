@@ -66,19 +66,38 @@ def estimate_check(network: Network) -> Estimate:
 
 def estimate_parameters(parameters: Parameters, networks: Mapping[str, Network]) -> Estimate:
     """Wall time and bytes of one trial with these parameters."""
-    network = networks[parameters.network]
-    path = _Path.of(network.down if parameters.method == "GET" else network.up, network, parameters.congestion)
+    path = _Path.of(networks[parameters.network], parameters.method == "POST", parameters.congestion)
     connections = _connections(parameters)
-    each = parameters.requests + parameters.warmup
     cold_requests = connections if parameters.cold else 0
-    cold_bits = _bits(parameters) if parameters.cold else 0.0
-    warm_bits = _bits(parameters) * parameters.users * each
-    seconds = TRIAL_OVERHEAD_S + cold_requests * _cold_s(parameters, path)
-    # What the connections carry by themselves, and what the link lets all of them carry together.
-    alone = path.lossy_s(cold_bits + warm_bits / connections) - path.lossy_s(cold_bits)
-    seconds += max(alone, warm_bits / path.rate_bps, _pace_s(parameters, path, each))
-    moved = (cold_requests + parameters.users * each) * _bits(parameters) / 8
-    return Estimate(seconds, round(moved / max(1 - path.loss, 0.01)))
+    cold = cold_requests * _cold_s(parameters, path)
+    warm = _warm_s(parameters, path, connections, after_bits=_bits(parameters) if parameters.cold else 0.0)
+    requests = cold_requests + parameters.users * _each(parameters)
+    moved = requests * _bits(parameters) / 8 / max(1 - path.loss, 0.01)
+    seeding, storing, moved_behind = _storage(parameters, networks, requests)
+    # Bodies pass the server as they come, so the slower of its two links sets the pace.
+    return Estimate(TRIAL_OVERHEAD_S + seeding + cold + max(warm, storing), round(moved + moved_behind))
+
+
+def _storage(parameters: Parameters, networks: Mapping[str, Network], requests: int) -> tuple[float, float, float]:
+    """Behind the server: seconds to seed what GET asks for, seconds of the warm requests, bytes."""
+    if parameters.store == "memory":
+        return 0.0, 0.0, 0.0
+    network = networks[parameters.backend_network] if parameters.backend_network else None
+    path = _Path.of(network, parameters.method == "POST", parameters.congestion)
+    # The storage's client has a connection for each request under way.
+    warm = _warm_s(parameters, path, parameters.users, after_bits=0.0)
+    if parameters.method == "POST":
+        return 0.0, warm, requests * _bits(parameters) / 8
+    seeding = _transfer_s(parameters, _Path.of(network, True, parameters.congestion))
+    return seeding, warm, (requests + 1) * _bits(parameters) / 8
+
+
+def _warm_s(parameters: Parameters, path: "_Path", connections: int, *, after_bits: float) -> float:
+    """All warm requests: what each connection carries, after its first bits, by itself; and all of them together."""
+    each = _each(parameters)
+    bits = _bits(parameters) * parameters.users * each
+    alone = path.lossy_s(after_bits + bits / connections) - path.lossy_s(after_bits)
+    return max(alone, bits / path.rate_bps, _pace_s(parameters, path, each))
 
 
 @dataclass(frozen=True)
@@ -91,7 +110,9 @@ class _Path:
     """Share of packets whose loss slows a connection down."""
 
     @classmethod
-    def of(cls, direction: Direction | None, network: Network, congestion: str) -> "_Path":
+    def of(cls, network: Network | None, up: bool, congestion: str) -> "_Path":
+        """One way through a network; None: a plain veth pair."""
+        direction = (network.up if up else network.down) if network else None
         loss = direction.loss.mean if direction and direction.loss and congestion != "bbr" else 0.0
         return cls(_round_trip_s(network), _rate_bps(direction), loss)
 
@@ -108,7 +129,17 @@ def _cold_s(parameters: Parameters, path: _Path) -> float:
     """One request on a new connection: handshake, slow start from the initial window, the transfer."""
     slow_start = math.log2(1 + parameters.size / INITIAL_WINDOW_BYTES)
     round_trips = HANDSHAKE_ROUND_TRIPS[parameters.protocol] + 1 + slow_start
-    return round_trips * path.round_trip_s + max(_bits(parameters) / path.rate_bps, path.lossy_s(_bits(parameters)))
+    return round_trips * path.round_trip_s + _transfer_s(parameters, path)
+
+
+def _transfer_s(parameters: Parameters, path: _Path) -> float:
+    """One body, after slow start."""
+    return max(_bits(parameters) / path.rate_bps, path.lossy_s(_bits(parameters)))
+
+
+def _each(parameters: Parameters) -> int:
+    """Requests of one user."""
+    return parameters.requests + parameters.warmup
 
 
 def _pace_s(parameters: Parameters, path: _Path, each: int) -> float:
@@ -130,8 +161,8 @@ def _connections(parameters: Parameters) -> int:
     return parameters.users if parameters.connections == "per-user" else parameters.connections
 
 
-def _round_trip_s(network: Network) -> float:
-    return network.round_trip_ns / 1e9 + UNSHAPED_ROUND_TRIP_S
+def _round_trip_s(network: Network | None) -> float:
+    return (network.round_trip_ns / 1e9 if network else 0.0) + UNSHAPED_ROUND_TRIP_S
 
 
 def _rate_bps(direction: Direction | None) -> float:

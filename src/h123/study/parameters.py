@@ -57,6 +57,11 @@ class Parameters(Strict):
     trial_timeout: Annotated[Duration, Field(gt=0)] = 120 * 10**9
     """Of the client's whole run."""
 
+    def networks(self) -> tuple[str, ...]:
+        """Names of the networks that the links of such a trial have, the access link's first."""
+        behind = self.backend_network if self.store != "memory" else None
+        return (self.network, behind) if behind else (self.network,)
+
     def roles(self) -> dict[Role, str]:
         """The subject in each role that a trial with these parameters has."""
         pair: dict[Role, str] = {"server": self.server, "client": self.client}

@@ -45,17 +45,17 @@ class Plan:
         return list(itertools.chain.from_iterable(self.blocks))
 
     def estimates(self) -> dict[str, Estimate]:
-        """Every trial's cost by its id; the first over a network in each block carries that network's link check."""
+        """Every trial's cost by its id; the first over its networks in each block carries their link checks."""
         costs: dict[str, Estimate] = {}
         for block in self.blocks:
-            checked: set[str] = set()
+            checked: set[tuple[str, ...]] = set()
             for trial in block:
-                name = trial.parameters.network
-                network = self.study.networks[name]
+                names = trial.parameters.networks()
                 costs[trial.id] = estimate(trial, self.study.networks)
-                if name not in checked:
-                    costs[trial.id] += estimate_check(network)
-                    checked.add(name)
+                if names not in checked:
+                    for name in names:
+                        costs[trial.id] += estimate_check(self.study.networks[name])
+                    checked.add(names)
         return costs
 
 
