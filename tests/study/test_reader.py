@@ -59,6 +59,7 @@ BAD = [
     ("twin: h2", "twin: h4", 20, ["twin 'h4' is not a level of 'protocol'"]),
     ("  twin: h2\n", "", 17, ["`compare.twin` is missing"]),
     ("margin: 5%", "margin: 500%", 21, ["outside 0 to 1"]),
+    ("margin: 5%", "as_published: maybe", 21, ["as_published: must be a valid boolean"]),
     ("margin: 5%", "margin: 0", 21, ["margin: must be greater than 0"]),
     ("holm", "bonferroni", 23, ["'bonferroni' is not known", "holm, bh"]),
     ("metrics: [latency]", "metrics: [latncy]", 23, ["'latncy'", "did you mean latency?"]),
