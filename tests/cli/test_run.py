@@ -4,6 +4,7 @@ import json
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,13 +13,13 @@ from cli.conftest import Tool
 pytestmark = pytest.mark.usefixtures("leaves_nothing_behind")
 
 
-def _events(out: Path) -> list[dict[str, object]]:
+def _events(out: Path) -> list[dict[str, Any]]:
     journal = out / "journal.jsonl"
     lines = journal.read_text().splitlines() if journal.exists() else []
     return [json.loads(line) for line in lines]
 
 
-def _trials(out: Path) -> list[dict[str, object]]:
+def _trials(out: Path) -> list[dict[str, Any]]:
     return [event for event in _events(out) if event["event"] == "trial"]
 
 
@@ -73,6 +74,39 @@ def test_killed_tool_takes_the_running_trial_with_it(h123: Tool) -> None:
     _until_trials(h123.folder / "out", 1)
     process.kill()
     process.communicate()  # and the fixture looks for what is left
+
+
+def test_lanes_end_with_a_report_and_say_who_ran_beside_whom(h123: Tool) -> None:
+    done = h123("run", "smoke", "--out", "out", "--lanes", "2", timeout=120)
+    assert done.returncode == 0, done.stderr
+    trials = _trials(h123.folder / "out")
+    assert {trial["trial"] for trial in trials if trial["valid"]} == {trial["trial"] for trial in trials}
+    together = [trial for trial in trials if not trial["alone"]]
+    assert {trial["lane"] for trial in together} == {1, 2}
+    assert all(trial["cell"]["network"] == "medium" for trial in together)
+    verdicts = json.loads((h123.folder / "out/verdicts.json").read_text())
+    failed = {audit["audit"]: audit["failed"] for audit in verdicts["audit_summary"]}
+    assert failed["order-unrecorded"] == 0
+
+
+@pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL])
+def test_blow_amid_lanes_loses_at_most_the_running_trials(h123: Tool, blow: signal.Signals) -> None:
+    out = h123.folder / "out"
+    process = h123.start("run", "smoke", "--only", "network=medium", "--blocks", "3", "--lanes", "2", "--out", "out")
+    deadline = time.monotonic() + 60
+    while len(list(out.glob("trials/*.partial"))) < 2 or len(_trials(out)) < 2:
+        assert time.monotonic() < deadline, "never two at once"
+        time.sleep(0.01)
+    process.send_signal(blow)
+    process.communicate(timeout=20)
+    assert process.returncode == (-blow if blow == signal.SIGKILL else 130)
+    before = _trials(out)
+    done = h123("run", "--out", "out", "--lanes", "2", timeout=120)
+    assert done.returncode == 0, done.stderr
+    after = _trials(out)
+    assert after[: len(before)] == before
+    valid = [trial["trial"] for trial in after if trial["valid"]]
+    assert len(valid) == len(set(valid)) == 12
 
 
 def test_resuming_another_study_is_refused(h123: Tool) -> None:

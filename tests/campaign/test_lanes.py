@@ -1,0 +1,185 @@
+"""Trials at once: the rule as a pure function, and the course of a campaign with lanes on a scripted engine."""
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from campaign.scripted import ScriptedEngine
+from campaign.test_runner import LATE, Silent, go_on, start
+from h123.campaign import Campaign, Lanes, run_campaign
+from h123.campaign.crowding import crowding
+from h123.campaign.lanes import TRIALS_ALONE, automatic_lanes
+from h123.campaign.progress import Forecast, Standing
+
+IDLE = {"cpus": 2, "wall_ns": 2_000_000_000, "busy_ns": 200_000_000, "cpu_pressure_ns": 0}
+PRESSED = {**IDLE, "cpu_pressure_ns": 1_000_000_000}
+
+
+def events(campaign: Campaign) -> list[dict[str, Any]]:
+    return [event for event in campaign.folder.events() if event["event"] == "trial"]
+
+
+@pytest.mark.parametrize(
+    ("rate", "cpus", "busy", "lanes"),
+    [
+        (10e6, 2, None, 6),  # three a processor at most
+        (50e6, 2, None, 4),  # 200 Mbit/s over all
+        (100e6, 1, None, 1),
+        (1e9, 2, None, 1),
+        (None, 64, 0.0, 1),  # nothing limits the link
+        (10e6, 2, 0.1, 3),  # 35 % of the processors
+        (10e6, 2, 0.9, 1),
+        (10e6, 2, 0.0, 6),
+        (20e6, 16, 0.01, 35),
+    ],
+)
+def test_automatic_choice(rate: float | None, cpus: int, busy: float | None, lanes: int) -> None:
+    assert automatic_lanes(rate, cpus, busy) == lanes
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 9])
+def test_never_more_at_once_and_unshaped_ones_alone(tmp_path: Path, most: int) -> None:
+    campaign, engine = start(tmp_path), ScriptedEngine(machine=IDLE)
+    outcome = run_campaign(campaign, engine, Silent(), most)
+    assert outcome.valid == 16
+    assert max(map(len, engine.abreast)) == min(most, 4)  # a block has four shaped trials
+    for together in engine.abreast:
+        assert len({name.partition("-")[0] for name in together}) == 1, "of two blocks"
+        assert len(together) == 1 or not any("-lan-" in name for name in together)
+    assert sorted(engine.ran) == sorted((t.id, 1) for t in campaign.plan.trials())
+
+
+def test_each_kind_starts_in_the_planned_order_and_the_journal_tells(tmp_path: Path) -> None:
+    campaign, engine = start(tmp_path), ScriptedEngine(machine=IDLE)
+    run_campaign(campaign, engine, Silent(), 2)
+    for network in ("lan", "poor"):
+        planned = [t.id for t in campaign.plan.trials() if t.parameters.network == network]
+        assert [name for name, _ in engine.ran if f"-{network}-" in name] == planned
+    for block, found in itertools.groupby(events(campaign), lambda e: e["block"]):
+        ran = list(found)
+        assert sorted(e["position"] for e in ran) == list(range(1, 9)), block
+        assert all(e["alone"] == (e["parameters"]["network"] == "lan") for e in ran)
+        assert {e["lane"] for e in ran if not e["alone"]} == {1, 2}
+    by_place = sorted(events(campaign), key=lambda e: (e["block"], e["position"]))
+    assert [e["trial"] for e in by_place] == [name for name, _ in engine.ran]
+
+
+def test_link_is_checked_once_a_block_however_many_start_together(tmp_path: Path) -> None:
+    campaign, engine = start(tmp_path), ScriptedEngine(machine=IDLE)
+    run_campaign(campaign, engine, Silent(), 4)
+    firsts = [next(t.id for t in block if t.parameters.network == "poor") for block in campaign.plan.blocks]
+    assert engine.checked == firsts
+
+
+def test_crowded_trial_is_kept_and_repeated_alone(tmp_path: Path) -> None:
+    campaign, engine = start(tmp_path), ScriptedEngine(machine=PRESSED)
+    assert run_campaign(campaign, engine, Silent(), 2).valid == 16
+    crowded = [e for e in events(campaign) if not e["valid"]]
+    assert crowded
+    for event in crowded:
+        assert [r["code"] for r in event["reasons"]] == ["crowded"]
+        assert not event["alone"]
+        again = next(e for e in events(campaign) if (e["trial"], e["attempt"]) == (event["trial"], 2))
+        assert again["valid"]
+        assert again["alone"]
+
+
+def test_repeats_run_alone(tmp_path: Path) -> None:
+    campaign = start(tmp_path)
+    victims = {t.id for t in campaign.plan.trials() if t.parameters.network == "poor" and not t.twin}
+    engine = ScriptedEngine(lambda trial, n: [LATE] if trial["id"] in victims and n < 3 else [], machine=IDLE)
+    assert run_campaign(campaign, engine, Silent(), 4).valid == 16
+    repeats = [e for e in events(campaign) if e["attempt"] > 1]
+    assert len(repeats) == 2 * len(victims)
+    assert all(e["alone"] for e in repeats)
+
+
+@pytest.mark.parametrize("stopped_after", [0, 5, 6, 13])
+def test_interrupted_amid_lanes_goes_on_with_exactly_the_missing(tmp_path: Path, stopped_after: int) -> None:
+    campaign, count = start(tmp_path), itertools.count()
+
+    def interrupt(_trial: dict[str, Any], _attempt: int) -> list[dict[str, str]]:
+        if next(count) == stopped_after:
+            raise KeyboardInterrupt
+        return []
+
+    with pytest.raises(KeyboardInterrupt):
+        run_campaign(campaign, ScriptedEngine(interrupt, IDLE), Silent(), 3)
+    assert campaign.folder.events()[-1]["event"] == "interrupted"
+    kept = [e["trial"] for e in events(campaign)]
+    assert len(kept) == stopped_after
+    second = ScriptedEngine(machine=IDLE)
+    assert go_on(tmp_path, second).valid == 16
+    assert {name for name, _ in second.ran} == {t.id for t in campaign.plan.trials()} - set(kept)
+    assert len(events(campaign)) == 16
+    assert not list((tmp_path / "out/trials").glob("*.partial"))
+
+
+def test_short_campaign_runs_one_after_the_other_by_itself(tmp_path: Path) -> None:
+    campaign, engine = start(tmp_path), ScriptedEngine(machine=IDLE)
+    run_campaign(campaign, engine, Silent())
+    assert [name for name, _ in engine.ran] == [t.id for t in campaign.plan.trials()]
+    assert max(map(len, engine.abreast)) == 1
+
+
+@pytest.mark.parametrize(("busy", "abreast"), [(0.1, 3), (0.9, 1)])
+def test_long_campaign_measures_headroom_alone_and_then_uses_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, busy: float, abreast: int
+) -> None:
+    monkeypatch.setattr("h123.campaign.lanes.SHORT_CAMPAIGN_S", 0.0)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+    campaign = start(tmp_path)
+    engine = ScriptedEngine(machine={**IDLE, "busy_ns": int(busy * IDLE["wall_ns"] * IDLE["cpus"])})
+    run_campaign(campaign, engine, Silent())
+    poor = [together for together in engine.abreast if "-poor-" in together[-1]]
+    assert [len(together) for together in poor[: TRIALS_ALONE + 1]] == [1] * (TRIALS_ALONE + 1)
+    assert max(map(len, poor)) == abreast
+
+
+def report(p99: int = 0, pressure: float = 0.0, client: float = 0.0) -> dict[str, Any]:
+    lateness = {"lateness_ns": {"p99": p99}}
+    return {
+        "links": [{"name": "access", "directions": {"up": {"lateness_ns": {"p99": 0}}, "down": lateness}}],
+        "machine": {"wall_ns": 10**9, "cpu_pressure_ns": int(pressure * 10**9)},
+        "phases_ns": {"main": 10**9},
+        "roles": [{"name": "client", "cpu": {"main_ns": int(client * 10**9)}}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (report(p99=500_000, pressure=0.25, client=0.89), None),
+        (report(p99=500_001), "lateness p99"),
+        (report(pressure=0.26), "waited for a processor"),
+        (report(client=0.9), "the client used 90%"),
+    ],
+)
+def test_limits_of_crowding(given: dict[str, Any], says: str | None) -> None:
+    found = crowding(given)
+    assert [reason["code"] for reason in found] == (["crowded"] if says else [])
+    assert says is None or says in found[0]["detail"]
+
+
+def test_forecast_and_plan_count_what_runs_at_once(tmp_path: Path) -> None:
+    plan = start(tmp_path).plan
+    lanes = Lanes.of(plan, 4, cpus=2)
+    forecast = Forecast({t.id: 2.0 for t in plan.trials()})
+    assert forecast.left(plan.trials(), lanes.width) == pytest.approx(8 * 2.0 + 8 * 2.0 / 4)
+    costs = {t.id: plan.estimates()[t.id].seconds / (1 if t.parameters.network == "lan" else 4) for t in plan.trials()}
+    assert lanes.seconds(plan) == pytest.approx(sum(costs.values()))
+
+
+def test_standing_names_all_that_run(tmp_path: Path) -> None:
+    seen: list[Standing] = []
+
+    class Watching(Silent):
+        def show(self, *given: Any) -> None:
+            seen.extend(given)
+
+    run_campaign(start(tmp_path), ScriptedEngine(machine=IDLE), Watching(), 2)
+    assert {len(standing.running) for standing in seen} == {1, 2}
+    assert seen[0].left_s > seen[-1].left_s > 0
+    assert all(standing.total == 16 for standing in seen)
