@@ -8,10 +8,11 @@ from scipy.stats import kruskal, mannwhitneyu
 
 from h123.analysis import analyse
 from h123.analysis.published.agreement import beside
+from h123.analysis.published.document import factor_tests
 from h123.results import CampaignFolder, connect
+from h123.study import Study, make_plan
 from synthetic import Scenario, make_campaign
 
-LOADS = {"light": {"users": 4, "requests": 5}, "heavy": {"users": 8, "requests": 10}}
 SCENARIO = Scenario(
     seed=5,
     blocks=6,
@@ -79,6 +80,27 @@ def test_kruskal_wallis_of_every_factor(campaign: tuple[CampaignFolder, dict[str
     groups = [np.concatenate([requests(folder, n, p) for p in ("h2", "h3")]) for n in ("lan", "medium", "poor")]
     assert (found["h"], found["df"]) == (pytest.approx(kruskal(*groups).statistic), 2)
     assert [(g["level"], g["n"]) for g in found["groups"]] == [("lan", 240), ("medium", 240), ("poor", 240)]
+
+
+def test_factors_are_tested_within_each_method(campaign: tuple[CampaignFolder, dict[str, Any]]) -> None:
+    """As in the paper: network, load and protocol for POST and for GET apart, and method itself not at all."""
+    content = dict(campaign[0].study)
+    content["factors"] = {**content["factors"], "method": {m: {"method": m} for m in ("POST", "GET")}}
+    content["settings"] = {name: value for name, value in content["settings"].items() if name != "method"}
+    plan = make_plan(Study.from_resolved(content), blocks=1, seed=1)
+    random = np.random.default_rng(3)
+    cells = {tuple(sorted(trial.cell.items())): trial.cell for trial in plan.blocks[0]}
+    runs = {key: [random.lognormal(cell["method"] == "POST", 1, 20)] for key, cell in cells.items()}
+    tests = list(factor_tests(plan, "latency", runs))
+    assert [(t["within"], t["factor"]) for t in tests] == [
+        ({"method": method}, factor) for method in ("POST", "GET") for factor in ("protocol", "network")
+    ]
+    groups = [
+        np.concatenate([runs[k][0] for k, c in cells.items() if c["method"] == "GET" and c["protocol"] == p])
+        for p in ("h2", "h3")
+    ]
+    assert tests[2]["h"] == pytest.approx(kruskal(*groups).statistic)
+    assert sum(group["n"] for group in tests[2]["groups"]) == 120
 
 
 def test_runs_that_differ_make_pooled_differences_that_are_none(

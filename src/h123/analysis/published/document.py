@@ -33,7 +33,7 @@ def as_published(folder: CampaignFolder, plan: Plan, judged: Sequence[Row], *, u
     for metric in (name for name in METRICS if name != "throughput" or "size" not in unknown):
         runs = {_key(cell): pooled.runs(cell, metric) for cell in _treatments(plan)}
         comparisons += _comparisons(plan, metric, runs, folder.seed)
-        tests += _factor_tests(plan, metric, runs)
+        tests += factor_tests(plan, metric, runs)
     asked = plan.study.compare
     sound = {(_key(c["cell"]), c["metric"], c["a"], c["b"]): c for c in judged if not c["twin"]}
     for row in comparisons:
@@ -106,7 +106,7 @@ def _note(sides: list[Row]) -> str | None:
     )
 
 
-def _factor_tests(plan: Plan, metric: str, runs: Runs) -> Iterator[Row]:
+def factor_tests(plan: Plan, metric: str, runs: Runs) -> Iterator[Row]:
     """Kruskal-Wallis for each factor that varies, all else pooled; within each method where methods vary."""
     treatments, factors = _treatments(plan), plan.study.factors
     strata = [{STRATUM: level} for level in factors[STRATUM]] if STRATUM in factors else [{}]
