@@ -24,6 +24,7 @@ test: setup $(VENV)/dev.stamp ## all tests that fit in a few minutes
 	@PYTHONPATH=src $(PY) -m pytest -m "not heavy"
 
 test-all: test ## also the long and heavy ones
+	@cd subjects/go-rest && go vet ./... && go test ./...
 	@PYTHONPATH=src $(PY) -m pytest -m heavy
 
 bench: setup ## the figures the documentation states: link accuracy, overhead, analysis speed
@@ -37,7 +38,7 @@ lint: setup $(VENV)/dev.stamp ## ruff, mypy, clippy, rustfmt, gofmt, go vet
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy
 	@cd lab && cargo fmt --all --check && cargo clippy --workspace --all-targets --release --locked --quiet -- -D warnings
-	@cd subjects/go && test -z "$$(gofmt -l .)" || { cd subjects/go && gofmt -l . && exit 1; }
+	@cd subjects && test -z "$$(gofmt -l .)" || { cd subjects && gofmt -l . && exit 1; }
 	@cd subjects/go && go vet ./...
 
 clean: ## remove everything built (campaigns stay)

@@ -56,7 +56,7 @@ class Course:
         self._lanes, self._attempts = lanes, attempts
         self._forecast = Forecast({trial: cost.seconds for trial, cost in campaign.plan.estimates().items()})
         self._running: dict[Path, _Running] = {}
-        self._checked: set[tuple[int, str]] = set()
+        self._checked: set[tuple[int, tuple[str, ...]]] = set()
         self._failed_in_a_row = 0
 
     def run(self, block: Sequence[PlannedTrial]) -> None:
@@ -95,10 +95,10 @@ class Course:
         self._display.show(self._standing())
 
     def _unchecked(self, trial: PlannedTrial) -> bool:
-        """A link is checked once a block, and again before a trial is repeated."""
-        network = trial.parameters.network
-        checking = {r.trial.parameters.network for r in self._running.values() if r.check}
-        return (trial.block, network) not in self._checked and network not in checking
+        """A trial's links are checked once a block, and again before a trial is repeated."""
+        networks = trial.parameters.networks()
+        checking = {r.trial.parameters.networks() for r in self._running.values() if r.check}
+        return (trial.block, networks) not in self._checked and networks not in checking
 
     def _end(self, folder: Path) -> PlannedTrial:
         """The attempt in `folder` has ended: it is judged, sealed and journalled. Returns its trial."""
@@ -136,7 +136,7 @@ class Course:
         trial = running.trial
         if event["valid"]:
             self._failed_in_a_row = 0
-            self._checked.add((trial.block, trial.parameters.network))
+            self._checked.add((trial.block, trial.parameters.networks()))
         elif settled(self._attempts[trial.id]):
             self._failed_in_a_row += 1
             _stop_if_hopeless(self._failed_in_a_row, event, self._campaign.folder)
