@@ -146,7 +146,9 @@ def _run_trial(campaign: Campaign, engine: Engine, trial: PlannedTrial, attempt:
     engine.run(partial)
     report = json.loads((partial / "report.json").read_text(encoding="utf-8"))
     parameters = trial.parameters.model_dump(mode="json")
-    reasons = report["reasons"] + ingest(partial, parameters)
+    # What samples lack after a failure is its consequence, not another reason.
+    missing = ingest(partial, parameters)
+    reasons = report["reasons"] or missing
     folder.seal(partial)
     event = {
         "event": "trial",
