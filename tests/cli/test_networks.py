@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from cli.conftest import Tool
 
+from cli.conftest import Tool
 from h123.study import list_networks
 
 STUDY = """\
