@@ -6,7 +6,7 @@
 //! configured number.
 
 use anyhow::Result;
-use h123_link::{Direction, Udp};
+use h123_link::{Direction, Rate, Udp};
 use serde::Serialize;
 
 use crate::network::Emulated;
@@ -109,6 +109,16 @@ fn allowed(delay_ns: u64, least_ns: u64, share: f64) -> u64 {
     least_ns.max((delay_ns as f64 * share) as u64)
 }
 
+/// On a trace, a packet that misses an opportunity by the microseconds between the sender's stamp and the link's waits
+/// for the next one.
+fn longest_wait_ns(direction: &Direction) -> u64 {
+    let Some(Rate::Trace { trace_ms, .. }) = &direction.rate else {
+        return 0;
+    };
+    let gaps = trace_ms.windows(2).map(|pair| pair[1] - pair[0]);
+    gaps.chain(trace_ms.first().copied()).max().unwrap_or(0) * 1_000_000
+}
+
 impl DelayCheck {
     fn failure(&self, direction: &Direction) -> Option<String> {
         let error = self.error_ns.as_ref()?;
@@ -129,7 +139,7 @@ impl DelayCheck {
                     direction.delay_ns,
                     tolerance::DELAY_P99_NS,
                     tolerance::DELAY_P99_SHARE,
-                ),
+                ) + longest_wait_ns(direction),
             ),
         ];
         let (name, error, limit) = limits

@@ -18,7 +18,7 @@ use crate::trial::{Role, RoleKind, Trial};
 const READY_TIMEOUT_NS: u64 = 10_000_000_000;
 const STOP_TIMEOUT_NS: u64 = 3_000_000_000;
 /// Between two looks at a service that is getting ready.
-const READY_POLL_NS: u64 = 1_000_000;
+const READY_POLL_NS: u64 = 4_000_000;
 /// A command that opens no port counts as ready after this time (`exec` only).
 const GRACE_NS: u64 = 1_000_000_000;
 /// Exit status by which a role says that it cannot do what is asked.

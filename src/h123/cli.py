@@ -4,6 +4,7 @@ import datetime as dt
 import errno
 import json
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Callable
@@ -116,7 +117,7 @@ def run(
     try:
         outcome = run_campaign(campaign, LocalEngine(), display_for(err_console), lanes)
     except KeyboardInterrupt:
-        err_console.print(f"\nInterrupted. Finished trials are kept. Go on with:\n  h123 run --out {folder.path}")
+        _say(f"\nInterrupted. Finished trials are kept. Go on with:\n  h123 run --out {shlex.quote(str(folder.path))}")
         raise typer.Exit(130) from None
     _conclude(folder)
     _complain(outcome, folder)
@@ -259,28 +260,33 @@ def lab_bench() -> None:
     _become_lab(["bench"])
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        out_console.print(f"h123 {__version__}", highlight=False)
+        raise typer.Exit
+
+
 @app.callback()
 def root(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and end.", is_eager=True)] = False,
+    _version: Annotated[
+        bool, typer.Option("--version", help="Print the version and end.", is_eager=True, callback=_print_version)
+    ] = False,
 ) -> None:
     """Shared by all commands."""
-    if version:
-        out_console.print(f"h123 {__version__}")
-        raise typer.Exit
 
 
 def main() -> None:
     """Entry point: every expected failure ends as one message and an exit status."""
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        app()
+        app(prog_name="h123")
     except UserError as error:
         _fail(error.message, error.remedy, error.status)
     except KeyboardInterrupt:
         _fail("interrupted", None, 130)
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EACCES, errno.EROFS, errno.EDQUOT):
-            raise
+        if error.filename is None and error.errno != errno.ENOSPC:
+            raise  # not about a file that the person named, so a defect: the traceback is wanted
         remedy = "free some space, then go on with `h123 run --out DIR`" if error.errno == errno.ENOSPC else None
         _fail(f"{error.filename or 'a file'}: {error.strerror}", remedy, 1)
 

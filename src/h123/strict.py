@@ -12,8 +12,8 @@ def choose(word: object, allowed: Iterable[object]) -> str:
     """What may stand in place of `word`: a near miss if there is one, and the whole list."""
     names = [str(name) for name in allowed]
     close = difflib.get_close_matches(str(word), names, n=1)
-    hint = f"did you mean {close[0]}? " if close else ""
-    return f"{hint}Allowed: {', '.join(names)}" if names else "nothing is allowed here"
+    hint = f"did you mean {close[0]}? Allowed" if close else "allowed"
+    return f"{hint}: {', '.join(names)}" if names else "nothing is allowed here"
 
 
 class Strict(BaseModel):

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,22 +13,35 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
+TAG = f"H123_TEST_RUN={os.getpid()}"
+"""In the environment of every process that a test starts, and so of all that come of it."""
+
+
 @dataclass(frozen=True)
 class Tool:
     """`h123` in a working directory of the test's own."""
 
     folder: Path
 
-    def start(self, *arguments: str, **options: object) -> "subprocess.Popen[str]":
+    def start(self, *arguments: str) -> "subprocess.Popen[str]":
         command = [sys.executable, "-m", "h123", *arguments]
-        env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "200"}
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        return subprocess.Popen(command, cwd=self.folder, env=env, **{**pipes, **options})  # type: ignore[call-overload,no-any-return]
+        name, _, value = TAG.partition("=")
+        paths = {"PYTHONPATH": str(ROOT / "src"), "TMPDIR": str(self.temporary)}
+        env = {**os.environ, **paths, "COLUMNS": "200", name: value}
+        self.temporary.mkdir(exist_ok=True)
+        return subprocess.Popen(
+            command, cwd=self.folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
 
     def __call__(self, *arguments: str, timeout: float = 60) -> "subprocess.CompletedProcess[str]":
         process = self.start(*arguments)
         out, err = process.communicate(timeout=timeout)
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+    @property
+    def temporary(self) -> Path:
+        """The tool's TMPDIR."""
+        return self.folder / "tmp"
 
 
 @pytest.fixture
@@ -37,46 +49,33 @@ def h123(tmp_path: Path) -> Tool:
     return Tool(tmp_path)
 
 
-def _ours() -> set[str]:
-    """Command lines of all processes of the lab and its subjects."""
+def _processes() -> set[str]:
+    """What the tests have started and still runs. The lab's namespaces have no names: they last as long as these."""
     found = set()
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if "h123-lab" in line or "h123-go" in line:
-            found.add(f"{entry.name} {line}")
-    return found
-
-
-def _namespaces() -> set[str]:
-    found = set()
-    for entry in Path("/proc").glob("[0-9]*/ns/*"):
-        try:
-            if entry.name in ("net", "mnt", "pid"):
-                found.add(str(entry.readlink()))
+            if entry.name != str(os.getpid()) and TAG.encode() in (entry / "environ").read_bytes().split(b"\0"):
+                found.add((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
         except OSError:
             continue
     return found
 
 
-def _traces() -> dict[str, set[str]]:
+def _traces(tool: Tool) -> dict[str, set[str]]:
     return {
-        "processes": _ours(),
-        "namespaces": _namespaces(),
+        "processes": _processes(),
         "devices": {path.name for path in Path("/sys/class/net").iterdir()},
         "mounts": set(Path("/proc/self/mounts").read_text().splitlines()),
-        "temporary": {p.name for p in Path(tempfile.gettempdir()).iterdir() if "h123" in p.name},
+        "temporary": {path.name for path in tool.temporary.glob("*")},
     }
 
 
 @pytest.fixture
-def leaves_nothing_behind() -> Iterator[None]:
-    """Fails the test if processes, namespaces, devices, mounts or temporary folders remain a moment after it."""
-    before = _traces()
+def leaves_nothing_behind(h123: Tool) -> Iterator[None]:
+    """Fails the test if processes (with them namespaces), devices, mounts or temporary files remain a moment after."""
+    before = _traces(h123)
     yield
     deadline = time.monotonic() + 5  # the kernel takes namespaces down in its own time
-    while any((left := {kind: found - before[kind] for kind, found in _traces().items()}).values()):
+    while any((left := {kind: found - before[kind] for kind, found in _traces(h123).items()}).values()):
         assert time.monotonic() < deadline, left
         time.sleep(0.05)

@@ -106,7 +106,9 @@ class Course:
         trial, tried = running.trial, self._attempts[running.trial.id]
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         parameters = trial.parameters.model_dump(mode="json")
-        reasons = report["reasons"] + ingest(folder, parameters) + ([] if running.alone else crowding(report))
+        # What samples lack after a failure is its consequence, not another reason.
+        missing = ingest(folder, parameters)
+        reasons = (report["reasons"] or missing) + ([] if running.alone else crowding(report))
         self._campaign.folder.seal(folder)
         event = {
             "event": "trial",

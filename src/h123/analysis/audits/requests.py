@@ -66,8 +66,8 @@ def protocol_wrong(attempt: Attempt) -> Finding | None:
 
 
 def tls_wrong(attempt: Attempt) -> Finding | None:
-    """Every connection is TLS 1.3, as the client records it."""
-    if attempt.imported:
+    """Every connection is TLS 1.3, as the client records it. Nothing to check if no request was answered."""
+    if attempt.imported or attempt.summary.protocol_min is None:
         return None
     versions = [str(kind.get("version")) for kind in (attempt.facts or {}).get("tls", [])]
     detail = f"TLS {', '.join(dict.fromkeys(versions))}" if versions else "the client recorded no TLS version"
