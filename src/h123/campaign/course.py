@@ -110,7 +110,7 @@ class Course:
         missing = ingest(folder, parameters)
         reasons = (report["reasons"] or missing) + ([] if running.alone else crowding(report))
         self._campaign.folder.seal(folder)
-        event = {
+        event: Event = {
             "event": "trial",
             "trial": trial.id,
             "attempt": running.attempt,
