@@ -18,6 +18,25 @@ MEASURED_S = {
 }
 
 
+REST_S = {
+    # Wall time of trials of studies/rest-api.yaml with one request a user, without link checks: means of 1 or 2.
+    ("medium", "h2", "POST", "2MB", 5): 14.6,
+    ("medium", "h2", "GET", "2MB", 5): 13.1,
+    ("medium", "h3", "POST", "2MB", 5): 10.1,
+    ("medium", "h3", "GET", "2MB", 5): 8.7,
+    ("poor", "h2", "POST", "2MB", 5): 56.4,
+    ("poor", "h2", "GET", "2MB", 5): 45.3,
+    ("poor", "h3", "POST", "2MB", 5): 34.4,
+    ("poor", "h3", "GET", "2MB", 5): 28.3,
+    ("lan", "h2", "POST", "10MB", 20): 2.3,
+    ("lan", "h2", "GET", "10MB", 20): 1.2,
+    ("lan", "h3", "POST", "10MB", 20): 4.7,
+    ("lan", "h3", "GET", "10MB", 20): 1.7,
+}
+MISPLACED_S = {("POST", 5): 4.6, ("POST", 20): 17.2, ("GET", 5): 2.4, ("GET", 20): 2.5}
+"""The same of studies/misplaced-tc.yaml, 2 MB over HTTP/2 at medium."""
+
+
 def seconds(network: str = "poor", **changes: Any) -> float:
     return estimate_parameters(parameters(network, **changes), networks()).seconds
 
@@ -34,6 +53,22 @@ def parameters(network: str, **changes: Any) -> Parameters:
 @pytest.mark.parametrize(("network", "protocol"), MEASURED_S)
 def test_within_half_of_what_was_measured(network: str, protocol: str) -> None:
     assert 1 / 1.5 < seconds(network, protocol=protocol) / MEASURED_S[network, protocol] < 1.5
+
+
+@pytest.mark.parametrize("case", REST_S)
+def test_the_rest_study_takes_what_it_took(case: tuple[str, str, str, str, int]) -> None:
+    network, protocol, method, size, users = case
+    values = {"protocol": protocol, "method": method, "size": size, "users": users}
+    expected = seconds(network, **values, requests=1, store="gcs", cold=False)
+    assert 1 / 1.5 < expected / REST_S[case] < 1.5
+
+
+@pytest.mark.parametrize("case", MISPLACED_S)
+def test_a_slow_storage_sets_the_pace(case: tuple[str, int]) -> None:
+    behind = {"store": "gcs", "backend_network": "egress-medium"}
+    method, users = case
+    expected = seconds("lan", method=method, size="2MB", users=users, requests=1, cold=False, **behind)
+    assert 1 / 1.5 < expected / MISPLACED_S[case] < 1.5
 
 
 def test_a_plain_veth_takes_no_time_to_speak_of() -> None:

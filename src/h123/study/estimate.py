@@ -3,14 +3,15 @@
 An estimate to plan an afternoon by, not a prediction of results. It adds up handshakes and cold requests (round trips,
 slow start), then the warm requests at the tightest of these limits:
 
-* the link's rate;
+* the link's rate, and that of the link to the storage behind the server;
+* what the subjects' processors get through;
 * the loss-limited rate of the connections in use (Mathis, Semke, Mahdavi, Ott, The macroscopic behavior of the TCP
   congestion avoidance algorithm, CCR 27(3), 1997) from each one's first loss on, after 1/p packets on average;
 * one round trip and one serialisation for each of a user's requests, which follow one another (closed loop);
 * the rate of requests asked for (open loop).
 
-Left out: queueing delay, retransmission timeouts, blackouts, timed changes, blocked UDP, CPU time of the subjects
-beyond a plain veth's limit, and differences between congestion controllers, except that bbr ignores random loss.
+Left out: queueing delay, retransmission timeouts, blackouts, timed changes, blocked UDP, and differences between
+congestion controllers, except that bbr ignores random loss.
 """
 
 import math
@@ -29,8 +30,17 @@ INITIAL_WINDOW_BYTES = 10 * MSS_BYTES
 """RFC 6928."""
 HANDSHAKE_ROUND_TRIPS = {"h1": 2, "h2": 2, "h3": 1}
 """Before the first request: TCP and TLS 1.3, or QUIC."""
-UNSHAPED_BPS = 1e9
-"""What the subjects themselves manage over a plain veth pair, about."""
+UNSHAPED_BPS = 2e9
+"""More than subjects manage over a plain veth pair."""
+PROCESSED_BPS = {
+    ("h1", "GET"): 1.6e9,
+    ("h1", "POST"): 0.9e9,
+    ("h2", "GET"): 1.6e9,
+    ("h2", "POST"): 0.9e9,
+    ("h3", "GET"): 1.1e9,
+    ("h3", "POST"): 0.4e9,
+}
+"""What client, server and storage get through on two cores, about; measured with studies/rest-api.yaml (h1: as h2)."""
 UNSHAPED_ROUND_TRIP_S = 0.0003
 TRIAL_OVERHEAD_S = 0.2
 """Namespaces, server start, client start, tear-down, files; measured."""
@@ -75,7 +85,8 @@ def estimate_parameters(parameters: Parameters, networks: Mapping[str, Network])
     moved = requests * _bits(parameters) / 8 / max(1 - path.loss, 0.01)
     seeding, storing, moved_behind = _storage(parameters, networks, requests)
     # Bodies pass the server as they come, so the slower of its two links sets the pace.
-    return Estimate(TRIAL_OVERHEAD_S + seeding + cold + max(warm, storing), round(moved + moved_behind))
+    processing = requests * _bits(parameters) / PROCESSED_BPS[parameters.protocol, parameters.method]
+    return Estimate(TRIAL_OVERHEAD_S + seeding + cold + max(warm, storing, processing), round(moved + moved_behind))
 
 
 def _storage(parameters: Parameters, networks: Mapping[str, Network], requests: int) -> tuple[float, float, float]:

@@ -1,0 +1,92 @@
+"""What lanes save and what they do to results: `python bench/lanes.py [N]`, about 3 minutes (N lanes, 4 by default).
+
+Runs each block of bench/lanes.yaml twice in turn, one trial after the other and N at once, with the same link seeds.
+Prints the time both took, and the ratio of latencies with lanes / without, by block over all treatments, with its exact
+interval: equivalent if that lies within the margin of 5 %. Ends with status 1 if not.
+"""
+
+import datetime as dt
+import json
+import math
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from h123.analysis.estimate import hodges_lehmann
+
+ROOT = Path(__file__).resolve().parents[1]
+BLOCKS, MARGIN = 6, 0.05
+
+
+def main(arguments: list[str]) -> int:
+    lanes = int(arguments[0]) if arguments else 4
+    with tempfile.TemporaryDirectory() as folder:
+        alone, together = Path(folder) / "alone", Path(folder) / "together"
+        for block in range(1, BLOCKS + 1):
+            # In turn, so that a machine that slows down favours neither.
+            pair = [(alone, 1), (together, lanes)]
+            for out, width in pair if block % 2 else reversed(pair):
+                _run(out, block, width)
+        before, after = _seconds(alone), _seconds(together)
+        print(f"{BLOCKS} blocks: {before:.0f} s one after the other, {after:.0f} s with {lanes} lanes ", end="")
+        print(f"({after / before:.2f} of the time)")
+        _print_attempts(together)
+        return _compare(_latencies(alone), _latencies(together))
+
+
+def _run(out: Path, blocks: int, lanes: int) -> None:
+    study = [] if out.exists() else [str(ROOT / "bench/lanes.yaml")]
+    options = ["--out", str(out), "--blocks", str(blocks), "--lanes", str(lanes)]
+    subprocess.run([sys.executable, "-m", "h123", "run", *study, *options], stdout=subprocess.DEVNULL, check=True)
+
+
+def _events(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / "journal.jsonl").read_text().splitlines()]
+
+
+def _seconds(out: Path) -> float:
+    """From the start to the end of each run, without analysis and report."""
+    total, began = 0.0, dt.datetime.min
+    for event in _events(out):
+        now = dt.datetime.fromisoformat(event["time"])
+        if event["event"] in ("campaign", "resume"):
+            began = now
+        elif event["event"] == "finished":
+            total += (now - began).total_seconds()
+    return total
+
+
+def _print_attempts(out: Path) -> None:
+    trials = [event for event in _events(out) if event["event"] == "trial"]
+    codes = Counter(reason["code"] for trial in trials for reason in trial["reasons"])
+    beside = sum(not trial["alone"] for trial in trials)
+    print(f"with lanes: {len(trials)} attempts, {beside} of them beside others; invalid: {dict(codes) or 'none'}")
+
+
+def _latencies(out: Path) -> dict[tuple[int, str], float]:
+    """Median latency by block and treatment; what has no value is left out."""
+    values = json.loads((out / "verdicts.json").read_text())["values"]
+    names = [(v["block"], f"{v['cell']}{v['twin']}", v["metrics"]["latency"]) for v in values]
+    return {(block, name): latency for block, name, latency in names if latency is not None}
+
+
+def _compare(alone: dict[tuple[int, str], float], together: dict[tuple[int, str], float]) -> int:
+    logs: dict[int, list[float]] = {block: [] for block in range(1, BLOCKS + 1)}
+    for key in sorted(alone.keys() & together.keys()):
+        logs[key[0]].append(math.log(together[key] / alone[key]))
+    found = hodges_lehmann([statistics.fmean(block) for block in logs.values()])
+    centre, low, high = (math.exp(value) for value in (found.centre, found.low, found.high))
+    within = low > 1 / (1 + MARGIN) and high < 1 + MARGIN
+    print(
+        f"latency with lanes / without: {centre:.3f}, {found.confidence:.0%} interval {low:.3f} to {high:.3f}: ", end=""
+    )
+    print("equivalent within 5 %" if within else "not shown to be within 5 %")
+    return 0 if within else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
