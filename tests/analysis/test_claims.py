@@ -109,7 +109,7 @@ claims:
     ("old", "new", "line", "said"),
     [
         ("claims/1", "claims/2", 1, "claims/1"),
-        ("direction: lower", "direction: faster", 8, "Allowed: lower, higher, equivalent, none"),
+        ("direction: lower", "direction: faster", 8, "allowed: lower, higher, equivalent, none"),
         ("metric:", "metrik:", 6, "did you mean metric?"),
         ("link: 100Mbit/s", "link: 100", 13, "is not understood"),
         ("rate-within-link", "rate-in-link", 13, "rate-in-link"),
