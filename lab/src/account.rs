@@ -58,6 +58,25 @@ pub fn cpu_of_session(session: i32) -> u64 {
     processes().filter_map(of_process).sum()
 }
 
+/// How long the threads of a session's living processes have been ready to run and waited for a processor, ns in all.
+///
+/// A thread takes its share with it when it ends, so a difference of two readings may be too small.
+pub fn wait_of_session(session: i32) -> u64 {
+    let threads = |pid| {
+        fs::read_dir(format!("/proc/{pid}/task"))
+            .into_iter()
+            .flatten()
+    };
+    let waited = |thread: std::fs::DirEntry| -> Option<u64> {
+        let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        text.split_whitespace().nth(1)?.parse().ok()
+    };
+    processes()
+        .filter(|pid| session_of(*pid) == Some(session))
+        .flat_map(|pid| threads(pid).flatten().filter_map(waited))
+        .sum()
+}
+
 /// `/proc/<pid>/stat`; fields are numbered as in proc(5).
 struct Stat(String);
 
@@ -182,6 +201,34 @@ mod tests {
             counters(text),
             expected.map(|(k, v)| (k.to_string(), v)).into()
         );
+    }
+
+    #[test]
+    fn threads_that_share_a_processor_wait_for_it() {
+        let session = session_of(std::process::id() as i32).unwrap();
+        let mut one = nix::sched::CpuSet::new();
+        one.set(nix::sched::sched_getcpu().unwrap()).unwrap();
+        let spin = |begin: u64| while now_ns() < begin + 60_000_000 {};
+        let before = wait_of_session(session);
+        std::thread::scope(|scope| {
+            let begin = now_ns();
+            let threads: Vec<_> = (0..2)
+                .map(|_| {
+                    scope.spawn(move || {
+                        nix::sched::sched_setaffinity(Pid::from_raw(0), &one).unwrap();
+                        spin(begin);
+                        // Read while both are alive.
+                        wait_of_session(session)
+                    })
+                })
+                .collect();
+            let waited = threads
+                .into_iter()
+                .map(|t| t.join().unwrap())
+                .max()
+                .unwrap();
+            assert!(waited > before + 10_000_000, "{waited} after {before}");
+        });
     }
 
     #[test]

@@ -67,6 +67,7 @@ struct Started<'a> {
     index: usize,
     ready_ns: Option<u64>,
     main_ns: u64,
+    main_wait_ns: Option<u64>,
 }
 
 impl<'a> Conductor<'a> {
@@ -136,10 +137,15 @@ impl<'a> Conductor<'a> {
             let course = emulated.course.clone();
             emulated.link.begin(&course).map_err(setup_failed)?;
         }
-        let services_before: Vec<u64> = self
+        let services_before: Vec<(u64, u64)> = self
             .started
             .iter()
-            .map(|s| self.processes.cpu_ns(s.index))
+            .map(|s| {
+                (
+                    self.processes.cpu_ns(s.index),
+                    self.processes.wait_ns(s.index),
+                )
+            })
             .collect();
         let machine = Machine::now();
         let begin = now_ns();
@@ -147,8 +153,11 @@ impl<'a> Conductor<'a> {
         self.report.phases_ns.main = now_ns() - begin;
         self.report.machine = Machine::now().since(&machine);
         for (position, started) in self.started.iter_mut().enumerate() {
-            let before = services_before.get(position).copied().unwrap_or(0);
-            started.main_ns = self.processes.cpu_ns(started.index).saturating_sub(before);
+            let before = services_before.get(position);
+            let (cpu, wait) = before.copied().unwrap_or_default();
+            started.main_ns = self.processes.cpu_ns(started.index).saturating_sub(cpu);
+            started.main_wait_ns =
+                before.map(|_| self.processes.wait_ns(started.index).saturating_sub(wait));
         }
         self.take_counters(network, |c| &mut c.after)?;
         let punctual = self.read_links(network);
@@ -299,6 +308,7 @@ impl<'a> Conductor<'a> {
             index,
             ready_ns: None,
             main_ns: 0,
+            main_wait_ns: None,
         });
         Ok(index)
     }
@@ -387,6 +397,7 @@ impl<'a> Conductor<'a> {
                 user_ns: ending.map_or(0, |e| e.cpu.user_ns),
                 system_ns: ending.map_or(0, |e| e.cpu.system_ns),
                 main_ns: started.main_ns,
+                main_wait_ns: started.main_wait_ns,
             },
             max_rss_bytes: ending.map_or(0, |e| e.max_rss_bytes),
             log: matches!(self.setting, Setting::Folder(_)).then(|| log::file(&started.role.name)),

@@ -96,6 +96,8 @@ pub struct RoleCpu {
     pub user_ns: u64,
     pub system_ns: u64,
     pub main_ns: u64,
+    /// Ready to run without a processor, during the main role's run; null for the main role, whose threads are gone by then.
+    pub main_wait_ns: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]

@@ -51,7 +51,8 @@ def _lanes(plan: Plan, lanes: Lanes) -> str:
     if most == 1:
         return "One trial at a time (--lanes N runs N trials over emulated links at once)"
     limit = "as far as the machine's measured headroom allows" if lanes.most is None else "as --lanes says"
-    return f"With lanes, up to {most} trials at once, {limit}: about {format_span(lanes.seconds(plan))}"
+    span = lanes.span(lanes.order(plan.blocks), lambda trial: lanes.estimates[trial.id])
+    return f"With lanes, up to {most} trials at once, {limit}: about {format_span(span)}"
 
 
 def print_subjects(console: Console) -> None:

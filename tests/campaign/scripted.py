@@ -15,11 +15,18 @@ HEADER = (
 class ScriptedEngine:
     """`script(trial.json, attempt)` returns the reasons why the attempt is invalid; none: it is valid.
 
-    Trials end in the order in which they started. `machine` is what every report says of the machine.
+    Trials end in the order in which they started. `machine` and `links` are what every report says of the machine
+    and of the links.
     """
 
-    def __init__(self, script: Script = lambda _trial, _attempt: [], machine: dict[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        script: Script = lambda _trial, _attempt: [],
+        machine: dict[str, int] | None = None,
+        links: list[dict[str, Any]] | None = None,
+    ) -> None:
         self._script = script
+        self._links = links or []
         self._machine = machine or {}
         self._running: list[Path] = []
         self.abreast: list[list[str]] = []
@@ -47,7 +54,7 @@ class ScriptedEngine:
         workload = json.loads((folder / "workload.json").read_text())
         (folder / "samples.csv").write_text(_samples(workload))
         (folder / "client.json").write_text(json.dumps({"h123": "client/1", "tls": [], "congestion": "cubic"}))
-        (folder / "report.json").write_text(json.dumps(_report(trial, reasons, self._machine)))
+        (folder / "report.json").write_text(json.dumps(_report(trial, reasons, self._machine, self._links)))
         return folder
 
 
@@ -62,7 +69,9 @@ def _samples(workload: dict[str, Any]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def _report(trial: dict[str, Any], reasons: list[dict[str, str]], machine: dict[str, int]) -> dict[str, Any]:
+def _report(
+    trial: dict[str, Any], reasons: list[dict[str, str]], machine: dict[str, int], links: list[dict[str, Any]]
+) -> dict[str, Any]:
     phases = {"setup": 1, "check": 1, "ready": 1, "main": 500_000_000, "teardown": 1}
     return {
         "h123": "report/1",
@@ -72,7 +81,7 @@ def _report(trial: dict[str, Any], reasons: list[dict[str, str]], machine: dict[
         "warnings": [],
         "started_unix_ns": 1,
         "phases_ns": phases,
-        "links": [],
+        "links": links,
         "roles": [],
         "hosts": [],
         "machine": machine,

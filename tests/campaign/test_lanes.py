@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from campaign.scripted import ScriptedEngine
-from campaign.test_runner import LATE, Silent, go_on, start
+from campaign.test_runner import LATE, STUDY, Silent, go_on, start
 from h123.campaign import Campaign, Lanes, run_campaign
 from h123.campaign.crowding import crowding
-from h123.campaign.lanes import TRIALS_ALONE, automatic_lanes
+from h123.campaign.lanes import CALM_TRIALS, TRIALS_ALONE, automatic_lanes
 from h123.campaign.progress import Forecast, Standing
 
 IDLE = {"cpus": 2, "wall_ns": 2_000_000_000, "busy_ns": 200_000_000, "cpu_pressure_ns": 0}
-PRESSED = {**IDLE, "cpu_pressure_ns": 1_000_000_000}
+LATE_LINK = [{"name": "access", "directions": {"up": {"lateness_ns": {"p99": 9_000_000}}, "down": None}}]
 
 
 def events(campaign: Campaign) -> list[dict[str, Any]]:
@@ -24,14 +24,14 @@ def events(campaign: Campaign) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("rate", "cpus", "busy", "lanes"),
     [
-        (10e6, 2, None, 6),  # three a processor at most
+        (10e6, 2, None, 16),  # eight a processor at most
         (50e6, 2, None, 4),  # 200 Mbit/s over all
         (100e6, 1, None, 1),
         (1e9, 2, None, 1),
         (None, 64, 0.0, 1),  # nothing limits the link
         (10e6, 2, 0.1, 3),  # 35 % of the processors
         (10e6, 2, 0.9, 1),
-        (10e6, 2, 0.0, 6),
+        (10e6, 2, 0.0, 16),
         (20e6, 16, 0.01, 35),
     ],
 )
@@ -44,26 +44,38 @@ def test_never_more_at_once_and_unshaped_ones_alone(tmp_path: Path, most: int) -
     campaign, engine = start(tmp_path), ScriptedEngine(machine=IDLE)
     outcome = run_campaign(campaign, engine, Silent(), most)
     assert outcome.valid == 16
-    assert max(map(len, engine.abreast)) == min(most, 4)  # a block has four shaped trials
+    assert max(map(len, engine.abreast)) == min(most, 8)  # two blocks of four shaped trials
     for together in engine.abreast:
-        assert len({name.partition("-")[0] for name in together}) == 1, "of two blocks"
         assert len(together) == 1 or not any("-lan-" in name for name in together)
     assert sorted(engine.ran) == sorted((t.id, 1) for t in campaign.plan.trials())
 
 
-def test_each_kind_starts_in_the_planned_order_and_the_journal_tells(tmp_path: Path) -> None:
+def test_order_is_told_by_the_journal(tmp_path: Path) -> None:
     campaign, engine = start(tmp_path), ScriptedEngine(machine=IDLE)
     run_campaign(campaign, engine, Silent(), 2)
     for network in ("lan", "poor"):
         planned = [t.id for t in campaign.plan.trials() if t.parameters.network == network]
-        assert [name for name, _ in engine.ran if f"-{network}-" in name] == planned
-    for block, found in itertools.groupby(events(campaign), lambda e: e["block"]):
-        ran = list(found)
-        assert sorted(e["position"] for e in ran) == list(range(1, 9)), block
+        assert [name for name, _ in engine.ran if f"-{network}-" in name] == planned, "all are as long as one another"
+    starts = {name: place for place, (name, _) in enumerate(engine.ran)}
+    for block in {e["block"] for e in events(campaign)}:
+        ran = sorted((e for e in events(campaign) if e["block"] == block), key=lambda e: starts[e["trial"]])
+        assert [e["position"] for e in ran] == list(range(1, 9)), block
         assert all(e["alone"] == (e["parameters"]["network"] == "lan") for e in ran)
-        assert {e["lane"] for e in ran if not e["alone"]} == {1, 2}
-    by_place = sorted(events(campaign), key=lambda e: (e["block"], e["position"]))
-    assert [e["trial"] for e in by_place] == [name for name, _ in engine.ran]
+    assert {e["lane"] for e in events(campaign) if not e["alone"]} == {1, 2}
+
+
+def test_starts_alone_first_then_by_block_the_longest_first_and_compared_levels_as_planned(tmp_path: Path) -> None:
+    study = STUDY.replace("  network:", "  size: [1kB, 1MB]\n  network:").replace("size: 1kB, ", "")
+    plan = start(tmp_path, study).plan
+    ordered = Lanes.of(plan, 2, cpus=2).order(plan.blocks)
+    kinds = [(t.parameters.network, t.block, t.cell["size"]) for t in ordered]
+    assert kinds[:16] == [("lan", t.block, t.cell["size"]) for t in plan.trials() if t.parameters.network == "lan"]
+    assert [kind for kind, _ in itertools.groupby(kinds[16:])] == [
+        ("poor", block, size) for block in (1, 2) for size in ("1MB", "1kB")
+    ]
+    for block in plan.blocks:
+        small = [t.id for t in block if t.parameters.network == "poor" and t.cell["size"] == "1kB"]
+        assert [t.id for t in ordered if t.id in small] == small
 
 
 def test_link_is_checked_once_a_block_however_many_start_together(tmp_path: Path) -> None:
@@ -73,17 +85,31 @@ def test_link_is_checked_once_a_block_however_many_start_together(tmp_path: Path
     assert engine.checked == firsts
 
 
-def test_crowded_trial_is_kept_and_repeated_alone(tmp_path: Path) -> None:
-    campaign, engine = start(tmp_path), ScriptedEngine(machine=PRESSED)
+def test_crowded_trial_is_kept_and_repeated_alone_after_all_others(tmp_path: Path) -> None:
+    campaign, engine = start(tmp_path), ScriptedEngine(machine=IDLE, links=LATE_LINK)
     assert run_campaign(campaign, engine, Silent(), 2).valid == 16
     crowded = [e for e in events(campaign) if not e["valid"]]
     assert crowded
+    first = next(place for place, (_, attempt) in enumerate(engine.ran) if attempt > 1)
+    assert all(attempt > 1 for _, attempt in engine.ran[first:])
     for event in crowded:
         assert [r["code"] for r in event["reasons"]] == ["crowded"]
         assert not event["alone"]
         again = next(e for e in events(campaign) if (e["trial"], e["attempt"]) == (event["trial"], 2))
         assert again["valid"]
         assert again["alone"]
+
+
+def test_crowded_trials_take_lanes_away_and_calm_ones_give_them_back(tmp_path: Path) -> None:
+    plan = start(tmp_path).plan
+    lanes = Lanes.of(plan, 3, cpus=2)
+    poor = next(t for t in plan.trials() if t.parameters.network == "poor")
+    calm = {"valid": True, "alone": False, "reasons": []}
+    crowded = {"valid": False, "alone": False, "reasons": [{"code": "crowded", "detail": ""}]}
+    for event, width in [(crowded, 2), (crowded, 1), (crowded, 1), *[(calm, 1)] * (3 * CALM_TRIALS - 1), (calm, 3)]:
+        lanes.learn(event, {"machine": IDLE})
+        if event is not calm or width == 3:
+            assert lanes.width(poor) == width
 
 
 def test_repeats_run_alone(tmp_path: Path) -> None:
@@ -138,22 +164,24 @@ def test_long_campaign_measures_headroom_alone_and_then_uses_it(
     assert max(map(len, poor)) == abreast
 
 
-def report(p99: int = 0, pressure: float = 0.0, client: float = 0.0) -> dict[str, Any]:
+def report(p99: int = 0, waiting: float = 0.0, client: float = 0.0) -> dict[str, Any]:
     lateness = {"lateness_ns": {"p99": p99}}
     return {
         "links": [{"name": "access", "directions": {"up": {"lateness_ns": {"p99": 0}}, "down": lateness}}],
-        "machine": {"wall_ns": 10**9, "cpu_pressure_ns": int(pressure * 10**9)},
         "phases_ns": {"main": 10**9},
-        "roles": [{"name": "client", "cpu": {"main_ns": int(client * 10**9)}}],
+        "roles": [
+            {"name": "server", "cpu": {"main_ns": 0, "main_wait_ns": int(waiting * 10**9)}},
+            {"name": "client", "cpu": {"main_ns": int(client * 10**9), "main_wait_ns": None}},
+        ],
     }
 
 
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (report(p99=500_000, pressure=0.25, client=0.89), None),
+        (report(p99=500_000, waiting=0.05, client=0.89), None),
         (report(p99=500_001), "lateness p99"),
-        (report(pressure=0.26), "waited for a processor"),
+        (report(waiting=0.06), "the server waited for a processor 6%"),
         (report(client=0.9), "the client used 90%"),
     ],
 )
@@ -163,13 +191,15 @@ def test_limits_of_crowding(given: dict[str, Any], says: str | None) -> None:
     assert says is None or says in found[0]["detail"]
 
 
-def test_forecast_and_plan_count_what_runs_at_once(tmp_path: Path) -> None:
+def test_span_counts_what_runs_at_once(tmp_path: Path) -> None:
     plan = start(tmp_path).plan
-    lanes = Lanes.of(plan, 4, cpus=2)
+    lanes = Lanes.of(plan, 3, cpus=2)
     forecast = Forecast({t.id: 2.0 for t in plan.trials()})
-    assert forecast.left(plan.trials(), lanes.width) == pytest.approx(8 * 2.0 + 8 * 2.0 / 4)
-    costs = {t.id: plan.estimates()[t.id].seconds / (1 if t.parameters.network == "lan" else 4) for t in plan.trials()}
-    assert lanes.seconds(plan) == pytest.approx(sum(costs.values()))
+    # Eight over a plain veth one by one, eight others in three lanes: 3, 3 and 2.
+    assert lanes.span(lanes.order(plan.blocks), forecast.seconds) == pytest.approx(8 * 2.0 + 3 * 2.0)
+    alone = Lanes.of(plan, 1, cpus=2)
+    assert alone.span(alone.order(plan.blocks), forecast.seconds) == pytest.approx(16 * 2.0)
+    assert lanes.span([], forecast.seconds) == 0
 
 
 def test_standing_names_all_that_run(tmp_path: Path) -> None:

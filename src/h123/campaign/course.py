@@ -49,25 +49,37 @@ class _Running:
 
 
 class Course:
-    """Runs blocks, one after the other; appends to `attempts` as trials end."""
+    """Runs all blocks; appends to `attempts` as trials end."""
 
     def __init__(self, campaign: Campaign, engine: Engine, display: Display, lanes: Lanes, attempts: Attempts) -> None:
         self._campaign, self._engine, self._display = campaign, engine, display
         self._lanes, self._attempts = lanes, attempts
         self._forecast = Forecast({trial: cost.seconds for trial, cost in campaign.plan.estimates().items()})
+        self._waiting: deque[PlannedTrial] = deque()
         self._running: dict[Path, _Running] = {}
         self._checked: set[tuple[int, tuple[str, ...]]] = set()
         self._failed_in_a_row = 0
 
-    def run(self, block: Sequence[PlannedTrial]) -> None:
-        """Run what is not settled of a block; nothing runs any more when this returns."""
-        waiting = deque(trial for trial in self._lanes.order(block) if not settled(self._attempts[trial.id]))
-        while waiting or self._running:
-            while waiting and self._may_start(waiting[0]):
-                self._start(waiting.popleft(), block)
-            trial = self._end(self._engine.wait())
+    def run(self) -> None:
+        """Run what is not settled; nothing runs any more when this returns."""
+        blocks = self._campaign.plan.blocks
+        self._waiting.extend(t for t in self._lanes.order(blocks) if not settled(self._attempts[t.id]))
+        while self._waiting or self._running:
+            while self._waiting and self._may_start(self._waiting[0]):
+                self._start(self._waiting.popleft())
+            event, trial = self._end(self._engine.wait())
             if not settled(self._attempts[trial.id]):
-                waiting.appendleft(trial)
+                self._repeat(trial, event)
+            self._display.end(event, self._standing())
+
+    def _repeat(self, trial: PlannedTrial, event: Event) -> None:
+        """Next, as whatever is wrong may be wrong with all; but after all others if only its neighbours disturbed it,
+        for a repeat runs alone, and would have to wait until all lanes are empty."""
+        crowded = all(reason["code"] == "crowded" for reason in event["reasons"])
+        if crowded:
+            self._waiting.append(trial)
+        else:
+            self._waiting.appendleft(trial)
 
     def _may_start(self, trial: PlannedTrial) -> bool:
         if not self._running:
@@ -77,9 +89,11 @@ class Course:
             return False  # repeats run alone
         return self._lanes.admits(trial, [running.trial for running in beside])
 
-    def _start(self, trial: PlannedTrial, block: Sequence[PlannedTrial]) -> None:
+    def _start(self, trial: PlannedTrial) -> None:
         tried, beside = self._attempts[trial.id], list(self._running.values())
-        begun = sum(len(self._attempts[other.id]) for other in block) + len(beside)
+        block = self._campaign.plan.blocks[trial.block - 1]
+        begun = sum(len(self._attempts[other.id]) for other in block)
+        begun += sum(running.trial.block == trial.block for running in beside)
         lane = min(set(range(1, len(beside) + 2)) - {running.lane for running in beside})
         check = bool(tried) or self._unchecked(trial)
         folder = self._campaign.folder.partial(trial.id, len(tried) + 1)
@@ -100,8 +114,8 @@ class Course:
         checking = {r.trial.parameters.networks() for r in self._running.values() if r.check}
         return (trial.block, networks) not in self._checked and networks not in checking
 
-    def _end(self, folder: Path) -> PlannedTrial:
-        """The attempt in `folder` has ended: it is judged, sealed and journalled. Returns its trial."""
+    def _end(self, folder: Path) -> tuple[Event, PlannedTrial]:
+        """The attempt in `folder` has ended: it is judged, sealed and journalled."""
         running = self._running.pop(folder)
         trial, tried = running.trial, self._attempts[running.trial.id]
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
@@ -130,9 +144,8 @@ class Course:
         tried.append(event)
         self._lanes.learn(event, report)
         self._forecast.learn(trial, event["seconds"])
-        self._display.end(event, self._standing())
         self._count(running, event)
-        return trial
+        return event, trial
 
     def _count(self, running: _Running, event: Event) -> None:
         trial = running.trial
@@ -145,10 +158,10 @@ class Course:
 
     def _standing(self) -> Standing:
         trials = self._campaign.plan.trials()
-        open_trials = [trial for trial in trials if not settled(self._attempts[trial.id])]
-        left = self._forecast.left(open_trials, self._lanes.width)
+        left = [running.trial for running in self._running.values()] + list(self._waiting)
         names = [running.name for running in self._running.values()]
-        return Standing(names, len(trials) - len(open_trials), len(trials), left)
+        done = len(trials) - len(left)
+        return Standing(names, done, len(trials), self._lanes.span(left, self._forecast.seconds))
 
 
 def settled(tried: Sequence[Event]) -> bool:

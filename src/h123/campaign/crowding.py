@@ -5,16 +5,16 @@ from typing import Any
 LATENESS_LIMIT_NS = 500_000
 """99th percentile of the link's lateness, either direction: a sixtieth of the 30 ms round trip of `medium`. Alone, on
 two processors, 0.1 to 0.2 ms were measured."""
-PRESSURE_LIMIT = 0.25
-"""Share of the run in which some process of the machine waited for a processor (PSI, some). Alone: 0.03, at
-most 0.15."""
+WAITING_LIMIT = 0.05
+"""Of the main role's run, for the threads of one service together: so much sooner at most it could have ended, had they
+never waited for a processor. The usual margin of equivalence."""
 CLIENT_LIMIT = 0.9
 """Of one processor, as in the audit `client-saturated`. Alone, over slow links: below 0.2."""
 
 
 def crowding(report: dict[str, Any]) -> list[dict[str, str]]:
     """Why a trial that ran beside others does not count: reasons with the code `crowded`; none: it does."""
-    found = [_lateness(report), _pressure(report), _client(report)]
+    found = [_lateness(report), _waiting(report), _client(report)]
     return [{"code": "crowded", "detail": detail} for detail in found if detail]
 
 
@@ -31,15 +31,15 @@ def _lateness(report: dict[str, Any]) -> str | None:
     return f"beside other trials, lateness p99 {worst / 1e6:.2f} ms is above {LATENESS_LIMIT_NS / 1e6:g} ms on {where}"
 
 
-def _pressure(report: dict[str, Any]) -> str | None:
-    machine = report["machine"]
-    if not machine.get("wall_ns"):
-        return None
-    share = machine["cpu_pressure_ns"] / machine["wall_ns"]
-    if share <= PRESSURE_LIMIT:
+def _waiting(report: dict[str, Any]) -> str | None:
+    wall = report["phases_ns"]["main"]
+    waits = [(role["cpu"].get("main_wait_ns") or 0, role["name"]) for role in report["roles"] if role.get("cpu")]
+    worst, role = max(waits, default=(0, ""))
+    if not wall or worst / wall <= WAITING_LIMIT:
         return None
     return (
-        f"beside other trials, processes waited for a processor {share:.0%} of the time, more than {PRESSURE_LIMIT:.0%}"
+        f"beside other trials, the {role} waited for a processor {worst / wall:.0%} of the time, "
+        f"more than {WAITING_LIMIT:.0%}"
     )
 
 

@@ -1,7 +1,6 @@
 """What a person sees while a campaign runs: the trial, how far along, and the time left."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -16,7 +15,7 @@ NAMES_SHOWN = 3
 
 
 class Forecast:
-    """Time left, from the plan's estimates corrected by what this campaign has measured so far.
+    """Seconds of trials to come, from the plan's estimates corrected by what this campaign has measured so far.
 
     A treatment that has run is forecast by its own mean; one that has not, by its estimate times the ratio of measured
     to estimated seconds over all trials so far.
@@ -32,15 +31,12 @@ class Forecast:
         self._seconds += seconds
         self._estimated += self._estimates[trial.id]
 
-    def left(self, trials: Iterable[PlannedTrial], width: Callable[[PlannedTrial], int] = lambda _: 1) -> float:
-        """Seconds that `trials` will take; of those like a trial, `width` run at once."""
-        correction = self._seconds / self._estimated if self._estimated else 1.0
-        total = 0.0
-        for trial in trials:
-            known = self._measured.get(_treatment(trial))
-            alone = sum(known) / len(known) if known else self._estimates[trial.id] * correction
-            total += alone / width(trial)
-        return total
+    def seconds(self, trial: PlannedTrial) -> float:
+        """That `trial` will take."""
+        known = self._measured.get(_treatment(trial))
+        if known:
+            return sum(known) / len(known)
+        return self._estimates[trial.id] * (self._seconds / self._estimated if self._estimated else 1.0)
 
 
 def _treatment(trial: PlannedTrial) -> str:
@@ -132,13 +128,9 @@ class LineDisplay:
 
 
 def _listed(names: list[str]) -> str:
-    """Short enough for a line: without the block, which all share; beyond three, their number."""
-    if len(names) < 2:
-        return "".join(names)
-    block, _, _ = names[0].partition("-")
-    some = ", ".join(name.removeprefix(f"{block}-") for name in names[:NAMES_SHOWN])
+    """Short enough for a line: beyond three, their number."""
     more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-    return f"{block}: {some}{more}"
+    return ", ".join(names[:NAMES_SHOWN]) + more
 
 
 def display_for(console: Console) -> Display:

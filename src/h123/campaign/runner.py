@@ -101,8 +101,7 @@ def _run_unfinished(campaign: Campaign, engine: Engine, display: Display, lanes:
         )
     course = Course(campaign, engine, display, rule, attempts)
     try:
-        for block in campaign.plan.blocks:
-            course.run(block)
+        course.run()
     finally:
         engine.stop()
     outcome = Outcome(planned=len(attempts))
