@@ -58,23 +58,48 @@ pub fn cpu_of_session(session: i32) -> u64 {
     processes().filter_map(of_process).sum()
 }
 
-/// How long the threads of a session's living processes have been ready to run and waited for a processor, ns in all.
-///
-/// A thread takes its share with it when it ends, so a difference of two readings may be too small.
-pub fn wait_of_session(session: i32) -> u64 {
-    let threads = |pid| {
-        fs::read_dir(format!("/proc/{pid}/task"))
-            .into_iter()
-            .flatten()
-    };
-    let waited = |thread: std::fs::DirEntry| -> Option<u64> {
-        let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
-        text.split_whitespace().nth(1)?.parse().ok()
-    };
-    processes()
-        .filter(|pid| session_of(*pid) == Some(session))
-        .flat_map(|pid| threads(pid).flatten().filter_map(waited))
-        .sum()
+/// What threads that were ready to run have waited for a processor.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Waiting {
+    /// In all.
+    pub wait_ns: u64,
+    /// How often one of them got a processor.
+    pub turns: u64,
+}
+
+impl Waiting {
+    /// Of a session's living threads. One takes its share with it when it ends, so a difference may be too small.
+    pub fn of_session(session: i32) -> Self {
+        let threads = |pid| {
+            fs::read_dir(format!("/proc/{pid}/task"))
+                .into_iter()
+                .flatten()
+        };
+        processes()
+            .filter(|pid| session_of(*pid) == Some(session))
+            .flat_map(|pid| threads(pid).flatten())
+            .filter_map(|thread| Self::read(&thread.path().join("schedstat")))
+            .fold(Self::default(), |sum, one| Self {
+                wait_ns: sum.wait_ns + one.wait_ns,
+                turns: sum.turns + one.turns,
+            })
+    }
+
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            wait_ns: self.wait_ns.saturating_sub(before.wait_ns),
+            turns: self.turns.saturating_sub(before.turns),
+        }
+    }
+
+    fn read(schedstat: &std::path::Path) -> Option<Self> {
+        let text = fs::read_to_string(schedstat).ok()?;
+        let mut numbers = text.split_whitespace().skip(1).map(str::parse);
+        Some(Self {
+            wait_ns: numbers.next()?.ok()?,
+            turns: numbers.next()?.ok()?,
+        })
+    }
 }
 
 /// `/proc/<pid>/stat`; fields are numbered as in proc(5).
@@ -209,7 +234,7 @@ mod tests {
         let mut one = nix::sched::CpuSet::new();
         one.set(nix::sched::sched_getcpu().unwrap()).unwrap();
         let spin = |begin: u64| while now_ns() < begin + 60_000_000 {};
-        let before = wait_of_session(session);
+        let before = Waiting::of_session(session);
         std::thread::scope(|scope| {
             let begin = now_ns();
             let threads: Vec<_> = (0..2)
@@ -218,7 +243,7 @@ mod tests {
                         nix::sched::sched_setaffinity(Pid::from_raw(0), &one).unwrap();
                         spin(begin);
                         // Read while both are alive.
-                        wait_of_session(session)
+                        Waiting::of_session(session).since(before).wait_ns
                     })
                 })
                 .collect();
@@ -227,7 +252,7 @@ mod tests {
                 .map(|t| t.join().unwrap())
                 .max()
                 .unwrap();
-            assert!(waited > before + 10_000_000, "{waited} after {before}");
+            assert!(waited > 10_000_000, "{waited}");
         });
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use crate::account::{Machine, counters};
+use crate::account::{Machine, Waiting, counters};
 use crate::check;
 use crate::clock::now_ns;
 use crate::log;
@@ -67,7 +67,7 @@ struct Started<'a> {
     index: usize,
     ready_ns: Option<u64>,
     main_ns: u64,
-    main_wait_ns: Option<u64>,
+    main_waiting: Option<Waiting>,
 }
 
 impl<'a> Conductor<'a> {
@@ -137,13 +137,13 @@ impl<'a> Conductor<'a> {
             let course = emulated.course.clone();
             emulated.link.begin(&course).map_err(setup_failed)?;
         }
-        let services_before: Vec<(u64, u64)> = self
+        let services_before: Vec<(u64, Waiting)> = self
             .started
             .iter()
             .map(|s| {
                 (
                     self.processes.cpu_ns(s.index),
-                    self.processes.wait_ns(s.index),
+                    self.processes.waiting(s.index),
                 )
             })
             .collect();
@@ -154,10 +154,13 @@ impl<'a> Conductor<'a> {
         self.report.machine = Machine::now().since(&machine);
         for (position, started) in self.started.iter_mut().enumerate() {
             let before = services_before.get(position);
-            let (cpu, wait) = before.copied().unwrap_or_default();
-            started.main_ns = self.processes.cpu_ns(started.index).saturating_sub(cpu);
-            started.main_wait_ns =
-                before.map(|_| self.processes.wait_ns(started.index).saturating_sub(wait));
+            let cpu_before = before.map_or(0, |(cpu, _)| *cpu);
+            started.main_ns = self
+                .processes
+                .cpu_ns(started.index)
+                .saturating_sub(cpu_before);
+            started.main_waiting =
+                before.map(|(_, waiting)| self.processes.waiting(started.index).since(*waiting));
         }
         self.take_counters(network, |c| &mut c.after)?;
         let punctual = self.read_links(network);
@@ -308,7 +311,7 @@ impl<'a> Conductor<'a> {
             index,
             ready_ns: None,
             main_ns: 0,
-            main_wait_ns: None,
+            main_waiting: None,
         });
         Ok(index)
     }
@@ -397,7 +400,8 @@ impl<'a> Conductor<'a> {
                 user_ns: ending.map_or(0, |e| e.cpu.user_ns),
                 system_ns: ending.map_or(0, |e| e.cpu.system_ns),
                 main_ns: started.main_ns,
-                main_wait_ns: started.main_wait_ns,
+                main_wait_ns: started.main_waiting.map(|w| w.wait_ns),
+                main_turns: started.main_waiting.map(|w| w.turns),
             },
             max_rss_bytes: ending.map_or(0, |e| e.max_rss_bytes),
             log: matches!(self.setting, Setting::Folder(_)).then(|| log::file(&started.role.name)),

@@ -17,7 +17,7 @@ use nix::sys::time::TimeSpec;
 use nix::unistd::{Pid, setsid};
 use serde::Serialize;
 
-use crate::account::{CpuTime, cpu_of_session, wait_of_session};
+use crate::account::{CpuTime, Waiting, cpu_of_session};
 use crate::clock::now_ns;
 
 /// All roles' processes. Each role is a session of its own, so that its descendants can be told from others'.
@@ -195,9 +195,9 @@ impl Processes {
         ended + cpu_of_session(session) + self.orphans.get(&session).copied().unwrap_or(0)
     }
 
-    /// How long the session's living threads have waited for a processor so far, ns.
-    pub fn wait_ns(&self, index: usize) -> u64 {
-        wait_of_session(self.running[index].pid.as_raw())
+    /// What the session's living threads have waited for a processor so far.
+    pub fn waiting(&self, index: usize) -> Waiting {
+        Waiting::of_session(self.running[index].pid.as_raw())
     }
 
     /// Ends everything that is left but this process.

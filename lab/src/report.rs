@@ -96,8 +96,11 @@ pub struct RoleCpu {
     pub user_ns: u64,
     pub system_ns: u64,
     pub main_ns: u64,
-    /// Ready to run without a processor, during the main role's run; null for the main role, whose threads are gone by then.
+    /// Threads ready to run that waited for a processor, in all, during the main role's run; null, as the next, for the
+    /// main role, whose threads are gone by then.
     pub main_wait_ns: Option<u64>,
+    /// How often its threads got a processor meanwhile.
+    pub main_turns: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]

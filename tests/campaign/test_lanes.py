@@ -164,14 +164,14 @@ def test_long_campaign_measures_headroom_alone_and_then_uses_it(
     assert max(map(len, poor)) == abreast
 
 
-def report(p99: int = 0, waiting: float = 0.0, client: float = 0.0) -> dict[str, Any]:
+def report(p99: int = 0, waiting_ns: int = 0, client: float = 0.0) -> dict[str, Any]:
     lateness = {"lateness_ns": {"p99": p99}}
     return {
         "links": [{"name": "access", "directions": {"up": {"lateness_ns": {"p99": 0}}, "down": lateness}}],
         "phases_ns": {"main": 10**9},
         "roles": [
-            {"name": "server", "cpu": {"main_ns": 0, "main_wait_ns": int(waiting * 10**9)}},
-            {"name": "client", "cpu": {"main_ns": int(client * 10**9), "main_wait_ns": None}},
+            {"name": "server", "cpu": {"main_ns": 0, "main_wait_ns": 20 * waiting_ns, "main_turns": 20}},
+            {"name": "client", "cpu": {"main_ns": int(client * 10**9), "main_wait_ns": None, "main_turns": None}},
         ],
     }
 
@@ -179,9 +179,9 @@ def report(p99: int = 0, waiting: float = 0.0, client: float = 0.0) -> dict[str,
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (report(p99=500_000, waiting=0.05, client=0.89), None),
+        (report(p99=500_000, waiting_ns=500_000, client=0.89), None),
         (report(p99=500_001), "lateness p99"),
-        (report(waiting=0.06), "the server waited for a processor 6%"),
+        (report(waiting_ns=520_000), "thread of the server waited 0.52 ms"),
         (report(client=0.9), "the client used 90%"),
     ],
 )

@@ -5,9 +5,8 @@ from typing import Any
 LATENESS_LIMIT_NS = 500_000
 """99th percentile of the link's lateness, either direction: a sixtieth of the 30 ms round trip of `medium`. Alone, on
 two processors, 0.1 to 0.2 ms were measured."""
-WAITING_LIMIT = 0.05
-"""Of the main role's run, for the threads of one service together: so much sooner at most it could have ended, had they
-never waited for a processor. The usual margin of equivalence."""
+WAITING_LIMIT_NS = 500_000
+"""Mean time that a ready thread of a service waits for a processor: as a delay in the link, it adds to the round trip."""
 CLIENT_LIMIT = 0.9
 """Of one processor, as in the audit `client-saturated`. Alone, over slow links: below 0.2."""
 
@@ -32,14 +31,14 @@ def _lateness(report: dict[str, Any]) -> str | None:
 
 
 def _waiting(report: dict[str, Any]) -> str | None:
-    wall = report["phases_ns"]["main"]
-    waits = [(role["cpu"].get("main_wait_ns") or 0, role["name"]) for role in report["roles"] if role.get("cpu")]
-    worst, role = max(waits, default=(0, ""))
-    if not wall or worst / wall <= WAITING_LIMIT:
+    cpus = [(role["cpu"], role["name"]) for role in report["roles"] if role.get("cpu")]
+    means = [(cpu["main_wait_ns"] / cpu["main_turns"], role) for cpu, role in cpus if cpu.get("main_turns")]
+    worst, role = max(means, default=(0, ""))
+    if worst <= WAITING_LIMIT_NS:
         return None
     return (
-        f"beside other trials, the {role} waited for a processor {worst / wall:.0%} of the time, "
-        f"more than {WAITING_LIMIT:.0%}"
+        f"beside other trials, a ready thread of the {role} waited {worst / 1e6:.2f} ms for a processor on average, "
+        f"more than {WAITING_LIMIT_NS / 1e6:g} ms"
     )
 
 
