@@ -6,7 +6,7 @@ LATENESS_LIMIT_NS = 500_000
 """99th percentile of the link's lateness, either direction: a sixtieth of the 30 ms round trip of `medium`. Alone, on
 two processors, 0.1 to 0.2 ms were measured."""
 WAITING_LIMIT_NS = 500_000
-"""Mean time that a ready thread of a service waits for a processor: as a delay in the link, it adds to the round trip."""
+"""Mean time that a ready thread of a service waits for a processor; like a late link, it adds to the round trip."""
 CLIENT_LIMIT = 0.9
 """Of one processor, as in the audit `client-saturated`. Alone, over slow links: below 0.2."""
 
