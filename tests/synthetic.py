@@ -82,12 +82,14 @@ class Scenario:
     as_published: bool = False
     """Whether the study asks for the published analysis too."""
     spoil: Spoil | None = None
+    study: Study | None = None
+    """A study instead of the one that the fields above make; its networks are among `networks`."""
 
 
 def make_campaign(path: Path, scenario: Scenario | None = None) -> CampaignFolder:
     """Write a campaign of `scenario` into the new folder `path`."""
     scenario = scenario or Scenario()
-    study = Study.from_resolved(_study(scenario))
+    study = scenario.study or Study.from_resolved(_study(scenario))
     plan = make_plan(study, blocks=scenario.blocks, seed=scenario.seed, only=scenario.only)
     folder = CampaignFolder.create(
         path,

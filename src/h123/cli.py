@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 
 from h123 import __version__, listing
-from h123.analysis import analyse
+from h123.analysis import analyse, decide, decide_claims
 from h123.campaign import (
     Campaign,
     Lanes,
@@ -34,7 +34,17 @@ from h123.errors import UserError
 from h123.paths import lab_binary
 from h123.report import print_claims, print_summary, write_report
 from h123.results import CampaignFolder, export, import_samples
-from h123.study import find_study, ledgers_of, load_ledger, load_network, load_schema, load_study, make_plan, parse_only
+from h123.study import (
+    Ledger,
+    find_ledgers,
+    find_study,
+    ledgers_of,
+    load_network,
+    load_schema,
+    load_study,
+    make_plan,
+    parse_only,
+)
 
 app = typer.Typer(
     name="h123",
@@ -181,19 +191,26 @@ def import_command(
 @app.command()
 def claims(
     what: Annotated[
-        Path | None, typer.Argument(help="A YAML file of claims, or the folder of a campaign; by default all claims.")
+        list[str] | None,
+        typer.Argument(
+            help="YAML files of claims or of studies, or names of either; by default all claims, with --campaign those "
+            "that its study can decide.",
+            show_default=False,
+        ),
+    ] = None,
+    campaign: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Decide claims by this campaign.", show_default=False)
     ] = None,
 ) -> None:
     """List published claims with their verdicts.
 
     Impossible: a printed figure breaks arithmetic or physics, which is shown. All others are open, with what would
-    decide them. For a campaign's folder: the claims that its study is about.
+    decide them, unless a campaign of their study does: confirmed, direction only (the size is another one), refuted, or
+    undecided. docs/contracts.md, section 9, has the rule.
     """
-    if what is not None and not what.is_dir():
-        ledgers = [load_ledger(what)]
-    else:
-        ledgers = ledgers_of(CampaignFolder.open(what).study["name"] if what else None)
-    print_claims(ledgers, out_console)
+    folder = CampaignFolder.open(campaign) if campaign else None
+    ledgers = _ledgers(what or [], folder)
+    print_claims(decide_claims(folder, ledgers) if folder else [decide(one) for one in ledgers], out_console)
 
 
 @app.command(name="list")
@@ -302,6 +319,16 @@ def _campaign(
     """The campaign that `run`'s arguments ask for: one to be gone on with, or a new one."""
     if out is not None and (out / "campaign.json").exists():
         folder = CampaignFolder.open(out)
+def _ledgers(names: list[str], folder: CampaignFolder | None) -> list[Ledger]:
+    """The ledgers that `claims` is about."""
+    if names or folder is None:
+        return [ledger for name in names for ledger in find_ledgers(name)] if names else ledgers_of()
+    study = folder.study["name"]
+    if not (found := ledgers_of(study)):
+        raise UserError(f"no file of claims is about study {study!r}", remedy="`h123 claims` lists all claims")
+    return found
+
+
         begun = folder.study.get("scale", 1.0)
         if study is not None and load_study(find_study(study)).scaled(begun).resolved() != folder.study:
             raise UserError(

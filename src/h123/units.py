@@ -3,6 +3,7 @@
 Decimal prefixes throughout: 1 kB = 1000 bytes, 1 Mbit/s = 10^6 bits a second; KiB, MiB, GiB are binary.
 """
 
+import math
 import re
 from decimal import Decimal, InvalidOperation
 
@@ -59,6 +60,18 @@ def parse_share(text: object) -> float:
         raise ValueError(f"{text!r} is not a share; write 0.5% or 0.005") from None
     if not 0 <= value <= 1:
         raise ValueError(f"{text!r} is outside 0 to 1 (0% to 100%)")
+    return value
+
+
+def parse_change(text: object) -> float:
+    """A relative change above -1 of `-31.2 %` or `-0.312`. Raises ValueError."""
+    written = str(text).strip()
+    try:
+        value = float(written.rstrip("%")) / (100 if written.endswith("%") else 1)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a change; write -31.2 % or -0.312") from None
+    if not -1 < value < math.inf or value == 0:
+        raise ValueError(f"{text!r} is not a change: it must be above -100 %, and not 0")
     return value
 
 

@@ -1,5 +1,6 @@
 """What a campaign's samples say: estimates, tests and audits; pure functions of the results' tables."""
 
-from h123.analysis.analyse import analyse
+from h123.analysis.analyse import analyse, decide_claims
+from h123.analysis.decisions import decide
 
-__all__ = ["analyse"]
+__all__ = ["analyse", "decide", "decide_claims"]

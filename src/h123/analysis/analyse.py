@@ -2,27 +2,28 @@
 
 import json
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from h123.analysis.audits import audit
 from h123.analysis.comparisons import compare
+from h123.analysis.decisions import decide
 from h123.analysis.interactions import interactions
+from h123.analysis.measured import Evidence
 from h123.analysis.origin import costs, more_blocks
 from h123.analysis.published import as_published
 from h123.analysis.signflip import attainable
 from h123.analysis.verdicts import Rule, judge, twin_rate
 from h123.results import Attempt, CampaignFolder, load_attempts
 from h123.results.durable import write_atomically
-from h123.study import Plan, PlannedTrial, Study, make_plan
+from h123.study import Ledger, Plan, PlannedTrial, Study, ledgers_of, make_plan
 
 
 def analyse(folder: CampaignFolder) -> dict[str, Any]:
     """The content of verdicts.json, which is also written. The same folder gives the same bytes. Raises UserError."""
-    study = Study.from_resolved(folder.study)
-    plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, only=folder.only)
-    attempts = load_attempts(folder)
-    origin = folder.origin
-    rule = Rule(study.compare.margin, study.compare.alpha, folder.seed, more=more_blocks(origin))
+    evidence = _evidence(folder)
+    plan, attempts, rule, origin = evidence.plan, evidence.attempts, evidence.rule, folder.origin
+    study = plan.study
     unknown = origin["unknown"] if origin else []
     comparisons = judge(compare(attempts, plan, unknown=unknown), rule)
     asked = study.compare.as_published
@@ -43,6 +44,7 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
         "comparisons": comparisons,
         "interactions": interactions(attempts, plan, rule.alpha),
         "as_published": as_published(folder, plan, comparisons, unknown=unknown) if asked else None,
+        "claims": [decide(ledger, evidence) for ledger in ledgers_of(study.name)],
         "twins": twin_rate(comparisons, rule.alpha),
         "audits": findings,
         "audit_summary": summary,
@@ -54,7 +56,20 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
     return verdicts
 
 
-def _complete_blocks(attempts: list[Attempt], plan: Plan) -> int:
+def decide_claims(folder: CampaignFolder, ledgers: Iterable[Ledger]) -> list[dict[str, Any]]:
+    """The `claims` of verdicts.json, of any ledgers. Raises UserError."""
+    evidence = _evidence(folder)
+    return [decide(ledger, evidence) for ledger in ledgers]
+
+
+def _evidence(folder: CampaignFolder) -> Evidence:
+    study = Study.from_resolved(folder.study)
+    plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, only=folder.only)
+    rule = Rule(study.compare.margin, study.compare.alpha, folder.seed, more=more_blocks(folder.origin))
+    return Evidence(plan, load_attempts(folder), rule)
+
+
+def _complete_blocks(attempts: Sequence[Attempt], plan: Plan) -> int:
     valid = {_treatment(attempt) for attempt in attempts}
     return sum(all(_treatment(trial) in valid for trial in block) for block in plan.blocks)
 
@@ -64,7 +79,7 @@ def _treatment(trial: Attempt | PlannedTrial) -> tuple[object, ...]:
     return trial.block, tuple(sorted(trial.cell.items())), trial.twin
 
 
-def _trial_counts(folder: CampaignFolder, attempts: list[Attempt], plan: Plan) -> dict[str, int]:
+def _trial_counts(folder: CampaignFolder, attempts: Sequence[Attempt], plan: Plan) -> dict[str, int]:
     tried = Counter(bool(event["valid"]) for event in folder.events() if event["event"] == "trial")
     missing = len({_treatment(trial) for trial in plan.trials()} - {_treatment(attempt) for attempt in attempts})
     valid = len(attempts)

@@ -17,7 +17,8 @@ TWINS = Membership("twins", "none")
 """The A/A comparisons are nobody's hypothesis: they show how often a test with nothing to find rejects."""
 
 Cell = dict[str, str]
-_Index = dict[tuple[int, tuple[tuple[str, str], ...], bool], list[Attempt]]
+Index = dict[tuple[int, tuple[tuple[str, str], ...], bool], list[Attempt]]
+"""Attempts by block, cell and twin."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,16 @@ def compare(attempts: Iterable[Attempt], plan: Plan, *, unknown: Collection[str]
 
     `unknown` are parameters that the study holds a placeholder for (imported samples).
     """
-    index: _Index = defaultdict(list)
+    index = index_attempts(attempts)
+    return [_fill(comparison, index, plan) for comparison in _declared(plan, unknown)]
+
+
+def index_attempts(attempts: Iterable[Attempt]) -> Index:
+    """The attempts by block, cell and twin."""
+    index: Index = defaultdict(list)
     for attempt in attempts:
         index[attempt.block, tuple(sorted(attempt.cell.items())), attempt.twin].append(attempt)
-    return [_fill(comparison, index, plan) for comparison in _declared(plan, unknown)]
+    return index
 
 
 def _declared(plan: Plan, unknown: Collection[str]) -> Iterator[Comparison]:
@@ -87,20 +94,31 @@ def _has_twin(plan: Plan) -> bool:
     return any(trial.twin for trial in plan.blocks[0])
 
 
-def _fill(comparison: Comparison, index: _Index, plan: Plan) -> Comparison:
+def _fill(comparison: Comparison, index: Index, plan: Plan) -> Comparison:
     """The comparison with its values."""
+    c = comparison
+    pairs, one_sided = pair_values(index, plan, c.cell, c.metric, (c.a, c.b), twin=c.twin)
+    return Comparison(**{**vars(comparison), "pairs": pairs, "one_sided": one_sided})
+
+
+def pair_values(
+    index: Index, plan: Plan, cell: Cell, metric: str, levels: tuple[str, str], *, twin: bool = False
+) -> tuple[list[Pair], int]:
+    """The two levels' values in one cell, block by block, and in how many blocks only one of them has a value.
+
+    `twin`: the second is the twin's.
+    """
     compared = plan.study.compare.factor
-    first = tuple(sorted({**comparison.cell, compared: comparison.a}.items()))
-    second = tuple(sorted({**comparison.cell, compared: comparison.b}.items()))
+    first, second = (tuple(sorted({**cell, compared: level}.items())) for level in levels)
     pairs, one_sided = [], 0
     for block in range(1, len(plan.blocks) + 1):
-        a = _value(index.get((block, first, False), []), comparison.metric)
-        b = _value(index.get((block, second, comparison.twin), []), comparison.metric)
+        a = _value(index.get((block, first, False), []), metric)
+        b = _value(index.get((block, second, twin), []), metric)
         if a is not None and b is not None:
             pairs.append(Pair(block, a, b))
         elif a is not None or b is not None:
             one_sided += 1
-    return Comparison(**{**vars(comparison), "pairs": pairs, "one_sided": one_sided})
+    return pairs, one_sided
 
 
 def _value(attempts: Sequence[Attempt], metric: str) -> float | None:

@@ -1,48 +1,143 @@
-"""The ledger of claims in a terminal: what is claimed, whether it can be, and what would decide it."""
+"""Claims in words: what is claimed, what was measured of it, the verdict and why. For the terminal and the page."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from h123.analysis.claims import verdict
-from h123.study import Claim, Ledger
+from h123.report.words import MEANINGFUL_CONFIDENCE, confidence_words, level, metric
 
-_STYLES = {"impossible": "bold yellow", "open": "dim"}
+Row = Mapping[str, Any]
+"""One element of `claims[].claims` in verdicts.json (docs/contracts.md, section 7)."""
+
+_STYLES = {"confirmed": "green", "direction only": "blue", "refuted": "yellow", "impossible": "bold yellow"}
+_CLASSES = {"confirmed": "equivalent", "direction only": "faster", "refuted": "slower", "impossible": "slower"}
+_INDENT = "       "
 
 
-def print_claims(ledgers: Iterable[Ledger], console: Console) -> None:
+def print_claims(ledgers: Iterable[Mapping[str, Any]], console: Console) -> None:
     """Print all claims with their verdicts, and how many there are of each."""
-    counts: dict[str, int] = {}
+    words: list[str] = []
     for ledger in ledgers:
-        console.print(Text(f"{ledger.source.title} ({ledger.source.where})", style="bold"))
-        for claim in ledger.claims:
-            word = _print_claim(claim, console)
-            counts[word] = counts.get(word, 0) + 1
+        console.print(Text(f"{ledger['title']} ({ledger['where']})", style="bold"))
+        for line in conditions(ledger):
+            console.print(Text(line))
+        for claim in ledger["claims"]:
+            _print_claim(claim, console)
+            words.append(claim["verdict"])
         console.print()
-    total = ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
-    console.print(f"{sum(counts.values())} claims: {total}", highlight=False)
+    total = ", ".join(f"{words.count(word)} {word}" for word in sorted(set(words)))
+    console.print(f"{len(words)} claims: {total}", highlight=False)
 
 
-def _print_claim(claim: Claim, console: Console) -> str:
-    word, arithmetic = verdict(claim)
-    head = Text(f"  {claim.id:<5}")
-    head.append(f"{word:<11}", style=_STYLES[word])
-    head.append(_statement(claim))
-    console.print(head)
-    said = f"“{claim.quotation}”" if claim.quotation else f"{claim.summary} ({claim.source})"
-    console.print(Text(f"       {said}", style="italic"))
-    for one in arithmetic:
-        console.print(Text(f"       {'can be' if one.passed else 'cannot be'}: {one.shown}"))
-    if word == "open":
-        console.print(Text(f"       decided by: {claim.rule}", style="dim"))
-    return word
+def _print_claim(claim: Row, console: Console) -> None:
+    head = Text(f"  {claim['id']:<5}")
+    head.append(f"{verdict_words(claim):<14}", style=_STYLES.get(claim["verdict"], "dim"))
+    console.print(head.append(f" {statement(claim)}"))
+    console.print(Text(_INDENT + said(claim), style="italic"))
+    for line in [*measured_lines(claim), *arithmetic_lines(claim)]:
+        console.print(Text(_INDENT + line))
+    for line in remarks(claim):
+        console.print(Text(_INDENT + line, style="dim"))
 
 
-def _statement(claim: Claim) -> str:
-    sides = f"{claim.a} {claim.direction} than {claim.b}" if claim.a else ""
-    if claim.a and claim.direction in ("equivalent", "none"):
-        sides = f"{claim.a} and {claim.b}: {'equivalent' if claim.direction == 'equivalent' else 'no gain'}"
-    conditions = ", ".join(f"{name} {value}" for name, value in claim.condition.items())
-    words = [claim.metric, sides, claim.size or "", conditions]
+def terminal_lines(ledgers: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The verdicts on each ledger's claims in one line: `confirmed C01, C05; undecided C02`."""
+    lines = []
+    for ledger in ledgers:
+        words = dict.fromkeys([*_STYLES, *(claim["verdict"] for claim in ledger["claims"])])
+        named = {word: [claim["id"] for claim in ledger["claims"] if claim["verdict"] == word] for word in words}
+        verdicts = "; ".join(f"{word} {', '.join(ids)}" for word, ids in named.items() if ids)
+        scale = f" at scale {ledger['scale']:g}" if ledger["scale"] not in (None, 1) else ""
+        lines.append(f"Published claims{scale}: {verdicts}")
+    return lines
+
+
+def conditions(ledger: Mapping[str, Any]) -> list[str]:
+    """Under what a campaign's verdicts on this ledger hold."""
+    lines = []
+    if ledger["scale"] not in (None, 1):
+        lines.append(
+            f"The campaign ran at --scale {ledger['scale']:g}, with fewer requests than the study has: not quite the "
+            "condition that the work states."
+        )
+    if ledger["family_size"]:
+        count = ledger["family_size"]
+        lines.append(f"p values are adjusted by Holm over the {count} claims that the campaign was to measure.")
+    return lines
+
+
+def verdict_class(claim: Row) -> str:
+    """The style of the comparison's verdict that this one looks like."""
+    return _CLASSES.get(claim["verdict"], "inconclusive")
+
+
+def verdict_words(claim: Row) -> str:
+    """The verdict; where the printed figures cannot be either, that too."""
+    impossible = not claim["possible"] and claim["verdict"] != "impossible"
+    return str(claim["verdict"]) + (", impossible as printed" if impossible else "")
+
+
+def said(claim: Row) -> str:
+    """The source's own sentence, or a summary with its source."""
+    return f"“{claim['quotation']}”" if claim["quotation"] else f"{claim['summary']} ({claim['source']})"
+
+
+def statement(claim: Row) -> str:
+    """What is claimed, of what and where."""
+    a, b = (level(claim[side]) if claim[side] else "" for side in ("a", "b"))
+    sides = f"{a} {claim['direction']} than {b}" if a else ""
+    if a and claim["direction"] in ("equivalent", "none"):
+        sides = f"{a} and {b}: {'equivalent' if claim['direction'] == 'equivalent' else 'no gain'}"
+    against = f"against {_levels(claim['against'])}" if claim["against"] else ""
+    words = [metric(claim["metric"]).title, sides, claim["size"] or "", _levels(claim["condition"]), against]
     return "; ".join(word for word in words if word)
+
+
+def measured_lines(claim: Row) -> list[str]:
+    """Each figure as a change with its interval, then what they rest on."""
+    figures = claim["figures"]
+    lines = [f"measured: {_place(figure['cell'])}{change(figure)}" for figure in figures]
+    if figures:
+        lines.append(f"from {_basis(claim)}")
+    return lines
+
+
+def change(figure: Mapping[str, Any]) -> str:
+    """`-24.3 % (95 %: -30.1 % to -18.2 %)`."""
+    centre, low, high = (f"{100 * (figure[part] - 1):+.1f} %" for part in ("ratio", "low", "high"))
+    if figure["confidence"] < MEANINGFUL_CONFIDENCE:
+        return f"{centre} (too few blocks for an interval)"
+    return f"{centre} ({confidence_words(figure['confidence'])}: {low} to {high})"
+
+
+def arithmetic_lines(claim: Row) -> list[str]:
+    """The arithmetic of the printed figures."""
+    return [f"{'can be' if one['possible'] else 'cannot be'}: {one['shown']}" for one in claim["arithmetic"]]
+
+
+def remarks(claim: Row) -> list[str]:
+    """Why the verdict is what it is, or what would decide, and what it does not cover."""
+    because = {"open": "decided by: "}.get(claim["verdict"], "because " if claim["figures"] else "")
+    lines = [f"{because}{claim['reason']}"] if claim["reason"] else []
+    return lines + ([f"note: {claim['note']}"] if claim["note"] else [])
+
+
+def _basis(claim: Row) -> str:
+    parts = [f"{claim['blocks']} block{'' if claim['blocks'] == 1 else 's'}"]
+    if claim["p"] is not None:
+        parts.append(f"p {claim['p']:.2g}, adjusted {claim['p_adjusted']:.2g}")
+    requests = claim["requests"]
+    parts.append(f"{' or '.join(map(str, requests))} request{'' if requests == [1] else 's'} a user")
+    return "; ".join(parts)
+
+
+def _levels(condition: Mapping[str, Any]) -> str:
+    """`network medium or poor, method POST`."""
+    named = {name: " or ".join(map(str, v)) if isinstance(v, list) else v for name, v in condition.items()}
+    return ", ".join(f"{name} {value}" for name, value in named.items())
+
+
+def _place(cell: Mapping[str, str] | None) -> str:
+    return f"{' '.join(cell.values())}: " if cell else ""

@@ -8,7 +8,7 @@ from typing import Any
 import jinja2
 
 from h123.errors import UserError
-from h123.report import evidence, published, words
+from h123.report import claims, evidence, published, words
 from h123.report.drawing import Figure, inline, save
 from h123.report.published import published_figures
 from h123.report.ratios import answer_figure, details_figure
@@ -130,9 +130,11 @@ def _unbroken(text: str) -> str:
     """A number stays on one line with its unit, and an interval with itself."""
     return text.replace(" %", "\u00a0%").replace("\u00a0% ", "\u00a0%\u00a0").replace(" – ", "\u00a0–\u00a0")
 
+        "claims": claims,
 
 def _template() -> jinja2.Template:
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    loader = jinja2.PackageLoader("h123.report", "")
+    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["unbroken"] = _unbroken
     environment.globals["style"] = files(__package__).joinpath("page.css").read_text("utf-8")
-    return environment.from_string(files(__package__).joinpath("page.html.j2").read_text("utf-8"))
+    return environment.get_template("page.html.j2")

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from h123.report.published import terminal_lines
+from h123.report import claims, published
 from h123.report.words import cell_name, level, metric, percent, ratio, sentence, verdict_word
 
 _STYLES = {"faster": "blue", "slower": "yellow", "equivalent": "green", "inconclusive": "dim"}
@@ -28,7 +28,8 @@ def print_summary(verdicts: Mapping[str, Any], console: Console) -> None:
     console.print("[dim]?: cannot tell yet. Ratios are first / second; intervals and p values are in the report.[/]\n")
     for line in trust(verdicts):
         console.print(line, highlight=False)
-    for line in terminal_lines(verdicts["as_published"]) if verdicts["as_published"] else ():
+    more = published.terminal_lines(verdicts["as_published"]) if verdicts["as_published"] else []
+    for line in more + claims.terminal_lines(verdicts["claims"]):
         console.print(line, highlight=False, markup=False)
 
 

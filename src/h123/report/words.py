@@ -13,7 +13,7 @@ Comparison = Mapping[str, Any]
 
 _VOCABULARY: dict[str, Any] = tomllib.loads(files(__package__).joinpath("vocabulary.toml").read_text("utf-8"))
 _CUSTOMARY_CONFIDENCE = (0.99, 0.95, 0.90)
-_MEANINGFUL_CONFIDENCE = 0.8
+MEANINGFUL_CONFIDENCE = 0.8
 """An interval that holds the truth less often than this would only mislead in a sentence; tables still show it."""
 
 
@@ -121,7 +121,7 @@ def sentence(comparison: Comparison, margin: float | None = None) -> str:
 
 
 def _evidence(comparison: Comparison) -> str:
-    if comparison["low"] is None or (comparison["confidence"] or 0) < _MEANINGFUL_CONFIDENCE:
+    if comparison["low"] is None or (comparison["confidence"] or 0) < MEANINGFUL_CONFIDENCE:
         blocks = comparison["blocks"]
         return f"from {blocks} block{'' if blocks == 1 else 's'}, too few for an interval"
     return f"{confidence_words(comparison['confidence'])} {interval(comparison)}"

@@ -1,8 +1,9 @@
 """Studies: from a question in YAML to the trials that answer it, and what they will cost."""
 
+from h123.study.claim import Claim, MeasurableClaim, WordedClaim
 from h123.study.estimate import Estimate, estimate, estimate_check
 from h123.study.foreign import Samples, Schema, Source, load_schema
-from h123.study.ledger import Claim, Ledger, ledgers_of, load_ledger
+from h123.study.ledger import Ledger, find_ledgers, ledgers_of, load_ledger
 from h123.study.network import Network
 from h123.study.parameters import Parameters
 from h123.study.plan import Plan, make_plan, parse_only
@@ -19,6 +20,7 @@ __all__ = [
     "Family",
     "Ledger",
     "Network",
+    "MeasurableClaim",
     "Parameters",
     "Plan",
     "PlannedTrial",
@@ -29,8 +31,10 @@ __all__ = [
     "estimate",
     "estimate_check",
     "find_network",
+    "WordedClaim",
     "find_study",
     "ledgers_of",
+    "find_ledgers",
     "list_networks",
     "list_studies",
     "load_ledger",

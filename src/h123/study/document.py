@@ -67,11 +67,11 @@ class Document:
         node, words = self._root, []
         for step in at:
             _, node = _child(node, step) or (0, node)
-        for step in fault["loc"]:
+        for count, step in enumerate(fault["loc"], 1):
             entry = _child(node, step)
             if entry:
                 node = entry[1]
-            if entry or fault["type"] == "missing":
+            if entry or (fault["type"] == "missing" and count == len(fault["loc"])):
                 words.append(str(step))
         return ".".join(words)
 

@@ -1,92 +1,19 @@
-"""claims/*.yaml: what published work claims, sentence by sentence, with what would decide each claim.
+"""claims/*.yaml: what published work claims, sentence by sentence, with what decides each claim."""
 
-`checks` are figures of a claim that arithmetic or physics can judge without any measurement; h123.analysis.claims
-computes them. Their quantities are written with units, as everywhere.
-"""
-
+from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictInt, model_validator
+from pydantic import Field
 
 from h123.errors import UserError
-from h123.strict import Strict
-from h123.study.document import Document
-from h123.study.quantities import BitRate, Duration, Share, Size
-from h123.study.shelf import list_claims
+from h123.strict import Strict, choose
+from h123.study.claim import ALL, AnyClaim, Levels, MeasurableClaim
+from h123.study.document import Document, Location
+from h123.study.reader import load_study
+from h123.study.shelf import find_study, is_study, list_claims, list_studies
+from h123.study.study import Study
 
 FORMAT = "claims/1"
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Sample = Annotated[StrictInt, Field(ge=1, le=500)]
-
-
-class RateCheck(Strict):
-    """Requests a second of a size, over a link."""
-
-    check: Literal["rate-within-link"]
-    rps: Positive
-    size: Annotated[Size, Field(gt=0)]
-    link: BitRate
-
-
-class TransferCheck(Strict):
-    """One request's body in its time, over a link that `users` share."""
-
-    check: Literal["transfer-within-link"]
-    size: Annotated[Size, Field(gt=0)]
-    time: Annotated[Duration, Field(gt=0)]
-    users: Annotated[StrictInt, Field(ge=1)] = 1
-    link: BitRate
-
-
-class LittleCheck(Strict):
-    """Requests a second, with so many in flight over a round trip."""
-
-    check: Literal["requests-within-littles-law"]
-    rps: Positive
-    in_flight: Annotated[StrictInt, Field(ge=1)]
-    round_trip: Annotated[Duration, Field(gt=0)]
-
-
-class PercentageCheck(Strict):
-    """The change from one figure to another, beside the percentage printed: `-31.2` for 31.2 % lower."""
-
-    check: Literal["percentage"]
-    before: Positive
-    after: Positive
-    printed: Annotated[float, Field(allow_inf_nan=False)]
-    digits: Annotated[StrictInt, Field(ge=0, le=6)] = 1
-    """Decimals of the percentage."""
-
-
-class RankBiserialCheck(Strict):
-    """A rank-biserial correlation of two groups."""
-
-    check: Literal["rank-biserial"]
-    first: Sample
-    second: Sample
-    printed: Annotated[float, Field(ge=-1, le=1)]
-    digits: Annotated[StrictInt, Field(ge=1, le=6)] = 3
-
-
-class SmallestPCheck(Strict):
-    """Two groups and a level at which Mann-Whitney's exact two-sided test is said to reject."""
-
-    check: Literal["smallest-p"]
-    first: Sample
-    second: Sample
-    alpha: Annotated[Share, Field(gt=0, lt=1)] = 0.05
-
-
-class TlsCheck(Strict):
-    """A version of TLS under a version of HTTP."""
-
-    check: Literal["tls-version"]
-    protocol: Literal["h1", "h2", "h3"]
-    tls: Literal["1.2", "1.3"]
-
-
-Check = RateCheck | TransferCheck | LittleCheck | PercentageCheck | RankBiserialCheck | SmallestPCheck | TlsCheck
 
 
 class Origin(Strict):
@@ -97,44 +24,13 @@ class Origin(Strict):
     """How to find it: journal, site, year."""
 
 
-class Claim(Strict):
-    """One claim."""
-
-    id: Annotated[str, Field(pattern=r"^[A-Z][0-9]+[a-z]?$")]
-    source: str | None = None
-    """Of this claim, where the file speaks of several works."""
-    quotation: Annotated[str, Field(min_length=1)] | None = None
-    """A sentence of the source, letter by letter; what a figure or table says is in `condition`."""
-    summary: Annotated[str, Field(min_length=1)] | None = None
-    """The claim in our words, where several works say it in theirs."""
-    condition: dict[str, Any] = Field(default={})
-    metric: str
-    estimand: str
-    direction: Literal["lower", "higher", "equivalent", "none"]
-    """What a is said to be beside b."""
-    size: str | None = None
-    a: str | None = None
-    b: str | None = None
-    rule: Annotated[str, Field(min_length=1)]
-    """How it is decided, or what would decide it."""
-    checks: list[Annotated[Check, Field(discriminator="check")]] = Field(default=[])
-
-    @model_validator(mode="after")
-    def _makes_sense(self) -> "Claim":
-        if (self.a is None) != (self.b is None):
-            raise ValueError("`a` and `b` belong together")
-        if (self.quotation is None) == (self.summary is None):
-            raise ValueError("write either `quotation` or `summary`")
-        return self
-
-
 class Ledger(Strict):
     """One file of claims."""
 
     source: Origin
     study: str | None = None
-    """The study whose campaigns can decide these claims."""
-    claims: list[Claim] = Field(min_length=1)
+    """The study whose campaigns can decide these claims: in the file its name or its file, here its name."""
+    claims: list[AnyClaim] = Field(min_length=1)
 
 
 def load_ledger(path: Path) -> Ledger:
@@ -145,12 +41,88 @@ def load_ledger(path: Path) -> Ledger:
     for index, name in enumerate(names):
         if name in names[:index]:
             raise document.error(["claims", index, "id"], f"two claims are named {name!r}")
-    return ledger
+    return _LedgerReader(document, ledger).checked()
 
 
-def ledgers_of(study: str | None) -> list[Ledger]:
+class _LedgerReader:
+    """Checks measurable claims against the study that they are about."""
+
+    def __init__(self, document: Document, ledger: Ledger) -> None:
+        self.document = document
+        self.ledger = ledger
+
+    def checked(self) -> Ledger:
+        """The ledger, its study named by its name."""
+        measurable = [(i, claim) for i, claim in enumerate(self.ledger.claims) if isinstance(claim, MeasurableClaim)]
+        if self.ledger.study is None:
+            if measurable:
+                raise self.document.error(["claims", measurable[0][0], "cells"], "`cells` are a study's: name `study`")
+            return self.ledger
+        study = self.study(self.ledger.study)
+        for index, claim in measurable:
+            self.check_claim(claim, study, ["claims", index])
+        return self.ledger.model_copy(update={"study": study.name})
+
+    def study(self, name: str) -> Study:
+        try:
+            return load_study(find_study(name, beside=self.document.path.parent))
+        except UserError as error:
+            raise self.document.error(["study"], error.message) from None
+
+    def check_claim(self, claim: MeasurableClaim, study: Study, at: Location) -> None:
+        compared = study.compare.factor
+        for side, level in (("a", claim.a), ("b", claim.b)):
+            self.check_level(level, compared, study.factors[compared], [*at, side])
+        others = {factor: list(levels) for factor, levels in study.factors.items() if factor != compared}
+        self.check_levels(claim.cells, others, [*at, "cells"])
+        for factor, levels in others.items():
+            if factor not in claim.cells:
+                message = f"factor {factor!r} is missing; allowed: {', '.join(levels)}, a list of them, or {ALL}"
+                raise self.document.error([*at, "cells"], message)
+        self.check_levels(claim.against or {}, others, [*at, "against"])
+        self.check_contrast(claim, others, [*at, "against"])
+        if claim.size is not None and abs(claim.size) <= study.compare.margin:
+            message = f"the size is within the study's margin of {100 * study.compare.margin:g} %"
+            raise self.document.error([*at, "size"], f"{message}: write `direction: equivalent` and a `margin`")
+
+    def check_levels(self, given: dict[str, Levels], factors: dict[str, list[str]], at: Location) -> None:
+        for factor, levels in given.items():
+            if factor not in factors:
+                message = f"{factor!r} is not another factor of the study; {choose(factor, factors)}"
+                raise self.document.error([*at, factor], message)
+            for level in levels if levels != [ALL] else ():
+                self.check_level(level, factor, factors[factor], [*at, factor])
+
+    def check_level(self, level: str, factor: str, levels: Collection[str], at: Location) -> None:
+        if level not in levels:
+            raise self.document.error(at, f"{level!r} is not a level of {factor!r}; {choose(level, levels)}")
+
+    def check_contrast(self, claim: MeasurableClaim, factors: dict[str, list[str]], at: Location) -> None:
+        for factor, levels in (claim.against or {}).items():
+            if len(levels) != 1 or levels == [ALL]:
+                raise self.document.error([*at, factor], f"name one level of {factor!r} to compare with")
+            here = factors[factor] if claim.cells[factor] == [ALL] else claim.cells[factor]
+            if levels[0] in here:
+                raise self.document.error([*at, factor], f"{levels[0]!r} is in `cells` already")
+
+
+def ledgers_of(study: str | None = None) -> list[Ledger]:
     """The ledgers that come with h123; with `study`, those that its campaigns can decide. Raises UserError."""
-    found = [ledger for ledger in map(load_ledger, list_claims()) if study in (None, ledger.study)]
-    if not found:
+    return [ledger for ledger in map(load_ledger, list_claims()) if study in (None, ledger.study)]
+
+
+def find_ledgers(name: str) -> list[Ledger]:
+    """The ledgers of a study (its name or file), or the one of that name or in that file. Raises UserError."""
+    if is_study(name):
+        study = load_study(find_study(name)).name
+        if found := ledgers_of(study):
+            return found
         raise UserError(f"no file of claims is about study {study!r}", remedy="`h123 claims` lists all claims")
-    return found
+    path = Path(name)
+    if "/" not in name and not name.endswith((".yaml", ".yml")):
+        known = {path.stem: path for path in list_claims()}
+        if name not in known:
+            allowed = choose(name, sorted({*known, *(path.stem for path in list_studies())}))
+            raise UserError(f"no study or file of claims is named {name!r}; {allowed}; or give the path of a YAML file")
+        path = known[name]
+    return [load_ledger(path)]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationInfo
 
-from h123.units import parse_duration, parse_rate, parse_share, parse_size
+from h123.units import parse_change, parse_duration, parse_rate, parse_share, parse_size
 
 RESOLVED = "resolved"
 
@@ -32,3 +32,5 @@ BitRate = Annotated[int, _written(parse_rate), Field(gt=0)]
 """Bits a second, written `20Mbit/s`."""
 Share = Annotated[float, _written(parse_share), Field(ge=0, le=1)]
 """A part of the whole between 0 and 1, written `0.5%` or `0.005`."""
+Change = Annotated[float, _written(parse_change)]
+"""A relative change, written `-31.2 %` or `-0.312`."""

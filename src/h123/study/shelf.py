@@ -5,6 +5,7 @@ from pathlib import Path
 from h123.errors import UserError
 from h123.paths import project_root
 from h123.strict import choose
+from h123.study.document import Document
 from h123.study.network import Network
 from h123.study.network_file import read_network
 
@@ -29,9 +30,18 @@ def find_network(name: str, beside: Path | None = None) -> Path:
     return _find(name, "network", "networks", beside)
 
 
-def find_study(name: str) -> Path:
-    """The file of a study given by its name or by a path. Raises UserError."""
-    return _find(name, "study", "studies", None)
+def find_study(name: str, beside: Path | None = None) -> Path:
+    """The file of a study given by its name or by a path (relative to `beside`). Raises UserError."""
+    return _find(name, "study", "studies", beside)
+
+
+def is_study(name: str) -> bool:
+    """Whether `name` is that of a study, or the path of a file that says it is one. Raises UserError."""
+    path = Path(name)
+    if path.suffix in (".yaml", ".yml") and path.is_file():
+        written = Document(path, path.read_text("utf-8", errors="replace")).data.get("h123")
+        return str(written).startswith("study/")
+    return name in _names("studies")
 
 
 def find_schema(name: str) -> Path:

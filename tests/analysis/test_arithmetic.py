@@ -1,16 +1,13 @@
-"""Claims against arithmetic and physics: checks on known figures; the ledgers that come with h123."""
+"""Claims against arithmetic and physics: checks on known figures."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
 from scipy.stats import mannwhitneyu
 
-from h123.analysis.claims import check, verdict
-from h123.errors import UserError
-from h123.study import Claim, ledgers_of, load_ledger
-from h123.study.ledger import Check
+from h123.analysis.arithmetic import check
+from h123.study.checks import Check
 
 ONE: TypeAdapter[Check] = TypeAdapter(Check)
 
@@ -67,64 +64,3 @@ def test_the_smallest_p_is_that_of_the_exact_test(runs: int) -> None:
     for alpha, reached in ((exact * 1.001, True), (exact * 0.999, False)):
         figures = {"check": "smallest-p", "first": runs, "second": runs, "alpha": str(alpha)}
         assert check(ONE.validate_python(figures)).passed is reached
-
-
-def test_the_ledgers_that_come_with_h123() -> None:
-    claims = [claim for ledger in ledgers_of(None) for claim in ledger.claims]
-    names = [claim.id for claim in claims]
-    assert len(names) == len(set(names))
-    assert {f"C{number:02}" for number in range(1, 19)} <= set(names)
-    impossible = {claim.id for claim in claims if verdict(claim)[0] == "impossible"}
-    assert impossible == {"C01a", "C01b", "C02a", "C04a", "C08", "C08a", "C10", "C17"}
-
-
-def test_a_claim_without_figures_is_open() -> None:
-    claim = Claim(id="C1", quotation="q", metric="m", estimand="e", direction="none", rule="measure")
-    assert verdict(claim) == ("open", [])
-
-
-def test_a_campaigns_claims_are_those_of_its_study() -> None:
-    assert [ledger.study for ledger in ledgers_of("rest-api")] == ["rest-api"]
-    with pytest.raises(UserError, match="no file of claims is about study 'quick'"):
-        ledgers_of("quick")
-
-
-GOOD = """h123: claims/1
-source: {title: t, where: w}
-claims:
-  - id: C1
-    quotation: They say so.
-    metric: latency
-    estimand: ratio
-    direction: lower
-    a: h3
-    b: h2
-    rule: a campaign
-    checks:
-      - {check: rate-within-link, rps: 10, size: 1MB, link: 100Mbit/s}
-"""
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "line", "said"),
-    [
-        ("claims/1", "claims/2", 1, "claims/1"),
-        ("direction: lower", "direction: faster", 8, "allowed: lower, higher, equivalent, none"),
-        ("metric:", "metrik:", 6, "did you mean metric?"),
-        ("link: 100Mbit/s", "link: 100", 13, "is not understood"),
-        ("rate-within-link", "rate-in-link", 13, "rate-in-link"),
-        ("    rule: a campaign\n", "", 4, "rule` is missing"),
-        ("    b: h2\n", "", 4, "`a` and `b` belong together"),
-        ("    quotation: They say so.\n", "", 4, "write either `quotation` or `summary`"),
-        ("id: C1", "id: first", 4, "id"),
-    ],
-)
-def test_a_broken_ledger_names_file_and_line(tmp_path: Path, old: str, new: str, line: int, said: str) -> None:
-    file = tmp_path / "c.yaml"
-    file.write_text(GOOD)
-    assert load_ledger(file).claims[0].id == "C1"
-    file.write_text(GOOD.replace(old, new, 1))
-    with pytest.raises(UserError) as caught:
-        load_ledger(file)
-    assert caught.value.message.startswith(f"{file}:{line}:"), caught.value.message
-    assert said in caught.value.message

@@ -6,12 +6,9 @@ only a measurement decides it.
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
-from h123.study import ledger
+from h123.study import checks
 from h123.units import format_bytes, format_rate, format_seconds
-
-Verdict = Literal["impossible", "open"]
 
 
 @dataclass(frozen=True)
@@ -22,32 +19,26 @@ class Arithmetic:
     shown: str
 
 
-def verdict(claim: ledger.Claim) -> tuple[Verdict, list[Arithmetic]]:
-    """The claim's verdict by audit alone, and the arithmetic of each of its checks."""
-    found = [check(one) for one in claim.checks]
-    return ("open" if all(one.passed for one in found) else "impossible"), found
-
-
-def check(one: ledger.Check) -> Arithmetic:
+def check(one: checks.Check) -> Arithmetic:
     """The arithmetic of one check."""
     match one:
-        case ledger.RateCheck():
+        case checks.RateCheck():
             return _rate(one)
-        case ledger.TransferCheck():
+        case checks.TransferCheck():
             return _transfer(one)
-        case ledger.LittleCheck():
+        case checks.LittleCheck():
             return _little(one)
-        case ledger.PercentageCheck():
+        case checks.PercentageCheck():
             return _percentage(one)
-        case ledger.RankBiserialCheck():
+        case checks.RankBiserialCheck():
             return _rank_biserial(one)
-        case ledger.SmallestPCheck():
+        case checks.SmallestPCheck():
             return _smallest_p(one)
-        case ledger.TlsCheck():
+        case checks.TlsCheck():
             return _tls(one)
 
 
-def _rate(one: ledger.RateCheck) -> Arithmetic:
+def _rate(one: checks.RateCheck) -> Arithmetic:
     bits = one.rps * one.size * 8
     most = one.link / (one.size * 8)
     shown = f"{one.rps:g} requests/s x {format_bytes(one.size)} x 8 = {format_rate(bits)}"
@@ -56,21 +47,21 @@ def _rate(one: ledger.RateCheck) -> Arithmetic:
     )
 
 
-def _transfer(one: ledger.TransferCheck) -> Arithmetic:
+def _transfer(one: checks.TransferCheck) -> Arithmetic:
     bits = one.users * one.size * 8 / (one.time / 1e9)
     shared = f"{one.users} users x " if one.users > 1 else ""
     shown = f"{shared}{format_bytes(one.size)} x 8 / {format_seconds(one.time / 1e9)} = {format_rate(bits)}"
     return Arithmetic(bits <= one.link, f"{shown}; the link carries {format_rate(one.link)}")
 
 
-def _little(one: ledger.LittleCheck) -> Arithmetic:
+def _little(one: checks.LittleCheck) -> Arithmetic:
     """Little, Oper. Res. 9 (1961): rate = in flight / time in flight, and that is a round trip at least."""
     most = one.in_flight / (one.round_trip / 1e9)
     shown = f"{one.in_flight} in flight / {format_seconds(one.round_trip / 1e9)} = at most {most:g} requests/s"
     return Arithmetic(one.rps <= most, f"{shown}; {one.rps:g} claimed")
 
 
-def _percentage(one: ledger.PercentageCheck) -> Arithmetic:
+def _percentage(one: checks.PercentageCheck) -> Arithmetic:
     change, swapped = (100 * (a / b - 1) for a, b in ((one.after, one.before), (one.before, one.after)))
     slack = 0.5 * 10**-one.digits + _rounding(one.before, one.after)
     passed = abs(change - one.printed) <= slack
@@ -89,7 +80,7 @@ def _rounding(before: float, after: float) -> float:
     return 100 * after / before * sum(shares)
 
 
-def _rank_biserial(one: ledger.RankBiserialCheck) -> Arithmetic:
+def _rank_biserial(one: checks.RankBiserialCheck) -> Arithmetic:
     """r = 1 - 2 U / (n m); U is a whole number, or half of one with ties (Kerby, Compr. Psychol. 3, 2014)."""
     cells = one.first * one.second
     nearest = min((1 - u / cells for u in range(2 * cells + 1)), key=lambda r: abs(r - one.printed))
@@ -98,7 +89,7 @@ def _rank_biserial(one: ledger.RankBiserialCheck) -> Arithmetic:
     return Arithmetic(passed, f"{shown}, ties included: nearest to {one.printed:g} is {nearest:.{one.digits}f}")
 
 
-def _smallest_p(one: ledger.SmallestPCheck) -> Arithmetic:
+def _smallest_p(one: checks.SmallestPCheck) -> Arithmetic:
     """Mann and Whitney, Ann. Math. Statist. 18 (1947): all orders of the runs are equally likely."""
     orders = math.comb(one.first + one.second, one.first)
     smallest = min(1.0, 2 / orders)
@@ -108,7 +99,7 @@ def _smallest_p(one: ledger.SmallestPCheck) -> Arithmetic:
     )
 
 
-def _tls(one: ledger.TlsCheck) -> Arithmetic:
+def _tls(one: checks.TlsCheck) -> Arithmetic:
     possible = one.protocol != "h3" or one.tls == "1.3"
     shown = "QUIC has no handshake but TLS 1.3's (RFC 9001, section 4.2)" if not possible else "both exist"
     return Arithmetic(possible, f"HTTP/{one.protocol.removeprefix('h')} over TLS {one.tls}: {shown}")

@@ -1,0 +1,204 @@
+"""The verdict on each claim of a ledger: by arithmetic, and by a campaign of the study that the ledger is about.
+
+The rule, the same for all: a directional claim is refuted if its interval lies inside the study's equivalence margin or
+on the other side; confirmed if the exact sign-flip test rejects in the claimed direction, after Holm over the ledger's
+claims that the campaign was to measure, and the interval overlaps half to twice the claimed size (if there is one). If
+only the size fails, the direction alone is confirmed. An equivalence is confirmed if in all its cells the interval lies
+inside its margin and both one-sided tests reject after Holm, refuted if in some cell the interval lies wholly outside.
+Intervals are not widened for the number of claims or cells. Anything else is undecided, and so is every claim with
+fewer than 6 blocks.
+"""
+
+import math
+from typing import Any
+
+from h123.analysis.arithmetic import check
+from h123.analysis.estimate import Estimate
+from h123.analysis.families import adjust, blocks_needed
+from h123.analysis.measured import Evidence, Figure, Measured, claimed_cells, measure
+from h123.analysis.signflip import attainable
+from h123.analysis.verdicts import ENOUGH_FOR_INTERVAL, Rule
+from h123.study import Claim, Ledger, MeasurableClaim, WordedClaim
+from h123.study.claim import ALL
+
+CONFIRMED, DIRECTION, REFUTED, UNDECIDED = "confirmed", "direction only", "refuted", "undecided"
+IMPOSSIBLE, OPEN = "impossible", "open"
+Ruling = tuple[str, str | None]
+"""A verdict, and its reason in words."""
+
+
+def decide(ledger: Ledger, evidence: Evidence | None = None) -> dict[str, Any]:
+    """One element of `claims` in verdicts.json; without a campaign, what arithmetic decides."""
+    measured = _measure(ledger, evidence) if evidence else {}
+    # A claim that has too few blocks yet keeps its place: when it gets them, the others must not lose their verdicts.
+    family = {name: 1.0 if one.p is None else one.p for name, one in measured.items() if one.planned}
+    adjusted = dict(zip(family, adjust(list(family.values()), "holm"), strict=True))
+    rows = []
+    for claim in ledger.claims:
+        row = _by_arithmetic(claim)
+        if isinstance(claim, MeasurableClaim):
+            row |= _question(claim, ledger)
+            if evidence:
+                row |= _answer(claim, measured[claim.id], adjusted.get(claim.id, 1.0), len(family), evidence)
+        rows.append(row)
+    return {
+        "title": ledger.source.title,
+        "where": ledger.source.where,
+        "study": ledger.study,
+        "scale": evidence.plan.study.scale if evidence else None,
+        "family_size": len(family),
+        "claims": rows,
+    }
+
+
+def _measure(ledger: Ledger, evidence: Evidence) -> dict[str, Measured]:
+    study = evidence.plan.study.name
+    foreign = Measured([], f"this is a campaign of study {study}, the claim needs one of {ledger.study}", planned=False)
+    measurable = [claim for claim in ledger.claims if isinstance(claim, MeasurableClaim)]
+    return {claim.id: measure(claim, evidence) if study == ledger.study else foreign for claim in measurable}
+
+
+def _by_arithmetic(claim: Claim) -> dict[str, Any]:
+    """What all claims have; one in words alone is decided by arithmetic or stays open."""
+    arithmetic = [check(one) for one in claim.checks]
+    possible = all(one.passed for one in arithmetic)
+    worded = claim if isinstance(claim, WordedClaim) else None
+    return {
+        "id": claim.id,
+        "quotation": claim.quotation,
+        "summary": claim.summary,
+        "source": claim.source,
+        "metric": claim.metric,
+        "a": claim.a,
+        "b": claim.b,
+        "direction": claim.direction,
+        "estimand": worded.estimand if worded else None,
+        "condition": worded.condition if worded else {},
+        "against": {},
+        "size": worded.size if worded else None,
+        "note": None,
+        "arithmetic": [{"possible": one.passed, "shown": one.shown} for one in arithmetic],
+        "possible": possible,
+        "verdict": OPEN if possible else IMPOSSIBLE,
+        "reason": worded.rule if worded and possible else None,
+        "requests": [],
+        "blocks": None,
+        "p": None,
+        "p_adjusted": None,
+        "figures": [],
+    }
+
+
+def _question(claim: MeasurableClaim, ledger: Ledger) -> dict[str, Any]:
+    size = f"within {100 * claim.margin:g} %" if claim.margin is not None else None
+    return {
+        "estimand": _estimand(claim),
+        "condition": {factor: levels[0] if len(levels) == 1 else levels for factor, levels in claim.cells.items()},
+        "against": {factor: levels[0] for factor, levels in (claim.against or {}).items()},
+        "size": f"{100 * claim.size:+.3g} %" if claim.size is not None else size,
+        "note": claim.note,
+        "reason": f"a campaign of study {ledger.study} with {ENOUGH_FOR_INTERVAL} blocks or more",
+    }
+
+
+def _estimand(claim: MeasurableClaim) -> str:
+    ratio = f"{claim.a} / {claim.b} of the trials' {claim.metric}, paired within blocks"
+    if claim.against is not None:
+        return f"{ratio}: its ratio to that in the cells of `against`, mean of the cells' logarithms"
+    several = any(len(levels) > 1 or levels == [ALL] for levels in claim.cells.values())
+    if not several:
+        return ratio
+    return f"{ratio}, in each cell" if claim.direction == "equivalent" else f"{ratio}, mean of the cells' logarithms"
+
+
+def _answer(
+    claim: MeasurableClaim, measured: Measured, p_adjusted: float, family: int, evidence: Evidence
+) -> dict[str, Any]:
+    if measured.lack:
+        verdict, reason = UNDECIDED, measured.lack
+    elif claim.margin is not None:
+        verdict, reason = _equivalence(claim.margin, measured, p_adjusted, family, evidence.rule)
+    else:
+        verdict, reason = _direction(claim, measured, p_adjusted, family, evidence.rule)
+    return {
+        "verdict": verdict,
+        "reason": reason,
+        "requests": _requests(claim, evidence) if measured.figures else [],
+        "blocks": measured.blocks,
+        "p": measured.p,
+        "p_adjusted": p_adjusted if measured.p is not None else None,
+        "figures": [_figure(figure) for figure in measured.figures if figure.estimate],
+    }
+
+
+def _direction(claim: MeasurableClaim, measured: Measured, p_adjusted: float, family: int, rule: Rule) -> Ruling:
+    (figure,) = measured.figures
+    estimate, sign = figure.estimate, -1 if claim.direction == "lower" else 1
+    assert estimate is not None  # it has blocks, or there would be no p
+    if _inside(estimate, rule.margin):
+        return REFUTED, f"the interval lies inside the equivalence margin of {100 * rule.margin:g} %"
+    if max(sign * estimate.low, sign * estimate.high) < 0:
+        return REFUTED, f"the interval lies on the other side: {claim.a} is not {claim.direction}"
+    if p_adjusted > rule.alpha:
+        return UNDECIDED, _not_rejected(measured.blocks, p_adjusted, family, rule, sides=2)
+    if sign * estimate.centre <= 0 or sign * figure.mean <= 0:
+        return UNDECIDED, "mean and median ratio point to different sides: an outlying block decides"
+    if claim.size is None or _overlaps(estimate, claim.size):
+        return CONFIRMED, None
+    half, twice = (f"{100 * share * claim.size:+.3g} %" for share in (0.5, 2))
+    return DIRECTION, f"the interval does not reach half to twice the claimed size: {half} to {twice}"
+
+
+def _equivalence(margin: float, measured: Measured, p_adjusted: float, family: int, rule: Rule) -> Ruling:
+    bound = math.log1p(margin)
+    known = [(figure.cell, figure.estimate) for figure in measured.figures if figure.estimate]
+    outside = [cell for cell, e in known if e.low > bound or e.high < -bound]
+    beyond = [cell for cell, e in known if not _inside(e, margin)]
+    said = f"the margin of {100 * margin:g} %"
+    if outside:
+        return REFUTED, f"the interval lies outside {said} in {len(outside)} of {len(known)} cells"
+    if beyond:
+        return UNDECIDED, f"the interval reaches beyond {said} in {len(beyond)} of {len(known)} cells"
+    if p_adjusted > rule.alpha:
+        return UNDECIDED, _not_rejected(measured.blocks, p_adjusted, family, rule, sides=1)
+    return CONFIRMED, None
+
+
+def _inside(estimate: Estimate, margin: float) -> bool:
+    bound = math.log1p(margin)
+    return -bound <= estimate.low and estimate.high <= bound
+
+
+def _overlaps(estimate: Estimate, size: float) -> bool:
+    """Whether the interval, as a relative change, meets half to twice the size."""
+    least, most = sorted((0.5 * size, 2 * size))
+    return math.expm1(estimate.low) <= most and least <= math.expm1(estimate.high)
+
+
+def _not_rejected(blocks: int, p_adjusted: float, family: int, rule: Rule, *, sides: int) -> str:
+    if attainable(blocks, sides) * family <= rule.alpha:
+        return f"adjusted p {p_adjusted:.2g} is above {rule.alpha:g}"
+    needed = blocks_needed(family, "holm", rule.alpha)
+    cure = f": {rule.more.format(needed)}" if needed else ""
+    return f"no p from {blocks} blocks can be small enough after Holm over {family} claims{cure}"
+
+
+def _figure(figure: Figure) -> dict[str, Any]:
+    estimate = figure.estimate
+    assert estimate is not None
+    return {
+        "cell": figure.cell,
+        "blocks": figure.blocks,
+        "ratio": math.exp(estimate.centre),
+        "low": math.exp(estimate.low),
+        "high": math.exp(estimate.high),
+        "confidence": estimate.confidence,
+        "p": figure.p,
+    }
+
+
+def _requests(claim: MeasurableClaim, evidence: Evidence) -> list[int]:
+    """Requests a user in the claim's cells, as this campaign made them."""
+    plan = evidence.plan
+    cells = [{**cell, plan.study.compare.factor: claim.a} for cell in claimed_cells(claim, plan)]
+    return sorted({plan.study.parameters(cell).requests for cell in cells})

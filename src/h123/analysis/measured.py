@@ -1,0 +1,163 @@
+"""What a campaign measured of a claim: ratios paired within blocks, each with estimate, exact interval and p.
+
+A claim about several cells is about the mean of their log ratios, taken block by block: one value a block, whatever the
+number of cells. An interaction takes from each cell's log ratio that of its counterpart, also block by block. An
+equivalence has one figure a cell, because it holds in all of them or not at all.
+"""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from h123.analysis.comparisons import Cell, Index, index_attempts, other_cells, pair_values
+from h123.analysis.estimate import Estimate, hodges_lehmann
+from h123.analysis.signflip import equivalence, sign_flip
+from h123.analysis.verdicts import ENOUGH_FOR_INTERVAL, Rule
+from h123.results import Attempt
+from h123.study import MeasurableClaim, Plan
+from h123.study.claim import ALL
+
+_SHOWN = 2
+ByBlock = dict[int, float]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A campaign, as far as claims ask about it."""
+
+    plan: Plan
+    attempts: Sequence[Attempt]
+    rule: Rule
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One ratio (or ratio of ratios) of a claim."""
+
+    cell: Cell | None
+    """None: it is about all of the claim's cells."""
+    blocks: int
+    estimate: Estimate | None
+    """Of the logarithm; None without a block."""
+    mean: float
+    """Of the logarithm: the statistic of the tests."""
+    p: float | None
+    """Two-sided, of no difference; for an equivalence of a difference beyond the margin (both one-sided tests)."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A claim's figures, and in words what they lack for any verdict."""
+
+    figures: Sequence[Figure]
+    lack: str | None
+    planned: bool = True
+    """Whether the campaign was to measure all of it: then it counts among the claims that are corrected together."""
+
+    @property
+    def blocks(self) -> int:
+        """Of the figure with the fewest."""
+        return min((figure.blocks for figure in self.figures), default=0)
+
+    @property
+    def p(self) -> float | None:
+        """The claim's own: an equivalence is rejected by its worst cell (intersection-union, Berger 1982)."""
+        known = [figure.p for figure in self.figures if figure.p is not None]
+        return None if self.lack else max(known, default=None)
+
+
+def claimed_cells(claim: MeasurableClaim, plan: Plan) -> list[Cell]:
+    """The cells that the claim is about, in the study's order, whether or not the campaign has them."""
+    factors = [factor for factor in plan.study.factors if factor in claim.cells]
+    levels = [
+        list(plan.study.factors[factor]) if claim.cells[factor] == [ALL] else claim.cells[factor] for factor in factors
+    ]
+    return [dict(zip(factors, chosen, strict=True)) for chosen in itertools.product(*levels)]
+
+
+def measure(claim: MeasurableClaim, evidence: Evidence) -> Measured:
+    """The claim's figures as far as the campaign has them."""
+    plan, cells = evidence.plan, claimed_cells(claim, evidence.plan)
+    if absent := _absent(claim, cells, plan):
+        return Measured([], absent, planned=False)
+    index = index_attempts(evidence.attempts)
+    ratios = [_log_ratios(claim, cell, index, plan) for cell in cells]
+    if claim.direction == "equivalent":
+        found = [_figure(cell, list(r.values()), claim, evidence.rule) for cell, r in zip(cells, ratios, strict=True)]
+    else:
+        common = [block for block in ratios[0] if all(block in by_block for by_block in ratios)]
+        means = [float(np.mean([by_block[block] for by_block in ratios])) for block in common]
+        found = [_figure(None, means, claim, evidence.rule)]
+    measured = Measured(found, None)
+    if measured.blocks >= ENOUGH_FOR_INTERVAL:
+        return measured
+    by_cell = dict(zip(map(_name, cells), ratios, strict=True))
+    return Measured(found, _too_few(claim, measured.blocks, by_cell, evidence))
+
+
+def _absent(claim: MeasurableClaim, cells: Sequence[Cell], plan: Plan) -> str | None:
+    """What of the claim the campaign was never to measure."""
+    compared = plan.study.compare.factor
+    planned = {trial.cell[compared] for trial in plan.blocks[0]}
+    if unknown := [level for level in (claim.a, claim.b) if level not in planned]:
+        return f"this campaign has no {compared} {' or '.join(unknown)}"
+    known = other_cells(plan)
+    wanted = [*cells, *(_counterpart(claim, cell) for cell in cells if claim.against)]
+    missing = [_name(cell) for cell in wanted if cell not in known]
+    return f"{len(missing)} of its {len(wanted)} cells are not in this campaign: {_some(missing)}" if missing else None
+
+
+def _counterpart(claim: MeasurableClaim, cell: Cell) -> Cell:
+    return {**cell, **{factor: levels[0] for factor, levels in (claim.against or {}).items()}}
+
+
+def _log_ratios(claim: MeasurableClaim, cell: Cell, index: Index, plan: Plan) -> ByBlock:
+    """log(a / b) by block; of an interaction, less that of the cell's counterpart."""
+
+    def ratios(there: Cell) -> ByBlock:
+        pairs, _ = pair_values(index, plan, there, claim.metric, (claim.a, claim.b))
+        return {pair.block: pair.log_ratio for pair in pairs}
+
+    here = ratios(cell)
+    if claim.against is None:
+        return here
+    there = ratios(_counterpart(claim, cell))
+    return {block: value - there[block] for block, value in here.items() if block in there}
+
+
+def _figure(cell: Cell | None, values: Sequence[float], claim: MeasurableClaim, rule: Rule) -> Figure:
+    if not values:
+        return Figure(cell, 0, None, 0.0, None)
+    differences = np.array([values])
+    p = None
+    if len(values) > 1:  # one pair has no permutation test
+        tested = (
+            sign_flip(differences, rule.seed)
+            if claim.margin is None
+            else equivalence(differences, claim.margin, rule.seed)
+        )
+        p = float(tested[0])
+    return Figure(cell, len(values), hodges_lehmann(differences[0]), float(differences.mean()), p)
+
+
+def _too_few(claim: MeasurableClaim, blocks: int, ratios: Mapping[str, ByBlock], evidence: Evidence) -> str:
+    have = f"{blocks} block{'' if blocks == 1 else 's'}"
+    values = f"{claim.metric} of both {claim.a} and {claim.b}" + (" in all its cells" if len(ratios) > 1 else "")
+    said = f"{have} with {values}, and a verdict needs {ENOUGH_FOR_INTERVAL}"
+    short = [name for name, by_block in ratios.items() if len(by_block) < ENOUGH_FOR_INTERVAL]
+    if len(evidence.plan.blocks) < ENOUGH_FOR_INTERVAL:
+        return f"{said}: {evidence.rule.more.format(ENOUGH_FOR_INTERVAL)}"
+    if short and len(ratios) > 1:
+        return f"{said}; too few valid trials in {_some(short)}"
+    return f"{said}; trials are missing or have no value"
+
+
+def _name(cell: Cell) -> str:
+    return " ".join(cell.values())
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

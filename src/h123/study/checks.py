@@ -1,0 +1,83 @@
+"""Figures of a claim that arithmetic or physics can judge without any measurement; h123.analysis.arithmetic does.
+
+Their quantities are written with units, as everywhere.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StrictInt
+
+from h123.strict import Strict
+from h123.study.quantities import BitRate, Duration, Share, Size
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Sample = Annotated[StrictInt, Field(ge=1, le=500)]
+
+
+class RateCheck(Strict):
+    """Requests a second of a size, over a link."""
+
+    check: Literal["rate-within-link"]
+    rps: Positive
+    size: Annotated[Size, Field(gt=0)]
+    link: BitRate
+
+
+class TransferCheck(Strict):
+    """One request's body in its time, over a link that `users` share."""
+
+    check: Literal["transfer-within-link"]
+    size: Annotated[Size, Field(gt=0)]
+    time: Annotated[Duration, Field(gt=0)]
+    users: Annotated[StrictInt, Field(ge=1)] = 1
+    link: BitRate
+
+
+class LittleCheck(Strict):
+    """Requests a second, with so many in flight over a round trip."""
+
+    check: Literal["requests-within-littles-law"]
+    rps: Positive
+    in_flight: Annotated[StrictInt, Field(ge=1)]
+    round_trip: Annotated[Duration, Field(gt=0)]
+
+
+class PercentageCheck(Strict):
+    """The change from one figure to another, beside the percentage printed: `-31.2` for 31.2 % lower."""
+
+    check: Literal["percentage"]
+    before: Positive
+    after: Positive
+    printed: Annotated[float, Field(allow_inf_nan=False)]
+    digits: Annotated[StrictInt, Field(ge=0, le=6)] = 1
+    """Decimals of the percentage."""
+
+
+class RankBiserialCheck(Strict):
+    """A rank-biserial correlation of two groups."""
+
+    check: Literal["rank-biserial"]
+    first: Sample
+    second: Sample
+    printed: Annotated[float, Field(ge=-1, le=1)]
+    digits: Annotated[StrictInt, Field(ge=1, le=6)] = 3
+
+
+class SmallestPCheck(Strict):
+    """Two groups and a level at which Mann-Whitney's exact two-sided test is said to reject."""
+
+    check: Literal["smallest-p"]
+    first: Sample
+    second: Sample
+    alpha: Annotated[Share, Field(gt=0, lt=1)] = 0.05
+
+
+class TlsCheck(Strict):
+    """A version of TLS under a version of HTTP."""
+
+    check: Literal["tls-version"]
+    protocol: Literal["h1", "h2", "h3"]
+    tls: Literal["1.2", "1.3"]
+
+
+Check = RateCheck | TransferCheck | LittleCheck | PercentageCheck | RankBiserialCheck | SmallestPCheck | TlsCheck

@@ -1,0 +1,104 @@
+"""One claim of a published work: in words alone, or by factor levels of a study whose campaigns can decide it."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+
+from h123.strict import Strict
+from h123.study.checks import Check
+from h123.study.quantities import Change, Share
+from h123.study.study import Metric
+
+ALL = "all"
+"""Stands for every level of a factor."""
+
+
+class Claim(Strict):
+    """What all claims have."""
+
+    id: Annotated[str, Field(pattern=r"^[A-Z][0-9]+[a-z]?$")]
+    source: str | None = None
+    """Of this claim, where the file speaks of several works."""
+    quotation: Annotated[str, Field(min_length=1)] | None = None
+    """A sentence of the source, letter by letter; what a figure or table says is in `condition` or `cells`."""
+    summary: Annotated[str, Field(min_length=1)] | None = None
+    """The claim in our words, where several works say it in theirs."""
+    metric: str
+    a: str | None = None
+    b: str | None = None
+    direction: Literal["lower", "higher", "equivalent", "none"]
+    """What a is said to be beside b."""
+    checks: list[Annotated[Check, Field(discriminator="check")]] = Field(default=[])
+
+    @model_validator(mode="after")
+    def _is_said_once(self) -> "Claim":
+        if (self.a is None) != (self.b is None):
+            raise ValueError("`a` and `b` belong together")
+        if (self.quotation is None) == (self.summary is None):
+            raise ValueError("write either `quotation` or `summary`")
+        return self
+
+
+class WordedClaim(Claim):
+    """A claim that no campaign decides by itself: its condition, size and rule are words for a person."""
+
+    condition: dict[str, Any] = Field(default={})
+    estimand: str
+    size: str | None = None
+    rule: Annotated[str, Field(min_length=1)]
+    """How it is decided, or what would decide it."""
+
+
+def _level_names(value: object) -> object:
+    """A level, a list of levels or `all`, as a list of names; levels may be written as numbers."""
+    names = value if isinstance(value, list) else [value]
+    if not names or not all(isinstance(name, str | int | float) for name in names):
+        raise ValueError(f"{value!r} is not understood; write a level, a list of levels, or {ALL}")
+    return [str(name).lower() if isinstance(name, bool) else str(name) for name in names]
+
+
+Levels = Annotated[list[str], BeforeValidator(_level_names)]
+
+
+class MeasurableClaim(Claim):
+    """A claim about a metric in cells of the ledger's study. A campaign decides it by the rule of all such claims."""
+
+    metric: Metric
+    a: str
+    b: str
+    """Levels of the study's compared factor."""
+    direction: Literal["lower", "higher", "equivalent"]
+    size: Change | None = None
+    """a / b - 1 as claimed, if the claim says how much."""
+    margin: Annotated[Share, Field(gt=0, lt=1)] | None = None
+    """Of an equivalence: ratios within 1/(1 + margin) to 1 + margin."""
+    cells: dict[str, Levels] = Field(min_length=1)
+    """Every other factor's levels: the claim is about their mean, an equivalence about each of these cells."""
+    against: dict[str, Levels] | None = None
+    """Of an interaction: these factors' levels instead. The claim is about a / b in `cells` over a / b there."""
+    note: Annotated[str, Field(min_length=1)] | None = None
+    """What a verdict does not cover."""
+
+    @model_validator(mode="after")
+    def _is_one_claim(self) -> "MeasurableClaim":
+        if self.direction == "equivalent":
+            if self.margin is None or self.size is not None or self.against is not None:
+                raise ValueError("an equivalence has a `margin`, and neither `size` nor `against`")
+        elif self.margin is not None:
+            raise ValueError("only an equivalence has a `margin`; other claims are judged with the study's")
+        elif self.size is not None and (self.size < 0) != (self.direction == "lower"):
+            raise ValueError(f"a `size` of {100 * self.size:+g} % is not {self.direction}")
+        if self.a == self.b:
+            raise ValueError("`a` and `b` are the same level")
+        return self
+
+
+def _kind(value: object) -> str:
+    given = "cells" in value if isinstance(value, dict) else isinstance(value, MeasurableClaim)
+    return "measurable" if given else "worded"
+
+
+AnyClaim = Annotated[
+    Annotated[WordedClaim, Tag("worded")] | Annotated[MeasurableClaim, Tag("measurable")], Discriminator(_kind)
+]
+"""A claim with `cells` is measurable."""

@@ -1,0 +1,273 @@
+"""Claims decided by campaigns whose truth is known, and figures against sums done by hand."""
+
+import itertools
+import math
+import statistics
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from h123.analysis.decisions import decide
+from h123.analysis.measured import Evidence
+from h123.analysis.verdicts import Rule
+from h123.results import Attempt
+from h123.study import Ledger, Plan, find_study, ledgers_of, load_ledger, load_study, make_plan
+
+Effect = float | Callable[[Mapping[str, str]], float]
+BLOCKS = 8
+
+TRUTH: dict[str, Effect] = {
+    "latency": 1.0,
+    "ttfb": 1.0,
+    "goodput": 1.0,
+}
+"""h3 / h2 by metric and cell."""
+
+
+def value(effect: Effect, cell: Mapping[str, str]) -> float:
+    return effect(cell) if callable(effect) else effect
+
+
+@cache
+def planned(study: str, blocks: int, scale: float, only: tuple[tuple[str, ...], ...]) -> Plan:
+    kept = {factor: levels for factor, *levels in only}
+    return make_plan(load_study(find_study(study)).scaled(scale), blocks=blocks, only=kept)
+
+
+def evidence(
+    effects: Mapping[str, Effect] | None = None,
+    *,
+    noise: float = 0.005,
+    blocks: int = BLOCKS,
+    scale: float = 1.0,
+    only: dict[str, list[str]] | None = None,
+    lost: Callable[[Mapping[str, str]], bool] = lambda _: False,
+    study: str = "rest-api",
+    seed: int = 20,
+) -> Evidence:
+    """A campaign of the REST study; `effects` replace those of TRUTH, `lost` trials are not valid."""
+    random, truth = np.random.default_rng(seed), {**TRUTH, **(effects or {})}
+    plan = planned(study, blocks, scale, tuple((factor, *levels) for factor, levels in (only or {}).items()))
+    attempts = []
+    for trial in plan.trials():
+        own = {name: math.exp(random.normal(0, noise)) for name in truth}
+        if lost(trial.cell):
+            continue
+        effect = {name: value(of, trial.cell) if trial.cell["protocol"] == "h3" else 1.0 for name, of in truth.items()}
+        attempts.append(
+            Attempt(
+                trial=trial.id,
+                attempt=1,
+                block=trial.block,
+                position=trial.position,
+                cell=trial.cell,
+                twin=trial.twin,
+                parameters={},
+                link={},
+                report={},
+                facts=None,
+                imported=False,
+                summary=None,  # type: ignore[arg-type]
+                metrics={name: trial.block * own[name] * effect[name] for name in truth},
+            )
+        )
+    return Evidence(plan, attempts, Rule(0.05, 0.05, seed))
+
+
+@pytest.fixture(scope="module")
+def rest() -> Ledger:
+    (ledger,) = ledgers_of("rest-api")
+    return ledger
+
+
+def rows(ledger: Ledger, of: Evidence | None) -> dict[str, dict[str, Any]]:
+    return {claim["id"]: claim for claim in decide(ledger, of)["claims"]}
+
+
+CASES: list[tuple[str, str, Effect, str]] = [
+    # C01: latency -31.2 % in one cell; half to twice is -15.6 % to -62.4 %.
+    ("C01", "latency", 0.688, "confirmed"),
+    ("C01", "latency", 0.80, "confirmed"),
+    ("C01", "latency", 0.90, "direction only"),
+    ("C01", "latency", 0.30, "direction only"),
+    ("C01", "latency", 1.0, "refuted"),
+    ("C01", "latency", 0.98, "refuted"),
+    ("C01", "latency", 1.5, "refuted"),
+    # Only its own cell counts.
+    ("C01", "latency", lambda cell: 0.688 if cell["network"] == "poor" else 2.0, "confirmed"),
+    # C02: +29.3 %; to +58.6 %.
+    ("C02", "latency", 1.293, "confirmed"),
+    ("C02", "latency", 2.0, "direction only"),
+    ("C02", "latency", 0.8, "refuted"),
+    # C03: the mean over 24 cells, here of the logarithm.
+    ("C03", "ttfb", 0.645, "confirmed"),
+    ("C03", "ttfb", lambda cell: 0.3 if cell["network"] == "poor" else 1.0, "confirmed"),
+    ("C03", "ttfb", lambda cell: 0.5 if cell["load"] == "low" else 2.0, "refuted"),
+    # C04: -14.3 % of goodput.
+    ("C04", "goodput", 0.857, "confirmed"),
+    ("C04", "goodput", 1.2, "refuted"),
+    # C05: h3 / h2 at high load over h3 / h2 at low load, whatever the ratio at low load.
+    ("C05", "latency", lambda cell: 0.6 if cell["load"] == "high" else 0.9, "confirmed"),
+    ("C05", "latency", 0.6, "refuted"),
+    ("C05", "latency", lambda cell: 0.9 if cell["load"] == "high" else 0.6, "refuted"),
+    # C06: goodput within 10 % in each of 8 cells.
+    ("C06", "goodput", 1.05, "confirmed"),
+    ("C06", "goodput", lambda cell: 1.3 if cell["size"] == "2MB" else 1.0, "refuted"),
+    ("C06", "goodput", lambda cell: 1.3 if cell["method"] == "GET" else 1.0, "confirmed"),
+    ("C06", "goodput", 1.1, "undecided"),
+]
+
+
+@pytest.mark.parametrize(("claim", "metric", "effect", "verdict"), CASES)
+def test_the_truth_is_found(rest: Ledger, claim: str, metric: str, effect: Effect, verdict: str) -> None:
+    row = rows(rest, evidence({metric: effect}))[claim]
+    assert row["verdict"] == verdict, row
+    assert row["blocks"] == BLOCKS
+    assert (row["reason"] is None) == (verdict == "confirmed")
+
+
+@pytest.mark.parametrize("claim", ["C01", "C02", "C04", "C06"])
+def test_much_noise_decides_nothing(rest: Ledger, claim: str) -> None:
+    row = rows(rest, evidence(noise=0.6))[claim]
+    assert row["verdict"] == "undecided"
+    assert row["p_adjusted"] > 0.05
+    assert "above 0.05" in row["reason"] or "reaches beyond the margin" in row["reason"]
+
+
+def by_hand(values: list[float]) -> tuple[float, float]:
+    """Hodges-Lehmann by its definition, and the sign-flip p by counting."""
+    walsh = [(x + y) / 2 for x, y in itertools.combinations_with_replacement(values, 2)]
+    flips = [
+        abs(sum(s * v for s, v in zip(signs, values, strict=True)))
+        for signs in itertools.product((1, -1), repeat=len(values))
+    ]
+    return statistics.median(walsh), sum(f >= abs(sum(values)) - 1e-12 for f in flips) / len(flips)
+
+
+def test_means_and_interactions_are_one_value_a_block(rest: Ledger) -> None:
+    campaign = evidence({"ttfb": 0.9, "latency": 0.97}, noise=0.4, seed=6)
+    log = {
+        (a.block, a.cell["protocol"], a.cell["method"], a.cell["size"], a.cell["load"], a.cell["network"]): {
+            name: math.log(value or 0) for name, value in a.metrics.items()
+        }
+        for a in campaign.attempts
+        if not a.twin
+    }
+    factors = [list(campaign.plan.study.factors[name]) for name in ("method", "size", "load", "network")]
+
+    def ratio(block: int, metric: str, *cell: str) -> float:
+        return log[block, "h3", *cell][metric] - log[block, "h2", *cell][metric]
+
+    blocks = range(1, BLOCKS + 1)
+    means = [statistics.mean(ratio(b, "ttfb", *cell) for cell in itertools.product(*factors)) for b in blocks]
+    contrasts = [
+        statistics.mean(
+            ratio(b, "latency", m, s, "high", "poor") - ratio(b, "latency", m, s, "low", "poor")
+            for m, s in itertools.product(*factors[:2])
+        )
+        for b in blocks
+    ]
+    found = rows(rest, campaign)
+    for name, values in (("C03", means), ("C05", contrasts)):
+        centre, p = by_hand(values)
+        assert 0.01 < p < 1  # noise enough for p to say something
+        assert math.log(found[name]["figures"][0]["ratio"]) == pytest.approx(centre)
+        assert found[name]["p"] == pytest.approx(p)
+
+
+def test_holm_is_over_the_claims_that_the_campaign_was_to_measure(rest: Ledger) -> None:
+    document = decide(rest, evidence(noise=0.3, seed=4))
+    p = {row["id"]: row["p"] for row in document["claims"] if row["p"] is not None}
+    assert document["family_size"] == len(p) == 6
+    worst, adjusted = 0.0, {}
+    for place, name in enumerate(sorted(p, key=lambda one: p[one])):
+        worst = max(worst, min(1.0, p[name] * (6 - place)))
+        adjusted[name] = worst
+    assert {row["id"]: row["p_adjusted"] for row in document["claims"] if row["p"] is not None} == pytest.approx(
+        adjusted
+    )
+    lone = decide(rest, evidence(only={"network": ["baseline"], "method": ["GET"]}))
+    assert lone["family_size"] == 1
+    # What is still to be measured keeps its place in the family.
+    half = decide(rest, evidence(lost=lambda cell: cell["network"] != "baseline"))
+    assert half["family_size"] == 6
+
+
+def test_six_blocks_are_too_few_for_six_claims(rest: Ledger) -> None:
+    row = rows(rest, evidence({"latency": 0.688}, blocks=6))["C01"]
+    assert (row["verdict"], row["blocks"]) == ("undecided", 6)
+    assert row["reason"] == "no p from 6 blocks can be small enough after Holm over 6 claims: run `--blocks 8`"
+
+
+def test_what_cannot_decide_says_why(rest: Ledger) -> None:
+    few = rows(rest, evidence(blocks=5))["C01"]
+    assert (few["verdict"], few["blocks"], few["p"]) == ("undecided", 5, None)
+    assert few["reason"] == "5 blocks with latency of both h3 and h2, and a verdict needs 6: run `--blocks 6`"
+    assert len(few["figures"]) == 1
+
+    absent = rows(rest, evidence(only={"network": ["baseline", "medium"]}))
+    assert absent["C01"]["reason"] == "1 of its 1 cells are not in this campaign: GET 2MB high poor"
+    assert "8 of its 24 cells are not in this campaign" in absent["C03"]["reason"]
+    assert absent["C04"]["verdict"] == "refuted"
+
+    lost = rows(rest, evidence(lost=lambda cell: cell == {**cell, "size": "2MB", "network": "poor", "protocol": "h3"}))
+    assert lost["C01"]["reason"].startswith("0 blocks with latency of both h3 and h2")
+    assert "too few valid trials in POST 2MB low poor, POST 2MB high poor" in lost["C03"]["reason"]
+    assert lost["C02"]["verdict"] == "refuted"
+    assert {lost[name]["verdict"] for name in ("C01", "C03", "C05", "C06")} == {"undecided"}
+
+    empty = rows(rest, evidence(lost=lambda _: True))
+    assert {row["verdict"] for row in empty.values()} == {"undecided", "impossible"}
+
+
+def test_a_campaign_of_another_study_decides_nothing(rest: Ledger) -> None:
+    found = decide(rest, evidence(study="misplaced-tc", scale=0.1))
+    assert found["family_size"] == 0
+    measurable = [row for row in found["claims"] if row["estimand"].startswith("h3 / h2")]
+    assert len(measurable) == 6
+    for row in measurable:
+        assert row["verdict"] == "undecided"
+        assert row["reason"] == "this is a campaign of study misplaced-tc, the claim needs one of rest-api"
+
+
+def test_the_scale_and_its_requests_are_told(rest: Ledger) -> None:
+    found = decide(rest, evidence(scale=0.1))
+    assert found["scale"] == 0.1
+    by_id = {row["id"]: row for row in found["claims"]}
+    assert (by_id["C01"]["requests"], by_id["C03"]["requests"]) == ([2], [2])
+    assert rows(rest, evidence())["C03"]["requests"] == [20, 25]
+
+
+def test_without_a_campaign_arithmetic_alone_decides() -> None:
+    found = {row["id"]: row for ledger in ledgers_of() for row in decide(ledger)["claims"]}
+    impossible = {name for name, row in found.items() if row["verdict"] == "impossible"}
+    assert impossible == {"C01a", "C01b", "C02a", "C04a", "C08", "C08a", "C10", "C17"}
+    assert {row["verdict"] for row in found.values()} == {"impossible", "open"}
+    assert found["C01"]["reason"] == "a campaign of study rest-api with 6 blocks or more"
+
+
+def test_impossible_as_printed_and_yet_decided(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_text("""h123: claims/1
+source: {title: t, where: w}
+study: rest-api
+claims:
+  - id: C1
+    quotation: Half the time, at 200 Mbit/s over 10.
+    metric: latency
+    a: h3
+    b: h2
+    direction: lower
+    size: -50 %
+    cells: {network: poor, method: GET, size: 2MB, load: high}
+    checks:
+      - {check: rate-within-link, rps: 12.5, size: 2MB, link: 10Mbit/s}
+""")
+    ledger = load_ledger(file)
+    row = rows(ledger, evidence({"latency": 0.5}))["C1"]
+    assert (row["verdict"], row["possible"]) == ("confirmed", False)
+    assert rows(ledger, None)["C1"]["verdict"] == "impossible"

@@ -1,0 +1,44 @@
+"""Claims on the page and in the summary of a synthetic campaign of the REST study."""
+
+import io
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from h123.analysis import analyse
+from h123.report import page, print_summary, write_report
+from h123.study import find_study, load_study
+from synthetic import Scenario, make_campaign
+
+
+def test_the_page_and_the_summary_have_the_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "_figures", lambda *_: [])  # pictures have tests of their own
+    study = load_study(find_study("rest-api")).scaled(0.1)
+    only = {"network": ["baseline", "poor"], "method": ["GET"], "load": ["high"]}
+    effects = {("lan", "h3"): 1.6, ("poor", "h3"): 1.3}
+    folder = make_campaign(tmp_path / "c", Scenario(study=study, only=only, effects=effects, blocks=7))
+    verdicts = analyse(folder)
+    (ledger,) = verdicts["claims"]
+    found = {claim["id"]: claim["verdict"] for claim in ledger["claims"]}
+    assert found["C01"] == "refuted"
+    assert found["C02"] in ("confirmed", "direction only")
+    assert found["C03"] == found["C04"] == "undecided"
+    assert found["C01a"] == "impossible"
+
+    text = unescape(write_report(folder).read_text()).replace("\u00a0", " ")
+    section = text[text.index("<h2>Published claims</h2>") : text.index("<h2>All comparisons</h2>")]
+    rows = dict(re.findall(r"<tr><td>(\S+)</td><td class=\"verdict \S+\">([^<]+)</td>", section))
+    assert rows == found
+    assert "The campaign ran at --scale 0.1" in section
+    assert "because the interval lies on the other side: h3 is not lower" in section
+    assert "cannot be: 2 MB x 8 / 1.03 s = 15.6 Mbit/s" in section
+
+    console = Console(width=200, file=io.StringIO())
+    print_summary(verdicts, console)
+    assert isinstance(console.file, io.StringIO)
+    (line,) = [line for line in console.file.getvalue().splitlines() if line.startswith("Published claims")]
+    assert line.startswith("Published claims at scale 0.1: ")
+    assert "refuted C01; impossible C01a, C01b, C02a, C04a; undecided C03, C04, C05, C06" in line

@@ -1,0 +1,146 @@
+"""Files of claims: what they may say, the studies that they speak of, the ledgers that come with h123."""
+
+from pathlib import Path
+
+import pytest
+
+from h123.errors import UserError
+from h123.study import MeasurableClaim, find_ledgers, ledgers_of, load_ledger
+
+REST = Path(__file__).resolve().parents[2] / "claims/rest-api.yaml"
+
+
+def test_the_ledgers_that_come_with_h123() -> None:
+    claims = [claim for ledger in ledgers_of() for claim in ledger.claims]
+    names = [claim.id for claim in claims]
+    assert len(names) == len(set(names))
+    assert {f"C{number:02}" for number in range(1, 19)} <= set(names)
+    measurable = {claim.id for claim in claims if isinstance(claim, MeasurableClaim)}
+    assert measurable == {"C01", "C02", "C03", "C04", "C05", "C06"}
+
+
+def test_the_claims_of_a_study() -> None:
+    assert [ledger.study for ledger in ledgers_of("rest-api")] == ["rest-api"]
+    assert ledgers_of("quick") == []
+    assert find_ledgers("rest-api") == ledgers_of("rest-api") == find_ledgers(str(REST))
+    assert find_ledgers(str(REST.parents[1] / "studies/rest-api.yaml")) == ledgers_of("rest-api")
+    assert find_ledgers("page-loads")[0].study is None
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("quick", "no file of claims is about study 'quick'"),
+        ("rest-apy", "did you mean rest-api"),
+        ("nowhere.yaml", "nowhere.yaml: cannot be read"),
+    ],
+)
+def test_no_claims_of_that_name(name: str, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        find_ledgers(name)
+
+
+GOOD = """h123: claims/1
+source: {title: t, where: w}
+claims:
+  - id: C1
+    quotation: They say so.
+    metric: latency
+    estimand: ratio
+    direction: lower
+    a: h3
+    b: h2
+    rule: a campaign
+    checks:
+      - {check: rate-within-link, rps: 10, size: 1MB, link: 100Mbit/s}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ("claims/1", "claims/2", 1, "claims/1"),
+        ("direction: lower", "direction: faster", 8, "allowed: lower, higher, equivalent, none"),
+        ("metric:", "metrik:", 6, "did you mean metric?"),
+        ("link: 100Mbit/s", "link: 100", 13, "is not understood"),
+        ("rate-within-link", "rate-in-link", 13, "rate-in-link"),
+        ("    rule: a campaign\n", "", 4, "rule` is missing"),
+        ("    b: h2\n", "", 4, "`a` and `b` belong together"),
+        ("    quotation: They say so.\n", "", 4, "write either `quotation` or `summary`"),
+        ("id: C1", "id: first", 4, "id"),
+    ],
+)
+def test_a_broken_ledger_names_file_and_line(tmp_path: Path, old: str, new: str, line: int, said: str) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_text(GOOD)
+    assert load_ledger(file).claims[0].id == "C1"
+    file.write_text(GOOD.replace(old, new, 1))
+    with pytest.raises(UserError) as caught:
+        load_ledger(file)
+    assert caught.value.message.startswith(f"{file}:{line}:"), caught.value.message
+    assert said in caught.value.message
+
+
+MEASURABLE = """h123: claims/1
+source: {title: t, where: w}
+study: rest-api
+claims:
+  - id: C1
+    quotation: They say so.
+    metric: latency
+    a: h3
+    b: h2
+    direction: lower
+    size: -31.2 %
+    cells: {network: [medium, poor], method: GET, size: all, load: high}
+    against: {load: low}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ("study: rest-api\n", "", 11, "name `study`"),
+        ("study: rest-api", "study: rest-apy", 3, "did you mean rest-api"),
+        ("metric: latency", "metric: delay", 7, "allowed: latency, latency_p95"),
+        ("    metric: latency\n", "", 5, "`claims.0.metric` is missing"),
+        ("a: h3", "a: h4", 8, "'h4' is not a level of 'protocol'; allowed: h2, h3"),
+        ("a: h3", "a: h2", 5, "the same level"),
+        ("direction: lower", "direction: none", 10, "allowed: lower, higher, equivalent"),
+        ("direction: lower", "direction: higher", 5, "a `size` of -31.2 % is not higher"),
+        ("direction: lower", "direction: equivalent", 5, "an equivalence has a `margin`"),
+        ("size: -31.2 %", "size: much", 11, "write -31.2 % or -0.312"),
+        ("size: -31.2 %", "size: -120 %", 11, "above -100 %"),
+        ("size: -31.2 %", "size: -3 %", 11, "within the study's margin of 5 %"),
+        ("size: -31.2 %", "margin: 10 %", 5, "only an equivalence has a `margin`"),
+        ("    against:", "    rule: mine\n    against:", 13, "unknown key 'rule'"),
+        ("method: GET, ", "", 12, "factor 'method' is missing; allowed: POST, GET, a list of them, or all"),
+        ("method: GET", "methods: GET", 12, "did you mean method?"),
+        ("method: GET", "protocol: h3, method: GET", 12, "'protocol' is not another factor"),
+        ("[medium, poor]", "[medium, bad]", 12, "'bad' is not a level of 'network'"),
+        ("[medium, poor]", "{medium: 1}", 12, "write a level, a list of levels, or all"),
+        ("load: low}", "load: high}", 13, "'high' is in `cells` already"),
+        ("load: low}", "load: [low, high]}", 13, "name one level"),
+    ],
+)
+def test_a_broken_measurable_claim_names_file_and_line(
+    tmp_path: Path, old: str, new: str, line: int, said: str
+) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_text(MEASURABLE)
+    (claim,) = load_ledger(file).claims
+    assert isinstance(claim, MeasurableClaim)
+    assert (claim.size, claim.cells["network"], claim.cells["load"]) == (-0.312, ["medium", "poor"], ["high"])
+    file.write_text(MEASURABLE.replace(old, new, 1))
+    with pytest.raises(UserError) as caught:
+        load_ledger(file)
+    assert caught.value.message.startswith(f"{file}:{line}:"), caught.value.message
+    assert said in caught.value.message
+
+
+def test_the_study_may_be_a_file_beside_the_claims(tmp_path: Path) -> None:
+    study = (REST.parents[1] / "studies/rest-api.yaml").read_text().replace("name: rest-api", "name: mine")
+    (tmp_path / "mine.yaml").write_text(study)
+    file = tmp_path / "c.yaml"
+    file.write_text(MEASURABLE.replace("study: rest-api", "study: mine.yaml"))
+    assert load_ledger(file).study == "mine"
