@@ -206,7 +206,7 @@ def test_six_blocks_are_too_few_for_six_claims(rest: Ledger) -> None:
 def test_what_cannot_decide_says_why(rest: Ledger) -> None:
     few = rows(rest, evidence(blocks=5))["C01"]
     assert (few["verdict"], few["blocks"], few["p"]) == ("undecided", 5, None)
-    assert few["reason"] == "5 blocks with latency of both h3 and h2, and a verdict needs 6: run `--blocks 6`"
+    assert few["reason"] == "5 blocks have latency of both h3 and h2, a verdict needs 6: run `--blocks 6`"
     assert len(few["figures"]) == 1
 
     absent = rows(rest, evidence(only={"network": ["baseline", "medium"]}))
@@ -215,7 +215,7 @@ def test_what_cannot_decide_says_why(rest: Ledger) -> None:
     assert absent["C04"]["verdict"] == "refuted"
 
     lost = rows(rest, evidence(lost=lambda cell: cell == {**cell, "size": "2MB", "network": "poor", "protocol": "h3"}))
-    assert lost["C01"]["reason"].startswith("0 blocks with latency of both h3 and h2")
+    assert lost["C01"]["reason"].startswith("0 blocks have latency of both h3 and h2")
     assert "too few valid trials in POST 2MB low poor, POST 2MB high poor" in lost["C03"]["reason"]
     assert lost["C02"]["verdict"] == "refuted"
     assert {lost[name]["verdict"] for name in ("C01", "C03", "C05", "C06")} == {"undecided"}

@@ -143,9 +143,9 @@ def _figure(cell: Cell | None, values: Sequence[float], claim: MeasurableClaim, 
 
 
 def _too_few(claim: MeasurableClaim, blocks: int, ratios: Mapping[str, ByBlock], evidence: Evidence) -> str:
-    have = f"{blocks} block{'' if blocks == 1 else 's'}"
+    have = f"{blocks} block{' has' if blocks == 1 else 's have'}"
     values = f"{claim.metric} of both {claim.a} and {claim.b}" + (" in all its cells" if len(ratios) > 1 else "")
-    said = f"{have} with {values}, and a verdict needs {ENOUGH_FOR_INTERVAL}"
+    said = f"{have} {values}, a verdict needs {ENOUGH_FOR_INTERVAL}"
     short = [name for name, by_block in ratios.items() if len(by_block) < ENOUGH_FOR_INTERVAL]
     if len(evidence.plan.blocks) < ENOUGH_FOR_INTERVAL:
         return f"{said}: {evidence.rule.more.format(ENOUGH_FOR_INTERVAL)}"

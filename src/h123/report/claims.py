@@ -96,12 +96,12 @@ def statement(claim: Row) -> str:
 
 
 def measured_lines(claim: Row) -> list[str]:
-    """Each figure as a change with its interval, then what they rest on."""
-    figures = claim["figures"]
-    lines = [f"measured: {_place(figure['cell'])}{change(figure)}" for figure in figures]
-    if figures:
-        lines.append(f"from {_basis(claim)}")
-    return lines
+    """Each figure as a change with its interval, and what they rest on."""
+    figures = [f"{_place(figure['cell'])}{change(figure)}" for figure in claim["figures"]]
+    if not figures:
+        return []
+    basis = f"from {_basis(claim)}"
+    return [f"measured: {figures[0]}, {basis}"] if len(figures) == 1 else ["measured:", *figures, basis]
 
 
 def change(figure: Mapping[str, Any]) -> str:
