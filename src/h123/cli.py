@@ -155,11 +155,22 @@ def analyse_command(folder: FolderArgument) -> None:
 
 
 @app.command()
-def report(folder: FolderArgument) -> None:
+def report(
+    folder: FolderArgument,
+    beside: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OTHER_DIR",
+            help="Another campaign's folder: its values stand beside a paper's printed ones and this campaign's "
+            "(studies that a file in published/ names: rest-api, misplaced-tc).",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
     """Write report.html and its figures again."""
     campaign = CampaignFolder.open(folder)
     analyse(campaign)
-    out_console.print(str(write_report(campaign)), soft_wrap=True)
+    out_console.print(str(write_report(campaign, beside)), soft_wrap=True)
 
 
 @app.command(name="export")
@@ -308,6 +319,16 @@ def main() -> None:
         _fail(f"{error.filename or 'a file'}: {error.strerror}", remedy, 1)
 
 
+def _ledgers(names: list[str], folder: CampaignFolder | None) -> list[Ledger]:
+    """The ledgers that `claims` is about."""
+    if names or folder is None:
+        return [ledger for name in names for ledger in find_ledgers(name)] if names else ledgers_of()
+    study = folder.study["name"]
+    if not (found := ledgers_of(study)):
+        raise UserError(f"no file of claims is about study {study!r}", remedy="`h123 claims` lists all claims")
+    return found
+
+
 def _campaign(
     study: str | None,
     out: Path | None,
@@ -319,16 +340,6 @@ def _campaign(
     """The campaign that `run`'s arguments ask for: one to be gone on with, or a new one."""
     if out is not None and (out / "campaign.json").exists():
         folder = CampaignFolder.open(out)
-def _ledgers(names: list[str], folder: CampaignFolder | None) -> list[Ledger]:
-    """The ledgers that `claims` is about."""
-    if names or folder is None:
-        return [ledger for name in names for ledger in find_ledgers(name)] if names else ledgers_of()
-    study = folder.study["name"]
-    if not (found := ledgers_of(study)):
-        raise UserError(f"no file of claims is about study {study!r}", remedy="`h123 claims` lists all claims")
-    return found
-
-
         begun = folder.study.get("scale", 1.0)
         if study is not None and load_study(find_study(study)).scaled(begun).resolved() != folder.study:
             raise UserError(

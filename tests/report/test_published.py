@@ -44,7 +44,7 @@ def test_the_equivalents_of_figures_7_and_8(campaign: tuple[CampaignFolder, dict
     for test in verdicts["as_published"]["kruskal_wallis"]:
         assert test["factor"] in factors
         assert (f"{test['h']:.2f}" if test["h"] < 10 else f"{test['h']:.0f}") in factors
-    assert text.count('id="figure-published-') == 2
+    assert text.count('id="figure-published-') == 4
 
 
 def test_the_terminal_counts_and_names_a_few(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:

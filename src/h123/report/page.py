@@ -9,7 +9,10 @@ import jinja2
 
 from h123.errors import UserError
 from h123.report import claims, evidence, published, words
+from h123.report.averages import averages_figures
 from h123.report.drawing import Figure, inline, save
+from h123.report.printed import PrintedTable, nothing_printed, printed_side, printed_table, side_beside
+from h123.report.printed_figure import printed_figure
 from h123.report.published import published_figures
 from h123.report.ratios import answer_figure, details_figure
 from h123.report.spread import cpu_figure, requests_figure, treatment, treatments, trials_figure
@@ -21,20 +24,33 @@ from h123.results.folder import read_document
 _QUANTILES = {"p5": 0.05, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p95": 0.95, "p99": 0.99}
 
 
-def write_report(folder: CampaignFolder) -> Path:
+def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:
     """Write report.html and figures/ from verdicts.json and the campaign's files; returns the page's path.
 
-    Raises UserError where the campaign has not been analysed.
+    `beside`: another campaign's folder, whose values stand beside the paper's printed ones too; it is only read.
+    Raises UserError where the campaign has not been analysed, or the other cannot stand beside it.
     """
     if not folder.verdicts.is_file():
         raise UserError(f"{folder.path} has no verdicts.json", remedy=f"run `h123 analyse {folder.path}` first")
     verdicts = read_document(folder.verdicts, "verdicts/1")
+    printed = _printed(folder, verdicts, beside)
     figures = _figures(folder, verdicts)
+    if printed and (values_figure := printed_figure(printed)):
+        figures.append(values_figure)
     for figure in figures:
         save(figure, folder.path / "figures")
     page = folder.path / "report.html"
-    write_atomically(page, _template().render(**_content(folder, verdicts, figures)))
+    write_atomically(page, _template().render(**_content(folder, verdicts, figures, printed)))
     return page
+
+
+def _printed(folder: CampaignFolder, verdicts: dict[str, Any], beside: Path | None) -> PrintedTable | None:
+    side = printed_side(folder, verdicts)
+    if side is None:
+        if beside is not None:
+            raise nothing_printed(folder)
+        return None
+    return printed_table(side, side_beside(folder, beside) if beside is not None else None)
 
 
 def _figures(folder: CampaignFolder, verdicts: dict[str, Any]) -> list[Figure]:
@@ -55,6 +71,8 @@ def _figures(folder: CampaignFolder, verdicts: dict[str, Any]) -> list[Figure]:
         if any(row["metrics"].get("cpu_server") is not None for row in values):
             figures.append(cpu_figure(values, factor))
     if verdicts["as_published"]:
+        levels = {name: list(found) for name, found in folder.study["factors"].items()}
+        figures += averages_figures(verdicts["as_published"]["replications"], levels, factor)
         figures += published_figures(verdicts["as_published"])
     return figures
 
@@ -85,7 +103,9 @@ def _in_order(rows: list[dict[str, Any]], verdicts: dict[str, Any]) -> list[dict
     return sorted(rows, key=place)
 
 
-def _content(folder: CampaignFolder, verdicts: dict[str, Any], figures: list[Figure]) -> dict[str, Any]:
+def _content(
+    folder: CampaignFolder, verdicts: dict[str, Any], figures: list[Figure], printed: PrintedTable | None
+) -> dict[str, Any]:
     """Everything that the template shows."""
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
     attempts, events = load_attempts(folder), folder.events()
@@ -99,6 +119,7 @@ def _content(folder: CampaignFolder, verdicts: dict[str, Any], figures: list[Fig
         "doubts": _doubts(verdicts),
         "trust": trust(verdicts),
         "answer_figure": drawn.pop("answer", None),
+        "printed_figure": drawn.pop("printed-values", None),
         "published_figures": [drawn.pop(name) for name in list(drawn) if name.startswith("published-")],
         "figures": list(drawn.values()),
         "networks": [(name, profile["title"]) for name, profile in folder.networks.items()],
@@ -109,6 +130,8 @@ def _content(folder: CampaignFolder, verdicts: dict[str, Any], figures: list[Fig
         "failures": [finding for finding in verdicts["audits"] if not finding["passed"]],
         "words": words,
         "published": published,
+        "printed": printed,
+        "claims": claims,
         "inline": inline,
     }
 
@@ -130,7 +153,6 @@ def _unbroken(text: str) -> str:
     """A number stays on one line with its unit, and an interval with itself."""
     return text.replace(" %", "\u00a0%").replace("\u00a0% ", "\u00a0%\u00a0").replace(" – ", "\u00a0–\u00a0")
 
-        "claims": claims,
 
 def _template() -> jinja2.Template:
     loader = jinja2.PackageLoader("h123.report", "")

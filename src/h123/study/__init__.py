@@ -7,6 +7,7 @@ from h123.study.ledger import Ledger, find_ledgers, ledgers_of, load_ledger
 from h123.study.network import Network
 from h123.study.parameters import Parameters
 from h123.study.plan import Plan, make_plan, parse_only
+from h123.study.printed import PrintedValue, PrintedValues, load_printed, printed_values_of
 from h123.study.reader import load_study
 from h123.study.shelf import find_network, find_study, list_networks, list_studies, load_network
 from h123.study.study import METRICS, Comparison, Family, Study
@@ -19,28 +20,32 @@ __all__ = [
     "Estimate",
     "Family",
     "Ledger",
-    "Network",
     "MeasurableClaim",
+    "Network",
     "Parameters",
     "Plan",
     "PlannedTrial",
+    "PrintedValue",
+    "PrintedValues",
     "Samples",
     "Schema",
     "Source",
     "Study",
+    "WordedClaim",
     "estimate",
     "estimate_check",
+    "find_ledgers",
     "find_network",
-    "WordedClaim",
     "find_study",
     "ledgers_of",
-    "find_ledgers",
     "list_networks",
     "list_studies",
     "load_ledger",
     "load_network",
+    "load_printed",
     "load_schema",
     "load_study",
     "make_plan",
     "parse_only",
+    "printed_values_of",
 ]

@@ -25,6 +25,11 @@ def list_claims() -> list[Path]:
     return sorted((project_root() / "claims").glob("*.yaml"))
 
 
+def list_published() -> list[Path]:
+    """Files of published values in published/, by name."""
+    return sorted((project_root() / "published").glob("*.yaml"))
+
+
 def find_network(name: str, beside: Path | None = None) -> Path:
     """The file of a network given by its name or by a path (relative to `beside`). Raises UserError."""
     return _find(name, "network", "networks", beside)

@@ -9,9 +9,12 @@ import numpy as np
 from h123.analysis.comparisons import other_cells
 from h123.analysis.published import procedure
 from h123.analysis.published.agreement import COUNTERPART, beside
+from h123.analysis.published.bounds import bounds_of_cell
 from h123.analysis.published.pooled import METRICS, Floats, Pooled
+from h123.analysis.published.printed import beside_printed
+from h123.analysis.published.replications import replications
 from h123.results import CampaignFolder
-from h123.study import Plan
+from h123.study import Plan, printed_values_of
 
 Cell = dict[str, str]
 Row = dict[str, Any]
@@ -24,14 +27,22 @@ STRATUM = "method"
 def as_published(folder: CampaignFolder, plan: Plan, judged: Sequence[Row], *, unknown: Collection[str] = ()) -> Row:
     """The paper's own procedure on this campaign, beside `judged`, the sound comparisons of verdicts.json.
 
+    With what the paper draws (each treatment's replications), and its printed values where published/ has them.
+
     `unknown` are parameters that the study holds a placeholder for (imported samples): without the size there is no
     throughput.
     """
     pooled = Pooled(folder, plan.study)
     comparisons: list[Row] = []
     tests: list[Row] = []
+    drawn: list[Row] = []
     for metric in (name for name in METRICS if name != "throughput" or "size" not in unknown):
-        runs = {_key(cell): pooled.runs(cell, metric) for cell in _treatments(plan)}
+        runs: Runs = {}
+        for cell in _treatments(plan):
+            found = pooled.runs(cell, metric)
+            runs[_key(cell)] = [run.values for run in found]
+            link = bounds_of_cell(metric, plan.study.parameters(cell), folder.networks, unknown)
+            drawn.append(replications(cell, metric, found, link))
         comparisons += _comparisons(plan, metric, runs, folder.seed)
         tests += factor_tests(plan, metric, runs)
     asked = plan.study.compare
@@ -39,7 +50,14 @@ def as_published(folder: CampaignFolder, plan: Plan, judged: Sequence[Row], *, u
     for row in comparisons:
         counterpart = sound.get((_key(row["cell"]), COUNTERPART[row["metric"]], row["a"], row["b"]))
         row.update(beside(row, counterpart, asked.margin, asked.alpha))
-    return {"comparisons": comparisons, "kruskal_wallis": tests, "agreement": _agreement(comparisons)}
+    printed = printed_values_of(plan.study.name)
+    return {
+        "comparisons": comparisons,
+        "kruskal_wallis": tests,
+        "agreement": _agreement(comparisons),
+        "replications": drawn,
+        "printed": beside_printed(printed, plan.study, drawn, comparisons) if printed else None,
+    }
 
 
 def _treatments(plan: Plan) -> list[Cell]:

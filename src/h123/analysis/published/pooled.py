@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,13 @@ Floats = NDArray[np.float64]
 METRICS: dict[str, bool] = {"latency": True, "ttfb": True, "throughput": False}
 """The paper's three metrics, and whether less is better. Seconds; throughput in bytes a second."""
 _ORDER = "block, position, trial"
+
+
+class Run(NamedTuple):
+    """One trial's values, sorted."""
+
+    block: int
+    values: Floats
 
 
 class Pooled:
@@ -32,23 +40,24 @@ class Pooled:
             "FROM samples JOIN numbered USING (trial, attempt) "
             "WHERE phase = 'warm' AND error = '' AND status = 200 AND end_ns > start_ns"
         )
-        self._numbers: dict[str, list[int]] = {}
-        rows = self._table.execute(f"SELECT cell FROM analysed WHERE NOT twin ORDER BY {_ORDER}").fetchall()
-        for number, (cell,) in enumerate(rows, start=1):
-            self._numbers.setdefault(cell, []).append(number)
+        self._blocks: dict[str, dict[int, int]] = {}
+        rows = self._table.execute(f"SELECT cell, block FROM analysed WHERE NOT twin ORDER BY {_ORDER}").fetchall()
+        for number, (cell, block) in enumerate(rows, start=1):
+            self._blocks.setdefault(cell, {})[number] = block
 
-    def runs(self, cell: dict[str, str], metric: str) -> list[Floats]:
-        """The values of each run of a treatment, sorted within the run; runs without a value are left out."""
-        numbers = self._numbers.get(json.dumps(cell, sort_keys=True), [])
+    def runs(self, cell: dict[str, str], metric: str) -> list[Run]:
+        """The runs of a treatment in their order; those without a value are left out."""
+        blocks = self._blocks.get(json.dumps(cell, sort_keys=True), {})
         column, convert = self._definition(cell, metric)
         found = self._table.execute(
             f"SELECT number, {column} AS ns FROM pooled WHERE list_contains($numbers, number) AND ns > 0 "
             "ORDER BY number, ns",
-            {"numbers": numbers},
+            {"numbers": list(blocks)},
         ).fetchnumpy()
         number, values = np.asarray(found["number"]), convert(np.asarray(found["ns"], dtype=np.float64) / 1e9)
         starts = np.flatnonzero(np.diff(number)) + 1
-        return [run for run in np.split(values, starts) if len(run)]
+        runs = zip(np.split(number, starts), np.split(values, starts), strict=True)
+        return [Run(blocks[int(numbers[0])], found) for numbers, found in runs if len(found)]
 
     def _definition(self, cell: dict[str, str], metric: str) -> tuple[str, Callable[[Floats], Floats]]:
         if metric != "throughput":
