@@ -88,6 +88,11 @@ def rows(ledger: Ledger, of: Evidence | None) -> dict[str, dict[str, Any]]:
     return {claim["id"]: claim for claim in decide(ledger, of)["claims"]}
 
 
+def alone(ledger: Ledger, name: str) -> Ledger:
+    """The ledger with one claim: no correction."""
+    return ledger.model_copy(update={"claims": [claim for claim in ledger.claims if claim.id == name]})
+
+
 CASES: list[tuple[str, str, Effect, str]] = [
     # C01: latency -31.2 % in one cell; half to twice is -15.6 % to -62.4 %.
     ("C01", "latency", 0.688, "confirmed"),
@@ -124,7 +129,7 @@ CASES: list[tuple[str, str, Effect, str]] = [
 
 @pytest.mark.parametrize(("claim", "metric", "effect", "verdict"), CASES)
 def test_the_truth_is_found(rest: Ledger, claim: str, metric: str, effect: Effect, verdict: str) -> None:
-    row = rows(rest, evidence({metric: effect}))[claim]
+    row = rows(alone(rest, claim), evidence({metric: effect}))[claim]
     assert row["verdict"] == verdict, row
     assert row["blocks"] == BLOCKS
     assert (row["reason"] is None) == (verdict == "confirmed")
@@ -132,7 +137,7 @@ def test_the_truth_is_found(rest: Ledger, claim: str, metric: str, effect: Effec
 
 @pytest.mark.parametrize("claim", ["C01", "C02", "C04", "C06"])
 def test_much_noise_decides_nothing(rest: Ledger, claim: str) -> None:
-    row = rows(rest, evidence(noise=0.6))[claim]
+    row = rows(alone(rest, claim), evidence(noise=0.6))[claim]
     assert row["verdict"] == "undecided"
     assert row["p_adjusted"] > 0.05
     assert "above 0.05" in row["reason"] or "reaches beyond the margin" in row["reason"]
@@ -195,6 +200,20 @@ def test_holm_is_over_the_claims_that_the_campaign_was_to_measure(rest: Ledger) 
     # What is still to be measured keeps its place in the family.
     half = decide(rest, evidence(lost=lambda cell: cell["network"] != "baseline"))
     assert half["family_size"] == 6
+
+
+def test_eight_blocks_are_enough_for_six_claims(rest: Ledger) -> None:
+    """The truth of all six at once: each must have the smallest p that there is."""
+    truth: dict[str, Effect] = {
+        "latency": lambda cell: {"baseline": 1.293, "medium": 1, "poor": 0.688 if cell["load"] == "high" else 0.9}[
+            cell["network"]
+        ],
+        "ttfb": 0.645,
+        "goodput": lambda cell: 0.857 if cell["method"] == "GET" else 1.0,
+    }
+    found = rows(rest, evidence(truth))
+    assert [found[f"C0{number}"]["verdict"] for number in range(1, 7)] == ["confirmed"] * 6
+    assert found["C01"]["p_adjusted"] == pytest.approx(5 * 2 / 2**8)  # C06, one-sided, has a smaller p
 
 
 def test_six_blocks_are_too_few_for_six_claims(rest: Ledger) -> None:

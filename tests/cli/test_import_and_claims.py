@@ -42,10 +42,7 @@ def test_claims_are_listed_with_their_arithmetic(h123: Tool) -> None:
 
 
 def test_claims_of_a_study_and_of_several_files(h123: Tool) -> None:
-    by_study = h123("claims", "rest-api")
-    assert "10 claims: 4 impossible, 6 open" in by_study.stdout
-    assert h123("claims", str(ROOT / "studies/rest-api.yaml")).stdout == by_study.stdout
-    both = h123("claims", "page-loads", str(ROOT / "claims/rest-api.yaml"))
+    both = h123("claims", str(ROOT / "studies/rest-api.yaml"), "page-loads")
     assert "14 claims: 5 impossible, 9 open" in both.stdout
 
 
@@ -63,24 +60,16 @@ def test_a_campaign_decides_its_studys_claims(h123: Tool) -> None:
     assert "1 of its 1 cells are not in this campaign: GET 2MB high poor" in done.stdout
     assert "cannot be: 2 MB x 8 / 1.03 s = 15.6 Mbit/s" in done.stdout
     assert "10 claims: 1 confirmed, 4 impossible, 5 undecided" in done.stdout
-    analysed = h123("analyse", "rest")
-    assert "Published claims at scale 0.2: confirmed C02; impossible C01a" in analysed.stdout
 
 
 def test_claims_of_a_campaign_of_another_study(h123: Tool) -> None:
     h123("import", *LOGS, "--schema", "h2load", "--out", "edge")
-    none = h123("claims", "--campaign", "edge")
-    assert (none.returncode, "no file of claims is about study 'h2load'" in none.stderr) == (2, True)
     asked = h123("claims", "rest-api", "--campaign", "edge")
     assert asked.returncode == 0, asked.stderr
     assert asked.stdout.count("this is a campaign of study h2load, the claim needs one of rest-api") == 6
     assert "10 claims: 4 impossible, 6 undecided" in asked.stdout
 
 
-def test_mistakes_about_claims(h123: Tool) -> None:
-    for arguments, said in (
-        (["rest-apy"], "did you mean rest-api?"),
-        (["--campaign", "nowhere"], "nowhere is not a campaign"),
-    ):
-        done = h123("claims", *arguments)
-        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+def test_claims_of_no_campaign(h123: Tool) -> None:
+    done = h123("claims", "--campaign", "nowhere")
+    assert (done.returncode, "nowhere is not a campaign" in done.stderr) == (2, True)
