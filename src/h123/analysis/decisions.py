@@ -115,11 +115,12 @@ def _answer(
     claim: MeasurableClaim, measured: Measured, p_adjusted: float, family: int, evidence: Evidence
 ) -> dict[str, Any]:
     if measured.lack:
-        verdict, reason = UNDECIDED, measured.lack
+        ruling: Ruling = UNDECIDED, measured.lack
     elif claim.margin is not None:
-        verdict, reason = _equivalence(claim.margin, measured, p_adjusted, family, evidence.rule)
+        ruling = _equivalence(claim.margin, measured, p_adjusted, family, evidence.rule)
     else:
-        verdict, reason = _direction(claim, measured, p_adjusted, family, evidence.rule)
+        ruling = _direction(claim, measured, p_adjusted, family, evidence.rule)
+    verdict, reason = ruling
     return {
         "verdict": verdict,
         "reason": reason,
