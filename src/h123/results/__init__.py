@@ -5,12 +5,13 @@ from h123.results.export import export
 from h123.results.folder import CampaignFolder
 from h123.results.imported import import_samples
 from h123.results.machine import machine_facts
-from h123.results.metrics import METRICS
+from h123.results.metrics import METRICS, PROCESSOR_METRICS
 from h123.results.samples import ingest
 from h123.results.tables import connect
 
 __all__ = [
     "METRICS",
+    "PROCESSOR_METRICS",
     "Attempt",
     "CampaignFolder",
     "connect",
