@@ -58,6 +58,13 @@ class Format(StrEnum):
     JSON = "json"
 
 
+class Clock(StrEnum):
+    """Whose time a trial is measured in."""
+
+    WALL = "wall"
+    VIRTUAL = "virtual"
+
+
 class Shelf(StrEnum):
     """What `h123 list` can list."""
 
@@ -81,13 +88,22 @@ OnlyOption = Annotated[
     typer.Option(metavar="FACTOR=LEVEL[,LEVEL]", help="Keep only these levels of a factor. May be given again."),
 ]
 
+ClockOption = Annotated[
+    Clock | None,
+    typer.Option(
+        help="For all trials. virtual: time passes only while everything waits, so that processing takes none "
+        "(docs/virtual-clock.md). By default as the study says, else wall.",
+        show_default=False,
+    ),
+]
 LanesOption = Annotated[
     int | None,
     typer.Option(
         min=1,
         metavar="N",
         help="Run up to N trials over emulated links at once; 1: strictly one after the other. By default chosen from "
-        "the links' rates and the machine's measured headroom; 1 where the study takes less than half an hour.",
+        "the links' rates and the machine's measured headroom; 1 where the study takes less than half an hour. Under "
+        "the virtual clock: as many as there are processors.",
         show_default=False,
     ),
 ]
@@ -105,6 +121,7 @@ def run(
     seed: SeedOption = None,
     only: OnlyOption = None,
     scale: ScaleOption = None,
+    clock: ClockOption = None,
     lanes: LanesOption = None,
 ) -> None:
     """Run a study; then analyse it and write its report.
@@ -112,7 +129,7 @@ def run(
     Ctrl-C (or a crash) loses at most the running trials: `h123 run --out DIR` goes on where it stopped. A finished
     campaign is extended with `h123 run --out DIR --blocks N`.
     """
-    campaign = _campaign(study, out, blocks, seed, parse_only(only or []), scale)
+    campaign = _campaign(study, out, blocks, seed, parse_only(only or []), scale, clock)
     folder = campaign.folder
     try:
         outcome = run_campaign(campaign, LocalEngine(), display_for(err_console), lanes)
@@ -130,12 +147,13 @@ def plan(
     seed: SeedOption = None,
     only: OnlyOption = None,
     scale: ScaleOption = None,
+    clock: ClockOption = None,
     lanes: LanesOption = None,
 ) -> None:
     """Show what `run` would do: treatments, trials, order, estimated time and bytes. Runs nothing."""
-    asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale)
+    asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale).clocked(clock)
     planned = make_plan(asked, blocks=blocks, seed=seed, only=parse_only(only or []))
-    listing.print_plan(planned, Lanes.of(planned, lanes, len(os.sched_getaffinity(0))), out_console)
+    listing.print_plan(planned, Lanes.here(planned, lanes), out_console)
 
 
 @app.command(name="analyse")
@@ -298,17 +316,23 @@ def _campaign(
     seed: int | None,
     only: dict[str, list[str]],
     scale: float | None,
+    clock: Clock | None,
 ) -> Campaign:
     """The campaign that `run`'s arguments ask for: one to be gone on with, or a new one."""
     if out is not None and (out / "campaign.json").exists():
         folder = CampaignFolder.open(out)
-        begun = folder.study.get("scale", 1.0)
-        if study is not None and load_study(find_study(study)).scaled(begun).resolved() != folder.study:
+        begun, timed = folder.study.get("scale", 1.0), folder.study["settings"].get("clock")
+        if study is not None and load_study(find_study(study)).scaled(begun).clocked(timed).resolved() != folder.study:
             raise UserError(
                 f"{out} holds a campaign of another study, or of an earlier version of this one",
                 remedy=f"resume it with `h123 run --out {out}`, or name another folder",
             )
-        asked = (("--seed", seed, folder.seed), ("--only", only or None, folder.only), ("--scale", scale, begun))
+        asked = (
+            ("--seed", seed, folder.seed),
+            ("--only", only or None, folder.only),
+            ("--scale", scale, begun),
+            ("--clock", clock, timed or "wall"),
+        )
         for option, given, kept in asked:
             if given is not None and given != kept:
                 raise UserError(f"{option} differs from the one that the campaign in {out} was started with")
@@ -321,7 +345,7 @@ def _campaign(
     path = find_study(study)
     out = out or Path("campaigns") / f"{path.stem}-{dt.datetime.now():%Y%m%d-%H%M%S}"
     scale = 1.0 if scale is None else scale
-    return start_campaign(path, out, blocks=blocks, seed=seed, only=only, scale=scale, report=_say)
+    return start_campaign(path, out, blocks=blocks, seed=seed, only=only, scale=scale, clock=clock, report=_say)
 
 
 def _conclude(folder: CampaignFolder) -> None:

@@ -122,7 +122,8 @@ class Course:
         parameters = trial.parameters.model_dump(mode="json")
         # What samples lack after a failure is its consequence, not another reason.
         missing = ingest(folder, parameters)
-        reasons = (report["reasons"] or missing) + ([] if running.alone else crowding(report))
+        disturbable = not running.alone and trial.parameters.clock == "wall"
+        reasons = (report["reasons"] or missing) + (crowding(report) if disturbable else [])
         self._campaign.folder.seal(folder)
         event: Event = {
             "event": "trial",
