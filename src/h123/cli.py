@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from h123 import __version__, listing
+from h123 import __version__, listing, virtual
 from h123.analysis import analyse
 from h123.campaign import (
     Campaign,
@@ -34,6 +34,7 @@ from h123.errors import UserError
 from h123.paths import lab_binary
 from h123.report import print_claims, print_summary, write_report
 from h123.results import CampaignFolder, export, import_samples
+from h123.steps import Steps
 from h123.study import find_study, ledgers_of, load_ledger, load_network, load_schema, load_study, make_plan, parse_only
 
 app = typer.Typer(
@@ -226,13 +227,24 @@ def list_command(what: Annotated[Shelf, typer.Argument(help="What to list.")]) -
 
 
 @app.command(name="install")
-def install_command(names: Annotated[list[str], typer.Argument(help="Subjects to install.")]) -> None:
-    """Install subjects into the project's cache. What is there already is left alone."""
+def install_command(
+    names: Annotated[list[str], typer.Argument(help=f"Subjects to install, or {virtual.NAME}.")],
+) -> None:
+    """Install subjects, or the kernel of the virtual clock, into the project's cache. What is there already is left
+    alone.
+
+    `h123 install virtual-kernel` builds a user-mode Linux kernel from Debian's source package, for `--clock virtual`.
+    """
     known = catalogue()
     for name in names:
-        if name not in known:
-            raise UserError(f"there is no subject {name!r}", remedy=f"one of: {', '.join(sorted(known))}")
-        install(known[name], _say)
+        if name == virtual.NAME:
+            with Steps(err_console) as steps:
+                virtual.install_kernel(steps)
+        elif name in known:
+            install(known[name], _say)
+        else:
+            choice = ", ".join([*sorted(known), virtual.NAME])
+            raise UserError(f"there is no subject {name!r}", remedy=f"one of: {choice}")
         out_console.print(f"{name}: installed")
 
 

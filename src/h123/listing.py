@@ -11,6 +11,7 @@ from h123.catalogue import catalogue, installed
 from h123.doctor import Check
 from h123.study import Plan, estimate, list_networks, list_studies, load_network, load_study
 from h123.units import format_bytes, format_span
+from h123.virtual import NAME, installed_kernel
 
 
 def _table(*columns: str) -> Table:
@@ -56,7 +57,7 @@ def _lanes(plan: Plan, lanes: Lanes) -> str:
 
 
 def print_subjects(console: Console) -> None:
-    """All subjects of the catalogue."""
+    """All subjects of the catalogue, and the kernel of the virtual clock."""
     table = _table("name", "what", "version", "serves", "drives", "installed")
     for subject in catalogue().values():
         serves = " ".join(subject.server.protocols) if subject.server else "-"
@@ -64,6 +65,9 @@ def print_subjects(console: Console) -> None:
         there = "yes" if installed(subject) else "no"
         table.add_row(subject.name, escape(subject.title), subject.version, serves, drives, there)
     console.print(table)
+    kernel = installed_kernel()
+    there = f"{kernel.source.package} {kernel.source.version}" if kernel else f"not installed (h123 install {NAME})"
+    console.print(f"\n{NAME}, for --clock virtual: {there}", highlight=False)
 
 
 def print_networks(console: Console) -> None:
