@@ -8,8 +8,9 @@ from typing import Any
 import jinja2
 
 from h123.errors import UserError
-from h123.report import evidence, published, words
+from h123.report import evidence, parts, published, words
 from h123.report.drawing import Figure, inline, save
+from h123.report.parts import parts_figure
 from h123.report.published import published_figures
 from h123.report.ratios import answer_figure, details_figure
 from h123.report.spread import cpu_figure, requests_figure, treatment, treatments, trials_figure
@@ -46,6 +47,8 @@ def _figures(folder: CampaignFolder, verdicts: dict[str, Any]) -> list[Figure]:
     if known:
         figures.append(answer_figure(headline(known), margin))
         figures.append(details_figure(known, margin))
+    if any(row["total"]["blocks"] for row in (verdicts["parts"] or {"rows": []})["rows"]):
+        figures.append(parts_figure(verdicts["parts"], margin))
     if values:
         asked = headline(known)[0]["metric"] if known else "latency"
         if any(row["metrics"].get(asked) is not None for row in values):
@@ -99,6 +102,7 @@ def _content(folder: CampaignFolder, verdicts: dict[str, Any], figures: list[Fig
         "doubts": _doubts(verdicts),
         "trust": trust(verdicts),
         "answer_figure": drawn.pop("answer", None),
+        "parts_figure": drawn.pop("parts", None),
         "published_figures": [drawn.pop(name) for name in list(drawn) if name.startswith("published-")],
         "figures": list(drawn.values()),
         "networks": [(name, profile["title"]) for name, profile in folder.networks.items()],
@@ -108,6 +112,7 @@ def _content(folder: CampaignFolder, verdicts: dict[str, Any], figures: list[Fig
         "provenance": evidence.provenance(folder, attempts),
         "failures": [finding for finding in verdicts["audits"] if not finding["passed"]],
         "words": words,
+        "parts": parts,
         "published": published,
         "inline": inline,
     }
