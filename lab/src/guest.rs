@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
+use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -41,6 +42,8 @@ pub struct Errand {
     pub trial: PathBuf,
     /// For report and logs: absolute.
     pub dir: PathBuf,
+    /// What the random numbers in there are made from.
+    pub luck: String,
     /// Of the roles, as outside.
     pub environment: BTreeMap<String, String>,
 }
@@ -101,7 +104,7 @@ pub fn guest() -> Result<u8, Refusal> {
             "`guest` is what a virtual kernel starts: use `h123-lab run --kernel`",
         ));
     }
-    let outcome = arrange().and_then(|()| run());
+    let outcome = arrange().and_then(|errand| run(&errand));
     let sign = outcome.unwrap_or_else(|error| Sign::Failed(format!("virtual kernel: {error:#}")));
     // Files are written back before the one outside reads them.
     nix::unistd::sync();
@@ -115,7 +118,7 @@ fn tell(sign: &Sign) -> Result<()> {
     Ok(outside.write_all(sign.line().as_bytes())?)
 }
 
-fn arrange() -> Result<()> {
+fn arrange() -> Result<Errand> {
     let safe = MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC;
     mount_new("proc", "/proc", safe, "")?;
     mount_new("sysfs", "/sys", safe, "")?;
@@ -131,12 +134,41 @@ fn arrange() -> Result<()> {
         fs::write(Path::new("/proc/sys").join(name), value)
             .with_context(|| format!("setting {name}"))?;
     }
+    let errand = Errand::read().context("reading the errand")?;
+    seed(&errand.luck).context("seeding the random numbers")?;
     setrlimit(Resource::RLIMIT_NOFILE, OPEN_FILES.0, OPEN_FILES.1)?;
     setrlimit(
         Resource::RLIMIT_MEMLOCK,
         libc::RLIM_INFINITY,
         libc::RLIM_INFINITY,
     )?;
+    Ok(errand)
+}
+
+/// Credits the kernel's random number generator, which has nothing from outside (`boot`), with all that it needs.
+fn seed(luck: &str) -> Result<()> {
+    /// `struct rand_pool_info` of linux/random.h.
+    #[repr(C)]
+    struct Pool {
+        entropy_bits: i32,
+        bytes: i32,
+        buffer: [u8; 256],
+    }
+    nix::ioctl_write_ptr_bad!(
+        add_entropy,
+        nix::request_code_write!(b'R', 3, 2 * size_of::<i32>()),
+        Pool
+    );
+    let length = luck.len().min(256);
+    let mut pool = Pool {
+        entropy_bits: 256,
+        bytes: length as i32,
+        buffer: [0; 256],
+    };
+    pool.buffer[..length].copy_from_slice(&luck.as_bytes()[..length]);
+    let generator = File::open("/dev/random")?;
+    // SAFETY: the request reads two integers and as many bytes as the second says.
+    unsafe { add_entropy(generator.as_raw_fd(), &pool) }?;
     Ok(())
 }
 
@@ -148,8 +180,7 @@ fn mount_new(kind: &str, folder: &str, flags: MsFlags, options: &str) -> Result<
     }
 }
 
-fn run() -> Result<Sign> {
-    let errand = Errand::read().context("reading the errand")?;
+fn run(errand: &Errand) -> Result<Sign> {
     std::thread::spawn(|| {
         let mut at_ns = now_ns();
         while tell(&Sign::Alive(now_ns())).is_ok() {

@@ -44,6 +44,7 @@ fn run_inside(kernel: &Path, trial: &Trial, arguments: &Run, dir: PathBuf) -> Re
     let errand = Errand {
         trial: absolute(&arguments.trial)?,
         dir,
+        luck: format!("{} {}", trial.seed, trial.id),
         environment: std::env::vars_os().filter_map(text).collect(),
     };
     enclosure::run(arguments.die_with_parent, Tmp::Private, || {
