@@ -25,8 +25,10 @@ from h123.campaign import (
     Outcome,
     display_for,
     extend_campaign,
+    find_trial,
     run_campaign,
     start_campaign,
+    verify_trial,
 )
 from h123.catalogue import catalogue, install
 from h123.doctor import diagnose
@@ -195,6 +197,33 @@ def import_command(
     summary says what it costs. docs/import.md has an example.
     """
     _conclude(import_samples(files, load_schema(schema), out))
+
+
+@app.command()
+def verify(
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TRIAL",
+            help="The folder of a campaign's trial; or a campaign's folder, then names of its trials.",
+            show_default=False,
+        ),
+    ],
+) -> None:
+    """Execute trials of the virtual clock twice each and say whether they repeated.
+
+    What the link did (packets, bytes, the set of dropped packets) and every sample's times are held against each
+    other. A trial that did not repeat ends this with status 1.
+    """
+    folder, *names = what
+    failed = []
+    # All are found before the first is executed: a mistyped name is to be said at once.
+    for found in [find_trial(Path(folder), name) for name in names] or [find_trial(Path(folder))]:
+        repetition = verify_trial(found, LocalEngine(), _say)
+        listing.print_repetition(found.trial.id, repetition, out_console)
+        failed += [] if repetition.repeated else [found.trial.id]
+    if failed:
+        raise UserError(f"did not repeat: {', '.join(failed)}", status=1)
 
 
 @app.command()

@@ -9,8 +9,9 @@ from rich.table import Table
 from h123.campaign import Lanes
 from h123.catalogue import catalogue, installed
 from h123.doctor import Check
+from h123.results import Repetition
 from h123.study import Plan, estimate, list_networks, list_studies, load_network, load_study
-from h123.units import format_bytes, format_span
+from h123.units import format_bytes, format_seconds, format_span
 from h123.virtual import NAME, installed_kernel
 
 
@@ -95,3 +96,30 @@ def print_checks(checks: list[Check], console: Console) -> None:
         console.print(f"{mark} {escape(check.name)}: {escape(check.detail)}", highlight=False, soft_wrap=True)
         if check.remedy and not check.ok:
             console.print(f"        -> {escape(check.remedy)}", highlight=False, soft_wrap=True)
+
+
+def print_repetition(trial: str, found: Repetition, console: Console) -> None:
+    """Whether a trial repeated, and every figure that did not."""
+    verdict = "identical" if found.identical else "repeated" if found.repeated else "did NOT repeat"
+    lines = [f"{trial}: {verdict}", _links_line(found)]
+    lines += [f"    {d.name}: {d.first} and {d.second}" for d in (*found.packets, *found.bytes)]
+    lines.append(f"  samples: {found.samples}, {found.outcomes or 'none'} with another outcome; {_times(found)}")
+    if found.repeated and not found.identical:
+        lines.append(
+            f"  the randomness of TLS may change {found.random_bytes} B in a direction, and times by "
+            f"{format_seconds(found.random_ns * 1e-9)}: signatures differ in length"
+        )
+    for line in lines:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _links_line(found: Repetition) -> str:
+    packets = f"{len(found.packets)} differ" if found.packets else "identical"
+    sizes = f"{len(found.bytes)} differ" if found.bytes else "identical"
+    return f"  links: counts of packets and drop sets {packets}; counts of bytes {sizes}"
+
+
+def _times(found: Repetition) -> str:
+    if not found.moved:
+        return "all times identical"
+    return f"times of {found.moved} differ, by at most {format_seconds(found.furthest_ns * 1e-9)}"

@@ -41,7 +41,7 @@ def test_the_summary_says_each_answer_as_a_product(campaign: tuple[Path, dict[st
     assert len(rows) == 2
     for row in rows:
         assert f"HTTP/3 / HTTP/2 on {row['cell']['network']}: {product(row)} (" in text
-    assert "On medium under the virtual clock, HTTP/3 answers" in text
+    assert "On medium under the virtual clock, " in text
 
 
 def test_the_page_has_the_figure_and_every_part(campaign: tuple[Path, dict[str, Any], str]) -> None:
@@ -57,8 +57,8 @@ def test_the_page_has_the_figure_and_every_part(campaign: tuple[Path, dict[str, 
 @pytest.mark.parametrize("size", ["wide", "narrow"])
 def test_the_figure_marks_every_part_of_every_row(campaign: tuple[Path, dict[str, Any], str], size: str) -> None:
     parts = campaign[1]["parts"]
-    panels = getattr(parts_figure(parts, 0.05), size).to_dict()["concat"]
-    marks = [mark for panel in panels for mark in panel["data"]["values"]]
+    drawn = getattr(parts_figure(parts, 0.05), size).to_dict()
+    marks = [mark for panel in drawn["concat"] for mark in drawn["datasets"][panel["data"]["name"]]]
     found = sorted((mark["panel"], mark["cell"], mark["part"], mark["ratio"]) for mark in marks)
     assert len(found) == 3 * len(parts["rows"])
     (processing,) = [
