@@ -56,7 +56,9 @@ def _speed(folder: Path) -> bool:
     # The first of a block has its link checked.
     unchecked = [e["seconds"] for e in _trials(tiny) if e["position"] > 1]
     middle = statistics.median(unchecked)
-    print(f"  boot to result, tiny trial: median {middle:.2f} s, max {max(unchecked):.2f} s   (bar {OVERHEAD_BAR_S:g} s)")
+    print(
+        f"  boot to result, tiny trial: median {middle:.2f} s, max {max(unchecked):.2f} s   (bar {OVERHEAD_BAR_S:g} s)"
+    )
     return middle <= OVERHEAD_BAR_S
 
 
