@@ -66,15 +66,15 @@ class Archive:
     """What a mirror has in one suite; apt keeps all it needs for that in `folder`."""
 
     def __init__(self, folder: Path, address: str, suite: str) -> None:
-        for part in ("lists/partial", "archives/partial"):
+        for part in ("lists/partial", "archives/partial", "empty"):
             (folder / part).mkdir(parents=True)
         keys = f"[signed-by={_KEYS}] " if _KEYS.exists() else ""
         (folder / "sources.list").write_text(f"deb {keys}{address} {suite} main\n", encoding="utf-8")
         self._options = [
             f"Dir::Etc::sourcelist={folder}/sources.list",
             "Dir::Etc::sourceparts=-",
-            "Dir::Etc::preferences=-",
-            "Dir::Etc::preferencesparts=-",
+            "Dir::Etc::preferences=/dev/null",
+            f"Dir::Etc::preferencesparts={folder}/empty",
             f"Dir::State={folder}",
             f"Dir::State::lists={folder}/lists",
             f"Dir::Cache={folder}",
