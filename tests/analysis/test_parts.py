@@ -12,7 +12,7 @@ from h123.analysis import analyse
 from h123.analysis.estimate import hodges_lehmann
 from h123.analysis.parts import PARTS
 from h123.results import CampaignFolder
-from synthetic import Scenario, _network, make_campaign
+from synthetic import NETWORKS, Scenario, _network, make_campaign
 
 SLOW = {name: _network(name, "2 ms, 5 Mbit/s", 1_000_000, 5_000_000, 0.0, 100_000) for name in ("near", "far")}
 """So little delay that the scenario's effects are the ratios, to 0.2 %."""
@@ -119,6 +119,13 @@ def test_a_block_without_all_four_values_is_left_out(verdicts: dict[str, Any], t
 def test_one_clock_has_no_parts(tmp_path: Path, clock: str) -> None:
     scenario = Scenario(**{**vars(BOTH), "blocks": 1, "only": {"clock": [clock]}})
     assert analyse(make_campaign(tmp_path / "c", scenario))["parts"] is None
+
+
+def test_a_plain_veth_has_no_time_of_its_own_to_split(tmp_path: Path) -> None:
+    networks = {"near": SLOW["near"], "lan": NETWORKS["lan"]}
+    verdicts = analyse(make_campaign(tmp_path / "c", Scenario(**{**vars(BOTH), "blocks": 1, "networks": networks})))
+    for rows in (verdicts["parts"]["rows"], verdicts["parts"]["cpu"]):
+        assert {r["cell"]["network"] for r in rows} == {"near"}
 
 
 def test_a_study_that_compares_the_clocks_has_no_parts(tmp_path: Path) -> None:

@@ -9,6 +9,9 @@ trials share a link seed,
 
 exactly; each of the three is then estimated, tested and corrected as any comparison is (verdicts.py). Centres and
 intervals are each part's own, so the product of two centres need not be the third to the last digit.
+
+Over a plain veth there is nothing to split: no time there is the link's, and the virtual clock's few microseconds count
+how often programs look at it.
 """
 
 import itertools
@@ -60,19 +63,18 @@ def clocks(plan: Plan) -> Clocks | None:
 
 
 def parts(attempts: Iterable[Attempt], plan: Plan, rule: Rule) -> dict[str, Any] | None:
-    """The `parts` of verdicts.json; None where the study has not both clocks."""
+    """The `parts` of verdicts.json, of the networks that are emulated; None where the study has not both clocks."""
     found = clocks(plan)
     if found is None:
         return None
-    values = Values(attempts)
-    judged = judge([part for row in _asked(plan, found) for part in _parts(row, found, values, plan)], rule)
-    costs = [
-        replace(row, pairs=list(_under(found.wall, row, found, values, plan).values())) for row in _bare(plan, found)
-    ]
+    values = Values(attempt for attempt in attempts if attempt.link["kind"] == "emulated")
+    rows = [_parts(row, found, values, plan) for row in _asked(plan, found)]
+    judged = judge([part for row in rows if row[0].pairs for part in row], rule)
+    costs = [_cpu(row, found, values, plan) for row in _bare(plan, found)]
     return {
         "clock": vars(found),
         "rows": [_row(judged[place : place + len(PARTS)]) for place in range(0, len(judged), len(PARTS))],
-        "cpu": [_estimate(row) for row in judge(costs, rule)],
+        "cpu": [_estimate(row) for row in judge([row for row in costs if row.pairs], rule)],
     }
 
 
@@ -109,6 +111,11 @@ def _parts(row: Comparison, found: Clocks, values: Values, plan: Plan) -> list[C
     }
     families = {part: replace(row.family, name=f"{row.family.name}/{part}") for part in PARTS}
     return [replace(row, family=families[part], pairs=pairs[part]) for part in PARTS]
+
+
+def _cpu(row: Comparison, found: Clocks, values: Values, plan: Plan) -> Comparison:
+    """CPU per request under the wall clock, to stand beside the parts."""
+    return replace(row, pairs=list(_under(found.wall, row, found, values, plan).values()))
 
 
 def _under(clock: str, row: Comparison, found: Clocks, values: Values, plan: Plan) -> dict[int, Pair]:

@@ -47,7 +47,7 @@ def _figures(folder: CampaignFolder, verdicts: dict[str, Any]) -> list[Figure]:
     if known:
         figures.append(answer_figure(headline(known), margin))
         figures.append(details_figure(known, margin))
-    if any(row["total"]["blocks"] for row in (verdicts["parts"] or {"rows": []})["rows"]):
+    if verdicts["parts"] and verdicts["parts"]["rows"]:
         figures.append(parts_figure(verdicts["parts"], margin))
     if values:
         asked = headline(known)[0]["metric"] if known else "latency"

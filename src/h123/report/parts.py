@@ -23,9 +23,7 @@ _COLUMNS = 2
 
 
 def product(row: Mapping[str, Any]) -> str:
-    """`1.10 ≈ 1.02 × 1.08`: total, protocol part, processing part, each with its own centre; a dash without data."""
-    if row["total"]["ratio"] is None:
-        return "–"
+    """`1.10 ≈ 1.02 × 1.08`: total, protocol part, processing part, each with its own centre."""
     total, protocol, processing = (
         ratio(row[part]["ratio"], row[part]["low"], row[part]["high"]) for part in ("total", "protocol", "processing")
     )
@@ -41,7 +39,7 @@ def cpu_beside(parts: Mapping[str, Any], row: Mapping[str, Any]) -> Mapping[str,
 def terminal_lines(parts: Mapping[str, Any], asked: Sequence[Mapping[str, Any]]) -> list[str]:
     """A line for each comparison that answers the question (`asked`); none without data."""
     wanted = {(c["metric"], c["a"], c["b"]) for c in asked}
-    rows = [row for row in parts["rows"] if (row["metric"], row["a"], row["b"]) in wanted and row["total"]["blocks"]]
+    rows = [row for row in parts["rows"] if (row["metric"], row["a"], row["b"]) in wanted]
     lines = [f"  {_subject(row)}: {product(row)} ({interval(row['processing'])}); {_cpu(parts, row)}" for row in rows]
     return ["Total ≈ protocol × processing (interval of the last):", *lines] if lines else []
 
@@ -76,14 +74,13 @@ def parts_figure(parts: Mapping[str, Any], margin: float) -> Figure:
 
 
 def _marks(row: Mapping[str, Any]) -> Iterable[Row]:
-    """A row of the picture for each part that has a value."""
+    """A mark for each part."""
     name = cell_name(row["cell"]) or row["workload"]
     panel = f"{metric(row['metric']).title}, {level(row['a'])} / {level(row['b'])}"
     for part in _SIGNS:
         known = {number: row[part][number] for number in ("ratio", "low", "high")}
-        if known["ratio"] is not None:
-            label = ratio(known["ratio"], known["low"], known["high"])
-            yield known | {"cell": name, "panel": panel, "part": part, "label": f"{label} {part}"}
+        label = ratio(known["ratio"], known["low"], known["high"])
+        yield known | {"cell": name, "panel": panel, "part": part, "label": f"{label} {part}"}
 
 
 def _height(rows: Sequence[Row]) -> int:
