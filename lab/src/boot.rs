@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -27,10 +27,11 @@ use crate::trial::Trial;
 /// Of the virtual machine; it takes from ours only what is used.
 const MEMORY: &str = "1024M";
 /// Processor time without a moment passing after which something in there must be spinning.
-const CPU_PATIENCE_NS: u64 = 30_000_000_000;
-/// Real time without a sign of life, processor or not.
-const PATIENCE: Duration = Duration::from_secs(300);
-const LOOK: u16 = 1000;
+const CPU_PATIENCE_S: u64 = 30;
+/// Real time without a sign of life and without work; a busy machine may not come to it for long.
+const PATIENCE_S: u64 = 120;
+/// Between two looks at the processor time.
+const LOOK_MS: u16 = 1000;
 /// The kernel's own messages, in the shared folder.
 const CONSOLE: &str = "console";
 /// Where the kernel finds the pipe for our signs.
@@ -205,7 +206,7 @@ impl Machine {
                 PollFd::new(self.signs.as_fd(), PollFlags::POLLIN),
                 PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
             ];
-            poll(&mut events, PollTimeout::from(LOOK))?;
+            poll(&mut events, PollTimeout::from(LOOK_MS))?;
             let [told, signalled] = events.map(|e| e.any().unwrap_or(false));
             if told {
                 for sign in self.read_signs(&mut unread)? {
@@ -294,22 +295,19 @@ impl Watchdog {
     }
 
     fn look(&self) -> Option<Remark> {
-        let cpu_ns = cpu_of_session(self.session).saturating_sub(self.cpu_ns);
+        let real_s = self.since.elapsed().as_secs();
+        let cpu_s = cpu_of_session(self.session).saturating_sub(self.cpu_ns) / 1_000_000_000;
+        let detail = if cpu_s > CPU_PATIENCE_S {
+            format!(
+                "after {cpu_s} s of processor time: a program computes and never waits; run it with `clock: wall`"
+            )
+        } else if real_s > PATIENCE_S && cpu_s == 0 {
+            format!("for {real_s} s, and the kernel does nothing")
+        } else {
+            return None;
+        };
         let at = self.now_ns as f64 / 1e9;
-        if cpu_ns > CPU_PATIENCE_NS {
-            let spent = cpu_ns / 1_000_000_000;
-            let detail = format!(
-                "virtual time stands still at {at:.3} s after {spent} s of processor time: a program computes and never waits; run it with `clock: wall`"
-            );
-            return Some(Remark::new("time-stalled", detail));
-        }
-        if self.since.elapsed() > PATIENCE {
-            let spent = self.since.elapsed().as_secs();
-            let detail = format!(
-                "virtual time stands still at {at:.3} s for {spent} s, and the kernel does nothing"
-            );
-            return Some(Remark::new("time-stalled", detail));
-        }
-        None
+        let detail = format!("virtual time stands still at {at:.3} s {detail}");
+        Some(Remark::new("time-stalled", detail))
     }
 }
