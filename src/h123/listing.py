@@ -59,12 +59,20 @@ def _lanes(plan: Plan, lanes: Lanes) -> str:
 
 def print_subjects(console: Console) -> None:
     """All subjects of the catalogue, and the kernel of the virtual clock."""
-    table = _table("name", "what", "version", "serves", "drives", "installed")
+    table = _table("name", "what", "version", "serves", "drives", "clocks", "installed")
     for subject in catalogue().values():
         serves = " ".join(subject.server.protocols) if subject.server else "-"
         drives = " ".join(subject.client.protocols) if subject.client else "-"
         there = "yes" if installed(subject) else "no"
-        table.add_row(subject.name, escape(subject.title), subject.version, serves, drives, there)
+        table.add_row(
+            subject.name,
+            escape(subject.title),
+            subject.version,
+            serves,
+            drives,
+            " ".join(subject.features.clocks),
+            there,
+        )
     console.print(table)
     kernel = installed_kernel()
     there = f"{kernel.source.package} {kernel.source.version}" if kernel else f"not installed (h123 install {NAME})"

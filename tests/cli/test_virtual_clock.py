@@ -73,6 +73,27 @@ def test_smoke_study_in_virtual_time(h123: Tool, kernel: Path) -> None:
     assert _gone(kernel)
 
 
+STORED = """\
+h123: study/1
+name: stored
+question: Do all subjects of the catalogue run?
+factors: {protocol: [h2, h3], method: [GET, POST]}
+settings: {server: go-rest, client: go, store: gcs, network: medium, size: 100kB, users: 2, requests: 2}
+compare: {factor: protocol, pairs: [h3/h2], twin: h2}
+blocks: 1
+"""
+
+
+def test_server_with_a_backend_in_virtual_time(h123: Tool, kernel: Path) -> None:
+    (h123.folder / "stored.yaml").write_text(STORED)
+    done = h123("run", "stored.yaml", "--clock", "virtual", "--out", "out", timeout=600)
+    assert done.returncode == 0, done.stderr
+    reports = _reports(h123.folder / "out")
+    assert len(reports) == 6
+    assert all([role["name"] for role in report["roles"]] == ["backend", "server", "client"] for report in reports)
+    assert _gone(kernel)
+
+
 @pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL])
 def test_stopped_campaign_takes_its_kernels_with_it_and_goes_on(h123: Tool, kernel: Path, blow: signal.Signals) -> None:
     process = h123.start("run", "smoke", "--clock", "virtual", "--only", "network=medium", "--out", "out")
