@@ -149,10 +149,10 @@ def drop_sets(folder: Path, profile: Profile) -> Row:
 def goodputs(folder: Path) -> Iterator[Row]:
     """Of downloads, with losses by chance and without."""
     transfers = Transfers(folder)
-    for name, profile in (("no random loss", MEDIUM), ("0.5 % loss", replace(MEDIUM, loss=0.005))):
-        for protocol, stack in (("h2", "TCP cubic (HTTP/2)"), ("h3", "quic-go cubic (HTTP/3)")):
-            found = {kind: transfers.goodputs_bps(protocol, name, kind, profile) for kind in KINDS}
-            yield _goodput_row(f"{stack}, {name}", found)
+    for path, profile in (("clean", MEDIUM), ("lossy", replace(POOR, loss=0.02))):
+        for protocol, stack in (("h2", "TCP"), ("h3", "quic-go")):
+            found = {kind: transfers.goodputs_bps(protocol, path, kind, profile) for kind in KINDS}
+            yield _goodput_row(f"{stack}, {profile.bps / 1e6:.0f} Mbit/s, {profile.loss:.0%} loss", found)
 
 
 def _goodput_row(what: str, found: dict[Kind, list[float]]) -> Row:

@@ -31,17 +31,17 @@ class Transfers:
         install(self._subjects["go"], print)
         self._certificate: Certificate = campaign_certificate(folder / "tls", [SERVER_ADDRESS])
 
-    def goodputs_bps(self, protocol: str, name: str, kind: Kind, profile: Profile) -> list[float]:
-        """Of each of the protocol's downloads, each with a link seed of its own. Virtual kernels do not disturb one
+    def goodputs_bps(self, protocol: str, path: str, kind: Kind, profile: Profile) -> list[float]:
+        """Of each such download of the study, each with a link seed of its own. Virtual kernels do not disturb one
         another, so as many run at once as there are processors."""
-        planned = make_plan(self._study).trials()
-        trials = [trial for trial in planned if trial.parameters.protocol == protocol and not trial.twin]
+        wanted = {"protocol": protocol, "path": path}
+        trials = [trial for trial in make_plan(self._study).trials() if trial.cell == wanted and not trial.twin]
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            return list(pool.map(lambda trial: self._goodput_bps(trial, name, kind, profile), trials))
+            return list(pool.map(lambda trial: self._goodput_bps(trial, kind, profile), trials))
 
-    def _goodput_bps(self, trial: PlannedTrial, name: str, kind: Kind, profile: Profile) -> float:
+    def _goodput_bps(self, trial: PlannedTrial, kind: Kind, profile: Profile) -> float:
         """Body bits a second, from the request to its last byte. Raises UserError if the download fails."""
-        folder = self._folder / f"{name}-{kind}-{trial.id}".replace(" ", "-")
+        folder = self._folder / f"{trial.id}-{kind}"
         folder.mkdir()
         networks = self._study.networks
         write_trial_files(folder, trial, networks, self._subjects, self._certificate, check=False)
