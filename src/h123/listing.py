@@ -52,7 +52,12 @@ def _lanes(plan: Plan, lanes: Lanes) -> str:
     most = max(lanes.width(trial) for trial in plan.trials())
     if most == 1:
         return "One trial at a time (--lanes N runs N trials over emulated links at once)"
-    limit = "as far as the machine's measured headroom allows" if lanes.most is None else "as --lanes says"
+    if lanes.most is None:
+        limit = "as far as the machine's measured headroom allows"
+    elif lanes.most < lanes.virtual:
+        limit = "under the virtual clock alone, as many as there are processors"
+    else:
+        limit = "as --lanes says"
     span = lanes.span(lanes.order(plan.blocks), lambda trial: lanes.estimates[trial.id])
     return f"With lanes, up to {most} trials at once, {limit}: about {format_span(span)}"
 
