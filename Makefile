@@ -30,6 +30,7 @@ test-all: test ## also the long and heavy ones
 bench: setup ## the figures the documentation states: link accuracy, overhead, analysis speed
 	@status=0; \
 	./h123 lab bench || status=1; \
+	./h123 install virtual-kernel && PYTHONPATH=src $(PY) bench/link_accuracy || status=1; \
 	PYTHONPATH=src $(PY) bench/analyse.py || status=1; \
 	PYTHONPATH=src $(PY) bench/overhead.py || status=1; \
 	exit $$status

@@ -63,6 +63,10 @@ class Scenario:
         default_factory=lambda: {("poor", "h3"): 0.71, ("lan", "h3"): 1.4, ("poor", "h1"): 0.85}
     )
     """(network, protocol) to the factor on request times, 1 where not named."""
+    clocks: bool = False
+    """Whether a further factor `clock` has both; `effects` are then those under the virtual clock."""
+    processing: dict[tuple[str, str], float] = field(default_factory=dict)
+    """(network, protocol) to what processing makes of request times under the wall clock, 1 where not named."""
     pairs: tuple[str, ...] = ("h3/h2", "h3/h1", "h2/h1")
     twin: str = "h2"
     families: list[dict[str, Any]] = field(default_factory=lambda: list(FAMILIES))
@@ -129,12 +133,14 @@ def _study(scenario: Scenario) -> dict[str, Any]:
     factors: dict[str, Any] = {
         "protocol": {name: {"protocol": name} for name in scenario.protocols},
         "network": {name: {"network": name} for name in scenario.networks},
+        **({"load": scenario.loads} if scenario.loads else {}),
+        **({"clock": {name: {"clock": name} for name in ("wall", "virtual")}} if scenario.clocks else {}),
     }
     return {
         "h123": "study/1",
         "name": "synthetic",
         "question": "Does the analysis find what was put in?",
-        "factors": {**factors, **({"load": scenario.loads} if scenario.loads else {})},
+        "factors": factors,
         "settings": settings,
         "compare": {
             "factor": "protocol",
@@ -201,6 +207,8 @@ def _request_seconds(scenario: Scenario, trial: PlannedTrial) -> float:
     rate = network.down.rate.mean_bps if network.down and network.down.rate else 10e9
     base = 2 * p.users * p.size * 8 / rate + network.round_trip_ns / SECOND + 0.002
     effect = scenario.effects.get((p.network, p.protocol), 1.0)
+    if p.clock == "wall":
+        effect *= scenario.processing.get((p.network, p.protocol), 1.0)
     block = _generator(scenario, "block", trial.block, p.network).normal(0, scenario.block_noise)
     own = _generator(scenario, "trial", trial.id).normal(0, scenario.trial_noise)
     return float(base * effect * np.exp(block + own))
@@ -274,7 +282,8 @@ def _report(
     wall = int(samples["end_ns"].max())
     requests = len(samples["end_ns"])
     per_request = {"h1": 150_000, "h2": 180_000, "h3": 400_000}[trial.parameters.protocol]
-    cpu = int(requests * per_request * np.exp(random.normal(0, 0.05)))
+    virtual = trial.parameters.clock == "virtual"
+    cpu = 1 if virtual else int(requests * per_request * np.exp(random.normal(0, 0.05)))
     counters = {"Udp.InDatagrams": 10, "Tcp.RetransSegs": 3}  # as the lab: those that are not zero
     return {
         "h123": "report/1",
@@ -282,7 +291,9 @@ def _report(
         "valid": not reasons,
         "reasons": reasons,
         "warnings": [],
-        "started_unix_ns": 1_790_000_000 * SECOND + trial.block * 100 * SECOND + trial.position * SECOND,
+        # A virtual kernel's clock starts anew in every trial.
+        "started_unix_ns": 1_790_000_000 * SECOND
+        + (0 if virtual else trial.block * 100 * SECOND + trial.position * SECOND),
         "phases_ns": {
             "setup": 90_000_000,
             "check": 400_000_000,

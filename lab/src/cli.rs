@@ -34,6 +34,9 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// What a virtual kernel starts first
+    #[command(hide = true)]
+    Guest,
 }
 
 #[derive(Args)]
@@ -43,6 +46,9 @@ pub struct Run {
     /// Folder for report.json and logs/: also the roles' working directory
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
+    /// For a trial whose clock is virtual: the user-mode kernel, built with time travel, in which it runs
+    #[arg(long, value_name = "FILE")]
+    pub kernel: Option<PathBuf>,
     /// End everything when the calling process ends
     #[arg(long)]
     pub die_with_parent: bool,

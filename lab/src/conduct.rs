@@ -8,6 +8,7 @@ use anyhow::Result;
 use crate::account::{Machine, Waiting, counters};
 use crate::check;
 use crate::clock::now_ns;
+use crate::guest;
 use crate::log;
 use crate::network::Network;
 use crate::process::{Event, Exit, Launch, Processes, Streams};
@@ -34,7 +35,7 @@ pub enum Setting {
 
 /// Executes the trial. Whatever goes wrong is a reason in the report.
 pub fn conduct(trial: &Trial, setting: &Setting) -> Report {
-    let mut report = Report::new(&trial.id);
+    let mut report = Report::new(&trial.id, guest::clock());
     let result = Processes::new()
         .map_err(setup_failed)
         .and_then(|processes| {

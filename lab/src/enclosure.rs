@@ -52,7 +52,7 @@ pub fn run(die_with_parent: bool, tmp: Tmp, body: impl FnOnce() -> u8) -> Result
             return Err(Refusal::machine("the parent process has ended"));
         }
     }
-    require_root_and_tun()?;
+    require_root()?;
     SigSet::all()
         .thread_block()
         .expect("a full signal set is valid");
@@ -80,12 +80,17 @@ fn complain(refusal: Refusal) -> u8 {
     refusal.status
 }
 
-fn require_root_and_tun() -> Result<(), Refusal> {
-    if !Uid::effective().is_root() {
-        return Err(Refusal::machine(
-            "a lab is made of network namespaces, which only root may create: run this as root (sudo)",
-        ));
+fn require_root() -> Result<(), Refusal> {
+    if Uid::effective().is_root() {
+        return Ok(());
     }
+    Err(Refusal::machine(
+        "a lab is made of network namespaces, which only root may create: run this as root (sudo)",
+    ))
+}
+
+/// What emulated links are made of.
+pub fn require_tun() -> Result<(), Refusal> {
     match OpenOptions::new()
         .read(true)
         .write(true)

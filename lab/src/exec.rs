@@ -29,6 +29,7 @@ pub fn exec(arguments: &Exec) -> Result<u8, Refusal> {
     for role in &mut trial.roles {
         role.env = BTreeMap::from([("H123_SERVER".into(), server.clone())]);
     }
+    enclosure::require_tun()?;
     enclosure::run(arguments.die_with_parent, Tmp::Shared, || {
         let report = conduct(&trial, &Setting::Terminal);
         finish(&report, arguments.json.as_ref())

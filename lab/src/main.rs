@@ -2,6 +2,7 @@
 
 mod account;
 mod bench;
+mod boot;
 mod check;
 mod cli;
 mod clock;
@@ -10,6 +11,7 @@ mod congestion;
 mod doctor;
 mod enclosure;
 mod exec;
+mod guest;
 mod lateness;
 mod link;
 mod log;
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         Command::Exec(arguments) => exec::exec(&arguments),
         Command::Doctor { json } => Ok(doctor::doctor(json)),
         Command::Bench { json } => bench::bench(json),
+        Command::Guest => guest::guest(),
     };
     match result {
         Ok(status) => status.into(),

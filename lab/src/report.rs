@@ -13,12 +13,14 @@ use crate::check::CheckReport;
 use crate::lateness::LatenessReport;
 use crate::link::Ledger;
 use crate::process::Exit;
-use crate::trial::LinkKind;
+use crate::trial::{Clock, LinkKind};
 
 #[derive(Debug, Serialize)]
 pub struct Report {
     h123: &'static str,
     id: String,
+    /// In whose time everything here is.
+    clock: Clock,
     pub valid: bool,
     pub reasons: Vec<Remark>,
     pub warnings: Vec<Remark>,
@@ -126,10 +128,11 @@ impl Remark {
 }
 
 impl Report {
-    pub fn new(id: &str) -> Self {
+    pub fn new(id: &str, clock: Clock) -> Self {
         Self {
             h123: "report/1",
             id: id.into(),
+            clock,
             valid: false,
             reasons: vec![],
             warnings: vec![],

@@ -1,20 +1,61 @@
 //! `run`: from the trial file to `report.json`.
 
+use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use crate::boot::boot;
 use crate::cli::Run;
 use crate::conduct::{Setting, conduct};
 use crate::enclosure::{self, Tmp};
+use crate::guest::{self, Errand};
 use crate::refusal::Refusal;
 use crate::report::write_atomically;
-use crate::trial::Trial;
+use crate::trial::{Clock, Trial};
 
 pub fn run(arguments: &Run) -> Result<u8, Refusal> {
     let dir = prepare(&arguments.out)?;
     let trial = Trial::read(&arguments.trial, &dir)?;
+    match (trial.clock, &arguments.kernel) {
+        (Clock::Virtual, Some(kernel)) => run_inside(kernel, &trial, arguments, dir),
+        (Clock::Virtual, None) if guest::clock() == Clock::Wall => Err(Refusal::input(
+            "the trial's clock is virtual: name the kernel that has it with --kernel",
+        )),
+        (Clock::Wall, Some(_)) => Err(Refusal::input(
+            "--kernel is for trials whose clock is virtual",
+        )),
+        (_, None) => run_here(arguments, &trial, &dir),
+    }
+}
+
+/// In a kernel of its own, where this same program runs the same file.
+fn run_inside(kernel: &Path, trial: &Trial, arguments: &Run, dir: PathBuf) -> Result<u8, Refusal> {
+    let absolute = |path: &Path| {
+        path.canonicalize()
+            .map_err(|e| Refusal::input(format!("cannot use {}: {e}", path.display())))
+    };
+    let kernel = absolute(kernel)?;
+    let text = |variable: (OsString, OsString)| {
+        Some((
+            variable.0.into_string().ok()?,
+            variable.1.into_string().ok()?,
+        ))
+    };
+    let errand = Errand {
+        trial: absolute(&arguments.trial)?,
+        dir,
+        luck: format!("{} {}", trial.seed, trial.id),
+        environment: std::env::vars_os().filter_map(text).collect(),
+    };
     enclosure::run(arguments.die_with_parent, Tmp::Private, || {
-        let report = conduct(&trial, &Setting::Folder(dir.clone()));
+        boot(&kernel, trial, &errand)
+    })
+}
+
+fn run_here(arguments: &Run, trial: &Trial, dir: &Path) -> Result<u8, Refusal> {
+    enclosure::require_tun()?;
+    enclosure::run(arguments.die_with_parent, Tmp::Private, || {
+        let report = conduct(trial, &Setting::Folder(dir.to_path_buf()));
         match write_atomically(&report, &dir.join("report.json")) {
             Ok(()) => 0,
             Err(error) => {
@@ -26,7 +67,7 @@ pub fn run(arguments: &Run) -> Result<u8, Refusal> {
 }
 
 /// Creates the folder, without a report of an earlier run that could be taken for this one's.
-fn prepare(out: &Path) -> Result<std::path::PathBuf, Refusal> {
+fn prepare(out: &Path) -> Result<PathBuf, Refusal> {
     let refuse = |e| {
         Refusal::input(format!(
             "cannot use {} as the output folder: {e}",

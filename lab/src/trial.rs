@@ -18,6 +18,11 @@ pub struct Trial {
     h123: String,
     pub id: String,
     pub seed: u64,
+    #[serde(default)]
+    pub clock: Clock,
+    /// Virtual clock only: what the time of day is when the kernel boots; absent: what it is outside.
+    #[serde(default)]
+    pub start_unix_ns: Option<u64>,
     pub hosts: Vec<String>,
     pub links: Vec<Link>,
     /// TCP congestion controller of every host; absent: the machine's default.
@@ -27,6 +32,17 @@ pub struct Trial {
     #[serde(default)]
     pub check: bool,
     pub roles: Vec<Role>,
+}
+
+/// Whose time the trial is measured in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Clock {
+    /// Real time.
+    #[default]
+    Wall,
+    /// That of a kernel which lets time pass only while everything waits.
+    Virtual,
 }
 
 /// A link between two hosts. `up` leads from `a` to `b`, `down` from `b` to `a`.
@@ -149,6 +165,8 @@ impl Trial {
             h123: FORMAT.into(),
             id: "bed".into(),
             seed,
+            clock: Clock::Wall,
+            start_unix_ns: None,
             hosts: vec!["client".into(), "server".into()],
             links: vec![Link {
                 name: "link".into(),
@@ -170,6 +188,9 @@ impl Trial {
                 "its format is \"{}\", this program reads \"{FORMAT}\"",
                 self.h123
             ));
+        }
+        if self.clock == Clock::Wall && self.start_unix_ns.is_some() {
+            return Err("\"start_unix_ns\" belongs to the virtual clock".into());
         }
         if let Some(twice) = first_repeated(self.hosts.iter()) {
             return Err(format!("host \"{twice}\" is listed twice"));

@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from h123 import __version__, listing
+from h123 import __version__, listing, virtual
 from h123.analysis import analyse, decide, decide_claims
 from h123.campaign import (
     Campaign,
@@ -25,8 +25,10 @@ from h123.campaign import (
     Outcome,
     display_for,
     extend_campaign,
+    find_trial,
     run_campaign,
     start_campaign,
+    verify_trial,
 )
 from h123.catalogue import catalogue, install
 from h123.doctor import diagnose
@@ -34,6 +36,7 @@ from h123.errors import UserError
 from h123.paths import lab_binary
 from h123.report import print_claims, print_summary, write_report
 from h123.results import CampaignFolder, export, import_samples
+from h123.steps import Steps
 from h123.study import (
     Ledger,
     find_ledgers,
@@ -68,6 +71,13 @@ class Format(StrEnum):
     JSON = "json"
 
 
+class Clock(StrEnum):
+    """Whose time a trial is measured in."""
+
+    WALL = "wall"
+    VIRTUAL = "virtual"
+
+
 class Shelf(StrEnum):
     """What `h123 list` can list."""
 
@@ -91,13 +101,22 @@ OnlyOption = Annotated[
     typer.Option(metavar="FACTOR=LEVEL[,LEVEL]", help="Keep only these levels of a factor. May be given again."),
 ]
 
+ClockOption = Annotated[
+    Clock | None,
+    typer.Option(
+        help="For all trials. virtual: time passes only while everything waits, so that processing takes none "
+        "(docs/virtual-clock.md). By default as the study says, else wall.",
+        show_default=False,
+    ),
+]
 LanesOption = Annotated[
     int | None,
     typer.Option(
         min=1,
         metavar="N",
         help="Run up to N trials over emulated links at once; 1: strictly one after the other. By default chosen from "
-        "the links' rates and the machine's measured headroom; 1 where the study takes less than half an hour.",
+        "the links' rates and the machine's measured headroom; 1 where the study takes less than half an hour. Under "
+        "the virtual clock: as many as there are processors.",
         show_default=False,
     ),
 ]
@@ -115,6 +134,7 @@ def run(
     seed: SeedOption = None,
     only: OnlyOption = None,
     scale: ScaleOption = None,
+    clock: ClockOption = None,
     lanes: LanesOption = None,
 ) -> None:
     """Run a study; then analyse it and write its report.
@@ -122,7 +142,7 @@ def run(
     Ctrl-C (or a crash) loses at most the running trials: `h123 run --out DIR` goes on where it stopped. A finished
     campaign is extended with `h123 run --out DIR --blocks N`.
     """
-    campaign = _campaign(study, out, blocks, seed, parse_only(only or []), scale)
+    campaign = _campaign(study, out, blocks, seed, parse_only(only or []), scale, clock)
     folder = campaign.folder
     try:
         outcome = run_campaign(campaign, LocalEngine(), display_for(err_console), lanes)
@@ -140,12 +160,13 @@ def plan(
     seed: SeedOption = None,
     only: OnlyOption = None,
     scale: ScaleOption = None,
+    clock: ClockOption = None,
     lanes: LanesOption = None,
 ) -> None:
     """Show what `run` would do: treatments, trials, order, estimated time and bytes. Runs nothing."""
-    asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale)
+    asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale).clocked(clock)
     planned = make_plan(asked, blocks=blocks, seed=seed, only=parse_only(only or []))
-    listing.print_plan(planned, Lanes.of(planned, lanes, len(os.sched_getaffinity(0))), out_console)
+    listing.print_plan(planned, Lanes.here(planned, lanes), out_console)
 
 
 @app.command(name="analyse")
@@ -200,6 +221,33 @@ def import_command(
 
 
 @app.command()
+def verify(
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TRIAL",
+            help="The folder of a campaign's trial; or a campaign's folder, then names of its trials.",
+            show_default=False,
+        ),
+    ],
+) -> None:
+    """Execute trials of the virtual clock twice each and say whether they repeated.
+
+    What the link did (packets, bytes, the set of dropped packets) and every sample's times are held against each
+    other. A trial that did not repeat ends this with status 1.
+    """
+    folder, *names = what
+    failed = []
+    # All are found before the first is executed: a mistyped name is to be said at once.
+    for found in [find_trial(Path(folder), name) for name in names] or [find_trial(Path(folder))]:
+        repetition = verify_trial(found, LocalEngine(), _say)
+        listing.print_repetition(found.trial.id, repetition, out_console)
+        failed += [] if repetition.repeated else [found.trial.id]
+    if failed:
+        raise UserError(f"did not repeat: {', '.join(failed)}", status=1)
+
+
+@app.command()
 def claims(
     what: Annotated[
         list[str] | None,
@@ -236,13 +284,24 @@ def list_command(what: Annotated[Shelf, typer.Argument(help="What to list.")]) -
 
 
 @app.command(name="install")
-def install_command(names: Annotated[list[str], typer.Argument(help="Subjects to install.")]) -> None:
-    """Install subjects into the project's cache. What is there already is left alone."""
+def install_command(
+    names: Annotated[list[str], typer.Argument(help=f"Subjects to install, or {virtual.NAME}.")],
+) -> None:
+    """Install subjects, or the kernel of the virtual clock, into the project's cache. What is there already is left
+    alone.
+
+    `h123 install virtual-kernel` builds a user-mode Linux kernel from Debian's source package, for `--clock virtual`.
+    """
     known = catalogue()
     for name in names:
-        if name not in known:
-            raise UserError(f"there is no subject {name!r}", remedy=f"one of: {', '.join(sorted(known))}")
-        install(known[name], _say)
+        if name == virtual.NAME:
+            with Steps(err_console) as steps:
+                virtual.install_kernel(steps)
+        elif name in known:
+            install(known[name], _say)
+        else:
+            choice = ", ".join([*sorted(known), virtual.NAME])
+            raise UserError(f"there is no subject {name!r}", remedy=f"one of: {choice}")
         out_console.print(f"{name}: installed")
 
 
@@ -336,17 +395,23 @@ def _campaign(
     seed: int | None,
     only: dict[str, list[str]],
     scale: float | None,
+    clock: Clock | None,
 ) -> Campaign:
     """The campaign that `run`'s arguments ask for: one to be gone on with, or a new one."""
     if out is not None and (out / "campaign.json").exists():
         folder = CampaignFolder.open(out)
-        begun = folder.study.get("scale", 1.0)
-        if study is not None and load_study(find_study(study)).scaled(begun).resolved() != folder.study:
+        begun, timed = folder.study.get("scale", 1.0), folder.study["settings"].get("clock")
+        if study is not None and load_study(find_study(study)).scaled(begun).clocked(timed).resolved() != folder.study:
             raise UserError(
                 f"{out} holds a campaign of another study, or of an earlier version of this one",
                 remedy=f"resume it with `h123 run --out {out}`, or name another folder",
             )
-        asked = (("--seed", seed, folder.seed), ("--only", only or None, folder.only), ("--scale", scale, begun))
+        asked = (
+            ("--seed", seed, folder.seed),
+            ("--only", only or None, folder.only),
+            ("--scale", scale, begun),
+            ("--clock", clock, timed or "wall"),
+        )
         for option, given, kept in asked:
             if given is not None and given != kept:
                 raise UserError(f"{option} differs from the one that the campaign in {out} was started with")
@@ -359,7 +424,7 @@ def _campaign(
     path = find_study(study)
     out = out or Path("campaigns") / f"{path.stem}-{dt.datetime.now():%Y%m%d-%H%M%S}"
     scale = 1.0 if scale is None else scale
-    return start_campaign(path, out, blocks=blocks, seed=seed, only=only, scale=scale, report=_say)
+    return start_campaign(path, out, blocks=blocks, seed=seed, only=only, scale=scale, clock=clock, report=_say)
 
 
 def _conclude(folder: CampaignFolder) -> None:

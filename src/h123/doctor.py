@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from h123.errors import UserError
 from h123.paths import cache_folder, lab_binary
+from h123.virtual import NAME, installed_kernel
 
 _ROOM_BYTES = 2_000_000_000
 
@@ -39,7 +40,10 @@ def _lab() -> list[Check]:
 def _control_plane() -> list[Check]:
     free = shutil.disk_usage(cache_folder().parent).free
     go = shutil.which("go")
+    kernel = installed_kernel()
+    built = f"{kernel.source.package} {kernel.source.version}" if kernel else "not installed"
     return [
         Check("disk space", free >= _ROOM_BYTES, f"{free / 1e9:.1f} GB free", "free at least 2 GB"),
         Check("Go", go is not None, go or "not found", "Go 1.26 or newer builds the subject `go`"),
+        Check("virtual clock", kernel is not None, built, f"`h123 install {NAME}` builds what `--clock virtual` needs"),
     ]

@@ -9,8 +9,10 @@ from rich.table import Table
 from h123.campaign import Lanes
 from h123.catalogue import catalogue, installed
 from h123.doctor import Check
+from h123.results import Repetition
 from h123.study import Plan, estimate, list_networks, list_studies, load_network, load_study
-from h123.units import format_bytes, format_span
+from h123.units import format_bytes, format_seconds, format_span
+from h123.virtual import NAME, installed_kernel
 
 
 def _table(*columns: str) -> Table:
@@ -50,20 +52,36 @@ def _lanes(plan: Plan, lanes: Lanes) -> str:
     most = max(lanes.width(trial) for trial in plan.trials())
     if most == 1:
         return "One trial at a time (--lanes N runs N trials over emulated links at once)"
-    limit = "as far as the machine's measured headroom allows" if lanes.most is None else "as --lanes says"
+    if lanes.most is None:
+        limit = "as far as the machine's measured headroom allows"
+    elif lanes.most < lanes.virtual:
+        limit = "under the virtual clock alone, as many as there are processors"
+    else:
+        limit = "as --lanes says"
     span = lanes.span(lanes.order(plan.blocks), lambda trial: lanes.estimates[trial.id])
     return f"With lanes, up to {most} trials at once, {limit}: about {format_span(span)}"
 
 
 def print_subjects(console: Console) -> None:
-    """All subjects of the catalogue."""
-    table = _table("name", "what", "version", "serves", "drives", "installed")
+    """All subjects of the catalogue, and the kernel of the virtual clock."""
+    table = _table("name", "what", "version", "serves", "drives", "clocks", "installed")
     for subject in catalogue().values():
         serves = " ".join(subject.server.protocols) if subject.server else "-"
         drives = " ".join(subject.client.protocols) if subject.client else "-"
         there = "yes" if installed(subject) else "no"
-        table.add_row(subject.name, escape(subject.title), subject.version, serves, drives, there)
+        table.add_row(
+            subject.name,
+            escape(subject.title),
+            subject.version,
+            serves,
+            drives,
+            " ".join(subject.features.clocks),
+            there,
+        )
     console.print(table)
+    kernel = installed_kernel()
+    there = f"{kernel.source.package} {kernel.source.version}" if kernel else f"not installed (h123 install {NAME})"
+    console.print(f"\n{NAME}, for --clock virtual: {there}", highlight=False)
 
 
 def print_networks(console: Console) -> None:
@@ -91,3 +109,30 @@ def print_checks(checks: list[Check], console: Console) -> None:
         console.print(f"{mark} {escape(check.name)}: {escape(check.detail)}", highlight=False, soft_wrap=True)
         if check.remedy and not check.ok:
             console.print(f"        -> {escape(check.remedy)}", highlight=False, soft_wrap=True)
+
+
+def print_repetition(trial: str, found: Repetition, console: Console) -> None:
+    """Whether a trial repeated, and every figure that did not."""
+    verdict = "identical" if found.identical else "repeated" if found.repeated else "did NOT repeat"
+    lines = [f"{trial}: {verdict}", _links_line(found)]
+    lines += [f"    {d.name}: {d.first} and {d.second}" for d in (*found.packets, *found.bytes)]
+    lines.append(f"  samples: {found.samples}, {found.outcomes or 'none'} with another outcome; {_times(found)}")
+    if found.repeated and not found.identical:
+        lines.append(
+            f"  the randomness of TLS may change {found.random_bytes} B in a direction, and times by "
+            f"{format_seconds(found.random_ns * 1e-9)}: signatures differ in length"
+        )
+    for line in lines:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _links_line(found: Repetition) -> str:
+    packets = f"{len(found.packets)} differ" if found.packets else "identical"
+    sizes = f"{len(found.bytes)} differ" if found.bytes else "identical"
+    return f"  links: counts of packets and drop sets {packets}; counts of bytes {sizes}"
+
+
+def _times(found: Repetition) -> str:
+    if not found.moved:
+        return "all times identical"
+    return f"times of {found.moved} differ, by at most {format_seconds(found.furthest_ns * 1e-9)}"

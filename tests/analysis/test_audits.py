@@ -169,6 +169,17 @@ def test_recorded_order_and_its_failure(attempts: list[Attempt]) -> None:
     assert (found.passed, found.value) == (False, 1)
 
 
+def test_a_virtual_clock_has_no_load_and_no_order_to_check(attempts: list[Attempt], sound: Attempt) -> None:
+    virtual = parameters(clock="virtual")
+    for name, spoil in (("client-saturated", client_cpu), ("machine-saturated", all_cpu)):
+        assert CHECKS[name](virtual(report(spoil)(sound))) is None
+    swapped = [replace(attempts[0], position=2), replace(attempts[1], position=1), *attempts[2:]]
+    found = design.order_unrecorded([virtual(swapped[0]), *swapped[1:]])
+    assert found is not None
+    assert found.passed
+    assert design.order_unrecorded([virtual(attempt) for attempt in swapped]) is None
+
+
 def test_random_order_passes_and_a_sorted_one_fails(attempts: list[Attempt]) -> None:
     found = design.order_confounded(attempts, "protocol")
     assert found is not None

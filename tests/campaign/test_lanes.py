@@ -67,7 +67,7 @@ def test_order_is_told_by_the_journal(tmp_path: Path) -> None:
 def test_starts_alone_first_then_by_block_the_longest_first_and_compared_levels_as_planned(tmp_path: Path) -> None:
     study = STUDY.replace("  network:", "  size: [1kB, 1MB]\n  network:").replace("size: 1kB, ", "")
     plan = start(tmp_path, study).plan
-    ordered = Lanes.of(plan, 2, cpus=2).order(plan.blocks)
+    ordered = Lanes.of(plan, 2, cpus=2, memory_bytes=2**33).order(plan.blocks)
     kinds = [(t.parameters.network, t.block, t.cell["size"]) for t in ordered]
     assert kinds[:16] == [("lan", t.block, t.cell["size"]) for t in plan.trials() if t.parameters.network == "lan"]
     assert [kind for kind, _ in itertools.groupby(kinds[16:])] == [
@@ -102,10 +102,15 @@ def test_crowded_trial_is_kept_and_repeated_alone_after_all_others(tmp_path: Pat
 
 def test_crowded_trials_take_lanes_away_and_calm_ones_give_them_back(tmp_path: Path) -> None:
     plan = start(tmp_path).plan
-    lanes = Lanes.of(plan, 3, cpus=2)
+    lanes = Lanes.of(plan, 3, cpus=2, memory_bytes=2**33)
     poor = next(t for t in plan.trials() if t.parameters.network == "poor")
-    calm = {"valid": True, "alone": False, "reasons": []}
-    crowded = {"valid": False, "alone": False, "reasons": [{"code": "crowded", "detail": ""}]}
+    calm = {"parameters": {"clock": "wall"}, "valid": True, "alone": False, "reasons": []}
+    crowded = {
+        "parameters": {"clock": "wall"},
+        "valid": False,
+        "alone": False,
+        "reasons": [{"code": "crowded", "detail": ""}],
+    }
     for event, width in [(crowded, 2), (crowded, 1), (crowded, 1), *[(calm, 1)] * (3 * CALM_TRIALS - 1), (calm, 3)]:
         lanes.learn(event, {"machine": IDLE})
         if event is not calm or width == 3:
@@ -193,11 +198,11 @@ def test_limits_of_crowding(given: dict[str, Any], says: str | None) -> None:
 
 def test_span_counts_what_runs_at_once(tmp_path: Path) -> None:
     plan = start(tmp_path).plan
-    lanes = Lanes.of(plan, 3, cpus=2)
+    lanes = Lanes.of(plan, 3, cpus=2, memory_bytes=2**33)
     forecast = Forecast({t.id: 2.0 for t in plan.trials()})
     # Eight over a plain veth one by one, eight others in three lanes: 3, 3 and 2.
     assert lanes.span(lanes.order(plan.blocks), forecast.seconds) == pytest.approx(8 * 2.0 + 3 * 2.0)
-    alone = Lanes.of(plan, 1, cpus=2)
+    alone = Lanes.of(plan, 1, cpus=2, memory_bytes=2**33)
     assert alone.span(alone.order(plan.blocks), forecast.seconds) == pytest.approx(16 * 2.0)
     assert lanes.span([], forecast.seconds) == 0
 

@@ -37,6 +37,7 @@ class Silent:
 
 
 def start(tmp_path: Path, text: str = STUDY, **options: Any) -> Campaign:
+    tmp_path.mkdir(exist_ok=True)
     study = tmp_path / "small.yaml"
     study.write_text(text)
     defaults: dict[str, Any] = {"blocks": None, "seed": None, "only": {}, "report": lambda _: None}

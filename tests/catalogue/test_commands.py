@@ -17,6 +17,7 @@ class Demand:
     congestion: str = "cubic"
     rate: float | None = None
     store: str = "memory"
+    clock: str = "wall"
 
 
 def test_placeholders_are_filled_in(tmp_path: Path) -> None:
@@ -28,6 +29,11 @@ def test_placeholders_are_filled_in(tmp_path: Path) -> None:
     assert Path(command[0]).is_absolute()
     command = client_command(subject, workload="w {port}", samples="s", facts="f", congestion="cubic")
     assert command == [f"{prefix(subject)}/serve", "w {port}", "s", "f"]
+
+
+def test_clock_under_which_it_has_run_is_supported(tmp_path: Path) -> None:
+    subject = small(tmp_path, MANIFEST.rstrip("\n") + '\nclocks = ["virtual"]\n')
+    check_supported(subject, "server", Demand(clock="virtual"))
 
 
 BACKEND = '[backend]\ncommand = ["{prefix}/serve", "{address}", "{port}"]\nstores = ["gcs"]\n'
@@ -60,6 +66,7 @@ REFUSED: list[tuple[Role, Demand, list[str]]] = [
     ("client", Demand(rate=50.0), ["open loop", "`rate`"]),
     ("server", Demand(store="gcs"), ["server", "store gcs", "supports memory"]),
     ("backend", Demand(store="gcs"), ["small has no backend"]),
+    ("server", Demand(clock="virtual"), ["server", "clock virtual", "supports wall"]),
 ]
 
 

@@ -59,6 +59,7 @@ def test_negative_delay(h123: Tool) -> None:
         (["run", "smoke", "--only", "network=mars"], "mars"),
         (["run", "smoke", "--only", "colour=red"], "colour"),
         (["analyse", "nowhere"], "nowhere"),
+        (["verify", "nowhere"], "nowhere"),
         (["export", "nowhere", "--format", "csv"], "nowhere"),
         (["install", "nonesuch"], "nonesuch"),
         (["list", "planets"], "planets"),

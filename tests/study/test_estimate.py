@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from h123.study import Network, Parameters, estimate_check, list_networks, load_network
-from h123.study.estimate import estimate_parameters
+from h123.study.estimate import VIRTUAL_BOOT_S, VIRTUAL_SPEED, estimate_parameters, own_seconds
 
 MEASURED_S = {
     # Median wall time of the trials of studies/quick.yaml, four blocks, on two busy cores, without link checks.
@@ -111,3 +111,22 @@ def test_an_open_loop_lasts_as_long_as_its_schedule() -> None:
 
 def test_no_faster_than_the_link() -> None:
     assert seconds("medium", congestion="bbr") > 20 * 100_000 * 8 / 20e6
+
+
+def test_virtual_time_passes_at_its_own_pace_after_the_boot() -> None:
+    virtual = parameters("poor", clock="virtual")
+    expected = VIRTUAL_BOOT_S + own_seconds(virtual, networks()) / VIRTUAL_SPEED
+    assert estimate_parameters(virtual, networks()).seconds == pytest.approx(expected)
+    assert estimate_parameters(virtual, networks()).bytes == estimate_parameters(parameters("poor"), networks()).bytes
+
+
+def test_processing_takes_real_time_but_none_of_the_virtual_clock() -> None:
+    bulk = {"size": "10MB", "users": 20}
+    wall, virtual = parameters("lan", **bulk), parameters("lan", **bulk, clock="virtual")
+    assert own_seconds(virtual, networks()) < own_seconds(wall, networks())
+    assert estimate_parameters(virtual, networks()).seconds > own_seconds(wall, networks())
+
+
+def test_a_link_check_under_the_virtual_clock_takes_that_clocks_time() -> None:
+    poor = load_network("poor")
+    assert estimate_check(poor, "virtual").seconds == pytest.approx(estimate_check(poor).seconds / VIRTUAL_SPEED)

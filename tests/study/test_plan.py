@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from h123.errors import UserError
-from h123.study import Comparison, Plan, Study, load_study, make_plan, parse_only
+from h123.study import Comparison, Plan, PlannedTrial, Study, estimate, load_study, make_plan, parse_only
 from study.samples import STUDY, sample_study, write
 
 SEEDS = st.integers(0, 2**53 - 1)
@@ -90,6 +90,19 @@ def test_where_networks_are_compared_they_share_a_seed(seed: int) -> None:
         assert len({trial.link_seed for trial in block}) == 1
 
 
+@given(SEEDS)
+def test_wall_and_virtual_trials_of_a_cell_meet_the_same_packet_fates(seed: int) -> None:
+    study = _study(2, 1, 1)
+    clocks = {"clock": {name: {"clock": name} for name in ("wall", "virtual")}}
+    study = study.model_copy(update={"factors": {**study.factors, **clocks}})
+    plan = make_plan(study, seed=seed)
+    for block in plan.blocks:
+        assert {trial.parameters.clock for trial in block} == {"wall", "virtual"}
+        assert len({trial.link_seed for trial in block}) == 1
+    alone = make_plan(study, seed=seed, only={"clock": ["wall"]})
+    assert alone.trials() == [trial for trial in plan.trials() if trial.parameters.clock == "wall"]
+
+
 @given(STUDIES, SEEDS)
 def test_names_are_unique_and_fit_for_files(study: Study, seed: int) -> None:
     names = [trial.id for trial in make_plan(study, seed=seed).trials()]
@@ -163,6 +176,20 @@ def test_only_as_written() -> None:
     for wrong in ("a", "a=", "=b", "a=,"):
         with pytest.raises(UserError, match="FACTOR=LEVEL"):
             parse_only([wrong])
+
+
+def test_each_clock_checks_its_own_links_once_a_block(tmp_path: Path) -> None:
+    text = STUDY.replace("network: [lan, poor]", "network: [poor]\n  clock: [wall, virtual]")
+    plan = make_plan(load_study(write(tmp_path, text)), only={"load": ["light"]})
+    costs = plan.estimates()
+    for block in plan.blocks:
+        dearer = [t for t in block if costs[t.id].bytes > estimate(t, plan.study.networks).bytes]
+        assert dearer == [next(t for t in block if t.parameters.clock == clock) for clock in _clocks(block)]
+
+
+def _clocks(block: list[PlannedTrial]) -> list[str]:
+    """In the order of their first trials."""
+    return list(dict.fromkeys(trial.parameters.clock for trial in block))
 
 
 def test_trial_that_cannot_end_in_time_is_refused(tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ BAD = [
     ("timeout: 5s", "timeout: 0s", 16, ["timeout: must be greater than 0"]),
     ("timeout: 5s", "connections: 0", 16, ["connections: 0 is not understood", "per-user"]),
     ("timeout: 5s", "congestion: cubik", 16, ["did you mean cubic?"]),
+    ("timeout: 5s", "clock: virtuel", 16, ["clock: 'virtuel' is not known", "did you mean virtual?"]),
     ("timeout: 5s", "rate: .inf", 16, ["rate", "finite"]),
     ("timeout: 5s", "port: 70000", 16, ["port: must be less than or equal to 65535"]),
     ("timeout: 5s", "port: 4443/udp", 16, ["port: must be a valid integer"]),

@@ -11,6 +11,7 @@ from h123.analysis.decisions import decide
 from h123.analysis.interactions import interactions
 from h123.analysis.measured import Evidence
 from h123.analysis.origin import costs, more_blocks
+from h123.analysis.parts import parts
 from h123.analysis.published import as_published
 from h123.analysis.signflip import attainable
 from h123.analysis.verdicts import Rule, judge, twin_rate
@@ -42,6 +43,7 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
         "attainable_p": attainable(complete),
         "trials": _trial_counts(folder, attempts, plan),
         "comparisons": comparisons,
+        "parts": parts(attempts, plan, rule),
         "interactions": interactions(attempts, plan, rule.alpha),
         "as_published": as_published(folder, plan, comparisons, unknown=unknown) if asked else None,
         "claims": [decide(ledger, evidence) for ledger in ledgers_of(study.name)],

@@ -4,12 +4,12 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from h123.analysis.families import Membership, membership
-from h123.results import Attempt
+from h123.results import PROCESSOR_METRICS, Attempt
 from h123.study import Parameters, Plan, Study
 from h123.units import format_bytes
 
@@ -17,8 +17,6 @@ TWINS = Membership("twins", "none")
 """The A/A comparisons are nobody's hypothesis: they show how often a test with nothing to find rejects."""
 
 Cell = dict[str, str]
-Index = dict[tuple[int, tuple[tuple[str, str], ...], bool], list[Attempt]]
-"""Attempts by block, cell and twin."""
 
 
 @dataclass(frozen=True)
@@ -51,21 +49,29 @@ class Comparison:
     """Blocks in which one side has a value and the other has none; they are not among the pairs."""
 
 
+class Values:
+    """The trials' values, to be asked for by block and treatment."""
+
+    def __init__(self, attempts: Iterable[Attempt]) -> None:
+        self._attempts: dict[tuple[int, tuple[tuple[str, str], ...], bool], list[Attempt]] = defaultdict(list)
+        for attempt in attempts:
+            self._attempts[attempt.block, tuple(sorted(attempt.cell.items())), attempt.twin].append(attempt)
+
+    def of(self, block: int, cell: Cell, twin: bool, metric: str) -> float | None:
+        """The trial's value; the median where imported samples have several runs in one block."""
+        runs = self._attempts.get((block, tuple(sorted(cell.items())), twin), [])
+        values = [value for attempt in runs if (value := attempt.metrics[metric]) is not None]
+        # A ratio needs two positive numbers.
+        return float(np.median(values)) if values and min(values) > 0 else None
+
+
 def compare(attempts: Iterable[Attempt], plan: Plan, *, unknown: Collection[str] = ()) -> list[Comparison]:
     """All comparisons that the study's families name, then those of the twins, each with its values.
 
     `unknown` are parameters that the study holds a placeholder for (imported samples).
     """
-    index = index_attempts(attempts)
-    return [_fill(comparison, index, plan) for comparison in _declared(plan, unknown)]
-
-
-def index_attempts(attempts: Iterable[Attempt]) -> Index:
-    """The attempts by block, cell and twin."""
-    index: Index = defaultdict(list)
-    for attempt in attempts:
-        index[attempt.block, tuple(sorted(attempt.cell.items())), attempt.twin].append(attempt)
-    return index
+    values = Values(attempts)
+    return [fill(comparison, values, plan) for comparison in _declared(plan, unknown)]
 
 
 def _declared(plan: Plan, unknown: Collection[str]) -> Iterator[Comparison]:
@@ -74,11 +80,19 @@ def _declared(plan: Plan, unknown: Collection[str]) -> Iterator[Comparison]:
     metrics = list(dict.fromkeys(metric for family in asked.families for metric in family.metrics))
     pairs = [tuple(part.strip() for part in pair.split("/")) for pair in plan.pairs]
     for cell, metric, (a, b) in itertools.product(cells, metrics, pairs):
-        if family := membership(asked.families, metric, (a, b), cell):
-            yield Comparison(cell, _workload(study, cell, a, b, unknown), metric, a, b, False, family, [], 0)
+        family = membership(asked.families, metric, (a, b), cell)
+        if family and _measured(study, metric, cell, a, b):
+            yield Comparison(cell, workload(study, cell, a, b, unknown), metric, a, b, False, family, [], 0)
     twin = asked.twin
     for cell, metric in itertools.product(cells if _has_twin(plan) else [], metrics):
-        yield Comparison(cell, _workload(study, cell, twin, twin, unknown), metric, twin, twin, True, TWINS, [], 0)
+        if _measured(study, metric, cell, twin):
+            yield Comparison(cell, workload(study, cell, twin, twin, unknown), metric, twin, twin, True, TWINS, [], 0)
+
+
+def _measured(study: Study, metric: str, cell: Cell, *levels: str) -> bool:
+    """Whether such trials have the metric at all: under the virtual clock processing takes no time."""
+    clocks = {study.parameters({**cell, study.compare.factor: level}).clock for level in levels}
+    return metric not in PROCESSOR_METRICS or clocks == {"wall"}
 
 
 def other_cells(plan: Plan) -> list[Cell]:
@@ -94,26 +108,25 @@ def _has_twin(plan: Plan) -> bool:
     return any(trial.twin for trial in plan.blocks[0])
 
 
-def _fill(comparison: Comparison, index: Index, plan: Plan) -> Comparison:
+def fill(comparison: Comparison, values: Values, plan: Plan) -> Comparison:
     """The comparison with its values."""
     c = comparison
-    pairs, one_sided = pair_values(index, plan, c.cell, c.metric, (c.a, c.b), twin=c.twin)
-    return Comparison(**{**vars(comparison), "pairs": pairs, "one_sided": one_sided})
+    pairs, one_sided = pair_values(values, plan, c.cell, c.metric, (c.a, c.b), twin=c.twin)
+    return replace(comparison, pairs=pairs, one_sided=one_sided)
 
 
 def pair_values(
-    index: Index, plan: Plan, cell: Cell, metric: str, levels: tuple[str, str], *, twin: bool = False
+    values: Values, plan: Plan, cell: Cell, metric: str, levels: tuple[str, str], *, twin: bool = False
 ) -> tuple[list[Pair], int]:
     """The two levels' values in one cell, block by block, and in how many blocks only one of them has a value.
 
     `twin`: the second is the twin's.
     """
-    compared = plan.study.compare.factor
-    first, second = (tuple(sorted({**cell, compared: level}.items())) for level in levels)
+    compared, (first, second) = plan.study.compare.factor, levels
     pairs, one_sided = [], 0
     for block in range(1, len(plan.blocks) + 1):
-        a = _value(index.get((block, first, False), []), metric)
-        b = _value(index.get((block, second, twin), []), metric)
+        a = values.of(block, {**cell, compared: first}, False, metric)
+        b = values.of(block, {**cell, compared: second}, twin, metric)
         if a is not None and b is not None:
             pairs.append(Pair(block, a, b))
         elif a is not None or b is not None:
@@ -121,14 +134,7 @@ def pair_values(
     return pairs, one_sided
 
 
-def _value(attempts: Sequence[Attempt], metric: str) -> float | None:
-    """The trial's value; the median where imported samples have several runs in one block."""
-    values = [value for attempt in attempts if (value := attempt.metrics[metric]) is not None]
-    # A ratio needs two positive numbers.
-    return float(np.median(values)) if values and min(values) > 0 else None
-
-
-def _workload(study: Study, cell: Cell, a: str, b: str, unknown: Collection[str]) -> str:
+def workload(study: Study, cell: Cell, a: str, b: str, unknown: Collection[str] = ()) -> str:
     """`GET 100 kB`; both if the compared levels differ in it."""
     parameters = (study.parameters({**cell, study.compare.factor: level}) for level in (a, b))
     return " / ".join(dict.fromkeys(_label(p, unknown) for p in parameters))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from h123.analysis.comparisons import Cell, Index, index_attempts, other_cells, pair_values
+from h123.analysis.comparisons import Cell, Values, other_cells, pair_values
 from h123.analysis.estimate import Estimate, hodges_lehmann
 from h123.analysis.signflip import equivalence, sign_flip
 from h123.analysis.verdicts import ENOUGH_FOR_INTERVAL, Rule
@@ -82,8 +82,8 @@ def measure(claim: MeasurableClaim, evidence: Evidence) -> Measured:
     plan, cells = evidence.plan, claimed_cells(claim, evidence.plan)
     if absent := _absent(claim, cells, plan):
         return Measured([], absent, planned=False)
-    index = index_attempts(evidence.attempts)
-    ratios = [_log_ratios(claim, cell, index, plan) for cell in cells]
+    values = Values(evidence.attempts)
+    ratios = [_log_ratios(claim, cell, values, plan) for cell in cells]
     if claim.direction == "equivalent":
         found = [_figure(cell, list(r.values()), claim, evidence.rule) for cell, r in zip(cells, ratios, strict=True)]
     else:
@@ -113,11 +113,11 @@ def _counterpart(claim: MeasurableClaim, cell: Cell) -> Cell:
     return {**cell, **{factor: levels[0] for factor, levels in (claim.against or {}).items()}}
 
 
-def _log_ratios(claim: MeasurableClaim, cell: Cell, index: Index, plan: Plan) -> ByBlock:
+def _log_ratios(claim: MeasurableClaim, cell: Cell, values: Values, plan: Plan) -> ByBlock:
     """log(a / b) by block; of an interaction, less that of the cell's counterpart."""
 
     def ratios(there: Cell) -> ByBlock:
-        pairs, _ = pair_values(index, plan, there, claim.metric, (claim.a, claim.b))
+        pairs, _ = pair_values(values, plan, there, claim.metric, (claim.a, claim.b))
         return {pair.block: pair.log_ratio for pair in pairs}
 
     here = ratios(cell)

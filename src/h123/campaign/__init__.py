@@ -5,6 +5,7 @@ from h123.campaign.engine import Engine, LocalEngine
 from h123.campaign.lanes import Lanes
 from h123.campaign.progress import Display, display_for
 from h123.campaign.runner import Outcome, extend_campaign, run_campaign, start_campaign
+from h123.campaign.verify import find_trial, verify_trial
 
 __all__ = [
     "Campaign",
@@ -15,6 +16,8 @@ __all__ = [
     "Outcome",
     "display_for",
     "extend_campaign",
+    "find_trial",
     "run_campaign",
     "start_campaign",
+    "verify_trial",
 ]

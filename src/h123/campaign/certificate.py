@@ -14,6 +14,8 @@ HOST_NAME = "h123.test"
 """Server name of all trials: `.test` is reserved (RFC 6761), so it can never be somebody's."""
 
 _LIFETIME = dt.timedelta(days=365)
+_MARGIN = dt.timedelta(days=1)
+"""For clocks that differ."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,11 @@ class Certificate:
     ca: Path
     cert: Path
     key: Path
+
+    def made_unix_ns(self) -> int:
+        """When it was made, ns since 1970, to the second."""
+        since = x509.load_pem_x509_certificate(self.cert.read_bytes()).not_valid_before_utc
+        return round((since + _MARGIN).timestamp()) * 10**9
 
 
 def campaign_certificate(folder: Path, addresses: list[str]) -> Certificate:
@@ -46,7 +53,7 @@ def _make(files: Certificate, addresses: list[str]) -> None:
             .issuer_name(ca_name)
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
-            .not_valid_before(now - dt.timedelta(days=1))
+            .not_valid_before(now - _MARGIN)
             .not_valid_after(now + _LIFETIME)
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
             .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(ca_key.public_key()), critical=False)

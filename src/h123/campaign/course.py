@@ -109,10 +109,10 @@ class Course:
         self._display.show(self._standing())
 
     def _unchecked(self, trial: PlannedTrial) -> bool:
-        """A trial's links are checked once a block, and again before a trial is repeated."""
-        networks = trial.parameters.networks()
-        checking = {r.trial.parameters.networks() for r in self._running.values() if r.check}
-        return (trial.block, networks) not in self._checked and networks not in checking
+        """A trial's links are checked once a block and clock, and again before a trial is repeated."""
+        links = trial.parameters.checked_links()
+        checking = {r.trial.parameters.checked_links() for r in self._running.values() if r.check}
+        return (trial.block, links) not in self._checked and links not in checking
 
     def _end(self, folder: Path) -> tuple[Event, PlannedTrial]:
         """The attempt in `folder` has ended: it is judged, sealed and journalled."""
@@ -122,7 +122,8 @@ class Course:
         parameters = trial.parameters.model_dump(mode="json")
         # What samples lack after a failure is its consequence, not another reason.
         missing = ingest(folder, parameters)
-        reasons = (report["reasons"] or missing) + ([] if running.alone else crowding(report))
+        disturbable = not running.alone and trial.parameters.clock == "wall"
+        reasons = (report["reasons"] or missing) + (crowding(report) if disturbable else [])
         self._campaign.folder.seal(folder)
         event: Event = {
             "event": "trial",
@@ -151,7 +152,7 @@ class Course:
         trial = running.trial
         if event["valid"]:
             self._failed_in_a_row = 0
-            self._checked.add((trial.block, trial.parameters.networks()))
+            self._checked.add((trial.block, trial.parameters.checked_links()))
         elif settled(self._attempts[trial.id]):
             self._failed_in_a_row += 1
             _stop_if_hopeless(self._failed_in_a_row, event, self._campaign.folder)

@@ -7,10 +7,11 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Any, Protocol
 
 from h123.errors import UserError
 from h123.paths import lab_binary
+from h123.virtual import virtual_kernel
 
 _BAD_TRIAL, _UNFIT_MACHINE = 2, 3
 _GRACE_S = 5.0
@@ -41,7 +42,8 @@ class _Lab:
 
 
 class LocalEngine:
-    """This machine: one h123-lab process a trial, each with namespaces of its own.
+    """This machine: one h123-lab process a trial, each with namespaces of its own; or, where the trial's clock is
+    virtual, with a kernel of its own that has them.
 
     Only for the thread that outlives all others: a lab ends with the thread that started it (--die-with-parent).
     """
@@ -50,7 +52,7 @@ class LocalEngine:
         self._labs: dict[Path, _Lab] = {}
 
     def start(self, folder: Path) -> None:
-        command = [str(lab_binary()), "run", "trial.json", "--out", ".", "--die-with-parent"]
+        command = [str(lab_binary()), "run", "trial.json", "--out", ".", "--die-with-parent", *_kernel(folder)]
         # Closed when the lab is reaped. A pipe that nobody reads meanwhile could fill up and block the lab.
         complaints = tempfile.TemporaryFile()  # noqa: SIM115
         # A session of its own: Ctrl-C in the terminal reaches only us, and we end the lab in order.
@@ -95,13 +97,24 @@ class LocalEngine:
             return status, file.read().decode(errors="replace").strip()
 
 
+def _kernel(folder: Path) -> list[str]:
+    """Options that name the virtual kernel, if the trial's clock needs it."""
+    return ["--kernel", str(virtual_kernel())] if _trial(folder)["clock"] == "virtual" else []
+
+
+def _trial(folder: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((folder / "trial.json").read_text(encoding="utf-8"))
+    return content
+
+
 def _record_crash(folder: Path, status: int, said: str) -> None:
     """A lab that ended without a report is a failed trial like any other: recorded, shown, repeated."""
-    trial = json.loads((folder / "trial.json").read_text(encoding="utf-8"))
+    trial = _trial(folder)
     reason = {"code": "setup-failed", "detail": f"h123-lab ended with status {status}: {said or 'it said nothing'}"}
     report = {
         "h123": "report/1",
         "id": trial["id"],
+        "clock": trial["clock"],
         "valid": False,
         "reasons": [reason],
         "warnings": [],

@@ -8,9 +8,13 @@ number given (`--lanes N`) that many shaped trials run at once. Without, the too
 * then as many run at once as `automatic_lanes` says; where networks mix, the narrowest decides.
 
 A trial that its neighbours disturbed (crowding.py) takes a lane away; `CALM_TRIALS` undisturbed ones give it back.
+
+Trials of the virtual clock cannot be disturbed: as many run at once as there are processors, and memory, for them. They
+never run beside those of the wall clock, which would be.
 """
 
 import heapq
+import os
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -35,6 +39,8 @@ LANES_PER_CPU = 8
 """More are never chosen by themselves. Measured: with 12 trials on 2 processors links are as punctual as with one."""
 CALM_TRIALS = 8
 """Undisturbed trials that give back a lane."""
+VIRTUAL_TRIAL_BYTES = 2**30
+"""Memory of the kernel in which a trial of the virtual clock runs."""
 
 
 def automatic_lanes(rate_bps: float | None, cpus: int, busy: float | None) -> int:
@@ -50,6 +56,11 @@ def automatic_lanes(rate_bps: float | None, cpus: int, busy: float | None) -> in
     return max(1, int(min(by_rate, by_headroom, cpus * LANES_PER_CPU)))
 
 
+def virtual_lanes(cpus: int, memory_bytes: int) -> int:
+    """How many trials of the virtual clock run at once: each is one thread's work and never waits."""
+    return max(1, min(cpus, memory_bytes // VIRTUAL_TRIAL_BYTES))
+
+
 @dataclass
 class Lanes:
     """The rule of one campaign; learns from the trials that ran alone."""
@@ -62,6 +73,8 @@ class Lanes:
     cpus: int
     most: int | None
     """At once, whatever the link; None: chosen by the rates and the measured headroom."""
+    virtual: int
+    """At once, of trials of the virtual clock."""
     _busy: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     """Access network to the machine's busy shares."""
     _closed: int = 0
@@ -70,16 +83,26 @@ class Lanes:
     """Undisturbed trials since."""
 
     @classmethod
-    def of(cls, plan: Plan, given: int | None, cpus: int) -> Self:
-        """The rule for `plan`; `given` is what the person asked for."""
+    def of(cls, plan: Plan, given: int | None, cpus: int, memory_bytes: int) -> Self:
+        """The rule for `plan` on a machine like this; `given` is what the person asked for."""
         estimates = {trial: cost.seconds for trial, cost in plan.estimates().items()}
-        most = 1 if given is None and sum(estimates.values()) < SHORT_CAMPAIGN_S else given
-        return cls(plan.study.networks, plan.study.compare.factor, estimates, cpus, most)
+        wall_s = sum(estimates[trial.id] for trial in plan.trials() if not _virtual(trial))
+        most = 1 if given is None and wall_s < SHORT_CAMPAIGN_S else given
+        virtual = given or virtual_lanes(cpus, memory_bytes)
+        return cls(plan.study.networks, plan.study.compare.factor, estimates, cpus, most, virtual)
+
+    @classmethod
+    def here(cls, plan: Plan, given: int | None) -> Self:
+        """The rule for `plan` on this machine."""
+        memory_bytes = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return cls.of(plan, given, len(os.sched_getaffinity(0)), memory_bytes)
 
     def learn(self, event: dict[str, Any], report: dict[str, Any]) -> None:
         """Take a finished trial's report into account: headroom from one that ran alone, and long enough to tell;
         room from one that did not."""
         machine = report["machine"]
+        if event["parameters"]["clock"] == "virtual":
+            return
         if not event.get("alone", True):
             self._make_room(any(reason["code"] == "crowded" for reason in event["reasons"]))
         elif event["valid"] and machine.get("wall_ns", 0) >= SHORTEST_RUN_NS:
@@ -97,22 +120,36 @@ class Lanes:
         """The order of starts. One trial at a time: as planned. With lanes: first what must run alone, then block after
         block, in each the longest first, so that lanes are seldom empty; levels that are compared stay as planned.
 
-        Mixed, each trial over a plain veth would have to wait until all lanes are empty.
+        Mixed, each trial over a plain veth would have to wait until all lanes are empty; and so would each change of
+        clock, so that those of the virtual clock end their block.
         """
-        trials = [trial for block in blocks for trial in block]
+        planned = [trial for block in blocks for trial in block]
+        if self.most == self.virtual == 1:
+            return planned
+        wall = [trial for trial in planned if not _virtual(trial)]
+        in_order = self.most == 1 or self._compares_shaped_with_unshaped(wall)
+        alone = [] if in_order else [trial for trial in wall if not self._shaped(trial)]
+        first = {trial.id for trial in alone}
         longest: dict[tuple[str, ...], float] = defaultdict(float)
+        for trial in planned:
+            longest[self._question(trial)] = max(longest[self._question(trial)], self.estimates[trial.id])
+
+        def place(trial: PlannedTrial) -> tuple[int, bool, float]:
+            virtual = _virtual(trial)
+            return trial.block, virtual, 0.0 if in_order and not virtual else -longest[self._question(trial)]
+
+        return alone + sorted((trial for trial in planned if trial.id not in first), key=place)
+
+    def _compares_shaped_with_unshaped(self, trials: Iterable[PlannedTrial]) -> bool:
         kinds: dict[tuple[str, ...], set[bool]] = defaultdict(set)
         for trial in trials:
             kinds[self._question(trial)].add(self._shaped(trial))
-            longest[self._question(trial)] = max(longest[self._question(trial)], self.estimates[trial.id])
-        if self.most == 1 or any(len(kind) > 1 for kind in kinds.values()):
-            return trials
-        alone = [trial for trial in trials if not self._shaped(trial)]
-        beside = [trial for trial in trials if self._shaped(trial)]
-        return alone + sorted(beside, key=lambda trial: (trial.block, -longest[self._question(trial)]))
+        return any(len(kind) > 1 for kind in kinds.values())
 
     def width(self, trial: PlannedTrial) -> int:
         """How many trials may run while this one does, itself included, as far as known."""
+        if _virtual(trial):
+            return self.virtual
         if not self._shaped(trial):
             return 1
         busy = self._busy[trial.parameters.network]
@@ -123,9 +160,11 @@ class Lanes:
     def admits(self, trial: PlannedTrial, beside: Sequence[PlannedTrial]) -> bool:
         """Whether `trial` may start for the first time while `beside` run."""
         both = [trial, *beside]
-        if self.most is None and beside and any(len(self._busy[t.parameters.network]) < TRIALS_ALONE for t in both):
-            return False
-        return self._fit(both)
+        return self._fit(both) and (not beside or self.most is not None or not any(map(self._unknown, both)))
+
+    def _unknown(self, trial: PlannedTrial) -> bool:
+        """Whether it is not known yet what such a trial does to the machine."""
+        return not _virtual(trial) and len(self._busy[trial.parameters.network]) < TRIALS_ALONE
 
     def span(self, trials: Iterable[PlannedTrial], seconds: Callable[[PlannedTrial], float]) -> float:
         """How long `trials` take, started in this order as lanes become free; `seconds` of each."""
@@ -137,7 +176,10 @@ class Lanes:
         return max((end for end, _, _ in running), default=0.0)
 
     def _fit(self, trials: Sequence[PlannedTrial]) -> bool:
-        return len(trials) == 1 or len(trials) <= min(self.width(trial) for trial in trials)
+        if len(trials) == 1:
+            return True
+        one_clock = len({trial.parameters.clock for trial in trials}) == 1
+        return one_clock and len(trials) <= min(self.width(trial) for trial in trials)
 
     def _question(self, trial: PlannedTrial) -> tuple[str, ...]:
         """The trial's treatment but for the factor that is compared."""
@@ -152,6 +194,10 @@ class Lanes:
         rate = _fastest_bps(self.networks[p.network])
         behind = self.networks.get(p.backend_network or "")
         return rate if rate is None or behind is None else rate + (_fastest_bps(behind) or 0.0)
+
+
+def _virtual(trial: PlannedTrial) -> bool:
+    return trial.parameters.clock == "virtual"
 
 
 def _fastest_bps(network: Network) -> float | None:

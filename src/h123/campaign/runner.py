@@ -2,7 +2,6 @@
 
 import fcntl
 import itertools
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from h123.errors import UserError
 from h123.results import CampaignFolder, machine_facts
 from h123.results.folder import read_document
 from h123.study import Plan, PlannedTrial, Study, load_study, make_plan
+from h123.virtual import virtual_kernel
 
 
 @dataclass
@@ -40,9 +40,10 @@ def start_campaign(
     only: dict[str, list[str]],
     report: Callable[[str], None],
     scale: float = 1.0,
+    clock: str | None = None,
 ) -> Campaign:
     """A new campaign of `study_file` in the folder `out`; what the study needs is installed first."""
-    study = load_study(study_file).scaled(scale)
+    study = load_study(study_file).scaled(scale).clocked(clock)
     plan = make_plan(study, blocks=blocks, seed=seed, only=only)
     subjects = _subjects(plan)
     _prepare(plan, subjects, report)
@@ -94,7 +95,7 @@ def run_campaign(campaign: Campaign, engine: Engine, display: Display, lanes: in
 def _run_unfinished(campaign: Campaign, engine: Engine, display: Display, lanes: int | None) -> Outcome:
     attempts = _take_up(campaign)
     _check_disk(campaign, [trial for trial in campaign.plan.trials() if not settled(attempts[trial.id])])
-    rule = Lanes.of(campaign.plan, lanes, len(os.sched_getaffinity(0)))
+    rule = Lanes.here(campaign.plan, lanes)
     for event in itertools.chain.from_iterable(attempts.values()):
         rule.learn(
             event, read_document(campaign.folder.trial(event["trial"], event["attempt"]) / "report.json", "report/1")
@@ -142,6 +143,8 @@ def _subjects(plan: Plan) -> dict[str, Subject]:
 
 
 def _prepare(plan: Plan, subjects: dict[str, Subject], report: Callable[[str], None]) -> None:
+    if any(trial.parameters.clock == "virtual" for trial in plan.trials()):
+        virtual_kernel()  # refused now rather than at the first such trial
     for trial in plan.trials():
         for role, name in trial.parameters.roles().items():
             check_supported(subjects[name], role, trial.parameters)

@@ -51,12 +51,19 @@ def _trial(
         "h123": "trial/1",
         "id": trial.id,
         "seed": trial.link_seed,
+        **_clock(p, certificate),
         "hosts": ["client", "server", *(["backend"] if _stored(p) else [])],
         "links": links,
         "congestion": p.congestion,
         "check": check and any(link["kind"] == "emulated" for link in links),
         "roles": roles,
     }
+
+
+def _clock(p: Parameters, certificate: Certificate) -> dict[str, Any]:
+    """Virtual trials of a campaign all begin at the same time of day, one at which the certificate holds."""
+    start = {"start_unix_ns": certificate.made_unix_ns()} if p.clock == "virtual" else {}
+    return {"clock": p.clock, **start}
 
 
 def _stored(p: Parameters) -> bool:

@@ -21,6 +21,8 @@ class Demand(Protocol):
     @property
     def store(self) -> str: ...
     @property
+    def clock(self) -> str: ...
+    @property
     def rate(self) -> float | None: ...
 
 
@@ -42,6 +44,8 @@ def backend_command(subject: Subject, **placeholders: object) -> list[str]:
 def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
     """Raises UserError if the subject cannot play the role under these parameters, and says what it can."""
     part = _part(subject, role)
+    if parameters.clock not in subject.features.clocks:
+        raise _cannot(subject, role, "clock", parameters.clock, list(subject.features.clocks))
     if not isinstance(part, Client) and parameters.store not in part.stores:
         raise _cannot(subject, role, "store", parameters.store, list(part.stores))
     if isinstance(part, Backend):

@@ -1,20 +1,16 @@
 """Brings subjects into the cache: whole or not at all, once, and again when their sources change."""
 
-import fcntl
 import hashlib
-import os
 import shutil
-import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from h123.catalogue.subject import PLACEHOLDER, Subject
 from h123.errors import UserError
+from h123.installing import alone, made_whole, run_logged
 from h123.paths import cache_folder
 
 STAMP = ".h123-installed"
-TAIL_LINES = 15
 _BUILD_ENVIRONMENT = {"GOFLAGS": "-trimpath -buildvcs=false", "GOTOOLCHAIN": "local"}
 """The same sources give the same binary, wherever the checkout is."""
 _BYPRODUCTS = {"__pycache__", "target", "node_modules"}
@@ -39,7 +35,7 @@ def install(subject: Subject, report: Callable[[str], None]) -> None:
     if installed(subject):
         return
     _check_needs(subject)
-    with _alone(subject, report):
+    with alone(prefix(subject), report):
         if not installed(subject):  # another process may have done it while this one waited
             report(f"installing {subject.name} ({subject.title} {subject.version}), once")
             _build(subject)
@@ -55,63 +51,15 @@ def _check_needs(subject: Subject) -> None:
         )
 
 
-@contextmanager
-def _alone(subject: Subject, report: Callable[[str], None]) -> Iterator[None]:
-    """One installation of a subject at a time; the kernel lets go of the lock however the process ends."""
-    folder = prefix(subject).parent
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / f"{subject.name}.lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            report(f"waiting for another h123 that is installing {subject.name}")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 def _build(subject: Subject) -> None:
-    """Builds beside the old installation and takes its place in the end; nobody ever sees half of one."""
     whole = prefix(subject)
-    for remains in whole.parent.glob(f"{subject.name}~*.partial"):
-        shutil.rmtree(remains)
-    # Not the name that a killed process used: its compiler may still be writing there.
-    partial, old = (whole.with_name(f"{subject.name}~{tag}.partial") for tag in (os.getpid(), "old"))
-    partial.mkdir()
-    try:
+    log = whole.with_name(f"{subject.name}.log")
+    log.unlink(missing_ok=True)
+    with made_whole(whole) as partial:
         fingerprint = _fingerprint(subject)
-        _run(subject, partial, whole.with_name(f"{subject.name}.log"))
+        command = [PLACEHOLDER.sub(str(partial), word) for word in subject.install.build]
+        run_logged(f"subject {subject.name}", command, log, subject.folder, _BUILD_ENVIRONMENT)
         (partial / STAMP).write_text(fingerprint + "\n", encoding="utf-8")
-        if whole.exists():
-            whole.rename(old)
-        partial.rename(whole)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
-
-
-def _run(subject: Subject, target: Path, log: Path) -> None:
-    command = [PLACEHOLDER.sub(str(target), word) for word in subject.install.build]
-    with log.open("w", encoding="utf-8") as output:
-        try:
-            ended = subprocess.run(
-                command,
-                cwd=subject.folder,
-                env=os.environ | _BUILD_ENVIRONMENT,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                check=False,
-            )
-        except OSError as error:
-            raise UserError(f"subject {subject.name}: {command[0]} cannot be run: {error.strerror}", status=1) from None
-    if ended.returncode != 0:
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-TAIL_LINES:]
-        shown = "\n".join(f"  {line}" for line in lines)
-        raise UserError(
-            f"subject {subject.name}: the build ended with status {ended.returncode}:\n{shown}",
-            remedy=f"the whole output is in {log}",
-            status=1,
-        )
 
 
 def _fingerprint(subject: Subject) -> str:

@@ -90,6 +90,8 @@ class Features(Strict):
 
     congestion: dict[Protocol, Literal["kernel"] | list[str]] = Field(default={})
     """By protocol: "kernel", whatever the lab sets, or those that the subject itself offers. Absent: not known."""
+    clocks: list[Literal["wall", "virtual"]] = Field(default=["wall"])
+    """Under which it has been seen to run; a program that waits by spinning stops the virtual one."""
 
 
 class Subject(Strict):

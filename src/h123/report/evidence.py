@@ -27,13 +27,14 @@ class LinkRow:
 
 
 def link_rows(attempts: Sequence[Attempt]) -> list[LinkRow]:
-    """One row for each direction of each emulated network; checks are pooled over the campaign."""
+    """One row for each direction of each emulated network, under each clock; checks are pooled over the campaign."""
     rows = []
-    for network in dict.fromkeys(a.parameters["network"] for a in attempts):
-        mine = [a for a in attempts if a.parameters["network"] == network]
+    for network, virtual in dict.fromkeys((a.parameters["network"], a.virtual) for a in attempts):
+        mine = [a for a in attempts if (a.parameters["network"], a.virtual) == (network, virtual)]
         links = [link for a in mine for link in a.report["links"] if link["kind"] == "emulated"]
         for direction in ("up", "down") if links else ():
-            rows.append(_link_row(network, direction, mine[0].link.get(direction, {}), links))
+            named = f"{network}, virtual clock" if virtual else network
+            rows.append(_link_row(named, direction, mine[0].link.get(direction, {}), links))
     return rows
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import jinja2
 
 from h123.errors import UserError
-from h123.report import claims, evidence, published, words
+from h123.report import claims, evidence, parts, published, words
 from h123.report.averages import averages_figures
 from h123.report.drawing import Figure, inline, save
+from h123.report.parts import parts_figure
 from h123.report.printed import PrintedTable, nothing_printed, printed_side, printed_table, side_beside
 from h123.report.printed_figure import printed_figure
 from h123.report.published import published_figures
@@ -62,6 +63,8 @@ def _figures(folder: CampaignFolder, verdicts: dict[str, Any]) -> list[Figure]:
     if known:
         figures.append(answer_figure(headline(known), margin))
         figures.append(details_figure(known, margin))
+    if verdicts["parts"] and verdicts["parts"]["rows"]:
+        figures.append(parts_figure(verdicts["parts"], margin))
     if values:
         asked = headline(known)[0]["metric"] if known else "latency"
         if any(row["metrics"].get(asked) is not None for row in values):
@@ -120,6 +123,7 @@ def _content(
         "trust": trust(verdicts),
         "answer_figure": drawn.pop("answer", None),
         "printed_figure": drawn.pop("printed-values", None),
+        "parts_figure": drawn.pop("parts", None),
         "published_figures": [drawn.pop(name) for name in list(drawn) if name.startswith("published-")],
         "figures": list(drawn.values()),
         "networks": [(name, profile["title"]) for name, profile in folder.networks.items()],
@@ -129,6 +133,7 @@ def _content(
         "provenance": evidence.provenance(folder, attempts),
         "failures": [finding for finding in verdicts["audits"] if not finding["passed"]],
         "words": words,
+        "parts": parts,
         "published": published,
         "printed": printed,
         "claims": claims,

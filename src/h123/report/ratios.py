@@ -23,7 +23,9 @@ _STEPS = (1.05, 1.1, 1.25, 1.5, 2, 3, 5, 10, 100, 1000)
 
 
 @dataclass(frozen=True)
-class _Scale:
+class Scale:
+    """A logarithmic axis of ratios."""
+
     domain: list[float]
     ticks: list[float]
 
@@ -35,7 +37,7 @@ def answer_figure(comparisons: Sequence[Comparison], margin: float) -> Figure:
 
     def draw(width: int) -> alt.TopLevelMixin:
         plot = width - names - 150
-        scale = _scale(rows, margin, most_ticks=plot // 70)
+        scale = log_scale(rows, margin, most_ticks=plot // 70)
         panels = []
         for panel in _distinct(row["panel"] for row in rows):
             mine = [row for row in rows if row["panel"] == panel]
@@ -76,7 +78,7 @@ def details_figure(comparisons: Sequence[Comparison], margin: float) -> Figure:
         return _panel(width - names - 20).facet(facet=facet, columns=1, spacing=14, data=_data(rows))
 
     def _panel(plot: int) -> Any:
-        layers = _layers(rows, margin, _scale(rows, margin, most_ticks=plot // 42), size=60, legend=True)
+        layers = _layers(rows, margin, log_scale(rows, margin, most_ticks=plot // 42), size=60, legend=True)
         return alt.layer(*layers).properties(width=plot, height=alt.Step(17))
 
     caption = (
@@ -101,7 +103,7 @@ def _row(comparison: Comparison) -> Row:
     }
 
 
-def _layers(rows: list[Row], margin: float, scale: _Scale, size: int, legend: bool = False) -> list[alt.Chart]:
+def _layers(rows: list[Row], margin: float, scale: Scale, size: int, legend: bool = False) -> list[alt.Chart]:
     """Band, line at 1, intervals and signs; rows without a ratio keep their place and stay empty."""
     base = alt.Chart()
     at = alt.Scale(type="log", domain=scale.domain, nice=False)
@@ -126,7 +128,7 @@ def _labels(plot: int, rows: list[Row]) -> Any:
     return text.encode(x=alt.value(plot + 12), y=y, text="label:N")
 
 
-def _scale(rows: list[Row], margin: float, most_ticks: int) -> _Scale:
+def log_scale(rows: Sequence[Row], margin: float, most_ticks: int) -> Scale:
     """A domain that holds every interval and some room about the margin, with at most so many ticks."""
     found = [row[name] for row in rows for name in ("ratio", "low", "high") if name in row]
     low = min([*found, 1 / (1 + 2 * margin)]) / 1.06
@@ -134,8 +136,8 @@ def _scale(rows: list[Row], margin: float, most_ticks: int) -> _Scale:
     for step in _STEPS:
         below, above = math.floor(-math.log(low, step)), math.floor(math.log(high, step))
         if below + 1 + above <= max(3, most_ticks):
-            return _Scale([low, high], [float(f"{step**power:.3g}") for power in range(-below, above + 1)])
-    return _Scale([low, high], [1])
+            return Scale([low, high], [float(f"{step**power:.3g}") for power in range(-below, above + 1)])
+    return Scale([low, high], [1])
 
 
 def _names_width(rows: list[Row]) -> int:

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from h123.report import claims, published
+from h123.report.parts import terminal_lines as parts_lines
 from h123.report.words import cell_name, level, metric, percent, ratio, sentence, verdict_word
 
 _STYLES = {"faster": "blue", "slower": "yellow", "equivalent": "green", "inconclusive": "dim"}
@@ -22,6 +23,8 @@ def print_summary(verdicts: Mapping[str, Any], console: Console) -> None:
         console.print(Text(f"  {sentence(comparison, verdicts['margin'])}", style=_STYLES[comparison["verdict"]]))
         if comparison["note"]:
             console.print(Text(f"    {comparison['note']}", style="dim"))
+    for line in parts_lines(verdicts["parts"], headline(comparisons)) if verdicts["parts"] else ():
+        console.print(line, highlight=False, markup=False)
     for cell, members in groupby(comparisons, key=lambda c: c["cell"]):
         console.print(Text(f"\n{cell_name(cell)}".rstrip(), style="bold"))
         console.print(_table(list(members)))

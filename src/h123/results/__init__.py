@@ -5,14 +5,18 @@ from h123.results.export import export
 from h123.results.folder import CampaignFolder
 from h123.results.imported import import_samples
 from h123.results.machine import machine_facts
-from h123.results.metrics import METRICS
+from h123.results.metrics import METRICS, PROCESSOR_METRICS
+from h123.results.repetition import Repetition, compare_executions
 from h123.results.samples import ingest
 from h123.results.tables import connect
 
 __all__ = [
     "METRICS",
+    "PROCESSOR_METRICS",
     "Attempt",
     "CampaignFolder",
+    "Repetition",
+    "compare_executions",
     "connect",
     "export",
     "import_samples",

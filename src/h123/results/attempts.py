@@ -44,6 +44,11 @@ class Attempt:
     metrics: dict[str, float | None]
 
     @property
+    def virtual(self) -> bool:
+        """Whether the trial's times are of the virtual clock, so that processing took none."""
+        return bool(self.parameters["clock"] == "virtual")
+
+    @property
     def name(self) -> str:
         """The attempt's folder, `<trial>~<attempt>`."""
         return f"{self.trial}~{self.attempt}"
@@ -65,6 +70,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     attempts = []
     for trial, attempt, block, position, cell, twin, parameters, file in rows:
         place, summary, report = Path(file).parent, summaries[Path(file)], NO_REPORT
+        conditions = json.loads(parameters)
         if folder.origin is None:
             report = read_document(place / "report.json", "report/1")
         elif not folder.origin["timed"]:
@@ -77,13 +83,13 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
                 position=position,
                 cell=json.loads(cell),
                 twin=twin,
-                parameters=json.loads(parameters),
+                parameters=conditions,
                 link=read_document(place / "trial.json", "trial/1")["links"][0],
                 report=report,
                 facts=_facts(place / "client.json"),
                 imported=folder.origin is not None,
                 summary=summary,
-                metrics=measure(summary, report),
+                metrics=measure(summary, report, conditions["clock"]),
             )
         )
     return attempts

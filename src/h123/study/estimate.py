@@ -12,6 +12,9 @@ slow start), then the warm requests at the tightest of these limits:
 
 Left out: queueing delay, retransmission timeouts, blackouts, timed changes, blocked UDP, and differences between
 congestion controllers, except that bbr ignores random loss.
+
+Under the virtual clock processing takes no time of the trial's, but the trial itself takes real time: a kernel boots,
+and simulates at its own pace.
 """
 
 import math
@@ -47,6 +50,10 @@ TRIAL_OVERHEAD_S = 0.2
 LINK_CHECK_S = 0.4
 """A link check without the delay of the link itself; once a block and network; measured."""
 LINK_CHECK_ROUND_TRIPS = 4
+VIRTUAL_BOOT_S = 3.0
+"""Real time for a virtual kernel to start and to end."""
+VIRTUAL_SPEED = 2.0
+"""Virtual seconds in a real one."""
 
 
 @dataclass(frozen=True)
@@ -66,30 +73,48 @@ def estimate(trial: PlannedTrial, networks: Mapping[str, Network]) -> Estimate:
     return estimate_parameters(trial.parameters, networks)
 
 
-def estimate_check(network: Network) -> Estimate:
+def estimate_check(network: Network, clock: str = "wall") -> Estimate:
     """Wall time and bytes of one link check; a plain veth has none."""
     if not network.shaped:
         return Estimate(0.0, 0)
     seconds = LINK_CHECK_S + LINK_CHECK_ROUND_TRIPS * _round_trip_s(network)
+    if clock == "virtual":
+        seconds /= VIRTUAL_SPEED
     return Estimate(seconds, round((_rate_bps(network.up) + _rate_bps(network.down)) / 8 * LINK_CHECK_S))
 
 
 def estimate_parameters(parameters: Parameters, networks: Mapping[str, Network]) -> Estimate:
     """Wall time and bytes of one trial with these parameters."""
+    seconds = own_seconds(parameters, networks)
+    if parameters.clock == "virtual":
+        # Work that costs the trial nothing has to be done all the same.
+        seconds = VIRTUAL_BOOT_S + max(seconds / VIRTUAL_SPEED, _processing_s(parameters))
+    _, _, moved_behind = _storage(parameters, networks)
+    loss = _Path.of(networks[parameters.network], parameters.method == "POST", parameters.congestion).loss
+    moved = _requests(parameters) * _bits(parameters) / 8 / max(1 - loss, 0.01)
+    return Estimate(seconds, round(moved + moved_behind))
+
+
+def own_seconds(parameters: Parameters, networks: Mapping[str, Network]) -> float:
+    """Seconds that one trial takes on its own clock: the one that its `trial_timeout` is of."""
     path = _Path.of(networks[parameters.network], parameters.method == "POST", parameters.congestion)
-    connections = _connections(parameters)
-    cold_requests = connections if parameters.cold else 0
-    cold = cold_requests * _cold_s(parameters, path)
-    warm = _warm_s(parameters, path, connections, after_bits=_bits(parameters) if parameters.cold else 0.0)
-    requests = cold_requests + parameters.users * _each(parameters)
-    moved = requests * _bits(parameters) / 8 / max(1 - path.loss, 0.01)
-    seeding, storing, moved_behind = _storage(parameters, networks, requests)
+    cold = _cold_requests(parameters) * _cold_s(parameters, path)
+    after_bits = _bits(parameters) if parameters.cold else 0.0
+    warm = _warm_s(parameters, path, _connections(parameters), after_bits=after_bits)
+    seeding, storing, _ = _storage(parameters, networks)
+    if parameters.clock == "virtual":
+        return seeding + cold + max(warm, storing)
     # Bodies pass the server as they come, so the slower of its two links sets the pace.
-    processing = requests * _bits(parameters) / PROCESSED_BPS[parameters.protocol, parameters.method]
-    return Estimate(TRIAL_OVERHEAD_S + seeding + cold + max(warm, storing, processing), round(moved + moved_behind))
+    return TRIAL_OVERHEAD_S + seeding + cold + max(warm, storing, _processing_s(parameters))
 
 
-def _storage(parameters: Parameters, networks: Mapping[str, Network], requests: int) -> tuple[float, float, float]:
+def _processing_s(parameters: Parameters) -> float:
+    """What the processors need for all requests."""
+    bits = _requests(parameters) * _bits(parameters)
+    return bits / PROCESSED_BPS[parameters.protocol, parameters.method]
+
+
+def _storage(parameters: Parameters, networks: Mapping[str, Network]) -> tuple[float, float, float]:
     """Behind the server: seconds to seed what GET asks for, seconds of the warm requests, bytes."""
     if parameters.store == "memory":
         return 0.0, 0.0, 0.0
@@ -97,6 +122,7 @@ def _storage(parameters: Parameters, networks: Mapping[str, Network], requests: 
     path = _Path.of(network, parameters.method == "POST", parameters.congestion)
     # The storage's client has a connection for each request under way.
     warm = _warm_s(parameters, path, parameters.users, after_bits=0.0)
+    requests = _requests(parameters)
     if parameters.method == "POST":
         return 0.0, warm, requests * _bits(parameters) / 8
     seeding = _transfer_s(parameters, _Path.of(network, True, parameters.congestion))
@@ -146,6 +172,15 @@ def _cold_s(parameters: Parameters, path: _Path) -> float:
 def _transfer_s(parameters: Parameters, path: _Path) -> float:
     """One body, after slow start."""
     return max(_bits(parameters) / path.rate_bps, path.lossy_s(_bits(parameters)))
+
+
+def _requests(parameters: Parameters) -> int:
+    """All of a trial, cold ones too."""
+    return _cold_requests(parameters) + parameters.users * _each(parameters)
+
+
+def _cold_requests(parameters: Parameters) -> int:
+    return _connections(parameters) if parameters.cold else 0
 
 
 def _each(parameters: Parameters) -> int:

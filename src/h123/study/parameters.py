@@ -38,7 +38,8 @@ class Parameters(Strict):
     backend_network: str | None = None
     """Between server (a) and backend (b); None: a plain veth pair."""
     congestion: Literal["cubic", "reno", "bbr"] = "cubic"
-    clock: Literal["wall"] = "wall"
+    clock: Literal["wall", "virtual"] = "wall"
+    """wall: real time; virtual: time passes only while a virtual kernel waits, so that processing takes none."""
     method: Literal["GET", "POST"] = "GET"
     size: Annotated[Size, Field(ge=1)] = 100_000
     """Body bytes of one request (POST: sent, GET: received)."""
@@ -61,6 +62,10 @@ class Parameters(Strict):
         """Names of the networks that the links of such a trial have, the access link's first."""
         behind = self.backend_network if self.store != "memory" else None
         return (self.network, behind) if behind else (self.network,)
+
+    def checked_links(self) -> tuple[str, ...]:
+        """What a link check vouches for: links of these networks, under this clock."""
+        return (self.clock, *self.networks())
 
     def roles(self) -> dict[Role, str]:
         """The subject in each role that a trial with these parameters has."""

@@ -4,7 +4,8 @@ Each block runs every treatment of every cell once, and the twin of each cell on
 Order and seeds come out of SHA-256 alone, so they are the same on every machine and with every library's version:
 
 * a treatment's place in its block is the rank of hash(seed, block, treatment);
-* the link's seed is hash(seed, block, network), so whatever is compared within a block meets the same packet fates.
+* the link's seed is hash(seed, block, network), so whatever is compared within a block meets the same packet fates,
+  under the wall clock and under the virtual one.
 
 Neither depends on how many blocks there are or on what else is in them. So a longer campaign extends a shorter one, and
 one that is filtered with `only` is a part of the whole one: same names, same seeds, same relative order.
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field
 
 from h123.errors import UserError
 from h123.strict import choose
-from h123.study.estimate import Estimate, estimate, estimate_check, estimate_parameters
+from h123.study.estimate import Estimate, estimate, estimate_check, own_seconds
 from h123.study.parameters import Parameters
 from h123.study.study import Study, split_pair
 from h123.study.trial import PlannedTrial
@@ -45,17 +46,17 @@ class Plan:
         return list(itertools.chain.from_iterable(self.blocks))
 
     def estimates(self) -> dict[str, Estimate]:
-        """Every trial's cost by its id; the first over its networks in each block carries their link checks."""
+        """Every trial's cost by its id; the first over its networks, under its clock, carries a block's link checks."""
         costs: dict[str, Estimate] = {}
         for block in self.blocks:
             checked: set[tuple[str, ...]] = set()
             for trial in block:
-                names = trial.parameters.networks()
+                p = trial.parameters
                 costs[trial.id] = estimate(trial, self.study.networks)
-                if names not in checked:
-                    for name in names:
-                        costs[trial.id] += estimate_check(self.study.networks[name])
-                    checked.add(names)
+                if p.checked_links() not in checked:
+                    for name in p.networks():
+                        costs[trial.id] += estimate_check(self.study.networks[name], p.clock)
+                    checked.add(p.checked_links())
         return costs
 
 
@@ -152,7 +153,7 @@ def _is_kept(treatment: _Treatment, kept: dict[str, list[str]]) -> bool:
 
 def _refuse_endless(study: Study, treatment: _Treatment) -> None:
     limit = treatment.parameters.trial_timeout / 1e9
-    if study.networks and (expected := estimate_parameters(treatment.parameters, study.networks).seconds) > limit:
+    if study.networks and (expected := own_seconds(treatment.parameters, study.networks)) > limit:
         cell = ", ".join(f"{factor} {level}" for factor, level in treatment.cell.items())
         raise UserError(
             f"study {study.name}: a trial of {cell} would take about {format_span(expected)}, more than its"

@@ -133,6 +133,18 @@ class Study(Strict):
         settings = _scaled(self.settings, scale)
         return self.model_copy(update={"factors": factors, "settings": settings, "scale": self.scale * scale})
 
+    def clocked(self, clock: str | None) -> "Study":
+        """This study with all trials under one clock; None: as it is. Raises UserError where its factors say which."""
+        if clock is None:
+            return self
+        for factor, levels in self.factors.items():
+            if any("clock" in level for level in levels.values()):
+                raise UserError(
+                    f"--clock {clock}: the study's factor {factor} sets the clock",
+                    remedy=f"keep the level you want with `--only {factor}=LEVEL`",
+                )
+        return self.model_copy(update={"settings": {**self.settings, "clock": clock}})
+
     def resolved(self) -> dict[str, Any]:
         """JSON-ready, without the networks' profiles; `Study.from_resolved` is its inverse."""
         return {"h123": "study/1", **self.model_dump(mode="json")}

@@ -24,7 +24,8 @@ BLOCKS_TOO_FEW = "blocks-too-few"
 
 MEANINGS = {
     ORDER_UNRECORDED: "The trials of each block ran in the order that the journal gives. A failure means that what is "
-    "said about the order cannot be relied on.",
+    "said about the order cannot be relied on. Trials under the virtual clock are left out: nothing that runs "
+    "before or beside them can change their results.",
     ORDER_CONFOUNDED: "No treatment ran early or late more often than chance allows, so that a machine that warms up "
     "or slows down favours none. One random order in a thousand fails this.",
     BLOCKS_TOO_FEW: "There are blocks enough for a verdict, with the correction of the family. A failure means that "
@@ -33,7 +34,11 @@ MEANINGS = {
 
 
 def order_unrecorded(attempts: Sequence[Attempt]) -> Finding | None:
-    """Within each block, trials began in the order of the recorded positions; see `START_SLACK_NS`."""
+    """Within each block, trials began in the order of the recorded positions; see `START_SLACK_NS`.
+
+    Those under the virtual clock note their beginning by that clock, so only the others' order can be checked.
+    """
+    attempts = [attempt for attempt in attempts if not attempt.virtual]
     if not attempts or any(attempt.imported for attempt in attempts):
         return None
     wrong = [block for block, trials in _blocks(attempts).items() if not _ascending(trials)]

@@ -1,0 +1,144 @@
+"""Two ways to make the same path: the lab's own link, and the kernel's netem.
+
+The reference is a chain client - near - far - server of plain veth pairs, where netem sits on the routers only: with
+the endpoints' offloads off it gets single packets, as a router does. In each direction the first router has the queue
+and the rate, the second one loses and delays: the order in which the lab's link works.
+"""
+
+import json
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from h123.errors import UserError
+from h123.paths import lab_binary
+from h123.virtual import virtual_kernel
+
+Kind = Literal["link", "netem"]
+Trial = dict[str, Any]
+
+CLIENT, SERVER = "10.1.0.1", "10.1.0.2"
+_TOOLS = {"ip": "iproute2", "tc": "iproute2", "ethtool": "ethtool"}
+"""Commands of this machine that set the reference up, and the Debian packages that bring them."""
+_HOPS = (
+    ("client", "10.2.0.1", "near", "10.2.0.2"),
+    ("near", "10.2.0.5", "far", "10.2.0.6"),
+    ("far", "10.2.0.9", "server", "10.2.0.10"),
+)
+_ETHERNET = 14
+"""Bytes of a frame's header. netem's rate would count them; that of a network's file is of IP packets."""
+_AMPLE = 1_000_000
+"""Packets that a delay line holds: more than are ever on it."""
+_SETTLED_NS = 10_000_000_000
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Of a path; both directions alike."""
+
+    delay_ns: int
+    bps: int
+    queue_packets: int
+    """With the one in service."""
+    loss: float | tuple[float, float] = 0.0
+    """A share of the packets; or Gilbert's (p, r), the chances to fall into a state that loses all, and to leave it."""
+
+    def arrival_ns(self, size: int) -> int:
+        """From sending to receiving a packet that meets no other, ns."""
+        return self.delay_ns + -(-size * 8 * 10**9 // self.bps)
+
+
+def require_tools() -> None:
+    """Raises UserError if this machine cannot set the reference up."""
+    missing = [command for command in _TOOLS if shutil.which(command) is None]
+    if missing:
+        packages = " ".join(sorted({_TOOLS[command] for command in missing}))
+        raise UserError(f"{', '.join(missing)}: not found", remedy=f"apt-get install {packages}", status=3)
+
+
+def lay(trial: Trial, kind: Kind, profile: Profile) -> Trial:
+    """The trial, of the hosts client and server, over such a path."""
+    return _over_link(trial, profile) if kind == "link" else _over_netem(trial, profile)
+
+
+def run(trial: Trial, folder: Path) -> dict[str, Any]:
+    """Runs a trial in `folder`, a new one or one with its files. Raises UserError if the trial is invalid."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "trial.json").write_text(json.dumps(trial), encoding="utf-8")
+    kernel = ["--kernel", str(virtual_kernel())] if trial["clock"] == "virtual" else []
+    command = [str(lab_binary()), "run", "trial.json", "--out", ".", "--die-with-parent", *kernel]
+    subprocess.run(command, cwd=folder, check=True)
+    report: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    if not report["valid"]:
+        raise UserError(f"{trial['id']}: {report['reasons']}; its logs are in {folder}", status=1)
+    return report
+
+
+def service(host: str, command: list[str], **ready_when: Any) -> dict[str, Any]:
+    """A role that runs throughout the trial."""
+    ready = {"tcp": [], "udp": [], "line": None, "timeout_ns": _SETTLED_NS, **ready_when}
+    role = {"name": host, "host": host, "kind": "service", "command": command, "env": {}, "ready": ready}
+    return {**role, "stop_timeout_ns": _SETTLED_NS}
+
+
+def _over_link(trial: Trial, profile: Profile) -> Trial:
+    direction: dict[str, Any] = {
+        "delay_ns": profile.delay_ns,
+        "rate": {"bps": profile.bps},
+        "queue": {"packets": profile.queue_packets},
+    }
+    match profile.loss:
+        case (p, r):
+            direction["loss"] = {"gilbert_elliott": {"p": p, "r": r, "loss_good": 0.0, "loss_bad": 1.0}}
+        case share:
+            direction["loss"] = {"random": share}
+    ends = {"a": {"host": "client", "address": CLIENT}, "b": {"host": "server", "address": SERVER}}
+    link = {"name": "access", "kind": "emulated", **ends, "up": direction, "down": direction}
+    return {**trial, "hosts": ["client", "server"], "links": [link]}
+
+
+def _over_netem(trial: Trial, profile: Profile) -> Trial:
+    links = [
+        {"name": f"hop{i}", "kind": "veth", "a": {"host": a, "address": x}, "b": {"host": b, "address": y}}
+        for i, (a, x, b, y) in enumerate(_HOPS)
+    ]
+    limit = f"netem rate {profile.bps}bit -{_ETHERNET} limit {profile.queue_packets}"
+    carry = f"netem delay {profile.delay_ns // 1000}us loss {_netem_loss(profile)} limit {_AMPLE}"
+    near = _router("near", {"h123-1": limit, "h123-0": carry}, {SERVER: "10.2.0.6", CLIENT: "10.2.0.1"})
+    far = _router("far", {"h123-1": limit, "h123-2": carry}, {SERVER: "10.2.0.10", CLIENT: "10.2.0.5"})
+    ends = {
+        "client": _endpoint("h123-0", CLIENT, SERVER, "10.2.0.2", trial["congestion"]),
+        "server": _endpoint("h123-2", SERVER, CLIENT, "10.2.0.9", trial["congestion"]),
+    }
+    roles = [{**role, "command": _after(ends[role["host"]], role["command"])} for role in trial["roles"]]
+    return {**trial, "hosts": ["client", "near", "far", "server"], "links": links, "roles": [near, far, *roles]}
+
+
+def _netem_loss(profile: Profile) -> str:
+    match profile.loss:
+        case (p, r):
+            return f"gemodel {100 * p:.9g}% {100 * r:.9g}% 100% 0%"
+        case share:
+            return f"random {100 * share:.9g}%"
+
+
+def _router(host: str, queues: dict[str, str], routes: dict[str, str]) -> dict[str, Any]:
+    lines = ["echo 1 > /proc/sys/net/ipv4/ip_forward"]
+    lines += [f"tc qdisc add dev {device} root {queue}" for device, queue in queues.items()]
+    lines += [f"ip route add {to}/32 via {through}" for to, through in routes.items()]
+    return service(host, ["sh", "-ec", "; ".join([*lines, "echo routing", "exec sleep infinity"])], line="routing")
+
+
+def _endpoint(device: str, own: str, other: str, router: str, congestion: str) -> list[str]:
+    return [
+        f"ethtool -K {device} tso off gso off gro off tx-udp-segmentation off",
+        f"ip address add {own}/32 dev {device}",
+        f"ip route add {other}/32 via {router} src {own} congctl {congestion}",
+    ]
+
+
+def _after(preparation: list[str], command: list[str]) -> list[str]:
+    return ["sh", "-ec", "; ".join([*preparation, f"exec {shlex.join(command)}"])]

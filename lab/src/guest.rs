@@ -1,0 +1,228 @@
+//! The virtual clock, seen from inside: the first process of a user-mode kernel, which runs the trial and powers off.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+use nix::errno::Errno;
+use nix::mount::{MsFlags, mount};
+use nix::sys::reboot::{RebootMode, reboot};
+use nix::sys::resource::{Resource, setrlimit};
+use serde::{Deserialize, Serialize};
+
+use crate::clock::{now_ns, sleep_until};
+use crate::refusal::Refusal;
+use crate::trial::Clock;
+
+/// The folder in which the two sides find each other's files, of the enclosure's own /tmp.
+pub const SHARED: &str = "/tmp/.h123-virtual";
+/// What `run` says on standard error, in that folder.
+pub const COMPLAINTS: &str = "complaints";
+const ERRAND: &str = "errand.json";
+/// The console that is a pipe to the one outside.
+const SIGNS: &str = "/dev/tty1";
+/// Virtual time between two signs of life: short beside what a watchdog waits for, long beside a packet.
+const BEAT_NS: u64 = 20_000_000;
+/// As `h123-lab doctor` wants them; all else is as the kernel has it, on every machine the same.
+const SYSCTLS: [(&str, &str); 2] = [
+    ("net/core/rmem_max", "7500000"),
+    ("net/core/wmem_max", "7500000"),
+];
+const OPEN_FILES: (u64, u64) = (1024, 1_048_576);
+
+/// What is to be done in there.
+#[derive(Serialize, Deserialize)]
+pub struct Errand {
+    /// Absolute.
+    pub trial: PathBuf,
+    /// For report and logs: absolute.
+    pub dir: PathBuf,
+    /// What the random numbers in there are made from.
+    pub luck: String,
+    /// Of the roles, as outside.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// A line to the one outside.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// The time here, ns since the boot.
+    Alive(u64),
+    /// `run` ended with this status.
+    Ended(u8),
+    Failed(String),
+}
+
+impl Sign {
+    pub fn parse(line: &str) -> Option<Self> {
+        let (word, rest) = line.trim().split_once(' ')?;
+        match word {
+            "alive" => Some(Self::Alive(rest.parse().ok()?)),
+            "ended" => Some(Self::Ended(rest.parse().ok()?)),
+            "failed" => Some(Self::Failed(rest.into())),
+            _ => None,
+        }
+    }
+
+    fn line(&self) -> String {
+        match self {
+            Self::Alive(now_ns) => format!("alive {now_ns}\n"),
+            Self::Ended(status) => format!("ended {status}\n"),
+            Self::Failed(detail) => format!("failed {}\n", detail.replace('\n', " ")),
+        }
+    }
+}
+
+impl Errand {
+    pub fn write(&self) -> Result<()> {
+        let file = Path::new(SHARED).join(ERRAND);
+        fs::write(&file, serde_json::to_vec(self)?).context("writing the errand")
+    }
+
+    fn read() -> Result<Self> {
+        let file = Path::new(SHARED).join(ERRAND);
+        Ok(serde_json::from_slice(&fs::read(file)?)?)
+    }
+}
+
+/// What the clock of this kernel is.
+pub fn clock() -> Clock {
+    let line = fs::read_to_string("/proc/cmdline").unwrap_or_default();
+    let travels = line.split_whitespace().any(|w| w == "time-travel=inf-cpu");
+    if travels { Clock::Virtual } else { Clock::Wall }
+}
+
+/// `guest`: everything that the first process of the virtual kernel does. Comes back only elsewhere.
+pub fn guest() -> Result<u8, Refusal> {
+    if std::process::id() != 1 {
+        return Err(Refusal::input(
+            "`guest` is what a virtual kernel starts: use `h123-lab run --kernel`",
+        ));
+    }
+    let outcome = arrange().and_then(|errand| run(&errand));
+    let sign = outcome.unwrap_or_else(|error| Sign::Failed(format!("virtual kernel: {error:#}")));
+    // Files are written back before the one outside reads them.
+    nix::unistd::sync();
+    let _ = tell(&sign);
+    let _ = reboot(RebootMode::RB_POWER_OFF);
+    unreachable!("the kernel is off");
+}
+
+fn tell(sign: &Sign) -> Result<()> {
+    let mut outside = OpenOptions::new().write(true).open(SIGNS)?;
+    Ok(outside.write_all(sign.line().as_bytes())?)
+}
+
+fn arrange() -> Result<Errand> {
+    let safe = MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC;
+    mount_new("proc", "/proc", safe, "")?;
+    mount_new("sysfs", "/sys", safe, "")?;
+    mount_new("devtmpfs", "/dev", MsFlags::MS_NOSUID, "")?;
+    for (folder, kind, options) in [
+        ("/dev/pts", "devpts", ""),
+        ("/dev/shm", "tmpfs", "mode=1777"),
+    ] {
+        fs::create_dir_all(folder)?;
+        mount_new(kind, folder, safe, options)?;
+    }
+    for (name, value) in SYSCTLS {
+        fs::write(Path::new("/proc/sys").join(name), value)
+            .with_context(|| format!("setting {name}"))?;
+    }
+    let errand = Errand::read().context("reading the errand")?;
+    seed(&errand.luck).context("seeding the random numbers")?;
+    setrlimit(Resource::RLIMIT_NOFILE, OPEN_FILES.0, OPEN_FILES.1)?;
+    setrlimit(
+        Resource::RLIMIT_MEMLOCK,
+        libc::RLIM_INFINITY,
+        libc::RLIM_INFINITY,
+    )?;
+    Ok(errand)
+}
+
+/// Credits the kernel's random number generator, which has nothing from outside (`boot`), with all that it needs.
+fn seed(luck: &str) -> Result<()> {
+    /// `struct rand_pool_info` of linux/random.h.
+    #[repr(C)]
+    struct Pool {
+        entropy_bits: i32,
+        bytes: i32,
+        buffer: [u8; 256],
+    }
+    nix::ioctl_write_ptr_bad!(
+        add_entropy,
+        nix::request_code_write!(b'R', 3, 2 * size_of::<i32>()),
+        Pool
+    );
+    let length = luck.len().min(256);
+    let mut pool = Pool {
+        entropy_bits: 256,
+        bytes: length as i32,
+        buffer: [0; 256],
+    };
+    pool.buffer[..length].copy_from_slice(&luck.as_bytes()[..length]);
+    let generator = File::open("/dev/random")?;
+    // SAFETY: the request reads two integers and as many bytes as the second says.
+    unsafe { add_entropy(generator.as_raw_fd(), &pool) }?;
+    Ok(())
+}
+
+/// Mounts unless the kernel has done so itself.
+fn mount_new(kind: &str, folder: &str, flags: MsFlags, options: &str) -> Result<()> {
+    match mount(Some(kind), folder, Some(kind), flags, Some(options)) {
+        Ok(()) | Err(Errno::EBUSY) => Ok(()),
+        Err(error) => Err(error).with_context(|| format!("mounting {folder}")),
+    }
+}
+
+fn run(errand: &Errand) -> Result<Sign> {
+    std::thread::spawn(|| {
+        let mut at_ns = now_ns();
+        while tell(&Sign::Alive(now_ns())).is_ok() {
+            at_ns += BEAT_NS;
+            sleep_until(at_ns);
+        }
+    });
+    let complaints = File::create(Path::new(SHARED).join(COMPLAINTS))?;
+    let status = Command::new("/proc/self/exe")
+        .arg("run")
+        .arg(&errand.trial)
+        .arg("--out")
+        .arg(&errand.dir)
+        .env_clear()
+        .envs(&errand.environment)
+        .current_dir(&errand.dir)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(complaints)
+        .status()
+        .context("starting the trial")?;
+    let code = status
+        .code()
+        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+    Ok(Sign::Ended(code as u8))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_arrive_as_they_were_sent() {
+        let signs = [
+            Sign::Alive(1_234_567_890),
+            Sign::Ended(3),
+            Sign::Failed("no /proc".into()),
+        ];
+        for sign in signs {
+            assert_eq!(Sign::parse(&sign.line().replace('\n', "\r\n")), Some(sign));
+        }
+        assert_eq!(Sign::parse("alive"), None);
+        assert_eq!(Sign::parse("[   0.1] a kernel's message"), None);
+    }
+}

@@ -1,0 +1,95 @@
+"""How anything gets into the cache: by one process at a time, whole or not at all, the build's output in a log."""
+
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from h123.errors import UserError
+
+TAIL_LINES = 15
+LOOK_S = 0.5
+"""How often something is done about a build that runs."""
+
+
+@contextmanager
+def alone(whole: Path, report: Callable[[str], None]) -> Iterator[None]:
+    """One installation of a folder at a time; the kernel lets go of the lock however the process ends."""
+    whole.parent.mkdir(parents=True, exist_ok=True)
+    with whole.with_name(f"{whole.name}.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            report(f"waiting for another h123 that is installing {whole.name}")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def made_whole(whole: Path) -> Iterator[Path]:
+    """A folder beside the old installation, which takes its place in the end; nobody ever sees half of one."""
+    for remains in whole.parent.glob(f"{whole.name}~*.partial"):
+        shutil.rmtree(remains, ignore_errors=True)
+    # Not the name that a killed process used: its compiler may still be writing there.
+    partial, old = (whole.with_name(f"{whole.name}~{tag}.partial") for tag in (os.getpid(), "old"))
+    partial.mkdir()
+    try:
+        yield partial
+        if whole.exists():
+            whole.rename(old)
+        partial.rename(whole)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def run_logged(
+    what: str,
+    command: Sequence[str],
+    log: Path,
+    cwd: Path,
+    env: Mapping[str, str],
+    meanwhile: Callable[[], None] = lambda: None,
+) -> None:
+    """Runs a step of a build, its output appended to `log`. Raises UserError, naming `what` it was for, with the
+    output's end. `env` is added to ours; `meanwhile` is called about twice a second."""
+    with log.open("a", encoding="utf-8") as output:
+        try:
+            # A group of its own, so that whatever ends us ends all of the build.
+            process = subprocess.Popen(
+                command,
+                cwd=cwd,
+                env={**os.environ, **env},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                process_group=0,
+            )
+        except OSError as error:
+            raise UserError(f"{what}: {command[0]} cannot be run: {error.strerror}", status=1) from None
+        try:
+            status = _wait(process, meanwhile)
+        except BaseException:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
+    if status != 0:
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-TAIL_LINES:]
+        shown = "\n".join(f"  {line}" for line in lines)
+        raise UserError(
+            f"{what}: the build ended with status {status}:\n{shown}",
+            remedy=f"the whole output is in {log}",
+            status=1,
+        )
+
+
+def _wait(process: "subprocess.Popen[bytes]", meanwhile: Callable[[], None]) -> int:
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            return process.wait(LOOK_S)
+        meanwhile()

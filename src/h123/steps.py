@@ -1,0 +1,46 @@
+"""Steps of something long, as a person sees them: a line each, and below it what moves meanwhile."""
+
+import time
+
+from rich.console import Console
+from rich.status import Status
+
+from h123.units import format_span
+
+QUIET_S = 30.0
+"""Without a terminal, where nothing can be redrawn: time between two lines about the same step."""
+
+
+class Steps:
+    """A context manager around all steps."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._status = Status("", console=console) if console.is_terminal else None
+        self._begun = self._said = time.monotonic()
+
+    def __enter__(self) -> "Steps":
+        if self._status:
+            self._status.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._status:
+            self._status.stop()
+
+    def begin(self, text: str) -> None:
+        """The next step."""
+        self._begun = self._said = time.monotonic()
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        if self._status:
+            self._status.update("")
+
+    def move(self, text: str) -> None:
+        """How far the step is."""
+        now = time.monotonic()
+        line = f"  {text}, {format_span(now - self._begun)}"
+        if self._status:
+            self._status.update(line)
+        elif now - self._said >= QUIET_S:
+            self._said = now
+            self._console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,248 @@
+"""The virtual kernel: user-mode Linux with time travel, built once from Debian's kernel source.
+
+Whole or not at all: the build happens in a folder beside, which takes the installation's place in the end.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from h123.errors import UserError
+from h123.installing import alone, made_whole, run_logged
+from h123.paths import cache_folder
+from h123.steps import Steps
+from h123.virtual.source import OLDEST_FAST, SUITES, TRIED, Archive, Source, choose, mirror
+
+NAME = "virtual-kernel"
+FORMAT = "virtual-kernel/1"
+_BINARY, _STAMP = "linux", "kernel.json"
+_NEEDS = {
+    "apt-get": "apt",
+    "dpkg-deb": "dpkg",
+    "tar": "tar",
+    "xz": "xz-utils",
+    "make": "make",
+    "gcc": "gcc libc6-dev",
+    "flex": "flex",
+    "bison": "bison",
+    "bc": "bc",
+}
+"""Commands, and the Debian packages that bring them."""
+_ROOM_BYTES = 2_000_000_000
+_UNUSED = (
+    "Documentation/*.rst",
+    "arch/[a-t]*.[chS]",
+    "arch/*.dts*",
+    "drivers/gpu/*.[ch]",
+    "drivers/media/*.[ch]",
+    "drivers/net/ethernet/*.[ch]",
+    "drivers/net/wireless/*.[ch]",
+    "drivers/staging/*.[ch]",
+    "sound/*.[ch]",
+    "tools/testing/*",
+)
+"""Two thirds of the source: devices, of which there are none. Kconfig wants to see the rest."""
+_MAKE = ("make", "ARCH=um")
+_CONFIGURE = (*_MAKE, "KCONFIG_ALLCONFIG=../kernel.config", "allnoconfig")
+_COMPILE = (*_MAKE, "linux")
+_ENVIRONMENT = {
+    "LC_ALL": "C",
+    "KBUILD_BUILD_USER": "h123",
+    "KBUILD_BUILD_HOST": "h123",
+    "KBUILD_BUILD_TIMESTAMP": "1970-01-01",
+}
+"""The same source gives the same binary."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """An installed kernel."""
+
+    path: Path
+    source: Source
+    sha256: str
+    """Of the binary."""
+
+
+def virtual_kernel() -> Path:
+    """The kernel to boot (H123_KERNEL overrides the installed one).
+
+    Raises UserError if there is none, or only one built from another configuration.
+    """
+    if given := os.environ.get("H123_KERNEL"):
+        return Path(given)
+    kernel = installed_kernel()
+    if kernel is None:
+        raise UserError(
+            "the virtual clock needs the virtual kernel, which is not installed",
+            remedy=f"`h123 install {NAME}` builds it, once",
+            status=3,
+        )
+    return kernel.path
+
+
+def installed_kernel() -> Kernel | None:
+    """What the cache holds, if it was built as this version of the project builds it."""
+    folder = _folder()
+    try:
+        stamp = json.loads((folder / _STAMP).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    if (stamp.get("h123"), stamp.get("recipe")) != (FORMAT, recipe()):
+        return None
+    return Kernel(folder / _BINARY, Source(stamp["package"], stamp["version"]), stamp["sha256"])
+
+
+def recipe() -> str:
+    """SHA-256 of all that decides, the source apart, what comes out of a build."""
+    ingredients: list[Any] = [_fragment().read_text(encoding="utf-8"), _UNUSED, _CONFIGURE, _COMPILE, _ENVIRONMENT]
+    return hashlib.sha256(json.dumps(ingredients).encode()).hexdigest()
+
+
+def install_kernel(steps: Steps) -> Kernel:
+    """Builds the kernel unless the cache has it. Raises UserError with the end of the build's output."""
+    with alone(_folder(), steps.begin):
+        kernel = installed_kernel()
+        if kernel is None:
+            _check_machine()
+            _build(steps)
+            kernel = installed_kernel()
+        assert kernel is not None
+        return kernel
+
+
+def _folder() -> Path:
+    return cache_folder().resolve() / NAME
+
+
+def _fragment() -> Path:
+    return Path(__file__).with_name("kernel.config")
+
+
+def _check_machine() -> None:
+    missing = [command for command in _NEEDS if shutil.which(command) is None]
+    if missing:
+        packages = " ".join(_NEEDS[command] for command in missing)
+        raise UserError(
+            f"building the virtual kernel needs {', '.join(missing)}, not found on PATH",
+            remedy=f"apt-get install --no-install-recommends {packages}",
+            status=3,
+        )
+    free = shutil.disk_usage(_folder().parent).free
+    if free < _ROOM_BYTES:
+        raise UserError(
+            f"building the virtual kernel takes {_ROOM_BYTES / 1e9:.0f} GB of disk for a while; "
+            f"{free / 1e9:.1f} GB are free in {_folder().parent}",
+            remedy="free some space, or set H123_CACHE to a folder elsewhere",
+            status=3,
+        )
+
+
+def _build(steps: Steps) -> None:
+    whole = _folder()
+    log = whole.with_name(f"{NAME}.log")
+    log.unlink(missing_ok=True)
+    with made_whole(whole) as partial:
+        work = partial / "work"
+        work.mkdir()
+        job = _Job(work, log, steps)
+        source = job.fetch()
+        binary = job.compile(source)
+        binary.rename(partial / _BINARY)
+        shutil.rmtree(work)
+        stamp = {
+            "h123": FORMAT,
+            "package": source.package,
+            "version": source.version,
+            "recipe": recipe(),
+            "sha256": hashlib.sha256((partial / _BINARY).read_bytes()).hexdigest(),
+        }
+        (partial / _STAMP).write_text(json.dumps(stamp, indent=2) + "\n", encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A build under way."""
+
+    work: Path
+    log: Path
+    steps: Steps
+
+    def fetch(self) -> Source:
+        """Brings the package of the release that is wanted into the work folder."""
+        self.steps.begin("virtual kernel: asking the Debian mirror for kernel sources")
+        offers = self._offers()
+        source = choose(list(offers))
+        if source.release < OLDEST_FAST:
+            self.steps.begin(
+                f"virtual kernel: WARNING: the mirror has nothing newer than {source.package}: programs run slower "
+                "in it, and some that wait by spinning (Envoy) hang"
+            )
+        self.steps.begin(f"virtual kernel: downloading {source.package} {source.version}")
+        download = offers[source].command("apt-get", "download", f"{source.package}={source.version}")
+        self._run(download, lambda: self.steps.move(f"{_size(self.work.rglob('*.deb*')) / 1e6:.0f} MB"))
+        return source
+
+    def _offers(self) -> dict[Source, Archive]:
+        """Kernel sources and where they are: suite after suite until the release that was tried is among them."""
+        address, offers = mirror(), dict[Source, Archive]()
+        for suite in SUITES:
+            archive = Archive(self.work / f"apt-{suite}", address, suite)
+            try:
+                self._run(archive.command("apt-get", "update"), lambda: self.steps.move("lists of packages"))
+            except UserError:
+                continue  # the mirror need not have every suite; apt's complaint is in the log
+            offers |= dict.fromkeys(archive.sources(), archive)
+            if any(source.release == TRIED for source in offers):
+                break
+        return offers
+
+    def compile(self, source: Source) -> Path:
+        """Unpacks, configures and compiles; returns the binary."""
+        self.steps.begin("virtual kernel: unpacking")
+        (package,) = self.work.glob("*.deb")
+        self._run(["dpkg-deb", "-x", str(package), "package"])
+        tree = self.work / source.package
+        unused = [f"--exclude={source.package}/{pattern}" for pattern in _UNUSED]
+        archive = f"package/usr/src/{source.package}.tar.xz"
+        self._run(["tar", "-xJf", archive, *unused], lambda: self.steps.move("source files"))
+        shutil.copy(_fragment(), self.work / "kernel.config")
+        processors = len(os.sched_getaffinity(0))
+        self.steps.begin(f"virtual kernel: compiling on {processors} processors, once, some minutes")
+        self._run(_CONFIGURE, cwd=tree)
+        _check_configuration(tree / ".config")
+        self._run([*_COMPILE, f"-j{processors}"], self._move_objects, cwd=tree)
+        return self._tried(tree / _BINARY)
+
+    def _tried(self, binary: Path) -> Path:
+        """The binary, once it has said its version."""
+        self._run(["strip", "--strip-debug", str(binary)])
+        self._run([str(binary), "--version"])
+        return binary
+
+    def _move_objects(self) -> None:
+        compiled = self.log.read_text(encoding="utf-8", errors="replace").count("\n  CC ")
+        self.steps.move(f"{compiled} files compiled")
+
+    def _run(
+        self, command: Sequence[str], meanwhile: Callable[[], None] = lambda: None, cwd: Path | None = None
+    ) -> None:
+        run_logged("the virtual kernel", command, self.log, cwd or self.work, _ENVIRONMENT, meanwhile)
+
+
+def _check_configuration(config: Path) -> None:
+    """Kconfig drops without a word what it does not know, or what depends on something that is off."""
+    kept = set(config.read_text(encoding="utf-8").splitlines())
+    wanted = [line for line in _fragment().read_text(encoding="utf-8").splitlines() if line.startswith("CONFIG_")]
+    lost = [line for line in wanted if line not in kept]
+    if lost:
+        raise UserError(f"this kernel source has no {', '.join(lost)}; {_fragment()} asks for it", status=1)
+
+
+def _size(files: Iterable[Path]) -> int:
+    return sum(file.stat().st_size for file in files)

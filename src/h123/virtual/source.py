@@ -1,0 +1,118 @@
+"""Debian's kernel source, through the machine's own apt: its mirror, proxies and keys, but a state of its own, so that
+the machine's package sources stay as they are.
+"""
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from h123.errors import UserError
+
+SUITES = ("sid", "trixie-backports", "bookworm")
+"""Where sources are looked for, in this order; each has its own releases."""
+TRIED = (7, 2)
+"""The release that the kernel's configuration was written for."""
+OLDEST = (6, 1)
+OLDEST_FAST = (6, 16)
+"""From here on the user-mode kernel runs programs under seccomp, which is faster than ptrace, and lets time pass for
+programs that spin."""
+PACKAGE = "linux-source-"
+_KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A package that holds the sources of a release."""
+
+    package: str
+    """`linux-source-7.2`"""
+    version: str
+    """Debian's: `7.2.13-1`"""
+
+    @property
+    def release(self) -> tuple[int, ...]:
+        """(7, 2)"""
+        return tuple(int(part) for part in self.package.removeprefix(PACKAGE).split("."))
+
+
+def choose(sources: list[Source]) -> Source:
+    """The release that was tried if it is there, else the newest. Raises UserError if all are too old."""
+    usable = [source for source in sources if source.release >= OLDEST]
+    if not usable:
+        raise UserError(
+            f"the Debian mirror has no {PACKAGE}{'.'.join(map(str, OLDEST))} or newer",
+            remedy="`apt-cache policy linux-source` shows what this machine's apt knows",
+            status=3,
+        )
+    return max(usable, key=lambda source: (source.release == TRIED, source.release))
+
+
+def mirror() -> str:
+    """The Debian mirror of the machine's apt configuration. Raises UserError if it has none."""
+    fields = "$(CREATED_BY) $(ORIGIN) $(LABEL) $(REPO_URI)"
+    done = _apt("apt-get", "indextargets", "--format", fields)
+    found = [line.split() for line in done.stdout.splitlines()]
+    for target in found:
+        if target[:3] == ["Packages", "Debian", "Debian"] and len(target) == 4:
+            return target[3]
+    raise UserError(
+        "apt on this machine knows no Debian mirror, from which the kernel's source could come",
+        remedy="on Debian run `apt-get update` first; on other systems the virtual kernel cannot be installed",
+        status=3,
+    )
+
+
+class Archive:
+    """What a mirror has in one suite; apt keeps all it needs for that in `folder`."""
+
+    def __init__(self, folder: Path, address: str, suite: str) -> None:
+        for part in ("lists/partial", "archives/partial", "empty"):
+            (folder / part).mkdir(parents=True)
+        keys = f"[signed-by={_KEYS}] " if _KEYS.exists() else ""
+        (folder / "sources.list").write_text(f"deb {keys}{address} {suite} main\n", encoding="utf-8")
+        self._options = [
+            f"Dir::Etc::sourcelist={folder}/sources.list",
+            "Dir::Etc::sourceparts=-",
+            "Dir::Etc::preferences=/dev/null",
+            f"Dir::Etc::preferencesparts={folder}/empty",
+            f"Dir::State={folder}",
+            f"Dir::State::lists={folder}/lists",
+            f"Dir::Cache={folder}",
+            "Acquire::Languages=none",
+            "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false",
+            "APT::Sandbox::User=root",
+        ]
+
+    def command(self, program: str, *arguments: str) -> list[str]:
+        """`apt-get` or `apt-cache` on this archive instead of the machine's own."""
+        return [program, *(f"-o{option}" for option in self._options), *arguments]
+
+    def sources(self) -> list[Source]:
+        """Its kernel sources, each release in its newest version. The lists must have been fetched (`update`)."""
+        names = _apt(*self.command("apt-cache", "pkgnames", PACKAGE)).stdout.split()
+        releases = [name for name in names if name.removeprefix(PACKAGE).replace(".", "").isdigit()]
+        if not releases:
+            return []
+        return parse_madison(_apt(*self.command("apt-cache", "madison", *releases)).stdout)
+
+
+def parse_madison(text: str) -> list[Source]:
+    """`package | version | origin` a line, of each package the newest version first."""
+    newest: dict[str, Source] = {}
+    for line in text.splitlines():
+        package, version, _ = (field.strip() for field in line.split("|"))
+        newest.setdefault(package, Source(package, version))
+    return list(newest.values())
+
+
+def _apt(*command: str) -> "subprocess.CompletedProcess[str]":
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True)
+    except FileNotFoundError:
+        raise UserError(
+            f"{command[0]} is not here: the kernel's source comes from a Debian package",
+            remedy="the virtual kernel can be installed on Debian only",
+            status=3,
+        ) from None
+    except subprocess.CalledProcessError as error:
+        raise UserError(f"{command[0]} failed: {error.stderr.strip()}", status=1) from None

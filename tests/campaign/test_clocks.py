@@ -1,0 +1,105 @@
+"""Trials of two clocks in one campaign: which run at once, in which order, and what their files say."""
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from campaign import scripted
+from campaign.test_lanes import IDLE, LATE_LINK, events
+from campaign.test_runner import STUDY, Silent, start
+from h123.campaign import Campaign, Lanes, run_campaign
+from h123.campaign.lanes import virtual_lanes
+from h123.errors import UserError
+from h123.study import Study, load_study
+
+BOTH = STUDY.replace("  network:", "  clock: [wall, virtual]\n  network:")
+
+
+@pytest.fixture(autouse=True)
+def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A scripted engine boots nothing, but a campaign is refused without a kernel."""
+    monkeypatch.setattr("h123.campaign.runner.virtual_kernel", lambda: tmp_path / "linux")
+
+
+def clocks(campaign: Campaign) -> dict[str, str]:
+    return {trial.id: trial.parameters.clock for trial in campaign.plan.trials()}
+
+
+@pytest.mark.parametrize(
+    ("cpus", "memory", "lanes"), [(2, 2**34, 2), (16, 2**34, 16), (16, 5 * 2**30, 5), (1, 2**34, 1), (8, 2**20, 1)]
+)
+def test_as_many_virtual_trials_as_processors_and_memory(cpus: int, memory: int, lanes: int) -> None:
+    assert virtual_lanes(cpus, memory) == lanes
+
+
+@pytest.mark.parametrize("most", [None, 3])
+def test_virtual_trials_run_beside_one_another_and_never_beside_others(tmp_path: Path, most: int | None) -> None:
+    campaign, engine = start(tmp_path, BOTH), scripted.ScriptedEngine(machine=IDLE)
+    assert run_campaign(campaign, engine, Silent(), most).valid == 32
+    clock = clocks(campaign)
+    together = [{clock[name] for name in names} for names in engine.abreast]
+    assert all(len(kinds) == 1 for kinds in together)
+    widest = max(len(names) for names in engine.abreast if clock[names[0]] == "virtual")
+    assert widest == (most or Lanes.here(campaign.plan, None).virtual)
+
+
+def test_virtual_trials_end_their_block(tmp_path: Path) -> None:
+    campaign = start(tmp_path, BOTH)
+    lanes = Lanes.of(campaign.plan, None, cpus=2, memory_bytes=2**33)
+    ordered = [(t.block, t.parameters.clock) for t in lanes.order(campaign.plan.blocks)]
+    assert [kind for kind, _ in itertools.groupby(ordered)] == [
+        (block, clock) for block in (1, 2) for clock in ("wall", "virtual")
+    ]
+    alone = Lanes.of(campaign.plan, 1, cpus=2, memory_bytes=2**33)
+    assert alone.order(campaign.plan.blocks) == campaign.plan.trials(), "as planned with --lanes 1"
+
+
+def test_neighbours_cannot_disturb_a_virtual_trial(tmp_path: Path) -> None:
+    campaign = start(tmp_path, BOTH)
+    outcome = run_campaign(campaign, scripted.ScriptedEngine(machine=IDLE, links=LATE_LINK), Silent(), 2)
+    assert outcome.valid == 32
+    crowded = [e for e in events(campaign) if any(reason["code"] == "crowded" for reason in e["reasons"])]
+    assert crowded, "the wall clock's are disturbed"
+    assert {e["parameters"]["clock"] for e in crowded} == {"wall"}
+
+
+def test_trial_files_say_the_clock_and_when_virtual_time_begins(tmp_path: Path) -> None:
+    campaign = start(tmp_path, BOTH)
+    run_campaign(campaign, scripted.ScriptedEngine(machine=IDLE), Silent())
+    files: dict[str, dict[str, Any]] = {
+        name: json.loads((campaign.folder.trial(name, 1) / "trial.json").read_text()) for name in clocks(campaign)
+    }
+    assert {name: file["clock"] for name, file in files.items()} == clocks(campaign)
+    starts = {file.get("start_unix_ns") for file in files.values() if file["clock"] == "virtual"}
+    made = (campaign.folder.tls / "cert.pem").stat().st_mtime
+    assert len(starts) == 1, "the same for all: what is the same may be repeated"
+    assert abs(starts.pop() / 1e9 - made) < 5
+    assert not any("start_unix_ns" in file for file in files.values() if file["clock"] == "wall")
+
+
+def test_campaign_without_a_kernel_is_refused_before_it_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> Path:
+        raise UserError("no kernel")
+
+    monkeypatch.setattr("h123.campaign.runner.virtual_kernel", missing)
+    with pytest.raises(UserError, match="no kernel"):
+        start(tmp_path, BOTH)
+    assert not (tmp_path / "out").exists()
+    start(tmp_path)  # the wall clock needs none
+
+
+def test_one_clock_for_a_whole_study(tmp_path: Path) -> None:
+    campaign = start(tmp_path, clock="virtual")
+    assert set(clocks(campaign).values()) == {"virtual"}
+    assert Study.from_resolved(campaign.folder.study).settings["clock"] == "virtual"
+    assert [t.id for t in campaign.plan.trials()] == [t.id for t in start(tmp_path / "wall").plan.trials()]
+
+
+def test_clock_that_the_study_varies_cannot_be_set(tmp_path: Path) -> None:
+    file = tmp_path / "both.yaml"
+    file.write_text(BOTH)
+    with pytest.raises(UserError, match="factor clock sets the clock"):
+        load_study(file).clocked("virtual")

@@ -1,0 +1,154 @@
+"""Real trials in a real virtual kernel: `make test-all`. Builds the kernel first where there is none."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.conftest import Tool
+from h123.errors import UserError
+from h123.paths import lab_binary
+from h123.virtual import virtual_kernel
+
+pytestmark = [pytest.mark.heavy, pytest.mark.usefixtures("leaves_nothing_behind")]
+
+LINK = {"delay_ns": 15_000_000, "rate": {"bps": 20_000_000}, "queue": {"bytes": 100_000}}
+
+
+@pytest.fixture(scope="module")
+def built() -> Path:
+    try:
+        return virtual_kernel()
+    except UserError:
+        subprocess.run([sys.executable, "-m", "h123", "install", "virtual-kernel"], check=True, timeout=1800)
+        return virtual_kernel()
+
+
+@pytest.fixture
+def kernel(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy under a name of the test's own, by which its processes are known: they have no environment."""
+    path = tmp_path / "linux"
+    shutil.copy(built, path)
+    monkeypatch.setenv("H123_KERNEL", str(path))
+    return path
+
+
+def _lives(kernel: Path) -> bool:
+    lines = (path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists())
+    return any(line.startswith(bytes(kernel)) for line in lines)
+
+
+def _gone(kernel: Path) -> bool:
+    deadline = time.monotonic() + 5
+    while _lives(kernel):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _reports(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(path.read_text()) for path in sorted(out.glob("trials/*/report.json"))]
+
+
+def test_smoke_study_in_virtual_time(h123: Tool, kernel: Path) -> None:
+    done = h123("run", "smoke", "--clock", "virtual", "--out", "out", timeout=300)
+    assert done.returncode == 0, done.stderr
+    out = h123.folder / "out"
+    verdicts = json.loads((out / "verdicts.json").read_text())
+    assert verdicts["trials"]["valid"] == verdicts["trials"]["planned"] == 8
+    assert {report["clock"] for report in _reports(out)} == {"virtual"}
+    # Processing takes nothing: a handshake over 30 ms lasts its round trips, a few packets long.
+    trips = {"h1": 2, "h2": 2, "h3": 1}
+    for value in verdicts["values"]:
+        if value["cell"]["network"] == "medium":
+            least = trips[value["cell"]["protocol"]] * 0.030
+            assert least < value["metrics"]["handshake"] < least + 0.005, value
+    assert _gone(kernel)
+
+
+STORED = """\
+h123: study/1
+name: stored
+question: Do all subjects of the catalogue run?
+factors: {protocol: [h2, h3], method: [GET, POST]}
+settings: {server: go-rest, client: go, store: gcs, network: medium, size: 100kB, users: 2, requests: 2}
+compare: {factor: protocol, pairs: [h3/h2], twin: h2}
+blocks: 1
+"""
+
+
+def test_server_with_a_backend_in_virtual_time(h123: Tool, kernel: Path) -> None:
+    (h123.folder / "stored.yaml").write_text(STORED)
+    done = h123("run", "stored.yaml", "--clock", "virtual", "--out", "out", timeout=600)
+    assert done.returncode == 0, done.stderr
+    reports = _reports(h123.folder / "out")
+    assert len(reports) == 6
+    assert all([role["name"] for role in report["roles"]] == ["backend", "server", "client"] for report in reports)
+    assert _gone(kernel)
+
+
+@pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL])
+def test_stopped_campaign_takes_its_kernels_with_it_and_goes_on(h123: Tool, kernel: Path, blow: signal.Signals) -> None:
+    process = h123.start("run", "smoke", "--clock", "virtual", "--only", "network=medium", "--out", "out")
+    deadline = time.monotonic() + 120
+    while not _lives(kernel):
+        assert time.monotonic() < deadline, "no kernel was started"
+        time.sleep(0.01)
+    process.send_signal(blow)
+    process.communicate(timeout=60)
+    assert process.returncode == (-blow if blow == signal.SIGKILL else 130)
+    assert _gone(kernel)
+    done = h123("run", "--out", "out", timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert {report["clock"] for report in _reports(h123.folder / "out")} == {"virtual"}
+
+
+def _run_alone(folder: Path, kernel: Path, client: str) -> dict[str, Any]:
+    """The report of a trial whose client is this Python program."""
+    ends = [{"host": "client", "address": "10.1.0.1"}, {"host": "server", "address": "10.1.0.2"}]
+    link = {"name": "access", "kind": "emulated", "a": ends[0], "b": ends[1], "up": LINK, "down": LINK}
+    main = {"name": "client", "host": "client", "kind": "main", "command": ["/usr/bin/env", "python3", "-c", client]}
+    trial = {
+        "h123": "trial/1",
+        "id": "alone",
+        "seed": 3,
+        "clock": "virtual",
+        "start_unix_ns": 1_700_000_000 * 10**9,
+        "hosts": ["client", "server"],
+        "links": [link],
+        "roles": [main],
+    }
+    folder.mkdir()
+    (folder / "trial.json").write_text(json.dumps(trial))
+    command = [str(lab_binary()), "run", "trial.json", "--out", ".", "--kernel", str(kernel), "--die-with-parent"]
+    subprocess.run(command, cwd=folder, check=True, timeout=600)
+    report: dict[str, Any] = json.loads((folder / "report.json").read_text())
+    return report
+
+
+def test_program_that_spins_is_ended_as_a_failed_trial(kernel: Path, tmp_path: Path) -> None:
+    report = _run_alone(tmp_path / "spin", kernel, "while True: pass")
+    assert [reason["code"] for reason in report["reasons"]] == ["time-stalled"]
+    assert "a program computes and never waits" in report["reasons"][0]["detail"]
+    assert _gone(kernel)
+
+
+def test_time_luck_and_time_of_day_are_the_trials_own(kernel: Path, tmp_path: Path) -> None:
+    client = "import os, time; print(os.urandom(8).hex()); time.sleep(100); print(time.time(), time.monotonic())"
+    logs = []
+    for name in ("first", "second"):
+        began = time.monotonic()
+        assert _run_alone(tmp_path / name, kernel, client)["valid"]
+        assert time.monotonic() - began < 60, "a hundred seconds of sleep take no time"
+        logs.append((tmp_path / name / "logs/client.log").read_text())
+    assert logs[0] == logs[1]
+    day, monotonic = (float(word) for word in logs[0].split()[1:])
+    assert 1_700_000_100 < day < 1_700_000_102
+    assert 100 < monotonic < 102
