@@ -114,6 +114,16 @@ def test_one_fault_fails_one_audit(sound: Attempt, name: str, spoil: Callable[[A
     assert finding.detail
 
 
+def test_saturated_machine_tells_what_the_services_waited(sound: Attempt) -> None:
+    def wait(content: dict[str, Any]) -> None:
+        all_cpu(content)
+        content["roles"][0]["cpu"].update(main_wait_ns=3_500_000, main_turns=50)
+
+    finding = CHECKS["machine-saturated"](report(wait)(sound))
+    assert finding is not None
+    assert f"a ready thread of the {sound.report['roles'][0]['name']} waited 0.07 ms" in finding.detail
+
+
 def test_every_audit_has_a_fault_and_an_explanation() -> None:
     assert {name for name, _ in FAULTS} == set(CHECKS)
     assert all(check.meaning.endswith(".") and check.check.__doc__ for check in AUDITS)

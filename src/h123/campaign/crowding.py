@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from h123.results import longest_waiting
+
 LATENESS_LIMIT_NS = 500_000
 """99th percentile of the link's lateness, either direction: a sixtieth of the 30 ms round trip of `medium`. Alone, on
 two processors, 0.1 to 0.2 ms were measured."""
@@ -31,14 +33,12 @@ def _lateness(report: dict[str, Any]) -> str | None:
 
 
 def _waiting(report: dict[str, Any]) -> str | None:
-    cpus = [(role["cpu"], role["name"]) for role in report["roles"] if role.get("cpu")]
-    means = [(cpu["main_wait_ns"] / cpu["main_turns"], role) for cpu, role in cpus if cpu.get("main_turns")]
-    worst, role = max(means, default=(0, ""))
-    if worst <= WAITING_LIMIT_NS:
+    found = longest_waiting(report)
+    if found is None or found.mean_ns <= WAITING_LIMIT_NS:
         return None
     return (
-        f"beside other trials, a ready thread of the {role} waited {worst / 1e6:.2f} ms for a processor on average, "
-        f"more than {WAITING_LIMIT_NS / 1e6:g} ms"
+        f"beside other trials, a ready thread of the {found.role} waited {found.mean_ns / 1e6:.2f} ms for a processor "
+        f"on average, more than {WAITING_LIMIT_NS / 1e6:g} ms"
     )
 
 

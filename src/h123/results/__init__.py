@@ -9,6 +9,7 @@ from h123.results.metrics import METRICS, PROCESSOR_METRICS
 from h123.results.repetition import Repetition, compare_executions
 from h123.results.samples import ingest
 from h123.results.tables import connect
+from h123.results.waiting import longest_waiting
 
 __all__ = [
     "METRICS",
@@ -22,5 +23,6 @@ __all__ = [
     "import_samples",
     "ingest",
     "load_attempts",
+    "longest_waiting",
     "machine_facts",
 ]

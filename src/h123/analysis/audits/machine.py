@@ -6,7 +6,7 @@ from scipy.stats import binom
 
 from h123.analysis.audits.finding import Audit, Finding, none_of
 from h123.analysis.audits.path import direction
-from h123.results import Attempt
+from h123.results import Attempt, longest_waiting
 
 CLIENT_LIMIT = 0.9
 """Of one processor."""
@@ -39,7 +39,10 @@ def machine_saturated(attempt: Attempt) -> Finding | None:
     if machine["wall_ns"] < SHORTEST_RUN_NS or not machine["cpus"]:
         return None
     share = machine["busy_ns"] / (machine["wall_ns"] * machine["cpus"])
-    return Finding(share < MACHINE_LIMIT, share, MACHINE_LIMIT, f"all {machine['cpus']} processors {share:.0%} busy")
+    detail = f"all {machine['cpus']} processors {share:.0%} busy"
+    if waiting := longest_waiting(attempt.report):
+        detail += f"; a ready thread of the {waiting.role} waited {waiting.mean_ns / 1e6:.2f} ms for one on average"
+    return Finding(share < MACHINE_LIMIT, share, MACHINE_LIMIT, detail)
 
 
 def loss_off(attempt: Attempt) -> Finding | None:
@@ -118,13 +121,15 @@ AUDITS = [
     ),
     Audit(
         "machine-saturated",
-        "The machine has processor time to spare. Where it has not, request times include waiting for a processor. "
+        "The machine has processor time to spare. Where it has not, request times include waiting for a processor: the "
+        "mean wait tells how much, and is short where the time went to programs of lower priority. "
         "Under the virtual clock there is nothing to check: no request waits for one.",
         machine_saturated,
     ),
     Audit(
         "loss-off",
-        "The link lost about as many packets as configured. By chance alone one direction in a thousand fails this.",
+        "The link lost about as many packets as configured. By chance alone one direction in a thousand fails this; "
+        "trials of a block on one network share the link's random sequence, so they fail it together.",
         loss_off,
     ),
     Audit(
