@@ -116,8 +116,8 @@ def rate(folder: Path, profile: Profile) -> Row:
 
 
 def burst(folder: Path, profile: Profile) -> Row:
-    """What a queue admits of half as much again as it holds, sent before the first packet is through."""
-    plan = udp.burst(profile.queue_packets * 3 // 2)
+    """What a queue admits of a quarter more than it holds, sent before the first packet is through."""
+    plan = udp.burst(profile.queue_packets * 5 // 4)
     lost = [udp.send(folder / kind, kind, profile, plan).lost() for kind in KINDS]
     delivered = [str(len(plan) - len(each)) for each in lost]
     met = lost[0] == lost[1] == set(range(profile.queue_packets, len(plan)))
