@@ -27,13 +27,14 @@ test-all: test ## also the long and heavy ones
 	@cd subjects/go-rest && go vet ./... && go test ./...
 	@PYTHONPATH=src $(PY) -m pytest -m heavy
 
-bench: setup ## the figures the documentation states: link accuracy, virtual clock, overhead, analysis speed
+bench: setup ## the figures the documentation states: link accuracy, virtual clock, overhead, lanes, analysis speed
 	@status=0; \
 	./h123 lab bench || status=1; \
 	./h123 install virtual-kernel && PYTHONPATH=src $(PY) bench/link_accuracy || status=1; \
 	PYTHONPATH=src $(PY) bench/virtual.py || status=1; \
 	PYTHONPATH=src $(PY) bench/analyse.py || status=1; \
 	PYTHONPATH=src $(PY) bench/overhead.py || status=1; \
+	PYTHONPATH=src $(PY) bench/lanes.py || status=1; \
 	exit $$status
 
 lint: setup $(VENV)/dev.stamp ## ruff, mypy, clippy, rustfmt, gofmt, go vet

@@ -1,4 +1,4 @@
-"""What lanes save and what they do to results: `python bench/lanes.py [N]`, about 3 minutes (N lanes, 4 by default).
+"""What lanes save and what they do to results: `python bench/lanes.py [N]`, about 10 minutes (N lanes, 12 by default).
 
 Runs each block of bench/lanes.yaml twice in turn, one trial after the other and N at once, with the same link seeds.
 Prints the time both took, and the ratio of latencies with lanes / without, by block over all treatments, with its exact
@@ -23,7 +23,7 @@ BLOCKS, MARGIN = 6, 0.05
 
 
 def main(arguments: list[str]) -> int:
-    lanes = int(arguments[0]) if arguments else 4
+    lanes = int(arguments[0]) if arguments else 12
     with tempfile.TemporaryDirectory() as folder:
         alone, together = Path(folder) / "alone", Path(folder) / "together"
         for block in range(1, BLOCKS + 1):

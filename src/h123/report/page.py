@@ -11,6 +11,7 @@ from h123.errors import UserError
 from h123.report import claims, evidence, parts, published, words
 from h123.report.averages import averages_figures
 from h123.report.drawing import Figure, inline, save
+from h123.report.gist import gist
 from h123.report.parts import parts_figure
 from h123.report.printed import PrintedTable, nothing_printed, printed_side, printed_table, side_beside
 from h123.report.printed_figure import printed_figure
@@ -117,6 +118,7 @@ def _content(
         "verdicts": verdicts,
         "created": folder.created,
         "answers": headline(comparisons),
+        "gist": gist(headline(comparisons)),
         "comparisons": comparisons,
         "twins": [c for c in verdicts["comparisons"] if c["twin"]],
         "doubts": _doubts(verdicts),

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from h123.report import claims, published
+from h123.report.gist import ENOUGH_TO_READ, gist
 from h123.report.parts import terminal_lines as parts_lines
 from h123.report.words import cell_name, level, metric, percent, ratio, sentence, verdict_word
 
@@ -19,11 +20,14 @@ def print_summary(verdicts: Mapping[str, Any], console: Console) -> None:
     """Print verdicts.json for a person."""
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
     console.print(Text(verdicts["question"], style="bold"))
-    for comparison in headline(comparisons):
+    answers = headline(comparisons)
+    for verdict, said in gist(answers):
+        console.print(Text(f"  {said}", style=_STYLES[verdict]))
+    for comparison in answers if len(answers) <= ENOUGH_TO_READ else ():
         console.print(Text(f"  {sentence(comparison, verdicts['margin'])}", style=_STYLES[comparison["verdict"]]))
         if comparison["note"]:
             console.print(Text(f"    {comparison['note']}", style="dim"))
-    for line in parts_lines(verdicts["parts"], headline(comparisons)) if verdicts["parts"] else ():
+    for line in parts_lines(verdicts["parts"], answers) if verdicts["parts"] else ():
         console.print(line, highlight=False, markup=False)
     for cell, members in groupby(comparisons, key=lambda c: c["cell"]):
         console.print(Text(f"\n{cell_name(cell)}".rstrip(), style="bold"))
