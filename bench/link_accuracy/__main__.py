@@ -1,4 +1,4 @@
-"""Is the lab's link a faithful one? `python bench/link_accuracy`: about ten minutes; prints the table of
+"""Is the lab's link a faithful one? `python bench/link_accuracy`: five minutes or more; prints the table of
 docs/link-accuracy.md.
 
 The lab's link and the kernel's own netem make the same paths, in the same virtual kernel, and the same programs use
