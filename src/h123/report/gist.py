@@ -1,5 +1,6 @@
 """The gist of many answers: one sentence for each verdict and pair, with the levels at which it holds."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ def gist(answers: Sequence[Row]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for asked in dict.fromkeys((a["metric"], a["a"], a["b"]) for a in answers):
         about = [a for a in answers if (a["metric"], a["a"], a["b"]) == asked]
-        verdicts = sorted({a["verdict"] for a in about}, key=lambda v: -sum(a["verdict"] == v for a in about))
+        verdicts = [verdict for verdict, _ in Counter(a["verdict"] for a in about).most_common()]
         found += [(verdict, _sentence(verdict, about)) for verdict in verdicts]
     return found
 
