@@ -1,4 +1,4 @@
-"""What lanes save and what they do to results: `python bench/lanes.py [N]`, about 12 minutes (N lanes, 10 by default).
+"""What lanes save and what they do to results: `python bench/lanes.py [N]`, about 9 minutes (N lanes, 10 by default).
 
 Runs each block of bench/lanes.yaml twice in turn, one trial after the other and N at once, with the same link seeds.
 Prints the time both took, and the ratio of latencies with lanes / without, by block over the treatments of each network
@@ -20,7 +20,7 @@ from typing import Any
 from h123.analysis.estimate import hodges_lehmann
 
 ROOT = Path(__file__).resolve().parents[1]
-BLOCKS, MARGIN = 16, 0.05
+BLOCKS, MARGIN = 10, 0.05
 
 
 def main(arguments: list[str]) -> int:
