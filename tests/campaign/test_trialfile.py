@@ -4,20 +4,26 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from catalogue.small import MANIFEST, small
 from h123.campaign.certificate import Certificate
 from h123.campaign.trialfile import write_trial_files
-from h123.catalogue import catalogue
+from h123.catalogue import Subject, block_file, catalogue, files_folder
 from h123.study import Parameters, PlannedTrial, load_network
 
 NETWORKS = {name: load_network(name) for name in ("lan", "medium", "egress-poor")}
 CERTIFICATE = Certificate(ca=Path("/ca.pem"), cert=Path("/cert.pem"), key=Path("/key.pem"))
 
 
-def files(folder: Path, **changes: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """trial.json and workload.json of a trial."""
+def files(
+    folder: Path, subjects: dict[str, Subject] | None = None, **changes: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """trial.json and workload.json of a trial, with `subjects` besides the project's own."""
     basis = {"protocol": "h2", "server": "go-rest", "client": "go", "network": "medium", "size": "2MB"}
     trial = PlannedTrial("b01-t01", 1, 1, {}, False, Parameters.model_validate({**basis, **changes}), 7)
-    write_trial_files(folder, trial, NETWORKS, catalogue(), CERTIFICATE, check=True)
+    known = {**catalogue(), **(subjects or {})}
+    write_trial_files(folder, trial, NETWORKS, known, CERTIFICATE, check=True)
     trial_file, workload = ((folder / name).read_text() for name in ("trial.json", "workload.json"))
     return json.loads(trial_file), json.loads(workload)
 
@@ -69,3 +75,29 @@ def test_the_port_is_the_servers_and_the_clients(tmp_path: Path) -> None:
     assert workload["port"] == 4442
     assert role(trial, "server")["ready"]["tcp"] == [4442]
     assert option(role(trial, "server")["command"], "--port") == "4442"
+
+
+PROXY = MANIFEST.replace('"{cert}", "{key}"', '"{upstream}", "{files}", "{block}"')
+
+
+@pytest.mark.parametrize("port", [4443, 8080])
+def test_a_server_that_passes_requests_on_has_an_origin_in_its_host(tmp_path: Path, port: int) -> None:
+    trial, _ = files(tmp_path, {"small": small(tmp_path, PROXY)}, server="small", port=port)
+    assert [role["name"] for role in trial["roles"]] == ["origin", "server", "client"]
+    assert trial["hosts"] == ["client", "server"]
+    origin = role(trial, "origin")
+    assert origin["host"] == "server"
+    listens = origin["ready"]["tcp"][0]
+    assert listens != port
+    assert option(origin["command"], "--port") == str(listens)
+    upstream = f"{option(origin['command'], '--address')}:{listens}"
+    assert role(trial, "server")["command"][3:] == [upstream, str(files_folder()), str(block_file()), "cubic"]
+
+
+def test_qlog_files_go_to_the_trials_folder_where_there_are_any(tmp_path: Path) -> None:
+    for protocol, asked, given in (("h3", True, "qlog"), ("h3", False, ""), ("h2", True, "")):
+        folder = tmp_path / f"{protocol}-{asked}"
+        folder.mkdir()
+        trial, _ = files(folder, protocol=protocol, qlog=asked)
+        assert option(role(trial, "server")["command"], "--qlog") == given
+        assert (folder / "qlog").is_dir() == asked

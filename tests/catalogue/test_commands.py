@@ -6,7 +6,17 @@ from pathlib import Path
 import pytest
 
 from catalogue.small import MANIFEST, small
-from h123.catalogue import Role, backend_command, check_supported, client_command, prefix, server_command
+from h123.catalogue import (
+    Role,
+    backend_command,
+    check_metrics,
+    check_supported,
+    client_command,
+    origin_command,
+    prefix,
+    server_command,
+    server_uses,
+)
 from h123.errors import UserError
 
 
@@ -18,6 +28,9 @@ class Demand:
     rate: float | None = None
     store: str = "memory"
     clock: str = "wall"
+    connections: str | int = "shared"
+    cold: bool = False
+    qlog: bool = False
 
 
 def test_placeholders_are_filled_in(tmp_path: Path) -> None:
@@ -46,11 +59,29 @@ def test_a_backend_is_started_with_its_address(tmp_path: Path) -> None:
     assert command == [f"{prefix(subject)}/serve", "10.1.0.6", "4443"]
 
 
+def test_an_origin_is_started_with_its_address(tmp_path: Path) -> None:
+    origin = '[origin]\ncommand = ["{prefix}/serve", "{address}", "{port}"]\n'
+    subject = small(tmp_path, MANIFEST.replace("{congestion}", "{upstream}") + origin)
+    check_supported(subject, "origin", Demand(protocol="h9", store="gcs"))
+    assert origin_command(subject, address="127.0.0.1", port=8080) == [f"{prefix(subject)}/serve", "127.0.0.1", "8080"]
+    assert server_uses(subject, "upstream")
+    assert not server_uses(subject, "files")
+
+
+def test_placeholders_of_bodies_and_logs_are_filled_in(tmp_path: Path) -> None:
+    subject = small(tmp_path, MANIFEST.replace('"{cert}", "{key}"', '"{block}", "{files}", "{upstream}", "{qlog}"'))
+    values = {"block": "/b", "files": "/f", "upstream": "127.0.0.1:1", "qlog": ""}
+    command = server_command(subject, address="a", port=1, protocol="h3", congestion="reno", **values)
+    assert command[3:] == ["/b", "/f", "127.0.0.1:1", "", "reno"]
+
+
 SUPPORTED: list[tuple[Role, Demand]] = [
     ("server", Demand()),
     ("client", Demand(method="POST")),
     ("server", Demand(congestion="bbr")),
     ("server", Demand(protocol="h3", congestion="reno")),
+    ("server", Demand(qlog=True)),  # no QUIC, so no log to miss
+    ("client", Demand(cold=True, connections=3)),
 ]
 
 
@@ -67,6 +98,7 @@ REFUSED: list[tuple[Role, Demand, list[str]]] = [
     ("server", Demand(store="gcs"), ["server", "store gcs", "supports memory"]),
     ("backend", Demand(store="gcs"), ["small has no backend"]),
     ("server", Demand(clock="virtual"), ["server", "clock virtual", "supports wall"]),
+    ("server", Demand(protocol="h3", qlog=True), ["server", "no qlog", "`qlog`"]),
 ]
 
 
@@ -76,6 +108,43 @@ def test_refused(tmp_path: Path, role: Role, demand: Demand, said: list[str]) ->
         check_supported(small(tmp_path), role, demand)
     for words in ["small", *said]:
         assert words in refused.value.message
+
+
+LIMITED = MANIFEST.replace(
+    'methods = ["GET", "POST"]', 'methods = ["GET"]\ncold = false\nconnections = ["shared", "number"]\nttfb = true', 1
+)
+
+
+@pytest.mark.parametrize(
+    ("demand", "said"),
+    [
+        (Demand(cold=True), ["no cold requests", "`cold: false`"]),
+        (Demand(connections="per-user"), ["connections per-user", "shared, number"]),
+    ],
+)
+def test_what_a_client_cannot_do_is_refused(tmp_path: Path, demand: Demand, said: list[str]) -> None:
+    subject = small(tmp_path, LIMITED)
+    check_supported(subject, "client", Demand(connections=2))
+    with pytest.raises(UserError) as refused:
+        check_supported(subject, "client", demand)
+    for words in said:
+        assert words in refused.value.message
+
+
+@pytest.mark.parametrize("metric", ["handshake", "cold_latency", "cold_ttfb"])
+def test_metrics_of_cold_requests_need_a_client_that_makes_them(tmp_path: Path, metric: str) -> None:
+    subject = small(tmp_path, LIMITED)
+    check_metrics(subject, ["latency", "goodput", "ttfb", "cpu"])
+    with pytest.raises(UserError, match=f"does not measure {metric}"):
+        check_metrics(subject, ["latency", metric])
+
+
+def test_time_to_first_byte_needs_a_client_that_tells_it(tmp_path: Path) -> None:
+    subject = small(tmp_path)
+    check_metrics(subject, ["latency", "handshake"])
+    for metric in ("ttfb", "cold_ttfb"):
+        with pytest.raises(UserError, match=f"does not measure {metric}"):
+            check_metrics(subject, [metric])
 
 
 def test_a_role_that_is_not_there(tmp_path: Path) -> None:

@@ -8,6 +8,17 @@ from catalogue.small import MANIFEST, small, write_small
 from h123.catalogue import catalogue, subject_names
 from h123.errors import UserError
 
+PARTS = """\
+[[parts]]
+name = "a"
+version = "1"
+licence = "MIT"
+
+[[parts]]
+name = "b"
+version = "2"
+"""
+
 BAD = [
     ('h123 = "subject/1"', 'h123 = "subject/9"', "", ["subject/1"]),
     ('name = "small"', 'name = "tiny"', ":2", ["'tiny'", "folder is 'small'"]),
@@ -24,6 +35,9 @@ BAD = [
     ('h2 = ["tcp"], h3 = ["udp"]}', 'h2 = ["tcp"]}', ":19", ["h3", "tcp or udp"]),
     ('h3 = ["udp"]}', 'h3 = ["quic"]}', ":19", ["'quic'", "tcp, udp"]),
     ("[client]", "[cleint]", ":21", ["unknown key 'cleint'", "did you mean client?"]),
+    ('h2"]\nmethods', 'h2"]\nconnections = ["many"]\nmethods', ":24", ["'many'", "shared, per-user, number"]),
+    ("[features]", f"{PARTS}licens = 'MIT'\n\n[features]", ":34", ["unknown key 'licens'", "did you mean licence?"]),
+    ("[features]", f"{PARTS}\n[features]", ":31", ["parts.1.licence", "missing"]),
 ]
 
 
@@ -38,8 +52,17 @@ def test_refused(tmp_path: Path, old: str, new: str, line: str, said: list[str])
 
 
 def test_no_role_at_all(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"\[server\], \[client\] or \[backend\]"):
+    with pytest.raises(UserError, match=r"\[server\], \[client\], \[backend\] or \[origin\]"):
         small(tmp_path, MANIFEST[: MANIFEST.index("[server]")])
+
+
+def test_what_a_catalogue_tells(tmp_path: Path) -> None:
+    parts = PARTS + 'licence = "BSD-3-Clause"\n'
+    subject = small(
+        tmp_path, MANIFEST.replace("[install]", 'note = "H1 only"\nparts_note = "go.mod"\n\n[install]') + parts
+    )
+    assert (subject.note, subject.parts_note) == ("H1 only", "go.mod")
+    assert [(part.name, part.licence) for part in subject.parts] == [("a", "MIT"), ("b", "BSD-3-Clause")]
 
 
 def test_the_folder_of_subjects_can_be_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,13 +13,12 @@ from h123.campaign.campaign import Campaign
 from h123.campaign.course import Attempts, Course, settled
 from h123.campaign.engine import Engine
 from h123.campaign.lanes import Lanes
+from h123.campaign.preparation import prepare_campaign
 from h123.campaign.progress import Display
-from h123.catalogue import Subject, catalogue, check_supported, install
 from h123.errors import UserError
 from h123.results import CampaignFolder, machine_facts
 from h123.results.folder import read_document
-from h123.study import Plan, PlannedTrial, Study, load_study, make_plan
-from h123.virtual import virtual_kernel
+from h123.study import PlannedTrial, Study, load_study, make_plan
 
 
 @dataclass
@@ -45,8 +44,7 @@ def start_campaign(
     """A new campaign of `study_file` in the folder `out`; what the study needs is installed first."""
     study = load_study(study_file).scaled(scale).clocked(clock)
     plan = make_plan(study, blocks=blocks, seed=seed, only=only)
-    subjects = _subjects(plan)
-    _prepare(plan, subjects, report)
+    subjects = prepare_campaign(plan, report)
     folder = CampaignFolder.create(
         out,
         study=study.resolved(),
@@ -72,8 +70,7 @@ def extend_campaign(out: Path, *, blocks: int | None, report: Callable[[str], No
     if blocks is not None and blocks < folder.blocks:
         raise UserError(f"{out} was planned with {folder.blocks} blocks; --blocks {blocks} would be fewer")
     plan = make_plan(study, blocks=blocks or folder.blocks, seed=folder.seed, only=folder.only)
-    subjects = _subjects(plan)
-    _prepare(plan, subjects, report)
+    subjects = prepare_campaign(plan, report)
     return Campaign(plan, subjects, folder)
 
 
@@ -134,22 +131,6 @@ def _take_up(campaign: Campaign) -> Attempts:
         folder.set_blocks(len(campaign.plan.blocks))
     folder.append({"event": "resume" if events else "campaign", "version": __version__, "trials": len(attempts)})
     return attempts
-
-
-def _subjects(plan: Plan) -> dict[str, Subject]:
-    """The subjects that the plan names."""
-    known = catalogue()
-    return {name: known[name] for trial in plan.trials() for name in trial.parameters.roles().values()}
-
-
-def _prepare(plan: Plan, subjects: dict[str, Subject], report: Callable[[str], None]) -> None:
-    if any(trial.parameters.clock == "virtual" for trial in plan.trials()):
-        virtual_kernel()  # refused now rather than at the first such trial
-    for trial in plan.trials():
-        for role, name in trial.parameters.roles().items():
-            check_supported(subjects[name], role, trial.parameters)
-    for subject in subjects.values():
-        install(subject, report)
 
 
 def _check_disk(campaign: Campaign, trials: list[PlannedTrial]) -> None:

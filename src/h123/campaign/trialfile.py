@@ -6,17 +6,40 @@ from pathlib import Path
 from typing import Any
 
 from h123.campaign.certificate import HOST_NAME, Certificate
-from h123.catalogue import Subject, backend_command, client_command, server_command
+from h123.catalogue import (
+    Role,
+    Subject,
+    backend_command,
+    block_file,
+    client_command,
+    files_folder,
+    origin_command,
+    server_command,
+    server_uses,
+)
 from h123.study import Network, Parameters, PlannedTrial
 
 CLIENT_ADDRESS, SERVER_ADDRESS = "10.1.0.1", "10.1.0.2"
 STORING_ADDRESS, BACKEND_ADDRESS = "10.1.0.5", "10.1.0.6"
 """Both ends of the link between the server and its backend."""
 BACKEND_PORT = 4443
+ORIGIN = "go"
+"""The subject that answers behind a server that only passes requests on."""
+ORIGIN_ADDRESS = "127.0.0.1"
 READY_TIMEOUT_NS = 10_000_000_000
 SEEDING_TIMEOUT_NS = 300_000_000_000
 """For a server that first puts an object into its backend, perhaps over a slow link."""
 STOP_TIMEOUT_NS = 3_000_000_000
+QLOG_FOLDER = "qlog"
+"""In the trial's folder."""
+
+
+def trial_roles(p: Parameters, subjects: Mapping[str, Subject]) -> dict[Role, str]:
+    """The subject in each role of a trial: those that the study names, and what stands behind the server."""
+    roles: list[tuple[Role, str]] = [*p.roles().items()]
+    if server_uses(subjects[p.server], "upstream"):
+        roles.append(("origin", ORIGIN))
+    return dict(roles)
 
 
 def write_trial_files(
@@ -29,6 +52,8 @@ def write_trial_files(
     check: bool,
 ) -> None:
     """Write trial.json and workload.json into `folder`, the trial's working directory."""
+    if trial.parameters.qlog:
+        (folder / QLOG_FOLDER).mkdir()
     workload = _workload(trial, certificate)
     _write(folder / "workload.json", workload)
     _write(folder / "trial.json", _trial(trial, networks, subjects, certificate, check=check))
@@ -45,6 +70,8 @@ def _trial(
     p = trial.parameters
     links = _links(p, networks)
     roles = [_server(p, subjects[p.server], certificate), _client(p, subjects[p.client])]
+    if "origin" in trial_roles(p, subjects):
+        roles.insert(0, _origin(p, subjects[ORIGIN]))
     if _stored(p):
         roles.insert(0, _backend(subjects[p.backend]))
     return {
@@ -91,7 +118,18 @@ def _links(p: Parameters, networks: Mapping[str, Network]) -> list[dict[str, Any
 
 def _backend(subject: Subject) -> dict[str, Any]:
     command = backend_command(subject, address=BACKEND_ADDRESS, port=BACKEND_PORT)
-    return _service("backend", command, tcp=[BACKEND_PORT], timeout_ns=READY_TIMEOUT_NS)
+    return _service("backend", "backend", command, tcp=[BACKEND_PORT], timeout_ns=READY_TIMEOUT_NS)
+
+
+def _origin_port(p: Parameters) -> int:
+    """Not the server's, or the origin would be taken for it."""
+    return 8080 if p.port != 8080 else 8081
+
+
+def _origin(p: Parameters, subject: Subject) -> dict[str, Any]:
+    port = _origin_port(p)
+    command = origin_command(subject, address=ORIGIN_ADDRESS, port=port)
+    return _service("origin", "server", command, tcp=[port], timeout_ns=READY_TIMEOUT_NS)
 
 
 def _server(p: Parameters, subject: Subject, certificate: Certificate) -> dict[str, Any]:
@@ -108,10 +146,15 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate) -> dict[s
         store=p.store,
         backend=f"{BACKEND_ADDRESS}:{BACKEND_PORT}" if _stored(p) else "",
         seed_bytes=p.size if seeding else 0,
+        block=block_file(),
+        files=files_folder(),
+        upstream=f"{ORIGIN_ADDRESS}:{_origin_port(p)}",
+        qlog=QLOG_FOLDER if p.qlog and p.protocol in subject.features.qlog else "",
     )
     assert subject.server is not None  # check_supported has seen to it
     listens = subject.server.listens[p.protocol]
     return _service(
+        "server",
         "server",
         command,
         tcp=[p.port] if "tcp" in listens else [],
@@ -121,11 +164,11 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate) -> dict[s
 
 
 def _service(
-    host: str, command: list[str], *, timeout_ns: int, tcp: Sequence[int] = (), udp: Sequence[int] = ()
+    name: str, host: str, command: list[str], *, timeout_ns: int, tcp: Sequence[int] = (), udp: Sequence[int] = ()
 ) -> dict[str, Any]:
-    """A role that runs throughout the trial, named after its host."""
+    """A role that runs throughout the trial."""
     return {
-        "name": host,
+        "name": name,
         "host": host,
         "kind": "service",
         "command": command,

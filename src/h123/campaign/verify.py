@@ -8,8 +8,8 @@ from pathlib import Path
 
 from h123.campaign.certificate import campaign_certificate
 from h123.campaign.engine import Engine
+from h123.campaign.preparation import prepare
 from h123.campaign.trialfile import SERVER_ADDRESS, write_trial_files
-from h123.catalogue import catalogue, check_supported, install
 from h123.errors import UserError
 from h123.results import CampaignFolder, Repetition, compare_executions, ingest
 from h123.study import PlannedTrial, Study, make_plan
@@ -85,12 +85,7 @@ def verify_trial(found: Verifiable, engine: Engine, report: Callable[[str], None
 def _prepare(folder: Path, found: Verifiable, report: Callable[[str], None]) -> None:
     """The trial's files anew, by the campaign's plan: the campaign may have been moved since."""
     folder.mkdir()
-    known, parameters = catalogue(), found.trial.parameters
-    subjects = {name: known[name] for name in parameters.roles().values()}
-    for role, name in parameters.roles().items():
-        check_supported(subjects[name], role, parameters)
-    for subject in subjects.values():
-        install(subject, report)
+    subjects = prepare([found.trial.parameters], report)
     certificate = campaign_certificate(found.folder.tls.resolve(), [SERVER_ADDRESS])
     write_trial_files(folder, found.trial, found.study.networks, subjects, certificate, check=True)
 

@@ -1,12 +1,16 @@
 """A subject's command lines, and whether it can do what a trial asks."""
 
+from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from h123.catalogue.install import prefix
-from h123.catalogue.subject import PLACEHOLDER, Backend, Client, Server, Subject
+from h123.catalogue.subject import PLACEHOLDER, Backend, Client, Origin, Server, Subject
 from h123.errors import UserError
 
-Role = Literal["server", "client", "backend"]
+Role = Literal["server", "client", "backend", "origin"]
+_Part = Server | Client | Backend | Origin
+_NEEDED = {"ttfb": ("ttfb",), "cold_ttfb": ("ttfb", "cold"), "cold_latency": ("cold",), "handshake": ("cold",)}
+"""What a client must be able to do for a metric."""
 
 
 class Demand(Protocol):
@@ -24,6 +28,12 @@ class Demand(Protocol):
     def clock(self) -> str: ...
     @property
     def rate(self) -> float | None: ...
+    @property
+    def connections(self) -> str | int: ...
+    @property
+    def cold(self) -> bool: ...
+    @property
+    def qlog(self) -> bool: ...
 
 
 def server_command(subject: Subject, **placeholders: object) -> list[str]:
@@ -41,31 +51,66 @@ def backend_command(subject: Subject, **placeholders: object) -> list[str]:
     return _filled(_part(subject, "backend").command, subject, placeholders)
 
 
+def origin_command(subject: Subject, **placeholders: object) -> list[str]:
+    """Command line of the origin; `placeholders` as in docs/contracts.md, without `prefix`."""
+    return _filled(_part(subject, "origin").command, subject, placeholders)
+
+
+def server_uses(subject: Subject, placeholder: str) -> bool:
+    """Whether the server's command line names `{placeholder}`."""
+    return subject.server is not None and f"{{{placeholder}}}" in " ".join(subject.server.command)
+
+
 def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
     """Raises UserError if the subject cannot play the role under these parameters, and says what it can."""
     part = _part(subject, role)
     if parameters.clock not in subject.features.clocks:
         raise _cannot(subject, role, "clock", parameters.clock, list(subject.features.clocks))
-    if not isinstance(part, Client) and parameters.store not in part.stores:
+    if isinstance(part, Server | Backend) and parameters.store not in part.stores:
         raise _cannot(subject, role, "store", parameters.store, list(part.stores))
-    if isinstance(part, Backend):
+    if isinstance(part, Backend | Origin):
         return
     if parameters.protocol not in part.protocols:
         raise _cannot(subject, role, "protocol", parameters.protocol, part.protocols)
     if parameters.method not in part.methods:
         raise _cannot(subject, role, "method", parameters.method, list(part.methods))
-    if isinstance(part, Client) and parameters.rate is not None and not part.open_loop:
-        raise UserError(f"subject {subject.name} as a client has no open loop: leave `rate` out of the study")
     offered = subject.features.congestion.get(parameters.protocol, "kernel")
     if offered != "kernel" and parameters.congestion not in offered:
         raise _cannot(subject, role, f"congestion for {parameters.protocol}", parameters.congestion, offered)
+    if isinstance(part, Client):
+        _check_client(subject, part, parameters)
+    # Other protocols have no such log, so there is none to miss.
+    elif parameters.qlog and parameters.protocol == "h3" and "h3" not in subject.features.qlog:
+        raise UserError(f"subject {subject.name} as a server writes no qlog files: leave `qlog` out of the study")
 
 
-def _part(subject: Subject, role: Role) -> Server | Client | Backend:
-    parts: dict[Role, Server | Client | Backend | None] = {
+def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
+    if parameters.rate is not None and not client.open_loop:
+        raise UserError(f"subject {subject.name} as a client has no open loop: leave `rate` out of the study")
+    if parameters.cold and not client.cold:
+        raise UserError(f"subject {subject.name} as a client makes no cold requests: write `cold: false` in the study")
+    way = parameters.connections if isinstance(parameters.connections, str) else "number"
+    if way not in client.connections:
+        raise _cannot(subject, "client", "connections", str(parameters.connections), list(client.connections))
+
+
+def check_metrics(subject: Subject, metrics: Sequence[str]) -> None:
+    """Raises UserError if a trial with the subject as the client has no value for one of these metrics."""
+    client = _part(subject, "client")
+    for metric in metrics:
+        if not all(getattr(client, ability) for ability in _NEEDED.get(metric, ())):
+            raise UserError(
+                f"subject {subject.name} as a client does not measure {metric}",
+                remedy=f"choose another client, or write `compare.families` that do not ask for {metric}",
+            )
+
+
+def _part(subject: Subject, role: Role) -> _Part:
+    parts: dict[Role, _Part | None] = {
         "server": subject.server,
         "client": subject.client,
         "backend": subject.backend,
+        "origin": subject.origin,
     }
     part = parts[role]
     if part is None:

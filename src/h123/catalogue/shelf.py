@@ -58,13 +58,17 @@ def _describe(path: Path, text: str, invalid: ValidationError) -> str:
 
 def _line(text: str, keys: list[str]) -> int | None:
     """Line of a key, or of its section, found by their names: tomllib keeps no positions."""
-    section, line = "", None
+    section: list[str] = []
+    line, listed = None, 0
     for number, written in enumerate(text.splitlines(), 1):
-        header = re.match(r"\[([a-z]+)\]", written)
+        header = re.match(r"(\[{1,2})([a-z]+)\]", written)
         if header:
-            section = header.group(1)
-            line = number if keys[:1] == [section] else line
-        key = [*([section] if section else []), written.partition("=")[0].strip()]
+            section = [header.group(2)]
+            if header.group(1) == "[[":  # only `parts` is a list
+                section.append(str(listed))
+                listed += 1
+            line = number if keys[: len(section)] == section else line
+        key = [*section, written.partition("=")[0].strip()]
         if key == keys[: len(key)]:
             return number
     return line

@@ -46,7 +46,8 @@ class Server(Strict):
     command: Annotated[
         Command,
         _known_placeholders(
-            {"prefix", "address", "port", "protocol", "cert", "key", "congestion", "store", "backend", "seed_bytes"}
+            {"prefix", "address", "port", "protocol", "cert", "key", "congestion", "qlog"}
+            | {"store", "backend", "seed_bytes", "block", "files", "upstream"}
         ),
     ]
     protocols: Annotated[list[Protocol], Field(min_length=1)]
@@ -73,6 +74,13 @@ class Backend(Strict):
     """Whose protocol it speaks."""
 
 
+class Origin(Strict):
+    """The subject as what stands behind a server that only passes requests on: all that servers answer, over HTTP/1.1
+    without TLS."""
+
+    command: Annotated[Command, _known_placeholders({"prefix", "address", "port"})]
+
+
 class Client(Strict):
     """The subject as a client."""
 
@@ -83,6 +91,12 @@ class Client(Strict):
     """Writes first_byte_ns."""
     open_loop: StrictBool = False
     """Can send at a given rate."""
+    cold: StrictBool = True
+    """Can make a cold request on each connection first, and tell when the connection was ready."""
+    connections: Annotated[list[Literal["shared", "per-user", "number"]], Field(min_length=1)] = Field(
+        default=["shared", "per-user", "number"]
+    )
+    """Ways in which it can spread users over connections."""
 
 
 class Features(Strict):
@@ -92,6 +106,20 @@ class Features(Strict):
     """By protocol: "kernel", whatever the lab sets, or those that the subject itself offers. Absent: not known."""
     clocks: list[Literal["wall", "virtual"]] = Field(default=["wall"])
     """Under which it has been seen to run; a program that waits by spinning stops the virtual one."""
+    resumption: list[Protocol] = Field(default=[])
+    """Where the server resumes TLS sessions."""
+    zero_rtt: list[Protocol] = Field(default=[])
+    """Where the server accepts a request in the first flight of a resumed session."""
+    qlog: list[Protocol] = Field(default=[])
+    """Where the server can write qlog files."""
+
+
+class Part(Strict):
+    """Something that others made and that the installation contains."""
+
+    name: str
+    version: str
+    licence: str
 
 
 class Subject(Strict):
@@ -104,16 +132,22 @@ class Subject(Strict):
     version: str
     home: str
     licence: str
+    note: str = ""
+    """What else a reader of the catalogue must know."""
     install: Install
     server: Server | None = None
     client: Client | None = None
     backend: Backend | None = None
+    origin: Origin | None = None
     features: Features = Features()
+    parts: list[Part] = Field(default=[])
+    parts_note: str = ""
+    """Where the parts are listed that are not named here."""
     folder: Path = Field(exclude=True)
     """Where its sources are."""
 
     @model_validator(mode="after")
     def _is_usable(self) -> "Subject":
-        if self.server is None and self.client is None and self.backend is None:
-            raise ValueError("a subject needs a [server], [client] or [backend] section, or several")
+        if not (self.server or self.client or self.backend or self.origin):
+            raise ValueError("a subject needs a [server], [client], [backend] or [origin] section, or several")
         return self

@@ -38,6 +38,8 @@ class Parameters(Strict):
     backend_network: str | None = None
     """Between server (a) and backend (b); None: a plain veth pair."""
     congestion: Literal["cubic", "reno", "bbr"] = "cubic"
+    qlog: StrictBool = False
+    """The server writes a log of its QUIC connections into the trial's folder."""
     clock: Literal["wall", "virtual"] = "wall"
     """wall: real time; virtual: time passes only while a virtual kernel waits, so that processing takes none."""
     method: Literal["GET", "POST"] = "GET"

@@ -19,15 +19,19 @@ const (
 
 const usage = `h123-go: the Go server and client of h123 (net/http, quic-go)
 
-  h123-go serve --address A --port P --protocol h1|h2|h3 --cert FILE --key FILE
-      Serves one protocol: GET /bytes/<n>, POST /upload, GET /health. Stops on SIGTERM.
+  h123-go serve --address A --port P --protocol h1|h2|h3 --cert FILE --key FILE --qlog FOLDER
+      Serves one protocol: GET /bytes/<n>, POST /upload, GET /health. Stops on SIGTERM. With h3, a qlog file of each
+      connection goes to FOLDER, unless that is empty.
+
+  h123-go origin --address A --port P
+      Serves the same over HTTP/1.1 without TLS, for a server that passes requests on.
 
   h123-go drive --workload FILE --samples FILE --facts FILE
       Runs a workload (JSON) against a server and writes one CSV row for every request,
       and the facts of its connections (JSON).
 
 Example, in two terminals:
-  h123-go serve --address 127.0.0.1 --port 4443 --protocol h3 --cert server.pem --key server.key
+  h123-go serve --address 127.0.0.1 --port 4443 --protocol h3 --cert server.pem --key server.key --qlog ""
   h123-go drive --workload workload.json --samples samples.csv --facts client.json
 
 Exit status: 0 done (failed requests are rows), 1 could not be done, 2 bad arguments or workload,
@@ -45,13 +49,15 @@ func Run(arguments []string, stderr io.Writer, storage Storage) int {
 	switch command {
 	case "serve":
 		err = serve(arguments[1:], stderr, storage)
+	case "origin":
+		err = serveOrigin(arguments[1:], stderr)
 	case "drive":
 		err = drive(arguments[1:], stderr)
 	case "help", "-h", "-help", "--help":
 		fmt.Fprint(stderr, usage)
 		return exitDone
 	default:
-		err = failure{exitBadInput, fmt.Errorf("unknown command %q: it is serve or drive (see h123-go --help)", command)}
+		err = failure{exitBadInput, fmt.Errorf("unknown command %q: it is serve, origin or drive (see h123-go --help)", command)}
 	}
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return exitDone

@@ -1,9 +1,10 @@
 package peer
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"sync"
@@ -12,11 +13,14 @@ import (
 // maxBody bounds what /bytes/<n> serves.
 const maxBody = 16 << 30
 
-// block is what every body is made of, repeated: random, so that nothing on the way can compress it, and always
-// the same, so that a body can be checked.
+// block is what every body is made of, repeated: nothing on the way can compress it, and any program can make it, to
+// serve it or to check it. It is the digests of "h123" followed by a counter.
 var block = func() []byte {
-	data := make([]byte, 64<<10)
-	_, _ = rand.NewChaCha8([32]byte{'h', '1', '2', '3'}).Read(data)
+	data := make([]byte, 0, 64<<10)
+	for counter := range uint32(cap(data) / sha256.Size) {
+		digest := sha256.Sum256(binary.BigEndian.AppendUint32([]byte("h123"), counter))
+		data = append(data, digest[:]...)
+	}
 	return data
 }()
 

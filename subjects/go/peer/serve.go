@@ -42,6 +42,7 @@ func serve(arguments []string, stderr io.Writer, storage Storage) error {
 	wanted := flags.String("protocol", "", "h1, h2 or h3: the only one spoken on this port")
 	certificate := flags.String("cert", "", "certificate chain, PEM `file`")
 	key := flags.String("key", "", "its private key, PEM `file`")
+	folder := flags.String("qlog", "", "where h3 writes a qlog file for each connection; empty for none")
 	open := func(context.Context) (Store, error) { return nil, nil }
 	if storage != nil {
 		open = storage(flags)
@@ -65,22 +66,49 @@ func serve(arguments []string, stderr io.Writer, storage Storage) error {
 	if err != nil {
 		return err
 	}
-	running, err := start(p, endpoint, config, routes(store))
+	logs := &qlogs{folder: *folder}
+	running, err := start(p, endpoint, config, routes(store), logs)
 	if err != nil {
 		return err
 	}
+	defer logs.finish()
 	fmt.Fprintf(stderr, "h123-go: serving %s on %s\n", p, running.address)
+	return running.until(ctx)
+}
+
+// serveOrigin is the command `origin`: what a server passes requests on to that cannot answer them itself. It speaks
+// HTTP/1.1 without TLS.
+func serveOrigin(arguments []string, stderr io.Writer) error {
+	flags := flag.NewFlagSet("origin", flag.ContinueOnError)
+	address := flags.String("address", "", "IP address to listen on")
+	port := flags.Uint("port", 0, "TCP port to listen on, 0 for any that is free")
+	if err := parse(flags, arguments, stderr); err != nil {
+		return err
+	}
+	ctx, release := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer release()
+	endpoint := net.JoinHostPort(*address, strconv.FormatUint(uint64(*port), 10))
+	running, err := start(h1, endpoint, nil, routes(nil), nil)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "h123-go: serving as the origin on %s\n", running.address)
+	return running.until(ctx)
+}
+
+// until serves until ctx ends, and then stops.
+func (s *service) until(ctx context.Context) error {
 	select {
-	case err := <-running.ended:
-		return fmt.Errorf("the server on %s ended by itself: %w", endpoint, err)
+	case err := <-s.ended:
+		return fmt.Errorf("the server on %s ended by itself: %w", s.address, err)
 	case <-ctx.Done():
-		running.stop()
+		s.stop()
 		return nil
 	}
 }
 
-// start listens on endpoint and serves one protocol there.
-func start(p protocol, endpoint string, config *tls.Config, handler http.Handler) (*service, error) {
+// start listens on endpoint and serves one protocol there; without TLS if there is no configuration of it.
+func start(p protocol, endpoint string, config *tls.Config, handler http.Handler, logs *qlogs) (*service, error) {
 	end := make(chan error, 1)
 	if p == h3 {
 		socket, err := net.ListenPacket("udp", endpoint)
@@ -88,6 +116,8 @@ func start(p protocol, endpoint string, config *tls.Config, handler http.Handler
 			return nil, listenError(endpoint, err)
 		}
 		quic := quicConfig(serverHandshakeTime, maxStreams)
+		quic.Allow0RTT = true
+		quic.Tracer = logs.tracer()
 		server := &http3.Server{Handler: handler, TLSConfig: config, QUICConfig: quic}
 		go func() { end <- server.Serve(socket) }()
 		return &service{server, socket.LocalAddr(), end}, nil
@@ -101,7 +131,11 @@ func start(p protocol, endpoint string, config *tls.Config, handler http.Handler
 		return nil, listenError(endpoint, err)
 	}
 	server := &http.Server{Handler: handler, TLSConfig: config, Protocols: only(p), HTTP2: http2Config()}
-	go func() { end <- server.ServeTLS(listener, "", "") }()
+	if config == nil {
+		go func() { end <- server.Serve(listener) }()
+	} else {
+		go func() { end <- server.ServeTLS(listener, "", "") }()
+	}
 	return &service{server, listener.Addr(), end}, nil
 }
 

@@ -5,10 +5,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -78,6 +82,42 @@ func TestServesBytes(t *testing.T) {
 	})
 }
 
+// TestBlock holds the block against its digest, which docs/contracts.md states: other programs make it too.
+func TestBlock(t *testing.T) {
+	digest := sha256.Sum256(block)
+	if got := hex.EncodeToString(digest[:]); len(block) != 65_536 || got != "51701f62987c025c65dffc5728b4a3d1d10d50e6e1251608096c3454c21aa5a1" {
+		t.Errorf("%d bytes with the digest %s", len(block), got)
+	}
+}
+
+// TestOrigin speaks to the origin as a proxy does: without TLS, over one connection.
+func TestOrigin(t *testing.T) {
+	t.Parallel()
+	command := self("origin", "--address", "127.0.0.1", "--port", "0")
+	_, address, _ := strings.Cut(firstLine(t, command), "serving as the origin on ")
+	transport := &http.Transport{MaxConnsPerHost: 1}
+	defer transport.CloseIdleConnections()
+	for path, want := range map[string][]byte{"/health": []byte("ok\n"), "/bytes/70000": slices.Concat(block, block[:70000-len(block)])} {
+		response, err := (&http.Client{Transport: transport}).Get("http://" + address + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		if err != nil || response.StatusCode != 200 || !bytes.Equal(data, want) {
+			t.Errorf("%s: %s, %d bytes, %v", path, response.Status, len(data), err)
+		}
+	}
+	response, err := (&http.Client{Transport: transport}).Post("http://"+address+"/upload", "", bytes.NewReader(make([]byte, 100_000)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if data, _ := io.ReadAll(response.Body); string(data) != "100000" {
+		t.Errorf("upload: %s, %q", response.Status, data)
+	}
+}
+
 func TestTakesUploads(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, p protocol) {
 		c := serveProcess(t, p).connect(t)
@@ -88,6 +128,28 @@ func TestTakesUploads(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestWritesQlog(t *testing.T) {
+	t.Parallel()
+	certificate, key := identity(t)
+	folder := t.TempDir()
+	command := self("serve", "--address", "127.0.0.1", "--port", "0", "--protocol", "h3", "--cert", certificate, "--key", key,
+		"--qlog", folder)
+	_, address, _ := strings.Cut(firstLine(t, command), "serving h3 on ")
+	served{h3, portOf(t, address), certificate, command}.connect(t).ask(t, "GET", "/bytes/100000", nil)
+	_ = command.Process.Signal(syscall.SIGTERM) // while the connection lasts
+	if err := command.Wait(); err != nil {
+		t.Error(err)
+	}
+	logs, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil || len(logs) != 1 {
+		t.Fatalf("%d logs, %v", len(logs), err)
+	}
+	data, err := os.ReadFile(logs[0])
+	if sent := bytes.Count(data, []byte("packet_sent")); err != nil || sent < 70 || !bytes.HasSuffix(data, []byte("}\n")) {
+		t.Errorf("%d packets sent in %d bytes, %v", sent, len(data), err)
+	}
 }
 
 func TestStopsPromptly(t *testing.T) {
@@ -141,7 +203,7 @@ func TestRefusesToServe(t *testing.T) {
 	for _, p := range everyProtocol {
 		holder := serveProcess(t, p)
 		status, said := execute(t, "serve", "--address", "127.0.0.1", "--port", strconv.Itoa(holder.port),
-			"--protocol", string(p), "--cert", certificate, "--key", key)
+			"--protocol", string(p), "--cert", certificate, "--key", key, "--qlog", "")
 		if status != 1 || !strings.Contains(said, "the port is in use") || strings.Count(said, "\n") != 1 {
 			t.Errorf("%s, port in use: exit %d, %s", p, status, said)
 		}
@@ -156,12 +218,12 @@ func TestRefusesToServe(t *testing.T) {
 		{"h2", key, 1, "cannot load the certificate"},
 	} {
 		status, said := execute(t, "serve", "--address", "127.0.0.1", "--port", "1", "--protocol", c.protocol,
-			"--cert", c.certificate, "--key", key)
+			"--cert", c.certificate, "--key", key, "--qlog", "")
 		if status != c.status || !strings.Contains(said, c.says) || strings.Count(said, "\n") != 1 {
 			t.Errorf("%v: exit %d, %s", c, status, said)
 		}
 	}
-	for _, arguments := range [][]string{{}, {"sing"}, {"serve"}, {"serve", "--port", "x"}, {"drive", "--loud"}} {
+	for _, arguments := range [][]string{{}, {"sing"}, {"serve"}, {"serve", "--port", "x"}, {"origin"}, {"drive", "--loud"}} {
 		if status, said := execute(t, arguments...); status != 2 || said == "" {
 			t.Errorf("%v: exit %d, %s", arguments, status, said)
 		}

@@ -119,21 +119,29 @@ type served struct {
 func serveProcess(t *testing.T, p protocol) served {
 	t.Helper()
 	certificate, key := identity(t)
-	command := self("serve", "--address", "127.0.0.1", "--port", "0", "--protocol", string(p), "--cert", certificate, "--key", key)
-	says, err := command.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
-	line, _ := bufio.NewReader(says).ReadString('\n')
-	address, serves := strings.CutPrefix(strings.TrimSpace(line), "h123-go: serving "+string(p)+" on ")
+	command := self("serve", "--address", "127.0.0.1", "--port", "0", "--protocol", string(p), "--cert", certificate, "--key", key,
+		"--qlog", "")
+	line := firstLine(t, command)
+	address, serves := strings.CutPrefix(line, "h123-go: serving "+string(p)+" on ")
 	if !serves {
 		t.Fatalf("the server said %q", line)
 	}
 	return served{p, portOf(t, address), certificate, command}
+}
+
+// firstLine starts a server that ends with the test and returns the first line that it says.
+func firstLine(t *testing.T, server *exec.Cmd) string {
+	t.Helper()
+	says, err := server.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
+	line, _ := bufio.NewReader(says).ReadString('\n')
+	return strings.TrimSpace(line)
 }
 
 // serveHandler serves a handler of the test's own, through the server that `serve` uses.
@@ -144,7 +152,7 @@ func serveHandler(t *testing.T, p protocol, handler http.Handler) served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	running, err := start(p, "127.0.0.1:0", config, handler)
+	running, err := start(p, "127.0.0.1:0", config, handler, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

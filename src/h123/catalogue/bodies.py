@@ -1,0 +1,45 @@
+"""What servers serve, as files, for those that do not make it up themselves."""
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from h123.installing import alone
+from h123.paths import cache_folder
+
+BLOCK_BYTES = 65_536
+_DIGEST_BYTES = 32
+
+
+def block() -> bytes:
+    """What every body is made of, repeated and cut (docs/contracts.md, section 4)."""
+    counters = range(BLOCK_BYTES // _DIGEST_BYTES)
+    return b"".join(hashlib.sha256(b"h123" + counter.to_bytes(4, "big")).digest() for counter in counters)
+
+
+def block_file() -> Path:
+    """The file that holds the block, once `make_bodies` has run."""
+    return files_folder() / "block"
+
+
+def files_folder() -> Path:
+    """The folder that holds `bytes/<n>` for every size n that `make_bodies` has been asked for."""
+    return cache_folder().resolve() / "bodies"
+
+
+def make_bodies(sizes: Iterable[int]) -> None:
+    """Puts the block and bodies of these sizes into the cache, unless they are there; each whole or not at all."""
+    wanted = {block_file(): BLOCK_BYTES, **{files_folder() / f"bytes/{size}": size for size in sizes}}
+    with alone(files_folder(), lambda _: None):
+        for path, size in wanted.items():
+            if not path.is_file() or path.stat().st_size != size:
+                _write(path, size)
+
+
+def _write(path: Path, size: int) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial, piece = path.with_name(f"{path.name}.partial"), block()
+    with partial.open("wb") as file:
+        for at in range(0, size, BLOCK_BYTES):
+            file.write(piece[: size - at])
+    partial.rename(path)

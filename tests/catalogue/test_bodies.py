@@ -1,0 +1,39 @@
+"""Bodies as files: by the contract's formula, made once, each whole or not at all."""
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from h123.catalogue import block_file, files_folder, make_bodies
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("H123_CACHE", str(tmp_path))
+
+
+def test_the_block_is_the_contracts() -> None:
+    make_bodies([])
+    digest = hashlib.sha256(block_file().read_bytes()).hexdigest()
+    assert digest == "51701f62987c025c65dffc5728b4a3d1d10d50e6e1251608096c3454c21aa5a1"
+    assert block_file().stat().st_size == 65_536
+
+
+@pytest.mark.parametrize("size", [0, 1, 65_536, 200_001])
+def test_a_body_is_the_block_repeated_and_cut(size: int) -> None:
+    make_bodies([size])
+    block = block_file().read_bytes()
+    assert (files_folder() / f"bytes/{size}").read_bytes() == (block * 4)[:size]
+
+
+def test_what_is_whole_is_left_alone_and_what_is_not_is_made_again() -> None:
+    make_bodies([10, 20])
+    whole, half = (files_folder() / f"bytes/{size}" for size in (10, 20))
+    os.utime(whole, (0, 0))
+    half.write_bytes(b"half")
+    make_bodies([10, 20])
+    assert whole.stat().st_mtime == 0
+    assert half.stat().st_size == 20
+    assert sorted(path.name for path in whole.parent.iterdir()) == ["10", "20"]
