@@ -86,12 +86,12 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
     if client.open_loop:
         opened = asked(method=method, size=1000, users=4, requests=10, rate=50.0, cold=False)
         yield Assignment("open loop, 50 requests a second", opened, DISTANT)
-    failing = asked(method=method, size=1000, users=2, requests=2, cold=False, timeout=2000 * _MS)
+    failing = asked(method=method, size=1000, users=2, requests=2, cold=False, timeout="2s")
     yield Assignment("a path that is not there", failing, expected="not found", path="/nothing-here")
     yield Assignment("a server that is not there", failing, expected="refused", port=NOBODY_LISTENS)
-    silent = asked(method=method, size=1000, requests=1, cold=False, timeout=1000 * _MS)
+    silent = asked(method=method, size=1000, requests=1, cold=False, timeout="1s")
     yield Assignment("a link that is dead", silent, DEAD, expected="timeout")
-    endless = asked(method=method, size=1_000_000, requests=1, cold=False, timeout=2000 * _MS)
+    endless = asked(method=method, size=1_000_000, requests=1, cold=False, timeout="2s")
     yield Assignment("a body that does not end in time", endless, SLOW, expected="timeout")
 
 
@@ -128,7 +128,7 @@ def _parameters(subject: Subject, client: Client, **values: Any) -> Parameters:
         "method": client.methods[0],
         "cold": client.cold,
         "connections": CONNECTIONS[client.connections[0]],
-        "trial_timeout": 60_000 * _MS,
+        "trial_timeout": "60s",
     }
     return Parameters.model_validate({**usual, **values})
 

@@ -105,5 +105,3 @@ def _facts(path: Path) -> Any:
 def _end_of(log: Path) -> str:
     lines = log.read_text("utf-8", errors="replace").splitlines() if log.is_file() else []
     return " / ".join(line.strip() for line in lines[-_LOG_LINES:])
-
-

@@ -22,8 +22,8 @@ Window = tuple[int, int]
 ALPN = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}
 TIMES = ("start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns")
 SPAN_LIMITS = (0.4, 1.8)
-"""What a Poisson process's first 40 arrivals may take, of their mean time: beyond five standard deviations below. Above,
-less than what 4 users need that wait for their answers (2.3)."""
+"""What a Poisson process's first 40 arrivals may take, of their mean time: beyond three standard deviations, and less
+than 4 users need that wait for their answers (2.3)."""
 LEAST_VARIATION = 0.4
 """Of the gaps between arrivals; that of a Poisson process is about 1, that of a steady beat 0."""
 LATE_NS = 1_500_000_000
@@ -118,11 +118,11 @@ def _times(rows: Sequence[Row], window: Window) -> Iterator[str]:
 
 
 def _order(row: Row) -> str | None:
-    orders = [("start_ns", "connected_ns", "sent_ns", "end_ns"), ("start_ns", "connected_ns", "first_byte_ns", "end_ns")]
+    between: list[tuple[str, ...]] = [("sent_ns",), ("first_byte_ns",)]
     if row["bytes_up"] == 0:  # the answer to an upload may begin before it has been written
-        orders.append(("sent_ns", "first_byte_ns"))
-    for names in orders:
-        known = [name for name in names if row[name] is not None]
+        between.append(("sent_ns", "first_byte_ns"))
+    for names in between:
+        known = [name for name in ("start_ns", "connected_ns", *names, "end_ns") if row[name] is not None]
         for earlier, later in pairwise(known):
             if row[earlier] > row[later]:
                 return f"{later} is before {earlier}"
