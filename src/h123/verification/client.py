@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ def verify_client(
 
 
 def carry_out(
-    asked: Assignment, subjects: dict[str, Subject], certificate: Certificate, engine: Engine, folder: Path
+    asked: Assignment, subjects: Mapping[str, Subject], certificate: Certificate, engine: Engine, folder: Path
 ) -> Carried:
     """One trial in a new folder."""
     folder.mkdir(parents=True)

@@ -35,7 +35,7 @@ _EXCEPT_WARM = {"cold", "warmup"}
 
 def faults_of(asked: Assignment, client: Client, rows: Sequence[Row], facts: Any, window: Window) -> list[str]:
     """What is wrong with what the client wrote."""
-    found = [*_counts(asked, rows), *_outcomes(asked, rows), *_times(rows, window)]
+    found = [*unanswered(asked, rows), *_times(rows, window)]
     if asked.expected == "answers":
         found += [*_first_bytes(client, rows), *_connections(asked, rows), *_facts(asked, rows, facts)]
         if asked.network is FAR:
@@ -43,6 +43,11 @@ def faults_of(asked: Assignment, client: Client, rows: Sequence[Row], facts: Any
         if asked.parameters.rate is not None:
             found += _arrivals(asked, rows)
     return found
+
+
+def unanswered(asked: Assignment, rows: Sequence[Row]) -> list[str]:
+    """What is wrong with the answers alone: how many, how they ended, how many bytes, which protocol."""
+    return [*_counts(asked, rows), *_outcomes(asked, rows)]
 
 
 def _counts(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
