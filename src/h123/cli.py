@@ -30,13 +30,14 @@ from h123.campaign import (
     start_campaign,
     verify_trial,
 )
-from h123.catalogue import catalogue, install
+from h123.catalogue import Subject, catalogue, check_failures, install_each, remove
 from h123.doctor import diagnose
 from h123.errors import UserError
 from h123.paths import lab_binary
 from h123.report import print_claims, print_summary, write_report
 from h123.results import CampaignFolder, export, import_samples
 from h123.steps import Steps
+from h123.strict import choose
 from h123.study import (
     Ledger,
     find_ledgers,
@@ -285,24 +286,38 @@ def list_command(what: Annotated[Shelf, typer.Argument(help="What to list.")]) -
 
 @app.command(name="install")
 def install_command(
-    names: Annotated[list[str], typer.Argument(help=f"Subjects to install, or {virtual.NAME}.")],
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help=f"Subjects to install, or {virtual.NAME}.", show_default=False),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All subjects; that takes hours and gigabytes.")] = False,
 ) -> None:
     """Install subjects, or the kernel of the virtual clock, into the project's cache. What is there already is left
-    alone.
+    alone; what fails does not keep the others from it.
 
     `h123 install virtual-kernel` builds a user-mode Linux kernel from Debian's source package, for `--clock virtual`.
     """
-    known = catalogue()
-    for name in names:
-        if name == virtual.NAME:
-            with Steps(err_console) as steps:
-                virtual.install_kernel(steps)
-        elif name in known:
-            install(known[name], _say)
-        else:
-            choice = ", ".join([*sorted(known), virtual.NAME])
-            raise UserError(f"there is no subject {name!r}", remedy=f"one of: {choice}")
-        out_console.print(f"{name}: installed")
+    kernel, subjects = _named(names, everything)
+    with Steps(err_console) as steps:
+        failures = install_each(subjects, steps)
+        if kernel:
+            virtual.install_kernel(steps)
+    for name in [s.name for s in subjects if s.name not in failures] + ([virtual.NAME] if kernel else []):
+        out_console.print(f"{name}: installed", highlight=False)
+    check_failures(failures)
+
+
+@app.command(name="remove")
+def remove_command(
+    names: Annotated[list[str], typer.Argument(help=f"Subjects to remove, or {virtual.NAME}.", show_default=False)],
+) -> None:
+    """Remove installed subjects, or the kernel of the virtual clock, from the project's cache."""
+    kernel, subjects = _named(names, everything=False)
+    there = {subject.name: remove(subject, _say) for subject in subjects}
+    if kernel:
+        there[virtual.NAME] = virtual.remove_kernel(_say)
+    for name, was_there in there.items():
+        out_console.print(f"{name}: {'removed' if was_there else 'was not installed'}", highlight=False)
 
 
 @app.command()
@@ -443,6 +458,18 @@ def _complain(outcome: Outcome, folder: CampaignFolder) -> None:
             remedy=f"the report says why; their logs are in {folder.path / 'trials'}",
             status=1,
         )
+
+
+def _named(names: list[str] | None, everything: bool) -> tuple[bool, list[Subject]]:
+    """Whether the virtual kernel was named, and the subjects that were; each once, in the order given."""
+    known = catalogue()
+    if everything == bool(names):
+        raise UserError("name subjects, or say --all", remedy="`h123 list subjects` lists them")
+    wanted = list(dict.fromkeys(names or known))
+    for name in wanted:
+        if name not in known and name != virtual.NAME:
+            raise UserError(f"there is no subject {name!r}", remedy=choose(name, [*sorted(known), virtual.NAME]))
+    return virtual.NAME in wanted, [known[name] for name in wanted if name != virtual.NAME]
 
 
 def _become_lab(arguments: list[str]) -> None:

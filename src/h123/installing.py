@@ -14,6 +14,8 @@ from h123.errors import UserError
 TAIL_LINES = 15
 LOOK_S = 0.5
 """How often something is done about a build that runs."""
+_BLOCK_BYTES = 512
+"""Of `st_blocks`, whatever the file system."""
 
 
 @contextmanager
@@ -45,6 +47,25 @@ def made_whole(whole: Path) -> Iterator[Path]:
     finally:
         shutil.rmtree(partial, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
+
+
+def remove_installation(whole: Path) -> bool:
+    """Removes an installation, its log and what a killed one left; whether there was any. Only for who is `alone`."""
+    remains = [whole, whole.with_name(f"{whole.name}.log"), *whole.parent.glob(f"{whole.name}~*.partial")]
+    there = [path for path in remains if path.exists()]
+    for path in there:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    return bool(there)
+
+
+def size_of(folder: Path) -> int:
+    """Bytes that a folder's files take on the disk."""
+    return sum(
+        Path(root, name).lstat().st_blocks * _BLOCK_BYTES for root, _, names in os.walk(folder) for name in names
+    )
 
 
 def run_logged(

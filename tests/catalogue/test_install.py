@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from catalogue.small import BUILD, MANIFEST, small, write_small
-from h123.catalogue import catalogue, install, installed, prefix, read_subject
+from h123.catalogue import catalogue, fingerprint, install, installed, prefix, read_subject
 from h123.errors import UserError
 from h123.paths import project_root
 
@@ -68,6 +68,16 @@ def test_byproducts_of_work_on_a_subject_do_not_count(tmp_path: Path) -> None:
     (tmp_path / "small/target").mkdir()
     (tmp_path / "small/target/object").write_text("compiled")
     assert installed(subject)
+
+
+def test_what_the_build_does_not_depend_on_builds_nothing_anew(tmp_path: Path) -> None:
+    subject = small(tmp_path)
+    install(subject, _quiet)
+    before = fingerprint(subject)
+    write_small(tmp_path, MANIFEST.replace('"reno"]', '"reno", "bbr"]'))
+    subject = read_subject(tmp_path / "small")
+    assert installed(subject)
+    assert fingerprint(subject) != before  # but what was verified is another subject
 
 
 def test_failed_build_shows_its_end_and_leaves_nothing(tmp_path: Path, cache: Path) -> None:

@@ -1,5 +1,6 @@
 """Subjects under test: what there is, how to install it, what it can do, how it is started."""
 
+from h123.catalogue.batch import check_failures, install_each
 from h123.catalogue.bodies import block_file, files_folder, make_bodies
 from h123.catalogue.commands import (
     Demand,
@@ -12,27 +13,33 @@ from h123.catalogue.commands import (
     server_command,
     server_uses,
 )
-from h123.catalogue.install import install, installed, prefix
+from h123.catalogue.install import Installation, fingerprint, install, installation, installed, prefix, remove
 from h123.catalogue.shelf import catalogue, read_subject, subject_names
 from h123.catalogue.subject import Subject
 
 __all__ = [
     "Demand",
+    "Installation",
     "Role",
     "Subject",
     "backend_command",
     "block_file",
     "catalogue",
+    "check_failures",
     "check_metrics",
     "check_supported",
     "client_command",
     "files_folder",
+    "fingerprint",
     "install",
+    "install_each",
+    "installation",
     "installed",
     "make_bodies",
     "origin_command",
     "prefix",
     "read_subject",
+    "remove",
     "server_command",
     "server_uses",
     "subject_names",

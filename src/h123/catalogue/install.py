@@ -1,20 +1,36 @@
-"""Brings subjects into the cache: whole or not at all, once, and again when their sources change."""
+"""Brings subjects into the cache and out of it: whole or not at all, once, and again when their sources change."""
 
 import hashlib
+import json
 import shutil
+import time
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from h123.catalogue.subject import PLACEHOLDER, Subject
 from h123.errors import UserError
-from h123.installing import alone, made_whole, run_logged
+from h123.installing import alone, made_whole, remove_installation, run_logged, size_of
 from h123.paths import cache_folder
 
 STAMP = ".h123-installed"
+MANIFEST = "subject.toml"
 _BUILD_ENVIRONMENT = {"GOFLAGS": "-trimpath -buildvcs=false", "GOTOOLCHAIN": "local"}
 """The same sources give the same binary, wherever the checkout is."""
 _BYPRODUCTS = {"__pycache__", "target", "node_modules"}
 """Left in a subject's folder by people who work on it; not sources."""
+
+
+@dataclass(frozen=True)
+class Installation:
+    """What is known of an installed subject."""
+
+    recipe: str
+    """SHA-256 of what it was built from."""
+    seconds: float
+    """That the build took."""
+    bytes: int
+    """On the disk."""
 
 
 def prefix(subject: Subject) -> Path:
@@ -22,23 +38,65 @@ def prefix(subject: Subject) -> Path:
     return cache_folder().resolve() / "subjects" / subject.name
 
 
+def installation(subject: Subject) -> Installation | None:
+    """The subject as its sources are now, if the cache holds it."""
+    try:
+        found = Installation(**json.loads((prefix(subject) / STAMP).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+    return found if found.recipe == _recipe(subject) else None
+
+
 def installed(subject: Subject) -> bool:
     """Whether the cache holds the subject as its sources are now."""
-    try:
-        return (prefix(subject) / STAMP).read_text(encoding="utf-8").strip() == _fingerprint(subject)
-    except OSError:
-        return False
+    return installation(subject) is not None
 
 
-def install(subject: Subject, report: Callable[[str], None]) -> None:
-    """Builds the subject unless the cache has it. Raises UserError with the end of the build's output."""
+def install(subject: Subject, report: Callable[[str], None], meanwhile: Callable[[], None] = lambda: None) -> None:
+    """Builds the subject unless the cache has it; `meanwhile` is called about twice a second.
+
+    Raises UserError with the end of the build's output.
+    """
     if installed(subject):
         return
     _check_needs(subject)
     with alone(prefix(subject), report):
         if not installed(subject):  # another process may have done it while this one waited
             report(f"installing {subject.name} ({subject.title} {subject.version}), once")
-            _build(subject)
+            _build(subject, meanwhile)
+
+
+def remove(subject: Subject, report: Callable[[str], None]) -> bool:
+    """Takes the subject out of the cache, with its build's log. False if nothing of it was there."""
+    if subject.install.embedded:
+        raise UserError(
+            f"{subject.name} is part of h123 and cannot be removed", remedy="`make clean` removes all builds"
+        )
+    with alone(prefix(subject), report):
+        return remove_installation(prefix(subject))
+
+
+def fingerprint(subject: Subject) -> str:
+    """SHA-256 over all of the subject's files (names, contents, whether executable): what a verification holds for."""
+    return _digest(subject, set())
+
+
+def _recipe(subject: Subject) -> str:
+    """SHA-256 of what decides how an installation comes out. The rest of the manifest may change without a build."""
+    made_by = (subject.version, subject.install.build, _BUILD_ENVIRONMENT)
+    return hashlib.sha256((repr(made_by) + _digest(subject, {MANIFEST})).encode()).hexdigest()
+
+
+def _digest(subject: Subject, without: set[str]) -> str:
+    digest = hashlib.sha256()
+    for folder in [subject.folder, *(subject.folder / other for other in subject.install.sources)]:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            name = path.relative_to(folder)
+            if not _BYPRODUCTS.intersection(name.parts) and str(name) not in without:
+                content = path.read_bytes()
+                digest.update(f"{name}\0{path.stat().st_mode & 0o111}\0{len(content)}\0".encode())
+                digest.update(content)
+    return digest.hexdigest()
 
 
 def _check_needs(subject: Subject) -> None:
@@ -51,25 +109,14 @@ def _check_needs(subject: Subject) -> None:
         )
 
 
-def _build(subject: Subject) -> None:
+def _build(subject: Subject, meanwhile: Callable[[], None]) -> None:
     whole = prefix(subject)
     log = whole.with_name(f"{subject.name}.log")
     log.unlink(missing_ok=True)
+    begun = time.monotonic()
     with made_whole(whole) as partial:
-        fingerprint = _fingerprint(subject)
+        recipe = _recipe(subject)
         command = [PLACEHOLDER.sub(str(partial), word) for word in subject.install.build]
-        run_logged(f"subject {subject.name}", command, log, subject.folder, _BUILD_ENVIRONMENT)
-        (partial / STAMP).write_text(fingerprint + "\n", encoding="utf-8")
-
-
-def _fingerprint(subject: Subject) -> str:
-    """SHA-256 over the subject's files (names, contents, whether executable) and how they are built."""
-    digest = hashlib.sha256(repr((subject.install.build, _BUILD_ENVIRONMENT)).encode())
-    for folder in [subject.folder, *(subject.folder / other for other in subject.install.sources)]:
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            name = path.relative_to(folder)
-            if not _BYPRODUCTS.intersection(name.parts):
-                content = path.read_bytes()
-                digest.update(f"{name}\0{path.stat().st_mode & 0o111}\0{len(content)}\0".encode())
-                digest.update(content)
-    return digest.hexdigest()
+        run_logged(f"subject {subject.name}", command, log, subject.folder, _BUILD_ENVIRONMENT, meanwhile)
+        built = Installation(recipe, round(time.monotonic() - begun, 1), size_of(partial))
+        (partial / STAMP).write_text(json.dumps(asdict(built)) + "\n", encoding="utf-8")

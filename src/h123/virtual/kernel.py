@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from h123.errors import UserError
-from h123.installing import alone, made_whole, run_logged
+from h123.installing import alone, made_whole, remove_installation, run_logged
 from h123.paths import cache_folder
 from h123.steps import Steps
 from h123.virtual.source import OLDEST_FAST, SUITES, TRIED, Archive, Source, choose, mirror
@@ -114,6 +114,12 @@ def install_kernel(steps: Steps) -> Kernel:
             kernel = installed_kernel()
         assert kernel is not None
         return kernel
+
+
+def remove_kernel(report: Callable[[str], None]) -> bool:
+    """Takes the kernel out of the cache, with its build's log. False if nothing of it was there."""
+    with alone(_folder(), report):
+        return remove_installation(_folder())
 
 
 def _folder() -> Path:

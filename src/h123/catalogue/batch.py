@@ -1,0 +1,60 @@
+"""Several installations one after another, as a person follows them."""
+
+import time
+from collections.abc import Sequence
+
+from h123.catalogue.install import install, installation
+from h123.catalogue.subject import Subject
+from h123.errors import UserError
+from h123.steps import Steps
+from h123.units import format_bytes, format_span
+
+
+def install_each(subjects: Sequence[Subject], steps: Steps) -> dict[str, UserError]:
+    """Installs what is not there yet; what failed, by name, does not keep the others from it."""
+    failures: dict[str, UserError] = {}
+    begun = time.monotonic()
+    for number, subject in enumerate(subjects, 1):
+        place = f"[{number}/{len(subjects)}] {subject.name}"
+        steps.begin(f"{place}: {subject.title} {subject.version}")
+        try:
+            _install(subject, place, steps)
+        except UserError as error:
+            failures[subject.name] = error
+            steps.begin(f"  failed: {_brief(error)}")
+    if len(subjects) > 1:
+        done = len(subjects) - len(failures)
+        steps.begin(f"{done} of {len(subjects)} subjects are installed, {_total(subjects)}, {_since(begun)}")
+    return failures
+
+
+def check_failures(failures: dict[str, UserError]) -> None:
+    """Raises one UserError about all of them, if there are any."""
+    if len(failures) == 1:
+        raise next(iter(failures.values()))
+    if failures:
+        lines = [f"  {name}: {_brief(error)}" for name, error in failures.items()]
+        message = "\n".join([f"{len(failures)} subjects could not be installed:", *lines])
+        raise UserError(message, remedy="`h123 install NAME` tries one again and shows the end of its build", status=1)
+
+
+def _install(subject: Subject, place: str, steps: Steps) -> None:
+    if found := installation(subject):
+        steps.begin(f"  is installed already, {format_bytes(found.bytes)}")
+        return
+    install(subject, lambda said: steps.begin(f"  {said}"), lambda: steps.move(f"building {place}"))
+    if found := installation(subject):
+        steps.begin(f"  installed in {format_span(found.seconds)}, {format_bytes(found.bytes)}")
+
+
+def _brief(error: UserError) -> str:
+    """What is missing, or the last line of a build's output."""
+    return f"{error.message.splitlines()[-1].strip()}{f' ({error.remedy})' if error.remedy else ''}"
+
+
+def _total(subjects: Sequence[Subject]) -> str:
+    return format_bytes(sum(found.bytes for subject in subjects if (found := installation(subject))))
+
+
+def _since(begun: float) -> str:
+    return format_span(time.monotonic() - begun)

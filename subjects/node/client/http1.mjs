@@ -1,0 +1,52 @@
+// HTTP/1.1 by node:https, one connection at a time.
+import { Agent, request } from "node:https";
+
+import { send } from "../peer/bodies.mjs";
+import { now } from "../peer/clock.mjs";
+import { secure } from "./secure.mjs";
+
+export async function dial(workload, signal) {
+  return new Http1(await secure(workload, signal));
+}
+
+class Http1 {
+  #socket;
+  #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+  constructor({ socket, ready, tls }) {
+    Object.assign(this, { ready, tls });
+    this.#socket = socket;
+    socket.on("error", () => {}); // the request under way hears of it
+    // The agent is to use this connection and no other: one of its own would not be in the rows.
+    this.#agent.createConnection = () => socket;
+  }
+
+  get usable() {
+    return this.#socket.writable && !this.#socket.readableEnded;
+  }
+
+  close() {
+    this.#socket.destroy();
+  }
+
+  request({ method, host, path, upload_bytes: upload }, sample, signal) {
+    return new Promise((resolve, reject) => {
+      const headers = { host, "user-agent": "h123" };
+      if (upload > 0) headers["content-length"] = upload;
+      const asking = request({ agent: this.#agent, method, path, headers, signal });
+      asking.on("error", (error) => {
+        this.#socket.destroy(); // what is left of the answer would meet the next request
+        reject(error);
+      });
+      asking.on("finish", () => (sample.sent = now()));
+      asking.on("response", (response) => {
+        sample.firstByte = now();
+        sample.status = response.statusCode;
+        response.on("data", (chunk) => (sample.down += chunk.length));
+        response.on("end", resolve);
+        response.on("error", reject);
+      });
+      send(asking, upload, (taken) => (sample.up += taken));
+    });
+  }
+}

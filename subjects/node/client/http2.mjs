@@ -1,0 +1,55 @@
+// HTTP/2 by node:http2.
+import { connect } from "node:http2";
+
+import { send } from "../peer/bodies.mjs";
+import { now } from "../peer/clock.mjs";
+import { CONNECTION_WINDOW, HTTP2_MEMORY, STREAM_WINDOW } from "../peer/windows.mjs";
+import { secure } from "./secure.mjs";
+
+export async function dial(workload, signal) {
+  return new Http2(workload.host, await secure(workload, signal));
+}
+
+class Http2 {
+  #session;
+
+  constructor(host, { socket, ready, tls }) {
+    Object.assign(this, { ready, tls });
+    const settings = { initialWindowSize: STREAM_WINDOW, enablePush: false };
+    this.#session = connect(`https://${host}`, {
+      createConnection: () => socket,
+      settings,
+      maxSessionMemory: HTTP2_MEMORY,
+    });
+    this.#session.on("connect", () => this.#session.setLocalWindowSize(CONNECTION_WINDOW));
+    this.#session.on("error", () => {}); // the requests under way hear of it
+  }
+
+  get usable() {
+    return !this.#session.closed && !this.#session.destroyed;
+  }
+
+  close() {
+    this.#session.destroy();
+  }
+
+  request({ method, host, path, upload_bytes: upload }, sample, signal) {
+    return new Promise((resolve, reject) => {
+      const headers = { ":method": method, ":path": path, ":authority": host, "user-agent": "h123" };
+      if (upload > 0) headers["content-length"] = upload;
+      const stream = this.#session.request(headers, { endStream: upload === 0, signal });
+      stream.on("error", reject);
+      stream.on("response", (answer) => {
+        sample.firstByte = now();
+        sample.status = answer[":status"];
+      });
+      stream.on("data", (chunk) => (sample.down += chunk.length));
+      stream.on("end", resolve);
+      stream.on("close", () => reject(Object.assign(new Error("closed early"), { code: "ECONNRESET" })));
+      if (upload > 0) {
+        stream.on("finish", () => (sample.sent = now())); // of a request without a body Node does not tell
+        send(stream, upload, (taken) => (sample.up += taken));
+      }
+    });
+  }
+}

@@ -1,0 +1,59 @@
+"""Removal: what is there goes, wholly; what is part of h123 stays."""
+
+from pathlib import Path
+
+import pytest
+
+from catalogue.small import MANIFEST, small
+from h123.catalogue import install, installation, installed, prefix, remove
+from h123.errors import UserError
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def _quiet(_: str) -> None:
+    pass
+
+
+def test_removed_and_installed_again(tmp_path: Path, cache: Path) -> None:
+    subject = small(tmp_path)
+    assert not remove(subject, _quiet)
+    install(subject, _quiet)
+    assert remove(subject, _quiet)
+    assert not installed(subject)
+    assert {path.name for path in (cache / "subjects").iterdir()} == {"builds", "small.lock"}
+    install(subject, _quiet)
+    assert installed(subject)
+
+
+def test_remains_of_a_killed_installation_and_a_failed_ones_log_go_too(tmp_path: Path) -> None:
+    subject = small(tmp_path, build="exit 1")
+    with pytest.raises(UserError):
+        install(subject, _quiet)
+    remains = prefix(subject).with_name("small~123.partial")
+    remains.mkdir()
+    assert remove(subject, _quiet)
+    assert not remains.exists()
+    assert not prefix(subject).with_name("small.log").exists()
+
+
+def test_what_is_part_of_h123_stays(tmp_path: Path) -> None:
+    subject = small(tmp_path, MANIFEST.replace("needs = ", "embedded = true\nneeds = "))
+    install(subject, _quiet)
+    with pytest.raises(UserError, match="part of h123"):
+        remove(subject, _quiet)
+    assert installed(subject)
+
+
+def test_what_an_installation_took_is_known(tmp_path: Path) -> None:
+    subject = small(tmp_path)
+    assert installation(subject) is None
+    install(subject, _quiet)
+    found = installation(subject)
+    assert found is not None
+    assert found.bytes >= 4096  # one block at least, for the script
+    assert 0 <= found.seconds < 60
