@@ -1,0 +1,117 @@
+package dev.h123.netty;
+
+import dev.h123.java.Block;
+import dev.h123.java.Wanted;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.DefaultHttpContent;
+import io.netty.handler.codec.http.DefaultHttpResponse;
+import io.netty.handler.codec.http.DefaultLastHttpContent;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpObject;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+
+/**
+ * Answers requests, one after another: those of an HTTP/1.1 connection, or the one of a stream. Netty translates
+ * the messages of all three versions to the same objects, so this is the only handler.
+ */
+final class Answers extends SimpleChannelInboundHandler<HttpObject> {
+    private static final ByteBuf BLOCK =
+        Unpooled.unreleasableBuffer(Unpooled.directBuffer(Block.SIZE).writeBytes(Block.bytes()));
+
+    private HttpMethod method;
+    private String path;
+    private long received;
+    private long left; // to be sent of a body
+
+    @Override
+    protected void channelRead0(ChannelHandlerContext context, HttpObject message) {
+        if (message.decoderResult().isFailure()) {
+            context.close();
+            return;
+        }
+        if (message instanceof HttpRequest request) {
+            method = request.method();
+            path = request.uri();
+            received = 0;
+        }
+        if (message instanceof HttpContent part) {
+            received += part.content().readableBytes();
+        }
+        if (message instanceof LastHttpContent) {
+            answer(context);
+        }
+    }
+
+    private void answer(ChannelHandlerContext context) {
+        Wanted wanted = Wanted.of(method.name(), path);
+        switch (wanted.kind()) {
+            case BYTES -> bytes(context, wanted.count());
+            case UPLOAD -> text(context, HttpResponseStatus.OK, Long.toString(received));
+            case HEALTH -> text(context, HttpResponseStatus.OK, "ok");
+            default -> text(context, HttpResponseStatus.NOT_FOUND, "not found");
+        }
+    }
+
+    private void text(ChannelHandlerContext context, HttpResponseStatus status, String text) {
+        ByteBuf body = bodiless() ? Unpooled.EMPTY_BUFFER : ByteBufUtil.writeAscii(context.alloc(), text);
+        whole(context, status, text.length(), body);
+    }
+
+    private void bytes(ChannelHandlerContext context, long count) {
+        if (bodiless() || count == 0) {
+            whole(context, HttpResponseStatus.OK, count, Unpooled.EMPTY_BUFFER);
+            return;
+        }
+        HttpResponse head = new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK);
+        head.headers().set(HttpHeaderNames.CONTENT_LENGTH, count);
+        context.write(head);
+        left = count;
+        send(context);
+    }
+
+    private boolean bodiless() {
+        return method.equals(HttpMethod.HEAD);
+    }
+
+    /** An answer in one piece. The length is that of the body which HEAD leaves out. */
+    private static void whole(ChannelHandlerContext context, HttpResponseStatus status, long length, ByteBuf body) {
+        HttpResponse answer = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, body);
+        answer.headers().set(HttpHeaderNames.CONTENT_LENGTH, length);
+        context.writeAndFlush(answer);
+    }
+
+    /** Sends what is left of a body, as far as the connection takes it now. */
+    private void send(ChannelHandlerContext context) {
+        while (left > 0 && context.channel().isWritable()) {
+            int size = (int) Math.min(left, Block.SIZE);
+            left -= size;
+            ByteBuf part = BLOCK.retainedSlice(0, size);
+            context.write(left == 0 ? new DefaultLastHttpContent(part) : new DefaultHttpContent(part));
+        }
+        context.flush();
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext context) {
+        if (left > 0) {
+            send(context);
+        }
+        context.fireChannelWritabilityChanged();
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        context.close(); // the client has gone, or broke the protocol
+    }
+}

@@ -1,0 +1,112 @@
+package dev.h123.netty;
+
+import dev.h123.java.Options;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.epoll.EpollDatagramChannel;
+import io.netty.channel.unix.UnixChannelOption;
+import io.netty.handler.codec.http3.Http3;
+import io.netty.handler.codec.http3.Http3FrameToHttpObjectCodec;
+import io.netty.handler.codec.http3.Http3ServerConnectionHandler;
+import io.netty.handler.codec.quic.BoringSSLContextOption;
+import io.netty.handler.codec.quic.EpollQuicUtils;
+import io.netty.handler.codec.quic.QLogConfiguration;
+import io.netty.handler.codec.quic.QuicChannelOption;
+import io.netty.handler.codec.quic.QuicCodecDispatcher;
+import io.netty.handler.codec.quic.QuicCongestionControlAlgorithm;
+import io.netty.handler.codec.quic.QuicConnectionIdGenerator;
+import io.netty.handler.codec.quic.QuicServerCodecBuilder;
+import io.netty.handler.codec.quic.QuicSslContext;
+import io.netty.handler.codec.quic.QuicSslContextBuilder;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+
+/** HTTP/3: a UDP socket for each event loop, all on one port, connections spread over them by the kernel. */
+final class QuicServer {
+    private static final int SOCKET_BUFFER = 4 << 20;
+    private static final int SEGMENTS = 10; // packets handed to the kernel at once (GSO), Netty's own advice
+    private static final long IDLE_SECONDS = 120;
+
+    private QuicServer() {}
+
+    static Loops start(Options options) throws InterruptedException {
+        QuicServerCodecBuilder codec = codec(options);
+        Loops loops = new Loops();
+        Bootstrap socket = new Bootstrap()
+            .group(loops.group)
+            .channel(EpollDatagramChannel.class)
+            .option(UnixChannelOption.SO_REUSEPORT, true)
+            .option(ChannelOption.SO_RCVBUF, SOCKET_BUFFER)
+            .option(ChannelOption.SO_SNDBUF, SOCKET_BUFFER)
+            .handler(new QuicCodecDispatcher() {
+                @Override
+                protected void initChannel(Channel channel, int idLength, QuicConnectionIdGenerator ids) {
+                    channel.pipeline().addLast(codec.clone()
+                        .localConnectionIdLength(idLength)
+                        .connectionIdAddressGenerator(ids)
+                        .build());
+                }
+            });
+        for (int i = 0; i < loops.count; i++) {
+            loops.await(socket.bind(options.endpoint()));
+        }
+        return loops;
+    }
+
+    private static QuicServerCodecBuilder codec(Options options) {
+        QuicServerCodecBuilder codec = Http3.newQuicServerCodecBuilder()
+            .sslContext(tls(options))
+            .congestionControlAlgorithm(congestion(options.get("congestion")))
+            .maxIdleTimeout(IDLE_SECONDS, TimeUnit.SECONDS)
+            .initialMaxData(Terms.CONNECTION_WINDOW)
+            .initialMaxStreamDataBidirectionalLocal(Terms.STREAM_WINDOW)
+            .initialMaxStreamDataBidirectionalRemote(Terms.STREAM_WINDOW)
+            .initialMaxStreamsBidirectional(Terms.STREAMS)
+            .option(QuicChannelOption.SEGMENTED_DATAGRAM_PACKET_ALLOCATOR,
+                EpollQuicUtils.newSegmentedAllocator(SEGMENTS))
+            .handler(connection());
+        String folder = options.get("qlog");
+        if (!folder.isEmpty()) {
+            codec.option(QuicChannelOption.QLOG, new QLogConfiguration(folder, "h123", "a connection, as the server saw it"));
+        }
+        return codec;
+    }
+
+    private static QuicCongestionControlAlgorithm congestion(String name) {
+        try {
+            return QuicCongestionControlAlgorithm.valueOf(name.toUpperCase(Locale.ROOT));
+        } catch (IllegalArgumentException unknown) {
+            throw new UnsupportedOperationException("congestion control " + name + " is not supported");
+        }
+    }
+
+    private static QuicSslContext tls(Options options) {
+        return QuicSslContextBuilder
+            .forServer(options.file("key").toFile(), null, options.file("cert").toFile())
+            .applicationProtocols(Http3.supportedApplicationProtocols())
+            .option(BoringSSLContextOption.GROUPS, Terms.keyExchange())
+            .earlyData(true)
+            .build();
+    }
+
+    private static ChannelHandler connection() {
+        return new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel connection) {
+                connection.pipeline().addLast(new Http3ServerConnectionHandler(stream()));
+            }
+        };
+    }
+
+    private static ChannelHandler stream() {
+        return new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel stream) {
+                stream.pipeline().addLast(new Http3FrameToHttpObjectCodec(true), new Answers());
+            }
+        };
+    }
+}
