@@ -1,0 +1,94 @@
+"""What a subject was last seen to do, kept in the cache: verified/<subject>.json (docs/contracts.md, section 4)."""
+
+import shutil
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from h123.catalogue import Subject, fingerprint
+from h123.paths import cache_folder
+from h123.results import machine_facts
+from h123.results.durable import write_atomically
+from h123.strict import Strict
+
+FORMAT = "verified/1"
+Verdict = Literal["passed", "failed", "unsupported"]
+VerifiedRole = Literal["server", "client"]
+
+
+class Result(Strict):
+    """One thing that was asked of a subject, and what came of it."""
+
+    role: VerifiedRole
+    protocol: str
+    clock: Literal["wall", "virtual"] = "wall"
+    check: str
+    """Such as `GET 1000000`."""
+    verdict: Verdict
+    """unsupported: it could not be asked here, and `detail` says why."""
+    detail: str = ""
+    """What was seen; of a failure, what is wrong and where its log is."""
+
+
+class Record(Strict):
+    """All results of a subject as it was at that time."""
+
+    h123: Literal["verified/1"] = FORMAT
+    subject: str
+    version: str
+    fingerprint: str
+    """Of the subject's files: the results hold for these only."""
+    time: str
+    """ISO 8601, of the last verification."""
+    machine: dict[str, Any]
+    results: list[Result]
+
+    @property
+    def passed(self) -> bool:
+        """Nothing that was declared failed."""
+        return all(result.verdict != "failed" for result in self.results)
+
+    def of_role(self, role: VerifiedRole) -> list[Result]:
+        """The results of one role; none where it was not verified."""
+        return [result for result in self.results if result.role == role]
+
+
+def read_record(subject: Subject) -> Record | None:
+    """What the cache knows of the subject as its files are now; None where it was not verified since they changed."""
+    try:
+        found = Record.model_validate_json(_file(subject).read_bytes())
+    except (OSError, ValidationError):
+        return None
+    return found if found.fingerprint == fingerprint(subject) else None
+
+
+def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]) -> Record:
+    """Puts the results of a role in place of its last ones; those of the subject's other role stay."""
+    known = read_record(subject)
+    others = [result for result in known.results if result.role != role] if known else []
+    record = Record(
+        subject=subject.name,
+        version=subject.version,
+        fingerprint=fingerprint(subject),
+        time=datetime.now(UTC).isoformat(timespec="seconds"),
+        machine=machine_facts(),
+        results=[*others, *results],
+    )
+    _file(subject).parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(_file(subject), record.model_dump_json(indent=1) + "\n")
+    return record
+
+
+def failures_folder(subject: Subject, role: VerifiedRole) -> Path:
+    """A new, empty folder for the trials in which something failed."""
+    folder = _file(subject).with_suffix("") / role
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def _file(subject: Subject) -> Path:
+    return cache_folder().resolve() / "verified" / f"{subject.name}.json"

@@ -1,0 +1,57 @@
+"""What was verified is remembered for as long as the subject's files stay as they are."""
+
+from pathlib import Path
+
+import pytest
+
+from catalogue.small import MANIFEST, small, write_small
+from h123.catalogue import read_subject
+from h123.verification.record import Result, failures_folder, keep_results, read_record
+
+WELL = Result(role="server", protocol="h3", check="GET 1", verdict="passed")
+ILL = Result(role="client", protocol="h1", check="404", verdict="failed", detail="status 200")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
+
+
+def test_what_was_never_verified_has_no_record(tmp_path: Path) -> None:
+    assert read_record(small(tmp_path)) is None
+
+
+def test_roles_are_verified_apart(tmp_path: Path) -> None:
+    subject = small(tmp_path)
+    assert keep_results(subject, "server", [WELL]).passed
+    assert not keep_results(subject, "client", [ILL]).passed
+    record = read_record(subject)
+    assert record is not None
+    assert record.of_role("server") == [WELL]
+    assert record.of_role("client") == [ILL]
+    keep_results(subject, "client", [])
+    record = read_record(subject)
+    assert record is not None
+    assert record.results == [WELL]
+    assert (record.subject, record.version) == ("small", "1")
+
+
+def test_a_record_does_not_outlive_what_it_is_about(tmp_path: Path) -> None:
+    keep_results(small(tmp_path), "server", [WELL])
+    write_small(tmp_path, MANIFEST.replace('h3 = ["cubic", "reno"]', 'h3 = ["cubic", "bbr"]'))
+    assert read_record(read_subject(tmp_path / "small")) is None
+
+
+def test_a_record_that_cannot_be_read_is_none(tmp_path: Path) -> None:
+    subject = small(tmp_path)
+    keep_results(subject, "server", [WELL])
+    (tmp_path / "cache/verified/small.json").write_text('{"h123": "verified/9"}')
+    assert read_record(subject) is None
+
+
+def test_failures_of_the_last_time_are_cleared_away(tmp_path: Path) -> None:
+    subject = small(tmp_path)
+    (failures_folder(subject, "server") / "old").touch()
+    (failures_folder(subject, "client") / "kept").touch()
+    assert list(failures_folder(subject, "server").iterdir()) == []
+    assert (tmp_path / "cache/verified/small/client/kept").exists()
