@@ -8,8 +8,9 @@ from h123.campaign import LocalEngine
 from h123.campaign.certificate import Certificate, campaign_certificate
 from h123.campaign.trialfile import SERVER_ADDRESS
 from h123.catalogue import Subject, catalogue, install
+from h123.verification import client
 from h123.verification.assignment import Assignment, assignments
-from h123.verification.client import carry_out, judge, verify_client
+from h123.verification.client import carry_out, judge
 from verification.broken import broken
 
 
@@ -63,8 +64,30 @@ def test_what_is_not_declared_must_be_refused(tmp_path: Path, certificate: Certi
     assert _faults(honest, "refuses h3", certificate, tmp_path / "again") == []
 
 
+def test_a_failure_is_recorded_with_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = broken(tmp_path, "rows.pop()")
+    monkeypatch.setattr(client, "assignments", lambda asked: assignments(asked)[:1])
+    monkeypatch.setattr(client, "failures_folder", lambda *_: tmp_path / "failures")
+    install(subject, print)
+    [result] = client.verify_client(subject, LocalEngine())
+    assert (result.role, result.protocol, result.check, result.verdict) == ("client", "h2", SHARED, "failed")
+    assert result.detail == f"11 rows of phase warm instead of 12 ({tmp_path}/failures/01)"
+    assert (tmp_path / "failures/01/logs/client.log").is_file()
+
+
+def test_what_the_client_says_of_tls_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = broken(tmp_path, "pass")
+    monkeypatch.setattr(client, "assignments", lambda asked: assignments(asked)[:2])
+    monkeypatch.setattr(client, "failures_folder", lambda *_: tmp_path / "failures")
+    install(subject, print)
+    results = list(client.verify_client(subject, LocalEngine()))
+    assert [result.check for result in results] == [SHARED, "TLS", SHARED.replace("shared", "per-user")]
+    assert results[1].detail == "1.3, TLS_AES_128_GCM_SHA256, X25519"
+    assert not list((tmp_path / "failures").glob("*"))
+
+
 @pytest.mark.heavy
-def test_the_embedded_client_passes(tmp_path: Path, certificate: Certificate, go: Subject) -> None:
-    judged = list(verify_client(go, go, certificate, LocalEngine(), tmp_path))
-    assert len(judged) == 48
-    assert not {f"{j.assignment.parameters.protocol} {j.assignment.name}": j.faults for j in judged if j.faults}
+def test_the_embedded_client_passes(go: Subject) -> None:
+    results = list(client.verify_client(go, LocalEngine()))
+    assert len(results) == 54  # per protocol 16 assignments, one under the virtual clock, TLS
+    assert not [result for result in results if result.verdict == "failed"]

@@ -80,6 +80,8 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
         for size, name in ((1, "1 B"), (1_000_000, "1 MB")):
             yield Assignment(f"{method} {name}", asked(method=method, size=size, requests=2, cold=False))
     method = client.methods[0]
+    if "virtual" in subject.features.clocks:
+        yield Assignment(f"{method} 1 MB", asked(method=method, size=1_000_000, requests=2, clock="virtual"))
     if "GET" in client.methods:
         far = asked(size=1_000_000, requests=2)
         yield Assignment("times over a link of 100 ms and 10 Mbit/s", far, FAR)
