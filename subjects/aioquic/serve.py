@@ -5,25 +5,16 @@ import signal
 import socket
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from aioquic.asyncio import QuicConnectionProtocol
 from aioquic.asyncio.server import QuicServer
-from aioquic.h3.connection import H3_ALPN, H3Connection
-from aioquic.h3.events import DataReceived, H3Event, HeadersReceived
+from aioquic.h3.connection import H3_ALPN
 from aioquic.quic.configuration import QuicConfiguration
-from aioquic.quic.events import (
-    ConnectionTerminated,
-    ProtocolNegotiated,
-    QuicEvent,
-    StopSendingReceived,
-    StreamReset,
-)
+from aioquic.quic.events import ConnectionTerminated, ProtocolNegotiated, QuicEvent
 from aioquic.quic.logger import QuicFileLogger
 from aioquic.tls import SessionTicket
-from contract import answer
+from exchange import Exchange
 from tuning import CONNECTION_WINDOW, CONTROLLERS, IDLE_S, SOCKET_BUFFER, STREAM_WINDOW
 
 UNSUPPORTED = 127
@@ -104,60 +95,23 @@ class Tickets:
         return self._kept.pop(label, None)
 
 
-@dataclass
-class Request:
-    method: str
-    path: str
-    received: int = 0
-
-
 class Connection(QuicConnectionProtocol):
-    """One connection: requests as they come in, answers as they can go out."""
+    """One connection, which feeds aioquic with answers as it gets rid of them."""
 
     def __init__(self, quic: Any, connections: "set[Connection]", **given: Any) -> None:
         super().__init__(quic, **given)
         self._open = connections
         self._open.add(self)
-        self._http: H3Connection | None = None
-        self._requests: dict[int, Request] = {}
-        self._answers: dict[int, Iterator[bytes]] = {}
+        self._exchange: Exchange | None = None
 
     def quic_event_received(self, event: QuicEvent) -> None:
-        match event:
-            case ProtocolNegotiated():
-                self._http = H3Connection(self._quic)
-            case StreamReset(stream_id=stream) | StopSendingReceived(stream_id=stream):
-                self._requests.pop(stream, None)
-                self._answers.pop(stream, None)
-            case ConnectionTerminated():
-                self._open.discard(self)
-                self._answers.clear()
-        if self._http is not None:
-            for part in self._http.handle_event(event):
-                self._received(part)
-
-    def _received(self, part: H3Event) -> None:
-        match part:
-            case HeadersReceived(headers=headers, stream_id=stream) if stream not in self._requests:
-                fields = dict(headers)
-                self._requests[stream] = Request(fields[b":method"].decode(), fields[b":path"].decode())
-            case DataReceived(data=data, stream_id=stream) if stream in self._requests:
-                self._requests[stream].received += len(data)
-            case _:
-                return
-        if part.stream_ended:
-            self._answer(part.stream_id)
-
-    def _answer(self, stream: int) -> None:
-        request = self._requests.pop(stream)
-        reply = answer(request.method, request.path, request.received)
-        headers = [
-            (b":status", str(reply.status).encode()),
-            (b"content-type", b"application/octet-stream"),
-            (b"content-length", str(reply.length).encode()),
-        ]
-        self._http.send_headers(stream, headers)
-        self._answers[stream] = reply.body
+        if isinstance(event, ProtocolNegotiated):
+            self._exchange = Exchange(self._quic)
+        elif isinstance(event, ConnectionTerminated):
+            self._open.discard(self)
+            self._exchange = None
+        if self._exchange is not None:
+            self._exchange.receive(event)
 
     def transmit(self) -> None:
         self._feed()
@@ -168,15 +122,11 @@ class Connection(QuicConnectionProtocol):
     def _feed(self) -> bool:
         """Gives aioquic more of each answer that it has sent nearly all of. False if none took any."""
         fed = False
-        for stream, body in list(self._answers.items()):
+        for stream in self._exchange.unfinished() if self._exchange else ():
             while self._waiting(stream) < AHEAD:
                 fed = True
-                piece = next(body, None)
-                if piece is None:
-                    self._http.send_data(stream, b"", end_stream=True)
-                    del self._answers[stream]
+                if not self._exchange.send_piece(stream):
                     break
-                self._http.send_data(stream, piece, end_stream=False)
         return fed
 
     def _waiting(self, stream: int) -> int:
