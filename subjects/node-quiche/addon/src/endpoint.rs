@@ -90,7 +90,7 @@ impl Endpoint {
 
     /// Carries out what JavaScript asked for; false if that was to close.
     fn obey(&mut self) -> bool {
-        self.woken.store(false, Ordering::Release);
+        self.woken.swap(false, Ordering::AcqRel);
         for command in self.inbox.try_iter() {
             match command {
                 Command::Stream {
