@@ -18,11 +18,11 @@ async function drive(files) {
     setupClient: (client) => taps.push(new Tap(client, taps.length, workload)),
   });
   const samples = taps.flatMap((tap) => tap.finish()).sort((a, b) => Number(a.end - b.end));
-  const connections = taps.flatMap((tap) => tap.connections);
+  const connections = taps.flatMap((tap) => tap.connections).filter((connection) => connection.tls);
   connections.forEach((connection, index) => (connection.index = index));
-  samples.forEach((sample) => (sample.connection = sample.on?.index ?? null));
+  samples.forEach((sample) => (sample.connection = sample.on.index));
   writeSamples(files.samples, samples);
-  writeFacts(files.facts, facts(connections.filter((connection) => connection.tls)));
+  writeFacts(files.facts, facts(connections));
   console.error(summary(samples));
 }
 

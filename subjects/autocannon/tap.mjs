@@ -71,7 +71,7 @@ export class Tap {
     const socket = this.#client.conn;
     let connection = this.connections.find((known) => known.socket === socket);
     if (!connection) {
-      connection = { socket, served: 0, tls: null };
+      connection = { socket, served: 0, tls: null, index: null };
       this.connections.push(connection);
       socket.once("secureConnect", () => this.#greet(connection));
     }

@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mio::{Events, Interest, Poll, Token, Waker};
 
@@ -67,10 +67,7 @@ impl Endpoint {
         let mut readiness = Events::with_capacity(8);
         let mut open = true;
         while open {
-            let wait = self
-                .sessions
-                .deadline()
-                .map(|at| at.saturating_duration_since(Instant::now()));
+            let wait = self.patience();
             match self.poll.poll(&mut readiness, wait) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 other => other.expect("epoll works"),
@@ -85,9 +82,15 @@ impl Endpoint {
         }
     }
 
+    /// How long nothing is to be done if nothing happens. A socket without room has to be waited for in any case.
+    fn patience(&self) -> Option<Duration> {
+        let deadline = self.sessions.deadline().filter(|_| !self.wire.blocked())?;
+        Some(deadline.saturating_duration_since(Instant::now()))
+    }
+
     /// Carries out what JavaScript asked for; false if that was to close.
     fn obey(&mut self) -> bool {
-        self.woken.store(false, Ordering::Release);
+        self.woken.swap(false, Ordering::AcqRel);
         for command in self.inbox.try_iter() {
             match command {
                 Command::Stream {

@@ -10,6 +10,8 @@ mod outgoing;
 mod session;
 mod sessions;
 mod settings;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 use std::sync::Arc;

@@ -104,6 +104,10 @@ impl Wire {
         }
     }
 
+    pub fn blocked(&self) -> bool {
+        self.stuck.is_some()
+    }
+
     fn push(&mut self, burst: Burst) {
         let transmit = Transmit {
             destination: burst.to,
