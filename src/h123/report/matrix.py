@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,14 @@ Cells = Mapping[Pairing, Cell | None]
 """In the order to show them in; None: not tried yet."""
 
 _SIGNS = {"pass": ("✓", "green"), "fail": ("✗", "bold red"), "unsupported": ("·", "dim"), "not tried": ("?", "yellow")}
-_GAP = 2
+_CORNER, _GAP = "server \\ client", 2
 _FAILURES_SHOWN = 20
 
 
 def print_matrix(cells: Cells, console: Console) -> None:
     """Servers down, clients across, a sign for each protocol; then totals and failures."""
     servers, clients, protocols = _sides(cells)
-    for some in _fitting(clients, len(protocols), console.width - max(map(len, servers)) - _GAP):
+    for some in _fitting(clients, len(protocols), console.width - max(map(len, [_CORNER, *servers])) - _GAP):
         console.print(_table(cells, servers, some, protocols))
         console.print()
     signs = ", ".join(f"{sign} {word}" for word, (sign, _) in _SIGNS.items())
@@ -57,8 +58,7 @@ def write_matrix(cells: Cells, subjects: Mapping[str, Subject], events: Sequence
     servers, clients, protocols = _sides(cells)
     runs = [event for event in events if event["event"] == "run"]
     content: dict[str, Any] = {
-        "tables": [(protocol, list(_rows(cells, servers, clients, protocol))) for protocol in protocols],
-        "clients": clients,
+        "tables": [_protocol_table(cells, protocol) for protocol in protocols],
         "failures": list(failures(cells)),
         "totals": list(zip(protocols, totals(cells), strict=True)),
         "failed": {pairing.protocol for pairing, _, _ in failures(cells)},
@@ -111,7 +111,7 @@ def _width(name: str, least: int) -> int:
 
 def _table(cells: Cells, servers: Sequence[str], clients: Sequence[str], protocols: Sequence[str]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
-    table.add_column("server \\ client", style="bold", no_wrap=True)
+    table.add_column(_CORNER, style="bold", no_wrap=True)
     for client in clients:
         table.add_column(_heading(client), vertical="bottom", no_wrap=True)
     for server in servers:
@@ -123,14 +123,34 @@ def _table(cells: Cells, servers: Sequence[str], clients: Sequence[str], protoco
     return table
 
 
-def _rows(
-    cells: Cells, servers: Sequence[str], clients: Sequence[str], protocol: str
-) -> Iterator[tuple[str, list[dict[str, str]]]]:
-    """The page's rows for a protocol: a server, and what to show for each client."""
-    for server in servers:
-        row = []
-        for client in clients:
-            pairing = Pairing(server, client, protocol)
-            cell = cells[pairing]
-            row.append({"name": pairing.name, "outcome": _outcome(cell), "says": reasons(cell)})
-        yield server, row
+@dataclass(frozen=True)
+class ProtocolTable:
+    """What the page shows of one protocol: no row or column in which nobody could."""
+
+    protocol: str
+    clients: list[str]
+    rows: list[tuple[str, list[dict[str, str]]]]
+    """A server, and what to show for each client."""
+    absent: list[str]
+    """Sides that are in neither row nor column."""
+
+
+def _protocol_table(cells: Cells, protocol: str) -> ProtocolTable:
+    servers, clients, _ = _sides(cells)
+    tried = [p for p, cell in cells.items() if p.protocol == protocol and _outcome(cell) != "unsupported"]
+    down = [name for name in servers if name in {p.server for p in tried}]
+    across = [name for name in clients if name in {p.client for p in tried}]
+    rows = []
+    for server in down:
+        pairs = [Pairing(server, client, protocol) for client in across]
+        rows.append((server, [_shown(pairing, cells[pairing]) for pairing in pairs]))
+    absent = dict.fromkeys(
+        [f"server {name}" for name in servers if name not in down]
+        + [f"client {name}" for name in clients if name not in across]
+    )
+    return ProtocolTable(protocol, across, rows, list(absent))
+
+
+def _shown(pairing: Pairing, cell: Cell | None) -> dict[str, str]:
+    says = f"{pairing.server} / {pairing.client}: {reasons(cell)}"
+    return {"name": pairing.name, "outcome": _outcome(cell), "says": says}
