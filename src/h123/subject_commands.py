@@ -17,6 +17,7 @@ from h123.errors import UserError
 from h123.report import print_matrix, write_matrix
 from h123.steps import Steps
 from h123.strict import choose
+from h123.subject_listing import print_subject, print_subjects
 from h123.verification.assignment import PROTOCOLS
 from h123.verification.matrix import MatrixFolder, failures, known_cells, pairings, run_matrix
 
@@ -32,10 +33,19 @@ class Shelf(StrEnum):
 
 
 @app.command(name="list")
-def list_command(what: Annotated[Shelf, typer.Argument(help="What to list.")]) -> None:
-    """List subjects (servers and clients), networks or studies."""
+def list_command(
+    what: Annotated[Shelf, typer.Argument(help="What to list.")],
+    names: Annotated[list[str] | None, typer.Argument(help="Subjects to tell all about.", show_default=False)] = None,
+) -> None:
+    """List subjects (servers and clients), networks or studies; or tell all about some subjects."""
+    if names:
+        if what is not Shelf.SUBJECTS:
+            raise UserError(f"names are for subjects; `h123 list {what}` lists all {what}")
+        for subject in _known(names):
+            print_subject(subject, out_console)
+        return
     shelves: dict[Shelf, Callable[[Console], None]] = {
-        Shelf.SUBJECTS: listing.print_subjects,
+        Shelf.SUBJECTS: print_subjects,
         Shelf.NETWORKS: listing.print_networks,
         Shelf.STUDIES: listing.print_studies,
     }
@@ -140,11 +150,16 @@ def _one_of(allowed: Sequence[str], name: str, what: str) -> str:
 
 def _named(names: list[str] | None, everything: bool) -> tuple[bool, list[Subject]]:
     """Whether the virtual kernel was named, and the subjects that were; each once, in the order given."""
-    known = catalogue()
     if everything == bool(names):
         raise UserError("name subjects, or say --all", remedy="`h123 list subjects` lists them")
-    wanted = list(dict.fromkeys(names or known))
-    for name in wanted:
-        if name not in known and name != virtual.NAME:
-            raise UserError(f"there is no subject {name!r}", remedy=choose(name, [*sorted(known), virtual.NAME]))
-    return virtual.NAME in wanted, [known[name] for name in wanted if name != virtual.NAME]
+    wanted = names or list(catalogue())
+    return virtual.NAME in wanted, _known([name for name in wanted if name != virtual.NAME], [virtual.NAME])
+
+
+def _known(names: Sequence[str], others: Sequence[str] = ()) -> list[Subject]:
+    """The subjects of these names, each once; `others` may stand beside them."""
+    known = catalogue()
+    for name in names:
+        if name not in known:
+            raise UserError(f"there is no subject {name!r}", remedy=choose(name, [*known, *others]))
+    return [known[name] for name in dict.fromkeys(names)]
