@@ -14,12 +14,13 @@ from h123.campaign.trialfile import ORIGIN
 from h123.catalogue import Subject, catalogue, check_failures, install_each, installed, remove
 from h123.console import err_console, out_console, say
 from h123.errors import UserError
-from h123.report import print_matrix, write_matrix
+from h123.report import print_matrix, write_catalogue, write_matrix
 from h123.steps import Steps
 from h123.strict import choose
 from h123.subject_listing import print_subject, print_subjects
 from h123.verification.assignment import PROTOCOLS
 from h123.verification.matrix import MatrixFolder, failures, known_cells, pairings, run_matrix
+from h123.verification.published import publish
 
 app = typer.Typer()
 
@@ -130,6 +131,32 @@ def matrix(
     out_console.print(f"Page: {page}", soft_wrap=True, highlight=False)
     if failed := list(failures(cells)):
         raise UserError(f"{len(failed)} trials failed", remedy="the page says why and shows their logs", status=1)
+
+
+@app.command(name="publish")
+def publish_command(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Subjects; by default all that are verified here as they are now.", show_default=False),
+    ] = None,
+) -> None:
+    """Publish what `h123 verify` found here: docs/verified/NAME.json, and docs/catalogue.md written again.
+
+    For those who maintain this project; without new verifications it brings the page up to date with the manifests.
+    """
+    unknown = []
+    for subject in _known(names or list(catalogue())):
+        if publish(subject):
+            out_console.print(f"{subject.name}: published", highlight=False)
+        elif names:
+            unknown.append(subject.name)
+    write_catalogue()
+    if unknown:
+        raise UserError(
+            f"not verified here as they are now: {', '.join(unknown)}",
+            remedy=f"`h123 verify {' '.join(unknown)}` first",
+            status=1,
+        )
 
 
 def _side(known: dict[str, Subject], what: str, names: str | None, fits: Callable[[Subject], bool]) -> list[str]:
