@@ -2,20 +2,21 @@
 
 import asyncio
 import signal
+import ssl
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
+from functools import partial
 from typing import Any
 
-from contract import answer
+import hypercorn.protocol.quic
+from aioquic.quic.configuration import QuicConfiguration
+from contract import UNSUPPORTED, answer
 from hypercorn.asyncio import serve
 from hypercorn.config import Config
+from tuning import AIOQUIC_CONTROLLERS, CONNECTION_WINDOW, IDLE_S, STREAM_WINDOW, STREAMS
 
-UNSUPPORTED = 127
 ALPN = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}
 HTTP_VERSION = {"h1": "1.1", "h2": "2", "h3": "3"}
-STREAMS = 1000
-"""Requests under way at once on an HTTP/2 connection; aioquic, below HTTP/3, has 128 fixed."""
-IDLE_S = 3600
 GRACE_S = 0.5
 """For requests under way when told to stop."""
 HTTP_VERSION_NOT_SUPPORTED = 505
@@ -23,12 +24,28 @@ HTTP_VERSION_NOT_SUPPORTED = 505
 
 def main() -> None:
     parser = ArgumentParser(description=__doc__)
-    for name in ("address", "port", "protocol", "cert", "key"):
+    for name in ("address", "port", "protocol", "cert", "key", "congestion"):
         parser.add_argument(f"--{name}", required=True)
     asked = parser.parse_args()
-    if asked.protocol not in ALPN:
-        print(f"hypercorn does not speak {asked.protocol}", file=sys.stderr)
+    if asked.protocol not in ALPN or (asked.protocol == "h3" and asked.congestion not in AIOQUIC_CONTROLLERS):
+        print(f"hypercorn has no {asked.protocol} with {asked.congestion}", file=sys.stderr)
         sys.exit(UNSUPPORTED)
+    configure_quic(asked.congestion)
+    asyncio.run(run(Application(asked.protocol), configuration(asked)))
+
+
+def configure_quic(congestion: str) -> None:
+    """Hypercorn has no settings for QUIC, so they are put in where it makes those of aioquic."""
+    hypercorn.protocol.quic.QuicConfiguration = partial(
+        QuicConfiguration,
+        congestion_control_algorithm=congestion,
+        idle_timeout=IDLE_S,
+        max_data=CONNECTION_WINDOW,
+        max_stream_data=STREAM_WINDOW,
+    )
+
+
+def configuration(asked: Namespace) -> Config:
     config = Config()
     endpoint = [f"{asked.address}:{asked.port}"]
     config.bind = [] if asked.protocol == "h3" else endpoint
@@ -40,20 +57,30 @@ def main() -> None:
     config.keep_alive_timeout = IDLE_S
     config.keep_alive_max_requests = sys.maxsize
     config.graceful_timeout = GRACE_S
-    asyncio.run(run(Application(asked.protocol), config))
+    return config
 
 
 async def run(application: "Application", config: Config) -> None:
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(pass_over_tls)
     told = asyncio.Event()
     for stop in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(stop, told.set)
+        loop.add_signal_handler(stop, told.set)
     serving = asyncio.create_task(serve(application, config, shutdown_trigger=told.wait))
     stopping = asyncio.create_task(told.wait())
     await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    if not told.is_set():
+        await serving  # raises what ended it
     # Newer Pythons wait for idle connections too, without end; what is left then is cancelled.
     await asyncio.wait({serving}, timeout=2 * GRACE_S)
     if serving.done():
-        serving.result()
+        serving.exception()  # of connections that were cut: nobody's concern now
+
+
+def pass_over_tls(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Hypercorn's own handler of what no task waits for: a client may break TLS off as it likes."""
+    if not isinstance(context.get("exception"), ssl.SSLError):
+        loop.default_exception_handler(context)
 
 
 class Application:
