@@ -1,4 +1,4 @@
-"""Tables for the terminal: plans, subjects, networks, studies, checks."""
+"""Tables for the terminal: plans, networks, studies, checks."""
 
 from collections import Counter
 
@@ -7,12 +7,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from h123.campaign import Lanes
-from h123.catalogue import catalogue, installed
 from h123.doctor import Check
 from h123.results import Repetition
 from h123.study import Plan, estimate, list_networks, list_studies, load_network, load_study
 from h123.units import format_bytes, format_seconds, format_span
-from h123.virtual import NAME, installed_kernel
 
 
 def _table(*columns: str) -> Table:
@@ -60,28 +58,6 @@ def _lanes(plan: Plan, lanes: Lanes) -> str:
         limit = "as --lanes says"
     span = lanes.span(lanes.order(plan.blocks), lambda trial: lanes.estimates[trial.id])
     return f"With lanes, up to {most} trials at once, {limit}: about {format_span(span)}"
-
-
-def print_subjects(console: Console) -> None:
-    """All subjects of the catalogue, and the kernel of the virtual clock."""
-    table = _table("name", "what", "version", "serves", "drives", "clocks", "installed")
-    for subject in catalogue().values():
-        serves = " ".join(subject.server.protocols) if subject.server else "-"
-        drives = " ".join(subject.client.protocols) if subject.client else "-"
-        there = "yes" if installed(subject) else "no"
-        table.add_row(
-            subject.name,
-            escape(subject.title),
-            subject.version,
-            serves,
-            drives,
-            " ".join(subject.features.clocks),
-            there,
-        )
-    console.print(table)
-    kernel = installed_kernel()
-    there = f"{kernel.source.package} {kernel.source.version}" if kernel else f"not installed (h123 install {NAME})"
-    console.print(f"\n{NAME}, for --clock virtual: {there}", highlight=False)
 
 
 def print_networks(console: Console) -> None:
