@@ -129,7 +129,8 @@ static void measure(const struct workload *work, const char *prefix)
     for (int user = 0; user < work->users; user++) {
         while (turns[user] < per_user(work)) {
             struct sample row = {.phase = turns[user]++ < work->warmup ? "warmup" : "warm", .user = user, .start = begun,
-                                 .end = now(), .protocol = "", .connection = -1, .error = "other: wrk did not end it"};
+                                 .end = now(), .protocol = "", .connection = -1, .reused = -1,
+                                 .error = "other: wrk did not end it"};
             journal_add(&row);
         }
     }

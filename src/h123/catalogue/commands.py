@@ -9,6 +9,8 @@ from h123.errors import UserError
 
 Role = Literal["server", "client", "backend", "origin"]
 _Part = Server | Client | Backend | Origin
+OWN, TCP_OWN = "own", "cubic"
+"""The level of `congestion` that leaves each stack the one it has, and what that is for TCP: Linux's."""
 _NEEDED = {"ttfb": ("ttfb",), "cold_ttfb": ("ttfb", "cold"), "cold_latency": ("cold",), "handshake": ("cold",)}
 """What a client must be able to do for a metric."""
 
@@ -75,8 +77,8 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
     if parameters.method not in part.methods:
         raise _cannot(subject, role, "method", parameters.method, list(part.methods))
     offered = subject.features.congestion.get(parameters.protocol, "kernel")
-    if offered != "kernel" and parameters.congestion not in offered:
-        raise _cannot(subject, role, f"congestion for {parameters.protocol}", parameters.congestion, offered)
+    if _sends(role, parameters) and offered != "kernel" and parameters.congestion not in [OWN, *offered]:
+        raise _cannot(subject, role, f"congestion for {parameters.protocol}", parameters.congestion, [*offered, OWN])
     if isinstance(part, Client):
         _check_client(subject, part, parameters)
     # Other protocols have no such log, so there is none to miss.
@@ -92,6 +94,25 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
     way = parameters.connections if isinstance(parameters.connections, str) else "number"
     if way not in client.connections:
         raise _cannot(subject, "client", "connections", str(parameters.connections), list(client.connections))
+
+
+def controller(subject: Subject, parameters: Demand) -> str:
+    """What `{congestion}` holds for a subject: the controller asked for; its own one if that is asked for, or if it
+    cannot have the other, as the end that sends only requests and acknowledgements need not."""
+    offered = subject.features.congestion.get(parameters.protocol, "kernel")
+    if offered == "kernel":
+        return kernel_controller(parameters)
+    return parameters.congestion if parameters.congestion in offered else offered[0]
+
+
+def kernel_controller(parameters: Demand) -> str:
+    """What TCP has in every host of the lab."""
+    return TCP_OWN if parameters.congestion == OWN else parameters.congestion
+
+
+def _sends(role: Role, parameters: Demand) -> bool:
+    """Whether bodies go out from there, so that the congestion control is that role's."""
+    return role == ("server" if parameters.method == "GET" else "client")
 
 
 def check_metrics(subject: Subject, metrics: Sequence[str]) -> None:
