@@ -126,16 +126,10 @@ def _parameters(subject: Subject, client: Client, **values: Any) -> Parameters:
         "server": SERVER,
         "client": subject.name,
         "network": PLAIN.name,
-        "congestion": _congestion(subject, values["protocol"]),
+        "congestion": "own",
         "method": client.methods[0],
         "cold": client.cold,
         "connections": CONNECTIONS[client.connections[0]],
         "trial_timeout": "60s",
     }
     return Parameters.model_validate({**usual, **values})
-
-
-def _congestion(subject: Subject, protocol: str) -> str:
-    """The usual controller, unless the client has only others."""
-    offered = subject.features.congestion.get(protocol, "kernel")
-    return "cubic" if offered == "kernel" or "cubic" in offered else offered[0]
