@@ -52,7 +52,7 @@ def test_refused(tmp_path: Path, old: str, new: str, line: str, said: list[str])
 
 
 def test_no_role_at_all(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"\[server\], \[client\], \[backend\] or \[origin\]"):
+    with pytest.raises(UserError, match=r"\[server\], \[client\], \[backend\], \[origin\] or \[probe\]"):
         small(tmp_path, MANIFEST[: MANIFEST.index("[server]")])
 
 

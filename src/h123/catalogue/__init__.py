@@ -10,6 +10,7 @@ from h123.catalogue.commands import (
     check_supported,
     client_command,
     origin_command,
+    probe_command,
     server_command,
     server_uses,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "make_bodies",
     "origin_command",
     "prefix",
+    "probe_command",
     "read_subject",
     "remove",
     "server_command",

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from h123.catalogue.install import prefix
-from h123.catalogue.subject import PLACEHOLDER, Backend, Client, Origin, Server, Subject
+from h123.catalogue.subject import PLACEHOLDER, Backend, Client, Origin, Probe, Server, Subject
 from h123.errors import UserError
 
-Role = Literal["server", "client", "backend", "origin"]
-_Part = Server | Client | Backend | Origin
+Role = Literal["server", "client", "backend", "origin", "probe"]
+_Part = Server | Client | Backend | Origin | Probe
 _NEEDED = {"ttfb": ("ttfb",), "cold_ttfb": ("ttfb", "cold"), "cold_latency": ("cold",), "handshake": ("cold",)}
 """What a client must be able to do for a metric."""
 
@@ -56,6 +56,11 @@ def origin_command(subject: Subject, **placeholders: object) -> list[str]:
     return _filled(_part(subject, "origin").command, subject, placeholders)
 
 
+def probe_command(subject: Subject, **placeholders: object) -> list[str]:
+    """Command line of the probe; `placeholders` as in docs/contracts.md, without `prefix`."""
+    return _filled(_part(subject, "probe").command, subject, placeholders)
+
+
 def server_uses(subject: Subject, placeholder: str) -> bool:
     """Whether the server's command line names `{placeholder}`."""
     return subject.server is not None and f"{{{placeholder}}}" in " ".join(subject.server.command)
@@ -68,7 +73,7 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
         raise _cannot(subject, role, "clock", parameters.clock, list(subject.features.clocks))
     if isinstance(part, Server | Backend) and parameters.store not in part.stores:
         raise _cannot(subject, role, "store", parameters.store, list(part.stores))
-    if isinstance(part, Backend | Origin):
+    if isinstance(part, Backend | Origin | Probe):
         return
     if parameters.protocol not in part.protocols:
         raise _cannot(subject, role, "protocol", parameters.protocol, part.protocols)
@@ -111,6 +116,7 @@ def _part(subject: Subject, role: Role) -> _Part:
         "client": subject.client,
         "backend": subject.backend,
         "origin": subject.origin,
+        "probe": subject.probe,
     }
     part = parts[role]
     if part is None:
