@@ -58,11 +58,16 @@ class Record(Strict):
 
 def read_record(subject: Subject) -> Record | None:
     """What the cache knows of the subject as its files are now; None where it was not verified since they changed."""
+    found = last_record(subject)
+    return found if found and found.fingerprint == fingerprint(subject) else None
+
+
+def last_record(subject: Subject) -> Record | None:
+    """What the cache knows of the subject, perhaps as it was before its files changed."""
     try:
-        found = Record.model_validate_json(_file(subject).read_bytes())
+        return Record.model_validate_json(_file(subject).read_bytes())
     except (OSError, ValidationError):
         return None
-    return found if found.fingerprint == fingerprint(subject) else None
 
 
 def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]) -> Record:

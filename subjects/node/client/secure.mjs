@@ -3,7 +3,7 @@ import { connect } from "node:tls";
 
 import { now } from "../peer/clock.mjs";
 import { ProtocolError } from "../peer/failures.mjs";
-import { ALPN, pinned } from "../peer/tls.mjs";
+import { ALPN, describe, pinned } from "../peer/tls.mjs";
 
 /** An established socket to the workload's server, and when it was. */
 export function secure({ protocol, address, port, host, trusted }, signal) {
@@ -21,13 +21,4 @@ export function secure({ protocol, address, port, host, trusted }, signal) {
       else socket.destroy(), reject(new ProtocolError(`negotiated ${socket.alpnProtocol}`));
     });
   });
-}
-
-function describe(socket) {
-  return {
-    version: socket.getProtocol().replace("TLSv", ""),
-    cipher: socket.getCipher().name,
-    key_exchange: socket.getEphemeralKeyInfo().name ?? "",
-    alpn: socket.alpnProtocol,
-  };
 }

@@ -1,7 +1,10 @@
 // client.json: what the connections were like.
 import { writeFileSync } from "node:fs";
 
-/** Facts about connections, like ones counted together. `tls` of each: version, cipher, key_exchange, alpn. */
+/**
+ * Facts about connections, like ones counted together. Of each: `tls` (version, cipher, key_exchange, alpn), and
+ * `congestion` where the connection's own side chooses it.
+ */
 export function facts(connections) {
   const kinds = new Map();
   for (const { tls } of connections) {
@@ -9,8 +12,9 @@ export function facts(connections) {
     kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
   }
   const described = [...kinds].map(([kind, number]) => ({ ...JSON.parse(kind), connections: number }));
-  const notes = ["congestion control is the kernel's, which JavaScript cannot ask"];
-  return { h123: "client/1", tls: described, congestion: null, notes };
+  const congestion = connections[0]?.congestion ?? null;
+  const notes = congestion === null ? ["congestion control is the kernel's, which JavaScript cannot ask"] : [];
+  return { h123: "client/1", tls: described, congestion, notes };
 }
 
 export function writeFacts(path, content) {

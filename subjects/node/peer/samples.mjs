@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 const COLUMNS = [
   "phase", "user", "start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns", "status",
   "bytes_up", "bytes_down", "protocol", "connection", "reused", "error",
-]; // prettier-ignore
+];
 
 /** One request. Times are nanoseconds of the monotonic clock; null is what is not known. */
 export class Sample {
@@ -28,7 +28,7 @@ export class Sample {
     return [
       this.phase, this.user, this.start, this.connected, this.sent, this.firstByte, this.end, this.status,
       this.up, this.down, this.protocol, this.connection, this.reused ? 1 : 0, quoted(this.error),
-    ].join(","); // prettier-ignore
+    ].join(",");
   }
 }
 

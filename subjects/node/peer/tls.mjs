@@ -10,3 +10,13 @@ export function pinned(protocol) {
     ALPNProtocols: [ALPN[protocol]],
   };
 }
+
+/** What was negotiated on a TLS socket, as client.json has it. */
+export function describe(socket) {
+  return {
+    version: socket.getProtocol().replace("TLSv", ""),
+    cipher: socket.getCipher().name,
+    key_exchange: socket.getEphemeralKeyInfo().name ?? "",
+    alpn: socket.alpnProtocol,
+  };
+}

@@ -7,7 +7,7 @@ const FORMAT = "workload/1";
 const FIELDS = [
   "protocol", "host", "address", "port", "ca", "method", "path", "upload_bytes", "users", "requests", "rate",
   "connections", "cold", "warmup", "timeout_ns", "seed",
-]; // prettier-ignore
+];
 
 /** The workload in a file, with `count`, the connections it asks for, and `trusted`, the text of its CA. */
 export function readWorkload(path) {

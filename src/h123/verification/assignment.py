@@ -1,0 +1,141 @@
+"""What a client is asked to do so that it can be judged: small workloads, and those that must fail in a known way."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from h123.catalogue import Subject
+from h123.catalogue.subject import Client
+from h123.study import Network, Parameters
+from h123.study.network import Blackout, Bottleneck, Direction
+
+Expected = Literal["answers", "not found", "refused", "timeout", "unsupported"]
+PROTOCOLS = ("h1", "h2", "h3")
+METHODS = ("GET", "POST")
+CONNECTIONS: dict[str, str | int] = {"shared": "shared", "per-user": "per-user", "number": 2}
+"""A way of spreading users over connections, and what a workload says for it."""
+SERVER = "go"
+"""Behind all assignments: the embedded server, which itself is verified by the embedded client."""
+
+_MS = 10**6
+
+
+def _both_ways(name: str, direction: Direction) -> Network:
+    return Network(name=name, title=name, up=direction, down=direction)
+
+
+PLAIN = Network(name="plain", title="a plain veth pair")
+FAR = _both_ways("far", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000)))
+"""1 MB takes 0.8 s, and nothing comes back within 0.1 s: times that were not measured show."""
+DISTANT = _both_ways("distant", Direction(delay_ns=100 * _MS))
+"""Answers come so late that an open loop has more requests under way than it has users."""
+SLOW = _both_ways("slow", Direction(rate=Bottleneck(bps=200_000)))
+DEAD = _both_ways("dead", Direction(blackouts=[Blackout(from_ns=0, to_ns=600_000 * _MS)]))
+NOBODY_LISTENS = 9
+"""Port of a server that is not there."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One trial with the client, and what must come of it."""
+
+    name: str
+    parameters: Parameters
+    network: Network = PLAIN
+    expected: Expected = "answers"
+    path: str | None = None
+    """Asked for instead of what the parameters say."""
+    port: int | None = None
+    """Asked instead of the server's."""
+
+    def connections(self) -> int:
+        """How many the workload asks for (docs/contracts.md, section 4)."""
+        p = self.parameters
+        if isinstance(p.connections, int):
+            return p.connections
+        return p.users if p.connections == "per-user" or p.protocol == "h1" else 1
+
+    def workload(self, written: dict[str, Any]) -> dict[str, Any]:
+        """workload.json as the parameters have it, with what this assignment has otherwise."""
+        changes = {"path": self.path, "port": self.port}
+        return {**written, **{key: value for key, value in changes.items() if value is not None}}
+
+
+def assignments(subject: Subject) -> list[Assignment]:
+    """All that the subject says it can do, and, where it says that it cannot, that it refuses."""
+    client = subject.client
+    assert client is not None
+    found = [one for protocol in client.protocols for one in _of_protocol(subject, client, protocol)]
+    return found + list(_refusals(subject, client))
+
+
+def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[Assignment]:
+    def asked(**values: Any) -> Parameters:
+        return _parameters(subject, client, protocol=protocol, **values)
+
+    for method in client.methods:
+        for way in client.connections:
+            several = asked(method=method, size=1000, users=4, requests=3, warmup=1, connections=CONNECTIONS[way])
+            yield Assignment(f"{method} 1 kB, 4 users, connections {way}", several)
+        for size, name in ((1, "1 B"), (1_000_000, "1 MB")):
+            yield Assignment(f"{method} {name}", asked(method=method, size=size, requests=2, cold=False))
+    method = client.methods[0]
+    if "virtual" in subject.features.clocks:
+        yield Assignment(f"{method} 1 MB", asked(method=method, size=1_000_000, requests=2, clock="virtual"))
+    if "GET" in client.methods:
+        far = asked(size=1_000_000, requests=2)
+        yield Assignment("times over a link of 100 ms and 10 Mbit/s", far, FAR)
+    if client.open_loop:
+        opened = asked(method=method, size=1000, users=4, requests=10, rate=50.0, cold=False)
+        yield Assignment("open loop, 50 requests a second", opened, DISTANT)
+    failing = asked(method=method, size=1000, users=2, requests=2, cold=False, timeout="2s")
+    yield Assignment("a path that is not there", failing, expected="not found", path="/nothing-here")
+    yield Assignment("a server that is not there", failing, expected="refused", port=NOBODY_LISTENS)
+    silent = asked(method=method, size=1000, requests=1, cold=False, timeout="1s")
+    yield Assignment("a link that is dead", silent, DEAD, expected="timeout")
+    endless = asked(method=method, size=1_000_000, requests=1, cold=False, timeout="2s")
+    yield Assignment("a body that does not end in time", endless, SLOW, expected="timeout")
+
+
+def _refusals(subject: Subject, client: Client) -> Iterator[Assignment]:
+    """One assignment for each thing that is not declared."""
+
+    def refused(name: str, **values: Any) -> Assignment:
+        conditions = _parameters(subject, client, **{"protocol": client.protocols[-1], "cold": False, **values})
+        return Assignment(f"refuses {name}", conditions, expected="unsupported")
+
+    for protocol in PROTOCOLS:
+        if protocol not in client.protocols:
+            yield refused(protocol, protocol=protocol)
+    for method in METHODS:
+        if method not in client.methods:
+            yield refused(method, method=method)
+    # Over HTTP/1.1 users have connections of their own even if they share.
+    for way, written in CONNECTIONS.items():
+        if way not in client.connections and client.protocols[-1] != "h1":
+            yield refused(f"connections {way}", users=4, connections=written)
+    if not client.open_loop:
+        yield refused("an open loop", rate=50.0)
+    if not client.cold:
+        yield refused("cold requests", cold=True)
+
+
+def _parameters(subject: Subject, client: Client, **values: Any) -> Parameters:
+    """A workload of one user that the client can do, except for `values`."""
+    usual: dict[str, Any] = {
+        "server": SERVER,
+        "client": subject.name,
+        "network": PLAIN.name,
+        "congestion": _congestion(subject, values["protocol"]),
+        "method": client.methods[0],
+        "cold": client.cold,
+        "connections": CONNECTIONS[client.connections[0]],
+        "trial_timeout": "60s",
+    }
+    return Parameters.model_validate({**usual, **values})
+
+
+def _congestion(subject: Subject, protocol: str) -> str:
+    """The usual controller, unless the client has only others."""
+    offered = subject.features.congestion.get(protocol, "kernel")
+    return "cubic" if offered == "kernel" or "cubic" in offered else offered[0]

@@ -1,0 +1,258 @@
+"""How a client has carried out an assignment: what its samples and facts say, held against what was asked.
+
+Every function returns faults in words; none: all is well. A field that a client leaves empty is unknown, not wrong,
+except where its manifest says that it knows.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from statistics import mean, stdev
+from typing import Any
+
+from h123.catalogue.subject import Client
+from h123.study import Network
+from h123.verification.assignment import FAR, Assignment
+
+Row = dict[str, Any]
+"""One request, as in samples.parquet."""
+Window = tuple[int, int]
+"""The monotonic clock before and after the trial."""
+
+ALPN = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}
+TIMES = ("start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns")
+SPAN_LIMITS = (0.4, 1.8)
+"""What a Poisson process's first 40 arrivals may take, of their mean time: beyond three standard deviations, and less
+than 4 users need that wait for their answers (2.3)."""
+LEAST_VARIATION = 0.4
+"""Of the gaps between arrivals; that of a Poisson process is about 1, that of a steady beat 0."""
+LATE_NS = 1_500_000_000
+"""That a client may notice a timeout late."""
+_MEASURED = 0.99
+"""Clocks are not perfect: what physics asks for may be short of it by so much."""
+_EXCEPT_WARM = {"cold", "warmup"}
+
+
+def faults_of(asked: Assignment, client: Client, rows: Sequence[Row], facts: Any, window: Window) -> list[str]:
+    """What is wrong with what the client wrote."""
+    found = [*unanswered(asked, rows), *_times(rows, window)]
+    if asked.expected == "answers":
+        found += [*_first_bytes(client, rows), *_connections(asked, rows), *_facts(asked, rows, facts)]
+        if asked.network is FAR:
+            found += _physics(asked, rows)
+        if asked.parameters.rate is not None:
+            found += _arrivals(asked, rows)
+    return found
+
+
+def unanswered(asked: Assignment, rows: Sequence[Row]) -> list[str]:
+    """What is wrong with the answers alone: how many, how they ended, how many bytes, which protocol."""
+    return [*_counts(asked, rows), *_outcomes(asked, rows)]
+
+
+def _counts(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
+    p = asked.parameters
+    expected = {
+        "cold": asked.connections() if p.cold else 0,
+        "warmup": p.users * p.warmup,
+        "warm": p.users * p.requests,
+    }
+    found = Counter(row["phase"] for row in rows)
+    for phase, count in expected.items():
+        if found[phase] != count:
+            yield f"{found[phase]} rows of phase {phase} instead of {count}"
+    if strangers := sorted({row["user"] for row in rows} - set(range(p.users))):
+        yield f"user {strangers[0]}, of {p.users} users counted from 0"
+    elif p.rate is None:
+        each = Counter((row["phase"], row["user"]) for row in rows if row["phase"] != "cold")
+        if uneven := sorted({user for (_, user), n in each.items() if n != each[(_, 0)]}):
+            yield f"user {uneven[0]} has not as many rows as user 0"
+
+
+def _outcomes(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
+    checks: dict[str, Callable[[Assignment, Row], str | None]] = {
+        "answers": _answered,
+        "not found": _not_found,
+        "refused": _refused,
+        "timeout": _timed_out,
+    }
+    yield from _first_of_each(checks[asked.expected](asked, row) for row in rows)
+
+
+def _answered(asked: Assignment, row: Row) -> str | None:
+    if row["error"] or row["status"] != 200:
+        return f"a request ended with status {row['status']}, error {row['error']!r}"
+    if row["protocol"] != asked.parameters.protocol:
+        return f"protocol {row['protocol']!r} instead of {asked.parameters.protocol!r}"
+    size = asked.parameters.size
+    # An upload is answered by the count of its bytes, as text.
+    up, down = (0, size) if asked.parameters.method == "GET" else (size, len(str(size)))
+    if (row["bytes_up"], row["bytes_down"]) != (up, down):
+        return f"{row['bytes_up']} bytes up and {row['bytes_down']} down instead of {up} and {down}"
+    return None
+
+
+def _not_found(_: Assignment, row: Row) -> str | None:
+    return None if row["status"] == 404 else f"status {row['status']}, error {row['error']!r} instead of status 404"
+
+
+def _refused(asked: Assignment, row: Row) -> str | None:
+    # A closed UDP port may answer by silence, as far as a client can see.
+    usual = {"refused", "timeout"} if asked.parameters.protocol == "h3" else {"refused"}
+    if row["error"] in usual and row["status"] == 0 and row["bytes_down"] == 0:
+        return None
+    return f"status {row['status']}, error {row['error']!r}, {row['bytes_down']} bytes down instead of error 'refused'"
+
+
+def _timed_out(asked: Assignment, row: Row) -> str | None:
+    if row["error"] != "timeout":
+        return f"status {row['status']}, error {row['error']!r} instead of error 'timeout'"
+    taken, allowed = row["end_ns"] - row["start_ns"], asked.parameters.timeout
+    if not 0.9 * allowed <= taken <= allowed + LATE_NS:
+        return f"a request with a timeout of {_seconds(allowed)} ended after {_seconds(taken)}"
+    return None
+
+
+def _times(rows: Sequence[Row], window: Window) -> Iterator[str]:
+    yield from _first_of_each(_order(row) for row in rows)
+    given = [row[name] for row in rows for name in TIMES if row[name] is not None]
+    if given and not window[0] <= min(given) <= max(given) <= window[1]:
+        yield "times are outside the trial: not of this machine's monotonic clock, in ns"
+    if any(row["connected_ns"] is not None for row in rows if row["phase"] != "cold"):
+        yield "connected_ns in a row that is not cold"
+
+
+def _order(row: Row) -> str | None:
+    between: list[tuple[str, ...]] = [("sent_ns",), ("first_byte_ns",)]
+    if row["bytes_up"] == 0:  # the answer to an upload may begin before it has been written
+        between.append(("sent_ns", "first_byte_ns"))
+    for names in between:
+        known = [name for name in ("start_ns", "connected_ns", *names, "end_ns") if row[name] is not None]
+        for earlier, later in pairwise(known):
+            if row[earlier] > row[later]:
+                return f"{later} is before {earlier}"
+    return None
+
+
+def _first_bytes(client: Client, rows: Sequence[Row]) -> Iterator[str]:
+    known = sum(row["first_byte_ns"] is not None for row in rows)
+    if client.ttfb and known < len(rows):
+        yield f"first_byte_ns is declared (ttfb), but empty in {len(rows) - known} of {len(rows)} rows"
+    if not client.ttfb and known:
+        yield f"first_byte_ns is not declared (ttfb), but written in {known} of {len(rows)} rows"
+    if any(row["connected_ns"] is None for row in rows if row["phase"] == "cold"):
+        yield "connected_ns is empty in a cold row"
+
+
+def _connections(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
+    columns = ("connection", "reused")
+    if partly := [c for c in columns if 0 < sum(row[c] is None for row in rows) < len(rows)]:
+        yield f"{partly[0]} is empty in some rows and not in others"
+    elif rows and all(rows[0][column] is not None for column in columns):
+        yield from _indices(asked, rows)
+        yield from _reuse(rows)
+        if asked.parameters.rate is None:
+            yield from _dealing(asked, rows)
+
+
+def _indices(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
+    used, count = {row["connection"] for row in rows}, asked.connections()
+    needed = min(count, asked.parameters.users)
+    if not used <= set(range(count)) or (asked.parameters.rate is None and len(used) < needed):
+        yield f"connections {sorted(used)[:6]} where {count} were asked for, counted from 0"
+    cold = [row["connection"] for row in rows if row["phase"] == "cold"]
+    if len(set(cold)) < len(cold):
+        yield "two cold requests on one connection"
+
+
+def _reuse(rows: Sequence[Row]) -> Iterator[str]:
+    first = Counter(row["connection"] for row in rows if row["reused"] == 0)
+    if {row["reused"] for row in rows} - {0, 1}:
+        yield "reused is neither 0 nor 1"
+    elif wrong := sorted(c for c in {row["connection"] for row in rows} if first[c] != 1):
+        yield f"connection {wrong[0]} has {first[wrong[0]]} rows with reused 0 instead of 1"
+    if any(row["reused"] for row in rows if row["phase"] == "cold"):
+        yield "a cold row says that its connection was reused"
+
+
+def _dealing(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
+    """Users are dealt over the connections round robin, and stay where they are."""
+    of_user = defaultdict(set)
+    for row in rows:
+        if row["phase"] != "cold":
+            of_user[row["user"]].add(row["connection"])
+    if wandering := sorted(user for user, used in of_user.items() if len(used) > 1):
+        yield f"user {wandering[0]} used {len(of_user[wandering[0]])} connections"
+    elif wrong := [
+        (one, other)
+        for one in of_user
+        for other in of_user
+        if (of_user[one] == of_user[other]) != (one % asked.connections() == other % asked.connections())
+    ]:
+        yield f"users {wrong[0][0]} and {wrong[0][1]} are not on connections as dealt round robin"
+
+
+def _facts(asked: Assignment, rows: Sequence[Row], facts: Any) -> Iterator[str]:
+    if not isinstance(facts, dict) or facts.get("h123") != "client/1" or not isinstance(facts.get("tls"), list):
+        yield "client.json is missing, or is not of the format client/1"
+        return
+    for told in facts["tls"]:
+        if told.get("version") not in ("1.2", "1.3"):
+            yield f"client.json: TLS version {told.get('version')!r}, not 1.3 or 1.2"
+        if told.get("alpn") != ALPN[asked.parameters.protocol]:
+            yield f"client.json: ALPN {told.get('alpn')!r} instead of {ALPN[asked.parameters.protocol]!r}"
+    used = {row["connection"] for row in rows}
+    count = sum(told.get("connections") or 0 for told in facts["tls"])
+    if facts["tls"] and None not in used and count < len(used):
+        yield f"client.json tells of {count} TLS connections, the samples of {len(used)}"
+
+
+def _physics(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
+    """Over a link whose delay and rate are known, a time that was not measured is out of place."""
+    trip = asked.network.round_trip_ns
+    whole = trip + _transfer_ns(asked.network, asked.parameters.size)
+    handshake = trip * (1 if asked.parameters.protocol == "h3" else 2)
+    for row in rows:
+        taken = row["end_ns"] - row["start_ns"]
+        if taken < _MEASURED * whole:
+            yield f"{asked.parameters.size} bytes arrived after {_seconds(taken)}; the link needs {_seconds(whole)}"
+        elif row["first_byte_ns"] is not None:
+            begun = row["first_byte_ns"] - row["start_ns"]
+            if begun < _MEASURED * trip:
+                yield f"the first byte came after {_seconds(begun)}; a round trip takes {_seconds(trip)}"
+            elif row["phase"] == "warm" and begun > taken / 2:
+                yield f"the first byte came after {_seconds(begun)} of {_seconds(taken)}, as if it were the last"
+        if row["connected_ns"] is not None and row["connected_ns"] - row["start_ns"] < _MEASURED * handshake:
+            connected = _seconds(row["connected_ns"] - row["start_ns"])
+            yield f"connected after {connected}; a handshake takes {_seconds(handshake)}"
+
+
+def _transfer_ns(network: Network, size: int) -> float:
+    assert network.down is not None
+    assert network.down.rate is not None
+    return size * 8e9 / network.down.rate.mean_bps
+
+
+def _arrivals(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
+    """An open loop does not wait for answers, and its gaps are those of a Poisson process."""
+    rate = asked.parameters.rate
+    assert rate is not None
+    starts = sorted(row["start_ns"] for row in rows if row["phase"] not in _EXCEPT_WARM)
+    gaps = [later - earlier for earlier, later in pairwise(starts)]
+    if len(gaps) < 2:
+        return
+    expected = len(gaps) / rate * 1e9
+    span = starts[-1] - starts[0]
+    if not SPAN_LIMITS[0] * expected <= span <= SPAN_LIMITS[1] * expected:
+        yield f"{len(starts)} requests started within {_seconds(span)}; at {rate:g} a second it is {_seconds(expected)}"
+    elif stdev(gaps) < LEAST_VARIATION * mean(gaps):
+        yield "the gaps between requests are all alike, not exponential"
+
+
+def _first_of_each(faults: Iterable[str | None]) -> Iterator[str]:
+    """The same fault once."""
+    yield from dict.fromkeys(fault for fault in faults if fault)
+
+
+def _seconds(ns: float) -> str:
+    return f"{ns / 1e9:.3f} s"

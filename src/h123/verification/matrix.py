@@ -1,0 +1,268 @@
+"""The matrix: every client against every server over each protocol, a real trial for each method.
+
+What is done is kept in the matrix's folder, so that a run that was stopped goes on, and one after changes repeats
+only what has changed.
+"""
+
+import shutil
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from h123 import __version__
+from h123.campaign.certificate import campaign_certificate
+from h123.campaign.engine import Engine
+from h123.campaign.progress import Display, Standing
+from h123.campaign.trialfile import SERVER_ADDRESS
+from h123.catalogue import Subject, fingerprint, make_bodies
+from h123.errors import UserError
+from h123.results import machine_facts
+from h123.results.journal import Event, append_event, read_events
+from h123.study import Parameters
+from h123.verification.assignment import CONNECTIONS, METHODS, PLAIN, Assignment
+from h123.verification.client import carry_out
+from h123.verification.conduct import unanswered
+
+FORMAT = "matrix/1"
+SIZE = 100_000
+USUAL_SECONDS = 2.0
+"""That a pairing takes before anything is known."""
+_LOG_LINES = 40
+_CONTROLLERS = ("cubic", "reno", "bbr")
+
+Outcome = Literal["pass", "fail", "unsupported"]
+
+
+@dataclass(frozen=True, order=True)
+class Pairing:
+    """A client and a server over a protocol."""
+
+    server: str
+    client: str
+    protocol: str
+
+    @property
+    def name(self) -> str:
+        """Fit for a file's name."""
+        return f"{self.server}-{self.client}-{self.protocol}"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of one method."""
+
+    outcome: Outcome
+    reason: str = ""
+    logs: dict[str, str] = field(default_factory=dict)
+    """The end of each role's log, by the role's name, where it failed."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A pairing with its results by method."""
+
+    pairing: Pairing
+    results: dict[str, Result]
+
+    @property
+    def outcome(self) -> Outcome:
+        """One method that fails is a failure; what neither side declares is none."""
+        outcomes = {result.outcome for result in self.results.values()}
+        return "fail" if "fail" in outcomes else "pass" if "pass" in outcomes else "unsupported"
+
+
+class MatrixFolder:
+    """A matrix on disk (docs/contracts.md, section 11): its journal, certificate, and the trials that failed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._journal = path / "journal.jsonl"
+        if path.is_dir() and not self._journal.exists() and any(path.iterdir()):
+            raise UserError(f"{path} is not empty and holds no matrix", remedy="name another folder with --out")
+        path.mkdir(parents=True, exist_ok=True)
+        if not self.events():
+            append_event(self._journal, {"event": "matrix", "h123": FORMAT, "version": __version__})
+
+    def events(self) -> list[Event]:
+        """What happened, oldest first."""
+        events = read_events(self._journal)
+        if events and events[0].get("h123") != FORMAT:
+            raise UserError(f"{self._journal} is not of the format {FORMAT}", remedy="name another folder with --out")
+        return events
+
+    def cells(self, subjects: Mapping[str, Subject]) -> dict[Pairing, Cell]:
+        """What is known of subjects as they are now."""
+        prints = {name: fingerprint(subject) for name, subject in subjects.items()}
+        found = {}
+        for event in self.events():
+            if event["event"] == "cell":
+                pairing = Pairing(**event["pairing"])
+                sides = [prints.get(pairing.server), prints.get(pairing.client)]
+                if event["fingerprints"] == sides:
+                    found[pairing] = Cell(pairing, {m: Result(**r) for m, r in event["results"].items()})
+        return found
+
+    def add(self, cell: Cell, subjects: Mapping[str, Subject], seconds: float) -> None:
+        """Keep a cell."""
+        pair = (cell.pairing.server, cell.pairing.client)
+        results = {method: asdict(result) for method, result in cell.results.items()}
+        prints = [fingerprint(subjects[name]) for name in pair]
+        event = {"event": "cell", "pairing": asdict(cell.pairing), "fingerprints": prints, "results": results}
+        append_event(self._journal, {**event, "seconds": round(seconds, 2)})
+
+    def begin(self) -> None:
+        """A run begins, on this machine."""
+        append_event(self._journal, {"event": "run", "version": __version__, "machine": machine_facts()})
+
+    def trial(self, pairing: Pairing, method: str) -> Path:
+        """A new folder for a trial."""
+        folder = self.path.resolve() / "trials" / f"{pairing.name}-{method.lower()}"
+        shutil.rmtree(folder, ignore_errors=True)
+        return folder
+
+
+def pairings(servers: Sequence[str], clients: Sequence[str], protocols: Sequence[str]) -> list[Pairing]:
+    """All of them, server by server."""
+    return [Pairing(server, client, p) for server in servers for client in clients for p in protocols]
+
+
+def run_matrix(
+    asked: Sequence[Pairing], subjects: Mapping[str, Subject], folder: MatrixFolder, engine: Engine, display: Display
+) -> dict[Pairing, Cell]:
+    """Runs what is not known yet; returns all that was asked.
+
+    KeyboardInterrupt passes, after the running trial has been ended; finished pairings are kept. The subjects, with
+    the one behind proxies, are installed.
+    """
+    known = folder.cells(subjects)
+    waiting = [pairing for pairing in asked if pairing not in known]
+    forecast = _Forecast()
+    if waiting:
+        folder.begin()
+        make_bodies({SIZE})
+    with display:
+        try:
+            for number, pairing in enumerate(waiting):
+                done = len(asked) - len(waiting) + number
+                display.show(Standing([pairing.name], done, len(asked), forecast.seconds(waiting[number:])))
+                begun = time.monotonic()
+                known[pairing] = cell = _pair(pairing, subjects, folder, engine)
+                seconds = time.monotonic() - begun
+                folder.add(cell, subjects, seconds)
+                forecast.learn(pairing, seconds)
+                left = forecast.seconds(waiting[number + 1 :])
+                display.end(_event(cell, seconds), Standing([], done + 1, len(asked), left))
+        finally:
+            engine.stop()
+    return {pairing: known[pairing] for pairing in asked}
+
+
+def _pair(pairing: Pairing, subjects: Mapping[str, Subject], folder: MatrixFolder, engine: Engine) -> Cell:
+    results = {}
+    for method in METHODS:
+        missing = _missing(pairing, subjects, method)
+        place = folder.trial(pairing, method)
+        results[method] = Result("unsupported", missing) if missing else _try(pairing, method, subjects, place, engine)
+        if results[method].outcome != "fail":
+            shutil.rmtree(place, ignore_errors=True)
+    return Cell(pairing, results)
+
+
+def _missing(pairing: Pairing, subjects: Mapping[str, Subject], method: str) -> str:
+    """What one side does not declare; empty: both do."""
+    server, client = subjects[pairing.server].server, subjects[pairing.client].client
+    assert server is not None
+    assert client is not None
+    for name, side in ((pairing.server, server), (pairing.client, client)):
+        for offered, wanted in ((side.protocols, pairing.protocol), (side.methods, method)):
+            if wanted not in offered:
+                return f"{name} has no {wanted}"
+    return ""
+
+
+def _try(pairing: Pairing, method: str, subjects: Mapping[str, Subject], place: Path, engine: Engine) -> Result:
+    certificate = campaign_certificate(place.parent.parent / "tls", [SERVER_ADDRESS])
+    asked = Assignment(pairing.name, _parameters(pairing, method, subjects))
+    carried = carry_out(asked, subjects, certificate, engine, place)
+    if [reason["code"] for reason in carried.reasons] == ["unsupported"]:
+        return Result("unsupported", carried.reasons[0]["detail"])
+    faults = [f"{reason['code']}: {reason['detail']}" for reason in carried.reasons]
+    faults = faults or unanswered(asked, carried.rows)
+    return Result("fail", faults[0], _logs(place)) if faults else Result("pass")
+
+
+def _parameters(pairing: Pairing, method: str, subjects: Mapping[str, Subject]) -> Parameters:
+    client = subjects[pairing.client].client
+    assert client is not None
+    return Parameters.model_validate(
+        {
+            "protocol": pairing.protocol,
+            "server": pairing.server,
+            "client": pairing.client,
+            "network": PLAIN.name,
+            "congestion": _congestion(pairing, subjects),
+            "method": method,
+            "size": SIZE,
+            "users": 3,
+            "requests": 2,
+            "cold": client.cold,
+            "connections": CONNECTIONS[client.connections[0]],
+            "timeout": "10s",
+            "trial_timeout": "60s",
+        }
+    )
+
+
+def _congestion(pairing: Pairing, subjects: Mapping[str, Subject]) -> str:
+    """One that both sides have, or else one of the server's: a client that can choose none is not asked."""
+    both = (subjects[pairing.server], subjects[pairing.client])
+    sides = [subject.features.congestion.get(pairing.protocol, "kernel") for subject in both]
+    choices = [set(_CONTROLLERS) if side == "kernel" else set(_CONTROLLERS) & set(side) for side in sides]
+    common = choices[0] & choices[1] or choices[0] or set(_CONTROLLERS)
+    return next(name for name in _CONTROLLERS if name in common)
+
+
+def _logs(place: Path) -> dict[str, str]:
+    found = {}
+    for path in sorted((place / "logs").glob("*.log")):
+        lines = path.read_text("utf-8", errors="replace").splitlines()[-_LOG_LINES:]
+        if lines:
+            found[path.stem] = "\n".join(lines)
+    return found
+
+
+def failures(cells: Mapping[Pairing, Cell]) -> Iterator[tuple[Pairing, str, Result]]:
+    """Every method that failed."""
+    for pairing, cell in cells.items():
+        for method, result in cell.results.items():
+            if result.outcome == "fail":
+                yield pairing, method, result
+
+
+def _event(cell: Cell, seconds: float) -> dict[str, Any]:
+    """For the display, which knows campaigns' trials."""
+    reasons = [
+        {"code": method, "detail": result.reason} for method, result in cell.results.items() if result.outcome == "fail"
+    ]
+    return {"trial": cell.pairing.name, "attempt": 1, "reasons": reasons, "seconds": seconds}
+
+
+class _Forecast:
+    """A pairing takes as long as its client's have taken so far."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[str, list[float]] = defaultdict(list)
+
+    def learn(self, pairing: Pairing, seconds: float) -> None:
+        self._seconds[pairing.client].append(seconds)
+
+    def seconds(self, waiting: Sequence[Pairing]) -> float:
+        everything = [s for each in self._seconds.values() for s in each] or [USUAL_SECONDS]
+        total = 0.0
+        for pairing in waiting:
+            known = self._seconds.get(pairing.client) or everything
+            total += sum(known) / len(known)
+        return total

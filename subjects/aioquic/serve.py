@@ -1,0 +1,139 @@
+"""An HTTP/3 server on aioquic, of one process."""
+
+import asyncio
+import signal
+import socket
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from aioquic.asyncio import QuicConnectionProtocol
+from aioquic.asyncio.server import QuicServer
+from aioquic.h3.connection import H3_ALPN
+from aioquic.quic.configuration import QuicConfiguration
+from aioquic.quic.events import ConnectionTerminated, ProtocolNegotiated, QuicEvent
+from aioquic.quic.logger import QuicFileLogger
+from aioquic.tls import SessionTicket
+from exchange import Exchange
+from tuning import CONNECTION_WINDOW, CONTROLLERS, IDLE_S, SOCKET_BUFFER, STREAM_WINDOW
+
+UNSUPPORTED = 127
+AHEAD = 256 * 1024
+"""Bytes of an answer that wait in aioquic to be sent. It would take any number: it has no back-pressure."""
+FAREWELL_S = 1.0
+
+
+def main() -> None:
+    parser = ArgumentParser(description=__doc__)
+    for name in ("address", "port", "protocol", "cert", "key", "congestion"):
+        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--qlog", default="", help="folder; empty: none")
+    asked = parser.parse_args()
+    if asked.protocol != "h3" or asked.congestion not in CONTROLLERS:
+        print(f"aioquic has no {asked.protocol} with {asked.congestion}", file=sys.stderr)
+        sys.exit(UNSUPPORTED)
+    asyncio.run(run(asked))
+
+
+async def run(asked: Namespace) -> None:
+    loop = asyncio.get_running_loop()
+    told = asyncio.Event()
+    for stop in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(stop, told.set)
+    udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    udp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SOCKET_BUFFER)
+    udp.bind((asked.address, int(asked.port)))
+    connections: set[Connection] = set()
+    tickets = Tickets()
+    _, server = await loop.create_datagram_endpoint(
+        lambda: QuicServer(
+            configuration=configuration(asked),
+            create_protocol=lambda quic, **given: Connection(quic, connections, **given),
+            session_ticket_handler=tickets.keep,
+            session_ticket_fetcher=tickets.give,
+        ),
+        sock=udp,
+    )
+    await told.wait()
+    await say_farewell(connections)
+    server.close()
+
+
+async def say_farewell(connections: "set[Connection]") -> None:
+    """Closes what is open. A connection's qlog is written when it has ended."""
+    ends = [asyncio.create_task(connection.wait_closed()) for connection in connections]
+    for connection in list(connections):
+        connection.close()
+    if ends:
+        await asyncio.wait(ends, timeout=FAREWELL_S)
+
+
+def configuration(asked: Namespace) -> QuicConfiguration:
+    quic = QuicConfiguration(
+        is_client=False,
+        alpn_protocols=H3_ALPN,
+        congestion_control_algorithm=asked.congestion,
+        idle_timeout=IDLE_S,
+        max_data=CONNECTION_WINDOW,
+        max_stream_data=STREAM_WINDOW,
+        quic_logger=QuicFileLogger(asked.qlog) if asked.qlog else None,
+    )
+    quic.load_cert_chain(asked.cert, asked.key)
+    return quic
+
+
+class Tickets:
+    """Sessions that clients may resume, each once."""
+
+    def __init__(self) -> None:
+        self._kept: dict[bytes, SessionTicket] = {}
+
+    def keep(self, ticket: SessionTicket) -> None:
+        self._kept[ticket.ticket] = ticket
+
+    def give(self, label: bytes) -> SessionTicket | None:
+        return self._kept.pop(label, None)
+
+
+class Connection(QuicConnectionProtocol):
+    """One connection, which feeds aioquic with answers as it gets rid of them."""
+
+    def __init__(self, quic: Any, connections: "set[Connection]", **given: Any) -> None:
+        super().__init__(quic, **given)
+        self._open = connections
+        self._open.add(self)
+        self._exchange: Exchange | None = None
+
+    def quic_event_received(self, event: QuicEvent) -> None:
+        if isinstance(event, ProtocolNegotiated):
+            self._exchange = Exchange(self._quic)
+        elif isinstance(event, ConnectionTerminated):
+            self._open.discard(self)
+            self._exchange = None
+        if self._exchange is not None:
+            self._exchange.receive(event)
+
+    def transmit(self) -> None:
+        self._feed()
+        super().transmit()
+        while self._feed():  # what was sent has made room
+            super().transmit()
+
+    def _feed(self) -> bool:
+        """Gives aioquic more of each answer that it has sent nearly all of. False if none took any."""
+        fed = False
+        for stream in self._exchange.unfinished() if self._exchange else ():
+            while self._waiting(stream) < AHEAD:
+                fed = True
+                if not self._exchange.send_piece(stream):
+                    break
+        return fed
+
+    def _waiting(self, stream: int) -> int:
+        """Bytes of a stream that were never sent. aioquic keeps this to itself."""
+        sender = self._quic._streams[stream].sender
+        return sender._buffer_stop - sender.highest_offset
+
+
+if __name__ == "__main__":
+    main()

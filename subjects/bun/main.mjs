@@ -1,0 +1,58 @@
+// h123's Bun: a server on Bun.serve.
+import { PIECE, pieces } from "./peer/block.mjs";
+import { run, Unsupported, untilStopped } from "./peer/command.mjs";
+import { route } from "./peer/routes.mjs";
+
+const LARGEST_UPLOAD = 16 * 2 ** 30;
+
+const speaking = {
+  h1: {},
+  h2: { http1: false, http2: true },
+  h3: { http1: false, http3: true },
+};
+
+async function serve({ address, port, protocol, cert, key }) {
+  if (!Object.hasOwn(speaking, protocol)) throw new Unsupported(`no ${protocol}: h1, h2 and h3`);
+  const server = Bun.serve({
+    ...speaking[protocol],
+    hostname: address,
+    port: Number(port),
+    tls: { cert: Bun.file(cert), key: Bun.file(key) },
+    idleTimeout: 0, // none: it would end quiet connections, and slow downloads with them
+    maxRequestBodySize: LARGEST_UPLOAD,
+    fetch: answer,
+  });
+  await untilStopped();
+  server.stop(true);
+}
+
+async function answer(request) {
+  const path = new URL(request.url).pathname;
+  const { status, bytes, text, upload } = route(request.method, path);
+  if (upload) return new Response(String(await count(request)));
+  if (bytes === undefined) return new Response(text, { status });
+  return new Response(request.method === "HEAD" ? null : body(bytes), {
+    headers: { "content-type": "application/octet-stream", "content-length": String(bytes) },
+  });
+}
+
+/** A small body goes as it is; a large one as a stream that makes a piece whenever the last has been taken. */
+function body(bytes) {
+  const rest = pieces(bytes);
+  if (bytes <= PIECE) return rest.next().value ?? "";
+  return new ReadableStream({
+    pull(controller) {
+      const { value, done } = rest.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+  });
+}
+
+async function count(request) {
+  let bytes = 0;
+  for await (const chunk of request.body ?? []) bytes += chunk.length;
+  return bytes;
+}
+
+run({ serve: { options: ["address", "port", "protocol", "cert", "key"], start: serve } });

@@ -1,0 +1,154 @@
+#define _GNU_SOURCE
+#include "workload.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+
+void fail(enum exit_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "%s: ", program_invocation_short_name);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    exit(status);
+}
+
+static char *contents(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (!file) {
+        fail(BAD_INPUT, "cannot read the workload %s: %s", path, strerror(errno));
+    }
+    char *text = NULL;
+    size_t room = 0;
+    if (getdelim(&text, &room, '\0', file) < 0) {
+        fail(BAD_INPUT, "%s is empty", path);
+    }
+    fclose(file);
+    return text;
+}
+
+/* The file's fields; those that have been asked for have no value any more. */
+struct reading {
+    const char *path;
+    struct field *fields;
+};
+
+static char *text(struct reading *from, const char *name)
+{
+    for (struct field *field = from->fields; field->name; field++) {
+        if (strcmp(field->name, name) == 0 && field->value) {
+            char *value = field->value;
+            field->value = NULL;
+            return value;
+        }
+    }
+    fail(BAD_INPUT, "%s: %s is missing", from->path, name);
+}
+
+static double number(struct reading *from, const char *name, double least)
+{
+    char *value = text(from, name), *end;
+    double number = strtod(value, &end);
+    if (end == value || *end || number < least) {
+        fail(BAD_INPUT, "%s: %s must be a number from %g, not %s", from->path, name, least, value);
+    }
+    return number;
+}
+
+static int whole(struct reading *from, const char *name, int least)
+{
+    return (int)number(from, name, least);
+}
+
+/* A whole number too large for a double. */
+static uint64_t large(struct reading *from, const char *name)
+{
+    char *value = text(from, name), *end;
+    uint64_t number = strtoull(value, &end, 10);
+    if (end == value || *end) {
+        fail(BAD_INPUT, "%s: %s must be a whole number, not %s", from->path, name, value);
+    }
+    return number;
+}
+
+static double rate(struct reading *from)
+{
+    char *value = text(from, "rate");
+    return strcmp(value, "null") == 0 ? 0 : strtod(value, NULL);
+}
+
+static int protocol(struct reading *from)
+{
+    char *value = text(from, "protocol");
+    if (value[0] == 'h' && strchr("123", value[1]) && value[1] && !value[2]) {
+        return value[1] - '0';
+    }
+    fail(UNSUPPORTED, "protocol %s is not supported", value);
+}
+
+/* An HTTP/1.1 connection carries one request at a time, so there sharing gives each user one. */
+static int connections(struct reading *from, const struct workload *of)
+{
+    char *value = text(from, "connections");
+    if (strcmp(value, "shared") == 0) {
+        return of->http == 1 ? of->users : 1;
+    }
+    if (strcmp(value, "per-user") == 0) {
+        return of->users;
+    }
+    int number = atoi(value);
+    if (number < 1) {
+        fail(BAD_INPUT, "%s: connections must be shared, per-user or a number from 1, not %s", from->path, value);
+    }
+    return number;
+}
+
+/* A field that this client does not know must not ask for anything. */
+static void check_rest(const struct reading *from)
+{
+    for (const struct field *field = from->fields; field->name; field++) {
+        const char *value = field->value;
+        if (value && *value && strcmp(value, "null") && strcmp(value, "false") && strcmp(value, "0")) {
+            fail(UNSUPPORTED, "%s: %s is not supported", from->path, field->name);
+        }
+    }
+}
+
+struct workload workload_read(const char *path)
+{
+    struct reading from = {path, json_fields(contents(path))};
+    if (!from.fields) {
+        fail(BAD_INPUT, "%s is not a flat JSON object", path);
+    }
+    if (strcmp(text(&from, "h123"), "workload/1") != 0) {
+        fail(BAD_INPUT, "%s is not a workload/1", path);
+    }
+    struct workload read = {
+        .http = protocol(&from),
+        .host = text(&from, "host"),
+        .address = text(&from, "address"),
+        .ca = text(&from, "ca"),
+        .path = text(&from, "path"),
+        .port = whole(&from, "port", 1),
+        .post = strcmp(text(&from, "method"), "POST") == 0,
+        .upload_bytes = (int64_t)large(&from, "upload_bytes"),
+        .users = whole(&from, "users", 1),
+        .requests = whole(&from, "requests", 0),
+        .warmup = whole(&from, "warmup", 0),
+        .rate = rate(&from),
+        .cold = strcmp(text(&from, "cold"), "true") == 0,
+        .timeout_ns = (int64_t)large(&from, "timeout_ns"),
+        .seed = large(&from, "seed"),
+    };
+    read.connections = connections(&from, &read);
+    check_rest(&from);
+    return read;
+}

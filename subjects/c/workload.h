@@ -1,0 +1,30 @@
+#ifndef H123_WORKLOAD_H
+#define H123_WORKLOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum exit_status { DONE = 0, FAILED = 1, BAD_INPUT = 2, UNSUPPORTED = 127 };
+
+/* What the client is to do: workload.json, as docs/contracts.md describes it. */
+struct workload {
+    int http; /* 1, 2 or 3 */
+    char *host, *address, *ca, *path;
+    int port;
+    bool post;
+    int64_t upload_bytes;
+    int users, requests, warmup;
+    double rate;     /* requests a second; 0: closed loop */
+    int connections; /* their number */
+    bool cold;
+    int64_t timeout_ns;
+    uint64_t seed;
+};
+
+/* Reads a workload. Ends the program where the file is wrong, or asks for what this client cannot do. */
+struct workload workload_read(const char *path);
+
+/* Says why on standard error and ends the program. */
+_Noreturn void fail(enum exit_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,67 @@
+// The browser: which program, with which flags, in which profile.
+import {accessSync, constants, mkdirSync, mkdtempSync, rmSync, writeFileSync} from "node:fs";
+import {tmpdir} from "node:os";
+import {delimiter, join} from "node:path";
+
+import puppeteer from "puppeteer-core";
+
+import {trust} from "./trust.mjs";
+
+const PROTOCOL_FLAGS = {
+  h1: () => ["--disable-quic", "--disable-http2"],
+  h2: () => ["--disable-quic"],
+  // Forced, so that no request goes over TCP first to learn of HTTP/3; this also lets QUIC trust a CA of one's own.
+  h3: ({host, port}) => ["--enable-quic", `--origin-to-force-quic-on=${host}:${port}`],
+};
+
+// No connection before a request asks for it: it would hide the handshake.
+const PREFERENCES = {net: {network_prediction_options: 2}};
+
+/** Starts Chromium in a profile that has never seen the server; `close` ends it and removes the profile. */
+export async function launch(workload, newestTls) {
+  const home = mkdtempSync(join(tmpdir(), "h123-chromium-"));
+  trust(join(home, ".pki", "nssdb"), workload.ca);
+  const profile = join(home, "profile");
+  mkdirSync(join(profile, "Default"), {recursive: true});
+  writeFileSync(join(profile, "Default", "Preferences"), JSON.stringify(PREFERENCES));
+  const browser = await puppeteer.launch({
+    executablePath: onPath("chromium"),
+    userDataDir: profile,
+    env: {...process.env, HOME: home, XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home},
+    pipe: true,
+    // Puppeteer would listen to the network too, and with it pay for every event twice.
+    networkEnabled: false,
+    protocolTimeout: 0,
+    args: flags(workload, newestTls),
+  });
+  const close = async () => {
+    await browser.close();
+    rmSync(home, {recursive: true, force: true, maxRetries: 5});
+  };
+  return {browser, close, version: await browser.version()};
+}
+
+function flags(workload, newestTls) {
+  const {host, address, protocol} = workload;
+  return [
+    ...PROTOCOL_FLAGS[protocol](workload),
+    ...(newestTls ? [`--ssl-version-max=tls${newestTls}`] : []),
+    `--host-resolver-rules=MAP ${host} ${address}, MAP * ~NOTFOUND`,
+    "--no-sandbox", // the lab's hosts have one user, root
+    "--disable-gpu",
+    "--disable-component-update",
+  ];
+}
+
+function onPath(name) {
+  for (const folder of process.env.PATH.split(delimiter)) {
+    const path = join(folder, name);
+    try {
+      accessSync(path, constants.X_OK);
+      return path;
+    } catch {
+      continue;
+    }
+  }
+  throw new Error(`${name} is not on PATH`);
+}

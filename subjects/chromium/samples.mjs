@@ -1,0 +1,35 @@
+// samples.csv: one row a request (docs/contracts.md, section 4).
+import {parseTag} from "./workload.mjs";
+
+const COLUMNS = [
+  "phase", "user", "start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns", "status", "bytes_up", "bytes_down",
+  "protocol", "connection", "reused", "error",
+];
+
+/** The file's text, rows in the order in which the requests ended. */
+export function samplesCsv(exchanges) {
+  const connections = new Map();
+  const indexOf = (id) => {
+    if (id === null) return "";
+    if (!connections.has(id)) connections.set(id, connections.size);
+    return connections.get(id);
+  };
+  const ended = [...exchanges].sort((a, b) => a.end - b.end);
+  const rows = ended.map((exchange) => row(exchange, indexOf(exchange.connection)));
+  return [COLUMNS, ...rows].map((cells) => cells.map(quoted).join(",") + "\n").join("");
+}
+
+function row(exchange, connection) {
+  const {phase, user} = parseTag(exchange.tag);
+  const {start, sent, firstByte, end, outcome, reused} = exchange;
+  const connected = phase === "cold" ? exchange.connected : null;
+  return [
+    phase, user, start, connected, sent, firstByte, end, outcome.status, outcome.up, outcome.down,
+    exchange.protocol, connection, reused === null ? "" : Number(reused), outcome.error,
+  ];
+}
+
+function quoted(cell) {
+  const text = String(cell ?? "").replaceAll(/\s+/g, " ");
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

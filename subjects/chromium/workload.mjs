@@ -1,0 +1,54 @@
+// The workload, as workload.json says it: what is asked, and by how many users over how many connections.
+import {readFileSync} from "node:fs";
+
+/** Exit statuses of the contract. */
+export const BAD_INPUT = 2;
+export const UNSUPPORTED = 127;
+
+/** An error that ends the driver with a status of its own. */
+export class Refusal extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Reads the file; throws a Refusal with status 2 if it is none. */
+export function readWorkload(path) {
+  let workload;
+  try {
+    workload = JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw new Refusal(BAD_INPUT, `cannot read the workload ${path}: ${error.message}`);
+  }
+  if (workload.h123 !== "workload/1") throw new Refusal(BAD_INPUT, `${path}: h123 must be "workload/1"`);
+  return workload;
+}
+
+/** How many connections the workload asks for; one request at a time goes over one of HTTP/1.1. */
+export function seatCount({connections, protocol, users}) {
+  if (typeof connections === "number") return connections;
+  return connections === "per-user" || protocol === "h1" ? users : 1;
+}
+
+/** The tags of a seat's cold request, as the page takes them. */
+export function coldTags({users}, seat) {
+  return [[`cold-${seat % users}-0`]];
+}
+
+/** The tags of a seat's users, one list a user; users are dealt to the seats in turn. */
+export function userTags(workload, seat) {
+  const seats = seatCount(workload);
+  const lists = [];
+  for (let user = seat; user < workload.users; user += seats) {
+    const phases = [...Array(workload.warmup).fill("warmup"), ...Array(workload.requests).fill("warm")];
+    lists.push(phases.map((phase, n) => `${phase}-${user}-${n}`));
+  }
+  return lists;
+}
+
+/** What a tag says. */
+export function parseTag(tag) {
+  const [phase, user] = tag.split("-");
+  return {phase, user: Number(user)};
+}

@@ -1,0 +1,27 @@
+#ifndef H123_TRANSFER_H
+#define H123_TRANSFER_H
+
+#include <curl/curl.h>
+
+#include "journal.h"
+#include "workload.h"
+
+/* A place for one request at a time: a libcurl handle and the row that its request becomes. */
+struct transfer {
+    CURL *easy;
+    const struct workload *work;
+    struct sample sample;
+    int64_t answered;   /* when libcurl handed over the first line of the answer */
+    int64_t given;      /* bytes of the body that libcurl has taken */
+    struct transfer *next; /* in a list of spare ones */
+};
+
+struct transfer *transfer_new(const struct workload *work);
+
+/* Readies it for a request that was due at `start`; adding its handle to a multi handle makes the request. */
+void transfer_ready(struct transfer *transfer, const char *phase, int user, int64_t start);
+
+/* Completes the sample, but for the connection's index, from what libcurl measured. */
+void transfer_ended(struct transfer *transfer, CURLcode code);
+
+#endif

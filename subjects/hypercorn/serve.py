@@ -1,0 +1,100 @@
+"""An application on Hypercorn, served over one protocol by one process."""
+
+import asyncio
+import signal
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from contract import answer
+from hypercorn.asyncio import serve
+from hypercorn.config import Config
+
+UNSUPPORTED = 127
+ALPN = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}
+HTTP_VERSION = {"h1": "1.1", "h2": "2", "h3": "3"}
+STREAMS = 1000
+"""Requests under way at once on an HTTP/2 connection; aioquic, below HTTP/3, has 128 fixed."""
+IDLE_S = 3600
+GRACE_S = 0.5
+"""For requests under way when told to stop."""
+HTTP_VERSION_NOT_SUPPORTED = 505
+
+
+def main() -> None:
+    parser = ArgumentParser(description=__doc__)
+    for name in ("address", "port", "protocol", "cert", "key"):
+        parser.add_argument(f"--{name}", required=True)
+    asked = parser.parse_args()
+    if asked.protocol not in ALPN:
+        print(f"hypercorn does not speak {asked.protocol}", file=sys.stderr)
+        sys.exit(UNSUPPORTED)
+    config = Config()
+    endpoint = [f"{asked.address}:{asked.port}"]
+    config.bind = [] if asked.protocol == "h3" else endpoint
+    config.quic_bind = endpoint if asked.protocol == "h3" else []
+    config.alpn_protocols = [ALPN[asked.protocol]]
+    config.certfile, config.keyfile = asked.cert, asked.key
+    config.loglevel = "ERROR"
+    config.h2_max_concurrent_streams = STREAMS
+    config.keep_alive_timeout = IDLE_S
+    config.keep_alive_max_requests = sys.maxsize
+    config.graceful_timeout = GRACE_S
+    asyncio.run(run(Application(asked.protocol), config))
+
+
+async def run(application: "Application", config: Config) -> None:
+    told = asyncio.Event()
+    for stop in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(stop, told.set)
+    serving = asyncio.create_task(serve(application, config, shutdown_trigger=told.wait))
+    stopping = asyncio.create_task(told.wait())
+    await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    # Newer Pythons wait for idle connections too, without end; what is left then is cancelled.
+    await asyncio.wait({serving}, timeout=2 * GRACE_S)
+    if serving.done():
+        serving.result()
+
+
+class Application:
+    """The contract as an ASGI application."""
+
+    def __init__(self, protocol: str) -> None:
+        self._version = HTTP_VERSION[protocol]
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            raise NotImplementedError(scope["type"])  # how ASGI says no, to `lifespan` for one
+        if scope["http_version"] != self._version:  # Hypercorn speaks HTTP/1.1 where ALPN agrees on nothing
+            await _begin(send, HTTP_VERSION_NOT_SUPPORTED, 0)
+            await send({"type": "http.response.body"})
+            return
+        received = await _size_of_body(receive)
+        if received is None:
+            return
+        reply = answer(scope["method"], scope["path"], received)
+        await _begin(send, reply.status, reply.length)
+        for piece in reply.body:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body"})
+
+
+async def _size_of_body(receive: Any) -> int | None:
+    """Reads a request's body; None if the client has gone."""
+    received = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        received += len(message.get("body", b""))
+        if not message.get("more_body", False):
+            return received
+
+
+async def _begin(send: Any, status: int, length: int) -> None:
+    headers = [(b"content-type", b"application/octet-stream"), (b"content-length", str(length).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+
+
+if __name__ == "__main__":
+    main()

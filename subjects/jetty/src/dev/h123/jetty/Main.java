@@ -1,0 +1,31 @@
+package dev.h123.jetty;
+
+import dev.h123.java.Options;
+import dev.h123.java.Program;
+import java.util.List;
+import org.eclipse.jetty.server.AbstractConnector;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.util.thread.QueuedThreadPool;
+
+/** An HTTP server on Jetty: HTTP/1.1 and HTTP/2 over Java's own TLS, HTTP/3 over Cloudflare's quiche. */
+public final class Main {
+    /** Few: the handler never blocks. Below this Jetty says that its acceptors and selectors find no room. */
+    private static final int THREADS = 8;
+    private static final long IDLE_MILLISECONDS = 120_000;
+
+    private Main() {}
+
+    public static void main(String[] arguments) {
+        Program.run(arguments, List.of(), Main::start);
+    }
+
+    private static AutoCloseable start(Options options) throws Exception {
+        Server server = new Server(new QueuedThreadPool(THREADS));
+        AbstractConnector connector = Connectors.make(server, options);
+        connector.setIdleTimeout(IDLE_MILLISECONDS);
+        server.addConnector(connector);
+        server.setHandler(new Answers());
+        server.start();
+        return server::stop;
+    }
+}

@@ -1,0 +1,79 @@
+// The client's connections.
+import { connect } from "node:quic";
+
+import { pieces } from "./peer/block.mjs";
+import { now } from "./peer/clock.mjs";
+import { CONNECTION_WINDOW, STREAM_WINDOW } from "./peer/windows.mjs";
+
+/** What dials with a congestion controller. */
+export function dialler(congestion) {
+  return async (workload, signal) => {
+    const { host, address, port, trusted, timeout_ns: timeout } = workload;
+    const session = await connect(`${address}:${port}`, {
+      servername: host,
+      ca: [trusted],
+      alpn: "h3",
+      cc: congestion,
+      groups: "X25519:P-256",
+      reuseEndpoint: false,
+      handshakeTimeout: Math.ceil(timeout / 1e6),
+      maxStreamWindow: STREAM_WINDOW,
+      maxWindow: CONNECTION_WINDOW,
+      transportParams: {
+        initialMaxStreamDataBidiLocal: STREAM_WINDOW,
+        initialMaxData: CONNECTION_WINDOW,
+        maxIdleTimeout: 120_000,
+      },
+    });
+    const giveUp = () => session.destroy();
+    signal.addEventListener("abort", giveUp, { once: true });
+    session.onerror = () => {}; // the requests under way hear of it
+    const info = await session.opened;
+    signal.removeEventListener("abort", giveUp);
+    return new Http3(session, now(), info, congestion);
+  };
+}
+
+class Http3 {
+  #session;
+
+  constructor(session, ready, { cipher, protocol }, congestion) {
+    this.#session = session;
+    this.ready = ready;
+    this.congestion = congestion;
+    this.tls = { version: "1.3", cipher, key_exchange: "", alpn: protocol };
+  }
+
+  get usable() {
+    return !this.#session.destroyed && !this.#session.closing;
+  }
+
+  close() {
+    this.#session.destroy();
+  }
+
+  async request({ method, host, path, upload_bytes: upload }, sample, signal) {
+    const headers = { ":method": method, ":scheme": "https", ":authority": host, ":path": path, "user-agent": "h123" };
+    if (upload > 0) headers["content-length"] = String(upload);
+    const stream = await this.#session.createBidirectionalStream({
+      headers,
+      body: upload > 0 ? counted(upload, sample) : undefined,
+      onheaders: (answer) => {
+        sample.firstByte = now();
+        sample.status = Number(answer[":status"]);
+      },
+    });
+    stream.onerror = () => {}; // reading it throws
+    const giveUp = () => stream.destroy(signal.reason);
+    signal.addEventListener("abort", giveUp, { once: true });
+    for await (const chunks of stream) for (const chunk of chunks) sample.down += chunk.length;
+    signal.removeEventListener("abort", giveUp);
+  }
+}
+
+function* counted(bytes, sample) {
+  for (const piece of pieces(bytes)) {
+    yield piece;
+    sample.up += piece.length;
+  }
+}

@@ -1,0 +1,85 @@
+"""The client: carries a workload out with libcurl and writes samples.csv and client.json."""
+
+import argparse
+import csv
+import dataclasses
+import json
+import sys
+from pathlib import Path
+
+from facts import Facts
+from seat import Loop, Seat
+from transfer import Sample, Transfer
+from workload import Refusal, Workload, read_workload
+
+
+class Drive:
+    """A workload being carried out."""
+
+    def __init__(self, workload: Workload) -> None:
+        self._workload = workload
+        self._loop = Loop()
+        self._facts = Facts(workload)
+        self._seats = [Seat(self._loop, max(100, workload.users)) for _ in range(workload.seats)]
+        self._users = [Transfer(workload, user, self._facts) for user in range(workload.users)]
+        self._made = [0] * workload.users
+        self._connections: dict[tuple[Seat, int], int] = {}
+        self.samples: list[Sample] = []
+
+    def run(self) -> None:
+        """All requests: the cold ones one connection after another, then all users at once."""
+        if self._workload.cold:
+            for number, seat in enumerate(self._seats):
+                seat.request(self._users[number % len(self._users)], "cold")
+                self._loop.run(self._ended)
+        for user in self._users:
+            self._next(self._seats[user.user % len(self._seats)], user)
+        self._loop.run(self._ended_and_again)
+
+    def facts(self) -> dict[str, object]:
+        return self._facts.content()
+
+    def _next(self, seat: Seat, user: Transfer) -> None:
+        made = self._made[user.user]
+        if made < self._workload.warmup + self._workload.requests:
+            self._made[user.user] += 1
+            seat.request(user, self._workload.phase(made))
+
+    def _ended(self, seat: Seat, _user: Transfer, sample: Sample) -> None:
+        if sample.connection is not None:
+            # libcurl numbers the connections of each seat by itself.
+            number = self._connections.setdefault((seat, sample.connection), len(self._connections))
+            sample = dataclasses.replace(sample, connection=number)
+        self.samples.append(sample)
+
+    def _ended_and_again(self, seat: Seat, user: Transfer, sample: Sample) -> None:
+        self._ended(seat, user, sample)
+        self._next(seat, user)
+
+
+def write_samples(path: str, samples: list[Sample]) -> None:
+    with Path(path).open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(field.name for field in dataclasses.fields(Sample))
+        rows.writerows(dataclasses.astuple(sample) for sample in samples)
+
+
+def main() -> int:
+    options = argparse.ArgumentParser()
+    for name in ("--workload", "--samples", "--facts"):
+        options.add_argument(name, required=True)
+    arguments = options.parse_args()
+    try:
+        workload = read_workload(arguments.workload)
+    except Refusal as refusal:
+        print(f"h123-pycurl: {refusal}", file=sys.stderr)
+        return refusal.status
+    drive = Drive(workload)
+    drive.run()
+    write_samples(arguments.samples, drive.samples)
+    Path(arguments.facts).write_text(json.dumps(drive.facts(), indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,62 @@
+"""The workload, as workload.json says it (docs/contracts.md, section 4)."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+BAD_INPUT, UNSUPPORTED = 2, 127
+"""Exit statuses of the contract."""
+
+
+class Refusal(Exception):
+    """Ends the client with a status of its own."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Workload:
+    protocol: str
+    host: str
+    address: str
+    port: int
+    ca: str
+    method: str
+    path: str
+    upload_bytes: int
+    users: int
+    requests: int
+    connections: str | int
+    cold: bool
+    warmup: int
+    timeout_ns: int
+
+    @property
+    def seats(self) -> int:
+        """How many connections; HTTP/1.1 carries one request at a time, so there "shared" is one a user."""
+        if isinstance(self.connections, int):
+            return self.connections
+        return self.users if self.connections == "per-user" or self.protocol == "h1" else 1
+
+    def phase(self, n: int) -> str:
+        """The phase of a user's nth request."""
+        return "warmup" if n < self.warmup else "warm"
+
+
+def read_workload(path: str) -> Workload:
+    """Reads the file. Raises Refusal: 2 if it is none, 127 if this client cannot do what it asks."""
+    try:
+        data: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+        if data.get("h123") != "workload/1":
+            raise ValueError('h123 must be "workload/1"')
+        workload = Workload(**{name: data[name] for name in Workload.__dataclass_fields__})
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise Refusal(BAD_INPUT, f"cannot read the workload {path}: {error!r}") from error
+    if workload.protocol not in ("h1", "h2", "h3"):
+        raise Refusal(UNSUPPORTED, f"no protocol {workload.protocol} here")
+    if data["rate"] is not None:
+        raise Refusal(UNSUPPORTED, "no open loop here: libcurl's timers, and epoll's, know only milliseconds")
+    return workload

@@ -1,0 +1,94 @@
+"""A client that lies is found out in the lab; the embedded one passes."""
+
+from pathlib import Path
+
+import pytest
+
+from h123.campaign import LocalEngine
+from h123.campaign.certificate import Certificate, campaign_certificate
+from h123.campaign.trialfile import SERVER_ADDRESS
+from h123.catalogue import Subject, catalogue, install
+from h123.verification import client
+from h123.verification.assignment import Assignment, assignments
+from h123.verification.client import carry_out, judge
+from verification.broken import broken
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
+    return campaign_certificate(tmp_path_factory.mktemp("tls").resolve(), [SERVER_ADDRESS])
+
+
+@pytest.fixture(autouse=True, scope="module")
+def go() -> Subject:
+    subject = catalogue()["go"]
+    install(subject, print)
+    return subject
+
+
+def _faults(subject: Subject, name: str, certificate: Certificate, folder: Path) -> list[str]:
+    """Of the assignment called `name`."""
+    install(subject, print)
+    asked: Assignment = next(one for one in assignments(subject) if one.name == name)
+    subjects = {subject.name: subject, "go": catalogue()["go"]}
+    return judge(asked, subject, carry_out(asked, subjects, certificate, LocalEngine(), folder / "trial"))
+
+
+SHARED = "GET 1 kB, 4 users, connections shared"
+FAR = "times over a link of 100 ms and 10 Mbit/s"
+LIES = [
+    ("nothing", "pass", SHARED, ""),
+    ("a row too few", "rows.pop()", SHARED, "11 rows of phase warm instead of 12"),
+    ("a row twice", "rows.append(rows[-1])", SHARED, "13 rows of phase warm instead of 12"),
+    ("another header", "header.reverse()", SHARED, "samples-malformed: samples.csv, line 1"),
+    ("milliseconds", "[r.update(end_ns=int(r['end_ns']) // 10**6) for r in rows]", SHARED, "end_ns is before"),
+    ("nothing reused", "[r.update(reused=0) for r in rows]", SHARED, "17 rows with reused 0 instead of 1"),
+    ("all bytes", "[r.update(bytes_down=1016) for r in rows]", SHARED, "1016 down instead of 0 and 1000"),
+    ("first byte = end", "[r.update(first_byte_ns=r['end_ns']) for r in rows]", FAR, "as if it were the last"),
+    ("first byte = sent", "[r.update(first_byte_ns=r['sent_ns']) for r in rows]", FAR, "a round trip takes 0.100 s"),
+    ("error hidden", "[r.update(error='', status=200) for r in rows]", "a server that is not there", "wrong-protocol"),
+    ("status 1", "status = 1", SHARED, "client-failed"),
+]
+
+
+@pytest.mark.parametrize(("lie", "name", "said"), [row[1:] for row in LIES], ids=[row[0] for row in LIES])
+def test_lies_are_found(tmp_path: Path, certificate: Certificate, lie: str, name: str, said: str) -> None:
+    faults = _faults(broken(tmp_path, lie), name, certificate, tmp_path)
+    assert said in "; ".join(faults) if said else faults == []
+
+
+def test_what_is_not_declared_must_be_refused(tmp_path: Path, certificate: Certificate) -> None:
+    faults = _faults(broken(tmp_path, "pass"), "refuses h3", certificate, tmp_path)
+    assert "did not exit 127: the trial is valid" in faults[0]
+    honest = broken(tmp_path, "status = 127 if asked['protocol'] != 'h2' else status")
+    assert _faults(honest, "refuses h3", certificate, tmp_path / "again") == []
+
+
+def test_a_failure_is_recorded_with_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = broken(tmp_path, "rows.pop()")
+    monkeypatch.setattr(client, "assignments", lambda asked: assignments(asked)[:1])
+    monkeypatch.setattr(client, "failures_folder", lambda *_: tmp_path / "failures")
+    install(subject, print)
+    [result] = client.verify_client(subject, LocalEngine())
+    assert (result.role, result.protocol, result.check, result.verdict) == ("client", "h2", SHARED, "failed")
+    assert result.detail.startswith("11 rows of phase warm instead of 12; ")
+    assert result.detail.endswith(f" ({tmp_path}/failures/01)")
+    assert (tmp_path / "failures/01/logs/client.log").is_file()
+
+
+def test_what_the_client_says_of_tls_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = broken(tmp_path, "pass")
+    monkeypatch.setattr(client, "assignments", lambda asked: assignments(asked)[:2])
+    monkeypatch.setattr(client, "failures_folder", lambda *_: tmp_path / "failures")
+    install(subject, print)
+    results = list(client.verify_client(subject, LocalEngine()))
+    assert [result.check for result in results] == [SHARED, "TLS", SHARED.replace("shared", "per-user")]
+    assert results[1].detail == "1.3, TLS_AES_128_GCM_SHA256, X25519"
+    assert not list((tmp_path / "failures").glob("*"))
+
+
+@pytest.mark.heavy
+def test_the_embedded_client_passes(go: Subject) -> None:
+    results = list(client.verify_client(go, LocalEngine()))
+    assert len(results) == 54  # per protocol 16 assignments, one under the virtual clock, TLS
+    assert not [result for result in results if result.verdict == "failed"]

@@ -1,0 +1,216 @@
+"""Samples that are as they should be pass; each single thing that is wrong in them is found, and said."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from h123.catalogue import Subject, catalogue
+from h123.catalogue.subject import Client
+from h123.verification.assignment import FAR, Assignment, assignments
+from h123.verification.conduct import Row, faults_of
+
+WINDOW = (0, 10**12)
+MS = 10**6
+FACTS = {
+    "h123": "client/1",
+    "tls": [{"version": "1.3", "cipher": "x", "key_exchange": "y", "alpn": "h2", "connections": 4}],
+    "congestion": "cubic",
+    "notes": [],
+}
+Edit = Callable[[list[Row]], Any]
+
+
+@pytest.fixture(scope="module")
+def go() -> Subject:
+    return catalogue()["go"]
+
+
+def _asked(go: Subject, name: str, protocol: str = "h2") -> Assignment:
+    return next(a for a in assignments(go) if a.name == name and a.parameters.protocol == protocol)
+
+
+def _row(phase: str, user: int, connection: int, start: int, size: int = 1000, **changes: Any) -> Row:
+    usual = {
+        "phase": phase,
+        "user": user,
+        "start_ns": start,
+        "connected_ns": start + 300 * MS if phase == "cold" else None,
+        "sent_ns": start + 300 * MS,
+        "first_byte_ns": start + 450 * MS,
+        "end_ns": start + 1300 * MS,
+        "status": 200,
+        "bytes_up": 0,
+        "bytes_down": size,
+        "protocol": "h2",
+        "connection": connection,
+        "reused": 0 if phase == "cold" else 1,
+        "error": "",
+    }
+    return {**usual, **changes}
+
+
+def _dealt(connections: int) -> list[Row]:
+    """4 users, 1 + 3 requests each, over so many connections, after a cold request on each."""
+    rows = [_row("cold", c % 4, c, 10**9 * c) for c in range(connections)]
+    for user in range(4):
+        for number in range(4):
+            phase = "warmup" if number == 0 else "warm"
+            rows.append(_row(phase, user, user % connections, 10**10 + 2 * 10**9 * number))
+    return rows
+
+
+def _faults(go: Subject, asked: Assignment, rows: list[Row], facts: Any = FACTS, client: Client | None = None) -> str:
+    client = client or go.client
+    assert client
+    return "; ".join(faults_of(asked, client, rows, facts, WINDOW))
+
+
+@pytest.mark.parametrize(("way", "count"), [("shared", 1), ("per-user", 4), ("number", 2)])
+def test_what_is_as_it_should_be_passes(go: Subject, way: str, count: int) -> None:
+    asked = _asked(go, f"GET 1 kB, 4 users, connections {way}")
+    assert not _faults(go, asked, _dealt(count))
+    unknown = [{**row, "connection": None, "reused": None, "sent_ns": None} for row in _dealt(count)]
+    assert not _faults(go, asked, unknown)
+
+
+WRONG: list[tuple[str, Edit, str]] = [
+    ("a row short", lambda rows: rows.pop(), "11 rows of phase warm instead of 12"),
+    ("no warm-up", lambda rows: [row.update(phase="warm") for row in rows], "0 rows of phase warmup instead of 4"),
+    ("user counted from 1", lambda rows: [row.update(user=row["user"] + 1) for row in rows], "user 4, of 4 users"),
+    ("uneven users", lambda rows: rows[-1].update(user=2), "user 2 has not as many rows as user 0"),
+    ("a failure", lambda rows: rows[7].update(error="reset", status=0), "status 0, error 'reset'"),
+    ("another status", lambda rows: rows[7].update(status=500), "status 500"),
+    ("bytes short", lambda rows: rows[7].update(bytes_down=999), "999 down instead of 0 and 1000"),
+    ("another protocol", lambda rows: rows[7].update(protocol="h1"), "protocol 'h1' instead of 'h2'"),
+    ("end first", lambda rows: rows[7].update(end_ns=rows[7]["start_ns"]), "end_ns is before sent_ns"),
+    ("answer first", lambda rows: rows[7].update(first_byte_ns=rows[7]["sent_ns"] - 1), "first_byte_ns is before sent"),
+    ("another clock", lambda rows: rows[7].update(end_ns=10**13), "not of this machine's monotonic clock"),
+    ("connected when warm", lambda rows: rows[9].update(connected_ns=rows[9]["start_ns"]), "that is not cold"),
+    ("no first byte", lambda rows: rows[7].update(first_byte_ns=None), "empty in 1 of 20 rows"),
+    ("cold not connected", lambda rows: rows[0].update(connected_ns=None), "connected_ns is empty in a cold row"),
+    ("holes", lambda rows: rows[7].update(connection=None), "connection is empty in some rows"),
+    ("too many", lambda rows: rows[7].update(connection=4, reused=0), "where 4 were asked for"),
+    ("wandering", lambda rows: rows[-1].update(connection=0), "user 3 used 2 connections"),
+    ("nothing reused", lambda rows: rows[7].update(reused=0), "2 rows with reused 0 instead of 1"),
+    ("cold reused", lambda rows: (rows[0].update(reused=1), rows[4].update(reused=0)), "a cold row says"),
+]
+
+
+@pytest.mark.parametrize(("edit", "said"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
+def test_what_is_wrong_is_said(go: Subject, edit: Edit, said: str) -> None:
+    rows = _dealt(4)
+    edit(rows)
+    assert said in _faults(go, _asked(go, "GET 1 kB, 4 users, connections per-user"), rows)
+
+
+def test_users_on_one_connection_where_each_has_its_own(go: Subject) -> None:
+    rows = _dealt(4)
+    for row in rows[4:]:
+        row["connection"] = {0: 1, 1: 0}.get(row["connection"], 2)
+    said = _faults(go, _asked(go, "GET 1 kB, 4 users, connections per-user"), rows)
+    assert "users 2 and 3 are not on connections as dealt" in said
+
+
+def test_first_bytes_that_were_not_declared(go: Subject) -> None:
+    assert go.client
+    without = go.client.model_copy(update={"ttfb": False})
+    asked = _asked(go, "GET 1 kB, 4 users, connections shared")
+    assert "not declared (ttfb), but written in 17 of 17" in _faults(go, asked, _dealt(1), client=without)
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        ({"h123": "client/2"}, "not of the format client/1"),
+        ({"tls": [{"version": "1.3", "alpn": "h3", "connections": 4}]}, "ALPN 'h3' instead of 'h2'"),
+        ({"tls": [{"version": "TLS13", "alpn": "h2", "connections": 4}]}, "TLS version 'TLS13'"),
+        ({"tls": [{"version": "1.3", "alpn": "h2", "connections": 3}]}, "3 TLS connections, the samples of 4"),
+    ],
+)
+def test_facts_that_are_wrong(go: Subject, edit: dict[str, Any], said: str) -> None:
+    asked = _asked(go, "GET 1 kB, 4 users, connections per-user")
+    assert said in _faults(go, asked, _dealt(4), {**FACTS, **edit})
+    assert not _faults(go, asked, _dealt(4), {**FACTS, "tls": []})  # a client that is not told by its library
+
+
+def _far(**changes: Any) -> list[Row]:
+    rows = [_row("cold", 0, 0, 10**9, 1_000_000)]
+    return rows + [_row("warm", 0, 0, 10**10 * n, 1_000_000, **changes) for n in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        ({"end_ns": 700}, "the link needs 0.900 s"),
+        ({"first_byte_ns": 1299}, "as if it were the last"),
+        ({"first_byte_ns": 20, "sent_ns": 10}, "a round trip takes 0.100 s"),
+    ],
+)
+def test_times_that_were_not_measured(go: Subject, after: dict[str, int], said: str) -> None:
+    asked = _asked(go, "times over a link of 100 ms and 10 Mbit/s")
+    assert asked.network is FAR
+    rows = _far()
+    assert not _faults(go, asked, rows)
+    for name, ms in after.items():
+        rows[-1][name] = rows[-1]["start_ns"] + ms * MS
+    assert said in _faults(go, asked, rows)
+    rows = _far()
+    rows[0]["connected_ns"] = rows[0]["start_ns"] + 150 * MS
+    assert "a handshake takes 0.200 s" in _faults(go, asked, rows)
+
+
+def _opened(gaps: list[int]) -> list[Row]:
+    starts = [10**9 + sum(gaps[:n]) for n in range(len(gaps) + 1)]
+    return [_row("warm", n % 4, 0, start, reused=1 if n else 0) for n, start in enumerate(starts)]
+
+
+def test_an_open_loop_is_one(go: Subject) -> None:
+    asked = _asked(go, "open loop, 50 requests a second")
+    uneven = [2 * MS, 38 * MS, 5 * MS] * 13
+    assert not _faults(go, asked, _opened(uneven))
+    assert "the gaps between requests are all alike" in _faults(go, asked, _opened([20 * MS] * 39))
+    waiting = [0, 0, 0, 200 * MS] * 9 + [0] * 3
+    assert "40 requests started within 1.800 s; at 50 a second it is 0.780 s" in _faults(go, asked, _opened(waiting))
+
+
+def _failed(**changes: Any) -> list[Row]:
+    usual = {"status": 0, "bytes_down": 0, "first_byte_ns": None, "sent_ns": None, **changes}
+    return [_row("warm", user, 0, 10**9 * (1 + number), **usual) for user in range(2) for number in range(2)]
+
+
+def test_failures_are_told_as_they_are(go: Subject) -> None:
+    absent, there = _asked(go, "a path that is not there"), _failed(status=404, error="other: status 404")
+    assert not _faults(go, absent, there)
+    assert "instead of status 404" in _faults(go, absent, _failed(status=200))
+    nobody = _asked(go, "a server that is not there")
+    assert not _faults(go, nobody, _failed(error="refused"))
+    assert "instead of error 'refused'" in _faults(go, nobody, _failed(error="timeout"))
+    over_udp = _asked(go, "a server that is not there", "h3")
+    assert not _faults(go, over_udp, _failed(error="timeout"))
+    dead = _asked(go, "a link that is dead")
+    assert not _faults(go, dead, _failed(error="timeout")[:1])
+    late = _failed(error="timeout", end_ns=5 * 10**9)[:1]
+    assert "a timeout of 1.000 s ended after 4.000 s" in _faults(go, dead, late)
+
+
+def test_what_is_not_declared_is_asked_only_to_be_refused(go: Subject) -> None:
+    assert go.client
+    client = go.client.model_copy(
+        update={"protocols": ["h2"], "methods": ["GET"], "open_loop": False, "cold": False, "connections": ["shared"]}
+    )
+    found = assignments(go.model_copy(update={"client": client}))
+    refused = {a.name for a in found if a.expected == "unsupported"}
+    assert refused == {
+        "refuses h1",
+        "refuses h3",
+        "refuses POST",
+        "refuses connections per-user",
+        "refuses connections number",
+        "refuses an open loop",
+        "refuses cold requests",
+    }
+    for asked in found:
+        if asked.expected != "unsupported":
+            p = asked.parameters
+            assert (p.protocol, p.method, p.rate, p.cold, p.connections) == ("h2", "GET", None, False, "shared")
