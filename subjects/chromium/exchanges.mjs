@@ -2,6 +2,12 @@
 import {failureWord} from "./failures.mjs";
 
 const PROTOCOLS = {"http/1.1": "h1", h2: "h2", h3: "h3"};
+// How DevTools names TLS 1.3's ciphers; those of TLS 1.2 need the key exchange beside it.
+const CIPHERS = {
+  AES_128_GCM: "TLS_AES_128_GCM_SHA256",
+  AES_256_GCM: "TLS_AES_256_GCM_SHA384",
+  CHACHA20_POLY1305: "TLS_CHACHA20_POLY1305_SHA256",
+};
 
 /** Listens to a DevTools session and keeps one exchange for every request it tells of. */
 export class Exchanges {
@@ -105,7 +111,16 @@ function answer(response) {
     address: response.remoteIPAddress ?? null,
     connection: response.connectionId || null,
     reused: response.connectionReused,
-    tls: response.securityDetails ?? null,
+    tls: response.securityDetails ? tls(response.securityDetails) : null,
+  };
+}
+
+function tls({protocol, keyExchange, keyExchangeGroup, cipher}) {
+  return {
+    // QUIC has no other TLS.
+    version: protocol === "QUIC" ? "1.3" : protocol.replace(/^TLS /, ""),
+    cipher: keyExchange ? `${keyExchange} with ${cipher}` : CIPHERS[cipher] ?? cipher,
+    key_exchange: keyExchangeGroup ?? "",
   };
 }
 

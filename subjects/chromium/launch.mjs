@@ -1,11 +1,13 @@
 // The browser: which program, with which flags, in which profile.
-import {accessSync, constants, mkdirSync, mkdtempSync, rmSync, writeFileSync} from "node:fs";
+import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from "node:fs";
 import {tmpdir} from "node:os";
-import {delimiter, join} from "node:path";
+import {join} from "node:path";
 
 import puppeteer from "puppeteer-core";
 
-import {trust} from "./trust.mjs";
+import {onPath} from "../browser/program.mjs";
+import {trust} from "../browser/trust.mjs";
+import {Tab} from "./tab.mjs";
 
 const PROTOCOL_FLAGS = {
   h1: () => ["--disable-quic", "--disable-http2"],
@@ -17,7 +19,7 @@ const PROTOCOL_FLAGS = {
 // No connection before a request asks for it: it would hide the handshake.
 const PREFERENCES = {net: {network_prediction_options: 2}};
 
-/** Starts Chromium in a profile that has never seen the server; `close` ends it and removes the profile. */
+/** Starts Chromium in a profile that has never seen the server; `close` ends it and removes the profile. See main. */
 export async function launch(workload, newestTls) {
   const home = mkdtempSync(join(tmpdir(), "h123-chromium-"));
   trust(join(home, ".pki", "nssdb"), workload.ca);
@@ -34,11 +36,17 @@ export async function launch(workload, newestTls) {
     protocolTimeout: 0,
     args: flags(workload, newestTls),
   });
-  const close = async () => {
-    await browser.close();
-    rmSync(home, {recursive: true, force: true, maxRetries: 5});
+  const [name, version] = (await browser.version()).split("/");
+  return {
+    name,
+    version,
+    notes: [],
+    openTab: (origin, document) => Tab.open(browser, origin, document),
+    close: async () => {
+      await browser.close();
+      rmSync(home, {recursive: true, force: true, maxRetries: 5});
+    },
   };
-  return {browser, close, version: await browser.version()};
 }
 
 function flags(workload, newestTls) {
@@ -51,17 +59,4 @@ function flags(workload, newestTls) {
     "--disable-gpu",
     "--disable-component-update",
   ];
-}
-
-function onPath(name) {
-  for (const folder of process.env.PATH.split(delimiter)) {
-    const path = join(folder, name);
-    try {
-      accessSync(path, constants.X_OK);
-      return path;
-    } catch {
-      continue;
-    }
-  }
-  throw new Error(`${name} is not on PATH`);
 }

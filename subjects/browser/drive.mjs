@@ -1,0 +1,108 @@
+// The client: carries a workload out with a browser and writes samples.csv, client.json and a HAR file for every page.
+//
+// What a workload means here. A connection's place is a tab with a profile of its own, since a page cannot choose the
+// connection of a request: one tab for HTTP/2 and HTTP/3 with shared connections, one a user for HTTP/1.1. A tab loads one
+// document, which the driver itself answers, so nothing has crossed the network before the first request. The page's
+// script then makes the requests with fetch, users at once. The cold request is the first of its tab: DNS answers at
+// once, so what it has and later ones lack is the handshake. Starting the browser and its tabs comes before all of it.
+import {readFileSync, writeFileSync} from "node:fs";
+import {dirname, join} from "node:path";
+import {parseArgs} from "node:util";
+
+import {facts} from "./facts.mjs";
+import {har} from "./har.mjs";
+import {samplesCsv} from "./samples.mjs";
+import {coldTags, readWorkload, Refusal, seatCount, UNSUPPORTED, userTags} from "./workload.mjs";
+
+const DOCUMENT = readFileSync(new URL("page.html", import.meta.url), "utf8");
+
+/**
+ * Carries out what the command line says. `launch(workload, newestTls)` starts the browser: {name, version, notes,
+ * openTab(origin, document), close()}; a tab has perform(order) and record(number), as page.html and har.mjs want them.
+ */
+export async function main(launch) {
+  try {
+    await drive(launch);
+  } catch (error) {
+    console.error(`h123: ${error instanceof Refusal ? error.message : error.stack}`);
+    process.exitCode = error.status ?? 1;
+  }
+}
+
+async function drive(launch) {
+  const {values} = parseArgs({
+    options: {
+      workload: {type: "string"}, samples: {type: "string"}, facts: {type: "string"},
+      "newest-tls": {type: "string"}, // 1.2, or whatever is newest
+    },
+  });
+  const workload = readWorkload(values.workload);
+  refuseWhatCannotBe(workload, values["newest-tls"]);
+  const begun = now();
+  const browser = await launch(workload, values["newest-tls"]);
+  let records;
+  try {
+    records = await perform(browser, workload);
+  } finally {
+    await browser.close();
+  }
+  const requests = records.flatMap((record) => record.requests);
+  checkClock(requests, begun);
+  writeFileSync(values.samples, samplesCsv(requests));
+  const {name, version, notes} = browser;
+  writeFileSync(values.facts, json(facts(requests, [`${name} ${version}`, ...notes])));
+  for (const record of records) {
+    const path = join(dirname(values.samples), `page-${record.page.number}.har`);
+    writeFileSync(path, json(har({browser: {name, version}, ...record})));
+  }
+  checkCold(requests);
+}
+
+/** Makes all requests; what each tab saw. */
+async function perform(browser, workload) {
+  const {method, path, host, port} = workload;
+  const tabs = [];
+  for (let seat = 0; seat < seatCount(workload); seat += 1) {
+    tabs.push(await browser.openTab(`https://${host}:${port}`, DOCUMENT));
+  }
+  const order = {method, path, uploadBytes: workload.upload_bytes, timeoutMs: Math.round(workload.timeout_ns / 1e6)};
+  if (workload.cold) {
+    for (const [seat, tab] of tabs.entries()) await tab.perform({...order, users: coldTags(workload, seat)});
+  }
+  await Promise.all(tabs.map((tab, seat) => tab.perform({...order, users: userTags(workload, seat)})));
+  const records = [];
+  for (const [seat, tab] of tabs.entries()) records.push(await tab.record(seat + 1));
+  return records;
+}
+
+function refuseWhatCannotBe(workload, newestTls) {
+  const {protocol, rate, connections, users} = workload;
+  if (!["h1", "h2", "h3"].includes(protocol)) throw new Refusal(UNSUPPORTED, `no protocol ${protocol} here`);
+  if (protocol === "h3" && newestTls) throw new Refusal(UNSUPPORTED, "HTTP/3 has no TLS before 1.3");
+  if (rate !== null) throw new Refusal(UNSUPPORTED, "no open loop here");
+  if (protocol === "h1" && typeof connections === "number" && connections < users) {
+    // The browser would open a connection of its own accord for a user that finds none free.
+    throw new Refusal(UNSUPPORTED, "HTTP/1.1 needs a connection for every user here");
+  }
+}
+
+/** The browser's clock must be the contract's: CLOCK_MONOTONIC, which Node's hrtime reads too. */
+function checkClock(requests, begun) {
+  const ended = now();
+  const strange = requests.find(({start, end}) => start < begun || end > ended);
+  if (strange) throw new Error(`a request from ${strange.start} to ${strange.end} ns; the driver ran ${begun} to ${ended}`);
+}
+
+/** A cold request on a connection that was there already has measured no handshake: the trial has to be repeated. */
+function checkCold(requests) {
+  const warmed = requests.filter(({tag, dialled, outcome}) => tag.startsWith("cold-") && !dialled && !outcome.error);
+  if (warmed.length > 0) throw new Error(`${warmed.length} cold requests found a connection open: the browser had dialled ahead`);
+}
+
+function json(content) {
+  return JSON.stringify(content, null, 1) + "\n";
+}
+
+function now() {
+  return Number(process.hrtime.bigint());
+}

@@ -1,0 +1,255 @@
+/* h123-h2load: starts h2load for a workload and turns its log into samples.
+ *
+ * The log has a request's beginning (microseconds of the time of day), its status and its duration (microseconds of the
+ * monotonic clock), not its user: h2load has as many requests under way as there are users, so each row goes to one who
+ * was free. It counts body bytes for the whole run; they must be what the requests come to. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "clock.h"
+#include "files.h"
+#include "journal.h"
+#include "noise.h"
+#include "options.h"
+#include "workload.h"
+
+enum { MICROSECOND = 1000, SLACK = 2 * MICROSECOND }; /* slack: start and duration are rounded by themselves */
+
+/* What h2load prints. */
+struct printed {
+    char version[32], cipher[64], key_exchange[64], alpn[32];
+    int64_t body_bytes;
+};
+
+static void check_supported(const struct workload *work)
+{
+    if (work->http == 3) {
+        fail(UNSUPPORTED, "this h2load does not speak HTTP/3");
+    }
+    if (work->cold || work->rate > 0) {
+        fail(UNSUPPORTED, "h2load has neither cold requests nor a rate of requests");
+    }
+    if (work->users % work->connections || (work->http == 1 && work->users != work->connections)) {
+        fail(UNSUPPORTED, "h2load cannot share %d connections among %d users over HTTP/%d", work->connections,
+             work->users, work->http);
+    }
+}
+
+static char *line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static char *line(const char *format, ...)
+{
+    char *text;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0) {
+        abort();
+    }
+    va_end(arguments);
+    return text;
+}
+
+static void write_body(const char *path, int64_t bytes)
+{
+    FILE *file = file_to_write(path);
+    for (int64_t left = bytes; left > 0; left -= NOISE) {
+        fwrite(noise(), 1, (size_t)(left < NOISE ? left : NOISE), file);
+    }
+    file_save(file, path);
+}
+
+static struct child start(const struct workload *work, int requests, const char *run, const char *log, const char *body)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    char *arguments[] = {
+        (char *)run,
+        "usr/bin/h2load",
+        line("--requests=%d", requests),
+        line("--clients=%d", work->connections),
+        line("--max-concurrent-streams=%d", work->users / work->connections),
+        line("--threads=%ld", work->connections < processors ? (long)work->connections : processors),
+        work->http == 1 ? "--h1" : "--npn-list=h2",
+        line("--connect-to=%s:%d", work->address, work->port),
+        line("--connection-inactivity-timeout=%" PRId64 "ms", work->timeout_ns / 1000000),
+        "--header=user-agent: h123",
+        line("--log-file=%s", log),
+        line("https://%s:%d%s", work->host, work->port, work->path),
+        work->post ? line("--data=%s", body) : NULL,
+        NULL,
+    };
+    return child_start(arguments);
+}
+
+static struct printed read_printed(FILE *output)
+{
+    struct printed printed = {.body_bytes = -1};
+    char *text = NULL;
+    size_t room = 0;
+    while (getline(&text, &room, output) > 0) {
+        char *traffic = strncmp(text, "traffic:", 8) == 0 ? strrchr(text, '(') : NULL;
+        if (traffic) {
+            printed.body_bytes = strtoll(traffic + 1, NULL, 10);
+        }
+        sscanf(text, "TLS Protocol: TLSv%31s", printed.version);
+        sscanf(text, "Cipher: %63s", printed.cipher);
+        sscanf(text, "Server Temp Key: %63s", printed.key_exchange);
+        sscanf(text, "Application protocol: %31s", printed.alpn);
+    }
+    free(text);
+    return printed;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct sample *first = a, *second = b;
+    return first->start < second->start ? -1 : first->start > second->start;
+}
+
+/* The log's rows; `count` is their number. */
+static struct sample *read_log(const char *path, const struct workload *work, int requests, int64_t offset, int *count)
+{
+    struct sample *samples = calloc((size_t)requests, sizeof *samples);
+    FILE *log = fopen(path, "r");
+    int64_t start, duration;
+    long status;
+    *count = 0;
+    while (log && *count < requests &&
+           fscanf(log, "%" SCNd64 "\t%ld\t%" SCNd64 "\n", &start, &status, &duration) == 3) {
+        struct sample *row = &samples[(*count)++];
+        row->start = start * MICROSECOND - offset;
+        row->end = row->start + duration * MICROSECOND;
+        row->status = status < 0 ? 0 : status;
+        row->protocol = work->http == 1 ? "h1" : "h2";
+        row->connection = -1;
+        if (status < 0) {
+            snprintf(row->error, sizeof row->error, "reset");
+        } else if (status < 200 || status > 299) {
+            snprintf(row->error, sizeof row->error, "other: status %ld", status);
+        }
+    }
+    if (log) {
+        fclose(log);
+    }
+    qsort(samples, (size_t)*count, sizeof *samples, by_start);
+    return samples;
+}
+
+/* Each request goes to the user who has been free for the shortest time. */
+static void deal(struct sample *samples, int count, int users)
+{
+    int64_t *ended = calloc((size_t)users, sizeof *ended);
+    for (struct sample *row = samples; row < samples + count; row++) {
+        int chosen = 0;
+        for (int user = 1; user < users; user++) {
+            bool free = ended[user] <= row->start + SLACK, taken = ended[chosen] > row->start + SLACK;
+            if ((free && (taken || ended[user] > ended[chosen])) || (!free && taken && ended[user] < ended[chosen])) {
+                chosen = user;
+            }
+        }
+        row->user = chosen;
+        ended[chosen] = row->end;
+    }
+    free(ended);
+}
+
+/* What h2load gave up has no row: it began and ended while h2load ran, which is all that is known. */
+static void add_missing(const struct workload *work, int count, int requests, int64_t begun, int64_t ended)
+{
+    for (int i = count; i < requests; i++) {
+        struct sample row = {.phase = "warm", .user = i % work->users, .start = begun, .end = ended, .protocol = "",
+                             .connection = -1, .error = "other: h2load gave it up with its connection"};
+        journal_add(&row);
+    }
+}
+
+/* Body bytes of one good answer. */
+static int64_t answer_bytes(const struct workload *work)
+{
+    if (work->post) {
+        return snprintf(NULL, 0, "%" PRId64, work->upload_bytes);
+    }
+    return strncmp(work->path, "/bytes/", 7) == 0 ? strtoll(work->path + 7, NULL, 10) : 0;
+}
+
+/* Hands the rows to the journal; returns how many are good. */
+static int keep(struct sample *samples, int count, const struct workload *work)
+{
+    int good = 0;
+    for (int i = 0; i < count; i++) {
+        samples[i].phase = i < work->users * work->warmup ? "warmup" : "warm";
+        if (!samples[i].error[0]) {
+            samples[i].up = work->upload_bytes;
+            samples[i].down = answer_bytes(work);
+            good++;
+        }
+        journal_add(&samples[i]);
+    }
+    return good;
+}
+
+static void write_facts(FILE *to, const struct printed *printed)
+{
+    fprintf(to, "{\"h123\": \"client/1\", \"tls\": [");
+    if (printed->version[0]) { /* h2load describes its first connection */
+        fprintf(to,
+                "{\"version\": \"%s\", \"cipher\": \"%s\", \"key_exchange\": \"%s\", \"alpn\": \"%s\", "
+                "\"connections\": 1}",
+                printed->version, printed->cipher, printed->key_exchange, printed->alpn);
+    }
+    fprintf(to, "], \"congestion\": null, \"notes\": [\"of the connections, h2load describes the first\"]}\n");
+}
+
+/* Makes all requests; returns what h2load printed about them. */
+static struct printed measure(const struct workload *work, const char *run)
+{
+    char scratch[] = "/tmp/h123-h2load-XXXXXX";
+    if (!mkdtemp(scratch)) {
+        fail(FAILED, "cannot make a folder in /tmp");
+    }
+    char *log = line("%s/log", scratch), *body = line("%s/body", scratch);
+    if (work->post) {
+        write_body(body, work->upload_bytes);
+    }
+    int requests = work->users * (work->warmup + work->requests), logged;
+    int64_t offset = time_of_day() - now(), begun = now();
+    struct child child = start(work, requests, run, log, body);
+    struct printed printed = read_printed(child.output);
+    int status = child_end(child);
+    if (status != 0) {
+        fail(FAILED, "h2load ended with status %d", status);
+    }
+    int64_t ended = now();
+    struct sample *rows = read_log(log, work, requests, offset, &logged);
+    deal(rows, logged, work->users);
+    int good = keep(rows, logged, work);
+    add_missing(work, logged, requests, begun, ended);
+    if (good == requests && printed.body_bytes != good * answer_bytes(work)) {
+        fail(FAILED, "h2load counted %" PRId64 " body bytes in %d answers", printed.body_bytes, good);
+    }
+    return printed;
+}
+
+int main(int count, char **words)
+{
+    const char *run = NULL, *from = NULL, *to = NULL, *described = NULL;
+    options_read(count, words,
+                 (struct option_value[]){{"--run", &run},
+                                         {"--workload", &from},
+                                         {"--samples", &to},
+                                         {"--facts", &described},
+                                         {0}});
+    struct workload work = workload_read(from);
+    check_supported(&work);
+    FILE *samples = file_to_write(to), *facts = file_to_write(described);
+    struct printed printed = measure(&work, run);
+    journal_write(samples);
+    file_save(samples, to);
+    write_facts(facts, &printed);
+    file_save(facts, described);
+    journal_summary(stderr);
+    return DONE;
+}
