@@ -80,6 +80,8 @@ SUPPORTED: list[tuple[Role, Demand]] = [
     ("client", Demand(method="POST")),
     ("server", Demand(congestion="bbr")),
     ("server", Demand(protocol="h3", congestion="reno")),
+    ("server", Demand(protocol="h3", congestion="cubic")),
+    ("client", Demand(protocol="h3", congestion="bbr")),  # the server sends, so its controller counts
     ("server", Demand(qlog=True)),  # no QUIC, so no log to miss
     ("client", Demand(cold=True, connections=3)),
 ]
@@ -91,7 +93,8 @@ def test_supported(tmp_path: Path, role: Role, demand: Demand) -> None:
 
 
 REFUSED: list[tuple[Role, Demand, list[str]]] = [
-    ("client", Demand(protocol="h3"), ["client", "protocol h3", "h1, h2"]),
+    ("client", Demand(protocol="h4"), ["client", "protocol h4", "h1, h2, h3"]),
+    ("client", Demand(protocol="h3", congestion="bbr", method="POST"), ["client", "congestion for h3 bbr"]),
     ("server", Demand(method="POST"), ["server", "method POST", "supports GET"]),
     ("server", Demand(protocol="h3", congestion="bbr"), ["congestion for h3 bbr", "cubic, reno"]),
     ("client", Demand(rate=50.0), ["open loop", "`rate`"]),

@@ -12,6 +12,7 @@ from h123.catalogue import (
     backend_command,
     block_file,
     client_command,
+    congestion_for,
     files_folder,
     origin_command,
     server_command,
@@ -142,7 +143,7 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate) -> dict[s
         protocol=p.protocol,
         cert=certificate.cert,
         key=certificate.key,
-        congestion=p.congestion,
+        congestion=congestion_for(subject, p.protocol, p.congestion),
         store=p.store,
         backend=f"{BACKEND_ADDRESS}:{BACKEND_PORT}" if _stored(p) else "",
         seed_bytes=p.size if seeding else 0,
@@ -180,7 +181,11 @@ def _service(
 
 def _client(p: Parameters, subject: Subject) -> dict[str, Any]:
     command = client_command(
-        subject, workload="workload.json", samples="samples.csv", facts="client.json", congestion=p.congestion
+        subject,
+        workload="workload.json",
+        samples="samples.csv",
+        facts="client.json",
+        congestion=congestion_for(subject, p.protocol, p.congestion),
     )
     return {
         "name": "client",

@@ -79,8 +79,10 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
         raise _cannot(subject, role, "protocol", parameters.protocol, part.protocols)
     if parameters.method not in part.methods:
         raise _cannot(subject, role, "method", parameters.method, list(part.methods))
-    offered = subject.features.congestion.get(parameters.protocol, "kernel")
-    if offered != "kernel" and parameters.congestion not in offered:
+    # The controller that matters is that of the side which sends the bodies; the other one has what it has.
+    sender = "server" if parameters.method == "GET" else "client"
+    offered = controllers(subject, parameters.protocol)
+    if role == sender and offered is not None and parameters.congestion not in offered:
         raise _cannot(subject, role, f"congestion for {parameters.protocol}", parameters.congestion, offered)
     if isinstance(part, Client):
         _check_client(subject, part, parameters)
@@ -97,6 +99,18 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
     way = parameters.connections if isinstance(parameters.connections, str) else "number"
     if way not in client.connections:
         raise _cannot(subject, "client", "connections", str(parameters.connections), list(client.connections))
+
+
+def controllers(subject: Subject, protocol: str) -> list[str] | None:
+    """The congestion controllers that the subject itself offers; None: it has the kernel's, or what is not known."""
+    offered = subject.features.congestion.get(protocol, "kernel")
+    return None if offered == "kernel" else offered
+
+
+def congestion_for(subject: Subject, protocol: str, asked: str) -> str:
+    """The controller to start the subject with: the one asked for, or, where it does not matter, one that it has."""
+    offered = controllers(subject, protocol)
+    return asked if offered is None or asked in offered else offered[0]
 
 
 def check_metrics(subject: Subject, metrics: Sequence[str]) -> None:
