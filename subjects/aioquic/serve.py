@@ -7,19 +7,17 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from aioquic.asyncio import QuicConnectionProtocol
 from aioquic.asyncio.server import QuicServer
 from aioquic.h3.connection import H3_ALPN
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.events import ConnectionTerminated, ProtocolNegotiated, QuicEvent
 from aioquic.quic.logger import QuicFileLogger
 from aioquic.tls import SessionTicket
+from contract import UNSUPPORTED
 from exchange import Exchange
-from tuning import CONNECTION_WINDOW, CONTROLLERS, IDLE_S, SOCKET_BUFFER, STREAM_WINDOW
+from feeding import Feeding
+from tuning import AIOQUIC_CONTROLLERS, CONNECTION_WINDOW, IDLE_S, SOCKET_BUFFER, STREAM_WINDOW
 
-UNSUPPORTED = 127
-AHEAD = 256 * 1024
-"""Bytes of an answer that wait in aioquic to be sent. It would take any number: it has no back-pressure."""
 FAREWELL_S = 1.0
 
 
@@ -29,7 +27,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--qlog", default="", help="folder; empty: none")
     asked = parser.parse_args()
-    if asked.protocol != "h3" or asked.congestion not in CONTROLLERS:
+    if asked.protocol != "h3" or asked.congestion not in AIOQUIC_CONTROLLERS:
         print(f"aioquic has no {asked.protocol} with {asked.congestion}", file=sys.stderr)
         sys.exit(UNSUPPORTED)
     asyncio.run(run(asked))
@@ -95,9 +93,7 @@ class Tickets:
         return self._kept.pop(label, None)
 
 
-class Connection(QuicConnectionProtocol):
-    """One connection, which feeds aioquic with answers as it gets rid of them."""
-
+class Connection(Feeding):
     def __init__(self, quic: Any, connections: "set[Connection]", **given: Any) -> None:
         super().__init__(quic, **given)
         self._open = connections
@@ -113,26 +109,11 @@ class Connection(QuicConnectionProtocol):
         if self._exchange is not None:
             self._exchange.receive(event)
 
-    def transmit(self) -> None:
-        self._feed()
-        super().transmit()
-        while self._feed():  # what was sent has made room
-            super().transmit()
+    def unfinished(self) -> list[int]:
+        return self._exchange.unfinished() if self._exchange else []
 
-    def _feed(self) -> bool:
-        """Gives aioquic more of each answer that it has sent nearly all of. False if none took any."""
-        fed = False
-        for stream in self._exchange.unfinished() if self._exchange else ():
-            while self._waiting(stream) < AHEAD:
-                fed = True
-                if not self._exchange.send_piece(stream):
-                    break
-        return fed
-
-    def _waiting(self, stream: int) -> int:
-        """Bytes of a stream that were never sent. aioquic keeps this to itself."""
-        sender = self._quic._streams[stream].sender
-        return sender._buffer_stop - sender.highest_offset
+    def send_piece(self, stream: int) -> bool:
+        return self._exchange.send_piece(stream)
 
 
 if __name__ == "__main__":

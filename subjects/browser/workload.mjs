@@ -31,9 +31,9 @@ export function seatCount({connections, protocol, users}) {
   return connections === "per-user" || protocol === "h1" ? users : 1;
 }
 
-/** The tags of a seat's cold request, as the page takes them. */
+/** The tag of a seat's cold request, as the page takes tags. */
 export function coldTags({users}, seat) {
-  return [[`cold-${seat % users}-0`]];
+  return [[`cold-${seat % users}-${seat}`]];
 }
 
 /** The tags of a seat's users, one list a user; users are dealt to the seats in turn. */

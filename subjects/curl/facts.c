@@ -41,6 +41,8 @@ static void describe(const SSL *ssl, struct kind *kind)
     const unsigned char *alpn;
     unsigned int length;
     const char *version = SSL_get_version(ssl);
+    /* OpenSSL names QUIC, whose TLS is 1.3. */
+    version = strncmp(version, "QUIC", 4) == 0 ? "TLSv1.3" : version;
     snprintf(kind->version, WORD, "%s", version + (strncmp(version, "TLSv", 4) == 0 ? 4 : 0));
     snprintf(kind->cipher, WORD, "%s", SSL_CIPHER_standard_name(SSL_get_current_cipher(ssl)));
     snprintf(kind->key_exchange, WORD, "%s", key_exchange(ssl));

@@ -33,11 +33,10 @@ void seat_init(struct seat *seat, const struct workload *work, int index, int pl
 }
 
 /* Numbers the connections of all seats in the order in which their first requests ended. */
-static int index_of(struct seat *seat, CURL *easy)
+static int index_of(struct seat *seat, const struct transfer *transfer)
 {
     static atomic_int connections;
-    curl_off_t number = -1;
-    curl_easy_getinfo(easy, CURLINFO_CONN_ID, &number);
+    curl_off_t number = transfer->connection;
     if (number < 0) {
         return -1;
     }
@@ -49,7 +48,7 @@ static int index_of(struct seat *seat, CURL *easy)
     }
     if (seat->connections[number] < 0) {
         seat->connections[number] = connections++;
-        facts_of_socket(easy);
+        facts_of_socket(transfer->easy);
     }
     return seat->connections[number];
 }
@@ -76,7 +75,7 @@ static int reap(struct seat *seat)
         struct transfer *transfer;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
         transfer_ended(transfer, message->data.result);
-        transfer->sample.connection = index_of(seat, transfer->easy);
+        transfer->sample.connection = index_of(seat, transfer);
         journal_add(&transfer->sample);
         check(curl_multi_remove_handle(seat->multi, transfer->easy), "a request's end");
         seat->busy[transfer->sample.user] = false;

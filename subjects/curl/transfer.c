@@ -28,11 +28,12 @@ static size_t on_header(char *line, size_t size, size_t count, void *transfer)
     return size * count;
 }
 
-/* libcurl has a connection for the request, its handshake complete. */
+/* libcurl has a connection for the request, its handshake complete. It forgets the number of one that others use too. */
 static int on_connection(void *transfer, char *to, char *from, int to_port, int from_port)
 {
     (void)to, (void)from, (void)to_port, (void)from_port;
     struct transfer *self = transfer;
+    curl_easy_getinfo(self->easy, CURLINFO_CONN_ID, &self->connection);
     if (strcmp(self->sample.phase, "cold") == 0) {
         self->sample.connected = now();
     }
@@ -137,6 +138,7 @@ void transfer_ready(struct transfer *self, const char *phase, int user, int64_t 
 {
     self->sample = (struct sample){.phase = phase, .user = user, .start = start, .protocol = "", .connection = -1};
     self->answered = 0;
+    self->connection = -1;
     self->given = 0;
     int64_t left = (self->work->timeout_ns - (now() - start)) / 1000000;
     long milliseconds = left < 1 ? 1 : (long)left;

@@ -11,8 +11,9 @@ struct transfer {
     CURL *easy;
     const struct workload *work;
     struct sample sample;
-    int64_t answered;   /* when libcurl handed over the first line of the answer */
-    int64_t given;      /* bytes of the body that libcurl has taken */
+    int64_t answered;      /* when libcurl handed over the first line of the answer */
+    curl_off_t connection; /* libcurl's number of it, -1 without one */
+    int64_t given;         /* bytes of the body that libcurl has taken */
     struct transfer *next; /* in a list of spare ones */
 };
 

@@ -3,19 +3,19 @@
 import asyncio
 import signal
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
+from functools import partial
 from typing import Any
 
-from contract import answer
+import hypercorn.protocol.quic
+from aioquic.quic.configuration import QuicConfiguration
+from contract import UNSUPPORTED, answer
 from hypercorn.asyncio import serve
 from hypercorn.config import Config
+from tuning import AIOQUIC_CONTROLLERS, CONNECTION_WINDOW, IDLE_S, STREAM_WINDOW, STREAMS
 
-UNSUPPORTED = 127
 ALPN = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}
 HTTP_VERSION = {"h1": "1.1", "h2": "2", "h3": "3"}
-STREAMS = 1000
-"""Requests under way at once on an HTTP/2 connection; aioquic, below HTTP/3, has 128 fixed."""
-IDLE_S = 3600
 GRACE_S = 0.5
 """For requests under way when told to stop."""
 HTTP_VERSION_NOT_SUPPORTED = 505
@@ -23,12 +23,28 @@ HTTP_VERSION_NOT_SUPPORTED = 505
 
 def main() -> None:
     parser = ArgumentParser(description=__doc__)
-    for name in ("address", "port", "protocol", "cert", "key"):
+    for name in ("address", "port", "protocol", "cert", "key", "congestion"):
         parser.add_argument(f"--{name}", required=True)
     asked = parser.parse_args()
-    if asked.protocol not in ALPN:
-        print(f"hypercorn does not speak {asked.protocol}", file=sys.stderr)
+    if asked.protocol not in ALPN or (asked.protocol == "h3" and asked.congestion not in AIOQUIC_CONTROLLERS):
+        print(f"hypercorn has no {asked.protocol} with {asked.congestion}", file=sys.stderr)
         sys.exit(UNSUPPORTED)
+    configure_quic(asked.congestion)
+    asyncio.run(run(Application(asked.protocol), configuration(asked)))
+
+
+def configure_quic(congestion: str) -> None:
+    """Hypercorn has no settings for QUIC, so they are put in where it makes those of aioquic."""
+    hypercorn.protocol.quic.QuicConfiguration = partial(
+        QuicConfiguration,
+        congestion_control_algorithm=congestion,
+        idle_timeout=IDLE_S,
+        max_data=CONNECTION_WINDOW,
+        max_stream_data=STREAM_WINDOW,
+    )
+
+
+def configuration(asked: Namespace) -> Config:
     config = Config()
     endpoint = [f"{asked.address}:{asked.port}"]
     config.bind = [] if asked.protocol == "h3" else endpoint
@@ -40,7 +56,7 @@ def main() -> None:
     config.keep_alive_timeout = IDLE_S
     config.keep_alive_max_requests = sys.maxsize
     config.graceful_timeout = GRACE_S
-    asyncio.run(run(Application(asked.protocol), config))
+    return config
 
 
 async def run(application: "Application", config: Config) -> None:

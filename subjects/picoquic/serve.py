@@ -11,15 +11,12 @@ from aiopquic.asyncio import QuicConnectionProtocol, serve
 from aiopquic.quic import events as pico
 from aiopquic.quic.configuration import QuicConfiguration
 from aioquic.quic import events as aio
+from contract import UNSUPPORTED
 from exchange import Exchange
+from tuning import CONNECTION_WINDOW, IDLE_S, SOCKET_BUFFER, STREAM_WINDOW, STREAMS
 
-UNSUPPORTED = 127
 CONTROLLERS = {"cubic": "cubic", "reno": "newreno", "bbr": "bbr1"}
 """Its own names. Version 1 of BBR, as in Linux; its version 3 gets stuck where a round trip takes less than 0.1 ms."""
-STREAM_WINDOW, CONNECTION_WINDOW = 6 << 20, 15 << 20
-STREAMS = 1000
-SOCKET_BUFFER = 7_500_000
-IDLE_S = 300.0
 AHEAD = 256 * 1024
 """Bytes of an answer that wait in picoquic to be sent."""
 

@@ -1,15 +1,15 @@
 """The client: carries a workload out with libcurl and writes samples.csv and client.json."""
 
 import argparse
-import csv
-import dataclasses
 import json
 import sys
 from pathlib import Path
 
+from contract import UNSUPPORTED
 from facts import Facts
+from samples import Sample, write_samples
 from seat import Loop, Seat
-from transfer import Sample, Transfer
+from transfer import VERSIONS, Transfer
 from workload import Refusal, Workload, read_workload
 
 
@@ -41,15 +41,14 @@ class Drive:
 
     def _next(self, seat: Seat, user: Transfer) -> None:
         made = self._made[user.user]
-        if made < self._workload.warmup + self._workload.requests:
+        if made < self._workload.per_user:
             self._made[user.user] += 1
             seat.request(user, self._workload.phase(made))
 
     def _ended(self, seat: Seat, _user: Transfer, sample: Sample) -> None:
         if sample.connection is not None:
             # libcurl numbers the connections of each seat by itself.
-            number = self._connections.setdefault((seat, sample.connection), len(self._connections))
-            sample = dataclasses.replace(sample, connection=number)
+            sample.connection = self._connections.setdefault((seat, sample.connection), len(self._connections))
         self.samples.append(sample)
 
     def _ended_and_again(self, seat: Seat, user: Transfer, sample: Sample) -> None:
@@ -57,11 +56,11 @@ class Drive:
         self._next(seat, user)
 
 
-def write_samples(path: str, samples: list[Sample]) -> None:
-    with Path(path).open("w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(field.name for field in dataclasses.fields(Sample))
-        rows.writerows(dataclasses.astuple(sample) for sample in samples)
+def check_supported(workload: Workload) -> None:
+    if workload.protocol not in VERSIONS:
+        raise Refusal(UNSUPPORTED, f"no protocol {workload.protocol} here")
+    if workload.rate is not None:
+        raise Refusal(UNSUPPORTED, "no open loop here: libcurl's timers, and epoll's, know only milliseconds")
 
 
 def main() -> int:
@@ -71,6 +70,7 @@ def main() -> int:
     arguments = options.parse_args()
     try:
         workload = read_workload(arguments.workload)
+        check_supported(workload)
     except Refusal as refusal:
         print(f"h123-pycurl: {refusal}", file=sys.stderr)
         return refusal.status

@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable
 
 import pycurl
-from transfer import Sample, Transfer
+from samples import Sample
+from transfer import Transfer
 
 Ended = Callable[["Seat", Transfer, Sample], None]
 """Called when a request has ended."""

@@ -1,15 +1,13 @@
 """One user's requests: a libcurl handle that is used again and again."""
 
-import hashlib
 import time
-from dataclasses import dataclass
 
 import pycurl
+from contract import BLOCK
 from facts import Facts
+from samples import Sample
 from workload import Workload
 
-BLOCK = b"".join(hashlib.sha256(b"h123" + n.to_bytes(4, "big")).digest() for n in range(2048))
-"""What bodies are made of, repeated."""
 VERSIONS = {
     "h1": pycurl.CURL_HTTP_VERSION_1_1,
     "h2": pycurl.CURL_HTTP_VERSION_2TLS,
@@ -24,26 +22,6 @@ _FAILURES = {
     "reset": {18, 52, 55, 56, 92},  # PARTIAL_FILE, GOT_NOTHING, SEND_ERROR, RECV_ERROR, HTTP2_STREAM
 }
 """libcurl's codes (CURLE_...), of which pycurl names only some."""
-
-
-@dataclass(frozen=True)
-class Sample:
-    """A row of samples.csv."""
-
-    phase: str
-    user: int
-    start_ns: int
-    connected_ns: int | None
-    sent_ns: int | None
-    first_byte_ns: int | None
-    end_ns: int
-    status: int
-    bytes_up: int
-    bytes_down: int
-    protocol: str
-    connection: int | None
-    reused: int | None
-    error: str
 
 
 class Transfer:
@@ -88,7 +66,7 @@ class Transfer:
             bytes_down=info(pycurl.SIZE_DOWNLOAD_T),
             protocol=_NEGOTIATED.get(info(pycurl.INFO_HTTP_VERSION), ""),
             connection=info(pycurl.CONN_ID) if answered else None,
-            reused=int(info(pycurl.NUM_CONNECTS) == 0) if answered else None,
+            reused=int(answered and info(pycurl.NUM_CONNECTS) == 0),
             error=_failure(code, message, status),
         )
 
@@ -106,6 +84,7 @@ class Transfer:
         handle.setopt(pycurl.TIMEOUT_MS, max(1, workload.timeout_ns // 1_000_000))
         handle.setopt(pycurl.USERAGENT, "h123")
         handle.setopt(pycurl.NOSIGNAL, 1)
+        handle.setopt(pycurl.BUFFERSIZE, 102400)  # the curl tool's
         # A function in C that takes bytes and returns how many: Python runs no line for what arrives.
         handle.setopt(pycurl.WRITEFUNCTION, len)
         handle.setopt(pycurl.DEBUGFUNCTION, self._heard)

@@ -1,10 +1,12 @@
-"""What a server of the contract (docs/contracts.md, section 4) answers, whatever carries it."""
+"""What the contract (docs/contracts.md, section 4) says to all, and what a server answers, whatever carries it."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 
+BAD_INPUT, UNSUPPORTED = 2, 127
+"""Exit statuses."""
 BLOCK = b"".join(sha256(b"h123" + index.to_bytes(4, "big")).digest() for index in range(2048))
 """Bodies are made of it, repeated and cut."""
 

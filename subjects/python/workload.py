@@ -1,12 +1,11 @@
-"""The workload, as workload.json says it (docs/contracts.md, section 4)."""
+"""What a client is to do, as workload.json says it (docs/contracts.md, section 4)."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-BAD_INPUT, UNSUPPORTED = 2, 127
-"""Exit statuses of the contract."""
+from contract import BAD_INPUT
 
 
 class Refusal(Exception):
@@ -29,10 +28,12 @@ class Workload:
     upload_bytes: int
     users: int
     requests: int
+    rate: float | None
     connections: str | int
     cold: bool
     warmup: int
     timeout_ns: int
+    seed: int
 
     @property
     def seats(self) -> int:
@@ -41,22 +42,22 @@ class Workload:
             return self.connections
         return self.users if self.connections == "per-user" or self.protocol == "h1" else 1
 
+    @property
+    def per_user(self) -> int:
+        """How many requests each user makes, without cold ones."""
+        return self.warmup + self.requests
+
     def phase(self, n: int) -> str:
         """The phase of a user's nth request."""
         return "warmup" if n < self.warmup else "warm"
 
 
 def read_workload(path: str) -> Workload:
-    """Reads the file. Raises Refusal: 2 if it is none, 127 if this client cannot do what it asks."""
+    """Reads the file. Raises Refusal if it is none."""
     try:
         data: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
         if data.get("h123") != "workload/1":
             raise ValueError('h123 must be "workload/1"')
-        workload = Workload(**{name: data[name] for name in Workload.__dataclass_fields__})
+        return Workload(**{field.name: data[field.name] for field in fields(Workload)})
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise Refusal(BAD_INPUT, f"cannot read the workload {path}: {error!r}") from error
-    if workload.protocol not in ("h1", "h2", "h3"):
-        raise Refusal(UNSUPPORTED, f"no protocol {workload.protocol} here")
-    if data["rate"] is not None:
-        raise Refusal(UNSUPPORTED, "no open loop here: libcurl's timers, and epoll's, know only milliseconds")
-    return workload
