@@ -30,7 +30,16 @@ from h123.campaign import (
     start_campaign,
     verify_trial,
 )
-from h123.catalogue import Subject, catalogue, check_failures, install_each, remove
+from h123.catalogue import (
+    Subject,
+    catalogue,
+    check_failures,
+    embedded_subjects,
+    install_each,
+    installed,
+    remove,
+    subject_names,
+)
 from h123.doctor import diagnose
 from h123.errors import UserError
 from h123.paths import lab_binary
@@ -49,6 +58,7 @@ from h123.study import (
     make_plan,
     parse_only,
 )
+from h123.verification import roles_of, verify_each
 
 app = typer.Typer(
     name="h123",
@@ -77,6 +87,13 @@ class Clock(StrEnum):
 
     WALL = "wall"
     VIRTUAL = "virtual"
+
+
+class Role(StrEnum):
+    """What a subject can be."""
+
+    SERVER = "server"
+    CLIENT = "client"
 
 
 class Shelf(StrEnum):
@@ -224,28 +241,32 @@ def import_command(
 @app.command()
 def verify(
     what: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
-            metavar="TRIAL",
-            help="The folder of a campaign's trial; or a campaign's folder, then names of its trials.",
+            metavar="NAME|TRIAL",
+            help="Subjects; or the folder of a campaign's trial; or a campaign's folder, then names of its trials.",
             show_default=False,
         ),
-    ],
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All subjects that are installed.")] = False,
+    role: Annotated[Role | None, typer.Option(help="Of subjects that are both, only this one.")] = None,
 ) -> None:
-    """Execute trials of the virtual clock twice each and say whether they repeated.
+    """Ask subjects for all that they promise; or see whether trials of the virtual clock repeat.
 
-    What the link did (packets, bytes, the set of dropped packets) and every sample's times are held against each
-    other. A trial that did not repeat ends this with status 1.
+    Subjects (docs/contracts.md, section 4): over each protocol bodies of all sizes, held against what they must be,
+    many requests at once and one after another, errors, a clean stop, and every feature that the manifest declares.
+    What is declared and not kept is a failure. A subject that is named is installed first.
+
+    Trials are executed twice each: what the link did (packets, bytes, the set of dropped packets) and every sample's
+    times are held against each other. Whatever fails or does not repeat ends this with status 1.
     """
-    folder, *names = what
-    failed = []
-    # All are found before the first is executed: a mistyped name is to be said at once.
-    for found in [find_trial(Path(folder), name) for name in names] or [find_trial(Path(folder))]:
-        repetition = verify_trial(found, LocalEngine(), _say)
-        listing.print_repetition(found.trial.id, repetition, out_console)
-        failed += [] if repetition.repeated else [found.trial.id]
-    if failed:
-        raise UserError(f"did not repeat: {', '.join(failed)}", status=1)
+    if everything or not what or what[0] in subject_names():
+        _verify_subjects(*_verifiable(what, everything), role)
+    elif Path(what[0]).exists():
+        _verify_trials(Path(what[0]), what[1:])
+    else:
+        message = f"{what[0]} is neither a subject nor a folder"
+        raise UserError(message, remedy=f"a campaign's trial, or a subject: {choose(what[0], subject_names())}")
 
 
 @app.command()
@@ -470,6 +491,45 @@ def _named(names: list[str] | None, everything: bool) -> tuple[bool, list[Subjec
         if name not in known and name != virtual.NAME:
             raise UserError(f"there is no subject {name!r}", remedy=choose(name, [*sorted(known), virtual.NAME]))
     return virtual.NAME in wanted, [known[name] for name in wanted if name != virtual.NAME]
+
+
+def _verifiable(names: list[str] | None, everything: bool) -> tuple[list[Subject], list[Subject]]:
+    """The subjects to verify, and those left out because they are not installed."""
+    subjects = [subject for subject in _named(names, everything)[1] if roles_of(subject)]
+    if not subjects:
+        raise UserError("none of these is a server or a client: there is nothing to verify")
+    if not everything:
+        return subjects, []
+    return [s for s in subjects if installed(s)], [s for s in subjects if not installed(s)]
+
+
+def _verify_subjects(subjects: list[Subject], absent: list[Subject], role: Role | None) -> None:
+    engine = LocalEngine()
+    with Steps(err_console) as steps:
+        failures = install_each([s for s in [*embedded_subjects(), *subjects] if not installed(s)], steps)
+        there = [subject for subject in subjects if subject.name not in failures]
+        try:
+            found = verify_each(there, role.value if role else None, engine, steps)
+        finally:
+            engine.stop()
+    listing.print_verification(found, out_console)
+    if absent:
+        names = ", ".join(subject.name for subject in absent)
+        out_console.print(f"Not installed, so not verified: {names}", highlight=False, soft_wrap=True)
+    check_failures(failures)
+    if failed := [name for name, results in found.items() if any(r.verdict == "failed" for r in results)]:
+        raise UserError(f"not as declared: {', '.join(failed)}", status=1)
+
+
+def _verify_trials(folder: Path, names: list[str]) -> None:
+    failed = []
+    # All are found before the first is executed: a mistyped name is to be said at once.
+    for found in [find_trial(folder, name) for name in names] or [find_trial(folder)]:
+        repetition = verify_trial(found, LocalEngine(), _say)
+        listing.print_repetition(found.trial.id, repetition, out_console)
+        failed += [] if repetition.repeated else [found.trial.id]
+    if failed:
+        raise UserError(f"did not repeat: {', '.join(failed)}", status=1)
 
 
 def _become_lab(arguments: list[str]) -> None:

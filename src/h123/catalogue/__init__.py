@@ -17,7 +17,7 @@ from h123.catalogue.commands import (
     server_uses,
 )
 from h123.catalogue.install import Installation, fingerprint, install, installation, installed, prefix, remove
-from h123.catalogue.shelf import catalogue, read_subject, subject_names
+from h123.catalogue.shelf import catalogue, embedded_subjects, read_subject, subject_names
 from h123.catalogue.subject import Subject
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "client_command",
     "congestion_for",
     "controllers",
+    "embedded_subjects",
     "files_folder",
     "fingerprint",
     "install",

@@ -96,4 +96,8 @@ def failures_folder(subject: Subject, role: VerifiedRole) -> Path:
 
 
 def _file(subject: Subject) -> Path:
-    return cache_folder().resolve() / "verified" / f"{subject.name}.json"
+    return _folder() / f"{subject.name}.json"
+
+
+def _folder() -> Path:
+    return cache_folder().resolve() / "verified"
