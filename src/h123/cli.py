@@ -7,16 +7,14 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from h123 import __version__, listing, virtual
+from h123 import __version__, listing, subject_commands
 from h123.analysis import analyse, decide, decide_claims
 from h123.campaign import (
     Campaign,
@@ -30,22 +28,13 @@ from h123.campaign import (
     start_campaign,
     verify_trial,
 )
-from h123.catalogue import (
-    Subject,
-    catalogue,
-    check_failures,
-    embedded_subjects,
-    install_each,
-    installed,
-    remove,
-    subject_names,
-)
+from h123.catalogue import subject_names
+from h123.console import err_console, out_console, say
 from h123.doctor import diagnose
 from h123.errors import UserError
 from h123.paths import lab_binary
 from h123.report import print_claims, print_summary, write_report
 from h123.results import CampaignFolder, export, import_samples
-from h123.steps import Steps
 from h123.strict import choose
 from h123.study import (
     Ledger,
@@ -58,7 +47,7 @@ from h123.study import (
     make_plan,
     parse_only,
 )
-from h123.verification import roles_of, verify_each
+from h123.subject_commands import Role, verify_subjects
 
 app = typer.Typer(
     name="h123",
@@ -71,7 +60,7 @@ up which one serves a workload better, by how much, and why.
 
 Start with `h123 run quick`: it measures, analyses and writes a report. `h123 doctor` says what this machine can do.""",
 )
-out_console, err_console = Console(), Console(stderr=True)
+app.add_typer(subject_commands.app)
 
 
 class Format(StrEnum):
@@ -87,21 +76,6 @@ class Clock(StrEnum):
 
     WALL = "wall"
     VIRTUAL = "virtual"
-
-
-class Role(StrEnum):
-    """What a subject can be."""
-
-    SERVER = "server"
-    CLIENT = "client"
-
-
-class Shelf(StrEnum):
-    """What `h123 list` can list."""
-
-    SUBJECTS = "subjects"
-    NETWORKS = "networks"
-    STUDIES = "studies"
 
 
 StudyArgument = Annotated[str, typer.Argument(help="A study's name (`h123 list studies`) or its YAML file.")]
@@ -165,7 +139,7 @@ def run(
     try:
         outcome = run_campaign(campaign, LocalEngine(), display_for(err_console), lanes)
     except KeyboardInterrupt:
-        _say(f"\nInterrupted. Finished trials are kept. Go on with:\n  h123 run --out {shlex.quote(str(folder.path))}")
+        say(f"\nInterrupted. Finished trials are kept. Go on with:\n  h123 run --out {shlex.quote(str(folder.path))}")
         raise typer.Exit(130) from None
     _conclude(folder)
     _complain(outcome, folder)
@@ -261,7 +235,7 @@ def verify(
     times are held against each other. Whatever fails or does not repeat ends this with status 1.
     """
     if everything or not what or what[0] in subject_names():
-        _verify_subjects(*_verifiable(what, everything), role)
+        verify_subjects(what, everything, role)
     elif Path(what[0]).exists():
         _verify_trials(Path(what[0]), what[1:])
     else:
@@ -292,53 +266,6 @@ def claims(
     folder = CampaignFolder.open(campaign) if campaign else None
     ledgers = _ledgers(what or [], folder)
     print_claims(decide_claims(folder, ledgers) if folder else [decide(one) for one in ledgers], out_console)
-
-
-@app.command(name="list")
-def list_command(what: Annotated[Shelf, typer.Argument(help="What to list.")]) -> None:
-    """List subjects (servers and clients), networks or studies."""
-    shelves: dict[Shelf, Callable[[Console], None]] = {
-        Shelf.SUBJECTS: listing.print_subjects,
-        Shelf.NETWORKS: listing.print_networks,
-        Shelf.STUDIES: listing.print_studies,
-    }
-    shelves[what](out_console)
-
-
-@app.command(name="install")
-def install_command(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(help=f"Subjects to install, or {virtual.NAME}.", show_default=False),
-    ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All subjects; that takes hours and gigabytes.")] = False,
-) -> None:
-    """Install subjects, or the kernel of the virtual clock, into the project's cache. What is there already is left
-    alone; what fails does not keep the others from it.
-
-    `h123 install virtual-kernel` builds a user-mode Linux kernel from Debian's source package, for `--clock virtual`.
-    """
-    kernel, subjects = _named(names, everything)
-    with Steps(err_console) as steps:
-        failures = install_each(subjects, steps)
-        if kernel:
-            virtual.install_kernel(steps)
-    for name in [s.name for s in subjects if s.name not in failures] + ([virtual.NAME] if kernel else []):
-        out_console.print(f"{name}: installed", highlight=False)
-    check_failures(failures)
-
-
-@app.command(name="remove")
-def remove_command(
-    names: Annotated[list[str], typer.Argument(help=f"Subjects to remove, or {virtual.NAME}.", show_default=False)],
-) -> None:
-    """Remove installed subjects, or the kernel of the virtual clock, from the project's cache."""
-    kernel, subjects = _named(names, everything=False)
-    there = {subject.name: remove(subject, _say) for subject in subjects}
-    if kernel:
-        there[virtual.NAME] = virtual.remove_kernel(_say)
-    for name, was_there in there.items():
-        out_console.print(f"{name}: {'removed' if was_there else 'was not installed'}", highlight=False)
 
 
 @app.command()
@@ -451,7 +378,7 @@ def _campaign(
         for option, given, kept in asked:
             if given is not None and given != kept:
                 raise UserError(f"{option} differs from the one that the campaign in {out} was started with")
-        return extend_campaign(out, blocks=blocks, report=_say)
+        return extend_campaign(out, blocks=blocks, report=say)
     if study is None:
         raise UserError(
             "no study was named" if out is None else f"{out} is no campaign to be gone on with",
@@ -460,7 +387,7 @@ def _campaign(
     path = find_study(study)
     out = out or Path("campaigns") / f"{path.stem}-{dt.datetime.now():%Y%m%d-%H%M%S}"
     scale = 1.0 if scale is None else scale
-    return start_campaign(path, out, blocks=blocks, seed=seed, only=only, scale=scale, clock=clock, report=_say)
+    return start_campaign(path, out, blocks=blocks, seed=seed, only=only, scale=scale, clock=clock, report=say)
 
 
 def _conclude(folder: CampaignFolder) -> None:
@@ -481,51 +408,11 @@ def _complain(outcome: Outcome, folder: CampaignFolder) -> None:
         )
 
 
-def _named(names: list[str] | None, everything: bool) -> tuple[bool, list[Subject]]:
-    """Whether the virtual kernel was named, and the subjects that were; each once, in the order given."""
-    known = catalogue()
-    if everything == bool(names):
-        raise UserError("name subjects, or say --all", remedy="`h123 list subjects` lists them")
-    wanted = list(dict.fromkeys(names or known))
-    for name in wanted:
-        if name not in known and name != virtual.NAME:
-            raise UserError(f"there is no subject {name!r}", remedy=choose(name, [*sorted(known), virtual.NAME]))
-    return virtual.NAME in wanted, [known[name] for name in wanted if name != virtual.NAME]
-
-
-def _verifiable(names: list[str] | None, everything: bool) -> tuple[list[Subject], list[Subject]]:
-    """The subjects to verify, and those left out because they are not installed."""
-    subjects = [subject for subject in _named(names, everything)[1] if roles_of(subject)]
-    if not subjects:
-        raise UserError("none of these is a server or a client: there is nothing to verify")
-    if not everything:
-        return subjects, []
-    return [s for s in subjects if installed(s)], [s for s in subjects if not installed(s)]
-
-
-def _verify_subjects(subjects: list[Subject], absent: list[Subject], role: Role | None) -> None:
-    engine = LocalEngine()
-    with Steps(err_console) as steps:
-        failures = install_each([s for s in [*embedded_subjects(), *subjects] if not installed(s)], steps)
-        there = [subject for subject in subjects if subject.name not in failures]
-        try:
-            found = verify_each(there, role.value if role else None, engine, steps)
-        finally:
-            engine.stop()
-    listing.print_verification(found, out_console)
-    if absent:
-        names = ", ".join(subject.name for subject in absent)
-        out_console.print(f"Not installed, so not verified: {names}", highlight=False, soft_wrap=True)
-    check_failures(failures)
-    if failed := [name for name, results in found.items() if any(r.verdict == "failed" for r in results)]:
-        raise UserError(f"not as declared: {', '.join(failed)}", status=1)
-
-
 def _verify_trials(folder: Path, names: list[str]) -> None:
     failed = []
     # All are found before the first is executed: a mistyped name is to be said at once.
     for found in [find_trial(folder, name) for name in names] or [find_trial(folder)]:
-        repetition = verify_trial(found, LocalEngine(), _say)
+        repetition = verify_trial(found, LocalEngine(), say)
         listing.print_repetition(found.trial.id, repetition, out_console)
         failed += [] if repetition.repeated else [found.trial.id]
     if failed:
@@ -539,10 +426,6 @@ def _become_lab(arguments: list[str]) -> None:
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
-
-
-def _say(text: str) -> None:
-    err_console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _fail(message: str, remedy: str | None, status: int) -> None:

@@ -1,20 +1,16 @@
-"""Tables for the terminal: plans, subjects, networks, studies, checks."""
+"""Tables for the terminal: plans, networks, studies, checks."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from h123.campaign import Lanes
-from h123.catalogue import catalogue, installed
 from h123.doctor import Check
 from h123.results import Repetition
 from h123.study import Plan, estimate, list_networks, list_studies, load_network, load_study
 from h123.units import format_bytes, format_seconds, format_span
-from h123.verification import Result, describe, tally
-from h123.virtual import NAME, installed_kernel
 
 
 def _table(*columns: str) -> Table:
@@ -64,28 +60,6 @@ def _lanes(plan: Plan, lanes: Lanes) -> str:
     return f"With lanes, up to {most} trials at once, {limit}: about {format_span(span)}"
 
 
-def print_subjects(console: Console) -> None:
-    """All subjects of the catalogue, and the kernel of the virtual clock."""
-    table = _table("name", "what", "version", "serves", "drives", "clocks", "installed")
-    for subject in catalogue().values():
-        serves = " ".join(subject.server.protocols) if subject.server else "-"
-        drives = " ".join(subject.client.protocols) if subject.client else "-"
-        there = "yes" if installed(subject) else "no"
-        table.add_row(
-            subject.name,
-            escape(subject.title),
-            subject.version,
-            serves,
-            drives,
-            " ".join(subject.features.clocks),
-            there,
-        )
-    console.print(table)
-    kernel = installed_kernel()
-    there = f"{kernel.source.package} {kernel.source.version}" if kernel else f"not installed (h123 install {NAME})"
-    console.print(f"\n{NAME}, for --clock virtual: {there}", highlight=False)
-
-
 def print_networks(console: Console) -> None:
     """All networks of the project."""
     table = _table("name", "what", "up", "down")
@@ -111,23 +85,6 @@ def print_checks(checks: list[Check], console: Console) -> None:
         console.print(f"{mark} {escape(check.name)}: {escape(check.detail)}", highlight=False, soft_wrap=True)
         if check.remedy and not check.ok:
             console.print(f"        -> {escape(check.remedy)}", highlight=False, soft_wrap=True)
-
-
-def print_verification(found: Mapping[str, Sequence[Result]], console: Console) -> None:
-    """What was verified of each subject, by role and protocol; below it what failed or could not be asked."""
-    table = _table("subject", "as", "h1", "h2", "h3")
-    for name, results in found.items():
-        for role in dict.fromkeys(result.role for result in results):
-            cells = [
-                [r for r in results if (r.role, r.protocol) == (role, protocol)] for protocol in ("h1", "h2", "h3")
-            ]
-            table.add_row(name, role, *(tally(cell) if cell else "-" for cell in cells))
-    console.print(table)
-    for name, results in found.items():
-        for result in results:
-            if result.verdict != "passed":
-                line = f"{name} as a {result.role}: {describe(result)}"
-                console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def print_repetition(trial: str, found: Repetition, console: Console) -> None:

@@ -32,6 +32,14 @@ static void write_time(FILE *to, int64_t time)
     fputc(',', to);
 }
 
+static void write_known(FILE *to, int number)
+{
+    if (number >= 0) {
+        fprintf(to, "%d", number);
+    }
+    fputc(',', to);
+}
+
 static void write_quoted(FILE *to, const char *text)
 {
     if (!*text) {
@@ -59,10 +67,8 @@ void journal_write(FILE *to)
         write_time(to, each->first_byte);
         write_time(to, each->end);
         fprintf(to, "%ld,%" PRId64 ",%" PRId64 ",%s,", each->status, each->up, each->down, each->protocol);
-        if (each->connection >= 0) {
-            fprintf(to, "%d", each->connection);
-        }
-        fprintf(to, ",%d,", each->reused);
+        write_known(to, each->connection);
+        write_known(to, each->reused);
         write_quoted(to, each->error);
         fputc('\n', to);
     }

@@ -1,7 +1,6 @@
 #ifndef H123_JOURNAL_H
 #define H123_JOURNAL_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -14,7 +13,7 @@ struct sample {
     int64_t up, down;
     const char *protocol;
     int connection; /* -1 without one */
-    bool reused;
+    int reused; /* whether the connection had served a request before; -1: not known */
     char error[128];
 };
 

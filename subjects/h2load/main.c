@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -124,7 +125,7 @@ static struct sample *read_log(const char *path, const struct workload *work, in
         row->end = row->start + duration * MICROSECOND;
         row->status = status < 0 ? 0 : status;
         row->protocol = work->http == 1 ? "h1" : "h2";
-        row->connection = -1;
+        row->connection = row->reused = -1;
         if (status < 0) {
             snprintf(row->error, sizeof row->error, "reset");
         } else if (status < 200 || status > 299) {
@@ -161,7 +162,7 @@ static void add_missing(const struct workload *work, int count, int requests, in
 {
     for (int i = count; i < requests; i++) {
         struct sample row = {.phase = "warm", .user = i % work->users, .start = begun, .end = ended, .protocol = "",
-                             .connection = -1, .error = "other: h2load gave it up with its connection"};
+                             .connection = -1, .reused = -1, .error = "other: h2load gave it up with its connection"};
         journal_add(&row);
     }
 }

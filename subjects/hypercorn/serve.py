@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import ssl
 import sys
 from argparse import ArgumentParser, Namespace
 from functools import partial
@@ -60,16 +61,26 @@ def configuration(asked: Namespace) -> Config:
 
 
 async def run(application: "Application", config: Config) -> None:
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(pass_over_tls)
     told = asyncio.Event()
     for stop in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(stop, told.set)
+        loop.add_signal_handler(stop, told.set)
     serving = asyncio.create_task(serve(application, config, shutdown_trigger=told.wait))
     stopping = asyncio.create_task(told.wait())
     await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    if not told.is_set():
+        await serving  # raises what ended it
     # Newer Pythons wait for idle connections too, without end; what is left then is cancelled.
     await asyncio.wait({serving}, timeout=2 * GRACE_S)
     if serving.done():
-        serving.result()
+        serving.exception()  # of connections that were cut: nobody's concern now
+
+
+def pass_over_tls(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Hypercorn's own handler of what no task waits for: a client may break TLS off as it likes."""
+    if not isinstance(context.get("exception"), ssl.SSLError):
+        loop.default_exception_handler(context)
 
 
 class Application:

@@ -95,18 +95,20 @@ static void end_wrk(int signal)
     kill(wrk, SIGTERM);
 }
 
-/* Reads what the threads print until all are done, or wrk has ended. */
-static void collect(FILE *output, const struct workload *work, int *turns)
+/* Reads what the threads print until all are done, or wrk has ended; returns how many are done. */
+static int collect(FILE *output, const struct workload *work, int *turns)
 {
     char *text = NULL;
     size_t room = 0;
-    for (int done = 0; done < work->users && getline(&text, &room, output) > 0;) {
+    int done = 0;
+    while (done < work->users && getline(&text, &room, output) > 0) {
         if (strncmp(text, "row ", 4) == 0) {
             keep(work, text, turns);
         }
         done += strcmp(text, "done\n") == 0;
     }
     free(text);
+    return done;
 }
 
 static void measure(const struct workload *work, const char *prefix)
@@ -117,14 +119,18 @@ static void measure(const struct workload *work, const char *prefix)
     wrk = child.pid;
     signal(SIGALRM, end_wrk);
     alarm(longest < UINT32_MAX ? (unsigned)longest + 1 : UINT32_MAX);
-    collect(child.output, work, turns);
+    int done = collect(child.output, work, turns);
     alarm(0);
     end_wrk(0);
-    child_end(child);
+    int status = child_end(child);
+    if (done < work->users && status < 128) {
+        fail(FAILED, "wrk ended with status %d", status);
+    }
     for (int user = 0; user < work->users; user++) {
         while (turns[user] < per_user(work)) {
             struct sample row = {.phase = turns[user]++ < work->warmup ? "warmup" : "warm", .user = user, .start = begun,
-                                 .end = now(), .protocol = "", .connection = -1, .error = "other: wrk did not end it"};
+                                 .end = now(), .protocol = "", .connection = -1, .reused = -1,
+                                 .error = "other: wrk did not end it"};
             journal_add(&row);
         }
     }

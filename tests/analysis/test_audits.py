@@ -95,7 +95,7 @@ FAULTS: list[tuple[str, Callable[[Attempt], Attempt]]] = [
     ("packets-unaccounted", report(lambda r: down(r).update(delivered=1))),
     ("udp-buffer-dropped", report(lambda r: r["hosts"][1]["counters"]["after"].update({"Udp.RcvbufErrors": 1}))),
     ("congestion-wrong", report(lambda r: r["hosts"][0].update(congestion="bbr"))),
-    ("congestion-wrong", facts(congestion="reno")),
+    ("congestion-wrong", report(lambda r: r["hosts"][1].update(congestion="reno"))),
 ]
 
 
@@ -228,3 +228,21 @@ def test_the_summary_counts_what_was_checked_and_failed(attempts: list[Attempt])
     (failed,) = [row for row in rows if not row["passed"]]
     assert (failed["trial"], failed["value"], failed["limit"]) == (attempts[0].name, 3, 0)
     assert [row["trial"] for row in rows if row["audit"] == "order-confounded"] == [None]
+
+
+SENDERS = [
+    ("h3", "POST", "cubic", False),
+    ("h3", "GET", "cubic", True),
+    ("h2", "GET", "cubic", False),
+    ("h3", "POST", "own", True),
+]
+
+
+@pytest.mark.parametrize(("protocol", "method", "asked", "right"), SENDERS)
+def test_a_client_that_sends_has_the_controller_asked(
+    sound: Attempt, protocol: str, method: str, asked: str, right: bool
+) -> None:
+    told = parameters(protocol=protocol, method=method, congestion=asked)(facts(congestion="reno")(sound))
+    found = CHECKS["congestion-wrong"](told)
+    assert found is not None
+    assert found.passed is right

@@ -1,6 +1,6 @@
 """Command lines are filled in, and what a subject cannot do is said before anything runs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from h123.catalogue import (
     check_metrics,
     check_supported,
     client_command,
+    controller,
     origin_command,
     prefix,
     server_command,
@@ -80,8 +81,8 @@ SUPPORTED: list[tuple[Role, Demand]] = [
     ("client", Demand(method="POST")),
     ("server", Demand(congestion="bbr")),
     ("server", Demand(protocol="h3", congestion="reno")),
-    ("server", Demand(protocol="h3", congestion="cubic")),
-    ("client", Demand(protocol="h3", congestion="bbr")),  # the server sends, so its controller counts
+    ("server", Demand(protocol="h3", congestion="own")),
+    ("client", Demand(protocol="h2", congestion="bbr")),  # it sends no bodies
     ("server", Demand(qlog=True)),  # no QUIC, so no log to miss
     ("client", Demand(cold=True, connections=3)),
 ]
@@ -111,6 +112,28 @@ def test_refused(tmp_path: Path, role: Role, demand: Demand, said: list[str]) ->
         check_supported(small(tmp_path), role, demand)
     for words in ["small", *said]:
         assert words in refused.value.message
+
+
+CONTROLLERS = [
+    ("h3", "reno", "reno"),
+    ("h3", "own", "cubic"),
+    ("h3", "bbr", "cubic"),
+    ("h2", "bbr", "bbr"),
+    ("h2", "own", "cubic"),
+]
+
+
+@pytest.mark.parametrize(("protocol", "asked", "given"), CONTROLLERS)
+def test_a_subject_is_given_a_controller_that_it_has(tmp_path: Path, protocol: str, asked: str, given: str) -> None:
+    assert controller(small(tmp_path), Demand(protocol=protocol, congestion=asked)) == given
+
+
+def test_the_sender_must_have_the_controller(tmp_path: Path) -> None:
+    both = MANIFEST.replace('protocols = ["h1", "h2"]', 'protocols = ["h1", "h2", "h3"]')
+    demand = Demand(protocol="h3", method="POST", congestion="bbr")
+    with pytest.raises(UserError, match="congestion for h3 bbr"):
+        check_supported(small(tmp_path, both), "client", demand)
+    check_supported(small(tmp_path, both), "client", replace(demand, method="GET"))
 
 
 LIMITED = MANIFEST.replace(

@@ -28,7 +28,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     suite = home / "mirror/dists/trixie"
     (suite / "main/binary-amd64").mkdir(parents=True)
     packages = [
-        _package(home, "words", "1.0-1", "", {"usr/lib64/" + LOADER.name: LOADER, **_libc()}),
+        _package(home, "words", "1.0-1", "", _libc()),
         _package(home, "greeter", "2.1.0-3", "words", {"usr/bin/printenv": Path("/usr/bin/printenv")}),
         _package(home, "notes", "5-1", "nowhere-to-be-had", {"usr/share/notes": FETCH, "usr/share/man/notes": FETCH}),
     ]
@@ -49,7 +49,8 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def _libc() -> dict[str, Path]:
-    return {f"usr{LIBRARIES}/{name}": LIBRARIES / name for name in ("libc.so.6",)}
+    """As Debian 12 packs it: in folders that are links to usr/ on a whole system."""
+    return {f"{path}"[1:]: path for path in (LOADER, LIBRARIES / "libc.so.6")}
 
 
 def _package(home: Path, name: str, version: str, depends: str, files: dict[str, Path]) -> str:

@@ -55,7 +55,13 @@ def start_campaign(
         only=only,
         machine=machine_facts(),
         subjects={
-            name: {"version": s.version, "stack": s.stack, "language": s.language} for name, s in subjects.items()
+            name: {
+                "version": s.version,
+                "stack": s.stack,
+                "language": s.language,
+                "congestion": s.features.congestion,
+            }
+            for name, s in subjects.items()
         },
     )
     return Campaign(plan, subjects, folder)

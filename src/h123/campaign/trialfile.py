@@ -12,8 +12,9 @@ from h123.catalogue import (
     backend_command,
     block_file,
     client_command,
-    congestion_for,
+    controller,
     files_folder,
+    kernel_controller,
     origin_command,
     server_command,
     server_uses,
@@ -82,7 +83,7 @@ def _trial(
         **_clock(p, certificate),
         "hosts": ["client", "server", *(["backend"] if _stored(p) else [])],
         "links": links,
-        "congestion": p.congestion,
+        "congestion": kernel_controller(p),
         "check": check and any(link["kind"] == "emulated" for link in links),
         "roles": roles,
     }
@@ -143,7 +144,7 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate) -> dict[s
         protocol=p.protocol,
         cert=certificate.cert,
         key=certificate.key,
-        congestion=congestion_for(subject, p.protocol, p.congestion),
+        congestion=controller(subject, p),
         store=p.store,
         backend=f"{BACKEND_ADDRESS}:{BACKEND_PORT}" if _stored(p) else "",
         seed_bytes=p.size if seeding else 0,
@@ -181,11 +182,7 @@ def _service(
 
 def _client(p: Parameters, subject: Subject) -> dict[str, Any]:
     command = client_command(
-        subject,
-        workload="workload.json",
-        samples="samples.csv",
-        facts="client.json",
-        congestion=congestion_for(subject, p.protocol, p.congestion),
+        subject, workload="workload.json", samples="samples.csv", facts="client.json", congestion=controller(subject, p)
     )
     return {
         "name": "client",

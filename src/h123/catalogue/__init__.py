@@ -3,14 +3,16 @@
 from h123.catalogue.batch import check_failures, install_each
 from h123.catalogue.bodies import block_file, files_folder, make_bodies
 from h123.catalogue.commands import (
+    OWN,
     Demand,
     Role,
     backend_command,
     check_metrics,
     check_supported,
     client_command,
-    congestion_for,
+    controller,
     controllers,
+    kernel_controller,
     origin_command,
     probe_command,
     server_command,
@@ -21,6 +23,7 @@ from h123.catalogue.shelf import catalogue, embedded_subjects, read_subject, sub
 from h123.catalogue.subject import Subject
 
 __all__ = [
+    "OWN",
     "Demand",
     "Installation",
     "Role",
@@ -32,7 +35,7 @@ __all__ = [
     "check_metrics",
     "check_supported",
     "client_command",
-    "congestion_for",
+    "controller",
     "controllers",
     "embedded_subjects",
     "files_folder",
@@ -41,6 +44,7 @@ __all__ = [
     "install_each",
     "installation",
     "installed",
+    "kernel_controller",
     "make_bodies",
     "origin_command",
     "prefix",

@@ -9,6 +9,8 @@ from h123.errors import UserError
 
 Role = Literal["server", "client", "backend", "origin", "probe"]
 _Part = Server | Client | Backend | Origin | Probe
+OWN, TCP_OWN = "own", "cubic"
+"""The level of `congestion` that leaves each stack the one it has, and what that is for TCP: Linux's."""
 _NEEDED = {"ttfb": ("ttfb",), "cold_ttfb": ("ttfb", "cold"), "cold_latency": ("cold",), "handshake": ("cold",)}
 """What a client must be able to do for a metric."""
 
@@ -79,11 +81,9 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
         raise _cannot(subject, role, "protocol", parameters.protocol, part.protocols)
     if parameters.method not in part.methods:
         raise _cannot(subject, role, "method", parameters.method, list(part.methods))
-    # The controller that matters is that of the side which sends the bodies; the other one has what it has.
-    sender = "server" if parameters.method == "GET" else "client"
     offered = controllers(subject, parameters.protocol)
-    if role == sender and offered is not None and parameters.congestion not in offered:
-        raise _cannot(subject, role, f"congestion for {parameters.protocol}", parameters.congestion, offered)
+    if _sends(role, parameters) and offered is not None and parameters.congestion not in [OWN, *offered]:
+        raise _cannot(subject, role, f"congestion for {parameters.protocol}", parameters.congestion, [*offered, OWN])
     if isinstance(part, Client):
         _check_client(subject, part, parameters)
     # Other protocols have no such log, so there is none to miss.
@@ -102,15 +102,28 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
 
 
 def controllers(subject: Subject, protocol: str) -> list[str] | None:
-    """The congestion controllers that the subject itself offers; None: it has the kernel's, or what is not known."""
+    """The congestion controllers that the subject itself has; None: the kernel's, or it is not known."""
     offered = subject.features.congestion.get(protocol, "kernel")
     return None if offered == "kernel" else offered
 
 
-def congestion_for(subject: Subject, protocol: str, asked: str) -> str:
-    """The controller to start the subject with: the one asked for, or, where it does not matter, one that it has."""
-    offered = controllers(subject, protocol)
-    return asked if offered is None or asked in offered else offered[0]
+def controller(subject: Subject, parameters: Demand) -> str:
+    """What `{congestion}` holds for a subject: the controller asked for; its own one if that is asked for, or if it
+    cannot have the other, as the end that sends only requests and acknowledgements need not."""
+    offered = controllers(subject, parameters.protocol)
+    if offered is None:
+        return kernel_controller(parameters)
+    return parameters.congestion if parameters.congestion in offered else offered[0]
+
+
+def kernel_controller(parameters: Demand) -> str:
+    """What TCP has in every host of the lab."""
+    return TCP_OWN if parameters.congestion == OWN else parameters.congestion
+
+
+def _sends(role: Role, parameters: Demand) -> bool:
+    """Whether bodies go out from there, so that the congestion control is that role's."""
+    return role == ("server" if parameters.method == "GET" else "client")
 
 
 def check_metrics(subject: Subject, metrics: Sequence[str]) -> None:

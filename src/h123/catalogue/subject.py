@@ -109,7 +109,8 @@ class Features(Strict):
     """What else can be chosen."""
 
     congestion: dict[Protocol, Literal["kernel"] | list[str]] = Field(default={})
-    """By protocol: "kernel", whatever the lab sets, or those that the subject itself offers. Absent: not known."""
+    """By protocol: "kernel", whatever the lab sets, or those that the subject offers, first the one that it has by
+    itself. Absent: "kernel"."""
     clocks: list[Literal["wall", "virtual"]] = Field(default=["wall"])
     """Under which it has been seen to run; a program that waits by spinning stops the virtual one."""
     resumption: list[Protocol] = Field(default=[])

@@ -112,7 +112,7 @@ def provenance(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[tupl
         ("load at the start", ", ".join(f"{load}" for load in machine.get("load_average") or [])),
         ("subjects", "; ".join(subjects)),
         ("TLS", "; ".join(_tls(attempts)) or "not recorded"),
-        ("congestion control", "; ".join(_congestion(attempts, folder.study["compare"]["factor"])) or "not recorded"),
+        ("congestion control", "; ".join(_congestion(attempts, folder)) or "not recorded"),
         ("seed", str(folder.seed)),
         ("to repeat", f"h123 run study.yaml --seed {folder.seed} --blocks {folder.blocks}{_only(folder)}"),
     ]
@@ -127,10 +127,20 @@ def _tls(attempts: Sequence[Attempt]) -> list[str]:
     return [f"{words} ({count} connections)" for words, count in sorted(seen.items())]
 
 
-def _congestion(attempts: Sequence[Attempt], factor: str) -> list[str]:
+def _congestion(attempts: Sequence[Attempt], folder: CampaignFolder) -> list[str]:
+    factor = folder.study["compare"]["factor"]
+    asked = {str(attempt.parameters["congestion"]) for attempt in attempts}
     kernels = {host["congestion"] for a in attempts for host in a.report["hosts"]}
     clients = {f"{level(a.cell[factor])} {a.facts.get('congestion')}" for a in attempts if a.facts}
-    return [f"hosts: {', '.join(sorted(map(str, kernels)))}", f"as the client saw it: {', '.join(sorted(clients))}"]
+    lines = [f"hosts: {', '.join(sorted(map(str, kernels)))}", f"as the client saw it: {', '.join(sorted(clients))}"]
+    return [f"asked: {', '.join(sorted(asked))}", *lines, *_controllers(folder)]
+
+
+def _controllers(folder: CampaignFolder) -> list[str]:
+    """What the QUIC stacks can have, first what each has by itself."""
+    offered = {name: (about.get("congestion") or {}).get("h3") for name, about in folder.subjects.items()}
+    told = [f"{name} {' or '.join(names)}" for name, names in offered.items() if isinstance(names, list)]
+    return [f"over QUIC: {', '.join(told)}"] if told else []
 
 
 def _only(folder: CampaignFolder) -> str:

@@ -1,11 +1,8 @@
 """report.html: one file that opens offline, and the figures beside it."""
 
 import json
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
-
-import jinja2
 
 from h123.errors import UserError
 from h123.report import claims, evidence, parts, published, words
@@ -18,6 +15,7 @@ from h123.report.printed_figure import printed_figure
 from h123.report.published import published_figures
 from h123.report.ratios import answer_figure, details_figure
 from h123.report.spread import cpu_figure, requests_figure, treatment, treatments, trials_figure
+from h123.report.template import template
 from h123.report.terminal import headline, trust
 from h123.results import CampaignFolder, connect, load_attempts
 from h123.results.durable import write_atomically
@@ -42,7 +40,7 @@ def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:
     for figure in figures:
         save(figure, folder.path / "figures")
     page = folder.path / "report.html"
-    write_atomically(page, _template().render(**_content(folder, verdicts, figures, printed)))
+    write_atomically(page, template("page.html.j2").render(**_content(folder, verdicts, figures, printed)))
     return page
 
 
@@ -154,16 +152,3 @@ def _doubts(verdicts: dict[str, Any]) -> list[str]:
         f"Audit {row['audit']} failed in {row['failed']} of {row['checked']}: {row['meaning']}" for row in failed
     ]
     return doubts
-
-
-def _unbroken(text: str) -> str:
-    """A number stays on one line with its unit, and an interval with itself."""
-    return text.replace(" %", "\u00a0%").replace("\u00a0% ", "\u00a0%\u00a0").replace(" – ", "\u00a0–\u00a0")
-
-
-def _template() -> jinja2.Template:
-    loader = jinja2.PackageLoader("h123.report", "")
-    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["unbroken"] = _unbroken
-    environment.globals["style"] = files(__package__).joinpath("page.css").read_text("utf-8")
-    return environment.get_template("page.html.j2")

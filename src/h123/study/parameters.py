@@ -37,7 +37,8 @@ class Parameters(Strict):
     """Subject behind the server; started only where `store` is not memory."""
     backend_network: str | None = None
     """Between server (a) and backend (b); None: a plain veth pair."""
-    congestion: Literal["cubic", "reno", "bbr"] = "cubic"
+    congestion: Literal["cubic", "reno", "bbr", "own"] = "cubic"
+    """Of the end that sends bodies; own: the one that each QUIC stack has by itself, cubic for TCP."""
     qlog: StrictBool = False
     """The server writes a log of its QUIC connections into the trial's folder."""
     clock: Literal["wall", "virtual"] = "wall"

@@ -24,6 +24,7 @@ from h123.virtual import installed_kernel
 
 _LOG_LINES = 5
 _MOST_FAULTS = 3
+_MOST_ATTEMPTS = 3
 _SEED = 1
 
 
@@ -87,7 +88,18 @@ def _kind(told: dict[str, Any]) -> str:
 def carry_out(
     asked: Assignment, subjects: Mapping[str, Subject], certificate: Certificate, engine: Engine, folder: Path
 ) -> Carried:
-    """One trial in a new folder."""
+    """One trial in a new folder; where the machine was too busy for the link, not the client at fault, again."""
+    for _ in range(_MOST_ATTEMPTS - 1):
+        carried = _attempt(asked, subjects, certificate, engine, folder)
+        if [reason["code"] for reason in carried.reasons] != ["link-late"]:
+            return carried
+        shutil.rmtree(folder)
+    return _attempt(asked, subjects, certificate, engine, folder)
+
+
+def _attempt(
+    asked: Assignment, subjects: Mapping[str, Subject], certificate: Certificate, engine: Engine, folder: Path
+) -> Carried:
     folder.mkdir(parents=True)
     trial = PlannedTrial(folder.name, 1, 1, {}, False, asked.parameters, _SEED)
     networks = {asked.parameters.network: asked.network}

@@ -77,14 +77,15 @@ class Cell:
 class MatrixFolder:
     """A matrix on disk (docs/contracts.md, section 11): its journal, certificate, and the trials that failed."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, subjects: Mapping[str, Subject]) -> None:
         self.path = path
         self._journal = path / "journal.jsonl"
+        self._prints = {name: fingerprint(subject) for name, subject in subjects.items()}
         if path.is_dir() and not self._journal.exists() and any(path.iterdir()):
             raise UserError(f"{path} is not empty and holds no matrix", remedy="name another folder with --out")
         path.mkdir(parents=True, exist_ok=True)
         if not self.events():
-            append_event(self._journal, {"event": "matrix", "h123": FORMAT, "version": __version__})
+            append_event(self._journal, {"event": "matrix", "h123": FORMAT})
 
     def events(self) -> list[Event]:
         """What happened, oldest first."""
@@ -93,25 +94,26 @@ class MatrixFolder:
             raise UserError(f"{self._journal} is not of the format {FORMAT}", remedy="name another folder with --out")
         return events
 
-    def cells(self, subjects: Mapping[str, Subject]) -> dict[Pairing, Cell]:
-        """What is known of subjects as they are now."""
-        prints = {name: fingerprint(subject) for name, subject in subjects.items()}
+    def cells(self) -> dict[Pairing, Cell]:
+        """What is known of the subjects as they are now."""
         found = {}
         for event in self.events():
             if event["event"] == "cell":
                 pairing = Pairing(**event["pairing"])
-                sides = [prints.get(pairing.server), prints.get(pairing.client)]
-                if event["fingerprints"] == sides:
+                if event["fingerprints"] == self._fingerprints(pairing):
                     found[pairing] = Cell(pairing, {m: Result(**r) for m, r in event["results"].items()})
         return found
 
-    def add(self, cell: Cell, subjects: Mapping[str, Subject], seconds: float) -> None:
+    def add(self, cell: Cell, seconds: float) -> None:
         """Keep a cell."""
-        pair = (cell.pairing.server, cell.pairing.client)
-        results = {method: asdict(result) for method, result in cell.results.items()}
-        prints = [fingerprint(subjects[name]) for name in pair]
-        event = {"event": "cell", "pairing": asdict(cell.pairing), "fingerprints": prints, "results": results}
-        append_event(self._journal, {**event, "seconds": round(seconds, 2)})
+        event = {
+            "event": "cell",
+            "pairing": asdict(cell.pairing),
+            "fingerprints": self._fingerprints(cell.pairing),
+            "results": {method: asdict(result) for method, result in cell.results.items()},
+            "seconds": round(seconds, 2),
+        }
+        append_event(self._journal, event)
 
     def begin(self) -> None:
         """A run begins, on this machine."""
@@ -123,6 +125,9 @@ class MatrixFolder:
         shutil.rmtree(folder, ignore_errors=True)
         return folder
 
+    def _fingerprints(self, pairing: Pairing) -> list[str | None]:
+        return [self._prints.get(pairing.server), self._prints.get(pairing.client)]
+
 
 def pairings(servers: Sequence[str], clients: Sequence[str], protocols: Sequence[str]) -> list[Pairing]:
     """All of them, server by server."""
@@ -131,33 +136,49 @@ def pairings(servers: Sequence[str], clients: Sequence[str], protocols: Sequence
 
 def run_matrix(
     asked: Sequence[Pairing], subjects: Mapping[str, Subject], folder: MatrixFolder, engine: Engine, display: Display
-) -> dict[Pairing, Cell]:
-    """Runs what is not known yet; returns all that was asked.
+) -> None:
+    """Runs what both sides declare and is not known yet.
 
     KeyboardInterrupt passes, after the running trial has been ended; finished pairings are kept. The subjects, with
     the one behind proxies, are installed.
     """
-    known = folder.cells(subjects)
-    waiting = [pairing for pairing in asked if pairing not in known]
+    known = folder.cells()
+    possible = [pairing for pairing in asked if any(not _missing(pairing, subjects, m) for m in METHODS)]
+    waiting = [pairing for pairing in possible if pairing not in known]
+    if not waiting:
+        return
+    folder.begin()
+    make_bodies({SIZE})
     forecast = _Forecast()
-    if waiting:
-        folder.begin()
-        make_bodies({SIZE})
     with display:
         try:
             for number, pairing in enumerate(waiting):
-                done = len(asked) - len(waiting) + number
-                display.show(Standing([pairing.name], done, len(asked), forecast.seconds(waiting[number:])))
+                done = len(possible) - len(waiting) + number
+                display.show(Standing([pairing.name], done, len(possible), forecast.seconds(waiting[number:])))
                 begun = time.monotonic()
-                known[pairing] = cell = _pair(pairing, subjects, folder, engine)
+                cell = _pair(pairing, subjects, folder, engine)
                 seconds = time.monotonic() - begun
-                folder.add(cell, subjects, seconds)
+                folder.add(cell, seconds)
                 forecast.learn(pairing, seconds)
                 left = forecast.seconds(waiting[number + 1 :])
-                display.end(_event(cell, seconds), Standing([], done + 1, len(asked), left))
+                display.end(_event(cell, seconds), Standing([], done + 1, len(possible), left))
         finally:
             engine.stop()
-    return {pairing: known[pairing] for pairing in asked}
+
+
+def known_cells(
+    asked: Sequence[Pairing], subjects: Mapping[str, Subject], folder: MatrixFolder
+) -> dict[Pairing, Cell | None]:
+    """All that were asked for, with what came of them; None: not tried yet."""
+    known, found = folder.cells(), dict[Pairing, Cell | None]()
+    for pairing in asked:
+        missing = {method: _missing(pairing, subjects, method) for method in METHODS}
+        if all(missing.values()):
+            impossible = {method: Result("unsupported", reason) for method, reason in missing.items()}
+            found[pairing] = Cell(pairing, impossible)
+        else:
+            found[pairing] = known.get(pairing)
+    return found
 
 
 def _pair(pairing: Pairing, subjects: Mapping[str, Subject], folder: MatrixFolder, engine: Engine) -> Cell:
@@ -234,10 +255,10 @@ def _logs(place: Path) -> dict[str, str]:
     return found
 
 
-def failures(cells: Mapping[Pairing, Cell]) -> Iterator[tuple[Pairing, str, Result]]:
+def failures(cells: Mapping[Pairing, Cell | None]) -> Iterator[tuple[Pairing, str, Result]]:
     """Every method that failed."""
     for pairing, cell in cells.items():
-        for method, result in cell.results.items():
+        for method, result in cell.results.items() if cell else ():
             if result.outcome == "fail":
                 yield pairing, method, result
 

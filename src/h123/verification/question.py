@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from h123.catalogue import Subject, congestion_for, controllers
+from h123.catalogue import OWN, Subject, controllers
 from h123.catalogue.subject import Server
 from h123.study import Network, Parameters
 from h123.verification import controller
@@ -60,8 +60,7 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
     )
 
     def parameters(**values: Any) -> Parameters:
-        usual = congestion_for(subject, protocol, "cubic")
-        return _parameters(subject, protocol=protocol, **{"congestion": usual, **values})
+        return _parameters(subject, protocol=protocol, **{"congestion": OWN, **values})
 
     for clock in features.clocks:
         yield Question(f"{protocol}-{clock}", "contract", parameters(clock=clock), contract)

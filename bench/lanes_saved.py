@@ -1,0 +1,63 @@
+"""What lanes saved a campaign, and what its trials felt of one another: `python bench/lanes_saved.py CAMPAIGN`.
+
+Over all attempts on emulated links: the sum of their times, and the real time during which at least one of them ran;
+of the link's lateness (99th percentile) and of a ready service thread's mean wait for a processor, the median and the
+greatest over those that ran beside others.
+"""
+
+import datetime as dt
+import json
+import statistics
+import sys
+from pathlib import Path
+from typing import Any
+
+from h123.results import longest_waiting
+
+
+def main(arguments: list[str]) -> int:
+    folder = Path(arguments[0])
+    events = [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
+    attempts = [(event, _report(folder, event)) for event in events if event["event"] == "trial"]
+    emulated = [(event, report) for event, report in attempts if report and _lateness_ns(report)]
+    together, real = sum(event["seconds"] for event, _ in emulated), _covered([_span(event) for event, _ in emulated])
+    print(f"{len(emulated)} attempts on emulated links: {together:.0f} s one after the other, ", end="")
+    print(f"{real:.0f} s of real time ({real / together:.3f})")
+    beside = [report for event, report in emulated if not event["alone"]]
+    _print("link lateness p99", [max(_lateness_ns(report)) for report in beside])
+    _print("mean wait of a ready thread", [w.mean_ns for report in beside if (w := longest_waiting(report))])
+    return 0
+
+
+def _report(folder: Path, event: dict[str, Any]) -> dict[str, Any] | None:
+    path = folder / "trials" / f"{event['trial']}~{event['attempt']}" / "report.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def _lateness_ns(report: dict[str, Any]) -> list[int]:
+    directions = [way for link in report["links"] for way in (link.get("directions") or {}).values() if way]
+    return [way["lateness_ns"]["p99"] for way in directions]
+
+
+def _span(event: dict[str, Any]) -> tuple[float, float]:
+    end = dt.datetime.fromisoformat(event["time"]).timestamp()
+    return end - event["seconds"], end
+
+
+def _covered(spans: list[tuple[float, float]]) -> float:
+    """Length of the union."""
+    covered, until = 0.0, float("-inf")
+    for begin, end in sorted(spans):
+        covered += max(0.0, end - max(begin, until))
+        until = max(until, end)
+    return covered
+
+
+def _print(what: str, values: list[float]) -> None:
+    if values:
+        print(f"{what}, {len(values)} attempts beside others: ", end="")
+        print(f"median {statistics.median(values) / 1e6:.3f} ms, at most {max(values) / 1e6:.2f} ms")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

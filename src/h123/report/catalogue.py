@@ -1,0 +1,241 @@
+"""docs/catalogue.md: every subject, what was seen of it, how to install it, and whose work it is."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from h123.catalogue import Subject, catalogue
+from h123.catalogue.tried import Tried, tried
+from h123.paths import project_root
+from h123.results.durable import write_atomically
+from h123.units import format_bytes, format_span
+from h123.verification.published import Published, published
+from h123.verification.record import Result, VerifiedRole
+
+_NOTHING = "–"
+_FEATURES = {"resumption": "resumption", "0-RTT": "zero_rtt", "qlog": "qlog"}
+"""What the server's checks are called, and where the manifest declares it."""
+_HEAD = """\
+# The catalogue
+
+Written by `h123 publish` from the subjects' manifests and from [verified/](verified), the records of `h123 verify`; not
+to be edited. `h123 install NAME` installs a subject, `h123 verify NAME` proves on your machine what is said here, and
+`h123 list subjects NAME` tells all that your machine knows of it.
+
+A subject is *verified* if all that it declares was asked of it and came out as [contracts.md](contracts.md), section 4,
+wants it: over each protocol bodies of 0 B to 10 MB with their hashes or counts, many requests at a time and one after
+another, the protocol negotiated, errors and timeouts as they are, and every feature that stands in its row."""
+
+
+def write_catalogue() -> Path:
+    """Write the project's page from its committed files; returns its path."""
+    path = project_root() / "docs" / "catalogue.md"
+    write_atomically(path, catalogue_page(catalogue(), published(), tried()))
+    return path
+
+
+def catalogue_page(subjects: Mapping[str, Subject], known: Mapping[str, Published], missing: Sequence[Tried]) -> str:
+    """The whole page, in Markdown."""
+    parts = [
+        [_HEAD],
+        _stacks(subjects, known),
+        _role("Servers", "server", subjects, known, _server_row),
+        _role("Clients", "client", subjects, known, _client_row),
+        _notes(subjects),
+        _shortcomings(subjects, known),
+        _missing(missing),
+        _installing(subjects, known),
+        _licences(subjects),
+    ]
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def _stacks(subjects: Mapping[str, Subject], known: Mapping[str, Published]) -> list[str]:
+    """The distinct QUIC stacks whose server over HTTP/3 is verified."""
+    stacks = dict.fromkeys(
+        subject.stack
+        for name, subject in subjects.items()
+        if subject.server and "h3" in subject.server.protocols and _passed(subject, known.get(name), "server")
+    )
+    if not stacks:
+        return []
+    serve = "stack serves" if len(stacks) == 1 else "stacks serve"
+    return [f"{len(stacks)} QUIC {serve} HTTP/3 here, verified: {', '.join(sorted(stacks, key=str.lower))}."]
+
+
+def _role(
+    title: str,
+    role: VerifiedRole,
+    subjects: Mapping[str, Subject],
+    known: Mapping[str, Published],
+    row: Callable[[Subject, list[Result]], dict[str, str]],
+) -> list[str]:
+    rows = []
+    for name, subject in subjects.items():
+        if getattr(subject, role):
+            told = known.get(name)
+            results = told.record.of_role(role) if told and told.holds_for(subject) else []
+            rows.append(
+                {
+                    "subject": f"[{name}](../subjects/{name})",
+                    "QUIC stack": subject.stack if subject.stack != "none" else _NOTHING,
+                    "version": subject.version,
+                    **row(subject, results),
+                    "clocks": ", ".join(dict.fromkeys(r.clock for r in results if r.verdict == "passed")) or _NOTHING,
+                    "verified": _verified(subject, told, role),
+                }
+            )
+    return [f"## {title}", "", *_table(rows)]
+
+
+def _server_row(subject: Subject, results: list[Result]) -> dict[str, str]:
+    assert subject.server is not None
+    return {
+        "protocols": " ".join(subject.server.protocols),
+        "proved": "; ".join(_proved(subject, results)) or _NOTHING,
+        "congestion control over h3": _controllers(results),
+        "TLS": _tls(results),
+    }
+
+
+def _client_row(subject: Subject, results: list[Result]) -> dict[str, str]:
+    client = subject.client
+    assert client is not None
+    able = {"first byte": client.ttfb, "open loop": client.open_loop, "cold requests": client.cold}
+    return {
+        "protocols": " ".join(client.protocols),
+        "methods": " ".join(client.methods),
+        "connections": ", ".join(client.connections),
+        "measures": ", ".join(name for name, yes in able.items() if yes) or _NOTHING,
+        "TLS": _tls(results),
+    }
+
+
+def _proved(subject: Subject, results: Sequence[Result]) -> Iterator[str]:
+    """Features that are declared and came out: `resumption h1 h2 h3`."""
+    for check, field in _FEATURES.items():
+        passed = {r.protocol for r in results if r.check == check and r.verdict == "passed"}
+        if protocols := [p for p in getattr(subject.features, field) if p in passed]:
+            yield f"{check} {' '.join(protocols)}"
+
+
+def _controllers(results: Sequence[Result]) -> str:
+    """Those that were seen at work, and one that leaves no choice."""
+    told = []
+    for result in results:
+        what, _, name = result.check.partition(" ")
+        if what == "congestion" and result.protocol == "h3" and result.verdict == "passed":
+            told.append(f"{name} (fixed)" if "only one" in result.detail else name)
+    return ", ".join(dict.fromkeys(told)) or _NOTHING
+
+
+def _tls(results: Sequence[Result]) -> str:
+    told = dict.fromkeys(r.detail for r in results if r.check == "TLS" and r.verdict == "passed")
+    return "; ".join(told) or _NOTHING
+
+
+def _verified(subject: Subject, told: Published | None, role: VerifiedRole) -> str:
+    if told is None or not (results := told.record.of_role(role)):
+        return "no"
+    if not told.holds_for(subject):
+        return f"changed since {told.record.time[:10]}"
+    failed = sum(result.verdict == "failed" for result in results)
+    return (
+        f"{told.record.time[:10]}: {f'{failed} of ' if failed else 'all '}{len(results)}{' failed' if failed else ''}"
+    )
+
+
+def _passed(subject: Subject, told: Published | None, role: VerifiedRole) -> bool:
+    results = told.record.of_role(role) if told and told.holds_for(subject) else []
+    return bool(results) and all(result.verdict != "failed" for result in results)
+
+
+def _notes(subjects: Mapping[str, Subject]) -> list[str]:
+    lines = [
+        f"* **{name}** ({subject.title}, {subject.language}): {subject.note}"
+        for name, subject in subjects.items()
+        if subject.note
+    ]
+    return ["## Worth knowing", "", *lines] if lines else []
+
+
+def _shortcomings(subjects: Mapping[str, Subject], known: Mapping[str, Published]) -> list[str]:
+    """What failed, and what could not be asked, in the words of the verification."""
+    rows = []
+    for name, subject in subjects.items():
+        told = known.get(name)
+        if told is None or not told.holds_for(subject):
+            continue
+        for result in told.record.results:
+            if result.verdict != "passed":
+                where = f"{result.role}, {result.protocol}" + (", virtual clock" if result.clock == "virtual" else "")
+                rows.append(
+                    {
+                        "subject": name,
+                        "as": where,
+                        "check": result.check,
+                        "came out": result.verdict,
+                        "why": result.detail,
+                    }
+                )
+    return ["## What did not come out", "", *_table(rows)] if rows else []
+
+
+def _missing(missing: Sequence[Tried]) -> list[str]:
+    rows = [
+        {"name": one.name, "QUIC stack": one.stack, "what was tried": one.what, "why it is not here": one.why}
+        for one in missing
+    ]
+    return ["## Tried, not in the catalogue", "", *_table(rows)] if rows else []
+
+
+def _installing(subjects: Mapping[str, Subject], known: Mapping[str, Published]) -> list[str]:
+    rows = []
+    for name, subject in subjects.items():
+        told = known.get(name)
+        rows.append(
+            {
+                "command": f"`h123 install {name}`" if not subject.install.embedded else "part of h123",
+                "needs": subject.install.needs_help or _NOTHING,
+                "size": format_bytes(told.bytes) if told and told.bytes else _NOTHING,
+                "time": format_span(told.seconds) if told and told.seconds is not None else _NOTHING,
+            }
+        )
+    machines = dict.fromkeys(_machine(told) for told in known.values())
+    where = [f"Times and verifications are from {'; '.join(machines)}."] if machines else []
+    return ["## Installing", "", *where, "", *_table(rows)] if where else ["## Installing", "", *_table(rows)]
+
+
+def _machine(told: Published) -> str:
+    machine = told.record.machine
+    system = f"{machine.get('distribution')}, Linux {machine.get('kernel')}"
+    return f"{machine.get('cpus_usable')} processors ({machine.get('cpu')}), {system}"
+
+
+def _licences(subjects: Mapping[str, Subject]) -> list[str]:
+    lines = ["## Licences", "", "Of what the installations contain that is not h123's own.", ""]
+    rows = []
+    for name, subject in subjects.items():
+        parts = ", ".join(f"{part.name} {part.version} ({part.licence})" for part in subject.parts)
+        also = "; ".join(
+            filter(None, [parts or f"{subject.title} {subject.version} ({subject.licence})", subject.parts_note])
+        )
+        rows.append({"subject": name, "licence": subject.licence, "parts": also})
+    return [*lines, *_table(rows)]
+
+
+def _table(rows: Sequence[Mapping[str, str]]) -> Iterable[str]:
+    if not rows:
+        return
+    yield _line(rows[0])
+    yield _line("--" for _ in rows[0])
+    for row in rows:
+        yield _line(row.values())
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(_cell(cell) for cell in cells)} |"
+
+
+def _cell(text: str) -> str:
+    """In one line, and no sign of it is the table's."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

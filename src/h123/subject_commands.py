@@ -1,0 +1,222 @@
+"""The commands about subjects: what there is, how it gets here, what it can do, and who gets on with whom."""
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from h123 import listing, virtual
+from h123.campaign import LocalEngine, display_for
+from h123.campaign.trialfile import ORIGIN
+from h123.catalogue import Subject, catalogue, check_failures, embedded_subjects, install_each, installed, remove
+from h123.console import err_console, out_console, say
+from h123.errors import UserError
+from h123.report import print_matrix, write_catalogue, write_matrix
+from h123.steps import Steps
+from h123.strict import choose
+from h123.subject_listing import print_subject, print_subjects, print_verification
+from h123.verification import roles_of, verify_each
+from h123.verification.assignment import PROTOCOLS
+from h123.verification.matrix import MatrixFolder, failures, known_cells, pairings, run_matrix
+from h123.verification.published import publish
+
+app = typer.Typer()
+
+
+class Role(StrEnum):
+    """What a subject can be verified as."""
+
+    SERVER = "server"
+    CLIENT = "client"
+
+
+class Shelf(StrEnum):
+    """What `h123 list` can list."""
+
+    SUBJECTS = "subjects"
+    NETWORKS = "networks"
+    STUDIES = "studies"
+
+
+@app.command(name="list")
+def list_command(
+    what: Annotated[Shelf, typer.Argument(help="What to list.")],
+    names: Annotated[list[str] | None, typer.Argument(help="Subjects to tell all about.", show_default=False)] = None,
+) -> None:
+    """List subjects (servers and clients), networks or studies; or tell all about some subjects."""
+    if names:
+        if what is not Shelf.SUBJECTS:
+            raise UserError(f"names are for subjects; `h123 list {what}` lists all {what}")
+        for subject in _known(names):
+            print_subject(subject, out_console)
+        return
+    shelves: dict[Shelf, Callable[[Console], None]] = {
+        Shelf.SUBJECTS: print_subjects,
+        Shelf.NETWORKS: listing.print_networks,
+        Shelf.STUDIES: listing.print_studies,
+    }
+    shelves[what](out_console)
+
+
+@app.command(name="install")
+def install_command(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help=f"Subjects to install, or {virtual.NAME}.", show_default=False),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All subjects; that takes hours and gigabytes.")] = False,
+) -> None:
+    """Install subjects, or the kernel of the virtual clock, into the project's cache. What is there already is left
+    alone; what fails does not keep the others from it.
+
+    `h123 install virtual-kernel` builds a user-mode Linux kernel from Debian's source package, for `--clock virtual`.
+    """
+    kernel, subjects = _named(names, everything)
+    with Steps(err_console) as steps:
+        failures = install_each(subjects, steps)
+        if kernel:
+            virtual.install_kernel(steps)
+    for name in [s.name for s in subjects if s.name not in failures] + ([virtual.NAME] if kernel else []):
+        out_console.print(f"{name}: installed", highlight=False)
+    check_failures(failures)
+
+
+@app.command(name="remove")
+def remove_command(
+    names: Annotated[list[str], typer.Argument(help=f"Subjects to remove, or {virtual.NAME}.", show_default=False)],
+) -> None:
+    """Remove installed subjects, or the kernel of the virtual clock, from the project's cache."""
+    kernel, subjects = _named(names, everything=False)
+    there = {subject.name: remove(subject, say) for subject in subjects}
+    if kernel:
+        there[virtual.NAME] = virtual.remove_kernel(say)
+    for name, was_there in there.items():
+        out_console.print(f"{name}: {'removed' if was_there else 'was not installed'}", highlight=False)
+
+
+@app.command()
+def matrix(
+    servers: Annotated[
+        str | None, typer.Option(metavar="NAME,...", help="Servers; by default all installed.", show_default=False)
+    ] = None,
+    clients: Annotated[
+        str | None, typer.Option(metavar="NAME,...", help="Clients; by default all installed.", show_default=False)
+    ] = None,
+    protocols: Annotated[str, typer.Option(metavar="P,...", help="Protocols.")] = ",".join(PROTOCOLS),
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where results are kept and the page is written.")] = Path(
+        "campaigns/matrix"
+    ),
+) -> None:
+    """Try every client with every server over each protocol: pass, fail or unsupported, in the terminal and as a page.
+
+    Each is a real trial: GET and POST of 100 kB by three users, over a plain link. What is named and not installed is
+    installed first. Ctrl-C loses at most the running trial, and the same command goes on; pairings that are known
+    already are tried again only if one of their subjects has changed (all of them: with another --out).
+    """
+    known = catalogue()
+    asked = pairings(
+        _side(known, "server", servers, lambda subject: subject.server is not None),
+        _side(known, "client", clients, lambda subject: subject.client is not None),
+        [_one_of(PROTOCOLS, name, "protocol") for name in protocols.split(",")],
+    )
+    needed = dict.fromkeys(name for pairing in asked for name in (pairing.server, pairing.client, ORIGIN))
+    with Steps(err_console) as steps:
+        check_failures(install_each([known[name] for name in needed if not installed(known[name])], steps))
+    folder = MatrixFolder(out, known)
+    try:
+        run_matrix(asked, known, folder, LocalEngine(), display_for(err_console))
+    except KeyboardInterrupt:
+        say("\nInterrupted. Finished pairings are kept; the same command goes on.")
+        raise typer.Exit(130) from None
+    finally:
+        page = out / "matrix.html"
+        cells = known_cells(asked, known, folder)
+        write_matrix(cells, known, folder.events(), page)
+    print_matrix(cells, out_console)
+    out_console.print(f"Page: {page}", soft_wrap=True, highlight=False)
+    if failed := list(failures(cells)):
+        raise UserError(f"{len(failed)} trials failed", remedy="the page says why and shows their logs", status=1)
+
+
+@app.command(name="publish")
+def publish_command(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Subjects; by default all that are verified here as they are now.", show_default=False),
+    ] = None,
+) -> None:
+    """Publish what `h123 verify` found here: docs/verified/NAME.json, and docs/catalogue.md written again.
+
+    For those who maintain this project; without new verifications it brings the page up to date with the manifests.
+    """
+    unknown = []
+    for subject in _known(names or list(catalogue())):
+        if publish(subject):
+            out_console.print(f"{subject.name}: published", highlight=False)
+        elif names:
+            unknown.append(subject.name)
+    write_catalogue()
+    if unknown:
+        raise UserError(
+            f"not verified here as they are now: {', '.join(unknown)}",
+            remedy=f"`h123 verify {' '.join(unknown)}` first",
+            status=1,
+        )
+
+
+def verify_subjects(names: list[str] | None, everything: bool, role: Role | None) -> None:
+    """What `h123 verify` does about subjects. Raises UserError where something is not as declared."""
+    subjects = [subject for subject in _named(names, everything)[1] if roles_of(subject)]
+    if not subjects:
+        raise UserError("none of these is a server or a client: there is nothing to verify")
+    absent = [subject.name for subject in subjects if everything and not installed(subject)]
+    asked = [subject for subject in subjects if subject.name not in absent]
+    engine = LocalEngine()
+    with Steps(err_console) as steps:
+        failed = install_each([s for s in [*embedded_subjects(), *asked] if not installed(s)], steps)
+        try:
+            found = verify_each([s for s in asked if s.name not in failed], role.value if role else None, engine, steps)
+        finally:
+            engine.stop()
+    print_verification(found, out_console)
+    if absent:
+        out_console.print(f"Not installed, so not verified: {', '.join(absent)}", highlight=False, soft_wrap=True)
+    check_failures(failed)
+    if broken := [name for name, results in found.items() if any(r.verdict == "failed" for r in results)]:
+        raise UserError(f"not as declared: {', '.join(broken)}", status=1)
+
+
+def _side(known: dict[str, Subject], what: str, names: str | None, fits: Callable[[Subject], bool]) -> list[str]:
+    """The subjects on one side of the matrix: those named, or all that are installed and fit."""
+    able = [name for name, subject in known.items() if fits(subject)]
+    if names is not None:
+        return list(dict.fromkeys(_one_of(able, name, what) for name in names.split(",")))
+    if found := [name for name in able if installed(known[name])]:
+        return found
+    raise UserError(f"no {what} is installed", remedy="`h123 install NAME`, or name some")
+
+
+def _one_of(allowed: Sequence[str], name: str, what: str) -> str:
+    if name not in allowed:
+        raise UserError(f"there is no {what} {name!r}", remedy=choose(name, allowed))
+    return name
+
+
+def _named(names: list[str] | None, everything: bool) -> tuple[bool, list[Subject]]:
+    """Whether the virtual kernel was named, and the subjects that were; each once, in the order given."""
+    if everything == bool(names):
+        raise UserError("name subjects, or say --all", remedy="`h123 list subjects` lists them")
+    wanted = names or list(catalogue())
+    return virtual.NAME in wanted, _known([name for name in wanted if name != virtual.NAME], [virtual.NAME])
+
+
+def _known(names: Sequence[str], others: Sequence[str] = ()) -> list[Subject]:
+    """The subjects of these names, each once; `others` may stand beside them."""
+    known = catalogue()
+    for name in names:
+        if name not in known:
+            raise UserError(f"there is no subject {name!r}", remedy=choose(name, [*known, *others]))
+    return [known[name] for name in dict.fromkeys(names)]

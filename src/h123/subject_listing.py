@@ -1,0 +1,156 @@
+"""The catalogue in the terminal: all subjects in a table of 100 columns, or everything about a few."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.table import Table
+
+from h123.catalogue import Subject, catalogue, fingerprint, installation
+from h123.units import format_bytes, format_span
+from h123.verification import Result, describe, tally
+from h123.verification.record import Record, last_record
+from h123.virtual import NAME, installed_kernel
+
+_NOTHING = "-"
+_COLUMNS = ("name", "QUIC stack", "version", "server", "client", "clocks", "size", "verified")
+
+
+def print_subjects(console: Console) -> None:
+    """All subjects of the catalogue, and the kernel of the virtual clock."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in _COLUMNS:
+        table.add_column(column, overflow="fold", justify="right" if column == "size" else "left")
+    for subject in catalogue().values():
+        table.add_row(*_row(subject))
+    console.print(table)
+    kernel = installed_kernel()
+    there = f"{kernel.source.package} {kernel.source.version}" if kernel else f"not installed (h123 install {NAME})"
+    console.print(f"\n{NAME}, for --clock virtual: {there}", highlight=False)
+    console.print(
+        "size: of what is installed. `h123 list subjects NAME` tells all about one", style="dim", highlight=False
+    )
+
+
+def print_subject(subject: Subject, console: Console) -> None:
+    """Everything about one."""
+    console.print(
+        f"[bold]{escape(subject.name)}[/]: {escape(subject.title)} {escape(subject.version)}", highlight=False
+    )
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, text in _facts(subject):
+        table.add_row(name, escape(text))
+    console.print(Padding(table, (0, 0, 1, 2)))
+
+
+def verified(subject: Subject, record: Record | None) -> str:
+    """When, and how it came out; for a table."""
+    if record is None:
+        return _NOTHING
+    if record.fingerprint != fingerprint(subject):
+        return "changed since"
+    failed = sum(result.verdict == "failed" for result in record.results)
+    return f"{record.time[:10]}{f', {failed} failed' if failed else ''}"
+
+
+def _row(subject: Subject) -> Iterator[str]:
+    found, record = installation(subject), last_record(subject)
+    yield escape(subject.name)
+    yield escape(subject.stack if subject.stack != "none" else _NOTHING)
+    yield escape(subject.version)
+    yield _joined(subject.server.protocols if subject.server else [])
+    yield _joined(subject.client.protocols if subject.client else [])
+    yield "both" if "virtual" in subject.features.clocks else "wall"
+    yield format_bytes(found.bytes) if found else _NOTHING
+    told = verified(subject, record)
+    colour = "dim" if record is None else "yellow" if told == "changed since" else "green" if record.passed else "red"
+    yield f"[{colour}]{told}[/]"
+
+
+def _facts(subject: Subject) -> Iterator[tuple[str, str]]:
+    yield "", f"{subject.language}, {subject.licence}, {subject.home}"
+    if subject.note:
+        yield "note", subject.note
+    yield "QUIC stack", subject.stack
+    yield from _server_facts(subject)
+    yield from _client_facts(subject)
+    if subject.backend:
+        yield "backend", f"of {_joined(subject.backend.stores)}"
+    yield "clocks", _joined(subject.features.clocks)
+    if subject.parts:
+        yield "parts", ", ".join(f"{part.name} {part.version} ({part.licence})" for part in subject.parts)
+    if subject.parts_note:
+        yield "", subject.parts_note
+    yield "installed", _installed(subject)
+    yield from _verification_facts(subject)
+
+
+def _server_facts(subject: Subject) -> Iterator[tuple[str, str]]:
+    if subject.server is None:
+        return
+    yield "server", f"{_joined(subject.server.protocols)}; {_joined(subject.server.methods)}"
+    features = subject.features
+    abilities = {"resumption": features.resumption, "0-RTT": features.zero_rtt, "qlog": features.qlog}
+    for name, protocols in abilities.items():
+        yield f"  {name}", _joined(protocols)
+    yield "  congestion", "; ".join(congestion(subject)) or _NOTHING
+
+
+def congestion(subject: Subject) -> list[str]:
+    """By protocol, the controllers: `h3: cubic reno`."""
+    offered = subject.features.congestion.items()
+    return [f"{protocol}: {names if names == 'kernel' else _joined(names)}" for protocol, names in offered]
+
+
+def _client_facts(subject: Subject) -> Iterator[tuple[str, str]]:
+    client = subject.client
+    if client is None:
+        return
+    yield "client", f"{_joined(client.protocols)}; {_joined(client.methods)}"
+    yield "  connections", _joined(client.connections)
+    abilities = {"first byte": client.ttfb, "open loop": client.open_loop, "cold requests": client.cold}
+    for name, able in abilities.items():
+        yield f"  {name}", "yes" if able else "no"
+
+
+def _installed(subject: Subject) -> str:
+    if found := installation(subject):
+        return f"{format_bytes(found.bytes)}, in {format_span(found.seconds)}"
+    needs = f"; needs {subject.install.needs_help}" if subject.install.needs_help else ""
+    return f"no: `h123 install {subject.name}`{needs}"
+
+
+def _verification_facts(subject: Subject) -> Iterator[tuple[str, str]]:
+    record = last_record(subject)
+    if record is None:
+        yield "verified", f"no: `h123 verify {subject.name}`"
+        return
+    stale = "; its files have changed since" if record.fingerprint != fingerprint(subject) else ""
+    yield "verified", f"{record.time[:16].replace('T', ' ')}: {tally(record.results)}{stale}"
+    for result in record.results:
+        if result.verdict != "passed":
+            yield "", f"{result.role} {result.protocol} {result.check}: {result.verdict}: {result.detail}"
+
+
+def _joined(names: Iterable[str]) -> str:
+    return " ".join(names) or _NOTHING
+
+
+def print_verification(found: Mapping[str, Sequence[Result]], console: Console) -> None:
+    """What was verified of each subject, by role and protocol; below it what failed or could not be asked."""
+    table = Table("subject", "as", "h1", "h2", "h3", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name, results in found.items():
+        for role in dict.fromkeys(result.role for result in results):
+            cells = [
+                [r for r in results if (r.role, r.protocol) == (role, protocol)] for protocol in ("h1", "h2", "h3")
+            ]
+            table.add_row(name, role, *(tally(cell) if cell else "-" for cell in cells))
+    console.print(table)
+    for name, results in found.items():
+        for result in results:
+            if result.verdict != "passed":
+                line = f"{name} as a {result.role}: {describe(result)}"
+                console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,90 @@
+"""Verifications that the project publishes: copies of the cache's records, without what concerns one machine alone."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from h123.catalogue import Subject, fingerprint, installation
+from h123.errors import UserError
+from h123.paths import cache_folder, project_root
+from h123.results.durable import write_atomically
+from h123.strict import Strict
+from h123.verification.record import Record, read_record
+
+FORMAT: Literal["published-verification/1"] = "published-verification/1"
+_MACHINE = ("cpus_usable", "cpu", "distribution")
+_OF_A_FOLDER = re.compile(r" \(/[^()]*\)$")
+"""Where a failure's logs are, on the machine that saw it."""
+_MOST_DETAIL = 300
+
+
+class Published(Strict):
+    """What is known of a subject that was verified once, by whoever published it."""
+
+    h123: Literal["published-verification/1"] = FORMAT
+    seconds: float | None
+    """That its installation took."""
+    bytes: int | None
+    """That it takes on the disk."""
+    record: Record
+
+    def holds_for(self, subject: Subject) -> bool:
+        """Whether the subject's files are those that were verified."""
+        return self.record.fingerprint == fingerprint(subject)
+
+
+def published_folder() -> Path:
+    """Where the project keeps them."""
+    return project_root() / "docs" / "verified"
+
+
+def publish(subject: Subject) -> bool:
+    """Writes what the cache knows of the subject as it is now; False if it knows nothing."""
+    record = read_record(subject)
+    if record is None:
+        return False
+    found = installation(subject)
+    told = Published(
+        seconds=found.seconds if found else None, bytes=found.bytes if found else None, record=_general(record)
+    )
+    published_folder().mkdir(parents=True, exist_ok=True)
+    write_atomically(published_folder() / f"{subject.name}.json", _written(told))
+    return True
+
+
+def published() -> dict[str, Published]:
+    """All of them, by the subject's name."""
+    found = {}
+    for path in sorted(published_folder().glob("*.json")):
+        try:
+            found[path.stem] = Published.model_validate_json(path.read_bytes())
+        except ValidationError as error:
+            raise UserError(f"{path} is not of the format {FORMAT}: {error}") from None
+    return found
+
+
+def _general(record: Record) -> Record:
+    results = [result.model_copy(update={"detail": _general_words(result.detail)}) for result in record.results]
+    machine = {name: record.machine.get(name) for name in _MACHINE}
+    machine["kernel"] = ".".join(str(record.machine.get("kernel", "")).split(".")[:2])
+    return record.model_copy(update={"results": results, "machine": machine})
+
+
+def _general_words(detail: str) -> str:
+    words = _OF_A_FOLDER.sub("", detail)
+    for folder, name in ((cache_folder(), "CACHE"), (project_root(), "PROJECT")):
+        words = words.replace(str(folder.resolve()), name)
+    return words if len(words) <= _MOST_DETAIL else words[:_MOST_DETAIL] + "..."
+
+
+def _written(told: Published) -> str:
+    """A line a result, so that two verifications can be compared by eye."""
+    content: dict[str, Any] = told.model_dump(mode="json")
+    results = [json.dumps(r.model_dump(exclude_defaults=True), ensure_ascii=False) for r in told.record.results]
+    content["record"]["results"] = []
+    lines = ",\n".join(f"   {line}" for line in results)
+    whole = json.dumps(content, indent=1, ensure_ascii=False)
+    return whole.replace('"results": []', f'"results": [\n{lines}\n  ]' if lines else '"results": []') + "\n"

@@ -1,0 +1,144 @@
+"""What a person does with subjects: lists, installs and removes them, and tries who gets on with whom."""
+
+import io
+import json
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from catalogue.small import MANIFEST, small, write_small
+from cli.conftest import Tool
+from h123.catalogue import read_subject
+from h123.subject_listing import print_subject, print_subjects
+from h123.verification.record import Result, keep_results
+
+pytestmark = pytest.mark.usefixtures("leaves_nothing_behind")
+WELL = Result(role="server", protocol="h3", check="GET 1", verdict="passed")
+ILL = Result(role="client", protocol="h1", check="404", verdict="failed", detail="status 200")
+
+
+def _shown(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def _listed(width: int = 100) -> str:
+    console = Console(width=width, file=io.StringIO())
+    print_subjects(console)
+    return _shown(console)
+
+
+def test_the_catalogue_fits_100_columns() -> None:
+    lines = _listed().splitlines()
+    assert max(map(len, lines)) <= 100
+    names = [line.split()[0] for line in lines[1 : lines.index("")]]
+    assert {"go", "fake-gcs"} <= set(names)  # nothing is folded: each line begins with a name
+    assert names == sorted(names)
+
+
+def test_a_subject_is_verified_until_its_files_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("H123_SUBJECTS", str(tmp_path / "subjects"))
+    subject = small(tmp_path / "subjects")
+    assert _listed().splitlines()[1].split() == ["small", "-", "1", "h1", "h2", "h3", "h1", "h2", "wall", "-", "-"]
+    record = keep_results(subject, "server", [WELL])
+    assert _listed().splitlines()[1].split()[-1] == record.time[:10]
+    keep_results(subject, "client", [ILL])
+    assert _listed().splitlines()[1].split()[-3:] == [f"{record.time[:10]},", "1", "failed"]
+    console = Console(width=100, file=io.StringIO())
+    print_subject(subject, console)
+    words = " ".join(_shown(console).split())
+    assert "verified" in words
+    assert "1 passed, 1 failed client h1 404: failed: status 200" in words
+    write_small(tmp_path / "subjects", MANIFEST.replace("A shell", "Another shell"))
+    assert _listed().splitlines()[1].endswith("changed since")
+    console = Console(width=100, file=io.StringIO())
+    print_subject(read_subject(tmp_path / "subjects/small"), console)
+    assert "its files have changed since" in _shown(console)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["install"], 2, "name subjects, or say --all"),
+        (["install", "go", "--all"], 2, "name subjects, or say --all"),
+        (["install", "gone"], 2, "did you mean go?"),
+        (["remove", "gone"], 2, "did you mean go?"),
+        (["remove", "go"], 2, "part of h123"),
+        (["list", "subjects", "gone"], 2, "did you mean go?"),
+        (["list", "networks", "lan"], 2, "names are for subjects"),
+        (["matrix", "--servers", "fake-gcs"], 2, "there is no server 'fake-gcs'"),
+        (["matrix", "--protocols", "h1,h4"], 2, "there is no protocol 'h4'"),
+    ],
+)
+def test_mistakes_are_said_at_once(h123: Tool, arguments: list[str], status: int, said: str) -> None:
+    done = h123(*arguments)
+    assert done.returncode == status
+    assert said in done.stderr
+
+
+def test_installed_and_removed(h123: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("H123_CACHE", str(h123.folder / "cache"))
+    monkeypatch.setenv("H123_SUBJECTS", str(h123.folder / "subjects"))
+    write_small(h123.folder / "subjects")
+    write_small(
+        h123.folder / "subjects", MANIFEST.replace('"small"', '"poor"').replace('["sh"]', '["gone"]'), name="poor"
+    )
+    done = h123("install", "--all")
+    assert done.returncode == 3
+    assert done.stdout == "small: installed\n"
+    assert "[1/2] poor" in done.stderr
+    assert "needs gone, not found on PATH" in done.stderr
+    assert "any Unix" in done.stderr
+    assert h123("remove", "small", "poor").stdout == "small: removed\npoor: was not installed\n"
+
+
+MATRIX = ["matrix", "--servers", "go", "--clients", "go", "--out", "m"]
+
+
+def test_a_matrix_is_stopped_and_gone_on_with(h123: Tool) -> None:
+    process, journal = h123.start(*MATRIX), h123.folder / "m/journal.jsonl"
+    deadline = time.monotonic() + 60
+    while not journal.exists() or '"cell"' not in journal.read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "the same command goes on" in err
+    assert "not tried" in (h123.folder / "m/matrix.html").read_text()
+    before = journal.read_text()
+    done = h123(*MATRIX)
+    assert done.returncode == 0, done.stderr
+    assert "go               ✓✓✓" in done.stdout
+    assert journal.read_text().startswith(before)
+    cells = [event["pairing"]["protocol"] for line in journal.open() if (event := json.loads(line))["event"] == "cell"]
+    assert cells == ["h1", "h2", "h3"]
+
+
+def test_a_failure_in_the_matrix_ends_it_with_status_1(h123: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that listens and says nothing of use."""
+    subjects = h123.folder / "subjects"
+    folder = write_small(
+        subjects, MANIFEST.replace('"{prefix}/serve", "{address}', '"python3", "{prefix}/serve", "{address}')
+    )
+    (folder / "serve").write_text("""\
+import signal, socket, sys
+address, _, port = sys.argv[1].partition(":")
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+listener = socket.create_server((address, int(port)))
+print("not today", flush=True)
+while True:
+    listener.accept()[0].close()
+""")
+    (subjects / "go").symlink_to(Path(__file__).resolve().parents[2] / "subjects/go")
+    monkeypatch.setenv("H123_SUBJECTS", str(subjects))
+    done = h123("matrix", "--servers", "small", "--clients", "go", "--protocols", "h2", "--out", "m")
+    assert done.returncode == 1
+    assert "small / go, HTTP/2 GET: " in done.stdout
+    assert "1 trials failed" in done.stderr
+    page = (h123.folder / "m/matrix.html").read_text()
+    assert "not today" in page

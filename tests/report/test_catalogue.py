@@ -1,0 +1,98 @@
+"""docs/catalogue.md: what it says of subjects that were verified, that failed, that changed, that were never asked."""
+
+from pathlib import Path
+
+import pytest
+
+from catalogue.small import MANIFEST, small, write_small
+from h123.catalogue import Subject, read_subject
+from h123.catalogue.tried import Tried, tried
+from h123.errors import UserError
+from h123.report.catalogue import catalogue_page
+from h123.verification.published import Published
+from h123.verification.record import Record, Result, Verdict, fingerprint
+
+FEATURES = (
+    'resumption = ["h2", "h3"]\nzero_rtt = ["h3"]\n\n[[parts]]\nname = "libthing"\nversion = "2"\nlicence = "MIT"\n'
+)
+
+
+@pytest.fixture
+def subject(tmp_path: Path) -> Subject:
+    manifest = MANIFEST.replace('stack = "none"', 'stack = "tinyquic"\nnote = "Slow, but | honest."')
+    return small(tmp_path, manifest + FEATURES)
+
+
+def _told(subject: Subject, *results: Result) -> dict[str, Published]:
+    record = Record(
+        subject="small",
+        version="1",
+        fingerprint=fingerprint(subject),
+        time="2026-11-21T18:00:00",
+        machine={"cpus_usable": 2, "cpu": "a CPU", "distribution": "a Linux", "kernel": "6.18"},
+        results=list(results),
+    )
+    return {"small": Published(seconds=92.0, bytes=71_000_000, record=record)}
+
+
+def _seen(check: str, protocol: str = "h3", verdict: Verdict = "passed", detail: str = "") -> Result:
+    return Result(role="server", protocol=protocol, check=check, verdict=verdict, detail=detail)
+
+
+GOOD = [
+    _seen("GET 1"),
+    _seen("TLS", detail="1.3, X25519"),
+    _seen("resumption", "h2"),
+    _seen("0-RTT"),
+    _seen("congestion cubic"),
+    _seen("congestion reno", detail="the only one: not proved"),
+    Result(role="server", protocol="h3", check="GET 1", verdict="passed", clock="virtual"),
+]
+
+
+def test_a_verified_server(subject: Subject) -> None:
+    page = catalogue_page({"small": subject}, _told(subject, *GOOD), [])
+    assert "1 QUIC stack serves HTTP/3 here, verified: tinyquic." in page
+    row = "| [small](../subjects/small) | tinyquic | 1 | h1 h2 h3 | resumption h2; 0-RTT h3 | cubic, reno (fixed) |"
+    assert f"{row} 1.3, X25519 | wall, virtual | 2026-11-21: all 7 |" in page
+    assert "| shared, per-user, number | cold requests | – | – | no |" in page  # as a client it was not asked
+    assert "What did not come out" not in page
+    assert "* **small** (A shell script, sh): Slow, but | honest." in page
+    assert "| `h123 install small` | any Unix | 71 MB | 1 min 32 s |" in page
+    assert "2 processors (a CPU), a Linux, Linux 6.18" in page
+    assert "| small | Apache-2.0 | libthing 2 (MIT) |" in page
+
+
+def test_a_failure_has_its_reason_and_its_stack_does_not_count(subject: Subject) -> None:
+    bad = _seen("qlog", verdict="failed", detail="no file | at all")
+    skipped = _seen("everything", verdict="unsupported", detail="no kernel")
+    page = catalogue_page({"small": subject}, _told(subject, *GOOD, bad, skipped), [])
+    assert "HTTP/3 here, verified" not in page
+    assert "2026-11-21: 1 of 9 failed" in page
+    assert "| small | server, h3 | qlog | failed | no file \\| at all |" in page
+    assert "| small | server, h3 | everything | unsupported | no kernel |" in page
+
+
+def test_what_changed_since_is_not_verified(subject: Subject, tmp_path: Path) -> None:
+    told = _told(subject, *GOOD)
+    write_small(tmp_path, MANIFEST)
+    page = catalogue_page({"small": read_subject(tmp_path / "small")}, told, [])
+    assert "| – | – | – | changed since 2026-11-21 |" in page
+    assert "HTTP/3 here, verified" not in page
+
+
+def test_what_was_never_asked(subject: Subject) -> None:
+    page = catalogue_page({"small": subject}, {}, [Tried(name="s2n", stack="s2n-quic", what="to build", why="no glue")])
+    assert "| no |" in page
+    assert "| s2n | s2n-quic | to build | no glue |" in page
+
+
+def test_what_was_tried_is_read_or_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("H123_SUBJECTS", str(tmp_path))
+    assert tried() == []
+    entry = '[[tried]]\nname = "s2n"\nstack = "s2n-quic"\nwhat = "to build it"\nwhy = "no glue"\n'
+    (tmp_path / "tried.toml").write_text(entry)
+    assert tried() == [Tried(name="s2n", stack="s2n-quic", what="to build it", why="no glue")]
+    (tmp_path / "tried.toml").write_text(entry.replace("why", "wyh"))
+    with pytest.raises(UserError, match="did you mean why"):
+        tried()
