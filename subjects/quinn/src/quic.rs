@@ -1,0 +1,44 @@
+//! quinn's configuration, the same for server and client.
+
+use std::fs::File;
+use std::io::LineWriter;
+use std::path::Path;
+use std::sync::Arc;
+
+use h123_common::command::{Failure, Result};
+use h123_common::windows;
+use quinn::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
+use quinn::{QlogConfig, TransportConfig, VarInt};
+
+pub fn controller(name: &str) -> Result<Arc<dyn ControllerFactory + Send + Sync>> {
+    Ok(match name {
+        "cubic" => Arc::new(CubicConfig::default()),
+        "reno" => Arc::new(NewRenoConfig::default()),
+        "bbr" => Arc::new(BbrConfig::default()),
+        _ => return Err(Failure::unsupported(format!("congestion control {name}"))),
+    })
+}
+
+pub fn transport(congestion: &str) -> Result<TransportConfig> {
+    let mut transport = TransportConfig::default();
+    transport
+        .congestion_controller_factory(controller(congestion)?)
+        .stream_receive_window(windows::STREAM.into())
+        .receive_window(windows::CONNECTION.into())
+        .send_window(windows::CONNECTION.into())
+        .max_concurrent_bidi_streams(windows::STREAMS.into())
+        .max_idle_timeout(Some(windows::IDLE.try_into()?));
+    Ok(transport)
+}
+
+/// Has the next connection of a transport write its qlog to a file.
+pub fn log(transport: &mut TransportConfig, file: &Path) -> Result<()> {
+    let mut qlog = QlogConfig::default();
+    qlog.writer(Box::new(LineWriter::new(File::create(file)?)))
+        .title(Some("h123 quinn".to_owned()));
+    transport.qlog_stream(qlog.into_stream());
+    Ok(())
+}
+
+/// HTTP/3's H3_NO_ERROR.
+pub const NO_ERROR: VarInt = VarInt::from_u32(0x100);

@@ -1,0 +1,79 @@
+//! What a subject's QUIC does for the client.
+
+use std::future::Future;
+
+use super::facts::Handshake;
+use super::problem::Problem;
+use super::workload::Workload;
+
+/// Makes connections to the workload's server.
+pub trait Dialer: Send + Sync + 'static {
+    type Connection: Connection;
+
+    /// Returns when the handshake is complete.
+    fn dial(&self) -> impl Future<Output = Result<(Self::Connection, Handshake), Problem>> + Send;
+
+    /// Lets the farewells of closed connections leave.
+    fn finish(&self) -> impl Future<Output = ()> + Send;
+}
+
+/// One connection. Requests on it run side by side.
+pub trait Connection: Send + Sync + 'static {
+    /// Whether it can take another request, as far as is known here.
+    fn is_usable(&self) -> bool;
+
+    /// Makes one request and reads the response to its end, telling `exchange` what happened so far, so that
+    /// it is known also of a request that is given up: then the future is dropped.
+    fn perform(
+        &self,
+        request: &Request,
+        exchange: &mut Exchange,
+    ) -> impl Future<Output = Result<(), Problem>> + Send;
+
+    fn close(&self);
+}
+
+/// The request that a workload makes again and again.
+pub struct Request {
+    pub method: String,
+    pub authority: String,
+    pub path: String,
+    /// Bytes of its body.
+    pub upload: u64,
+}
+
+impl Request {
+    pub fn of(workload: &Workload) -> Self {
+        Self {
+            method: workload.method.clone(),
+            authority: workload.host.clone(),
+            path: workload.path.clone(),
+            upload: workload.upload_bytes,
+        }
+    }
+}
+
+/// What happened to a request. Times are the clock's, 0 where unknown.
+#[derive(Clone, Debug, Default)]
+pub struct Exchange {
+    pub sent: u64,
+    pub first_byte: u64,
+    pub status: u16,
+    /// Length of the response's body as its header says.
+    pub announced: Option<u64>,
+    pub up: u64,
+    pub down: u64,
+}
+
+impl Exchange {
+    /// Whether a response that ended is one.
+    pub fn check(&self) -> Result<(), Problem> {
+        if self.announced.is_some_and(|length| length != self.down) {
+            return Err(Problem::Protocol);
+        }
+        match self.status {
+            200..=299 => Ok(()),
+            status => Err(Problem::Other(format!("status {status}"))),
+        }
+    }
+}
