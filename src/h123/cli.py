@@ -28,12 +28,14 @@ from h123.campaign import (
     start_campaign,
     verify_trial,
 )
+from h123.catalogue import subject_names
 from h123.console import err_console, out_console, say
 from h123.doctor import diagnose
 from h123.errors import UserError
 from h123.paths import lab_binary
 from h123.report import print_claims, print_summary, write_report
 from h123.results import CampaignFolder, export, import_samples
+from h123.strict import choose
 from h123.study import (
     Ledger,
     find_ledgers,
@@ -45,6 +47,7 @@ from h123.study import (
     make_plan,
     parse_only,
 )
+from h123.subject_commands import Role, verify_subjects
 
 app = typer.Typer(
     name="h123",
@@ -212,28 +215,32 @@ def import_command(
 @app.command()
 def verify(
     what: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
-            metavar="TRIAL",
-            help="The folder of a campaign's trial; or a campaign's folder, then names of its trials.",
+            metavar="NAME|TRIAL",
+            help="Subjects; or the folder of a campaign's trial; or a campaign's folder, then names of its trials.",
             show_default=False,
         ),
-    ],
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All subjects that are installed.")] = False,
+    role: Annotated[Role | None, typer.Option(help="Of subjects that are both, only this one.")] = None,
 ) -> None:
-    """Execute trials of the virtual clock twice each and say whether they repeated.
+    """Ask subjects for all that they promise; or see whether trials of the virtual clock repeat.
 
-    What the link did (packets, bytes, the set of dropped packets) and every sample's times are held against each
-    other. A trial that did not repeat ends this with status 1.
+    Subjects (docs/contracts.md, section 4): over each protocol bodies of all sizes, held against what they must be,
+    many requests at once and one after another, errors, a clean stop, and every feature that the manifest declares.
+    What is declared and not kept is a failure. A subject that is named is installed first.
+
+    Trials are executed twice each: what the link did (packets, bytes, the set of dropped packets) and every sample's
+    times are held against each other. Whatever fails or does not repeat ends this with status 1.
     """
-    folder, *names = what
-    failed = []
-    # All are found before the first is executed: a mistyped name is to be said at once.
-    for found in [find_trial(Path(folder), name) for name in names] or [find_trial(Path(folder))]:
-        repetition = verify_trial(found, LocalEngine(), say)
-        listing.print_repetition(found.trial.id, repetition, out_console)
-        failed += [] if repetition.repeated else [found.trial.id]
-    if failed:
-        raise UserError(f"did not repeat: {', '.join(failed)}", status=1)
+    if everything or not what or what[0] in subject_names():
+        verify_subjects(what, everything, role)
+    elif Path(what[0]).exists():
+        _verify_trials(Path(what[0]), what[1:])
+    else:
+        message = f"{what[0]} is neither a subject nor a folder"
+        raise UserError(message, remedy=f"a campaign's trial, or a subject: {choose(what[0], subject_names())}")
 
 
 @app.command()
@@ -399,6 +406,17 @@ def _complain(outcome: Outcome, folder: CampaignFolder) -> None:
             remedy=f"the report says why; their logs are in {folder.path / 'trials'}",
             status=1,
         )
+
+
+def _verify_trials(folder: Path, names: list[str]) -> None:
+    failed = []
+    # All are found before the first is executed: a mistyped name is to be said at once.
+    for found in [find_trial(folder, name) for name in names] or [find_trial(folder)]:
+        repetition = verify_trial(found, LocalEngine(), say)
+        listing.print_repetition(found.trial.id, repetition, out_console)
+        failed += [] if repetition.repeated else [found.trial.id]
+    if failed:
+        raise UserError(f"did not repeat: {', '.join(failed)}", status=1)
 
 
 def _become_lab(arguments: list[str]) -> None:

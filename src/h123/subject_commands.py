@@ -11,18 +11,26 @@ from rich.console import Console
 from h123 import listing, virtual
 from h123.campaign import LocalEngine, display_for
 from h123.campaign.trialfile import ORIGIN
-from h123.catalogue import Subject, catalogue, check_failures, install_each, installed, remove
+from h123.catalogue import Subject, catalogue, check_failures, embedded_subjects, install_each, installed, remove
 from h123.console import err_console, out_console, say
 from h123.errors import UserError
 from h123.report import print_matrix, write_catalogue, write_matrix
 from h123.steps import Steps
 from h123.strict import choose
-from h123.subject_listing import print_subject, print_subjects
+from h123.subject_listing import print_subject, print_subjects, print_verification
+from h123.verification import roles_of, verify_each
 from h123.verification.assignment import PROTOCOLS
 from h123.verification.matrix import MatrixFolder, failures, known_cells, pairings, run_matrix
 from h123.verification.published import publish
 
 app = typer.Typer()
+
+
+class Role(StrEnum):
+    """What a subject can be verified as."""
+
+    SERVER = "server"
+    CLIENT = "client"
 
 
 class Shelf(StrEnum):
@@ -157,6 +165,28 @@ def publish_command(
             remedy=f"`h123 verify {' '.join(unknown)}` first",
             status=1,
         )
+
+
+def verify_subjects(names: list[str] | None, everything: bool, role: Role | None) -> None:
+    """What `h123 verify` does about subjects. Raises UserError where something is not as declared."""
+    subjects = [subject for subject in _named(names, everything)[1] if roles_of(subject)]
+    if not subjects:
+        raise UserError("none of these is a server or a client: there is nothing to verify")
+    absent = [subject.name for subject in subjects if everything and not installed(subject)]
+    asked = [subject for subject in subjects if subject.name not in absent]
+    engine = LocalEngine()
+    with Steps(err_console) as steps:
+        failed = install_each([s for s in [*embedded_subjects(), *asked] if not installed(s)], steps)
+        try:
+            found = verify_each([s for s in asked if s.name not in failed], role.value if role else None, engine, steps)
+        finally:
+            engine.stop()
+    print_verification(found, out_console)
+    if absent:
+        out_console.print(f"Not installed, so not verified: {', '.join(absent)}", highlight=False, soft_wrap=True)
+    check_failures(failed)
+    if broken := [name for name, results in found.items() if any(r.verdict == "failed" for r in results)]:
+        raise UserError(f"not as declared: {', '.join(broken)}", status=1)
 
 
 def _side(known: dict[str, Subject], what: str, names: str | None, fits: Callable[[Subject], bool]) -> list[str]:

@@ -1,8 +1,6 @@
 """The catalogue in the terminal: all subjects in a table of 100 columns, or everything about a few."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import get_args
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Console
 from rich.markup import escape
@@ -11,10 +9,10 @@ from rich.table import Table
 
 from h123.catalogue import Subject, catalogue, fingerprint, installation
 from h123.units import format_bytes, format_span
-from h123.verification.record import Record, Verdict, last_record
+from h123.verification import Result, describe, tally
+from h123.verification.record import Record, last_record
 from h123.virtual import NAME, installed_kernel
 
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 _NOTHING = "-"
 _COLUMNS = ("name", "QUIC stack", "version", "server", "client", "clocks", "size", "verified")
 
@@ -130,10 +128,8 @@ def _verification_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     if record is None:
         yield "verified", f"no: `h123 verify {subject.name}`"
         return
-    count = Counter(result.verdict for result in record.results)
-    told = ", ".join(f"{count[verdict]} {verdict}" for verdict in VERDICTS if count[verdict])
     stale = "; its files have changed since" if record.fingerprint != fingerprint(subject) else ""
-    yield "verified", f"{record.time[:16].replace('T', ' ')}: {told}{stale}"
+    yield "verified", f"{record.time[:16].replace('T', ' ')}: {tally(record.results)}{stale}"
     for result in record.results:
         if result.verdict != "passed":
             yield "", f"{result.role} {result.protocol} {result.check}: {result.verdict}: {result.detail}"
@@ -141,3 +137,20 @@ def _verification_facts(subject: Subject) -> Iterator[tuple[str, str]]:
 
 def _joined(names: Iterable[str]) -> str:
     return " ".join(names) or _NOTHING
+
+
+def print_verification(found: Mapping[str, Sequence[Result]], console: Console) -> None:
+    """What was verified of each subject, by role and protocol; below it what failed or could not be asked."""
+    table = Table("subject", "as", "h1", "h2", "h3", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name, results in found.items():
+        for role in dict.fromkeys(result.role for result in results):
+            cells = [
+                [r for r in results if (r.role, r.protocol) == (role, protocol)] for protocol in ("h1", "h2", "h3")
+            ]
+            table.add_row(name, role, *(tally(cell) if cell else "-" for cell in cells))
+    console.print(table)
+    for name, results in found.items():
+        for result in results:
+            if result.verdict != "passed":
+                line = f"{name} as a {result.role}: {describe(result)}"
+                console.print(line, markup=False, highlight=False, soft_wrap=True)

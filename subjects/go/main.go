@@ -1,13 +1,17 @@
 // Command h123-go is the Go subject of h123: an HTTP server and a load generator on net/http (HTTP/1.1, HTTP/2)
-// and quic-go (HTTP/3).
+// and quic-go (HTTP/3); and the probe, which tests other servers.
 package main
 
 import (
 	"os"
 
 	"h123.dev/subjects/go/peer"
+	"h123.dev/subjects/go/probe"
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "probe" {
+		os.Exit(probe.Run(os.Args[2:], os.Stderr))
+	}
 	os.Exit(peer.Run(os.Args[1:], os.Stderr, nil))
 }

@@ -27,10 +27,10 @@ def subjects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_metric_that_the_client_cannot_measure_is_refused_before_anything_is_done(
     tmp_path: Path, subjects: Path
 ) -> None:
-    write_small(subjects, MANIFEST.replace('protocols = ["h1", "h2"]', 'protocols = ["h1", "h2", "h3"]\ncold = false'))
+    write_small(subjects, MANIFEST.replace('methods = ["GET", "POST"]', 'methods = ["GET"]\ncold = false'))
     text = STUDY.replace("settings: {server: go, client: go,", CLIENT)
     with pytest.raises(UserError, match="small as a client does not measure ttfb"):
-        start(tmp_path / "study", text, only={"protocol": ["h2", "h3"]})
+        start(tmp_path / "study", text)
     assert not (tmp_path / "study/out").exists()
     assert not (tmp_path / "cache").exists()
 

@@ -101,3 +101,10 @@ def test_qlog_files_go_to_the_trials_folder_where_there_are_any(tmp_path: Path) 
         trial, _ = files(folder, protocol=protocol, qlog=asked)
         assert option(role(trial, "server")["command"], "--qlog") == given
         assert (folder / "qlog").is_dir() == asked
+
+
+def test_the_side_that_does_not_send_has_a_controller_of_its_own(tmp_path: Path) -> None:
+    fixed = {"small": small(tmp_path, MANIFEST.replace('h3 = ["cubic", "reno"]', 'h3 = ["reno"]'))}
+    trial, _ = files(tmp_path, fixed, server="small", protocol="h3", method="POST", congestion="cubic")
+    assert trial["congestion"] == "cubic"
+    assert role(trial, "server")["command"][-1] == "reno"

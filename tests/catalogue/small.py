@@ -27,7 +27,7 @@ listens = {h1 = ["tcp"], h2 = ["tcp"], h3 = ["udp"]}
 
 [client]
 command = ["{prefix}/serve", "{workload}", "{samples}", "{facts}"]
-protocols = ["h1", "h2"]
+protocols = ["h1", "h2", "h3"]
 methods = ["GET", "POST"]
 
 [features]

@@ -94,7 +94,8 @@ def test_supported(tmp_path: Path, role: Role, demand: Demand) -> None:
 
 
 REFUSED: list[tuple[Role, Demand, list[str]]] = [
-    ("client", Demand(protocol="h3"), ["client", "protocol h3", "h1, h2"]),
+    ("client", Demand(protocol="h4"), ["client", "protocol h4", "h1, h2, h3"]),
+    ("client", Demand(protocol="h3", congestion="bbr", method="POST"), ["client", "congestion for h3 bbr"]),
     ("server", Demand(method="POST"), ["server", "method POST", "supports GET"]),
     ("server", Demand(protocol="h3", congestion="bbr"), ["congestion for h3 bbr", "cubic, reno"]),
     ("client", Demand(rate=50.0), ["open loop", "`rate`"]),

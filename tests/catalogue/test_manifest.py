@@ -35,7 +35,7 @@ BAD = [
     ('h2 = ["tcp"], h3 = ["udp"]}', 'h2 = ["tcp"]}', ":19", ["h3", "tcp or udp"]),
     ('h3 = ["udp"]}', 'h3 = ["quic"]}', ":19", ["'quic'", "tcp, udp"]),
     ("[client]", "[cleint]", ":21", ["unknown key 'cleint'", "did you mean client?"]),
-    ('h2"]\nmethods', 'h2"]\nconnections = ["many"]\nmethods', ":24", ["'many'", "shared, per-user, number"]),
+    ('methods = ["GET", "POST"]', 'connections = ["many"]', ":24", ["'many'", "shared, per-user, number"]),
     ("[features]", f"{PARTS}licens = 'MIT'\n\n[features]", ":34", ["unknown key 'licens'", "did you mean licence?"]),
     ("[features]", f"{PARTS}\n[features]", ":31", ["parts.1.licence", "missing"]),
 ]
@@ -52,7 +52,7 @@ def test_refused(tmp_path: Path, old: str, new: str, line: str, said: list[str])
 
 
 def test_no_role_at_all(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"\[server\], \[client\], \[backend\] or \[origin\]"):
+    with pytest.raises(UserError, match=r"\[server\], \[client\], \[backend\], \[origin\] or \[probe\]"):
         small(tmp_path, MANIFEST[: MANIFEST.index("[server]")])
 
 

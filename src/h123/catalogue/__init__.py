@@ -3,6 +3,7 @@
 from h123.catalogue.batch import check_failures, install_each
 from h123.catalogue.bodies import block_file, files_folder, make_bodies
 from h123.catalogue.commands import (
+    OWN,
     Demand,
     Role,
     backend_command,
@@ -10,16 +11,19 @@ from h123.catalogue.commands import (
     check_supported,
     client_command,
     controller,
+    controllers,
     kernel_controller,
     origin_command,
+    probe_command,
     server_command,
     server_uses,
 )
 from h123.catalogue.install import Installation, fingerprint, install, installation, installed, prefix, remove
-from h123.catalogue.shelf import catalogue, read_subject, subject_names
+from h123.catalogue.shelf import catalogue, embedded_subjects, read_subject, subject_names
 from h123.catalogue.subject import Subject
 
 __all__ = [
+    "OWN",
     "Demand",
     "Installation",
     "Role",
@@ -32,6 +36,8 @@ __all__ = [
     "check_supported",
     "client_command",
     "controller",
+    "controllers",
+    "embedded_subjects",
     "files_folder",
     "fingerprint",
     "install",
@@ -42,6 +48,7 @@ __all__ = [
     "make_bodies",
     "origin_command",
     "prefix",
+    "probe_command",
     "read_subject",
     "remove",
     "server_command",

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from h123.catalogue.install import prefix
-from h123.catalogue.subject import PLACEHOLDER, Backend, Client, Origin, Server, Subject
+from h123.catalogue.subject import PLACEHOLDER, Backend, Client, Origin, Probe, Server, Subject
 from h123.errors import UserError
 
-Role = Literal["server", "client", "backend", "origin"]
-_Part = Server | Client | Backend | Origin
+Role = Literal["server", "client", "backend", "origin", "probe"]
+_Part = Server | Client | Backend | Origin | Probe
 OWN, TCP_OWN = "own", "cubic"
 """The level of `congestion` that leaves each stack the one it has, and what that is for TCP: Linux's."""
 _NEEDED = {"ttfb": ("ttfb",), "cold_ttfb": ("ttfb", "cold"), "cold_latency": ("cold",), "handshake": ("cold",)}
@@ -58,6 +58,11 @@ def origin_command(subject: Subject, **placeholders: object) -> list[str]:
     return _filled(_part(subject, "origin").command, subject, placeholders)
 
 
+def probe_command(subject: Subject, **placeholders: object) -> list[str]:
+    """Command line of the probe; `placeholders` as in docs/contracts.md, without `prefix`."""
+    return _filled(_part(subject, "probe").command, subject, placeholders)
+
+
 def server_uses(subject: Subject, placeholder: str) -> bool:
     """Whether the server's command line names `{placeholder}`."""
     return subject.server is not None and f"{{{placeholder}}}" in " ".join(subject.server.command)
@@ -70,14 +75,14 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
         raise _cannot(subject, role, "clock", parameters.clock, list(subject.features.clocks))
     if isinstance(part, Server | Backend) and parameters.store not in part.stores:
         raise _cannot(subject, role, "store", parameters.store, list(part.stores))
-    if isinstance(part, Backend | Origin):
+    if isinstance(part, Backend | Origin | Probe):
         return
     if parameters.protocol not in part.protocols:
         raise _cannot(subject, role, "protocol", parameters.protocol, part.protocols)
     if parameters.method not in part.methods:
         raise _cannot(subject, role, "method", parameters.method, list(part.methods))
-    offered = subject.features.congestion.get(parameters.protocol, "kernel")
-    if _sends(role, parameters) and offered != "kernel" and parameters.congestion not in [OWN, *offered]:
+    offered = controllers(subject, parameters.protocol)
+    if _sends(role, parameters) and offered is not None and parameters.congestion not in [OWN, *offered]:
         raise _cannot(subject, role, f"congestion for {parameters.protocol}", parameters.congestion, [*offered, OWN])
     if isinstance(part, Client):
         _check_client(subject, part, parameters)
@@ -96,11 +101,17 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
         raise _cannot(subject, "client", "connections", str(parameters.connections), list(client.connections))
 
 
+def controllers(subject: Subject, protocol: str) -> list[str] | None:
+    """The congestion controllers that the subject itself has; None: the kernel's, or it is not known."""
+    offered = subject.features.congestion.get(protocol, "kernel")
+    return None if offered == "kernel" else offered
+
+
 def controller(subject: Subject, parameters: Demand) -> str:
     """What `{congestion}` holds for a subject: the controller asked for; its own one if that is asked for, or if it
     cannot have the other, as the end that sends only requests and acknowledgements need not."""
-    offered = subject.features.congestion.get(parameters.protocol, "kernel")
-    if offered == "kernel":
+    offered = controllers(subject, parameters.protocol)
+    if offered is None:
         return kernel_controller(parameters)
     return parameters.congestion if parameters.congestion in offered else offered[0]
 
@@ -132,6 +143,7 @@ def _part(subject: Subject, role: Role) -> _Part:
         "client": subject.client,
         "backend": subject.backend,
         "origin": subject.origin,
+        "probe": subject.probe,
     }
     part = parts[role]
     if part is None:

@@ -81,6 +81,12 @@ class Origin(Strict):
     command: Annotated[Command, _known_placeholders({"prefix", "address", "port"})]
 
 
+class Probe(Strict):
+    """The subject as what asks servers for all that the contract promises (docs/contracts.md, section 4)."""
+
+    command: Annotated[Command, _known_placeholders({"prefix", "plan", "checks"})]
+
+
 class Client(Strict):
     """The subject as a client."""
 
@@ -140,6 +146,7 @@ class Subject(Strict):
     client: Client | None = None
     backend: Backend | None = None
     origin: Origin | None = None
+    probe: Probe | None = None
     features: Features = Features()
     parts: list[Part] = Field(default=[])
     parts_note: str = ""
@@ -149,6 +156,6 @@ class Subject(Strict):
 
     @model_validator(mode="after")
     def _is_usable(self) -> "Subject":
-        if not (self.server or self.client or self.backend or self.origin):
-            raise ValueError("a subject needs a [server], [client], [backend] or [origin] section, or several")
+        if not (self.server or self.client or self.backend or self.origin or self.probe):
+            raise ValueError("a subject needs a [server], [client], [backend], [origin] or [probe] section, or several")
         return self

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import ValidationError
 
@@ -14,7 +14,7 @@ from h123.results import machine_facts
 from h123.results.durable import write_atomically
 from h123.strict import Strict
 
-FORMAT = "verified/1"
+FORMAT: Final = "verified/1"
 Verdict = Literal["passed", "failed", "unsupported"]
 VerifiedRole = Literal["server", "client"]
 
@@ -96,4 +96,8 @@ def failures_folder(subject: Subject, role: VerifiedRole) -> Path:
 
 
 def _file(subject: Subject) -> Path:
-    return cache_folder().resolve() / "verified" / f"{subject.name}.json"
+    return _folder() / f"{subject.name}.json"
+
+
+def _folder() -> Path:
+    return cache_folder().resolve() / "verified"

@@ -1,0 +1,84 @@
+"""What a server is asked so that it can be judged: trials with the probe as the client."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from h123.catalogue import OWN, Subject, controllers
+from h123.catalogue.subject import Server
+from h123.study import Network, Parameters
+from h123.verification import controller
+from h123.verification.assignment import PLAIN
+from h123.verification.record import Result, Verdict
+
+PROBE = "go"
+"""The embedded subject that asks."""
+SIZES = [0, 1, 1000, 100_000, 1_000_000, 10_000_000]
+LOGGED_BYTES = 100_000
+AT_ONCE = 100
+IN_A_ROW = 2000
+CHECK_NS = 30_000_000_000
+"""In which a server must have answered all requests of a check."""
+TRIAL_TIMEOUT = "300s"
+
+Purpose = Literal["contract", "qlog", "controller"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """One trial, and what is to be looked at afterwards."""
+
+    name: str
+    purpose: Purpose
+    parameters: Parameters
+    plan: dict[str, Any]
+    """What the probe does; without the server's address."""
+    network: Network = PLAIN
+
+    def result(self, check: str, verdict: Verdict, detail: str = "") -> Result:
+        """Of something that came of this trial."""
+        p = self.parameters
+        return Result(role="server", protocol=p.protocol, clock=p.clock, check=check, verdict=verdict, detail=detail)
+
+
+def questions(subject: Subject) -> list[Question]:
+    """All that the subject says it can do as a server."""
+    assert subject.server is not None
+    return [asked for protocol in subject.server.protocols for asked in _of_protocol(subject, subject.server, protocol)]
+
+
+def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Question]:
+    features = subject.features
+    contract = _plan(
+        protocol,
+        SIZES,
+        methods=server.methods,
+        at_once=AT_ONCE,
+        in_a_row=IN_A_ROW,
+        resumption=protocol in features.resumption,
+        zero_rtt=protocol in features.zero_rtt,
+    )
+
+    def parameters(**values: Any) -> Parameters:
+        return _parameters(subject, protocol=protocol, **{"congestion": OWN, **values})
+
+    for clock in features.clocks:
+        yield Question(f"{protocol}-{clock}", "contract", parameters(clock=clock), contract)
+    if protocol in features.qlog:
+        yield Question(f"{protocol}-qlog", "qlog", parameters(qlog=True), _plan(protocol, [LOGGED_BYTES]))
+    offered = controllers(subject, protocol) or []
+    download = _plan(protocol, [controller.BODY_BYTES], arrivals="arrivals.csv")
+    for name in offered if len(offered) > 1 else []:
+        asked = parameters(congestion=name, size=controller.BODY_BYTES, network=controller.NETWORK.name)
+        yield Question(f"{protocol}-{name}", "controller", asked, download, controller.NETWORK)
+
+
+def _plan(protocol: str, sizes: list[int], **values: Any) -> dict[str, Any]:
+    nothing_more = {"methods": [], "at_once": 0, "in_a_row": 0, "resumption": False, "zero_rtt": False, "arrivals": ""}
+    basis = {"h123": "probe/1", "protocol": protocol, "timeout_ns": CHECK_NS, "sizes": sizes}
+    return {**basis, **nothing_more, **values}
+
+
+def _parameters(subject: Subject, **values: Any) -> Parameters:
+    basis = {"server": subject.name, "client": PROBE, "network": PLAIN.name, "trial_timeout": TRIAL_TIMEOUT}
+    return Parameters.model_validate({**basis, **values})

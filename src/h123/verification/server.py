@@ -1,0 +1,151 @@
+"""Verification of a server: the embedded probe asks it for all that the contract promises and the manifest declares."""
+
+import json
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from h123.campaign.certificate import Certificate, campaign_certificate
+from h123.campaign.engine import Engine
+from h123.campaign.trialfile import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS, write_trial_files
+from h123.catalogue import Subject, catalogue, controllers, make_bodies, probe_command
+from h123.results.folder import read_document
+from h123.study import PlannedTrial
+from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
+from h123.verification.qlog import packet_events
+from h123.verification.question import LOGGED_BYTES, PROBE, SIZES, Question, questions
+from h123.verification.record import Result, Verdict, failures_folder
+from h123.virtual import NAME, installed_kernel
+
+STOP_NS = 2_000_000_000
+"""In which a server must have stopped."""
+_SEED = 1
+
+
+def verify_server(subject: Subject, engine: Engine) -> Iterator[Result]:
+    """What comes of one question after another. The subject is installed, and the embedded ones are.
+
+    Trials in which something is wrong are kept, with their logs, in the subject's folder of failures.
+    """
+    kept = failures_folder(subject, "server")
+    subjects = {**{name: catalogue()[name] for name in (PROBE, ORIGIN)}, subject.name: subject}
+    make_bodies([*SIZES, LOGGED_BYTES, BODY_BYTES])
+    yield from _unasked(subject)
+    with tempfile.TemporaryDirectory(prefix="h123-verify-") as scratch:
+        certificate = campaign_certificate(Path(scratch).resolve(), [SERVER_ADDRESS])
+        for asked in questions(subject):
+            if asked.parameters.clock == "virtual" and installed_kernel() is None:
+                yield asked.result("everything", "unsupported", f"{NAME} is not installed")
+                continue
+            folder = kept / asked.name
+            _execute(asked, subjects, certificate, engine, folder)
+            results = list(_judge(asked, folder))
+            yield from (_with_place(result, folder) for result in results)
+            if all(result.verdict == "passed" for result in results):
+                shutil.rmtree(folder)
+
+
+def _unasked(subject: Subject) -> Iterator[Result]:
+    """Controllers that leave no choice, so that there is none to prove."""
+    for protocol in subject.features.congestion:
+        offered = controllers(subject, protocol) or []
+        if len(offered) == 1:
+            yield Result(
+                role="server",
+                protocol=protocol,
+                check=f"congestion {offered[0]}",
+                verdict="passed",
+                detail="the only one: not proved",
+            )
+
+
+def _execute(
+    asked: Question, subjects: Mapping[str, Subject], certificate: Certificate, engine: Engine, folder: Path
+) -> None:
+    """One trial with the probe as the client."""
+    folder.mkdir(parents=True)
+    trial = PlannedTrial(asked.name, 1, 1, {}, False, asked.parameters, _SEED)
+    networks = {asked.parameters.network: asked.network}
+    write_trial_files(folder, trial, networks, subjects, certificate, check=False)
+    _change_trial(folder, subjects[PROBE])
+    address = {"address": SERVER_ADDRESS, "port": asked.parameters.port, "ca": str(certificate.ca)}
+    _write(folder / "plan.json", {**asked.plan, **address})
+    engine.start(folder)
+    engine.wait()
+
+
+def _change_trial(folder: Path, probe: Subject) -> None:
+    """The probe in the client's place, and no more time to stop than the contract gives."""
+    path = folder / "trial.json"
+    trial = read_document(path, "trial/1")
+    for role in trial["roles"]:
+        if role["name"] == "client":
+            role["command"] = probe_command(probe, plan="plan.json", checks="checks.json")
+        elif role["name"] == "server":
+            role["stop_timeout_ns"] = STOP_NS
+    _write(path, trial)
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def _judge(asked: Question, folder: Path) -> Iterator[Result]:
+    report = read_document(folder / "report.json", "report/1")
+    for reason in report["reasons"]:
+        yield asked.result("trial", "failed", f"{reason['code']}: {reason['detail']}")
+    failed = list(_checks(asked, folder))
+    if asked.purpose == "contract":
+        yield from failed
+        if not report["reasons"]:
+            yield _stop(asked, report)
+        return
+    yield from (result for result in failed if result.verdict == "failed")
+    if not report["reasons"] and all(result.verdict == "passed" for result in failed):
+        yield _qlog(asked, folder) if asked.purpose == "qlog" else _controller(asked, folder)
+
+
+def _checks(asked: Question, folder: Path) -> Iterator[Result]:
+    """What the probe found."""
+    path = folder / "checks.json"
+    if not path.is_file():
+        return
+    for check in read_document(path, "checks/1")["checks"]:
+        yield asked.result(check["check"], "passed" if check["passed"] else "failed", check["detail"])
+
+
+def _stop(asked: Question, report: dict[str, Any]) -> Result:
+    ending = next(role["pid_exit"] for role in report["roles"] if role["name"] == "server")
+    if ending["code"] == 0 or ending["signal"] == signal.SIGTERM:
+        return asked.result("clean stop", "passed")
+    if ending["signal"] == signal.SIGKILL:
+        return asked.result("clean stop", "failed", f"it still ran {STOP_NS / 1e9:g} s after SIGTERM")
+    return asked.result("clean stop", "failed", f"status {ending['code']}, signal {ending['signal']} after SIGTERM")
+
+
+def _qlog(asked: Question, folder: Path) -> Result:
+    try:
+        count = packet_events(folder / QLOG_FOLDER)
+    except ValueError as error:
+        return asked.result("qlog", "failed", str(error))
+    # Of so many bytes there are more packets than this, sent or acknowledged.
+    enough = LOGGED_BYTES // 1500
+    return asked.result("qlog", "passed" if count >= enough else "failed", f"{count} events about packets")
+
+
+def _controller(asked: Question, folder: Path) -> Result:
+    named = asked.parameters.congestion
+    seen = behaviour(read_arrivals(folder / "arrivals.csv"))
+    verdict: Verdict = "passed" if seen.controller == named else "failed"
+    like = "" if verdict == "passed" else f"behaves like {seen.controller or 'none that is known'}: "
+    return asked.result(f"congestion {named}", verdict, f"{like}{seen}")
+
+
+def _with_place(result: Result, folder: Path) -> Result:
+    """A failure says where its logs are."""
+    if result.verdict != "failed":
+        return result
+    return result.model_copy(update={"detail": f"{result.detail} ({folder})"})

@@ -1,0 +1,383 @@
+package probe
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+
+	"h123.dev/subjects/go/peer"
+)
+
+var everyProtocol = []string{"h1", "h2", "h3"}
+
+// good keeps the contract, apart from limits of the server around it.
+func good() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /bytes/{count}", func(w http.ResponseWriter, r *http.Request) {
+		count, _ := strconv.ParseInt(r.PathValue("count"), 10, 64)
+		w.Header().Set("Content-Length", r.PathValue("count"))
+		if r.Method == http.MethodGet {
+			_, _ = io.Copy(w, peer.Body(count))
+		}
+	})
+	mux.HandleFunc("POST /upload", func(w http.ResponseWriter, r *http.Request) {
+		count, _ := io.Copy(io.Discard, r.Body)
+		fmt.Fprint(w, count)
+	})
+	mux.HandleFunc("GET /health", func(http.ResponseWriter, *http.Request) {})
+	return mux
+}
+
+// broken is good, except for the requests whose path begins so.
+func broken(path string, instead http.HandlerFunc) http.Handler {
+	rest := good()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, path) {
+			instead(w, r)
+		} else {
+			rest.ServeHTTP(w, r)
+		}
+	})
+}
+
+// options are how a server of the tests differs from an ordinary one.
+type options struct {
+	tls     func(*tls.Config)
+	quic    quic.Config
+	streams int
+}
+
+// serve starts a server and returns the plan of a small probe for it.
+func serve(t *testing.T, protocol string, handler http.Handler, o options) *plan {
+	t.Helper()
+	certificate, roots := identity(t)
+	config := &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{alpn[protocol]}}
+	if o.tls != nil {
+		o.tls(config)
+	}
+	p := &plan{
+		Format: "probe/1", Protocol: protocol, Address: "127.0.0.1", CA: roots, Timeout: int64(10 * time.Second),
+		Methods: []string{"GET", "POST"}, Sizes: []int64{0, 1, 1000, 200_000}, AtOnce: 100, InARow: 200,
+		Resume: true, Early: protocol == "h3",
+	}
+	if protocol == "h3" {
+		socket, err := net.ListenPacket("udp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := &http3.Server{Handler: handler, TLSConfig: config, QUICConfig: &o.quic}
+		go func() { _ = server.Serve(socket) }()
+		t.Cleanup(func() { _ = server.Close(); _ = socket.Close() })
+		p.Port = int(netip.MustParseAddrPort(socket.LocalAddr().String()).Port())
+		return p
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var protocols http.Protocols
+	protocols.SetHTTP1(protocol == "h1")
+	protocols.SetHTTP2(protocol == "h2")
+	server := &http.Server{Handler: handler, TLSConfig: config, Protocols: &protocols,
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: o.streams}}
+	// Not ServeTLS, which would put the protocols into an order of its own.
+	go func() { _ = server.Serve(tls.NewListener(listener, config)) }()
+	t.Cleanup(func() { _ = server.Close() })
+	p.Port = listener.Addr().(*net.TCPAddr).Port
+	return p
+}
+
+// identity is a fresh certificate, and the file of the roots that it has.
+func identity(t *testing.T) (tls.Certificate, string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: host}, DNSNames: []string{host},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	}
+	chain, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(roots, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: chain}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{chain}, PrivateKey: key}, roots
+}
+
+// probe runs a plan as the command does, from file to file, and returns its checks by name.
+func probe(t *testing.T, p *plan) map[string]check {
+	t.Helper()
+	folder := t.TempDir()
+	from, to := filepath.Join(folder, "plan.json"), filepath.Join(folder, "checks.json")
+	data, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(from, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status := Run([]string{"--plan", from, "--checks", to}, t.Output()); status != 0 {
+		t.Fatalf("exit status %d", status)
+	}
+	var written struct {
+		Format string  `json:"h123"`
+		Checks []check `json:"checks"`
+	}
+	data, err = os.ReadFile(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &written); err != nil || written.Format != "checks/1" {
+		t.Fatal(written.Format, err)
+	}
+	found := map[string]check{}
+	for _, one := range written.Checks {
+		found[one.Name] = one
+	}
+	return found
+}
+
+func eachProtocol(t *testing.T, protocols []string, test func(t *testing.T, protocol string)) {
+	t.Parallel()
+	for _, protocol := range protocols {
+		t.Run(protocol, func(t *testing.T) {
+			t.Parallel()
+			test(t, protocol)
+		})
+	}
+}
+
+func TestAServerThatKeepsTheContractPasses(t *testing.T) {
+	eachProtocol(t, everyProtocol, func(t *testing.T, protocol string) {
+		found := probe(t, serve(t, protocol, good(), options{quic: quic.Config{Allow0RTT: true}}))
+		for _, one := range found {
+			if !one.Passed {
+				t.Errorf("%s: %s", one.Name, one.Detail)
+			}
+		}
+		names := []string{"connection", "TLS", "ALPN", "GET 0", "GET 200000", "POST 0", "POST 200000", "HEAD", "404", "health",
+			"100 downloads at once", "100 uploads at once", "200 requests on a connection", "resumption"}
+		if protocol == "h3" {
+			names = append(names, "0-RTT")
+		}
+		for _, name := range names {
+			if _, asked := found[name]; !asked {
+				t.Errorf("%s was not asked", name)
+			}
+		}
+		if seen := found["TLS"].Detail; !strings.HasPrefix(seen, "TLS 1.3, TLS_") || !strings.Contains(seen, "X25519") {
+			t.Error(seen)
+		}
+	})
+}
+
+func TestBrokenServersFail(t *testing.T) {
+	wrong := func(w http.ResponseWriter, r *http.Request) {
+		count, _ := strconv.ParseInt(filepath.Base(r.URL.Path), 10, 64)
+		w.Header().Set("Content-Length", strconv.FormatInt(count, 10))
+		_, _ = w.Write(make([]byte, count))
+	}
+	unsized := func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(200)
+		w.(http.Flusher).Flush()
+		if count, _ := strconv.ParseInt(filepath.Base(r.URL.Path), 10, 64); r.Method == http.MethodGet {
+			_, _ = io.Copy(w, peer.Body(count))
+		}
+	}
+	headless := func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			w.WriteHeader(405)
+			return
+		}
+		good().ServeHTTP(w, r)
+	}
+	cases := map[string]struct {
+		handler http.Handler
+		failing []string
+	}{
+		"wrong bytes":       {broken("/bytes/", wrong), []string{"GET 1", "GET 1000", "GET 200000", "10 downloads at once"}},
+		"no content-length": {broken("/bytes/", unsized), []string{"GET 1000", "HEAD"}},
+		"no HEAD":           {broken("/bytes/", headless), []string{"HEAD"}},
+		"no 404":            {broken("/there", func(http.ResponseWriter, *http.Request) {}), []string{"404"}},
+		"no count": {broken("/upload", func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			fmt.Fprint(w, "thanks")
+		}), []string{"POST 0", "POST 1000", "10 uploads at once"}},
+		"a short answer": {broken("/bytes/200000", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "200000")
+			_, _ = io.Copy(w, peer.Body(100_000))
+		}), []string{"GET 200000"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			eachProtocol(t, everyProtocol, func(t *testing.T, protocol string) {
+				p := serve(t, protocol, c.handler, options{})
+				p.AtOnce, p.InARow, p.Resume, p.Early = 10, 0, false, false
+				mustFail(t, probe(t, p), c.failing)
+			})
+		})
+	}
+}
+
+// mustFail holds the checks that failed against those named; others may not have been asked for.
+func mustFail(t *testing.T, found map[string]check, names []string) {
+	t.Helper()
+	for _, name := range names {
+		if one, asked := found[name]; !asked || one.Passed {
+			t.Errorf("%s passed or was not asked", name)
+		}
+	}
+	for name, one := range found {
+		innocent := []string{"connection", "TLS", "ALPN", "health", "404"}
+		if !one.Passed && slices.Contains(innocent, name) && !slices.Contains(names, name) {
+			t.Errorf("%s failed too: %s", name, one.Detail)
+		}
+	}
+}
+
+func TestLimitsOfTheServerFail(t *testing.T) {
+	t.Run("streams", func(t *testing.T) {
+		eachProtocol(t, []string{"h2", "h3"}, func(t *testing.T, protocol string) {
+			p := serve(t, protocol, good(), options{streams: 30, quic: quic.Config{MaxIncomingStreams: 30}})
+			p.Timeout, p.InARow, p.Resume, p.Early = int64(2*time.Second), 0, false, false
+			found := probe(t, p)
+			mustFail(t, found, []string{"100 uploads at once"})
+			if said := found["100 uploads at once"].Detail; !strings.Contains(said, " of 100 had begun") {
+				t.Error(said)
+			}
+		})
+	})
+	t.Run("requests", func(t *testing.T) {
+		eachProtocol(t, []string{"h1"}, func(t *testing.T, protocol string) {
+			asked := 0
+			p := serve(t, protocol, broken("/bytes/1", func(w http.ResponseWriter, r *http.Request) {
+				if asked++; asked%150 == 0 {
+					w.Header().Set("Connection", "close")
+				}
+				good().ServeHTTP(w, r)
+			}), options{})
+			p.Sizes, p.AtOnce, p.Resume = []int64{0}, 0, false
+			mustFail(t, probe(t, p), []string{"200 requests on a connection"})
+		})
+	})
+}
+
+func TestWrongNegotiationFails(t *testing.T) {
+	t.Run("ALPN", func(t *testing.T) {
+		eachProtocol(t, []string{"h1", "h2"}, func(t *testing.T, protocol string) {
+			p := serve(t, protocol, good(), options{tls: func(config *tls.Config) {
+				config.NextProtos = []string{"h2", "http/1.1"} // in the order of preference
+				if protocol == "h2" {
+					slices.Reverse(config.NextProtos)
+				}
+			}})
+			p.AtOnce, p.InARow, p.Resume = 0, 0, false
+			mustFail(t, probe(t, p), []string{"ALPN"})
+		})
+	})
+	t.Run("TLS 1.2", func(t *testing.T) {
+		eachProtocol(t, []string{"h1", "h2"}, func(t *testing.T, protocol string) {
+			p := serve(t, protocol, good(), options{tls: func(config *tls.Config) { config.MaxVersion = tls.VersionTLS12 }})
+			p.AtOnce, p.InARow, p.Resume = 0, 0, false
+			mustFail(t, probe(t, p), []string{"TLS"})
+		})
+	})
+	t.Run("nobody", func(t *testing.T) {
+		p := serve(t, "h1", good(), options{})
+		p.Port = 1
+		if found := probe(t, p); len(found) != 1 || found["connection"].Passed {
+			t.Errorf("%v", found)
+		}
+	})
+}
+
+func TestSessionsThatAreNotOfferedFail(t *testing.T) {
+	eachProtocol(t, everyProtocol, func(t *testing.T, protocol string) {
+		p := serve(t, protocol, good(), options{tls: func(config *tls.Config) { config.SessionTicketsDisabled = true }})
+		p.Timeout, p.AtOnce, p.InARow = int64(time.Second), 0, 0
+		failing := []string{"resumption"}
+		if p.Early {
+			failing = append(failing, "0-RTT")
+		}
+		mustFail(t, probe(t, p), failing)
+	})
+}
+
+func TestSessionsWithoutEarlyDataFail(t *testing.T) {
+	t.Parallel()
+	p := serve(t, "h3", good(), options{})
+	p.AtOnce, p.InARow = 0, 0
+	found := probe(t, p)
+	mustFail(t, found, []string{"0-RTT"})
+	if !found["resumption"].Passed {
+		t.Error(found["resumption"].Detail)
+	}
+}
+
+func TestArrivalsAreWritten(t *testing.T) {
+	t.Parallel()
+	p := serve(t, "h3", good(), options{})
+	p.Sizes, p.Arrivals = []int64{200_000}, filepath.Join(t.TempDir(), "arrivals.csv")
+	found := probe(t, p)
+	if len(found) != 1 || !found["download"].Passed {
+		t.Fatalf("%v", found)
+	}
+	data, err := os.ReadFile(p.Arrivals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.Split(strings.TrimSpace(string(data)), "\n")
+	if rows[0] != "at_ns,bytes" || len(rows) < 130 {
+		t.Fatalf("%d rows after %s", len(rows)-1, rows[0])
+	}
+	total, last := 0, 0
+	for _, row := range rows[1:] {
+		var at, bytes int
+		if _, err := fmt.Sscanf(row, "%d,%d", &at, &bytes); err != nil || at < last || bytes < 1 {
+			t.Fatalf("%q after %d: %v", row, last, err)
+		}
+		total, last = total+bytes, at
+	}
+	if total < 200_000 || total > 250_000 {
+		t.Errorf("%d bytes arrived", total)
+	}
+}
+
+func TestBadPlansAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, content := range []string{"{}", `{"h123": "probe/2"}`, "no JSON"} {
+		path := filepath.Join(t.TempDir(), "plan.json")
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if status := Run([]string{"--plan", path, "--checks", path + ".out"}, t.Output()); status != 2 {
+			t.Errorf("%s: exit status %d", content, status)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package probe
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"h123.dev/subjects/go/peer"
+)
+
+// ask makes one request on a connection and judges the answer.
+type ask func(ctx context.Context, on http.RoundTripper) error
+
+// once makes a request on a connection of its own.
+func (p *plan) once(one ask) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		c, err := p.dial(ctx, p.tls())
+		if err != nil {
+			return "", err
+		}
+		defer c.close()
+		return "", one(ctx, c)
+	}
+}
+
+// send makes a request and returns the answer, whose status must be the one wanted.
+func send(ctx context.Context, on http.RoundTripper, method, path string, body io.Reader, size int64, status int) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, "https://"+host+path, body)
+	if err != nil {
+		return nil, err
+	}
+	request.ContentLength = size
+	request.Header.Set("User-Agent", "h123")
+	response, err := on.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode != status {
+		_ = response.Body.Close()
+		return nil, fmt.Errorf("status %d instead of %d", response.StatusCode, status)
+	}
+	return response, nil
+}
+
+// download asks for a body and holds it against the block.
+func download(size int64) ask { return get(http.MethodGet, size) }
+
+func get(method string, size int64) ask {
+	return func(ctx context.Context, on http.RoundTripper) error {
+		response, err := send(ctx, on, method, fmt.Sprint("/bytes/", size), nil, 0, http.StatusOK)
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		if response.ContentLength != size {
+			return fmt.Errorf("content-length %d instead of %d", response.ContentLength, size)
+		}
+		got, want := sha256.New(), sha256.New()
+		count, err := io.Copy(got, response.Body)
+		if err != nil {
+			return fmt.Errorf("after %d bytes: %w", count, err)
+		}
+		if _, err := io.Copy(want, peer.Body(size)); err != nil {
+			return err
+		}
+		if count != size || string(got.Sum(nil)) != string(want.Sum(nil)) {
+			return fmt.Errorf("%d bytes that are not those of the contract's block", count)
+		}
+		return nil
+	}
+}
+
+// upload sends a body, whose bytes the server must count.
+func upload(size int64) ask { return uploadOf(size, func() io.Reader { return peer.Body(size) }) }
+
+func uploadOf(size int64, body func() io.Reader) ask {
+	return func(ctx context.Context, on http.RoundTripper) error {
+		content := body()
+		if size == 0 {
+			content = http.NoBody // else the library cannot know that there is none
+		}
+		response, err := send(ctx, on, http.MethodPost, "/upload", content, size, http.StatusOK)
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		answer, err := io.ReadAll(io.LimitReader(response.Body, 100))
+		if err != nil {
+			return err
+		}
+		if said := strings.TrimSpace(string(answer)); said != strconv.FormatInt(size, 10) {
+			return fmt.Errorf("counted %.40q instead of %d", said, size)
+		}
+		return nil
+	}
+}
+
+// head asks for a header alone.
+func head(size int64) ask {
+	return func(ctx context.Context, on http.RoundTripper) error {
+		response, err := send(ctx, on, http.MethodHead, fmt.Sprint("/bytes/", size), nil, 0, http.StatusOK)
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		if response.ContentLength != size {
+			return fmt.Errorf("content-length %d instead of %d", response.ContentLength, size)
+		}
+		if count, err := io.Copy(io.Discard, response.Body); err != nil || count > 0 {
+			return fmt.Errorf("%d bytes of a body, %v", count, err)
+		}
+		// What the library does not read of a body would be taken for the next answer.
+		return download(1)(ctx, on)
+	}
+}
+
+func missing(ctx context.Context, on http.RoundTripper) error {
+	return emptied(send(ctx, on, http.MethodGet, "/there-is-nothing-here", nil, 0, http.StatusNotFound))
+}
+
+func health(ctx context.Context, on http.RoundTripper) error {
+	return emptied(send(ctx, on, http.MethodGet, "/health", nil, 0, http.StatusOK))
+}
+
+// emptied reads an answer to its end.
+func emptied(response *http.Response, err error) error {
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	_, err = io.Copy(io.Discard, response.Body)
+	return err
+}

@@ -1,0 +1,47 @@
+"""qlog in the shapes in which it is written."""
+
+from pathlib import Path
+
+import pytest
+
+from h123.verification.qlog import packet_events
+
+SEQUENCE = (
+    '\x1e{"qlog_version": "0.3", "trace": {"vantage_point": {"type": "server"}}}\n'
+    '\x1e{"time": 1, "name": "transport:packet_sent", "data": {}}\n'
+    '\x1e{"time": 2, "name": "quic:packet_received", "data": {}}\n'
+    '\x1e{"time": 3, "name": "recovery:metrics_updated", "data": {}}\n'
+)
+
+
+def events(tmp_path: Path, text: str) -> int:
+    (tmp_path / "a.sqlog").write_text(text)
+    return packet_events(tmp_path)
+
+
+def test_a_sequence(tmp_path: Path) -> None:
+    assert events(tmp_path, SEQUENCE) == 2
+    assert events(tmp_path, SEQUENCE.replace("\x1e", "")) == 2
+
+
+def test_a_document(tmp_path: Path) -> None:
+    new = '{"traces": [{"events": [{"name": "transport:packet_sent"}, {"name": "transport:packet_lost"}]}]}'
+    old = '{"traces": [{"event_fields": [], "events": [[1, "transport", "packet_received", {}]]}]}'
+    assert events(tmp_path, new) == 1
+    assert events(tmp_path, old) == 1
+
+
+def test_files_of_several_connections_and_below(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below/b.qlog").write_text(SEQUENCE)
+    assert events(tmp_path, SEQUENCE) == 4
+
+
+def test_no_files_no_events(tmp_path: Path) -> None:
+    assert packet_events(tmp_path) == 0
+
+
+@pytest.mark.parametrize("text", [SEQUENCE + "\x1e{half", "", "packet_sent"])
+def test_what_is_not_json_is_not_qlog(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ValueError, match=r"a\.sqlog"):
+        events(tmp_path, text + "half")

@@ -1,0 +1,128 @@
+"""The contract test on real servers: the embedded one keeps the contract; those that break it are found out."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from h123.campaign import LocalEngine
+from h123.catalogue import Subject, catalogue, install, prefix, read_subject
+from h123.verification.record import Result
+from h123.verification.server import verify_server
+
+MANIFEST = """\
+h123 = "subject/1"
+name = "other"
+title = "The embedded server, started in another way"
+stack = "quic-go"
+language = "Go"
+version = "1"
+home = "https://example.org"
+licence = "Apache-2.0"
+
+[install]
+build = ["true"]
+
+[server]
+command = [{before}"{go}/h123-go", "serve", "--address", "{{address}}", "--port", "{{port}}", "--protocol", "{spoken}",
+           "--cert", "{{cert}}", "--key", "{{key}}", "--qlog", ""]
+protocols = ["{protocol}"]
+methods = ["GET", "POST"]
+listens = {{{protocol} = ["{listens}"]}}
+
+[features]
+{features}
+"""
+
+
+@pytest.fixture
+def engine() -> Iterator[LocalEngine]:
+    engine = LocalEngine()
+    yield engine
+    engine.stop()
+
+
+@pytest.fixture
+def go() -> Subject:
+    """The embedded subject as it is, but not under the virtual clock, whose kernel may be there or not."""
+    subject = catalogue()["go"]
+    install(subject, lambda _: None)
+    return subject.model_copy(update={"features": subject.features.model_copy(update={"clocks": ["wall"]})})
+
+
+@pytest.fixture(autouse=True)
+def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Folders of failures of the test's own."""
+    monkeypatch.setattr("h123.verification.record._folder", lambda: tmp_path / "verified")
+    return tmp_path / "verified"
+
+
+def other(
+    tmp_path: Path, protocol: str = "h1", spoken: str = "{protocol}", before: str = "", features: str = ""
+) -> Subject:
+    """A subject whose server is the embedded one's program."""
+    folder = tmp_path / "other"
+    folder.mkdir()
+    go = prefix(catalogue()["go"])
+    listens = "udp" if protocol == "h3" else "tcp"
+    values = {"protocol": protocol, "spoken": spoken, "before": before, "features": features}
+    (folder / "subject.toml").write_text(MANIFEST.format(go=go, listens=listens, **values))
+    return read_subject(folder)
+
+
+def failures(results: list[Result]) -> dict[str, str]:
+    return {result.check: result.detail for result in results if result.verdict == "failed"}
+
+
+def test_the_embedded_server_keeps_the_contract(go: Subject, engine: LocalEngine, records: Path) -> None:
+    results = list(verify_server(go, engine))
+    assert failures(results) == {}
+    for protocol in ("h1", "h2", "h3"):
+        asked = {result.check: result for result in results if result.protocol == protocol}
+        for check in ("GET 10000000", "POST 0", "HEAD", "404", "100 uploads at once", "resumption", "clean stop"):
+            assert asked[check].verdict == "passed"
+        assert asked["TLS"].detail.startswith("TLS 1.3, TLS_")
+    assert asked["0-RTT"].verdict == "passed"
+    assert "events about packets" in asked["qlog"].detail
+    assert asked["congestion cubic"].detail == "the only one: not proved"
+    assert list((records / "go/server").iterdir()) == []
+
+
+@pytest.mark.usefixtures("go")
+def test_another_protocol_than_the_one_asked_for(tmp_path: Path, engine: LocalEngine) -> None:
+    results = list(verify_server(other(tmp_path, "h2", spoken="h1"), engine))
+    assert list(failures(results)) == ["connection"]
+    assert "ALPN" in failures(results)["connection"] or "protocol" in failures(results)["connection"]
+
+
+@pytest.mark.usefixtures("go")
+def test_qlog_that_is_declared_and_not_written(tmp_path: Path, engine: LocalEngine, records: Path) -> None:
+    failed = failures(list(verify_server(other(tmp_path, "h3", features='qlog = ["h3"]'), engine)))
+    assert failed == {"qlog": f"0 events about packets ({records}/other/server/h3-qlog)"}
+    assert (records / "other/server/h3-qlog/logs/server.log").is_file()
+
+
+@pytest.mark.usefixtures("go")
+def test_a_server_that_does_not_stop(tmp_path: Path, engine: LocalEngine) -> None:
+    deaf = """"sh", "-c", "trap '' TERM; \\"$@\\" & while :; do wait; sleep 0.1; done", "deaf", """
+    failed = failures(list(verify_server(other(tmp_path, before=deaf), engine)))
+    assert list(failed) == ["clean stop"]
+    assert "still ran 2 s after SIGTERM" in failed["clean stop"]
+
+
+@pytest.mark.usefixtures("go")
+def test_a_server_that_does_not_start(tmp_path: Path, engine: LocalEngine) -> None:
+    failed = failures(list(verify_server(other(tmp_path, spoken="h4"), engine)))
+    assert list(failed) == ["trial"]
+    assert "protocol" in failed["trial"]
+
+
+@pytest.mark.heavy
+@pytest.mark.usefixtures("go")
+def test_a_controller_that_is_declared_and_not_chosen(tmp_path: Path, engine: LocalEngine) -> None:
+    """quic-go has CUBIC, whatever the command line says."""
+    declared = other(tmp_path, "h3", features='congestion = {h3 = ["cubic", "reno", "bbr"]}')
+    failed = failures(list(verify_server(declared, engine)))
+    assert list(failed) == ["congestion reno", "congestion bbr"]
+    for detail in failed.values():
+        assert detail.startswith("behaves like cubic: ")
