@@ -17,11 +17,12 @@ const FAILURES = {
 
 /**
  * When the answer's first byte came. Over a new connection of HTTP/1.1 Firefox takes the handshake's last bytes for it; then
- * the moment counts at which it had read the answer's header.
+ * the moment counts at which it had read the answer's header, which may be late, but not later than the last byte.
  */
 function firstByte({times, version}) {
   const mistaken = version === "http/1.1" && times.connectStart !== 0;
-  return mistaken ? times.headersRead : times.responseStart;
+  if (!mistaken) return times.responseStart;
+  return Math.min(times.headersRead, times.responseEnd || times.ended);
 }
 
 /** One request: `seen` as watcher.js tells of it, `outcome` as the page does, null for the document. */
