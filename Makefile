@@ -23,9 +23,9 @@ test: setup $(VENV)/dev.stamp ## all tests that fit in a few minutes
 	@cd subjects/go && go test ./...
 	@PYTHONPATH=src $(PY) -m pytest -m "not heavy"
 
-test-all: test ## also the long and heavy ones
+test-all: test ## also the long and heavy ones, and every subject that installs within five minutes
 	@cd subjects/go-rest && go vet ./... && go test ./...
-	@PYTHONPATH=src $(PY) -m pytest -m heavy
+	@PYTHONPATH=src $(PY) -m pytest -m heavy -rs
 
 bench: setup ## the figures the documentation states: link accuracy, virtual clock, overhead, lanes, analysis speed
 	@status=0; \

@@ -176,7 +176,8 @@ def verify_subjects(names: list[str] | None, everything: bool, role: Role | None
     asked = [subject for subject in subjects if subject.name not in absent]
     engine = LocalEngine()
     with Steps(err_console) as steps:
-        failed = install_each([s for s in [*embedded_subjects(), *asked] if not installed(s)], steps)
+        needed = {s.name: s for s in [*embedded_subjects(), *_counterparts(asked), *asked]}
+        failed = install_each([s for s in needed.values() if not installed(s)], steps)
         try:
             found = verify_each([s for s in asked if s.name not in failed], role.value if role else None, engine, steps)
         finally:
@@ -187,6 +188,11 @@ def verify_subjects(names: list[str] | None, everything: bool, role: Role | None
     check_failures(failed)
     if broken := [name for name, results in found.items() if any(r.verdict == "failed" for r in results)]:
         raise UserError(f"not as declared: {', '.join(broken)}", status=1)
+
+
+def _counterparts(subjects: Sequence[Subject]) -> list[Subject]:
+    """The servers that clients are verified against."""
+    return _known([subject.client.verified_with for subject in subjects if subject.client])
 
 
 def _side(known: dict[str, Subject], what: str, names: str | None, fits: Callable[[Subject], bool]) -> list[str]:

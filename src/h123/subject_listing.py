@@ -47,13 +47,13 @@ def print_subject(subject: Subject, console: Console) -> None:
 
 
 def verified(subject: Subject, record: Record | None) -> str:
-    """When, and how it came out; for a table."""
+    """When, if all is well; for a table."""
     if record is None:
         return _NOTHING
     if record.fingerprint != fingerprint(subject):
-        return "changed since"
+        return "changed"
     failed = sum(result.verdict == "failed" for result in record.results)
-    return f"{record.time[:10]}{f', {failed} failed' if failed else ''}"
+    return f"{failed} failed" if failed else record.time[:10]
 
 
 def _row(subject: Subject) -> Iterator[str]:
@@ -66,7 +66,7 @@ def _row(subject: Subject) -> Iterator[str]:
     yield "both" if "virtual" in subject.features.clocks else "wall"
     yield format_bytes(found.bytes) if found else _NOTHING
     told = verified(subject, record)
-    colour = "dim" if record is None else "yellow" if told == "changed since" else "green" if record.passed else "red"
+    colour = "dim" if record is None else "yellow" if told == "changed" else "green" if record.passed else "red"
     yield f"[{colour}]{told}[/]"
 
 

@@ -5,6 +5,7 @@
 // document, which the driver itself answers, so nothing has crossed the network before the first request. The page's
 // script then makes the requests with fetch, users at once. The cold request is the first of its tab: DNS answers at
 // once, so what it has and later ones lack is the handshake. Starting the browser and its tabs comes before all of it.
+// Where HTTP/1.1 has fewer connections than users, those of a tab take turns.
 import {readFileSync, writeFileSync} from "node:fs";
 import {dirname, join} from "node:path";
 import {parseArgs} from "node:util";
@@ -60,12 +61,18 @@ async function drive(launch) {
 
 /** Makes all requests; what each tab saw. */
 async function perform(browser, workload) {
-  const {method, path, host, port} = workload;
+  const {method, path, host, port, protocol} = workload;
   const tabs = [];
   for (let seat = 0; seat < seatCount(workload); seat += 1) {
     tabs.push(await browser.openTab(`https://${host}:${port}`, DOCUMENT));
   }
-  const order = {method, path, uploadBytes: workload.upload_bytes, timeoutMs: Math.round(workload.timeout_ns / 1e6)};
+  const order = {
+    method,
+    path,
+    uploadBytes: workload.upload_bytes,
+    timeoutMs: Math.round(workload.timeout_ns / 1e6),
+    inTurn: protocol === "h1", // the browser would open a second connection for a user who finds none free
+  };
   if (workload.cold) {
     for (const [seat, tab] of tabs.entries()) await tab.perform({...order, users: coldTags(workload, seat)});
   }
@@ -76,14 +83,10 @@ async function perform(browser, workload) {
 }
 
 function refuseWhatCannotBe(workload, newestTls) {
-  const {protocol, rate, connections, users} = workload;
+  const {protocol, rate} = workload;
   if (!["h1", "h2", "h3"].includes(protocol)) throw new Refusal(UNSUPPORTED, `no protocol ${protocol} here`);
   if (protocol === "h3" && newestTls) throw new Refusal(UNSUPPORTED, "HTTP/3 has no TLS before 1.3");
   if (rate !== null) throw new Refusal(UNSUPPORTED, "no open loop here");
-  if (protocol === "h1" && typeof connections === "number" && connections < users) {
-    // The browser would open a connection of its own accord for a user that finds none free.
-    throw new Refusal(UNSUPPORTED, "HTTP/1.1 needs a connection for every user here");
-  }
 }
 
 /** The browser's clock must be the contract's: CLOCK_MONOTONIC, which Node's hrtime reads too. */

@@ -21,7 +21,8 @@ export function samplesCsv(exchanges) {
 
 function row(exchange, connection) {
   const {phase, user} = parseTag(exchange.tag);
-  const {start, sent, firstByte, end, outcome, reused} = exchange;
+  const {sent, firstByte, end, outcome, reused} = exchange;
+  const start = exchange.start - Math.round(outcome.waitedMs * 1e6); // the user had asked before its turn came
   const connected = phase === "cold" ? exchange.connected : null;
   return [
     phase, user, start, connected, sent, firstByte, end, outcome.status, outcome.up, outcome.down,

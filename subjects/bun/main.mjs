@@ -39,7 +39,11 @@ async function answer(request) {
 /** What bodies are cut from: as long as the longest yet. Bun sends the length of a Blob, and not that of a stream. */
 let store = new Blob([]);
 
+/** Of a Blob without bytes it sends the length only over HTTP/1.1 and HTTP/2, unless it is of a file. */
+const nothing = Bun.file(import.meta.path).slice(0, 0);
+
 function body(bytes) {
+  if (bytes === 0) return nothing;
   if (bytes > store.size) store = new Blob([...pieces(bytes)]);
   return store.slice(0, bytes);
 }

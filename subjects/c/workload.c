@@ -95,7 +95,7 @@ static int protocol(struct reading *from)
 }
 
 /* An HTTP/1.1 connection carries one request at a time, so there sharing gives each user one. */
-static int connections(struct reading *from, const struct workload *of)
+static int connections(struct reading *from, struct workload *of)
 {
     char *value = text(from, "connections");
     if (strcmp(value, "shared") == 0) {
@@ -108,6 +108,7 @@ static int connections(struct reading *from, const struct workload *of)
     if (number < 1) {
         fail(BAD_INPUT, "%s: connections must be shared, per-user or a number from 1, not %s", from->path, value);
     }
+    of->numbered = true;
     return number;
 }
 

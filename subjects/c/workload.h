@@ -15,7 +15,8 @@ struct workload {
     int64_t upload_bytes;
     int users, requests, warmup;
     double rate;     /* requests a second; 0: closed loop */
-    int connections; /* their number */
+    int connections; /* their number... */
+    bool numbered;   /* ...which was asked for as such */
     bool cold;
     int64_t timeout_ns;
     uint64_t seed;

@@ -1,5 +1,7 @@
 // The browser's words for a failed request, in those of the contract.
 
+import {unreachable} from "./unreachable.mjs";
+
 // First match holds. The names are Chromium's (net/base/net_error_list.h), without "net::ERR_".
 const WORDS = [
   [/^(TIMED_OUT|CONNECTION_TIMED_OUT)$/, "timeout"],
@@ -14,5 +16,6 @@ const WORDS = [
 /** The error of a request that the network gave up with `errorText`, such as net::ERR_CONNECTION_RESET. */
 export function failureWord(errorText) {
   const name = errorText.replace(/^net::ERR_/, "");
+  if (name === "QUIC_HANDSHAKE_FAILED" && unreachable()) return "refused";
   return WORDS.find(([pattern]) => pattern.test(name))?.[1] ?? `other: ${errorText}`;
 }

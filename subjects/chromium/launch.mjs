@@ -50,11 +50,12 @@ export async function launch(workload, newestTls) {
 }
 
 function flags(workload, newestTls) {
-  const {host, address, protocol} = workload;
+  const {host, port, address, protocol} = workload;
   return [
     ...PROTOCOL_FLAGS[protocol](workload),
     ...(newestTls ? [`--ssl-version-max=tls${newestTls}`] : []),
     `--host-resolver-rules=MAP ${host} ${address}, MAP * ~NOTFOUND`,
+    `--explicitly-allowed-ports=${port}`, // whichever it is
     "--no-sandbox", // the lab's hosts have one user, root
     "--disable-gpu",
     "--disable-component-update",

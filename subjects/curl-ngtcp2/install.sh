@@ -9,11 +9,11 @@ sh ../debian/fetch trixie "$prefix" 'libc6-dev=2.41-*' 'libssl3t64=3.5.*' 'libng
 sh ../debian/fetch trixie-backports "$work/backports" -- 'libngtcp2-dev=1.22.*' 'libngtcp2-crypto-ossl-dev=1.22.*' \
 	'libnghttp3-dev=1.15.*'
 cp -a "$work/backports/root/usr/." "$prefix/root/usr/"
-tail -n +1 "$work/backports/packages.tsv" >>"$prefix/packages.tsv"
+cat "$work/backports/packages.tsv" >>"$prefix/packages.tsv"
 root=$prefix/root
 libraries=$(echo "$root"/usr/lib/*-linux-gnu*)
 sh ../curl/libcurl.sh "$work" "$root" --with-openssl --with-ngtcp2 --with-nghttp3
-sh ../curl/build.sh "$prefix/h123-curl" --sysroot="$root" -I"$work/include" "$work/lib/libcurl.a" \
+sh ../curl/build.sh "$prefix/h123-curl" --sysroot="$root" -L"$libraries" -I"$work/include" "$work/lib/libcurl.a" \
 	"$libraries/libngtcp2_crypto_ossl.a" "$libraries/libngtcp2.a" "$libraries/libnghttp3.a" "$libraries/libnghttp2.a" \
 	-lssl -lcrypto
-rm -rf "$work" "$root/usr/include"
+rm -rf "$work" "$root/usr/include" "$libraries"/*.a

@@ -25,6 +25,6 @@ END
 
 # What BoringSSL needs beside C: it is C++.
 sh ../curl/libcurl.sh "$work" "$root" --with-openssl --with-quiche LIBS="-l:libstdc++.a -lm"
-sh ../curl/build.sh "$prefix/h123-curl" --sysroot="$root" -I"$work/include" "$work/lib/libcurl.a" "$libraries/libquiche.a" \
+sh ../curl/build.sh "$prefix/h123-curl" --sysroot="$root" -L"$libraries" -I"$work/include" "$work/lib/libcurl.a" "$libraries/libquiche.a" \
 	"$libraries/libnghttp2.a" -l:libstdc++.a
 rm -rf "$work" "$root/usr/include" "$libraries"/*.a

@@ -16,7 +16,8 @@ machine=$(cc -dumpmachine)
 PKG_CONFIG_SYSROOT_DIR=$root
 PKG_CONFIG_LIBDIR=$root/usr/lib/$machine/pkgconfig
 export PKG_CONFIG_SYSROOT_DIR PKG_CONFIG_LIBDIR
-./configure --host="$machine" --build="$(./config.guess)" CC="cc --sysroot=$root" CXX="c++ --sysroot=$root" --prefix="$work" \
+./configure --host="$machine" --build="$(./config.guess)" CC="cc --sysroot=$root" CXX="c++ --sysroot=$root" \
+	LDFLAGS="-L$root/usr/lib/$machine" --prefix="$work" \
 	--enable-unity --disable-shared --enable-static --disable-ldap --disable-manual --disable-docs --disable-dependency-tracking \
 	--without-librtmp --without-libssh2 --without-libidn2 --without-libpsl --without-zlib --without-brotli --without-zstd \
 	--with-nghttp2 "$@"

@@ -180,12 +180,13 @@ static const char *protocol(long version)
                                               : "";
 }
 
-/* The contract's word for a failure, or NULL where it has none. */
-static const char *word(CURL *easy, CURLcode code)
+/* The contract's word for a failure, or NULL where it has none. The QUIC libraries do not say why a socket of theirs failed
+ * before there was a connection; over UDP there is no other reason than that nobody listens. */
+static const char *word(const struct transfer *self, CURLcode code)
 {
     long cause = 0;
-    curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &cause);
-    if (cause == ECONNREFUSED) {
+    curl_easy_getinfo(self->easy, CURLINFO_OS_ERRNO, &cause);
+    if (cause == ECONNREFUSED || (cause == 0 && code == CURLE_COULDNT_CONNECT && self->work->http == 3)) {
         return "refused";
     }
     switch (code) {
@@ -215,7 +216,7 @@ static const char *word(CURL *easy, CURLcode code)
 static void set_error(struct transfer *self, CURLcode code)
 {
     struct sample *sample = &self->sample;
-    const char *known = word(self->easy, code);
+    const char *known = word(self, code);
     if (code != CURLE_OK && known) {
         snprintf(sample->error, sizeof sample->error, "%s", known);
     } else if (code != CURLE_OK) {

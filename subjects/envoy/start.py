@@ -76,6 +76,8 @@ def over_quic(asked: Namespace) -> dict[str, Any]:
         "socket_options": [{"level": socket.SOL_SOCKET, "name": socket.SO_RCVBUF, "int_value": RECEIVE_BUFFER}],
         "udp_listener_config": {
             "quic_options": {"quic_protocol_options": flow_control()},
+            # Or most of what a sender hands to the kernel in one batch is lost where both are on one machine.
+            "downstream_socket_config": {"prefer_gro": True},
         },
         "filter_chains": [
             {

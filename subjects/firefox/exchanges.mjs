@@ -15,6 +15,16 @@ const FAILURES = {
   CORRUPTED_CONTENT: "protocol",
 };
 
+/**
+ * When the answer's first byte came. Over a new connection of HTTP/1.1 Firefox takes the handshake's last bytes for it; then
+ * the moment counts at which it had read the answer's header, which may be late, but not later than the last byte.
+ */
+function firstByte({times, version}) {
+  const mistaken = version === "http/1.1" && times.connectStart !== 0;
+  if (!mistaken) return times.responseStart;
+  return Math.min(times.headersRead, times.responseEnd || times.ended);
+}
+
 /** One request: `seen` as watcher.js tells of it, `outcome` as the page does, null for the document. */
 export function exchange(seen, outcome, offset) {
   const {times} = seen;
@@ -30,7 +40,7 @@ export function exchange(seen, outcome, offset) {
     start: at(times.asked),
     connected: at(times.connectEnd),
     sent: null, // the browser tells when it began to write a request, not when it had written it
-    firstByte: answered ? at(times.responseStart) : null,
+    firstByte: answered ? at(firstByte(seen)) : null,
     end: at(times.responseEnd) ?? at(times.ended),
     dialled: times.connectStart !== 0,
     status: seen.status,
@@ -44,7 +54,7 @@ export function exchange(seen, outcome, offset) {
     reused: answered ? times.connectStart === 0 : null,
     encoded: seen.encoded,
     tls: seen.tls,
-    timings: timings(times),
+    timings: timings({...times, responseStart: firstByte(seen)}),
     outcome,
   };
 }

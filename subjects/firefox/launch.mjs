@@ -55,6 +55,7 @@ export async function launch(workload) {
     ...PREFERENCES,
     ...PROTOCOL_PREFERENCES[workload.protocol](workload),
     "network.dns.forceResolve": workload.address,
+    "network.security.ports.banned.override": String(workload.port), // whichever it is
   }));
   const program = spawn(
     onPath("firefox-esr", "firefox"),

@@ -2,6 +2,8 @@
 // microseconds since 1970, 0 for what has not been. Evaluated as a function; h123Seen() gives the list as JSON.
 (host) => {
   const seen = [];
+  const headersAt = new Map();
+  const now = () => Math.round((performance.timeOrigin + performance.now()) * 1000);
   const pairs = [];
   const collect = (name, value) => pairs.push({name, value});
 
@@ -30,7 +32,7 @@
     return {
       version: versions[info.protocolVersion] ?? String(info.protocolVersion),
       cipher: info.cipherName,
-      key_exchange: info.keaGroupName,
+      key_exchange: info.keaGroupName.replace("x25519", "X25519"),
     };
   }
 
@@ -62,17 +64,22 @@
         requestStart: timed.requestStartTime,
         responseStart: timed.responseStartTime,
         responseEnd: timed.responseEndTime,
-        ended: Math.round((performance.timeOrigin + performance.now()) * 1000),
+        headersRead: headersAt.get(channel.channelId) ?? 0,
+        ended: now(),
       },
     };
   }
 
   const observer = {
-    observe(channel) {
+    observe(channel, topic) {
       channel.QueryInterface(Ci.nsIHttpChannel);
-      if (channel.URI.host === host) seen.push(describe(channel));
+      channel.QueryInterface(Ci.nsIIdentChannel);
+      if (channel.URI.host !== host) return;
+      if (topic === "http-on-examine-response") headersAt.set(channel.channelId, now());
+      else seen.push(describe(channel));
     },
   };
+  Services.obs.addObserver(observer, "http-on-examine-response");
   Services.obs.addObserver(observer, "http-on-stop-request");
   globalThis.h123Seen = () => JSON.stringify(seen);
   return "";

@@ -5,10 +5,12 @@
  * was free. It counts body bytes for the whole run; they must be what the requests come to. */
 #define _GNU_SOURCE
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "child.h"
@@ -17,6 +19,7 @@
 #include "journal.h"
 #include "noise.h"
 #include "options.h"
+#include "refusal.h"
 #include "workload.h"
 
 enum { MICROSECOND = 1000, SLACK = 2 * MICROSECOND }; /* slack: start and duration are rounded by themselves */
@@ -35,9 +38,8 @@ static void check_supported(const struct workload *work)
     if (work->cold || work->rate > 0) {
         fail(UNSUPPORTED, "h2load has neither cold requests nor a rate of requests");
     }
-    if (work->users % work->connections || (work->http == 1 && work->users != work->connections)) {
-        fail(UNSUPPORTED, "h2load cannot share %d connections among %d users over HTTP/%d", work->connections,
-             work->users, work->http);
+    if (work->numbered) {
+        fail(UNSUPPORTED, "h2load shares no number of connections among users over HTTP/1.1, so over no protocol");
     }
 }
 
@@ -75,7 +77,6 @@ static struct child start(const struct workload *work, int requests, const char 
         line("--threads=%ld", work->connections < processors ? (long)work->connections : processors),
         work->http == 1 ? "--h1" : "--npn-list=h2",
         line("--connect-to=%s:%d", work->address, work->port),
-        line("--connection-inactivity-timeout=%" PRId64 "ms", work->timeout_ns / 1000000),
         "--header=user-agent: h123",
         line("--log-file=%s", log),
         line("https://%s:%d%s", work->host, work->port, work->path),
@@ -83,6 +84,22 @@ static struct child start(const struct workload *work, int requests, const char 
         NULL,
     };
     return child_start(arguments);
+}
+
+static pid_t h2load;
+
+static void end_h2load(int signal)
+{
+    (void)signal;
+    kill(h2load, SIGTERM);
+}
+
+/* h2load gives no request up by itself: it is ended when the longest time is over that its requests may take. */
+static void end_after(int64_t nanoseconds)
+{
+    struct itimerval timer = {.it_value = {nanoseconds / 1000000000, nanoseconds % 1000000000 / 1000}};
+    sigaction(SIGALRM, &(struct sigaction){.sa_handler = end_h2load, .sa_flags = SA_RESTART}, NULL);
+    setitimer(ITIMER_REAL, &timer, NULL);
 }
 
 static struct printed read_printed(FILE *output)
@@ -128,6 +145,8 @@ static struct sample *read_log(const char *path, const struct workload *work, in
         row->connection = row->reused = -1;
         if (status < 0) {
             snprintf(row->error, sizeof row->error, "reset");
+        } else if (row->end - row->start > work->timeout_ns) {
+            snprintf(row->error, sizeof row->error, "timeout");
         } else if (status < 200 || status > 299) {
             snprintf(row->error, sizeof row->error, "other: status %ld", status);
         }
@@ -139,31 +158,47 @@ static struct sample *read_log(const char *path, const struct workload *work, in
     return samples;
 }
 
-/* Each request goes to the user who has been free for the shortest time. */
-static void deal(struct sample *samples, int count, int users)
+/* Whether a user is the better one for a request that began at `start`: free, and for the shortest time; where nobody is
+ * free, the one whose request ends first. */
+static bool better(int64_t ended, int64_t than, int64_t start)
 {
-    int64_t *ended = calloc((size_t)users, sizeof *ended);
+    bool free = ended <= start + SLACK, other_free = than <= start + SLACK;
+    return free != other_free ? free : free ? ended > than : ended < than;
+}
+
+/* Gives each request a user, and each user as many requests. */
+static void deal(struct sample *samples, int count, const struct workload *work)
+{
+    struct {
+        int64_t ended;
+        int requests;
+    } *users = calloc((size_t)work->users, sizeof *users);
     for (struct sample *row = samples; row < samples + count; row++) {
-        int chosen = 0;
-        for (int user = 1; user < users; user++) {
-            bool free = ended[user] <= row->start + SLACK, taken = ended[chosen] > row->start + SLACK;
-            if ((free && (taken || ended[user] > ended[chosen])) || (!free && taken && ended[user] < ended[chosen])) {
+        int chosen = -1;
+        for (int user = 0; user < work->users; user++) {
+            bool wants = users[user].requests < work->warmup + work->requests;
+            if (wants && (chosen < 0 || better(users[user].ended, users[chosen].ended, row->start))) {
                 chosen = user;
             }
         }
         row->user = chosen;
-        ended[chosen] = row->end;
+        row->phase = users[chosen].requests++ < work->warmup ? "warmup" : "warm";
+        users[chosen].ended = row->end;
     }
-    free(ended);
+    free(users);
 }
 
-/* What h2load gave up has no row: it began and ended while h2load ran, which is all that is known. */
-static void add_missing(const struct workload *work, int count, int requests, int64_t begun, int64_t ended)
+/* What was given up has no row: it began and ended while h2load ran, which is all that is known. */
+static void add_missing(struct sample *samples, int logged, int requests, const struct workload *work,
+                        const int64_t ran[2], bool ended_here)
 {
-    for (int i = count; i < requests; i++) {
-        struct sample row = {.phase = "warm", .user = i % work->users, .start = begun, .end = ended, .protocol = "",
-                             .connection = -1, .reused = -1, .error = "other: h2load gave it up with its connection"};
-        journal_add(&row);
+    const char *error = logged == requests ? ""
+                        : ended_here       ? "timeout"
+                        : server_refuses(work) ? "refused"
+                                               : "other: h2load gave it up with its connection";
+    for (int i = logged; i < requests; i++) {
+        samples[i] = (struct sample){.start = ran[0], .end = ran[1], .protocol = "", .connection = -1, .reused = -1};
+        snprintf(samples[i].error, sizeof samples[i].error, "%s", error);
     }
 }
 
@@ -181,7 +216,6 @@ static int keep(struct sample *samples, int count, const struct workload *work)
 {
     int good = 0;
     for (int i = 0; i < count; i++) {
-        samples[i].phase = i < work->users * work->warmup ? "warmup" : "warm";
         if (!samples[i].error[0]) {
             samples[i].up = work->upload_bytes;
             samples[i].down = answer_bytes(work);
@@ -216,18 +250,22 @@ static struct printed measure(const struct workload *work, const char *run)
         write_body(body, work->upload_bytes);
     }
     int requests = work->users * (work->warmup + work->requests), logged;
-    int64_t offset = time_of_day() - now(), begun = now();
+    int64_t offset = time_of_day() - now(), ran[2] = {now()};
     struct child child = start(work, requests, run, log, body);
+    h2load = child.pid;
+    end_after(work->timeout_ns * (work->warmup + work->requests));
     struct printed printed = read_printed(child.output);
+    end_after(0);
     int status = child_end(child);
-    if (status != 0) {
+    bool ended_here = status == 128 + SIGTERM;
+    if (status != 0 && !ended_here) {
         fail(FAILED, "h2load ended with status %d", status);
     }
-    int64_t ended = now();
+    ran[1] = now();
     struct sample *rows = read_log(log, work, requests, offset, &logged);
-    deal(rows, logged, work->users);
-    int good = keep(rows, logged, work);
-    add_missing(work, logged, requests, begun, ended);
+    add_missing(rows, logged, requests, work, ran, ended_here);
+    deal(rows, requests, work);
+    int good = keep(rows, requests, work);
     if (good == requests && printed.body_bytes != good * answer_bytes(work)) {
         fail(FAILED, "h2load counted %" PRId64 " body bytes in %d answers", printed.body_bytes, good);
     }

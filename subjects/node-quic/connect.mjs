@@ -5,6 +5,8 @@ import { pieces } from "./peer/block.mjs";
 import { now } from "./peer/clock.mjs";
 import { CONNECTION_WINDOW, STREAM_WINDOW } from "./peer/windows.mjs";
 
+const PIECE = 16 << 10; // as in the server
+
 /** What dials with a congestion controller. */
 export function dialler(congestion) {
   return async (workload, signal) => {
@@ -72,7 +74,7 @@ class Http3 {
 }
 
 function* counted(bytes, sample) {
-  for (const piece of pieces(bytes)) {
+  for (const piece of pieces(bytes, PIECE)) {
     yield piece;
     sample.up += piece.length;
   }

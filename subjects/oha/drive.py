@@ -1,123 +1,113 @@
-"""Starts oha for a workload and turns its CSV into samples.
+"""Starts oha for a workload and turns what it stores into samples.
 
-oha tells of each request that succeeded when it began, counted from its own beginning, and how long it took; not whose
+oha stores of each request that was answered when it began, counted from its own beginning, and when it ended; not whose
 it was, nor of its connection. It has as many requests under way as there are users, so each row goes to one who was
-free. Of those that failed it tells nothing here: they began and ended while oha ran.
+free. Of the others it counts the errors: they began and ended while oha ran.
 """
 
 import argparse
-import csv
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
-from typing import Any
 
-DONE, FAILED, BAD_INPUT, UNSUPPORTED = 0, 1, 2, 127
-COLUMNS = [
-    *("phase", "user", "start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns", "status"),
-    *("bytes_up", "bytes_down", "protocol", "connection", "reused", "error"),
-]
+from contract import UNSUPPORTED
+from samples import Sample, write_samples
+from workload import Refusal, Workload, read_workload
+
+FAILED = 1
 VERSIONS = {"h1": "1.1", "h2": "2", "h3": "3"}
-Row = dict[str, Any]
+FAILURES = {"timeout": "timeout", "refused": "refused", "certificate": "tls", "reset": "reset", "closed": "reset"}
+"""What oha's words for an error contain, and the contract's word."""
 
 
-class Refusal(Exception):
-    """Ends the client with a status of its own."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-
-
-def read_workload(path: str) -> dict[str, Any]:
-    try:
-        workload: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise Refusal(BAD_INPUT, f"cannot read the workload {path}: {error}") from error
-    if workload.get("h123") != "workload/1":
-        raise Refusal(BAD_INPUT, f'{path}: h123 must be "workload/1"')
-    if workload["protocol"] not in VERSIONS:
-        raise Refusal(UNSUPPORTED, f"no protocol {workload['protocol']} here")
-    if workload["cold"] or workload["rate"] is not None:
+def check_supported(workload: Workload) -> None:
+    if workload.protocol not in VERSIONS:
+        raise Refusal(UNSUPPORTED, f"no protocol {workload.protocol} here")
+    if workload.cold or workload.rate is not None:
         raise Refusal(UNSUPPORTED, "oha has no cold requests, and its rate is not a Poisson process")
-    users, connections = workload["users"], connection_count(workload)
-    if users % connections or (workload["protocol"] == "h1" and users != connections):
-        raise Refusal(UNSUPPORTED, f"oha cannot share {connections} connections among {users} users")
-    return workload
+    if workload.users % workload.seats or (workload.protocol == "h1" and workload.users != workload.seats):
+        raise Refusal(UNSUPPORTED, f"oha cannot share {workload.seats} connections among {workload.users} users")
 
 
-def connection_count(workload: dict[str, Any]) -> int:
-    connections, users = workload["connections"], workload["users"]
-    if isinstance(connections, int):
-        return connections
-    return int(users) if connections == "per-user" or workload["protocol"] == "h1" else 1
-
-
-def command(program: Path, workload: dict[str, Any], requests: int, scratch: Path) -> list[str]:
-    connections = connection_count(workload)
-    host, port = workload["host"], workload["port"]
+def command(program: Path, workload: Workload, scratch: Path) -> list[str]:
+    host, port = workload.host, workload.port
     words = [
-        *(str(program), "--no-tui", "--output-format", "csv", "--output", str(scratch / "oha.csv")),
-        *("-n", str(requests), "-c", str(connections), "-p", str(workload["users"] // connections)),
-        *("--http-version", VERSIONS[workload["protocol"]], "-m", workload["method"], "--disable-compression"),
-        *("--cacert", workload["ca"], "--connect-to", f"{host}:{port}:{workload['address']}:{port}"),
-        *("-t", f"{workload['timeout_ns'] // 1_000_000}ms", "-H", "user-agent: h123"),
+        *(str(program), "--no-tui", "--output-format", "json", "--db-url", str(scratch / "requests.db")),
+        *("-n", str(workload.users * workload.per_user)),
+        *("-c", str(workload.seats), "-p", str(workload.users // workload.seats)),
+        *("--http-version", VERSIONS[workload.protocol], "-m", workload.method, "--disable-compression"),
+        *("--cacert", workload.ca, "--connect-to", f"{host}:{port}:{workload.address}:{port}"),
+        *("-t", f"{workload.timeout_ns // 1_000_000}ms", "-H", "user-agent: h123"),
     ]
-    if workload["method"] == "POST":
+    if workload.method == "POST":
         body = scratch / "body"
-        body.write_bytes(os.urandom(workload["upload_bytes"]))
+        body.write_bytes(os.urandom(workload.upload_bytes))
         words += ["-D", str(body), "-T", "application/octet-stream"]
-    return [*words, f"https://{host}:{port}{workload['path']}"]
+    return [*words, f"https://{host}:{port}{workload.path}"]
 
 
-def succeeded(path: Path, workload: dict[str, Any], begun: int) -> Iterator[Row]:
-    """The rows of oha's CSV, which are in the order in which they began."""
-    with path.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            start = begun + round(float(row["request-start"]) * 1e9)
-            status = int(row["status"])
-            yield {
-                "start_ns": start,
-                "end_ns": start + round(float(row["request-duration"]) * 1e9),
-                "status": status,
-                "bytes_up": workload["upload_bytes"],
-                "bytes_down": int(row["bytes"]),
-                "protocol": workload["protocol"],  # oha speaks no other than it is told
-                "reused": int(float(row["DNS+dialup"]) == 0),
-                "error": "" if 200 <= status <= 299 else f"other: status {status}",
-            }
+def answered(database: Path, workload: Workload, begun: int) -> Iterator[Sample]:
+    """The requests that oha stored, in the order in which they began."""
+    stored = sqlite3.connect(database).execute("SELECT start, end, status, len_bytes FROM oha ORDER BY start")
+    for start, end, status, size in stored:
+        yield Sample(
+            phase="",
+            user=0,
+            start_ns=begun + round(start * 1e9),
+            end_ns=begun + round(end * 1e9),
+            status=status,
+            bytes_up=workload.upload_bytes,
+            bytes_down=size,
+            protocol=workload.protocol,  # oha speaks no other than it is told
+            error="" if 200 <= status <= 299 else f"other: status {status}",
+        )
 
 
-def deal(rows: list[Row], workload: dict[str, Any]) -> None:
-    """Gives each request to a user who is free, and a phase."""
-    free_at = [0] * workload["users"]
-    for n, row in enumerate(rows):
-        user = min(range(len(free_at)), key=free_at.__getitem__)
-        free_at[user] = row["end_ns"]
-        row["user"] = user
-        row["phase"] = "warmup" if n < workload["users"] * workload["warmup"] else "warm"
+def failed(counts: dict[str, int], begun: int, ended: int) -> Iterator[Sample]:
+    """A row for every request that oha counts under an error."""
+    for message, count in counts.items():
+        words = (word for part, word in FAILURES.items() if part in message)
+        error = next(words, f"other: {message}")
+        for _ in range(count):
+            yield Sample(phase="", user=0, start_ns=begun, end_ns=ended, error=error)
 
 
-def measure(program: Path, workload: dict[str, Any]) -> list[Row]:
-    requests = workload["users"] * (workload["warmup"] + workload["requests"])
+def deal(samples: list[Sample], workload: Workload) -> None:
+    """Gives each request a phase, and a user who was free and has not had his share of it."""
+    for n, sample in enumerate(samples):
+        sample.phase = "warmup" if n < workload.users * workload.warmup else "warm"
+    free_at = [0] * workload.users
+    for phase, group in groupby(samples, lambda sample: sample.phase):
+        left = [workload.warmup if phase == "warmup" else workload.requests] * workload.users
+        for sample in group:
+            sample.user = min((user for user in range(workload.users) if left[user]), key=free_at.__getitem__)
+            left[sample.user] -= 1
+            free_at[sample.user] = sample.end_ns
+
+
+def measure(program: Path, workload: Workload) -> list[Sample]:
     with tempfile.TemporaryDirectory(prefix="h123-oha-") as folder:
         scratch = Path(folder)
-        words = command(program, workload, requests, scratch)
+        words = command(program, workload, scratch)
         begun = time.monotonic_ns()
-        status = subprocess.run(words, check=False).returncode
+        done = subprocess.run(words, check=False, stdout=subprocess.PIPE, text=True)
         ended = time.monotonic_ns()
-        if status != 0:
-            raise Refusal(FAILED, f"oha ended with status {status}")
-        rows = list(succeeded(scratch / "oha.csv", workload, begun))
-    lost = {"start_ns": begun, "end_ns": ended, "status": 0, "bytes_up": 0, "bytes_down": 0}
-    rows += [{**lost, "error": "other: oha counts it as failed"} for _ in range(requests - len(rows))]
-    deal(rows, workload)
-    return rows
+        if done.returncode != 0:
+            raise Refusal(FAILED, f"oha ended with status {done.returncode}")
+        samples = list(answered(scratch / "requests.db", workload, begun))
+    samples += failed(json.loads(done.stdout)["errorDistribution"], begun, ended)
+    asked = workload.users * workload.per_user
+    if len(samples) != asked:
+        raise Refusal(FAILED, f"oha tells of {len(samples)} requests, not {asked}")
+    deal(samples, workload)
+    return samples
 
 
 def main() -> int:
@@ -126,18 +116,17 @@ def main() -> int:
         options.add_argument(name, required=True)
     arguments = options.parse_args()
     try:
-        rows = measure(Path(__file__).parent / "bin" / "oha", read_workload(arguments.workload))
+        workload = read_workload(arguments.workload)
+        check_supported(workload)
+        samples = measure(Path(__file__).parent / "bin" / "oha", workload)
     except Refusal as refusal:
         print(f"h123-oha: {refusal}", file=sys.stderr)
         return refusal.status
-    with Path(arguments.samples).open("w", newline="", encoding="utf-8") as file:
-        samples = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
-        samples.writeheader()
-        samples.writerows(rows)
+    write_samples(arguments.samples, samples)
     notes = ["times count from oha's start as a process, so all are earlier than they were by what that took"]
     facts = {"h123": "client/1", "tls": [], "congestion": None, "notes": notes}
     Path(arguments.facts).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
-    return DONE
+    return 0
 
 
 if __name__ == "__main__":

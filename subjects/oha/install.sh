@@ -3,4 +3,4 @@
 set -eu
 CARGO_TARGET_DIR="$1/target" cargo install oha --version 1.16.0 --locked --features http3 --root "$1" --no-track
 rm -r "$1/target"
-cp drive.py "$1/"
+cp drive.py ../python/contract.py ../python/samples.py ../python/workload.py "$1/"

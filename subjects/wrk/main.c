@@ -8,14 +8,17 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/time.h>
 
 #include "child.h"
 #include "clock.h"
 #include "files.h"
 #include "journal.h"
 #include "options.h"
+#include "refusal.h"
 #include "workload.h"
+
+enum { AGAIN_US = 20000, MOST_TIMES = 50 };
 
 static void check_supported(const struct workload *work)
 {
@@ -25,8 +28,8 @@ static void check_supported(const struct workload *work)
     if (work->post || work->cold || work->rate > 0) {
         fail(UNSUPPORTED, "wrk has neither uploads nor cold requests nor a rate of requests");
     }
-    if (work->connections != work->users) {
-        fail(UNSUPPORTED, "wrk has one connection a user, not %d for %d", work->connections, work->users);
+    if (work->numbered) {
+        fail(UNSUPPORTED, "wrk has one connection a user, not any number");
     }
 }
 
@@ -61,9 +64,40 @@ static struct child start(const struct workload *work, const char *prefix)
     return child_start(arguments);
 }
 
+static struct child wrk;
+static int64_t allowed_until;
+
+/* wrk may not listen to signals yet: this is repeated until it ends, and while it waits for its first connection it never
+ * listens. */
+static void end_wrk(int signal)
+{
+    static int times;
+    (void)signal;
+    kill(wrk.pid, ++times > MOST_TIMES ? SIGKILL : SIGINT);
+}
+
+static void end_after(int64_t nanoseconds)
+{
+    struct itimerval timer = {.it_interval = {.tv_usec = AGAIN_US},
+                              .it_value = {nanoseconds / 1000000000, nanoseconds % 1000000000 / 1000}};
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
 static int64_t moment(int64_t seconds, int64_t nanoseconds) { return seconds * INT64_C(1000000000) + nanoseconds; }
 
-/* A row that the script printed; `turn` counts the user's. */
+/* What became of a request. */
+static void judge(struct sample *row, const struct workload *work, bool answered)
+{
+    if (!answered) {
+        snprintf(row->error, sizeof row->error, now() >= allowed_until ? "timeout" : "reset");
+    } else if (row->end - row->start > work->timeout_ns) {
+        snprintf(row->error, sizeof row->error, "timeout");
+    } else if (row->status < 200 || row->status > 299) {
+        snprintf(row->error, sizeof row->error, "other: status %ld", row->status);
+    }
+}
+
+/* A row that the script printed; `turns` counts each user's. */
 static void keep(const struct workload *work, const char *text, int *turns)
 {
     struct sample row = {.protocol = "h1"};
@@ -72,68 +106,64 @@ static void keep(const struct workload *work, const char *text, int *turns)
                &to_ns, &row.status, &row.down) != 7 || row.user < 0 || row.user >= work->users) {
         fail(FAILED, "wrk printed %s", text);
     }
+    bool answered = to >= 0;
     row.connection = row.user;
     row.reused = turns[row.user] > 0;
     row.phase = turns[row.user]++ < work->warmup ? "warmup" : "warm";
     row.start = moment(from, from_ns);
-    row.end = to ? moment(to, to_ns) : now();
-    if (!to) {
-        snprintf(row.error, sizeof row.error, "reset");
-    } else if (row.end - row.start > work->timeout_ns) {
-        snprintf(row.error, sizeof row.error, "timeout");
-    } else if (row.status < 200 || row.status > 299) {
-        snprintf(row.error, sizeof row.error, "other: status %ld", row.status);
-    }
+    row.end = answered ? moment(to, to_ns) : now();
+    row.status = answered ? row.status : 0;
+    row.down = answered ? row.down : 0;
+    judge(&row, work, answered);
     journal_add(&row);
 }
 
-static pid_t wrk;
-
-static void end_wrk(int signal)
-{
-    (void)signal;
-    kill(wrk, SIGTERM);
-}
-
-/* Reads what the threads print until all are done, or wrk has ended; returns how many are done. */
-static int collect(FILE *output, const struct workload *work, int *turns)
+/* Reads what the threads print when they are done, and then all rows. */
+static void collect(const struct workload *work, int *turns)
 {
     char *text = NULL;
     size_t room = 0;
-    int done = 0;
-    while (done < work->users && getline(&text, &room, output) > 0) {
+    for (int done = 0; getline(&text, &room, wrk.output) > 0;) {
         if (strncmp(text, "row ", 4) == 0) {
             keep(work, text, turns);
+        } else if (strcmp(text, "done\n") == 0 && ++done == work->users) {
+            end_after(1000);
         }
-        done += strcmp(text, "done\n") == 0;
     }
     free(text);
-    return done;
+}
+
+/* Requests that wrk did not even begin, for want of a connection. */
+static void add_missing(const struct workload *work, int *turns, int64_t begun)
+{
+    const char *error = now() >= allowed_until ? "timeout" : NULL;
+    for (int user = 0; user < work->users; user++) {
+        while (turns[user] < per_user(work)) {
+            struct sample row = {.phase = turns[user]++ < work->warmup ? "warmup" : "warm", .user = user, .start = begun,
+                                 .end = now(), .protocol = "", .connection = -1, .reused = -1};
+            error = error ? error : server_refuses(work) ? "refused" : "other: wrk made no connection";
+            snprintf(row.error, sizeof row.error, "%s", error);
+            journal_add(&row);
+        }
+    }
 }
 
 static void measure(const struct workload *work, const char *prefix)
 {
     int *turns = calloc((size_t)work->users, sizeof *turns);
-    int64_t begun = now(), longest = work->timeout_ns / 1000000000 * (per_user(work) + 1);
-    struct child child = start(work, prefix);
-    wrk = child.pid;
-    signal(SIGALRM, end_wrk);
-    alarm(longest < UINT32_MAX ? (unsigned)longest + 1 : UINT32_MAX);
-    int done = collect(child.output, work, turns);
-    alarm(0);
-    end_wrk(0);
-    int status = child_end(child);
-    if (done < work->users && status < 128) {
+    int64_t begun = now(), longest = work->timeout_ns * per_user(work);
+    allowed_until = begun + longest;
+    wrk = start(work, prefix);
+    struct sigaction restart = {.sa_handler = end_wrk, .sa_flags = SA_RESTART};
+    sigaction(SIGALRM, &restart, NULL);
+    end_after(longest);
+    collect(work, turns);
+    end_after(0);
+    int status = child_end(wrk);
+    if (status > 1 && now() < allowed_until) { /* 1: no connection */
         fail(FAILED, "wrk ended with status %d", status);
     }
-    for (int user = 0; user < work->users; user++) {
-        while (turns[user] < per_user(work)) {
-            struct sample row = {.phase = turns[user]++ < work->warmup ? "warmup" : "warm", .user = user, .start = begun,
-                                 .end = now(), .protocol = "", .connection = -1, .reused = -1,
-                                 .error = "other: wrk did not end it"};
-            journal_add(&row);
-        }
-    }
+    add_missing(work, turns, begun);
 }
 
 int main(int count, char **words)

@@ -1,34 +1,51 @@
--- What each of wrk's threads does: it is a user with one connection, makes the requests asked for, and then prints a row for
--- each. A request's beginning is taken just before wrk writes it, its end when wrk has read the answer.
+-- What each of wrk's threads does: it is a user with one connection and makes the requests asked for. When wrk ends, a row
+-- for each is printed. A request's beginning is taken just before wrk writes it, its end when wrk has read the answer.
 local ffi = require "ffi"
 ffi.cdef [[
 typedef struct { long seconds, nanoseconds; } moment;
 int clock_gettime(int clock, moment *at);
 ]]
 local MONOTONIC = 1
-
-local function now()
-   local at = ffi.new "moment"
-   ffi.C.clock_gettime(MONOTONIC, at)
-   return at
-end
+local at = ffi.new "moment"
 
 -- Connections go where the workload says, whatever the name resolves to.
 function wrk.resolve()
-   wrk.addrs = wrk.lookup(os.getenv "H123_ADDRESS", os.getenv "H123_PORT")
+   wrk.addrs = {}
+   local address = wrk.lookup(os.getenv "H123_ADDRESS", os.getenv "H123_PORT")[1]
+   if wrk.connect(address) then
+      wrk.addrs[1] = address
+   end
 end
 
-local threads = 0
+-- In wrk's main state.
+local threads = {}
 
--- In wrk's main state, of each thread.
 function setup(thread)
-   thread:set("user", threads)
-   threads = threads + 1
+   thread:set("user", #threads)
+   threads[#threads + 1] = thread
 end
 
--- From here on in each thread's own state.
+local columns = {"begun", "begun_ns", "ended", "ended_ns", "status", "length"}
+
+function done()
+   for user, thread in ipairs(threads) do
+      local values = {}
+      for i, name in ipairs(columns) do
+         values[i] = thread:get(name)
+      end
+      for request = 1, #values[1] do
+         local row = {"row", user - 1}
+         for _, value in ipairs(values) do
+            row[#row + 1] = string.format("%d", value[request] or -1)
+         end
+         print(table.concat(row, " "))
+      end
+   end
+end
+
+-- In each thread's own state: of each request, seconds and nanoseconds, which one number could not hold.
+begun, begun_ns, ended, ended_ns, status, length = {}, {}, {}, {}, {}, {}
 local wanted, made = tonumber(os.getenv "H123_REQUESTS"), 0
-local begun, ended, statuses, lengths = {}, {}, {}, {}
 local text, tried
 
 function init()
@@ -37,30 +54,30 @@ function init()
    tried = user > 0 -- wrk asks the first thread once for a request that it does not send
 end
 
+local function finish()
+   io.write "done\n"
+   io.flush()
+   wrk.thread:stop()
+end
+
 -- If an answer never comes, wrk makes the next request on a new connection.
 function request()
-   if tried then
+   if tried and made == wanted then
+      finish()
+   elseif tried then
       made = made + 1
-      begun[made] = now()
+      ffi.C.clock_gettime(MONOTONIC, at)
+      begun[made], begun_ns[made] = tonumber(at.seconds), tonumber(at.nanoseconds)
    end
    tried = true
    return text
 end
 
-local function row(i)
-   local from, to = begun[i], ended[i]
-   return string.format("row %d %d %d %d %d %d %d", user, tonumber(from.seconds), tonumber(from.nanoseconds),
-      to and tonumber(to.seconds) or 0, to and tonumber(to.nanoseconds) or 0, statuses[i] or 0, lengths[i] or 0)
-end
-
-function response(status, _, body)
-   ended[made], statuses[made], lengths[made] = now(), status, #body
+function response(code, _, body)
+   ffi.C.clock_gettime(MONOTONIC, at)
+   ended[made], ended_ns[made] = tonumber(at.seconds), tonumber(at.nanoseconds)
+   status[made], length[made] = code, #body
    if made == wanted then
-      for i = 1, made do
-         io.write(row(i), "\n")
-      end
-      io.write("done\n")
-      io.flush()
-      wrk.thread:stop()
+      finish()
    end
 end

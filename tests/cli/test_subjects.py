@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
 from catalogue.small import MANIFEST, small, write_small
 from cli.conftest import Tool
 from h123.catalogue import read_subject
+from h123.cli import app
+from h123.errors import UserError
 from h123.subject_listing import print_subject, print_subjects
 from h123.verification.record import Result, keep_results
 
@@ -43,18 +46,18 @@ def test_a_subject_is_verified_until_its_files_change(tmp_path: Path, monkeypatc
     monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("H123_SUBJECTS", str(tmp_path / "subjects"))
     subject = small(tmp_path / "subjects")
-    assert _listed().splitlines()[1].split() == ["small", "-", "1", "h1", "h2", "h3", "h1", "h2", "wall", "-", "-"]
+    assert _listed().splitlines()[1].split()[-2:] == ["-", "-"]
     record = keep_results(subject, "server", [WELL])
     assert _listed().splitlines()[1].split()[-1] == record.time[:10]
     keep_results(subject, "client", [ILL])
-    assert _listed().splitlines()[1].split()[-3:] == [f"{record.time[:10]},", "1", "failed"]
+    assert _listed().splitlines()[1].split()[-2:] == ["1", "failed"]
     console = Console(width=100, file=io.StringIO())
     print_subject(subject, console)
     words = " ".join(_shown(console).split())
     assert "verified" in words
     assert "1 passed, 1 failed client h1 404: failed: status 200" in words
     write_small(tmp_path / "subjects", MANIFEST.replace("A shell", "Another shell"))
-    assert _listed().splitlines()[1].endswith("changed since")
+    assert _listed().splitlines()[1].split()[-1] == "changed"
     console = Console(width=100, file=io.StringIO())
     print_subject(read_subject(tmp_path / "subjects/small"), console)
     assert "its files have changed since" in _shown(console)
@@ -74,10 +77,11 @@ def test_a_subject_is_verified_until_its_files_change(tmp_path: Path, monkeypatc
         (["matrix", "--protocols", "h1,h4"], 2, "there is no protocol 'h4'"),
     ],
 )
-def test_mistakes_are_said_at_once(h123: Tool, arguments: list[str], status: int, said: str) -> None:
-    done = h123(*arguments)
-    assert done.returncode == status
-    assert said in done.stderr
+def test_mistakes_are_said_at_once(arguments: list[str], status: int, said: str) -> None:
+    failed = CliRunner().invoke(app, arguments).exception
+    assert isinstance(failed, UserError)
+    assert failed.status == status
+    assert said in f"{failed.message} {failed.remedy}"
 
 
 def test_installed_and_removed(h123: Tool, monkeypatch: pytest.MonkeyPatch) -> None:

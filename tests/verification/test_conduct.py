@@ -210,6 +210,9 @@ def test_what_is_not_declared_is_asked_only_to_be_refused(go: Subject) -> None:
         "refuses an open loop",
         "refuses cold requests",
     }
+    elsewhere = go.model_copy(update={"client": client.model_copy(update={"verified_with": "caddy"})})
+    assert {asked.parameters.server for asked in found} == {"go"}
+    assert {asked.parameters.server for asked in assignments(elsewhere)} == {"caddy"}
     for asked in found:
         if asked.expected != "unsupported":
             p = asked.parameters

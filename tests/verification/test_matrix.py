@@ -14,6 +14,16 @@ from h123.errors import UserError
 from h123.verification.matrix import Cell, MatrixFolder, Pairing, Result, failures, known_cells, pairings, run_matrix
 
 
+CLIENT = """\
+[client]
+command = ["{prefix}/serve", "{workload}", "{samples}", "{facts}"]
+protocols = PROTOCOLS
+methods = ["GET"]
+cold = false
+
+"""
+
+
 class Watch:
     """A display that remembers."""
 
@@ -55,11 +65,10 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def _subjects(folder: Path) -> dict[str, Subject]:
     """Servers of h1, h2 and h3 and clients of h1 and h2, or of h2 alone; both without POST."""
     found = {}
+    head, tail = MANIFEST[: MANIFEST.index("[client]")], MANIFEST[MANIFEST.index("[features]") :]
     for name, protocols in (("small", '["h1", "h2"]'), ("tiny", '["h2"]')):
-        manifest = MANIFEST.replace('"small"', f'"{name}"').replace(
-            'protocols = ["h1", "h2"]', f"protocols = {protocols}"
-        )
-        manifest = manifest.replace('methods = ["GET", "POST"]', 'methods = ["GET"]\ncold = false')
+        client = CLIENT.replace("PROTOCOLS", protocols)
+        manifest = f"{head}{client}{tail}".replace('"small"', f'"{name}"')
         found[name] = read_subject(write_small(folder, manifest, name=name))
     return found
 

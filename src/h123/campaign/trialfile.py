@@ -32,6 +32,8 @@ READY_TIMEOUT_NS = 10_000_000_000
 SEEDING_TIMEOUT_NS = 300_000_000_000
 """For a server that first puts an object into its backend, perhaps over a slow link."""
 STOP_TIMEOUT_NS = 3_000_000_000
+ROLE_ENVIRONMENT = {"TMPDIR": "/tmp"}
+"""What a role makes there goes with the lab, wherever the person's own temporary files are."""
 QLOG_FOLDER = "qlog"
 """In the trial's folder."""
 
@@ -174,7 +176,7 @@ def _service(
         "host": host,
         "kind": "service",
         "command": command,
-        "env": {},
+        "env": ROLE_ENVIRONMENT,
         "ready": {"tcp": list(tcp), "udp": list(udp), "line": None, "timeout_ns": timeout_ns},
         "stop_timeout_ns": STOP_TIMEOUT_NS,
     }
@@ -189,7 +191,7 @@ def _client(p: Parameters, subject: Subject) -> dict[str, Any]:
         "host": "client",
         "kind": "main",
         "command": command,
-        "env": {},
+        "env": ROLE_ENVIRONMENT,
         "timeout_ns": p.trial_timeout,
     }
 

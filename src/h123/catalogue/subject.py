@@ -103,6 +103,8 @@ class Client(Strict):
         default=["shared", "per-user", "number"]
     )
     """Ways in which it can spread users over connections."""
+    verified_with: Name = "go"
+    """The server that it is verified against, where the embedded one will not do."""
 
 
 class Features(Strict):

@@ -12,11 +12,9 @@ from h123.study.network import Blackout, Bottleneck, Direction
 Expected = Literal["answers", "not found", "refused", "timeout", "unsupported"]
 PROTOCOLS = ("h1", "h2", "h3")
 METHODS = ("GET", "POST")
+SIZES = BYTE, KILOBYTE, MEGABYTE = (1, 1000, 1_000_000)
 CONNECTIONS: dict[str, str | int] = {"shared": "shared", "per-user": "per-user", "number": 2}
 """A way of spreading users over connections, and what a workload says for it."""
-SERVER = "go"
-"""Behind all assignments: the embedded server, which itself is verified by the embedded client."""
-
 _MS = 10**6
 
 
@@ -75,25 +73,25 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
 
     for method in client.methods:
         for way in client.connections:
-            several = asked(method=method, size=1000, users=4, requests=3, warmup=1, connections=CONNECTIONS[way])
+            several = asked(method=method, size=KILOBYTE, users=4, requests=3, warmup=1, connections=CONNECTIONS[way])
             yield Assignment(f"{method} 1 kB, 4 users, connections {way}", several)
-        for size, name in ((1, "1 B"), (1_000_000, "1 MB")):
+        for size, name in ((BYTE, "1 B"), (MEGABYTE, "1 MB")):
             yield Assignment(f"{method} {name}", asked(method=method, size=size, requests=2, cold=False))
     method = client.methods[0]
     if "virtual" in subject.features.clocks:
-        yield Assignment(f"{method} 1 MB", asked(method=method, size=1_000_000, requests=2, clock="virtual"))
+        yield Assignment(f"{method} 1 MB", asked(method=method, size=MEGABYTE, requests=2, clock="virtual"))
     if "GET" in client.methods:
-        far = asked(size=1_000_000, requests=2)
+        far = asked(size=MEGABYTE, requests=2)
         yield Assignment("times over a link of 100 ms and 10 Mbit/s", far, FAR)
     if client.open_loop:
-        opened = asked(method=method, size=1000, users=4, requests=10, rate=50.0, cold=False)
+        opened = asked(method=method, size=KILOBYTE, users=4, requests=10, rate=50.0, cold=False)
         yield Assignment("open loop, 50 requests a second", opened, DISTANT)
-    failing = asked(method=method, size=1000, users=2, requests=2, cold=False, timeout="2s")
+    failing = asked(method=method, size=KILOBYTE, users=2, requests=2, cold=False, timeout="2s")
     yield Assignment("a path that is not there", failing, expected="not found", path="/nothing-here")
     yield Assignment("a server that is not there", failing, expected="refused", port=NOBODY_LISTENS)
-    silent = asked(method=method, size=1000, requests=1, cold=False, timeout="1s")
+    silent = asked(method=method, size=KILOBYTE, requests=1, cold=False, timeout="1s")
     yield Assignment("a link that is dead", silent, DEAD, expected="timeout")
-    endless = asked(method=method, size=1_000_000, requests=1, cold=False, timeout="2s")
+    endless = asked(method=method, size=MEGABYTE, requests=1, cold=False, timeout="2s")
     yield Assignment("a body that does not end in time", endless, SLOW, expected="timeout")
 
 
@@ -123,19 +121,13 @@ def _refusals(subject: Subject, client: Client) -> Iterator[Assignment]:
 def _parameters(subject: Subject, client: Client, **values: Any) -> Parameters:
     """A workload of one user that the client can do, except for `values`."""
     usual: dict[str, Any] = {
-        "server": SERVER,
+        "server": client.verified_with,
         "client": subject.name,
         "network": PLAIN.name,
-        "congestion": _congestion(subject, values["protocol"]),
+        "congestion": "own",
         "method": client.methods[0],
         "cold": client.cold,
         "connections": CONNECTIONS[client.connections[0]],
         "trial_timeout": "60s",
     }
     return Parameters.model_validate({**usual, **values})
-
-
-def _congestion(subject: Subject, protocol: str) -> str:
-    """The usual controller, unless the client has only others."""
-    offered = subject.features.congestion.get(protocol, "kernel")
-    return "cubic" if offered == "kernel" or "cubic" in offered else offered[0]

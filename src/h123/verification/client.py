@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 from h123.campaign.certificate import Certificate, campaign_certificate
 from h123.campaign.engine import Engine
 from h123.campaign.trialfile import SERVER_ADDRESS, write_trial_files
-from h123.catalogue import Subject, catalogue
+from h123.catalogue import Subject, catalogue, make_bodies
 from h123.results import ingest
 from h123.study import PlannedTrial
-from h123.verification.assignment import SERVER, Assignment, assignments
+from h123.verification.assignment import SIZES, Assignment, assignments
 from h123.verification.conduct import Row, Window, faults_of
 from h123.verification.record import Result, Verdict, failures_folder
 from h123.virtual import installed_kernel
@@ -42,12 +42,13 @@ class Carried:
 
 
 def verify_client(subject: Subject, engine: Engine) -> Iterator[Result]:
-    """What comes of one assignment after another. The subject and the embedded server are installed.
+    """What comes of one assignment after another. The subject, its server and the embedded ones are installed.
 
     Trials in which something is wrong are kept, with their logs, in the subject's folder of failures.
     """
     kept = failures_folder(subject, "client")
-    subjects = {subject.name: subject, SERVER: catalogue()[SERVER]}
+    subjects = {**catalogue(), subject.name: subject}
+    make_bodies(SIZES)
     told = set()
     with tempfile.TemporaryDirectory(prefix="h123-verify-") as scratch:
         certificate = campaign_certificate(Path(scratch).resolve(), [SERVER_ADDRESS])

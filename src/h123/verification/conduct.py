@@ -19,7 +19,8 @@ Row = dict[str, Any]
 Window = tuple[int, int]
 """The monotonic clock before and after the trial."""
 
-ALPN = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}
+ALPN = {"h1": ("http/1.1", ""), "h2": ("h2",), "h3": ("h3",)}
+"""As TLS names the protocols; HTTP/1.1 needs no name."""
 TIMES = ("start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns")
 SPAN_LIMITS = (0.4, 1.8)
 """What a Poisson process's first 40 arrivals may take, of their mean time: beyond three standard deviations, and less
@@ -199,8 +200,8 @@ def _facts(asked: Assignment, rows: Sequence[Row], facts: Any) -> Iterator[str]:
     for told in facts["tls"]:
         if told.get("version") not in ("1.2", "1.3"):
             yield f"client.json: TLS version {told.get('version')!r}, not 1.3 or 1.2"
-        if told.get("alpn") != ALPN[asked.parameters.protocol]:
-            yield f"client.json: ALPN {told.get('alpn')!r} instead of {ALPN[asked.parameters.protocol]!r}"
+        if told.get("alpn") not in (None, *ALPN[asked.parameters.protocol]):
+            yield f"client.json: ALPN {told.get('alpn')!r} instead of {ALPN[asked.parameters.protocol][0]!r}"
     used = {row["connection"] for row in rows}
     count = sum(told.get("connections") or 0 for told in facts["tls"])
     if facts["tls"] and None not in used and count < len(used):

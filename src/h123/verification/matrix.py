@@ -31,7 +31,6 @@ SIZE = 100_000
 USUAL_SECONDS = 2.0
 """That a pairing takes before anything is known."""
 _LOG_LINES = 40
-_CONTROLLERS = ("cubic", "reno", "bbr")
 
 Outcome = Literal["pass", "fail", "unsupported"]
 
@@ -224,7 +223,7 @@ def _parameters(pairing: Pairing, method: str, subjects: Mapping[str, Subject]) 
             "server": pairing.server,
             "client": pairing.client,
             "network": PLAIN.name,
-            "congestion": _congestion(pairing, subjects),
+            "congestion": "own",
             "method": method,
             "size": SIZE,
             "users": 3,
@@ -235,15 +234,6 @@ def _parameters(pairing: Pairing, method: str, subjects: Mapping[str, Subject]) 
             "trial_timeout": "60s",
         }
     )
-
-
-def _congestion(pairing: Pairing, subjects: Mapping[str, Subject]) -> str:
-    """One that both sides have, or else one of the server's: a client that can choose none is not asked."""
-    both = (subjects[pairing.server], subjects[pairing.client])
-    sides = [subject.features.congestion.get(pairing.protocol, "kernel") for subject in both]
-    choices = [set(_CONTROLLERS) if side == "kernel" else set(_CONTROLLERS) & set(side) for side in sides]
-    common = choices[0] & choices[1] or choices[0] or set(_CONTROLLERS)
-    return next(name for name in _CONTROLLERS if name in common)
 
 
 def _logs(place: Path) -> dict[str, str]:

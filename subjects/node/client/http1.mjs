@@ -38,7 +38,7 @@ class Http1 {
         this.#socket.destroy(); // what is left of the answer would meet the next request
         reject(error);
       });
-      asking.on("finish", () => (sample.sent = now()));
+      asking.on("finish", () => sample.written());
       asking.on("response", (response) => {
         sample.firstByte = now();
         sample.status = response.statusCode;

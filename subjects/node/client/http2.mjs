@@ -47,7 +47,7 @@ class Http2 {
       stream.on("end", resolve);
       stream.on("close", () => reject(Object.assign(new Error("closed early"), { code: "ECONNRESET" })));
       if (upload > 0) {
-        stream.on("finish", () => (sample.sent = now())); // of a request without a body Node does not tell
+        stream.on("finish", () => sample.written()); // of a request without a body Node does not tell
         send(stream, upload, (taken) => (sample.up += taken));
       }
     });

@@ -17,9 +17,10 @@ const sheet = Buffer.concat(Array(REPEATS).fill(block));
 /** Bytes of the largest piece of a body. */
 export const PIECE = sheet.length;
 
-/** A body of so many bytes, in pieces. */
-export function* pieces(bytes) {
-  for (let left = bytes; left > 0; left -= PIECE) {
-    yield left < PIECE ? sheet.subarray(0, left) : sheet;
+/** A body of so many bytes, in pieces of `size`, which divides PIECE. */
+export function* pieces(bytes, size = PIECE) {
+  for (let made = 0; made < bytes; made += size) {
+    const at = made % PIECE;
+    yield sheet.subarray(at, at + Math.min(size, bytes - made));
   }
 }

@@ -1,6 +1,8 @@
 // samples.csv: a row for every request.
 import { writeFileSync } from "node:fs";
 
+import { now } from "./clock.mjs";
+
 const COLUMNS = [
   "phase", "user", "start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns", "status",
   "bytes_up", "bytes_down", "protocol", "connection", "reused", "error",
@@ -22,6 +24,11 @@ export class Sample {
 
   constructor(phase, user, start) {
     Object.assign(this, { phase, user, start });
+  }
+
+  /** The request has been written. What is told of that after the answer's end is too late to be a time. */
+  written() {
+    if (this.end === null) this.sent = now();
   }
 
   row() {

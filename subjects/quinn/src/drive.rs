@@ -9,7 +9,7 @@ use h3::client::{RequestStream, SendRequest};
 use h3::error::StreamError;
 use h123_common::body::Body;
 use h123_common::client::{
-    self, Connection, Dialer, Exchange, Handshake, Problem, Request, Tls, Workload, now,
+    self, Connection, Dialer, Exchange, Problem, Request, Tls, Workload, now,
 };
 use h123_common::command::{Flags, Result};
 use h123_common::protocol::Protocol;
@@ -67,7 +67,7 @@ impl Quinn {
 impl Dialer for Quinn {
     type Connection = Http;
 
-    async fn dial(&self) -> std::result::Result<(Http, Handshake), Problem> {
+    async fn dial(&self) -> std::result::Result<(Http, Tls), Problem> {
         let endpoint = self.endpoint().map_err(Problem::other)?;
         let connecting = endpoint.connect_with(self.config.clone(), self.server, &self.host);
         self.endpoints
@@ -108,18 +108,16 @@ impl Dialer for Quinn {
 }
 
 /// quinn tells only ALPN; of all else there is one choice (`tls`).
-fn handshake(connection: &quinn::Connection) -> Handshake {
+fn handshake(connection: &quinn::Connection) -> Tls {
     let data = connection
         .handshake_data()
         .and_then(|data| data.downcast::<HandshakeData>().ok());
     let alpn = data.and_then(|data| data.protocol).unwrap_or_default();
-    Handshake {
-        tls: Tls {
-            version: "1.3".to_owned(),
-            cipher: "TLS_AES_128_GCM_SHA256".to_owned(),
-            key_exchange: "X25519".to_owned(),
-            alpn: String::from_utf8_lossy(&alpn).into_owned(),
-        },
+    Tls {
+        version: "1.3".to_owned(),
+        cipher: "TLS_AES_128_GCM_SHA256".to_owned(),
+        key_exchange: "X25519".to_owned(),
+        alpn: String::from_utf8_lossy(&alpn).into_owned(),
     }
 }
 

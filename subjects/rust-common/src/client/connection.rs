@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use super::facts::Handshake;
+use super::facts::Tls;
 use super::problem::Problem;
 use super::workload::Workload;
 
@@ -11,7 +11,7 @@ pub trait Dialer: Send + Sync + 'static {
     type Connection: Connection;
 
     /// Returns when the handshake is complete.
-    fn dial(&self) -> impl Future<Output = Result<(Self::Connection, Handshake), Problem>> + Send;
+    fn dial(&self) -> impl Future<Output = Result<(Self::Connection, Tls), Problem>> + Send;
 
     /// Lets the farewells of closed connections leave.
     fn finish(&self) -> impl Future<Output = ()> + Send;

@@ -3,10 +3,6 @@
 use serde::Serialize;
 
 /// What a handshake came to.
-pub struct Handshake {
-    pub tls: Tls,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Tls {
     pub version: String,
@@ -33,13 +29,13 @@ struct Counted {
 
 impl Facts {
     /// Like connections are counted together.
-    pub fn new(handshakes: &[Handshake], congestion: &str) -> Self {
+    pub fn new(handshakes: &[Tls], congestion: &str) -> Self {
         let mut tls: Vec<Counted> = Vec::new();
         for handshake in handshakes {
-            match tls.iter_mut().find(|counted| counted.tls == handshake.tls) {
+            match tls.iter_mut().find(|counted| counted.tls == *handshake) {
                 Some(counted) => counted.connections += 1,
                 None => tls.push(Counted {
-                    tls: handshake.tls.clone(),
+                    tls: handshake.clone(),
                     connections: 1,
                 }),
             }

@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 
 use super::clock::now;
 use super::connection::{Connection, Dialer, Request};
-use super::facts::{Facts, Handshake};
+use super::facts::{Facts, Tls};
 use super::problem::Problem;
 use super::sample::{HEADER, Phase, Sample};
 use super::schedule::schedule;
@@ -20,7 +20,7 @@ pub struct Load<D: Dialer> {
     request: Request,
     dialer: D,
     seats: Vec<Seat<D>>,
-    handshakes: Mutex<Vec<Handshake>>,
+    handshakes: Mutex<Vec<Tls>>,
     samples: Mutex<Vec<Sample>>,
 }
 

@@ -15,7 +15,7 @@ use std::io::Write;
 
 pub use clock::now;
 pub use connection::{Connection, Dialer, Exchange, Request};
-pub use facts::{Handshake, Tls};
+pub use facts::Tls;
 pub use problem::Problem;
 pub use workload::Workload;
 

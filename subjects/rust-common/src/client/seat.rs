@@ -8,7 +8,7 @@ use tokio::sync::Mutex;
 
 use super::clock::now;
 use super::connection::{Connection, Dialer};
-use super::facts::Handshake;
+use super::facts::Tls;
 use super::problem::Problem;
 use super::sample::Served;
 
@@ -46,7 +46,7 @@ impl<D: Dialer> Seat<D> {
     pub async fn take(
         &self,
         dialer: &D,
-        ledger: &Ledger<Vec<Handshake>>,
+        ledger: &Ledger<Vec<Tls>>,
     ) -> Result<Arc<Seated<D::Connection>>, Problem> {
         let mut current = self.current.lock().await;
         if let Some(seated) = current

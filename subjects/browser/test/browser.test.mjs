@@ -1,0 +1,121 @@
+// Run: node --test subjects/browser/test
+import assert from "node:assert/strict";
+import {EventEmitter} from "node:events";
+import {test} from "node:test";
+
+import {Exchanges} from "../../chromium/exchanges.mjs";
+import {exchange} from "../../firefox/exchanges.mjs";
+import {facts} from "../facts.mjs";
+import {har} from "../har.mjs";
+import {samplesCsv} from "../samples.mjs";
+import {coldTags, parseTag, seatCount, userTags} from "../workload.mjs";
+
+const WORKLOAD = {protocol: "h2", users: 3, requests: 2, warmup: 1, connections: "shared"};
+
+test("connections are as many as the contract says", () => {
+  assert.equal(seatCount(WORKLOAD), 1);
+  assert.equal(seatCount({...WORKLOAD, protocol: "h1"}), 3);
+  assert.equal(seatCount({...WORKLOAD, connections: "per-user"}), 3);
+  assert.equal(seatCount({...WORKLOAD, connections: 2}), 2);
+});
+
+test("users are dealt to the connections in turn, warm-up first", () => {
+  const two = {...WORKLOAD, connections: 2};
+  assert.deepEqual(userTags(two, 0).map((tags) => tags[0]), ["warmup-0-0", "warmup-2-0"]);
+  assert.deepEqual(userTags(two, 1), [["warmup-1-0", "warm-1-1", "warm-1-2"]]);
+});
+
+test("no two requests have one tag, even with more connections than users", () => {
+  const many = {...WORKLOAD, connections: 5};
+  const tags = [0, 1, 2, 3, 4].flatMap((seat) => [...coldTags(many, seat), ...userTags(many, seat)].flat());
+  assert.equal(new Set(tags).size, tags.length);
+  assert.deepEqual(parseTag(coldTags(many, 4)[0][0]), {phase: "cold", user: 1});
+});
+
+/** What DevTools tells of one request that opens a connection: 100 ms for the handshake, 1 ms to send, 50 ms to wait. */
+function devtoolsEvents(session, tag) {
+  session.emit("Network.requestWillBeSent", {
+    requestId: tag, timestamp: 5, wallTime: 1000, request: {url: "https://h123.test/bytes/9", urlFragment: `#${tag}`, method: "GET", headers: {}},
+  });
+  session.emit("Network.responseReceived", {
+    requestId: tag,
+    response: {
+      protocol: "h3", status: 200, statusText: "", headers: {"content-length": "9"}, mimeType: "x/y", connectionId: 77, connectionReused: false,
+      remoteIPAddress: "10.1.0.2", securityDetails: {protocol: "QUIC", keyExchange: "", keyExchangeGroup: "X25519", cipher: "AES_128_GCM"},
+      timing: {
+        requestTime: 5.002, dnsStart: -1, dnsEnd: -1, connectStart: 1, connectEnd: 101, sslStart: 1, sslEnd: 101,
+        sendStart: 101, sendEnd: 102, receiveHeadersStart: 152, receiveHeadersEnd: 153,
+      },
+    },
+  });
+  session.emit("Network.loadingFinished", {requestId: tag, timestamp: 5.2, encodedDataLength: 30});
+}
+
+function chromiumExchanges(tag = "cold-0-0") {
+  const session = new EventEmitter();
+  const exchanges = new Exchanges(session);
+  devtoolsEvents(session, tag);
+  return exchanges.all([{tag, status: 200, up: 0, down: 9, error: "", waitedMs: 0}]);
+}
+
+test("DevTools' events become a sample on the monotonic clock", () => {
+  const [header, row] = samplesCsv(chromiumExchanges()).trim().split("\n");
+  assert.ok(header.startsWith("phase,user,start_ns,connected_ns,"));
+  assert.equal(row, "cold,0,5000000000,5103000000,5104000000,5154000000,5200000000,200,0,9,h3,0,0,");
+});
+
+test("only a cold row says when its connection was there, and a turn waited for counts", () => {
+  const [exchanged] = chromiumExchanges("warm-2-0");
+  exchanged.outcome.waitedMs = 3;
+  assert.match(samplesCsv([exchanged]), /^warm,2,4997000000,,5104000000,/m);
+});
+
+test("an error with commas and line ends stays one field", () => {
+  const [exchanged] = chromiumExchanges();
+  exchanged.outcome.error = 'other: "a",\nb';
+  assert.match(samplesCsv([exchanged]), /,"other: ""a"", b"\n$/);
+});
+
+test("TLS is told once a connection", () => {
+  const exchanges = [...chromiumExchanges("warm-0-0"), ...chromiumExchanges("warm-0-1")];
+  assert.deepEqual(facts(exchanges, []).tls, [
+    {version: "1.3", cipher: "TLS_AES_128_GCM_SHA256", key_exchange: "X25519", alpn: "h3", connections: 1},
+  ]);
+});
+
+test("a page's archive is HAR 1.2, and an entry's timings add up to its time", () => {
+  const page = {number: 2, title: "t", startedAt: 0, onContentLoad: 1, onLoad: 2};
+  const {log} = har({browser: {name: "b", version: "1"}, page, exchanges: chromiumExchanges()});
+  assert.equal(log.version, "1.2");
+  const [entry] = log.entries;
+  assert.equal(entry.pageref, log.pages[0].id);
+  const {ssl, ...stages} = entry.timings;
+  assert.ok(ssl <= stages.connect); // HAR counts it in connect
+  const sum = Object.values(stages).reduce((total, stage) => total + Math.max(0, stage), 0);
+  assert.ok(Math.abs(sum - entry.time) < 1e-6, `${sum} of ${entry.time}`);
+});
+
+/** What watcher.js tells of a request that opens a connection, in microseconds since 1970. */
+const SEEN = {
+  tag: "cold-0-0", url: "https://h123.test/bytes/9", method: "GET", failure: null, status: 200, statusText: "OK", version: "http/1.1",
+  mimeType: "", localPort: 4711, address: "10.1.0.2", encoded: 9, tls: null, requestHeaders: [], responseHeaders: [],
+  times: {
+    asked: 1_000_000, lookupStart: 0, lookupEnd: 0, connectStart: 1_001_000, secureStart: 1_050_000, connectEnd: 1_100_000,
+    requestStart: 1_100_000, responseStart: 1_100_050, headersRead: 1_150_000, responseEnd: 1_200_000, ended: 1_201_000,
+  },
+};
+const OUTCOME = {tag: "cold-0-0", status: 200, up: 0, down: 9, error: "", waitedMs: 0};
+
+test("Firefox takes a handshake's bytes for an answer's over a new connection of HTTP/1.1 only", () => {
+  assert.equal(exchange(SEEN, OUTCOME, 0n).firstByte, 1_150_000_000);
+  assert.equal(exchange({...SEEN, version: "h2"}, OUTCOME, 0n).firstByte, 1_100_050_000);
+  const late = {...SEEN, times: {...SEEN.times, headersRead: 1_300_000}};
+  assert.equal(exchange(late, OUTCOME, 0n).firstByte, 1_200_000_000);
+});
+
+test("a request that nobody answered has neither connection nor first byte, and its kind of failure", () => {
+  const refused = {...SEEN, status: 0, failure: "NS_ERROR_CONNECTION_REFUSED", times: {...SEEN.times, responseStart: 0, responseEnd: 0}};
+  const found = exchange(refused, {...OUTCOME, error: "other: NetworkError"}, 0n);
+  assert.equal(found.outcome.error, "refused");
+  assert.deepEqual([found.connection, found.firstByte, found.end], [null, null, 1_201_000_000]);
+});

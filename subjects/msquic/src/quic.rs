@@ -1,0 +1,50 @@
+//! MsQuic's configuration.
+
+use std::path::Path;
+
+use h123_common::command::{Failure, Result};
+use h123_common::serving::Serving;
+use h123_common::windows;
+use msquic::{
+    AllowedCipherSuiteFlags, BufferRef, CertificateFile, Configuration, Credential,
+    CredentialConfig, Registration, ServerResumptionLevel, Settings, ffi,
+};
+
+/// For HTTP/3's control and QPACK streams, and any that a client greases with.
+const UNIDIRECTIONAL_STREAMS: u16 = 100;
+
+pub fn configuration(registration: &Registration, serving: &Serving) -> Result<Configuration> {
+    let settings = Settings::new()
+        .set_CongestionControlAlgorithm(controller(&serving.congestion)?)
+        .set_ServerResumptionLevel(ServerResumptionLevel::ResumeAndZerortt)
+        .set_IdleTimeoutMs(windows::IDLE.as_millis() as u64)
+        .set_PeerBidiStreamCount(windows::STREAMS as u16)
+        .set_PeerUnidiStreamCount(UNIDIRECTIONAL_STREAMS)
+        .set_ConnFlowControlWindow(windows::CONNECTION)
+        // MsQuic takes powers of two only.
+        .set_StreamRecvWindowDefault(windows::STREAM.next_power_of_two());
+    let configuration =
+        Configuration::open(registration, &[BufferRef::from("h3")], Some(&settings))?;
+    let pair = CertificateFile::new(text(&serving.key)?, text(&serving.certificate)?);
+    let credential = CredentialConfig::new()
+        .set_credential(Credential::CertificateFile(pair))
+        .set_allowed_cipher_suites(AllowedCipherSuiteFlags::AES_128_GCM_SHA256);
+    configuration.load_credential(&credential)?;
+    Ok(configuration)
+}
+
+fn controller(name: &str) -> Result<u16> {
+    let number = match name {
+        "cubic" => ffi::QUIC_CONGESTION_CONTROL_ALGORITHM_QUIC_CONGESTION_CONTROL_ALGORITHM_CUBIC,
+        "bbr" => ffi::QUIC_CONGESTION_CONTROL_ALGORITHM_QUIC_CONGESTION_CONTROL_ALGORITHM_BBR,
+        _ => return Err(Failure::unsupported(format!("congestion control {name}"))),
+    };
+    Ok(number as u16)
+}
+
+fn text(path: &Path) -> Result<String> {
+    let text = path
+        .to_str()
+        .ok_or_else(|| Failure::bad_input(format!("{path:?} is not UTF-8")))?;
+    Ok(text.to_owned())
+}
