@@ -21,7 +21,6 @@ RECEIVE_BUFFER = 7_500_000
 UNLIMITED = 1 << 30
 BBR = "envoy.reloadable_features.FLAGS_envoy_quiche_reloadable_flag_quic_default_to_bbr"
 """The switch of google/quiche between BBR (its version 1) and Cubic; the server can choose no other."""
-
 SHARED_TICKETS = "envoy.reloadable_features.quic_session_ticket_support"
 """Or each worker can resume only the QUIC sessions that it began itself."""
 TICKET_KEY_BYTES = 80
@@ -118,7 +117,7 @@ def tls(asked: Namespace) -> dict[str, Any]:
             "tls_certificates": [
                 {"certificate_chain": {"filename": asked.cert}, "private_key": {"filename": asked.key}}
             ],
-        }
+        },
     }
 
 
