@@ -1,5 +1,6 @@
 """Starts Envoy for one protocol, in front of an origin that speaks cleartext HTTP/1.1."""
 
+import base64
 import json
 import os
 import socket
@@ -20,6 +21,9 @@ RECEIVE_BUFFER = 7_500_000
 UNLIMITED = 1 << 30
 BBR = "envoy.reloadable_features.FLAGS_envoy_quiche_reloadable_flag_quic_default_to_bbr"
 """The switch of google/quiche between BBR (its version 1) and Cubic; the server can choose no other."""
+SHARED_TICKETS = "envoy.reloadable_features.quic_session_ticket_support"
+"""Or each worker can resume only the QUIC sessions that it began itself."""
+TICKET_KEY_BYTES = 80
 
 
 def main() -> None:
@@ -42,7 +46,7 @@ def main() -> None:
 
 
 def configuration(asked: Namespace) -> dict[str, Any]:
-    flags = {BBR: asked.congestion == "bbr"}
+    flags = {BBR: asked.congestion == "bbr", SHARED_TICKETS: True}
     return {
         "layered_runtime": {"layers": [{"name": "flags", "static_layer": flags}]},
         "static_resources": {
@@ -104,14 +108,16 @@ def flow_control() -> dict[str, int]:
 
 
 def tls(asked: Namespace) -> dict[str, Any]:
+    key = base64.b64encode(os.urandom(TICKET_KEY_BYTES)).decode()
     return {
+        "session_ticket_keys": {"keys": [{"inline_bytes": key}]},
         "common_tls_context": {
             "alpn_protocols": [ALPN[asked.protocol]],
             "tls_params": {"tls_minimum_protocol_version": "TLSv1_3", "tls_maximum_protocol_version": "TLSv1_3"},
             "tls_certificates": [
                 {"certificate_chain": {"filename": asked.cert}, "private_key": {"filename": asked.key}}
             ],
-        }
+        },
     }
 
 

@@ -22,7 +22,7 @@ class Sample:
     bytes_down: int = 0
     protocol: str = ""
     connection: int | None = None
-    reused: int = 0
+    reused: int | None = 0
     error: str = ""
 
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from h123.verification.controller import BODY_BYTES, BURSTS, RATE_BPS, ROUND_TRIP_NS, Arrival, behaviour, read_arrivals
+from h123.verification.controller import BODY_BYTES, LOSSES, RATE_BPS, ROUND_TRIP_NS, Arrival, behaviour, read_arrivals
 
 PACKET = 1250
-BURST_OF = {index: number for number, (first, count) in enumerate(BURSTS) for index in range(first, first + count)}
+LOSS_OF = {index: number for number, (first, count) in enumerate(LOSSES) for index in range(first, first + count)}
 
 
 def flights(window: Callable[[float, bool], float], limit: float = 1e9) -> list[Arrival]:
-    """Packets of a window each round trip, evenly spread; `window(last, lost)` is the next one. A burst counts once."""
+    """Packets of a window each round trip, evenly spread; `window(last, lost)` is the next one. A loss counts once."""
     seen, told = list[Arrival](), set[int]()
     index, size, at = 0, 10.0, 0
     while sum(arrival.bytes for arrival in seen) < BODY_BYTES:
@@ -21,11 +21,11 @@ def flights(window: Callable[[float, bool], float], limit: float = 1e9) -> list[
         seen += [
             Arrival(at + number * ROUND_TRIP_NS // count, PACKET)
             for number, packet in enumerate(sent)
-            if packet not in BURST_OF
+            if packet not in LOSS_OF
         ]
-        bursts = {BURST_OF[packet] for packet in sent if packet in BURST_OF}
-        size = window(size, not bursts <= told)
-        told |= bursts
+        losses = {LOSS_OF[packet] for packet in sent if packet in LOSS_OF}
+        size = window(size, not losses <= told)
+        told |= losses
         index, at = index + count, at + ROUND_TRIP_NS
     return seen
 
@@ -68,7 +68,7 @@ def test_what_was_seen_is_said() -> None:
     assert "of the window" in said
 
 
-def test_a_download_that_met_no_burst_tells_nothing() -> None:
+def test_a_download_that_met_no_loss_tells_nothing() -> None:
     slow = [Arrival(number * 10**9, PACKET) for number in range(100)]
     assert behaviour(slow).controller is None
 

@@ -41,7 +41,11 @@ def test_no_files_no_events(tmp_path: Path) -> None:
     assert packet_events(tmp_path) == 0
 
 
-@pytest.mark.parametrize("text", [SEQUENCE + "\x1e{half", "", "packet_sent"])
+def test_the_end_may_be_cut_off(tmp_path: Path) -> None:
+    assert events(tmp_path, SEQUENCE + '\x1e{"time": 4, "name": "tran') == 2
+
+
+@pytest.mark.parametrize("text", ["\x1e{half\n" + SEQUENCE, "", "packet_sent"])
 def test_what_is_not_json_is_not_qlog(tmp_path: Path, text: str) -> None:
     with pytest.raises(ValueError, match=r"a\.sqlog"):
-        events(tmp_path, text + "half")
+        events(tmp_path, text)

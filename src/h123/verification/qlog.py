@@ -23,16 +23,20 @@ def _packet_events(path: Path) -> int:
 
 
 def _records(text: str) -> Iterator[Any]:
-    """One JSON document, or a sequence of them, one a line."""
+    """One JSON document, or a sequence of them, one a line, of which the last may be cut off: by the server's end."""
     if RECORD_SEPARATOR not in text:
         try:
             yield json.loads(text)
             return
         except ValueError:
             pass
-    for line in text.replace(RECORD_SEPARATOR, "\n").splitlines():
-        if line.strip():
-            yield json.loads(line)
+    *lines, last = [line for line in text.replace(RECORD_SEPARATOR, "\n").splitlines() if line.strip()] or [""]
+    yield from (json.loads(line) for line in lines)
+    try:
+        yield json.loads(last)
+    except ValueError:
+        if not lines:
+            raise
 
 
 def _events(record: Any) -> Iterator[Any]:
