@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 
 from catalogue.small import MANIFEST, small, write_small
-from h123.catalogue import Subject, read_subject
+from h123.catalogue import Subject, catalogue, read_subject
 from h123.catalogue.tried import Tried, tried
 from h123.errors import UserError
+from h123.paths import project_root
 from h123.report.catalogue import catalogue_page
-from h123.verification.published import Published
+from h123.verification.published import Published, published
 from h123.verification.record import Record, Result, Verdict, fingerprint
 
 FEATURES = (
@@ -96,3 +97,8 @@ def test_what_was_tried_is_read_or_refused(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "tried.toml").write_text(entry.replace("why", "wyh"))
     with pytest.raises(UserError, match="did you mean why"):
         tried()
+
+
+def test_the_projects_page_is_what_its_files_generate() -> None:
+    page = (project_root() / "docs/catalogue.md").read_text()
+    assert page == catalogue_page(catalogue(), published(), tried()), "`h123 publish` writes it again"

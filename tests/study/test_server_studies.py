@@ -5,8 +5,8 @@ import pytest
 from h123.catalogue import Subject, catalogue
 from h123.study import find_study, load_study
 
-VARIANTS = {"go-rest"}
-"""Servers that are another one once more, for a study of their own."""
+VARIANTS = {"go-rest", "haproxy-sid", "nginx-sid"}
+"""Servers that are another one once more: for a study of their own, or of a Debian that changes."""
 
 
 def _servers(*protocols: str) -> set[str]:
