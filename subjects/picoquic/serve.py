@@ -16,8 +16,8 @@ from exchange import Exchange
 from tuning import CONNECTION_WINDOW, IDLE_S, SOCKET_BUFFER, STREAM_WINDOW, STREAMS
 
 CONTROLLERS = {"reno": "newreno", "bbr": "bbr"}
-"""Its own names. BBR is version 3: version 1 hardly recovers from a burst of losses. Its Cubic is left out: it passes over
-single losses, so that its behaviour does not show what it is."""
+"""Its own names. BBR is version 3: version 1 hardly recovers from a burst of losses. Its Cubic is left out, because it
+passes over single losses, so that its behaviour does not show what it is."""
 AHEAD = 256 * 1024
 """Bytes of an answer that wait in picoquic to be sent."""
 
