@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import tech.kwik.flupke.server.HttpRequestHandler;
 import tech.kwik.flupke.server.HttpServerRequest;
 import tech.kwik.flupke.server.HttpServerResponse;
@@ -14,9 +15,11 @@ import tech.kwik.flupke.server.HttpServerResponse;
 final class Answers implements HttpRequestHandler {
     private static final int OK = 200;
     private static final int NOT_FOUND = 404;
-    private static final byte[] BLOCK = Block.bytes();
     /** Half a block: Kwik's buffer takes it whole, so that a reminder comes between pieces, not into one. */
     private static final int PIECE = Block.SIZE / 2;
+    /** Two arrays, because Flupke 0.9.4 writes the wrong bytes from any place but the beginning of one. */
+    private static final byte[] FIRST_HALF = Arrays.copyOfRange(Block.bytes(), 0, PIECE);
+    private static final byte[] SECOND_HALF = Arrays.copyOfRange(Block.bytes(), PIECE, Block.SIZE);
 
     @Override
     public void handleRequest(HttpServerRequest request, HttpServerResponse response) throws IOException {
@@ -37,7 +40,8 @@ final class Answers implements HttpRequestHandler {
         OutputStream body = response.getOutputStream();
         try (Reminder reminder = new Reminder(body)) {
             for (long sent = 0; sent < count; sent += PIECE) {
-                body.write(BLOCK, (int) (sent % Block.SIZE), (int) Math.min(count - sent, PIECE));
+                byte[] half = sent % Block.SIZE == 0 ? FIRST_HALF : SECOND_HALF;
+                body.write(half, 0, (int) Math.min(count - sent, PIECE));
                 reminder.gotOn();
             }
         }
