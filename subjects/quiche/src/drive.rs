@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use h123_common::client::{self, Dialer, Problem, Tls, Workload};
 use h123_common::command::{Flags, Result};
+use h123_common::datagrams::Socket;
 use h123_common::udp;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use crate::pilot::{Handle, Pilot};
+use crate::handle::Handle;
+use crate::pilot::Pilot;
 use crate::{tls, transport};
-use h123_common::datagrams::Socket;
 
 /// For the farewells of connections.
 const FAREWELL: Duration = Duration::from_millis(50);

@@ -8,13 +8,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use h123_common::command::Result;
+use h123_common::datagrams::{Inbox, Socket};
 use quiche::{ConnectionId, Header, RecvInfo, Type};
 use tokio::sync::watch;
 
 use crate::outbox::Outbox;
 use crate::session::Session;
 use crate::transport;
-use h123_common::datagrams::{Inbox, Socket};
 
 /// HTTP/3's H3_NO_ERROR.
 const NO_ERROR: u64 = 0x100;

@@ -3,6 +3,7 @@
 
 mod drive;
 mod endpoint;
+mod handle;
 mod outbox;
 mod pilot;
 mod serve;

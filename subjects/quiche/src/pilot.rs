@@ -1,5 +1,4 @@
-//! The client's side of one connection: a task that reads and sends its datagrams, and the handle through which
-//! others make requests.
+//! The client's side of one connection: a task that reads and sends its datagrams and carries out orders.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -7,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes};
 use h123_common::body::Body;
-use h123_common::client::{self, Exchange, Problem, Request, Tls, now};
+use h123_common::client::{Problem, Tls, now};
+use h123_common::datagrams::{Inbox, Socket};
 use quiche::RecvInfo;
 use quiche::h3::{self, Header, NameValue};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::handle::{News, Order};
 use crate::outbox::Outbox;
-use h123_common::datagrams::{Inbox, Socket};
 
 /// HTTP/3's codes.
 const NO_ERROR: u64 = 0x100;
@@ -21,85 +21,6 @@ const INTERNAL_ERROR: u64 = 0x102;
 const REQUEST_CANCELLED: u64 = 0x10c;
 /// With nothing to wait for, look again after this time.
 const IDLE: Duration = Duration::from_secs(3600);
-
-/// What a pilot is asked to do.
-pub struct Order {
-    head: Vec<Header>,
-    body: Body,
-    news: mpsc::UnboundedSender<News>,
-}
-
-/// What happened to a request.
-enum News {
-    Taken(u64),
-    Sent {
-        at: u64,
-    },
-    Head {
-        at: u64,
-        status: u16,
-        length: Option<u64>,
-    },
-    Received(u64),
-    Ended(Result<(), Problem>),
-}
-
-pub struct Handle(mpsc::UnboundedSender<Order>);
-
-impl Handle {
-    pub fn new() -> (Self, mpsc::UnboundedReceiver<Order>) {
-        let (orders, received) = mpsc::unbounded_channel();
-        (Self(orders), received)
-    }
-}
-
-impl client::Connection for Handle {
-    fn is_usable(&self) -> bool {
-        !self.0.is_closed()
-    }
-
-    async fn perform(&self, request: &Request, exchange: &mut Exchange) -> Result<(), Problem> {
-        let (news, mut received) = mpsc::unbounded_channel();
-        let order = Order {
-            head: head(request),
-            body: Body::block(request.upload),
-            news,
-        };
-        self.0.send(order).map_err(|_| Problem::Reset)?;
-        while let Some(news) = received.recv().await {
-            match news {
-                News::Taken(bytes) => exchange.up += bytes,
-                News::Sent { at } => exchange.sent = at,
-                News::Head { at, status, length } => {
-                    exchange.first_byte = at;
-                    exchange.status = status;
-                    exchange.announced = length;
-                }
-                News::Received(bytes) => exchange.down += bytes,
-                News::Ended(outcome) => return outcome,
-            }
-        }
-        Err(Problem::Reset)
-    }
-
-    /// The pilot leaves when the last handle has gone; there is one.
-    fn close(&self) {}
-}
-
-fn head(request: &Request) -> Vec<Header> {
-    let field = |name: &str, value: &str| Header::new(name.as_bytes(), value.as_bytes());
-    let mut head = vec![
-        field(":method", &request.method),
-        field(":scheme", "https"),
-        field(":authority", &request.authority),
-        field(":path", &request.path),
-        field("user-agent", "h123"),
-    ];
-    if request.upload > 0 {
-        head.push(field("content-length", &request.upload.to_string()));
-    }
-    head
-}
 
 /// A request under way.
 struct Trip {

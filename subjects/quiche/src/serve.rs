@@ -3,6 +3,7 @@
 use std::thread::available_parallelism;
 
 use h123_common::command::{Flags, Result};
+use h123_common::datagrams::Socket;
 use h123_common::protocol::Protocol;
 use h123_common::serving::Serving;
 use h123_common::{stop, tcp, udp};
@@ -12,7 +13,6 @@ use tokio::task::JoinSet;
 use crate::endpoint::Endpoint;
 use crate::tls::{self, Boring};
 use crate::transport;
-use h123_common::datagrams::Socket;
 
 /// The length of the key that BoringSSL encrypts session tickets with.
 const TICKET_KEY: usize = 48;
