@@ -1,0 +1,39 @@
+//! s2n-quic's configuration.
+
+use h123_common::command::{Failure, Result};
+use h123_common::serving::Serving;
+use h123_common::{udp, windows};
+use s2n_quic::Server;
+use s2n_quic::provider::congestion_controller::{self, Bbr, Cubic};
+use s2n_quic::provider::io::tokio::Provider as Io;
+use s2n_quic::provider::limits::Limits;
+
+/// For HTTP/3's control and QPACK streams, and any that a client greases with.
+const UNIDIRECTIONAL_STREAMS: u64 = 100;
+
+pub fn server(serving: &Serving) -> Result<Server> {
+    match serving.congestion.as_str() {
+        "cubic" => with(Cubic::default(), serving),
+        "bbr" => with(Bbr::default(), serving),
+        name => Err(Failure::unsupported(format!("congestion control {name}"))),
+    }
+}
+
+fn with(controller: impl congestion_controller::Provider, serving: &Serving) -> Result<Server> {
+    let limits = Limits::new()
+        .with_data_window(windows::CONNECTION.into())?
+        .with_bidirectional_remote_data_window(windows::STREAM.into())?
+        .with_unidirectional_data_window(windows::STREAM.into())?
+        .with_max_send_buffer_size(windows::STREAM)?
+        .with_max_open_remote_bidirectional_streams(windows::STREAMS.into())?
+        .with_max_open_remote_unidirectional_streams(UNIDIRECTIONAL_STREAMS)?
+        .with_max_idle_timeout(windows::IDLE)?;
+    let socket = udp::bind(serving.address, false)?;
+    let server = Server::builder()
+        .with_tls((serving.certificate.as_path(), serving.key.as_path()))?
+        .with_io(Io::builder().with_rx_socket(socket)?.build()?)?
+        .with_limits(limits)?
+        .with_congestion_controller(controller)?
+        .start()?;
+    Ok(server)
+}
