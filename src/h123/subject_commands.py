@@ -138,7 +138,8 @@ def matrix(
     print_matrix(cells, out_console)
     out_console.print(f"Page: {page}", soft_wrap=True, highlight=False)
     if failed := list(failures(cells)):
-        raise UserError(f"{len(failed)} trials failed", remedy="the page says why and shows their logs", status=1)
+        count = "1 trial" if len(failed) == 1 else f"{len(failed)} trials"
+        raise UserError(f"{count} failed", remedy="the page says why and shows their logs", status=1)
 
 
 @app.command(name="publish")

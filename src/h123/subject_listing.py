@@ -28,9 +28,8 @@ def print_subjects(console: Console) -> None:
     kernel = installed_kernel()
     there = f"{kernel.source.package} {kernel.source.version}" if kernel else f"not installed (h123 install {NAME})"
     console.print(f"\n{NAME}, for --clock virtual: {there}", highlight=False)
-    console.print(
-        "size: of what is installed. `h123 list subjects NAME` tells all about one", style="dim", highlight=False
-    )
+    hint = "changed: verified, but its files have changed since. `h123 list subjects NAME` tells all about one"
+    console.print(hint, style="dim", highlight=False)
 
 
 def print_subject(subject: Subject, console: Console) -> None:

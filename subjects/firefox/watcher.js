@@ -1,7 +1,7 @@
 // Runs inside Firefox's own process, with its rights: keeps what the network tells of each request to `host`. Times are
 // microseconds since 1970, 0 for what has not been. Evaluated as a function; h123Seen() gives the list as JSON.
 (host) => {
-  const seen = [];
+  const seen = new Map(); // by channel: of a failed one the end is announced twice
   const headersAt = new Map();
   const now = () => Math.round((performance.timeOrigin + performance.now()) * 1000);
   const pairs = [];
@@ -76,11 +76,11 @@
       channel.QueryInterface(Ci.nsIIdentChannel);
       if (channel.URI.host !== host) return;
       if (topic === "http-on-examine-response") headersAt.set(channel.channelId, now());
-      else seen.push(describe(channel));
+      else if (!seen.has(channel.channelId)) seen.set(channel.channelId, describe(channel));
     },
   };
   Services.obs.addObserver(observer, "http-on-examine-response");
   Services.obs.addObserver(observer, "http-on-stop-request");
-  globalThis.h123Seen = () => JSON.stringify(seen);
+  globalThis.h123Seen = () => JSON.stringify([...seen.values()]);
   return "";
 }

@@ -3,6 +3,7 @@ import { connect } from "node:quic";
 
 import { pieces } from "./peer/block.mjs";
 import { now } from "./peer/clock.mjs";
+import { aborted } from "./peer/deadline.mjs";
 import { CONNECTION_WINDOW, STREAM_WINDOW } from "./peer/windows.mjs";
 
 const PIECE = 16 << 10; // as in the server
@@ -17,6 +18,7 @@ export function dialler(congestion) {
       alpn: "h3",
       cc: congestion,
       groups: "X25519:P-256",
+      endpoint: { address: "0.0.0.0:0" }, // the default is the loopback interface
       reuseEndpoint: false,
       handshakeTimeout: Math.ceil(timeout / 1e6),
       maxStreamWindow: STREAM_WINDOW,
@@ -27,12 +29,14 @@ export function dialler(congestion) {
         maxIdleTimeout: 120_000,
       },
     });
-    const giveUp = () => session.destroy();
-    signal.addEventListener("abort", giveUp, { once: true });
     session.onerror = () => {}; // the requests under way hear of it
-    const info = await session.opened;
-    signal.removeEventListener("abort", giveUp);
-    return new Http3(session, now(), info, congestion);
+    try {
+      const info = await Promise.race([session.opened, aborted(signal)]);
+      return new Http3(session, now(), info, congestion);
+    } catch (error) {
+      session.destroy();
+      throw error;
+    }
   };
 }
 
@@ -58,14 +62,14 @@ class Http3 {
     const headers = { ":method": method, ":scheme": "https", ":authority": host, ":path": path, "user-agent": "h123" };
     if (upload > 0) headers["content-length"] = String(upload);
     const stream = await this.#session.createBidirectionalStream({
-      headers,
-      body: upload > 0 ? counted(upload, sample) : undefined,
       onheaders: (answer) => {
         sample.firstByte = now();
         sample.status = Number(answer[":status"]);
       },
     });
     stream.onerror = () => {}; // reading it throws
+    stream.sendHeaders(headers, { terminal: upload === 0 });
+    if (upload > 0) stream.setBody(counted(upload, sample));
     const giveUp = () => stream.destroy(signal.reason);
     signal.addEventListener("abort", giveUp, { once: true });
     for await (const chunks of stream) for (const chunk of chunks) sample.down += chunk.length;

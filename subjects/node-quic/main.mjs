@@ -1,5 +1,5 @@
 // h123's node:quic: a server and a client for HTTP/3.
-import { Unsupported, run } from "./peer/command.mjs";
+import { run, Unsupported } from "./peer/command.mjs";
 import { drive } from "./peer/drive.mjs";
 import { dialler } from "./connect.mjs";
 import { serve } from "./serve.mjs";
@@ -10,7 +10,7 @@ function only3(protocol) {
 
 run({
   serve: {
-    options: ["address", "port", "protocol", "cert", "key", "congestion", "qlog"],
+    options: ["address", "port", "protocol", "cert", "key", "congestion"],
     start: (asked) => {
       only3(asked.protocol);
       return serve(asked);

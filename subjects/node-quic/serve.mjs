@@ -1,7 +1,6 @@
 // The server.
 import { createPrivateKey } from "node:crypto";
-import { appendFileSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { listen } from "node:quic";
 
 import { pieces } from "./peer/block.mjs";
@@ -12,9 +11,9 @@ import { CONNECTION_WINDOW, MAX_STREAMS, STREAM_WINDOW } from "./peer/windows.mj
 const PATIENCE = 120_000; // ms of silence
 const PIECE = 16 << 10; // Bun copies what is left of a piece whenever it sends some: 256 kB at once are ten times slower
 
-export async function serve({ address, port, cert, key, congestion, qlog }) {
+export async function serve({ address, port, cert, key, congestion }) {
   const identity = { keys: [createPrivateKey(readFileSync(key))], certs: [readFileSync(cert)] };
-  await listen((session) => greet(session, qlog), {
+  await listen(greet, {
     endpoint: { address: `${address}:${port}`, sessionCreationRate: 1e6, sessionCreationBurst: 1e6 },
     sni: { "*": identity },
     alpn: ["h3"],
@@ -29,19 +28,14 @@ export async function serve({ address, port, cert, key, congestion, qlog }) {
       initialMaxStreamsBidi: MAX_STREAMS,
       maxIdleTimeout: PATIENCE,
     },
-    qlog: qlog !== "",
     onheaders: answer,
   });
   await untilStopped();
 }
 
-function greet(session, qlog) {
+function greet(session) {
   session.onstream = () => {}; // `answer` has the stream, but without this Bun resets it
   session.onerror = () => {}; // a client that breaks off ends its own session only
-  if (qlog) {
-    const file = join(qlog, `${crypto.randomUUID()}.sqlog`);
-    session.onqlog = (text) => appendFileSync(file, text);
-  }
 }
 
 /** Answers a request; `this` is its stream. */

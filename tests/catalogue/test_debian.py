@@ -84,6 +84,8 @@ def _sign(home: Path, suite: Path, sums: str) -> None:
         f"Date: Sat, 01 Aug 2026 00:00:00 UTC\nSHA256:\n{sums}"
     )
     subprocess.run([*gpg, "--clearsign", "--output", str(suite / "InRelease"), str(release)], check=True)
+    # The agent that gpg started would outlive the test.
+    subprocess.run(["gpgconf", "--homedir", str(home / "gnupg"), "--kill", "gpg-agent"], check=True)
 
 
 def _fetch(machine: dict[str, str], folder: Path, *wanted: str) -> "subprocess.CompletedProcess[str]":

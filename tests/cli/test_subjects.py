@@ -143,6 +143,6 @@ while True:
     done = h123("matrix", "--servers", "small", "--clients", "go", "--protocols", "h2", "--out", "m")
     assert done.returncode == 1
     assert "small / go, HTTP/2 GET: " in done.stdout
-    assert "1 trials failed" in done.stderr
+    assert "1 trial failed" in done.stderr
     page = (h123.folder / "m/matrix.html").read_text()
     assert "not today" in page

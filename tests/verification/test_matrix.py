@@ -13,7 +13,6 @@ from h123.catalogue import Subject, read_subject
 from h123.errors import UserError
 from h123.verification.matrix import Cell, MatrixFolder, Pairing, Result, failures, known_cells, pairings, run_matrix
 
-
 CLIENT = """\
 [client]
 command = ["{prefix}/serve", "{workload}", "{samples}", "{facts}"]

@@ -201,8 +201,9 @@ def _installing(subjects: Mapping[str, Subject], known: Mapping[str, Published])
             }
         )
     machines = dict.fromkeys(_machine(told) for told in known.values())
-    where = [f"Times and verifications are from {'; '.join(machines)}."] if machines else []
-    return ["## Installing", "", *where, "", *_table(rows)] if where else ["## Installing", "", *_table(rows)]
+    words = "Times (of a build whose packages were perhaps at hand already) and verifications are from"
+    where = [f"{words} {'; '.join(machines)}."] if machines else []
+    return ["## Installing", "", *where, *([""] if where else []), *_table(rows)]
 
 
 def _machine(told: Published) -> str:

@@ -8,7 +8,9 @@ export async function within(allowed, start, work) {
   const left = Number(BigInt(allowed) - (now() - start)) / 1e6;
   const timer = setTimeout(() => controller.abort(new Timeout()), Math.max(left, 0));
   try {
-    return await work(controller.signal);
+    const done = await work(controller.signal);
+    controller.signal.throwIfAborted(); // what is broken off may look like an end
+    return done;
   } catch (error) {
     throw controller.signal.aborted ? controller.signal.reason : error; // what broke off did so because of it
   } finally {

@@ -53,6 +53,8 @@ test("a deadline counts from the start, and its error is a timeout", async () =>
   const waiting = (signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("broken off"))));
   await assert.rejects(within(2e9, begun - 1_900_000_000n, waiting), Timeout);
   assert.ok(now() - begun < 1_000_000_000n);
+  const ending = (signal) => new Promise((resolve) => signal.addEventListener("abort", resolve));
+  await assert.rejects(within(1_000_000, now(), ending), Timeout);
   assert.equal(await within(1e9, now(), async () => 7), 7);
 });
 

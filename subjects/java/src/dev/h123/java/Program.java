@@ -3,7 +3,7 @@ package dev.h123.java;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A server as a program: starts by its command line, stops on SIGTERM. */
+/** A subject as a program: what its command line asks for, and how it ends. */
 public final class Program {
     private static final List<String> COMMON = List.of("address", "port", "protocol", "cert", "key");
     private static final int DONE = 0;
@@ -19,14 +19,31 @@ public final class Program {
         AutoCloseable start(Options options) throws Exception;
     }
 
+    /** What a program does that ends by itself. */
+    public interface Task {
+        void run(Options options) throws Exception;
+    }
+
     /** Runs a server whose command line has the common options and `more`. */
     public static void run(String[] arguments, List<String> more, Start server) {
         List<String> names = new ArrayList<>(COMMON);
         names.addAll(more);
-        try {
-            AutoCloseable running = server.start(Options.parse(arguments, names));
+        guard(arguments, names, options -> {
+            AutoCloseable running = server.start(options);
             Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(running)));
-        } catch (Options.WrongOptions wrong) {
+        });
+    }
+
+    /** Runs a task, and ends the program after it. */
+    public static void once(String[] arguments, List<String> names, Task task) {
+        guard(arguments, names, task);
+        System.exit(DONE);
+    }
+
+    private static void guard(String[] arguments, List<String> names, Task task) {
+        try {
+            task.run(Options.parse(arguments, names));
+        } catch (IllegalArgumentException wrong) {
             exit(WRONG_OPTIONS, wrong);
         } catch (UnsupportedOperationException unsupported) {
             exit(UNSUPPORTED, unsupported);
@@ -35,7 +52,7 @@ public final class Program {
         }
     }
 
-    /** The error of a server that does not speak the protocol asked for. */
+    /** The error of a subject that does not speak the protocol asked for. */
     public static UnsupportedOperationException unsupported(String protocol) {
         return new UnsupportedOperationException("protocol " + protocol + " is not supported");
     }

@@ -9,6 +9,7 @@ import org.eclipse.jetty.alpn.server.ALPNServerConnectionFactory;
 import org.eclipse.jetty.http2.server.HTTP2ServerConnectionFactory;
 import org.eclipse.jetty.http3.server.HTTP3ServerConnectionFactory;
 import org.eclipse.jetty.http3.server.HTTP3ServerQuicConfiguration;
+import org.eclipse.jetty.quic.quiche.Quiche;
 import org.eclipse.jetty.quic.quiche.server.QuicheServerConnector;
 import org.eclipse.jetty.quic.quiche.server.QuicheServerQuicConfiguration;
 import org.eclipse.jetty.server.AbstractConnector;
@@ -76,7 +77,8 @@ final class Connectors {
         return http2;
     }
 
-    private static QuicheServerConnector quic(Server server, SslContextFactory.Server tls) {
+    private static QuicheServerConnector quic(Server server, SslContextFactory.Server tls) throws Exception {
+        Class.forName(Quiche.class.getName()); // loads the library now, not while the first client waits
         Path keys = Path.of(System.getProperty("java.io.tmpdir")); // files for quiche, which Jetty deletes when it stops
         QuicheServerQuicConfiguration quic =
             HTTP3ServerQuicConfiguration.configure(new QuicheServerQuicConfiguration(keys));

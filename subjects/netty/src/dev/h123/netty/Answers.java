@@ -1,6 +1,5 @@
 package dev.h123.netty;
 
-import dev.h123.java.Block;
 import dev.h123.java.Wanted;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -8,9 +7,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
-import io.netty.handler.codec.http.DefaultHttpContent;
 import io.netty.handler.codec.http.DefaultHttpResponse;
-import io.netty.handler.codec.http.DefaultLastHttpContent;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
@@ -26,13 +23,10 @@ import io.netty.handler.codec.http.LastHttpContent;
  * the messages of all three versions to the same objects, so this is the only handler.
  */
 final class Answers extends SimpleChannelInboundHandler<HttpObject> {
-    private static final ByteBuf BLOCK =
-        Unpooled.unreleasableBuffer(Unpooled.directBuffer(Block.SIZE).writeBytes(Block.bytes()));
-
     private HttpMethod method;
     private String path;
     private long received;
-    private long left; // to be sent of a body
+    private Body body = new Body(0, Answers::nobodyWaits);
 
     @Override
     protected void channelRead0(ChannelHandlerContext context, HttpObject message) {
@@ -76,9 +70,11 @@ final class Answers extends SimpleChannelInboundHandler<HttpObject> {
         HttpResponse head = new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK);
         head.headers().set(HttpHeaderNames.CONTENT_LENGTH, count);
         context.write(head);
-        left = count;
-        send(context);
+        body = new Body(count, Answers::nobodyWaits);
+        body.send(context);
     }
+
+    private static void nobodyWaits() {}
 
     private boolean bodiless() {
         return method.equals(HttpMethod.HEAD);
@@ -91,22 +87,9 @@ final class Answers extends SimpleChannelInboundHandler<HttpObject> {
         context.writeAndFlush(answer);
     }
 
-    /** Sends what is left of a body, as far as the connection takes it now. */
-    private void send(ChannelHandlerContext context) {
-        while (left > 0 && context.channel().isWritable()) {
-            int size = (int) Math.min(left, Block.SIZE);
-            left -= size;
-            ByteBuf part = BLOCK.retainedSlice(0, size);
-            context.write(left == 0 ? new DefaultLastHttpContent(part) : new DefaultHttpContent(part));
-        }
-        context.flush();
-    }
-
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext context) {
-        if (left > 0) {
-            send(context);
-        }
+        body.send(context);
         context.fireChannelWritabilityChanged();
     }
 

@@ -16,19 +16,14 @@ import io.netty.handler.codec.quic.EpollQuicUtils;
 import io.netty.handler.codec.quic.QLogConfiguration;
 import io.netty.handler.codec.quic.QuicChannelOption;
 import io.netty.handler.codec.quic.QuicCodecDispatcher;
-import io.netty.handler.codec.quic.QuicCongestionControlAlgorithm;
 import io.netty.handler.codec.quic.QuicConnectionIdGenerator;
 import io.netty.handler.codec.quic.QuicServerCodecBuilder;
 import io.netty.handler.codec.quic.QuicSslContext;
 import io.netty.handler.codec.quic.QuicSslContextBuilder;
-import java.util.Locale;
-import java.util.concurrent.TimeUnit;
 
 /** HTTP/3: a UDP socket for each event loop, all on one port, connections spread over them by the kernel. */
 final class QuicServer {
-    private static final int SOCKET_BUFFER = 4 << 20;
     private static final int SEGMENTS = 10; // packets handed to the kernel at once (GSO), Netty's own advice
-    private static final long IDLE_SECONDS = 120;
 
     private QuicServer() {}
 
@@ -39,8 +34,8 @@ final class QuicServer {
             .group(loops.group)
             .channel(EpollDatagramChannel.class)
             .option(UnixChannelOption.SO_REUSEPORT, true)
-            .option(ChannelOption.SO_RCVBUF, SOCKET_BUFFER)
-            .option(ChannelOption.SO_SNDBUF, SOCKET_BUFFER)
+            .option(ChannelOption.SO_RCVBUF, Terms.SOCKET_BUFFER)
+            .option(ChannelOption.SO_SNDBUF, Terms.SOCKET_BUFFER)
             .handler(new QuicCodecDispatcher() {
                 @Override
                 protected void initChannel(Channel channel, int idLength, QuicConnectionIdGenerator ids) {
@@ -57,13 +52,8 @@ final class QuicServer {
     }
 
     private static QuicServerCodecBuilder codec(Options options) {
-        QuicServerCodecBuilder codec = Http3.newQuicServerCodecBuilder()
+        QuicServerCodecBuilder codec = Terms.quic(Http3.newQuicServerCodecBuilder(), options.get("congestion"))
             .sslContext(tls(options))
-            .congestionControlAlgorithm(congestion(options.get("congestion")))
-            .maxIdleTimeout(IDLE_SECONDS, TimeUnit.SECONDS)
-            .initialMaxData(Terms.CONNECTION_WINDOW)
-            .initialMaxStreamDataBidirectionalLocal(Terms.STREAM_WINDOW)
-            .initialMaxStreamDataBidirectionalRemote(Terms.STREAM_WINDOW)
             .initialMaxStreamsBidirectional(Terms.STREAMS)
             .option(QuicChannelOption.SEGMENTED_DATAGRAM_PACKET_ALLOCATOR,
                 EpollQuicUtils.newSegmentedAllocator(SEGMENTS))
@@ -73,14 +63,6 @@ final class QuicServer {
             codec.option(QuicChannelOption.QLOG, new QLogConfiguration(folder, "h123", "a connection, as the server saw it"));
         }
         return codec;
-    }
-
-    private static QuicCongestionControlAlgorithm congestion(String name) {
-        try {
-            return QuicCongestionControlAlgorithm.valueOf(name.toUpperCase(Locale.ROOT));
-        } catch (IllegalArgumentException unknown) {
-            throw new UnsupportedOperationException("congestion control " + name + " is not supported");
-        }
     }
 
     private static QuicSslContext tls(Options options) {

@@ -11,7 +11,6 @@ import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpServerExpectContinueHandler;
 import io.netty.handler.codec.http.HttpServerKeepAliveHandler;
-import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameCodec;
 import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
@@ -102,9 +101,7 @@ final class TcpServer {
     }
 
     private static void http2(ChannelHandlerContext context) throws Http2Exception {
-        Http2Settings settings = Http2Settings.defaultSettings()
-            .initialWindowSize(Terms.STREAM_WINDOW)
-            .maxConcurrentStreams(Terms.STREAMS);
+        Http2Settings settings = Terms.http2().maxConcurrentStreams(Terms.STREAMS);
         Http2FrameCodec codec = Http2FrameCodecBuilder.forServer().initialSettings(settings).build();
         context.pipeline().addLast(codec, new Http2MultiplexHandler(new ChannelInitializer<>() {
             @Override
@@ -112,14 +109,7 @@ final class TcpServer {
                 stream.pipeline().addLast(new Http2StreamFrameToHttpObjectCodec(true), new Answers());
             }
         }));
-        widen(codec.connection());
+        Terms.widen(codec.connection());
         context.flush();
-    }
-
-    /** Widens the connection's receive window, which no setting of HTTP/2 names. */
-    private static void widen(Http2Connection connection) throws Http2Exception {
-        var receiving = connection.local().flowController();
-        int more = Terms.CONNECTION_WINDOW - receiving.windowSize(connection.connectionStream());
-        receiving.incrementWindowSize(connection.connectionStream(), more);
     }
 }

@@ -1,0 +1,63 @@
+package dev.h123.netty;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.epoll.EpollDatagramChannel;
+import io.netty.handler.codec.http3.Http3;
+import io.netty.handler.codec.http3.Http3ClientConnectionHandler;
+import io.netty.handler.codec.quic.BoringSSLContextOption;
+import io.netty.handler.codec.quic.QuicChannel;
+import io.netty.handler.codec.quic.QuicSslContext;
+import io.netty.handler.codec.quic.QuicSslContextBuilder;
+import io.netty.util.concurrent.Future;
+import java.io.File;
+import java.util.concurrent.CompletableFuture;
+
+/** Connections of HTTP/3, each from a socket of its own. */
+final class QuicDialer extends Dialer {
+    private final String congestion;
+    private final QuicSslContext tls;
+
+    QuicDialer(Workload workload, Loops loops, String congestion) {
+        super(workload, loops);
+        this.congestion = congestion;
+        tls = QuicSslContextBuilder.forClient()
+            .trustManager(new File(workload.ca()))
+            .applicationProtocols(Http3.supportedApplicationProtocols())
+            .option(BoringSSLContextOption.GROUPS, new String[] {Terms.FIRST_KEY_EXCHANGE})
+            .build();
+    }
+
+    @Override
+    Established establish(long deadline) throws Exception {
+        Channel socket = new Bootstrap()
+            .group(loops.group)
+            .channel(EpollDatagramChannel.class)
+            .option(ChannelOption.SO_RCVBUF, Terms.SOCKET_BUFFER)
+            .option(ChannelOption.SO_SNDBUF, Terms.SOCKET_BUFFER)
+            .handler(codec())
+            .bind(0).sync().channel();
+        CompletableFuture<Long> ready = new CompletableFuture<>();
+        Future<QuicChannel> connecting = QuicChannel.newBootstrap(socket)
+            .handler(new Http3ClientConnectionHandler())
+            .remoteAddress(server)
+            .connect()
+            .addListener(shaken -> ready.complete(System.nanoTime()));
+        try {
+            QuicChannel channel = within(deadline, connecting);
+            channel.closeFuture().addListener(closed -> socket.close());
+            return new Established(channel, ready.get(), channel.sslEngine().getSession().getCipherSuite());
+        } catch (Exception failed) {
+            socket.close();
+            throw failed;
+        }
+    }
+
+    private ChannelHandler codec() {
+        return Terms.quic(Http3.newQuicClientCodecBuilder(), congestion)
+            .sslEngineProvider(connection -> tls.newEngine(connection.alloc(), workload.host(), workload.port()))
+            .build();
+    }
+}

@@ -1,0 +1,42 @@
+package dev.h123.netty;
+
+/** One request: a row of samples.csv. Times are those of System.nanoTime, which is the monotonic clock; 0: unknown. */
+final class Sample {
+    static final String HEADER = "phase,user,start_ns,connected_ns,sent_ns,first_byte_ns,end_ns,status,"
+        + "bytes_up,bytes_down,protocol,connection,reused,error";
+
+    final String phase;
+    final int user;
+    final long start = System.nanoTime();
+    long connected;
+    long sent;
+    long firstByte;
+    long end;
+    int status;
+    long up;
+    long down;
+    Link link; // null: there was no connection
+    boolean reused;
+    String error = "";
+
+    Sample(String phase, int user) {
+        this.phase = phase;
+        this.user = user;
+    }
+
+    String row() {
+        String protocol = link == null ? "" : link.protocol;
+        String connection = link == null ? "" : Integer.toString(link.index);
+        return String.join(",", phase, Integer.toString(user), time(start), time(connected), time(sent),
+            time(firstByte), time(end), Integer.toString(status), Long.toString(up), Long.toString(down),
+            protocol, connection, reused ? "1" : "0", quoted(error));
+    }
+
+    private static String time(long at) {
+        return at == 0 ? "" : Long.toString(at);
+    }
+
+    private static String quoted(String text) {
+        return text.matches("[^\",\r\n]*") ? text : '"' + text.replace("\"", "\"\"") + '"';
+    }
+}
