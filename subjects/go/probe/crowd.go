@@ -11,11 +11,7 @@ import (
 	"h123.dev/subjects/go/peer"
 )
 
-const (
-	crowdBytes = 1000
-	// settlingRequests are made first on each connection, so that the server's settings have come.
-	settlingRequests = 1
-)
+const crowdBytes = 1000
 
 // downloadsAtOnce makes many downloads under way together: over HTTP/2 and HTTP/3 on one connection.
 func (p *plan) downloadsAtOnce(ctx context.Context) (string, error) {
@@ -62,7 +58,8 @@ func (p *plan) crowd(ctx context.Context, one ask) error {
 			return fmt.Errorf("connection %d: %w", len(on)+1, err)
 		}
 		on = append(on, c)
-		for range settlingRequests {
+		if p.Protocol == "h2" {
+			// Its answer comes after the settings, which say how many streams there may be.
 			if err := health(ctx, c); err != nil {
 				return err
 			}

@@ -170,6 +170,9 @@ func (p *plan) askALPN(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if p.Protocol == "h1" && name == "" {
+		return "none: the server takes no part in ALPN, which stands for HTTP/1.1", nil
+	}
 	if name != alpn[p.Protocol] {
 		return "", fmt.Errorf("offered %q, the server chose %q", config.NextProtos, name)
 	}

@@ -301,6 +301,15 @@ func TestWrongNegotiationFails(t *testing.T) {
 			mustFail(t, probe(t, p), []string{"ALPN"})
 		})
 	})
+	t.Run("none", func(t *testing.T) {
+		eachProtocol(t, []string{"h1", "h2"}, func(t *testing.T, protocol string) {
+			p := serve(t, protocol, good(), options{tls: func(config *tls.Config) { config.NextProtos = nil }})
+			p.AtOnce, p.InARow, p.Resume = 0, 0, false
+			if found := probe(t, p); found["ALPN"].Passed != (protocol == "h1") {
+				t.Errorf("%v", found)
+			}
+		})
+	})
 	t.Run("TLS 1.2", func(t *testing.T) {
 		eachProtocol(t, []string{"h1", "h2"}, func(t *testing.T, protocol string) {
 			p := serve(t, protocol, good(), options{tls: func(config *tls.Config) { config.MaxVersion = tls.VersionTLS12 }})
