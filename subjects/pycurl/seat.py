@@ -90,15 +90,18 @@ class Loop:
 
     def run(self, ended: Ended) -> None:
         """Until no seat has a request under way."""
-        while any(seat.busy for seat in self.seats):
-            for socket, events in self._epoll.poll(self._patience()):
-                if seat := self._owners.get(socket):  # an event before may have closed it
-                    seat.act(socket, _selected(events))
+        while True:
             for seat in self.seats:
                 if seat.deadline is not None and seat.deadline <= time.monotonic():
                     seat.deadline = None
                     seat.act(pycurl.SOCKET_TIMEOUT, 0)
+                # Before any waiting: over a fast link a request may have ended while it was begun.
                 seat.collect(ended)
+            if not any(seat.busy for seat in self.seats):
+                return
+            for socket, events in self._epoll.poll(self._patience()):
+                if seat := self._owners.get(socket):  # an event before may have closed it
+                    seat.act(socket, _selected(events))
 
     def _patience(self) -> float | None:
         deadlines = [seat.deadline for seat in self.seats if seat.deadline is not None]

@@ -53,13 +53,16 @@ class Transfer:
         status = info(pycurl.RESPONSE_CODE)
         # Without an answer libcurl gives numbers all the same: the time of the failure, a connection that never was.
         answered = status != 0
+        sent, first_byte = self._at(pycurl.POSTTRANSFER_TIME_T), self._at(pycurl.STARTTRANSFER_TIME_T)
+        if sent and first_byte and sent > first_byte:
+            sent = None  # libcurl took the answer in before it noted that all was sent
         return Sample(
             phase=self.phase,
             user=self.user,
             start_ns=self._start,
             connected_ns=self._at(pycurl.APPCONNECT_TIME_T) if self.phase == "cold" else None,
-            sent_ns=self._at(pycurl.POSTTRANSFER_TIME_T) if answered else None,
-            first_byte_ns=self._at(pycurl.STARTTRANSFER_TIME_T) if answered else None,
+            sent_ns=sent if answered else None,
+            first_byte_ns=first_byte if answered else None,
             end_ns=end,
             status=status,
             bytes_up=info(pycurl.SIZE_UPLOAD_T),
