@@ -9,6 +9,7 @@ from h123.errors import UserError
 from h123.strict import Strict, choose
 from h123.study.claim import ALL, AnyClaim, Levels, MeasurableClaim
 from h123.study.document import Document, Location
+from h123.study.reader import FORMAT as STUDY_FORMAT
 from h123.study.reader import load_study
 from h123.study.shelf import find_study, is_study, list_claims, list_studies
 from h123.study.study import Study
@@ -108,7 +109,16 @@ class _LedgerReader:
 
 def ledgers_of(study: str | None = None) -> list[Ledger]:
     """The ledgers that come with h123; with `study`, those that its campaigns can decide. Raises UserError."""
-    return [ledger for ledger in map(load_ledger, list_claims()) if study in (None, ledger.study)]
+    return [load_ledger(path) for path in list_claims() if study is None or _about(path) == study]
+
+
+def _about(path: Path) -> str | None:
+    """The name of the study that a file of claims is about. The study itself is not read as a whole, nor need its
+    subjects be there: claims about another study are none of a campaign's business."""
+    named = Document.read(path, FORMAT).data.get("study")
+    if not isinstance(named, str):
+        return None
+    return Document.read(find_study(named, beside=path.parent), STUDY_FORMAT).data.get("name")
 
 
 def find_ledgers(name: str) -> list[Ledger]:

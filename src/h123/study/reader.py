@@ -21,6 +21,7 @@ from h123.study.parameters import (
 from h123.study.shelf import load_network
 from h123.study.study import Comparison, Level, Study, split_pair
 
+FORMAT = "study/1"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
 
 
@@ -38,7 +39,7 @@ class StudyFile(Strict):
 
 def load_study(path: Path) -> Study:
     """A study out of its file. Raises UserError naming file, line and what is allowed there."""
-    return StudyReader(Document.read(path, "study/1")).study()
+    return StudyReader(Document.read(path, FORMAT)).study()
 
 
 class StudyReader:

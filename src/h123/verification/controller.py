@@ -28,8 +28,9 @@ RATE_BPS = 60_000_000
 """Several times what Reno and CUBIC get through these losses in this round trip."""
 LOSSES = [(120, 32), (1000, 1), (2200, 20), (3400, 1), (4600, 20), (5800, 1), (7000, 20)]
 """First packet of each, counted from 0 over the link, and how many are lost with it."""
-BBR_SHARE = 0.3
-"""Of the link's rate in the second half of the download: more is BBR."""
+BBR_SHARE = 0.45
+"""Of the link's rate in the second half of the download: more is BBR. Of all CUBICs seen google/quiche's takes most,
+0.35 at times; BBRs take 0.55 and more."""
 CUBIC_KEEPS = 0.62
 """Of the window across a loss: more is CUBIC, less Reno. Growth until the window is looked at lifts both a little above
 0.7 and 0.5."""
