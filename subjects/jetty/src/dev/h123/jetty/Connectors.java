@@ -6,6 +6,7 @@ import dev.h123.java.Program;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import org.eclipse.jetty.alpn.server.ALPNServerConnectionFactory;
+import org.eclipse.jetty.http2.RateControl;
 import org.eclipse.jetty.http2.server.HTTP2ServerConnectionFactory;
 import org.eclipse.jetty.http3.server.HTTP3ServerConnectionFactory;
 import org.eclipse.jetty.http3.server.HTTP3ServerQuicConfiguration;
@@ -74,6 +75,8 @@ final class Connectors {
         http2.setInitialSessionRecvWindow(CONNECTION_WINDOW);
         http2.setMaxConcurrentStreams(STREAMS);
         http2.setStreamIdleTimeout(STREAM_IDLE_MILLISECONDS);
+        // By default it hangs up on clients whose windows move more than 128 times a second, as a fast one's do.
+        http2.setRateControlFactory(new RateControl.Factory() {});
         return http2;
     }
 
