@@ -22,7 +22,7 @@ from samples import Sample, write_samples
 from workload import Refusal, Workload, read_workload
 
 FAILED = 1
-VERSIONS = {"h1": "1.1", "h2": "2", "h3": "3"}
+VERSIONS = {"h1": "1.1", "h2": "2"}
 FAILURES = {"timeout": "timeout", "refused": "refused", "certificate": "tls", "reset": "reset", "closed": "reset"}
 """What oha's words for an error contain, and the contract's word."""
 
@@ -37,14 +37,14 @@ def check_supported(workload: Workload) -> None:
 
 
 def command(program: Path, workload: Workload, scratch: Path) -> list[str]:
-    host, port = workload.host, workload.port
+    host, port, timeout = workload.host, workload.port, f"{workload.timeout_ns // 1_000_000}ms"
     words = [
         *(str(program), "--no-tui", "--output-format", "json", "--db-url", str(scratch / "requests.db")),
         *("-n", str(workload.users * workload.per_user)),
         *("-c", str(workload.seats), "-p", str(workload.users // workload.seats)),
         *("--http-version", VERSIONS[workload.protocol], "-m", workload.method, "--disable-compression"),
         *("--cacert", workload.ca, "--connect-to", f"{host}:{port}:{workload.address}:{port}"),
-        *("-t", f"{workload.timeout_ns // 1_000_000}ms", "-H", "user-agent: h123"),
+        *("-t", timeout, "--connect-timeout", timeout, "-H", "user-agent: h123"),
     ]
     if workload.method == "POST":
         body = scratch / "body"
