@@ -32,8 +32,8 @@ def check_supported(workload: Workload) -> None:
         raise Refusal(UNSUPPORTED, f"no protocol {workload.protocol} here")
     if workload.cold or workload.rate is not None:
         raise Refusal(UNSUPPORTED, "oha has no cold requests, and its rate is not a Poisson process")
-    if workload.users % workload.seats or (workload.protocol == "h1" and workload.users != workload.seats):
-        raise Refusal(UNSUPPORTED, f"oha cannot share {workload.seats} connections among {workload.users} users")
+    if isinstance(workload.connections, int):
+        raise Refusal(UNSUPPORTED, "oha has one connection for all users, or one for each")
 
 
 def command(program: Path, workload: Workload, scratch: Path) -> list[str]:
