@@ -44,3 +44,10 @@ def test_one_verdict_everywhere_needs_no_place() -> None:
 def test_metrics_and_pairs_are_kept_apart() -> None:
     other = [{**a, "metric": "ttfb"} for a in ANSWERS]
     assert len(gist([*ANSWERS, *other])) == 6
+
+
+def test_a_pair_with_one_answer_is_not_counted() -> None:
+    servers = [{**answer("lan", "low", "GET"), "a": name, "b": "go"} for name in ("caddy", "nginx", "envoy", "bun")]
+    lines = gist([*servers, *({**row, "metric": "ttfb"} for row in servers)])
+    assert lines[0] == ("slower", "Latency, caddy / go: slower (1.50).")
+    assert len(lines) == 8

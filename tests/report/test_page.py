@@ -104,6 +104,14 @@ def test_terminal_summary_fits_80_columns(campaign: tuple[CampaignFolder, dict[s
     assert "A/A twin" in text
 
 
+def test_many_pairs_stand_below_one_another(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+    shown = [c for c in campaign[1]["comparisons"] if not c["twin"]]
+    many = [{**c, "a": f"server-{number}", "b": "go"} for c in shown for number in range(20)]
+    text = summary({**campaign[1], "comparisons": many})
+    assert max(map(len, text.splitlines())) <= 80
+    assert all(f"server-{number} / go" in text for number in range(20))
+
+
 def test_hostile_words_stay_words(tmp_path: Path) -> None:
     folder = make_campaign(tmp_path / "c", Scenario(seed=1, blocks=1))
     path = folder.path / "campaign.json"

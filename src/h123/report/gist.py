@@ -30,6 +30,8 @@ def _sentence(verdict: str, about: Sequence[Row]) -> str:
     held = [a for a in about if a["verdict"] == verdict]
     first, ratios = held[0], [a["ratio"] for a in held if a["ratio"] is not None]
     subject = f"{metric(first['metric']).title}, {level(first['a'])} / {level(first['b'])}"
+    if len(about) == 1:
+        return f"{subject}: {verdict_word(first)}" + (f" ({ratio(ratios[0])})." if ratios else ".")
     span = f" (ratios {ratio(min(ratios))} to {ratio(max(ratios))})" if ratios else ""
     where = _where(held, about)
     return f"{subject}: {verdict_word(first)} in {len(held)} of {len(about)}{span}{where}."

@@ -1,6 +1,6 @@
 """The answer in a terminal of 80 columns: sentences first, then the tables, then what to distrust."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -13,6 +13,8 @@ from h123.report.gist import ENOUGH_TO_READ, gist
 from h123.report.parts import terminal_lines as parts_lines
 from h123.report.words import cell_name, level, metric, percent, ratio, sentence, verdict_word
 
+ABREAST = 3
+"""Pairs that a table of 80 columns has room for."""
 _STYLES = {"faster": "blue", "slower": "yellow", "equivalent": "green", "inconclusive": "dim"}
 
 
@@ -31,7 +33,8 @@ def print_summary(verdicts: Mapping[str, Any], console: Console) -> None:
         console.print(line, highlight=False, markup=False)
     for cell, members in groupby(comparisons, key=lambda c: c["cell"]):
         console.print(Text(f"\n{cell_name(cell)}".rstrip(), style="bold"))
-        console.print(_table(list(members)))
+        for table in _tables(list(members)):
+            console.print(table)
     console.print("[dim]?: cannot tell yet. Ratios are first / second; intervals and p values are in the report.[/]\n")
     for line in trust(verdicts):
         console.print(line, highlight=False)
@@ -74,9 +77,15 @@ def trust(verdicts: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _table(comparisons: list[dict[str, Any]]) -> Table:
-    """A row for each metric, a column for each pair."""
+def _tables(comparisons: list[dict[str, Any]]) -> Iterator[Table]:
+    """A row for each metric, a column for each pair; of many pairs so many in a table as stand abreast."""
     pairs = list(dict.fromkeys((c["a"], c["b"]) for c in comparisons))
+    for first in range(0, len(pairs), ABREAST):
+        shown = pairs[first : first + ABREAST]
+        yield _table([c for c in comparisons if (c["a"], c["b"]) in shown], shown)
+
+
+def _table(comparisons: list[dict[str, Any]], pairs: list[tuple[str, str]]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2))
     table.add_column("")
     for a, b in pairs:
