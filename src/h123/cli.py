@@ -1,4 +1,8 @@
-"""The command line: one short function a command."""
+"""The command line: one short function a command.
+
+Analysis and report are imported by the commands that need them: their libraries take longer to load than all else a
+command does, and a mistyped name is to be answered at once.
+"""
 
 import datetime as dt
 import errno
@@ -15,7 +19,6 @@ from typing import Annotated
 import typer
 
 from h123 import __version__, listing, subject_commands
-from h123.analysis import analyse, decide, decide_claims
 from h123.campaign import (
     Campaign,
     Lanes,
@@ -33,7 +36,6 @@ from h123.console import err_console, out_console, say
 from h123.doctor import diagnose
 from h123.errors import UserError
 from h123.paths import lab_binary
-from h123.report import print_claims, print_summary, write_report
 from h123.results import CampaignFolder, export, import_samples
 from h123.strict import choose
 from h123.study import (
@@ -164,6 +166,9 @@ def plan(
 @app.command(name="analyse")
 def analyse_command(folder: FolderArgument) -> None:
     """Analyse a campaign again from its raw samples; write verdicts.json and print the answer."""
+    from h123.analysis import analyse
+    from h123.report import print_summary
+
     print_summary(analyse(CampaignFolder.open(folder)), out_console)
 
 
@@ -181,6 +186,9 @@ def report(
     ] = None,
 ) -> None:
     """Write report.html and its figures again."""
+    from h123.analysis import analyse
+    from h123.report import write_report
+
     campaign = CampaignFolder.open(folder)
     analyse(campaign)
     out_console.print(str(write_report(campaign, beside)), soft_wrap=True)
@@ -263,6 +271,9 @@ def claims(
     decide them, unless a campaign of their study does: confirmed, direction only (the size is another one), refuted, or
     undecided. docs/contracts.md, section 9, has the rule.
     """
+    from h123.analysis import decide, decide_claims
+    from h123.report import print_claims
+
     folder = CampaignFolder.open(campaign) if campaign else None
     ledgers = _ledgers(what or [], folder)
     print_claims(decide_claims(folder, ledgers) if folder else [decide(one) for one in ledgers], out_console)
@@ -391,6 +402,9 @@ def _campaign(
 
 
 def _conclude(folder: CampaignFolder) -> None:
+    from h123.analysis import analyse
+    from h123.report import print_summary, write_report
+
     verdicts = analyse(folder)
     path = write_report(folder)
     print_summary(verdicts, out_console)

@@ -1,8 +1,15 @@
 """The two streams of the command line."""
 
+import os
+import sys
+
 from rich.console import Console
 
-out_console, err_console = Console(), Console(stderr=True)
+WIDTH = 100
+"""Of what goes into a file or a pipe: as wide as the widest table. A terminal, or COLUMNS, says its own."""
+
+_told = sys.stdout.isatty() or "COLUMNS" in os.environ
+out_console, err_console = Console(width=None if _told else WIDTH), Console(stderr=True)
 """Results, and everything that is said meanwhile."""
 
 

@@ -1,4 +1,7 @@
-"""The commands about subjects: what there is, how it gets here, what it can do, and who gets on with whom."""
+"""The commands about subjects: what there is, how it gets here, what it can do, and who gets on with whom.
+
+What draws pages is imported by the commands that need it (see h123.cli).
+"""
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -14,7 +17,6 @@ from h123.campaign.trialfile import ORIGIN
 from h123.catalogue import Subject, catalogue, check_failures, embedded_subjects, install_each, installed, remove
 from h123.console import err_console, out_console, say
 from h123.errors import UserError
-from h123.report import print_matrix, write_catalogue, write_matrix
 from h123.steps import Steps
 from h123.strict import choose
 from h123.subject_listing import print_subject, print_subjects, print_verification
@@ -116,6 +118,8 @@ def matrix(
     installed first. Ctrl-C loses at most the running trial, and the same command goes on; pairings that are known
     already are tried again only if one of their subjects has changed (all of them: with another --out).
     """
+    from h123.report import print_matrix, write_matrix
+
     known = catalogue()
     asked = pairings(
         _side(known, "server", servers, lambda subject: subject.server is not None),
@@ -153,6 +157,8 @@ def publish_command(
 
     For those who maintain this project; without new verifications it brings the page up to date with the manifests.
     """
+    from h123.report import write_catalogue
+
     unknown = []
     for subject in _known(names or list(catalogue())):
         if publish(subject):

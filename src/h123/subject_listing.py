@@ -21,7 +21,8 @@ def print_subjects(console: Console) -> None:
     """All subjects of the catalogue, and the kernel of the virtual clock."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in _COLUMNS:
-        table.add_column(column, overflow="fold", justify="right" if column == "size" else "left")
+        whole = column not in ("QUIC stack", "version")  # on a narrow terminal only these are folded
+        table.add_column(column, overflow="fold", no_wrap=whole, justify="right" if column == "size" else "left")
     for subject in catalogue().values():
         table.add_row(*_row(subject))
     console.print(table)
