@@ -46,7 +46,7 @@ def test_placeholders_are_filled_in(tmp_path: Path) -> None:
 
 
 def test_clock_under_which_it_has_run_is_supported(tmp_path: Path) -> None:
-    subject = small(tmp_path, MANIFEST.rstrip("\n") + '\nclocks = ["virtual"]\n')
+    subject = small(tmp_path, MANIFEST.rstrip("\n") + '\nclocks = ["wall", "virtual"]\n')
     check_supported(subject, "server", Demand(clock="virtual"))
 
 
