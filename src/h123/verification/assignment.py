@@ -95,6 +95,9 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
         for size, name in ((BYTE, "1 B"), (MEGABYTE, "1 MB")):
             yield Assignment(f"{method} {name}", asked(method=method, size=size, requests=2, cold=False))
     method = client.methods[0]
+    if "number" in client.connections and client.cold:
+        idle = asked(method=method, size=KILOBYTE, requests=2, connections=3, **seen)
+        yield Assignment(f"{method} 1 kB, fewer users than connections", idle)
     if "virtual" in subject.features.clocks:
         yield Assignment(f"{method} 1 MB", asked(method=method, size=MEGABYTE, requests=2, clock="virtual"))
     if "GET" in client.methods:
