@@ -11,6 +11,7 @@ from h123.verification.qlog import events
 from h123.verification.trial import Trial, Window
 
 RECEIVED = "transport:packet_received"
+"""In qlog; the event's `time` is in milliseconds."""
 
 
 @dataclass(frozen=True)
