@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from h123.verification.controller import RATE_BPS, ROUND_TRIP_NS, Arrival, behaviour, read_arrivals
+from h123.verification.controller import LOSSES, RATE_BPS, ROUND_TRIP_NS, Arrival, behaviour, read_arrivals
 from verification.flights import PACKET, falling, flights
-
 
 RENO = flights(falling(0.5, 1))
 
