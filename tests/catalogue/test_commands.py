@@ -128,6 +128,13 @@ def test_a_subject_is_given_a_controller_that_it_has(tmp_path: Path, protocol: s
     assert controller(small(tmp_path), Demand(protocol=protocol, congestion=asked)) == given
 
 
+def test_a_window_that_is_fixed_is_no_controller_to_ask_for(tmp_path: Path) -> None:
+    subject = small(tmp_path, MANIFEST.replace('["cubic", "reno"]', '["fixed"]'))
+    check_supported(subject, "server", Demand(protocol="h3", congestion="own"))
+    with pytest.raises(UserError, match=r"congestion for h3 reno; it supports own$"):
+        check_supported(subject, "server", Demand(protocol="h3", congestion="reno"))
+
+
 def test_the_sender_must_have_the_controller(tmp_path: Path) -> None:
     both = MANIFEST.replace('protocols = ["h1", "h2"]', 'protocols = ["h1", "h2", "h3"]')
     demand = Demand(protocol="h3", method="POST", congestion="bbr")

@@ -65,6 +65,7 @@ BAD = [
         for new, said in [
             ('h3 = ["vegas"]}', ["h3: 'vegas' is not known", "cubic, reno, bbr"]),
             ('h3 = ["reno", "reno"]}', ["'reno' stands there twice"]),
+            ('h3 = ["reno", "fixed"]}', ["fixed stands alone"]),
             ('h3 = "cubic"}', ["h3: 'cubic' is not understood", 'write "kernel", or a list of cubic']),
             ("h3 = []}", ["h3: [] is not understood"]),
             ('h3 = "kernel"}', ["h3 needs a list of cubic, reno, bbr"]),

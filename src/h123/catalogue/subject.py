@@ -22,6 +22,8 @@ PROTOCOLS = ("h1", "h2", "h3")
 QUIC = "h3"
 """The one protocol whose packets, and so whose congestion control, are a subject's own."""
 CONTROLLERS = ("cubic", "reno", "bbr")
+FIXED = "fixed"
+"""Instead of a controller: something narrower holds the sender back, so that losses change nothing."""
 PLACEHOLDER = re.compile(r"\{(\w+)\}", re.ASCII)
 Item = TypeVar("Item")
 
@@ -45,7 +47,9 @@ def _controllers(given: Any) -> Any:
         return given
     if not isinstance(given, list) or not given:
         raise ValueError(f'{given!r} is not understood; write "kernel", or a list of {", ".join(CONTROLLERS)}')
-    return _once_each([_known(name, CONTROLLERS) for name in given])
+    if FIXED in given and len(given) > 1:
+        raise ValueError(f"{FIXED} stands alone: what has it has no controller to choose")
+    return _once_each([_known(name, (*CONTROLLERS, FIXED)) for name in given])
 
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
@@ -163,7 +167,7 @@ class Features(Strict):
 
     congestion: dict[Protocol, Controllers] = Field(default={})
     """By protocol: "kernel", whatever the lab sets, or those that the subject offers, first the one that it has by
-    itself. Absent: "kernel"; over h3 whoever sends bodies has a list."""
+    itself; or "fixed" alone. Absent: "kernel"; over h3 whoever sends bodies has a list."""
     clocks: OneOrMore[Literal["wall", "virtual"]] = Field(default=["wall"])
     """Under which it has been seen to run; a program that waits by spinning stops the virtual one."""
     resumption: Annotated[list[Protocol], AfterValidator(_once_each)] = Field(default=[])
