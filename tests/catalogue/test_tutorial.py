@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from h123.catalogue import catalogue, install, prefix
+from catalogue.own_cache import own_cache
 from h123.paths import lab_binary, project_root
 
 TUTORIAL = project_root() / "docs/tutorial.md"
@@ -37,14 +37,11 @@ def checkout(tmp_path: Path) -> Path:
     """A checkout of the reader's own: links to the project, subjects that one can be added to, `go` installed."""
     root = tmp_path / "checkout"
     (root / "subjects").mkdir(parents=True)
-    (root / ".cache/subjects").mkdir(parents=True)
     for folder, kept in ((project_root(), OWN), (project_root() / "subjects", set[str]())):
         for entry in folder.iterdir():
             if entry.name not in kept:
                 (root / entry.relative_to(project_root())).symlink_to(entry)
-    go = catalogue()["go"]
-    install(go, lambda _: None)
-    (root / ".cache/subjects/go").symlink_to(prefix(go))
+    own_cache(tmp_path).rename(root / ".cache")
     launcher = root / "h123"  # the project's own would set up an environment first
     launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m h123 "$@"\n')
     launcher.chmod(0o755)

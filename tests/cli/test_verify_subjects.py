@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from catalogue.own_cache import own_cache
 from cli.conftest import ROOT, Tool
-from h123.catalogue import catalogue, install, prefix
 
 pytestmark = pytest.mark.usefixtures("leaves_nothing_behind")
 
@@ -18,16 +18,13 @@ CLOCKS, WALL = 'clocks = ["wall", "virtual"]', 'clocks = ["wall"]'
 @pytest.fixture(autouse=True)
 def manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """That of the embedded subject, which here speaks HTTP/1.1 only; it is installed in a cache of the test's own."""
-    built = catalogue()["go"]
-    install(built, lambda _: None)
+    cache = own_cache(tmp_path)
     for name in ("go", "fake-gcs"):
         shutil.copytree(ROOT / "subjects" / name, tmp_path / "subjects" / name)
-    (tmp_path / "cache/subjects").mkdir(parents=True)
-    (tmp_path / "cache/subjects/go").symlink_to(prefix(built))
     path = tmp_path / "subjects/go/subject.toml"
     path.write_text(path.read_text().replace(ALL, ONE).replace(CLOCKS, WALL))
     monkeypatch.setenv("H123_SUBJECTS", str(tmp_path / "subjects"))
-    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("H123_CACHE", str(cache))
     return path
 
 
