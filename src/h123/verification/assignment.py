@@ -121,9 +121,9 @@ def _times(client: Client, asked: Asked, protocol: str) -> Iterator[Assignment]:
         far = asked(method="GET", size=MEGABYTE, requests=2)
         yield Assignment("times over a link of 100 ms and 10 Mbit/s", far, FAR)
     if client.open_loop:
-        # Over HTTP/1.1 each request has a connection of its own, or it would have to wait until one is free.
-        users = 40 if protocol == "h1" else 4
-        opened = asked(size=KILOBYTE, users=users, requests=40 // users, rate=50.0, cold=False)
+        # Over HTTP/1.1 there is a connection for every request under way, or some would have to wait for one.
+        users = 20 if protocol == "h1" else 4
+        opened = asked(size=KILOBYTE, users=users, requests=40 // users, rate=50.0)
         yield Assignment("open loop, 50 requests a second", opened, DISTANT)
 
 
