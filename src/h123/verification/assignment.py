@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from h123.catalogue import OWN, Subject, controllers
+from h123.catalogue import OWN, PROTOCOLS, Subject, controllers
 from h123.catalogue.subject import Client
 from h123.study import Network, Parameters
 from h123.study.network import Blackout, Bottleneck, Direction
@@ -16,7 +16,6 @@ Row = dict[str, Any]
 Asked = Callable[..., Parameters]
 """What a client of one protocol can do, except for what is given."""
 Expected = Literal["answers", "not found", "refused", "timeout", "unsupported"]
-PROTOCOLS = ("h1", "h2", "h3")
 METHODS = ("GET", "POST")
 SIZES = BYTE, KILOBYTE, MEGABYTE = (1, 1000, 1_000_000)
 WITNESS = "go"
