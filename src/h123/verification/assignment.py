@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from h123.catalogue import OWN, Subject, controllers
+from h123.catalogue import OWN, PROTOCOLS, Subject, controllers
 from h123.catalogue.subject import Client
 from h123.study import Network, Parameters
 from h123.study.network import Blackout, Bottleneck, Direction
@@ -13,7 +13,6 @@ from h123.verification import controller
 Row = dict[str, Any]
 """One request, as in samples.parquet."""
 Expected = Literal["answers", "not found", "refused", "timeout", "unsupported"]
-PROTOCOLS = ("h1", "h2", "h3")
 METHODS = ("GET", "POST")
 SIZES = BYTE, KILOBYTE, MEGABYTE = (1, 1000, 1_000_000)
 WITNESS = "go"
