@@ -102,10 +102,42 @@ def test_qlog_that_is_declared_and_not_written(tmp_path: Path, engine: LocalEngi
     assert (records / "other/server/h3-qlog/logs/server.log").is_file()
 
 
+def test_handshakes_alone_prove_no_qlog(go: Subject, engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("h123.verification.question.LOGGED_BYTES", 0)  # what the probe asks for, not what is wanted
+    assert go.server
+    over_h3 = go.model_copy(update={"server": go.server.model_copy(update={"protocols": ["h3"]})})
+    failed = failures(list(verify_server(over_h3, engine)))
+    assert list(failed) == ["qlog"]
+    assert int(failed["qlog"].split()[0]) > 50  # handshakes were logged
+
+
 @pytest.mark.usefixtures("go")
 def test_a_server_that_does_not_stop(tmp_path: Path, engine: LocalEngine) -> None:
     deaf = """"sh", "-c", "trap '' TERM; \\"$@\\" & while :; do wait; sleep 0.1; done", "deaf", """
     failed = failures(list(verify_server(other(tmp_path, before=deaf), engine)))
+    assert list(failed) == ["clean stop"]
+    assert "still ran 2 s after SIGTERM" in failed["clean stop"]
+
+
+LINGERS = """\
+import signal, subprocess, sys, time
+
+def stop(*_):
+    while any(line.split()[3] == "01" for line in open("/proc/self/net/tcp").readlines()[1:]):
+        time.sleep(0.05)
+    server.terminate()
+
+signal.signal(signal.SIGTERM, stop)
+server = subprocess.Popen(sys.argv[1:], process_group=0)
+sys.exit(max(server.wait(), 0))
+"""
+"""Runs a server, which it stops when no connection is open any more."""
+
+
+@pytest.mark.usefixtures("go")
+def test_a_server_that_stops_only_when_its_clients_have_gone(tmp_path: Path, engine: LocalEngine) -> None:
+    (tmp_path / "lingers.py").write_text(LINGERS)
+    failed = failures(list(verify_server(other(tmp_path, before=f'"python3", "{tmp_path}/lingers.py", '), engine)))
     assert list(failed) == ["clean stop"]
     assert "still ran 2 s after SIGTERM" in failed["clean stop"]
 
