@@ -53,7 +53,7 @@ func (p *plan) hold(ctx context.Context) error {
 		return err
 	}
 	defer c.close()
-	if err := download(1)(ctx, c); err != nil {
+	if err := health(ctx, c); err != nil {
 		return err
 	}
 	fmt.Println(held)
