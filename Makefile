@@ -7,6 +7,11 @@ VENV := .venv
 PY := $(VENV)/bin/python
 LAB := lab/target/release/h123-lab
 LAB_SOURCES := $(shell find lab -path lab/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
+CRATES := $(patsubst %/Cargo.toml,%,$(wildcard subjects/*/Cargo.toml subjects/*/*/Cargo.toml))
+# Beside the subjects' own builds, which keep their programs alone. What compiles C++ for minutes (BoringSSL, MsQuic) is
+# looked at by `make test-all`, where its subject is installed.
+SUBJECTS_CARGO := CARGO_TARGET_DIR=$(CURDIR)/.cache/cargo cargo
+CLIPPY := $(SUBJECTS_CARGO) clippy --all-features --all-targets --locked --quiet -- -D warnings
 
 .PHONY: help setup quick test test-all bench lint clean
 
@@ -23,9 +28,13 @@ test: setup $(VENV)/dev.stamp ## all tests that fit in a few minutes
 	@cd subjects/go && go test ./...
 	@PYTHONPATH=src $(PY) -m pytest -m "not heavy"
 
-test-all: test ## also the long and heavy ones, and every subject that installs within five minutes
+test-all: test ## also the long and heavy ones, every subject that installs within five minutes, and clippy of Rust subjects
 	@cd subjects/go-rest && go vet ./... && go test ./...
+	@cd subjects/rust-common && $(SUBJECTS_CARGO) test --all-features --locked --quiet
 	@PYTHONPATH=src $(PY) -m pytest -m heavy -rs
+	@for crate in $(CRATES); do \
+		test ! -e .cache/$$(echo $$crate | cut -d/ -f1-2) || (echo "clippy: $$crate" && cd $$crate && $(CLIPPY)) || exit 1; \
+	done
 
 bench: setup ## the figures the documentation states: link accuracy, virtual clock, overhead, lanes, analysis speed
 	@status=0; \
@@ -41,6 +50,8 @@ lint: setup $(VENV)/dev.stamp ## ruff, mypy, clippy, rustfmt, gofmt, go vet
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy
 	@cd lab && cargo fmt --all --check && cargo clippy --workspace --all-targets --release --locked --quiet -- -D warnings
+	@for crate in $(CRATES); do (cd $$crate && cargo fmt --check) || exit 1; done
+	@cd subjects/rust-common && $(CLIPPY)
 	@cd subjects && test -z "$$(gofmt -l .)" || { cd subjects && gofmt -l . && exit 1; }
 	@cd subjects/go && go vet ./...
 

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from h123.catalogue import catalogue
 from h123.report.matrix import print_matrix, reasons, totals, write_matrix
-from h123.verification.matrix import Cell, Outcome, Pairing, Result, pairings
+from h123.verification.matrix import Cell, MethodResult, Outcome, Pairing, pairings
 from report.test_page import Page
 
 SERVERS, CLIENTS, PROTOCOLS = ["go", "go-rest"], ["go", "slow-browser-with-a-name"], ["h1", "h2", "h3"]
@@ -17,7 +17,7 @@ SERVERS, CLIENTS, PROTOCOLS = ["go", "go-rest"], ["go", "slow-browser-with-a-nam
 def _cell(pairing: Pairing, get: Outcome, post: Outcome) -> Cell:
     logs = {"client": "<script>alert(1)</script>"}
     results = {
-        method: Result(outcome, "it <broke>", logs) if outcome == "fail" else Result(outcome)
+        method: MethodResult(outcome, "it <broke>", logs) if outcome == "fail" else MethodResult(outcome)
         for method, outcome in (("GET", get), ("POST", post))
     }
     return Cell(pairing, results)

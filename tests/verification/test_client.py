@@ -11,6 +11,7 @@ from h123.catalogue import Subject, catalogue, install
 from h123.verification import client
 from h123.verification.assignment import Assignment, assignments
 from h123.verification.client import carry_out, judge
+from h123.verification.trial import Trials
 from verification.broken import broken
 
 
@@ -31,7 +32,8 @@ def _faults(subject: Subject, name: str, certificate: Certificate, folder: Path)
     install(subject, print)
     asked: Assignment = next(one for one in assignments(subject) if one.name == name)
     subjects = {subject.name: subject, "go": catalogue()["go"]}
-    return judge(asked, subject, carry_out(asked, subjects, certificate, LocalEngine(), folder / "trial"))
+    trials = Trials(subjects, certificate, LocalEngine())
+    return judge(asked, subject, carry_out(asked, trials, folder / "trial"))
 
 
 SHARED = "GET 1 kB, 4 users, connections shared"

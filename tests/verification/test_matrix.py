@@ -11,7 +11,16 @@ from catalogue.small import MANIFEST, write_small
 from h123.campaign.progress import Standing
 from h123.catalogue import Subject, read_subject
 from h123.errors import UserError
-from h123.verification.matrix import Cell, MatrixFolder, Pairing, Result, failures, known_cells, pairings, run_matrix
+from h123.verification.matrix import (
+    Cell,
+    MatrixFolder,
+    MethodResult,
+    Pairing,
+    failures,
+    known_cells,
+    pairings,
+    run_matrix,
+)
 
 CLIENT = """\
 [client]
@@ -96,8 +105,8 @@ def test_what_both_sides_have_is_tried_and_the_rest_is_unsupported(tmp_path: Pat
         "small-tiny-h3": "unsupported",
     }
     assert [name for name, _ in engine.ran] == ["small-small-h1-get", "small-small-h2-get", "small-tiny-h2-get"]
-    assert cells[ALL[0]].results["POST"] == Result("unsupported", "small has no POST")
-    assert cells[ALL[3]].results["GET"] == Result("unsupported", "tiny has no h1")
+    assert cells[ALL[0]].results["POST"] == MethodResult("unsupported", "small has no POST")
+    assert cells[ALL[3]].results["GET"] == MethodResult("unsupported", "tiny has no h1")
     assert watch.ended[-1] == "3/3 small-tiny-h2"
     assert watch.left[0] == 6.0
     assert not list((tmp_path / "m/trials").glob("*"))

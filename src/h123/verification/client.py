@@ -3,42 +3,37 @@
 import json
 import shutil
 import tempfile
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 
-from h123.campaign.certificate import Certificate, campaign_certificate
+from h123.campaign.certificate import campaign_certificate
 from h123.campaign.engine import Engine
-from h123.campaign.trialfile import SERVER_ADDRESS, write_trial_files
+from h123.campaign.trialfile import SERVER_ADDRESS
 from h123.catalogue import Subject, catalogue, make_bodies
 from h123.results import ingest
-from h123.study import PlannedTrial
 from h123.verification.assignment import SIZES, Assignment, assignments
-from h123.verification.conduct import Row, Window, faults_of
+from h123.verification.conduct import Row, faults_of
 from h123.verification.record import Result, Verdict, failures_folder
+from h123.verification.trial import Trial, Trials, write_json
 from h123.virtual import installed_kernel
 
 _LOG_LINES = 5
 _MOST_FAULTS = 3
-_MOST_ATTEMPTS = 3
-_SEED = 1
 
 
 @dataclass(frozen=True)
 class Carried:
     """What came of an assignment."""
 
+    trial: Trial
     reasons: list[dict[str, str]]
-    """Why the trial is not valid; none: it is."""
+    """Why the trial is not valid, its samples included; none: it is."""
     rows: list[Row]
     facts: Any
-    window: Window
-    log: str
-    """The end of what the client printed."""
 
 
 def verify_client(subject: Subject, engine: Engine) -> Iterator[Result]:
@@ -47,26 +42,31 @@ def verify_client(subject: Subject, engine: Engine) -> Iterator[Result]:
     Trials in which something is wrong are kept, with their logs, in the subject's folder of failures.
     """
     kept = failures_folder(subject, "client")
-    subjects = {**catalogue(), subject.name: subject}
     make_bodies(SIZES)
     told = set()
     with tempfile.TemporaryDirectory(prefix="h123-verify-") as scratch:
         certificate = campaign_certificate(Path(scratch).resolve(), [SERVER_ADDRESS])
+        trials = Trials({**catalogue(), subject.name: subject}, certificate, engine)
         for number, asked in enumerate(assignments(subject), 1):
-            p, folder = asked.parameters, kept / f"{number:02}"
+            p = asked.parameters
             if p.clock == "virtual" and installed_kernel() is None:
                 yield _result(asked, "unsupported", "the virtual kernel is not installed")
                 continue
-            carried = carry_out(asked, subjects, certificate, engine, folder)
-            faults = judge(asked, subject, carried)
-            if faults:
-                yield _result(asked, "failed", f"{'; '.join(faults)} ({folder})")
-                continue
-            shutil.rmtree(folder)
-            yield _result(asked, "passed")
-            if asked.expected == "answers" and p.protocol not in told:
+            carried = carry_out(asked, trials, kept / f"{number:02}")
+            result = _judged(asked, subject, carried)
+            yield result
+            if result.verdict == "passed" and asked.expected == "answers" and p.protocol not in told:
                 told.add(p.protocol)
                 yield _tls(asked, carried.facts)
+
+
+def _judged(asked: Assignment, subject: Subject, carried: Carried) -> Result:
+    """The trial's folder stays if the subject failed."""
+    folder = carried.trial.folder
+    if not carried.trial.disturbed and (faults := judge(asked, subject, carried)):
+        return _result(asked, "failed", f"{'; '.join(faults)} ({folder})")
+    shutil.rmtree(folder)
+    return _result(asked, "unsupported" if carried.trial.disturbed else "passed", carried.trial.disturbed)
 
 
 def _result(asked: Assignment, verdict: Verdict, detail: str = "") -> Result:
@@ -86,35 +86,16 @@ def _kind(told: dict[str, Any]) -> str:
     return ", ".join(str(told[key]) for key in ("version", "cipher", "key_exchange") if told.get(key))
 
 
-def carry_out(
-    asked: Assignment, subjects: Mapping[str, Subject], certificate: Certificate, engine: Engine, folder: Path
-) -> Carried:
-    """One trial in a new folder; where the machine was too busy for the link, not the client at fault, again."""
-    for _ in range(_MOST_ATTEMPTS - 1):
-        carried = _attempt(asked, subjects, certificate, engine, folder)
-        if [reason["code"] for reason in carried.reasons] != ["link-late"]:
-            return carried
-        shutil.rmtree(folder)
-    return _attempt(asked, subjects, certificate, engine, folder)
+def carry_out(asked: Assignment, trials: Trials, folder: Path) -> Carried:
+    """The assignment's trial, its samples read."""
 
+    def change(folder: Path) -> None:
+        path = folder / "workload.json"
+        write_json(path, asked.workload(json.loads(path.read_text("utf-8"))))
 
-def _attempt(
-    asked: Assignment, subjects: Mapping[str, Subject], certificate: Certificate, engine: Engine, folder: Path
-) -> Carried:
-    folder.mkdir(parents=True)
-    trial = PlannedTrial(folder.name, 1, 1, {}, False, asked.parameters, _SEED)
-    networks = {asked.parameters.network: asked.network}
-    write_trial_files(folder, trial, networks, subjects, certificate, check=False)
-    workload = folder / "workload.json"
-    workload.write_text(json.dumps(asked.workload(json.loads(workload.read_text("utf-8"))), indent=1) + "\n", "utf-8")
-    before = time.monotonic_ns()
-    engine.start(folder)
-    engine.wait()
-    # Virtual time is of a kernel of its own, whose clocks begin at its boot.
-    window = (before, time.monotonic_ns()) if asked.parameters.clock == "wall" else (0, 2**63)
-    report = json.loads((folder / "report.json").read_text("utf-8"))
-    reasons = report["reasons"] or ingest(folder, asked.parameters.model_dump(mode="json"))
-    return Carried(reasons, _rows(folder), _facts(folder / "client.json"), window, _end_of(folder / "logs/client.log"))
+    trial = trials.carry_out(folder, asked.parameters, asked.network, change)
+    reasons = trial.reasons or ingest(folder, asked.parameters.model_dump(mode="json"))
+    return Carried(trial, reasons, _rows(folder), _facts(folder / "client.json"))
 
 
 def judge(asked: Assignment, subject: Subject, carried: Carried) -> list[str]:
@@ -125,12 +106,13 @@ def judge(asked: Assignment, subject: Subject, carried: Carried) -> list[str]:
         return [] if codes == ["unsupported"] else [f"it did not exit 127: {_told(carried)}"]
     if codes:
         return [_told(carried)]
-    return faults_of(asked, subject.client, carried.rows, carried.facts, carried.window)[:_MOST_FAULTS]
+    return faults_of(asked, subject.client, carried.rows, carried.facts, carried.trial.window)[:_MOST_FAULTS]
 
 
 def _told(carried: Carried) -> str:
     said = "; ".join(f"{reason['code']}: {reason['detail']}" for reason in carried.reasons) or "the trial is valid"
-    return f"{said}; it printed: {carried.log}" if carried.log else said
+    printed = carried.trial.logs(_LOG_LINES).get("client", [])
+    return f"{said}; it printed: {' / '.join(line.strip() for line in printed)}" if printed else said
 
 
 def _rows(folder: Path) -> list[Row]:
@@ -143,8 +125,3 @@ def _facts(path: Path) -> Any:
         return json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         return None
-
-
-def _end_of(log: Path) -> str:
-    lines = log.read_text("utf-8", errors="replace").splitlines() if log.is_file() else []
-    return " / ".join(line.strip() for line in lines[-_LOG_LINES:])

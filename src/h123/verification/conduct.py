@@ -13,11 +13,10 @@ from typing import Any
 from h123.catalogue.subject import Client
 from h123.study import Network
 from h123.verification.assignment import FAR, Assignment
+from h123.verification.trial import Window
 
 Row = dict[str, Any]
 """One request, as in samples.parquet."""
-Window = tuple[int, int]
-"""The monotonic clock before and after the trial."""
 
 ALPN = {"h1": ("http/1.1", ""), "h2": ("h2",), "h3": ("h3",)}
 """As TLS names the protocols; HTTP/1.1 needs no name."""

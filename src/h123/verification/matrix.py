@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from h123 import __version__
-from h123.campaign.certificate import campaign_certificate
+from h123.campaign.certificate import Certificate, campaign_certificate
 from h123.campaign.engine import Engine
 from h123.campaign.progress import Display, Standing
 from h123.campaign.trialfile import SERVER_ADDRESS
@@ -25,6 +25,7 @@ from h123.study import Parameters
 from h123.verification.assignment import CONNECTIONS, METHODS, PLAIN, Assignment
 from h123.verification.client import carry_out
 from h123.verification.conduct import unanswered
+from h123.verification.trial import Trials
 
 FORMAT = "matrix/1"
 SIZE = 100_000
@@ -50,7 +51,7 @@ class Pairing:
 
 
 @dataclass(frozen=True)
-class Result:
+class MethodResult:
     """What came of one method."""
 
     outcome: Outcome
@@ -64,7 +65,7 @@ class Cell:
     """A pairing with its results by method."""
 
     pairing: Pairing
-    results: dict[str, Result]
+    results: dict[str, MethodResult]
 
     @property
     def outcome(self) -> Outcome:
@@ -100,7 +101,7 @@ class MatrixFolder:
             if event["event"] == "cell":
                 pairing = Pairing(**event["pairing"])
                 if event["fingerprints"] == self._fingerprints(pairing):
-                    found[pairing] = Cell(pairing, {m: Result(**r) for m, r in event["results"].items()})
+                    found[pairing] = Cell(pairing, {m: MethodResult(**r) for m, r in event["results"].items()})
         return found
 
     def add(self, cell: Cell, seconds: float) -> None:
@@ -119,10 +120,12 @@ class MatrixFolder:
         append_event(self._journal, {"event": "run", "version": __version__, "machine": machine_facts()})
 
     def trial(self, pairing: Pairing, method: str) -> Path:
-        """A new folder for a trial."""
-        folder = self.path.resolve() / "trials" / f"{pairing.name}-{method.lower()}"
-        shutil.rmtree(folder, ignore_errors=True)
-        return folder
+        """Where a trial belongs."""
+        return self.path.resolve() / "trials" / f"{pairing.name}-{method.lower()}"
+
+    def certificate(self) -> Certificate:
+        """That of all its trials."""
+        return campaign_certificate(self.path.resolve() / "tls", [SERVER_ADDRESS])
 
     def _fingerprints(self, pairing: Pairing) -> list[str | None]:
         return [self._prints.get(pairing.server), self._prints.get(pairing.client)]
@@ -148,6 +151,7 @@ def run_matrix(
         return
     folder.begin()
     make_bodies({SIZE})
+    trials = Trials(subjects, folder.certificate(), engine)
     forecast = _Forecast()
     with display:
         try:
@@ -155,7 +159,7 @@ def run_matrix(
                 done = len(possible) - len(waiting) + number
                 display.show(Standing([pairing.name], done, len(possible), forecast.seconds(waiting[number:])))
                 begun = time.monotonic()
-                cell = _pair(pairing, subjects, folder, engine)
+                cell = _pair(pairing, folder, trials)
                 seconds = time.monotonic() - begun
                 folder.add(cell, seconds)
                 forecast.learn(pairing, seconds)
@@ -173,19 +177,19 @@ def known_cells(
     for pairing in asked:
         missing = {method: _missing(pairing, subjects, method) for method in METHODS}
         if all(missing.values()):
-            impossible = {method: Result("unsupported", reason) for method, reason in missing.items()}
+            impossible = {method: MethodResult("unsupported", reason) for method, reason in missing.items()}
             found[pairing] = Cell(pairing, impossible)
         else:
             found[pairing] = known.get(pairing)
     return found
 
 
-def _pair(pairing: Pairing, subjects: Mapping[str, Subject], folder: MatrixFolder, engine: Engine) -> Cell:
+def _pair(pairing: Pairing, folder: MatrixFolder, trials: Trials) -> Cell:
     results = {}
     for method in METHODS:
-        missing = _missing(pairing, subjects, method)
+        missing = _missing(pairing, trials.subjects, method)
         place = folder.trial(pairing, method)
-        results[method] = Result("unsupported", missing) if missing else _try(pairing, method, subjects, place, engine)
+        results[method] = MethodResult("unsupported", missing) if missing else _try(pairing, method, trials, place)
         if results[method].outcome != "fail":
             shutil.rmtree(place, ignore_errors=True)
     return Cell(pairing, results)
@@ -203,15 +207,18 @@ def _missing(pairing: Pairing, subjects: Mapping[str, Subject], method: str) -> 
     return ""
 
 
-def _try(pairing: Pairing, method: str, subjects: Mapping[str, Subject], place: Path, engine: Engine) -> Result:
-    certificate = campaign_certificate(place.parent.parent / "tls", [SERVER_ADDRESS])
-    asked = Assignment(pairing.name, _parameters(pairing, method, subjects))
-    carried = carry_out(asked, subjects, certificate, engine, place)
+def _try(pairing: Pairing, method: str, trials: Trials, place: Path) -> MethodResult:
+    asked = Assignment(pairing.name, _parameters(pairing, method, trials.subjects))
+    carried = carry_out(asked, trials, place)
     if [reason["code"] for reason in carried.reasons] == ["unsupported"]:
-        return Result("unsupported", carried.reasons[0]["detail"])
+        return MethodResult("unsupported", carried.reasons[0]["detail"])
     faults = [f"{reason['code']}: {reason['detail']}" for reason in carried.reasons]
     faults = faults or unanswered(asked, carried.rows)
-    return Result("fail", faults[0], _logs(place)) if faults else Result("pass")
+    if not faults:
+        return MethodResult("pass")
+    return MethodResult(
+        "fail", faults[0], {role: "\n".join(end) for role, end in carried.trial.logs(_LOG_LINES).items()}
+    )
 
 
 def _parameters(pairing: Pairing, method: str, subjects: Mapping[str, Subject]) -> Parameters:
@@ -236,16 +243,7 @@ def _parameters(pairing: Pairing, method: str, subjects: Mapping[str, Subject]) 
     )
 
 
-def _logs(place: Path) -> dict[str, str]:
-    found = {}
-    for path in sorted((place / "logs").glob("*.log")):
-        lines = path.read_text("utf-8", errors="replace").splitlines()[-_LOG_LINES:]
-        if lines:
-            found[path.stem] = "\n".join(lines)
-    return found
-
-
-def failures(cells: Mapping[Pairing, Cell | None]) -> Iterator[tuple[Pairing, str, Result]]:
+def failures(cells: Mapping[Pairing, Cell | None]) -> Iterator[tuple[Pairing, str, MethodResult]]:
     """Every method that failed."""
     for pairing, cell in cells.items():
         for method, result in cell.results.items() if cell else ():

@@ -1,30 +1,28 @@
 """Verification of a server: the embedded probe asks it for all that the contract promises and the manifest declares."""
 
-import json
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from h123.campaign.certificate import Certificate, campaign_certificate
+from h123.campaign.certificate import campaign_certificate
 from h123.campaign.engine import Engine
-from h123.campaign.trialfile import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS, write_trial_files
+from h123.campaign.trialfile import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS
 from h123.catalogue import Subject, catalogue, controllers, make_bodies, probe_command
 from h123.results.folder import read_document
-from h123.study import PlannedTrial
 from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
 from h123.verification.qlog import packet_events
 from h123.verification.question import LOGGED_BYTES, PROBE, SIZES, Purpose, Question, questions
 from h123.verification.record import Result, Verdict, failures_folder
+from h123.verification.trial import Trial, Trials, write_json
 from h123.virtual import NAME, installed_kernel
 
 STOP_NS = 2_000_000_000
 """In which a server must have stopped."""
 ATTEMPTS: dict[Purpose, int] = {"contract": 1, "qlog": 1, "controller": 2}
 """A busy machine can blur a server's behaviour, but hardly so that a controller is taken for another one twice."""
-_SEED = 1
 
 
 def verify_server(subject: Subject, engine: Engine) -> Iterator[Result]:
@@ -38,11 +36,12 @@ def verify_server(subject: Subject, engine: Engine) -> Iterator[Result]:
     yield from _unasked(subject)
     with tempfile.TemporaryDirectory(prefix="h123-verify-") as scratch:
         certificate = campaign_certificate(Path(scratch).resolve(), [SERVER_ADDRESS])
+        trials = Trials(subjects, certificate, engine)
         for asked in questions(subject):
             if asked.parameters.clock == "virtual" and installed_kernel() is None:
                 yield asked.result("everything", "unsupported", f"{NAME} is not installed")
             else:
-                yield from _ask(asked, subjects, certificate, engine, kept / asked.name)
+                yield from _ask(asked, trials, kept / asked.name)
 
 
 def _unasked(subject: Subject) -> Iterator[Result]:
@@ -59,34 +58,21 @@ def _unasked(subject: Subject) -> Iterator[Result]:
             )
 
 
-def _ask(
-    asked: Question, subjects: Mapping[str, Subject], certificate: Certificate, engine: Engine, folder: Path
-) -> list[Result]:
+def _ask(asked: Question, trials: Trials, folder: Path) -> list[Result]:
     """What comes of a question. The last attempt's folder stays if it failed."""
+
+    def change(folder: Path) -> None:
+        _change_trial(folder, trials.subjects[PROBE])
+        address = {"address": SERVER_ADDRESS, "port": asked.parameters.port, "ca": str(trials.certificate.ca)}
+        write_json(folder / "plan.json", {**asked.plan, **address})
+
     results = list[Result]()
     for _ in range(ATTEMPTS[asked.purpose]):
-        shutil.rmtree(folder, ignore_errors=True)
-        _execute(asked, subjects, certificate, engine, folder)
-        results = list(_judge(asked, folder))
-        if all(result.verdict == "passed" for result in results):
+        results = list(_judge(asked, trials.carry_out(folder, asked.parameters, asked.network, change)))
+        if all(result.verdict != "failed" for result in results):
             shutil.rmtree(folder)
             break
     return [_with_place(result, folder) for result in results]
-
-
-def _execute(
-    asked: Question, subjects: Mapping[str, Subject], certificate: Certificate, engine: Engine, folder: Path
-) -> None:
-    """One trial with the probe as the client."""
-    folder.mkdir(parents=True)
-    trial = PlannedTrial(asked.name, 1, 1, {}, False, asked.parameters, _SEED)
-    networks = {asked.parameters.network: asked.network}
-    write_trial_files(folder, trial, networks, subjects, certificate, check=False)
-    _change_trial(folder, subjects[PROBE])
-    address = {"address": SERVER_ADDRESS, "port": asked.parameters.port, "ca": str(certificate.ca)}
-    _write(folder / "plan.json", {**asked.plan, **address})
-    engine.start(folder)
-    engine.wait()
 
 
 def _change_trial(folder: Path, probe: Subject) -> None:
@@ -98,26 +84,24 @@ def _change_trial(folder: Path, probe: Subject) -> None:
             role["command"] = probe_command(probe, plan="plan.json", checks="checks.json")
         elif role["name"] == "server":
             role["stop_timeout_ns"] = STOP_NS
-    _write(path, trial)
+    write_json(path, trial)
 
 
-def _write(path: Path, content: dict[str, Any]) -> None:
-    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-
-
-def _judge(asked: Question, folder: Path) -> Iterator[Result]:
-    report = read_document(folder / "report.json", "report/1")
-    for reason in report["reasons"]:
-        yield asked.result("trial", "failed", f"{reason['code']}: {reason['detail']}")
-    failed = list(_checks(asked, folder))
-    if asked.purpose == "contract":
-        yield from failed
-        if not report["reasons"]:
-            yield _stop(asked, report)
+def _judge(asked: Question, trial: Trial) -> Iterator[Result]:
+    if trial.disturbed:
+        yield asked.result(asked.name, "unsupported", trial.disturbed)
         return
-    yield from (result for result in failed if result.verdict == "failed")
-    if not report["reasons"] and all(result.verdict == "passed" for result in failed):
-        yield _qlog(asked, folder) if asked.purpose == "qlog" else _controller(asked, folder)
+    for reason in trial.reasons:
+        yield asked.result("trial", "failed", f"{reason['code']}: {reason['detail']}")
+    checks = list(_checks(asked, trial.folder))
+    if asked.purpose == "contract":
+        yield from checks
+        if not trial.reasons:
+            yield _stop(asked, trial.report)
+        return
+    yield from (result for result in checks if result.verdict == "failed")
+    if not trial.reasons and all(result.verdict == "passed" for result in checks):
+        yield _qlog(asked, trial.folder) if asked.purpose == "qlog" else _controller(asked, trial.folder)
 
 
 def _checks(asked: Question, folder: Path) -> Iterator[Result]:

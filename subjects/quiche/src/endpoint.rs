@@ -55,7 +55,7 @@ impl Endpoint {
 
     /// Serves until it is told to stop.
     pub async fn serve(mut self, mut stop: watch::Receiver<bool>) -> Result<()> {
-        let mut inbox = Inbox::new();
+        let mut inbox = Inbox::default();
         loop {
             let wake = self
                 .sessions

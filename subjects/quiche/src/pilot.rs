@@ -50,7 +50,7 @@ impl Pilot {
             quic,
             http: None,
             socket,
-            inbox: Inbox::new(),
+            inbox: Inbox::default(),
             outbox: Outbox::new(),
             buffer: vec![0; 65_536],
             waiting: VecDeque::new(),

@@ -53,8 +53,11 @@ impl<E: Error> From<E> for Failure {
     }
 }
 
+/// A command's name, and what carries it out.
+pub type Command = (&'static str, fn(Flags) -> Result<()>);
+
 /// Runs the command that the arguments name, and tells what came of it.
-pub fn run(program: &str, commands: &[(&str, fn(Flags) -> Result<()>)]) -> ExitCode {
+pub fn run(program: &str, commands: &[Command]) -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let name = arguments.next().unwrap_or_default();
     let outcome = match commands.iter().find(|(known, _)| *known == name) {

@@ -95,15 +95,17 @@ pub struct Inbox {
     count: usize,
 }
 
-impl Inbox {
-    pub fn new() -> Self {
+impl Default for Inbox {
+    fn default() -> Self {
         Self {
             buffer: vec![0; BATCH_SIZE * MESSAGE],
             facts: [RecvMeta::default(); BATCH_SIZE],
             count: 0,
         }
     }
+}
 
+impl Inbox {
     /// Each datagram with its sender.
     pub fn datagrams(&mut self) -> impl Iterator<Item = (SocketAddr, &mut [u8])> {
         let messages = self

@@ -23,7 +23,7 @@ pub async fn serve(
 ) -> Result<()> {
     let post = Rc::new(Post(Socket::new(socket)?));
     let mut endpoint = Endpoint::new(Box::new(config), true, Box::new(host), post.clone());
-    let mut inbox = Inbox::new();
+    let mut inbox = Inbox::default();
     loop {
         let wait = endpoint.timeout().unwrap_or(IDLE);
         tokio::select! {

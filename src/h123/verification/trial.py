@@ -1,0 +1,92 @@
+"""One trial of a verification, in a lab of its own; where the machine was too busy for its link, it is done again."""
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from h123.campaign.certificate import Certificate
+from h123.campaign.engine import Engine
+from h123.campaign.trialfile import write_trial_files
+from h123.catalogue import Subject
+from h123.results.folder import read_document
+from h123.study import Network, Parameters, PlannedTrial
+
+Window = tuple[int, int]
+"""The monotonic clock before and after a trial."""
+_MOST_ATTEMPTS = 3
+_SEED = 1
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One that has ended. Its files are in its folder."""
+
+    folder: Path
+    report: dict[str, Any]
+    window: Window
+
+    @property
+    def reasons(self) -> list[dict[str, str]]:
+        """Why the lab calls it invalid; none: it is valid."""
+        return list(self.report["reasons"])
+
+    @property
+    def disturbed(self) -> str:
+        """How the machine was too busy, where nothing else is wrong: then it says nothing about the subject."""
+        if {reason["code"] for reason in self.reasons} != {"link-late"}:
+            return ""
+        return f"the machine was too busy: {'; '.join(reason['detail'] for reason in self.reasons)}"
+
+    def logs(self, lines: int) -> dict[str, list[str]]:
+        """The end of what each role printed, by its name; without those that were silent."""
+        found = {}
+        for path in sorted((self.folder / "logs").glob("*.log")):
+            if end := path.read_text("utf-8", errors="replace").splitlines()[-lines:]:
+                found[path.stem] = end
+        return found
+
+
+@dataclass(frozen=True)
+class Trials:
+    """What all trials of a verification have in common."""
+
+    subjects: Mapping[str, Subject]
+    """Those that take part, by name; they are installed."""
+    certificate: Certificate
+    engine: Engine
+
+    def carry_out(
+        self,
+        folder: Path,
+        parameters: Parameters,
+        network: Network,
+        change: Callable[[Path], None] = lambda _: None,
+    ) -> Trial:
+        """One trial in this folder, emptied before. `change` may edit trial.json and workload.json before it runs."""
+        for _ in range(_MOST_ATTEMPTS):
+            shutil.rmtree(folder, ignore_errors=True)
+            trial = self._once(folder, parameters, network, change)
+            if not trial.disturbed:
+                break
+        return trial
+
+    def _once(self, folder: Path, parameters: Parameters, network: Network, change: Callable[[Path], None]) -> Trial:
+        folder.mkdir(parents=True)
+        planned = PlannedTrial(folder.name, 1, 1, {}, False, parameters, _SEED)
+        write_trial_files(folder, planned, {parameters.network: network}, self.subjects, self.certificate, check=False)
+        change(folder)
+        before = time.monotonic_ns()
+        self.engine.start(folder)
+        self.engine.wait()
+        # Virtual time is of a kernel of its own, whose clocks begin at its boot.
+        window = (before, time.monotonic_ns()) if parameters.clock == "wall" else (0, 2**63)
+        return Trial(folder, read_document(folder / "report.json", "report/1"), window)
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """A file for a role or for the lab to read."""
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
