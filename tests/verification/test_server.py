@@ -7,6 +7,7 @@ import pytest
 
 from h123.campaign import LocalEngine
 from h123.catalogue import Subject, catalogue, install, prefix, read_subject
+from h123.verification.question import questions
 from h123.verification.record import Result
 from h123.verification.server import verify_server
 
@@ -86,6 +87,14 @@ def test_the_embedded_server_keeps_the_contract(go: Subject, engine: LocalEngine
     assert "events about packets" in asked["qlog"].detail
     assert asked["congestion cubic"].detail == "the only one: not proved"
     assert list((records / "go/server").iterdir()) == []
+
+
+def test_answers_that_are_declared_as_sent_in_turn_are_not_held_open(go: Subject) -> None:
+    assert go.server
+    server = go.server.model_copy(update={"in_turn": ["h3"]})
+    asked = questions(go.model_copy(update={"server": server}))
+    in_turn = {each.parameters.protocol: each.plan["in_turn"] for each in asked if each.purpose == "contract"}
+    assert in_turn == {"h1": False, "h2": False, "h3": True}
 
 
 @pytest.mark.usefixtures("go")

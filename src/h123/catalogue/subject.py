@@ -54,6 +54,8 @@ class Server(Strict):
     methods: list[Literal["GET", "POST"]] = Field(default=["GET"])
     listens: dict[Protocol, list[Literal["tcp", "udp"]]]
     """By protocol, the sockets that must be listening before the client starts."""
+    in_turn: list[Protocol] = Field(default=[])
+    """Where it sends the answers on a connection one after another: one that is not read holds up the others."""
     stores: Annotated[list[Literal["memory", "gcs"]], Field(min_length=1)] = Field(default=["memory"])
     """Where it can keep the bodies."""
 

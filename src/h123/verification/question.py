@@ -55,6 +55,7 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
         SIZES,
         methods=server.methods,
         at_once=AT_ONCE,
+        in_turn=protocol in server.in_turn,
         in_a_row=IN_A_ROW,
         resumption=protocol in features.resumption,
         zero_rtt=protocol in features.zero_rtt,
@@ -78,7 +79,7 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
 def _plan(protocol: str, sizes: list[int], **values: Any) -> dict[str, Any]:
     basis = {"h123": "probe/1", "protocol": protocol, "timeout_ns": CHECK_NS, "sizes": sizes}
     nothing = {"resumption": False, "zero_rtt": False, "left_open": False, "arrivals": ""}
-    return {**basis, "methods": [], "at_once": 0, "in_a_row": 0, **nothing, **values}
+    return {**basis, "methods": [], "at_once": 0, "in_turn": False, "in_a_row": 0, **nothing, **values}
 
 
 def _parameters(subject: Subject, **values: Any) -> Parameters:

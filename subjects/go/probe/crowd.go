@@ -15,8 +15,11 @@ import (
 const crowdBytes = 1000 // of an upload
 
 // downloadsAtOnce makes many downloads, over HTTP/2 and HTTP/3 on one connection, of which none is read before all are
-// answered: its window lets none of them end earlier.
+// answered: its window lets none of them end earlier. A server that sends its answers in turn is only asked together.
 func (p *plan) downloadsAtOnce(ctx context.Context) (string, error) {
+	if p.InTurn {
+		return "each read at once: declared as sent in turn", p.askTogether(ctx, download(p.crowdSize()))
+	}
 	return "", p.crowd(ctx, func(all *gathering) ask { return getWhen(http.MethodGet, p.crowdSize(), all.join) })
 }
 

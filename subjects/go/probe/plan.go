@@ -32,6 +32,7 @@ type plan struct {
 	Methods  []string `json:"methods"`
 	Sizes    []int64  `json:"sizes"`
 	AtOnce   int      `json:"at_once"`    // requests under way together, 0: not asked
+	InTurn   bool     `json:"in_turn"`    // whether downloads under way together may be sent one after another
 	InARow   int      `json:"in_a_row"`   // requests on one connection, 0: not asked
 	Resume   bool     `json:"resumption"` // whether to ask for a resumed session
 	Early    bool     `json:"zero_rtt"`   // whether to ask for 0-RTT
@@ -54,7 +55,7 @@ func readPlan(path string) (*plan, error) {
 	if p.Format != "probe/1" || alpn[p.Protocol] == "" || len(p.Sizes) == 0 {
 		return nil, fmt.Errorf("%s: not a plan of the format probe/1 with a known protocol and sizes", path)
 	}
-	if p.AtOnce > 0 && p.crowdSize() <= crowdWindow {
+	if p.AtOnce > 0 && !p.InTurn && p.crowdSize() <= crowdWindow {
 		return nil, fmt.Errorf("%s: downloads can be held open of more than %d bytes alone", path, crowdWindow)
 	}
 	pem, err := os.ReadFile(p.CA)

@@ -311,6 +311,15 @@ func TestLimitsOfTheServerFail(t *testing.T) {
 			}
 		})
 	})
+	t.Run("streams in turn", func(t *testing.T) {
+		eachProtocol(t, []string{"h2", "h3"}, func(t *testing.T, protocol string) {
+			p := serve(t, protocol, good(), options{streams: 30, quic: quic.Config{MaxIncomingStreams: 30}})
+			p.Timeout, p.Methods, p.InTurn, p.InARow, p.Resume, p.Early = int64(2*time.Second), nil, true, 0, false, false
+			if found := probe(t, p); !found["100 downloads at once"].Passed {
+				t.Error(found)
+			}
+		})
+	})
 	t.Run("requests", func(t *testing.T) {
 		eachProtocol(t, []string{"h1"}, func(t *testing.T, protocol string) {
 			asked := 0

@@ -6,6 +6,7 @@ mod quic;
 mod reaper;
 mod stream;
 
+use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
 use h123_common::command::{self, Failure, Flags, Result};
@@ -29,13 +30,12 @@ fn serve(flags: Flags) -> Result<()> {
             serving.protocol
         )));
     }
-    stop::run(stop::until_told(serve_quic(&serving)))?;
-    // Closing MsQuic's handles would wait for every connection.
-    std::process::exit(0)
+    stop::run(stop::until_told(serve_quic(&serving)))
 }
 
 async fn serve_quic(serving: &Serving) -> Result<()> {
-    let registration = Registration::new(&RegistrationConfig::default())?;
+    // Never closed: that would wait until the last client has gone.
+    let registration = ManuallyDrop::new(Registration::new(&RegistrationConfig::default())?);
     let configuration = quic::configuration(&registration, serving)?;
     let (tell, mut connections) = mpsc::unbounded_channel();
     let listener = Listener::open(&registration, move |_, event| {
