@@ -46,7 +46,6 @@ GOOD = [
     _seen("resumption", "h2"),
     _seen("0-RTT"),
     _seen("congestion cubic"),
-    _seen("congestion reno", detail="the only one: not proved"),
     Result(role="server", protocol="h3", check="GET 1", verdict="passed", clock="virtual"),
 ]
 
@@ -54,8 +53,8 @@ GOOD = [
 def test_a_verified_server(subject: Subject) -> None:
     page = catalogue_page({"small": subject}, _told(subject, *GOOD), [])
     assert "1 QUIC stack serves HTTP/3 here, verified: tinyquic." in page
-    row = "| [small](../subjects/small) | tinyquic | 1 | h1 h2 h3 | resumption h2; 0-RTT h3 | cubic, reno (fixed) |"
-    assert f"{row} 1.3, X25519 | wall, virtual | 2026-11-21: all 7 |" in page
+    row = "| [small](../subjects/small) | tinyquic | 1 | h1 h2 h3 | resumption h2; 0-RTT h3 | cubic |"
+    assert f"{row} 1.3, X25519 | wall, virtual | 2026-11-21: all 6 |" in page
     assert "| shared, per-user, number | cold requests | – | – | no |" in page  # as a client it was not asked
     assert "What did not come out" not in page
     assert "* **small** (A shell script, sh): Slow, but | honest." in page
@@ -69,7 +68,7 @@ def test_a_failure_has_its_reason_and_its_stack_does_not_count(subject: Subject)
     skipped = _seen("everything", verdict="unsupported", detail="no kernel")
     page = catalogue_page({"small": subject}, _told(subject, *GOOD, bad, skipped), [])
     assert "HTTP/3 here, verified" not in page
-    assert "2026-11-21: 1 of 9 failed" in page
+    assert "2026-11-21: 1 of 8 failed" in page
     assert "| small | server, h3 | qlog | failed | no file \\| at all |" in page
     assert "| small | server, h3 | everything | unsupported | no kernel |" in page
 

@@ -1,47 +1,15 @@
-"""Controllers are told apart by what they do after losses; a model of each stands for servers here."""
+"""Controllers are told apart by what they do after losses; a model of each stands for senders here."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from h123.verification.controller import BODY_BYTES, LOSSES, RATE_BPS, ROUND_TRIP_NS, Arrival, behaviour, read_arrivals
+from h123.verification.controller import LOSSES, RATE_BPS, ROUND_TRIP_NS, Arrival, behaviour, read_arrivals
+from verification.flights import PACKET, falling, flights
 
-PACKET = 1250
-LOSS_OF = {index: number for number, (first, count) in enumerate(LOSSES) for index in range(first, first + count)}
-
-
-def flights(window: Callable[[float, bool], float], limit: float = 1e9) -> list[Arrival]:
-    """Packets of a window each round trip, evenly spread; `window(last, lost)` is the next one. A loss counts once."""
-    seen, told = list[Arrival](), set[int]()
-    index, size, at = 0, 10.0, 0
-    while sum(arrival.bytes for arrival in seen) < BODY_BYTES:
-        count = int(min(size, limit))
-        sent = range(index, index + count)
-        seen += [
-            Arrival(at + number * ROUND_TRIP_NS // count, PACKET)
-            for number, packet in enumerate(sent)
-            if packet not in LOSS_OF
-        ]
-        losses = {LOSS_OF[packet] for packet in sent if packet in LOSS_OF}
-        size = window(size, not losses <= told)
-        told |= losses
-        index, at = index + count, at + ROUND_TRIP_NS
-    return seen
-
-
-def falling(keeps: float, growth: float) -> Callable[[float, bool], float]:
-    """Slow start until the first loss, then growth by so many packets a round trip; a loss leaves `keeps`."""
-    begun = False
-
-    def window(last: float, lost: bool) -> float:
-        nonlocal begun
-        begun = begun or lost
-        if lost:
-            return last * keeps
-        return last + growth if begun else last * 2
-
-    return window
+RENO = flights(falling(0.5, 1))
 
 
 @pytest.mark.parametrize(
@@ -62,10 +30,37 @@ def test_a_rate_that_losses_do_not_change_is_bbr() -> None:
     assert behaviour(flights(lambda last, _: last * 2, limit)).controller == "bbr"
 
 
+def test_a_window_that_losses_do_not_change_is_fixed() -> None:
+    assert behaviour(flights(lambda last, _: last * 2, limit=50)).controller == "fixed"
+
+
+def test_who_restores_the_window_after_a_single_loss_has_cubic() -> None:
+    seen = behaviour(flights(falling(0.7, 1)))
+    assert replace(seen, after_one=1.0).controller == "cubic"
+    assert replace(seen, after_one=None).controller is None
+
+
+def delayed(seen: list[Arrival], trips: float, packets_before: list[int]) -> list[Arrival]:
+    """Before each loss the sender waits so long, so many packets ahead of it."""
+    lost = [first - sum(count for begun, count in LOSSES if begun < first) for first, _ in LOSSES]
+    for index in sorted((i - ahead for i in lost for ahead in packets_before if i > ahead), reverse=True):
+        seen = seen[:index] + [replace(a, at_ns=a.at_ns + int(trips * ROUND_TRIP_NS)) for a in seen[index:]]
+    return seen
+
+
+def test_short_waits_for_a_processor_do_not_change_the_answer() -> None:
+    assert behaviour(delayed(RENO, 0.9, [20, 60])).controller == "reno"
+
+
+@pytest.mark.parametrize("trips", [2, 5])
+def test_long_ones_before_each_loss_leave_nothing_to_tell(trips: float) -> None:
+    assert behaviour(delayed(RENO, trips, [20])).controller is None
+
+
 def test_what_was_seen_is_said() -> None:
-    said = str(behaviour(flights(falling(0.5, 1))))
-    assert "% of the link" in said
-    assert "of the window" in said
+    said = str(behaviour(RENO))
+    assert "% of the link, a loss left 0.5" in said
+    assert "of the window, a burst of losses left 0.5" in said
 
 
 def test_a_download_that_met_no_loss_tells_nothing() -> None:

@@ -20,10 +20,11 @@ from h123.catalogue.commands import (
 )
 from h123.catalogue.install import Installation, fingerprint, install, installation, installed, prefix, remove
 from h123.catalogue.shelf import catalogue, embedded_subjects, read_subject, subject_names
-from h123.catalogue.subject import Subject
+from h123.catalogue.subject import PROTOCOLS, Subject
 
 __all__ = [
     "OWN",
+    "PROTOCOLS",
     "Demand",
     "Installation",
     "Role",

@@ -119,12 +119,12 @@ def _proved(subject: Subject, results: Sequence[Result]) -> Iterator[str]:
 
 
 def _controllers(results: Sequence[Result]) -> str:
-    """Those that were seen at work, and one that leaves no choice."""
+    """Those that were seen at work."""
     told = []
     for result in results:
         what, _, name = result.check.partition(" ")
         if what == "congestion" and result.protocol == "h3" and result.verdict == "passed":
-            told.append(f"{name} (fixed)" if "only one" in result.detail else name)
+            told.append(name)
     return ", ".join(dict.fromkeys(told)) or _NOTHING
 
 

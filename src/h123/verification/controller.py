@@ -1,4 +1,4 @@
-"""Which congestion controller a server has, told from its behaviour: from when the bytes of a download came.
+"""Which congestion controller a sender has, told from its behaviour: from when the bytes of a body came.
 
 The link loses nothing but a few packets, at known places. What a window based controller makes of that is its own: Reno
 halves its window (RFC 5681), CUBIC keeps 0.7 of it (RFC 9438). BBR takes the rate that it has measured, losses or not,
@@ -7,8 +7,12 @@ Semke, Mahdavi, Ott, CCR 27(3), 1997).
 
 Single losses and bursts take turns, because implementations of CUBIC see them differently: quiche takes a loss of few
 packets for spurious and restores the window (RFC 9438, 4.9); aioquic takes 0.7 of what is left in flight when a burst
-is gone. Reno halves after both, so the gentler of the two answers tells. The first burst ends slow start and is not
-judged.
+is gone. Reno halves after both, so the gentler of the two answers tells it from CUBIC. The first burst ends slow start
+and is not judged. A sender may also be held back by something else than its controller, such as a small buffer; then
+losses change nothing, and its window is called fixed.
+
+A window shows in the fullest of some round trips: no round trip takes more than a window, but a sender that waits for a
+processor leaves some emptier.
 """
 
 import csv
@@ -31,9 +35,11 @@ LOSSES = [(120, 32), (1000, 1), (2200, 20), (3400, 1), (4600, 20), (5800, 1), (7
 BBR_SHARE = 0.45
 """Of the link's rate in the second half of the download: more is BBR. Of all CUBICs seen google/quiche's takes most,
 0.35 at times; BBRs take 0.55 and more."""
-CUBIC_KEEPS = 0.62
+CUBIC_KEEPS = 0.65
 """Of the window across a loss: more is CUBIC, less Reno. Growth until the window is looked at lifts both a little above
-0.7 and 0.5."""
+0.7 and 0.5: Renos seen keep up to 0.60, CUBICs 0.70 and more."""
+FIXED_KEEPS = 0.94
+"""More after both kinds of losses: they do not change the window. google/quiche's CUBIC keeps most, up to 0.89."""
 _BEFORE, _AFTER = range(-5, 0), range(2, 5)
 """Round trips from the loss on in which the window is looked at. After one its news have reached the server and come
 back; after another one it has recovered."""
@@ -54,7 +60,7 @@ NETWORK = Network(
 
 @dataclass(frozen=True)
 class Arrival:
-    """A datagram of the server's."""
+    """A datagram of the sender's."""
 
     at_ns: int
     bytes: int
@@ -66,21 +72,26 @@ class Behaviour:
 
     share: float
     """Of the link's rate, in the second half."""
-    kept: float | None
-    """Share of the window that a loss left; None where the download ended before there was one to judge."""
+    after_one: float | None
+    """Share of the window that a single loss left; None where there was none to judge."""
+    after_many: float | None
+    """Likewise a burst."""
 
     @property
     def controller(self) -> str | None:
-        """cubic, reno or bbr; None where it cannot be told."""
+        """cubic, reno, bbr or fixed; None where it cannot be told."""
         if self.share > BBR_SHARE:
             return "bbr"
-        if self.kept is None:
+        if self.after_one is None or self.after_many is None:
             return None
-        return "cubic" if self.kept > CUBIC_KEEPS else "reno"
+        if min(self.after_one, self.after_many) > FIXED_KEEPS:
+            return "fixed"
+        return "cubic" if max(self.after_one, self.after_many) > CUBIC_KEEPS else "reno"
 
     def __str__(self) -> str:
-        kept = "" if self.kept is None else f", a loss left {self.kept:.2f} of the window"
-        return f"{self.share:.0%} of the link{kept}"
+        kept = {"a loss": self.after_one, "a burst of losses": self.after_many}
+        left = [f"{what} left {share:.2f} of the window" for what, share in kept.items() if share is not None]
+        return ", ".join([f"{self.share:.0%} of the link", *left])
 
 
 def read_arrivals(path: Path) -> list[Arrival]:
@@ -90,13 +101,15 @@ def read_arrivals(path: Path) -> list[Arrival]:
 
 
 def behaviour(arrivals: Sequence[Arrival]) -> Behaviour:
-    """Of a server whose download came so, over NETWORK."""
+    """Of a sender whose body came so, over NETWORK."""
     kept: dict[bool, list[float]] = {True: [], False: []}
     for (_, count), at in list(zip(LOSSES, _losses_seen(arrivals), strict=False))[1:]:
-        if arrivals[-1].at_ns >= at + (_AFTER.stop * ROUND_TRIP_NS):
-            kept[count > 1].append(_window(arrivals, at, _AFTER) / _window(arrivals, at, _BEFORE))
-    answers = [median(found) for found in kept.values() if found]
-    return Behaviour(_share(arrivals), max(answers, default=None))
+        before, after = (_round_trips(arrivals, at, trips) for trips in (_BEFORE, _AFTER))
+        # Who pauses shows no window, and may begin again with another one.
+        if arrivals[-1].at_ns >= at + _AFTER.stop * ROUND_TRIP_NS and all(before + after):
+            kept[count > 1].append(max(after) / max(before))
+    one, many = (median(kept[burst]) if kept[burst] else None for burst in (False, True))
+    return Behaviour(_share(arrivals), one, many)
 
 
 def _share(arrivals: Sequence[Arrival]) -> float:
@@ -113,7 +126,7 @@ def _losses_seen(arrivals: Sequence[Arrival]) -> list[int]:
     return [arrivals[index].at_ns for index in indices if index < len(arrivals)]
 
 
-def _window(arrivals: Sequence[Arrival], at: int, trips: range) -> float:
-    """Bytes in a round trip, the median over these round trips counted from `at`."""
+def _round_trips(arrivals: Sequence[Arrival], at: int, trips: range) -> list[int]:
+    """Bytes in each of these round trips, counted from `at`."""
     starts = [at + trip * ROUND_TRIP_NS for trip in trips]
-    return median(sum(a.bytes for a in arrivals if start < a.at_ns <= start + ROUND_TRIP_NS) for start in starts)
+    return [sum(a.bytes for a in arrivals if start < a.at_ns <= start + ROUND_TRIP_NS) for start in starts]

@@ -34,6 +34,8 @@ class Question:
     parameters: Parameters
     plan: dict[str, Any]
     """What the probe does; without the server's address."""
+    controller: str = ""
+    """The one to be seen at work."""
     network: Network = PLAIN
 
     def result(self, check: str, verdict: Verdict, detail: str = "") -> Result:
@@ -69,11 +71,12 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
         yield Question(f"{protocol}-{clock}", "contract", parameters(clock=clock), contract)
     if protocol in features.qlog:
         yield Question(f"{protocol}-qlog", "qlog", parameters(qlog=True), _plan(protocol, [LOGGED_BYTES]))
-    offered = controllers(subject, protocol) or []
     download = _plan(protocol, [controller.BODY_BYTES], arrivals="arrivals.csv")
-    for name in offered if len(offered) > 1 else []:
-        asked = parameters(congestion=name, size=controller.BODY_BYTES, network=controller.NETWORK.name)
-        yield Question(f"{protocol}-{name}", "controller", asked, download, controller.NETWORK)
+    for number, name in enumerate(controllers(subject, protocol) or []):
+        # The first is the one that it has by itself; no study can ask for it by name if it is fixed.
+        wanted = name if number else OWN
+        asked = parameters(congestion=wanted, size=controller.BODY_BYTES, network=controller.NETWORK.name)
+        yield Question(f"{protocol}-{name}", "controller", asked, download, name, controller.NETWORK)
 
 
 def _plan(protocol: str, sizes: list[int], **values: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 from h123.campaign.certificate import campaign_certificate
 from h123.campaign.engine import Engine
 from h123.campaign.trialfile import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS
-from h123.catalogue import Subject, catalogue, controllers, make_bodies, probe_command
+from h123.catalogue import Subject, catalogue, make_bodies, probe_command
 from h123.results.folder import read_document
 from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
 from h123.verification.qlog import packet_events
@@ -33,7 +33,6 @@ def verify_server(subject: Subject, engine: Engine) -> Iterator[Result]:
     kept = failures_folder(subject, "server")
     subjects = {**{name: catalogue()[name] for name in (PROBE, ORIGIN)}, subject.name: subject}
     make_bodies([*SIZES, LOGGED_BYTES, BODY_BYTES])
-    yield from _unasked(subject)
     with tempfile.TemporaryDirectory(prefix="h123-verify-") as scratch:
         certificate = campaign_certificate(Path(scratch).resolve(), [SERVER_ADDRESS])
         trials = Trials(subjects, certificate, engine)
@@ -42,20 +41,6 @@ def verify_server(subject: Subject, engine: Engine) -> Iterator[Result]:
                 yield asked.result("everything", "unsupported", f"{NAME} is not installed")
             else:
                 yield from _ask(asked, trials, kept / asked.name)
-
-
-def _unasked(subject: Subject) -> Iterator[Result]:
-    """Controllers that leave no choice, so that there is none to prove."""
-    for protocol in subject.features.congestion:
-        offered = controllers(subject, protocol) or []
-        if len(offered) == 1:
-            yield Result(
-                role="server",
-                protocol=protocol,
-                check=f"congestion {offered[0]}",
-                verdict="passed",
-                detail="the only one: not proved",
-            )
 
 
 def _ask(asked: Question, trials: Trials, folder: Path) -> list[Result]:
@@ -133,11 +118,10 @@ def _qlog(asked: Question, folder: Path) -> Result:
 
 
 def _controller(asked: Question, folder: Path) -> Result:
-    named = asked.parameters.congestion
     seen = behaviour(read_arrivals(folder / "arrivals.csv"))
-    verdict: Verdict = "passed" if seen.controller == named else "failed"
+    verdict: Verdict = "passed" if seen.controller == asked.controller else "failed"
     like = "" if verdict == "passed" else f"behaves like {seen.controller or 'none that is known'}: "
-    return asked.result(f"congestion {named}", verdict, f"{like}{seen}")
+    return asked.result(f"congestion {asked.controller}", verdict, f"{like}{seen}")
 
 
 def _with_place(result: Result, folder: Path) -> Result:
