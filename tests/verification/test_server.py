@@ -106,7 +106,8 @@ def test_another_protocol_than_the_one_asked_for(tmp_path: Path, engine: LocalEn
 
 @pytest.mark.usefixtures("go")
 def test_qlog_that_is_declared_and_not_written(tmp_path: Path, engine: LocalEngine, records: Path) -> None:
-    failed = failures(list(verify_server(other(tmp_path, "h3", features='qlog = ["h3"]'), engine)))
+    declared = other(tmp_path, "h3", features='qlog = ["h3"]\ncongestion = {h3 = ["cubic"]}')
+    failed = failures(list(verify_server(declared, engine)))
     assert failed == {"qlog": f"0 events about packets ({records}/other/server/h3-qlog)"}
     assert (records / "other/server/h3-qlog/logs/server.log").is_file()
 
