@@ -1,7 +1,7 @@
 """Models of files that people write: unknown keys are refused, and faults are said in words that help."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -16,6 +16,11 @@ def choose(word: object, allowed: Iterable[object]) -> str:
     return f"{hint}: {', '.join(names)}" if names else "nothing is allowed here"
 
 
+def fault_at(keys: Sequence[str], message: str) -> PydanticCustomError:
+    """What a validator raises about one part of what it checks: the part at `keys`."""
+    return PydanticCustomError("fault_at", "{message}", {"message": message, "keys": keys})
+
+
 class Strict(BaseModel):
     """A model that refuses keys it does not know and says which it does."""
 
@@ -28,15 +33,13 @@ class Strict(BaseModel):
             return data
         for key in data:
             if key not in cls.model_fields:
-                message = f"unknown key {key!r}; {choose(key, cls.model_fields)}"
-                raise PydanticCustomError("unknown_key", "{message}", {"message": message, "key": key})
+                raise fault_at([key], f"unknown key {key!r}; {choose(key, cls.model_fields)}")
         return data
 
 
 def place(fault: ErrorDetails) -> list[str | int]:
     """Where a fault is: keys and indices from the top of the file."""
-    key = fault.get("ctx", {}).get("key")
-    return [*fault["loc"], *([] if key is None else [key])]
+    return [*fault["loc"], *fault.get("ctx", {}).get("keys", [])]
 
 
 def describe(fault: ErrorDetails, written: str) -> str:
@@ -46,13 +49,15 @@ def describe(fault: ErrorDetails, written: str) -> str:
     match fault["type"]:
         case "missing":
             return f"`{written}` is missing"
-        case "unknown_key":
+        case "fault_at":
             return at + fault["msg"]
         case "literal_error":
             allowed = [word.strip(" '") for word in context["expected"].replace(" or ", ",").split(",")]
             return f"{at}{given!r} is not known; {choose(given, allowed)}"
         case "value_error":
             return f"{at}{context['error']}"
+        case "too_short":
+            return f"{at}must not be empty"
         case "model_type" | "dict_type":
             return f"{at}expected keys with values, found {given!r}"
         case _:

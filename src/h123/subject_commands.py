@@ -14,14 +14,22 @@ from rich.console import Console
 from h123 import listing, virtual
 from h123.campaign import LocalEngine, display_for
 from h123.campaign.trialfile import ORIGIN
-from h123.catalogue import Subject, catalogue, check_failures, install_each, installed, remove, subjects_folder
+from h123.catalogue import (
+    PROTOCOLS,
+    Subject,
+    catalogue,
+    check_failures,
+    install_each,
+    installed,
+    remove,
+    subjects_folder,
+)
 from h123.console import err_console, out_console, say
 from h123.errors import UserError
 from h123.steps import Steps
 from h123.strict import choose
 from h123.subject_listing import print_subject, print_subjects, print_verification
 from h123.verification import roles_of, verify_each
-from h123.verification.assignment import PROTOCOLS
 from h123.verification.client import counterpart
 from h123.verification.matrix import MatrixFolder, failures, known_cells, pairings, run_matrix
 from h123.verification.published import publish

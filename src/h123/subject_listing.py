@@ -1,36 +1,44 @@
 """The catalogue in the terminal: all subjects in a table of 100 columns, or everything about a few."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
 
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 
-from h123.catalogue import Subject, catalogue, fingerprint, installation
+from h123.catalogue import PROTOCOLS, Subject, catalogue, controllers, fingerprint, installation
 from h123.units import format_bytes, format_span
 from h123.verification import Result, describe, tally
 from h123.verification.record import Record, last_record
 from h123.virtual import NAME, installed_kernel
 
 _NOTHING = "-"
-_COLUMNS = ("name", "QUIC stack", "version", "server", "client", "clocks", "size", "verified")
+_COLUMNS = ("name", "QUIC stack", "language", "version", "server", "client", "v", "size", "verified")
+_FOLDED = ("QUIC stack", "language", "version")
+"""On a narrow terminal only these are."""
+_MARKS = """\
+server, client: over which of HTTP/1.1, 2 and 3; behind it what they can do over one of these:
+  r resumes TLS sessions, 0 with 0-RTT; q writes qlog files; c has several congestion controllers
+  t tells when the first byte came; o sends at a given rate; d makes cold requests (and so dials)
+v: under the virtual clock too. size: installed; - is not. changed: verified, but not as it is now
+`h123 list subjects NAME` tells all about one"""
 
 
 def print_subjects(console: Console) -> None:
     """All subjects of the catalogue, and the kernel of the virtual clock."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in _COLUMNS:
-        whole = column not in ("QUIC stack", "version")  # on a narrow terminal only these are folded
-        table.add_column(column, overflow="fold", no_wrap=whole, justify="right" if column == "size" else "left")
+        justify: Literal["left", "right"] = "right" if column == "size" else "left"
+        table.add_column(column, overflow="fold", no_wrap=column not in _FOLDED, justify=justify)
     for subject in catalogue().values():
         table.add_row(*_row(subject))
     console.print(table)
     kernel = installed_kernel()
     there = f"{kernel.source.package} {kernel.source.version}" if kernel else f"not installed (h123 install {NAME})"
     console.print(f"\n{NAME}, for --clock virtual: {there}", highlight=False)
-    hint = "changed: verified, but its files have changed since. `h123 list subjects NAME` tells all about one"
-    console.print(hint, style="dim", highlight=False)
+    console.print(_MARKS, style="dim", highlight=False)
 
 
 def print_subject(subject: Subject, console: Console) -> None:
@@ -60,14 +68,42 @@ def _row(subject: Subject) -> Iterator[str]:
     found, record = installation(subject), last_record(subject)
     yield escape(subject.name)
     yield escape(subject.stack if subject.stack != "none" else _NOTHING)
+    yield _short(subject.language)
     yield escape(subject.version)
-    yield _joined(subject.server.protocols if subject.server else [])
-    yield _joined(subject.client.protocols if subject.client else [])
-    yield "both" if "virtual" in subject.features.clocks else "wall"
+    yield _as_a_server(subject)
+    yield _as_a_client(subject)
+    yield "v" if "virtual" in subject.features.clocks else ""
     yield format_bytes(found.bytes) if found else _NOTHING
     told = verified(subject, record)
     colour = "dim" if record is None else "yellow" if told == "changed" else "green" if record.passed else "red"
     yield f"[{colour}]{told}[/]"
+
+
+def _short(language: str) -> str:
+    """For a table: `C++/JS` of `C++ and JavaScript, driven by Python`."""
+    own = language.partition(", driven by")[0]
+    return escape(own.replace(" and ", "/").replace(", ", "/").replace("JavaScript", "JS"))
+
+
+def _as_a_server(subject: Subject) -> str:
+    if subject.server is None:
+        return "backend" if subject.backend else _NOTHING
+    features = subject.features
+    resumes = "0" if features.zero_rtt else "r" if features.resumption else ""
+    chooses = any(len(controllers(subject, protocol) or []) > 1 for protocol in subject.server.protocols)
+    return _marked(subject.server.protocols, [resumes, "q" * bool(features.qlog), "c" * chooses])
+
+
+def _as_a_client(subject: Subject) -> str:
+    client = subject.client
+    if client is None:
+        return _NOTHING
+    return _marked(client.protocols, ["t" * client.ttfb, "o" * client.open_loop, "d" * client.cold])
+
+
+def _marked(protocols: Sequence[str], marks: Iterable[str]) -> str:
+    """`12  r`: protocols as digits, then the marks that _MARKS explains."""
+    return f"{''.join(protocols).replace('h', ''):3} {''.join(marks)}"
 
 
 def _facts(subject: Subject) -> Iterator[tuple[str, str]]:
@@ -93,7 +129,11 @@ def _server_facts(subject: Subject) -> Iterator[tuple[str, str]]:
         return
     yield "server", f"{_joined(subject.server.protocols)}; {_joined(subject.server.methods)}"
     features = subject.features
-    abilities = {"resumption": features.resumption, "0-RTT": features.zero_rtt, "qlog": features.qlog}
+    abilities: dict[str, Sequence[str]] = {
+        "resumption": features.resumption,
+        "0-RTT": features.zero_rtt,
+        "qlog": features.qlog,
+    }
     for name, protocols in abilities.items():
         yield f"  {name}", _joined(protocols)
     yield "  congestion", "; ".join(congestion(subject)) or _NOTHING
@@ -101,8 +141,10 @@ def _server_facts(subject: Subject) -> Iterator[tuple[str, str]]:
 
 def congestion(subject: Subject) -> list[str]:
     """By protocol, the controllers: `h3: cubic reno`."""
-    offered = subject.features.congestion.items()
-    return [f"{protocol}: {names if names == 'kernel' else _joined(names)}" for protocol, names in offered]
+    return [
+        f"{protocol}: {_joined(controllers(subject, protocol) or ['kernel'])}"
+        for protocol in subject.features.congestion
+    ]
 
 
 def _client_facts(subject: Subject) -> Iterator[tuple[str, str]]:
@@ -141,12 +183,10 @@ def _joined(names: Iterable[str]) -> str:
 
 def print_verification(found: Mapping[str, Sequence[Result]], console: Console) -> None:
     """What was verified of each subject, by role and protocol; below it what failed or could not be asked."""
-    table = Table("subject", "as", "h1", "h2", "h3", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table("subject", "as", *PROTOCOLS, box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name, results in found.items():
         for role in dict.fromkeys(result.role for result in results):
-            cells = [
-                [r for r in results if (r.role, r.protocol) == (role, protocol)] for protocol in ("h1", "h2", "h3")
-            ]
+            cells = [[r for r in results if (r.role, r.protocol) == (role, protocol)] for protocol in PROTOCOLS]
             table.add_row(name, role, *(tally(cell) if cell else "-" for cell in cells))
     console.print(table)
     for name, results in found.items():

@@ -33,8 +33,8 @@ class Seat:
         return bool(self._transfers)
 
     def request(self, transfer: Transfer, phase: str) -> None:
-        """Begins a request. libcurl is to say what the first handshake here agrees on."""
-        transfer.begin(phase, talkative=not self.taken)
+        """Begins a request."""
+        transfer.begin(phase, first=not self.taken)
         self.taken = True
         self._transfers[transfer.handle] = transfer
         self._multi.add_handle(transfer.handle)

@@ -34,21 +34,24 @@ class Transfer:
         self._sent_body = 0
         self._upload = workload.upload_bytes
         self._facts = facts
-        self._talkative = False
+        self._first = False
+        self._address = f"{workload.host}:{workload.port}:{workload.address}"
         self.handle = self._prepared(workload)
 
-    def begin(self, phase: str, *, talkative: bool) -> None:
-        """Takes the time: the request is due now. If `talkative`, the facts are told of its handshake."""
+    def begin(self, phase: str, *, first: bool) -> None:
+        """Takes the time: the request is due now. It is the first of its seat, or not."""
         self.phase = phase
         self._sent_body = 0
-        self._talkative = talkative
-        self.handle.setopt(pycurl.VERBOSE, talkative)
+        self._first = first
+        self.handle.setopt(pycurl.VERBOSE, first)  # the facts are told of its handshake
+        if first:  # each seat keeps names of its own, and a handle tells its only once
+            self.handle.setopt(pycurl.RESOLVE, [self._address])
         self._start = time.monotonic_ns()
 
     def sample(self, code: int, message: str) -> Sample:
         """The request that has just ended, with libcurl's code for how."""
         end, info = time.monotonic_ns(), self.handle.getinfo
-        if self._talkative:
+        if self._first:
             self._facts.look(self.handle)
         status = info(pycurl.RESPONSE_CODE)
         # Without an answer libcurl gives numbers all the same: the time of the failure, a connection that never was.
@@ -81,7 +84,6 @@ class Transfer:
     def _prepared(self, workload: Workload) -> pycurl.Curl:
         handle = pycurl.Curl()
         handle.setopt(pycurl.URL, f"https://{workload.host}:{workload.port}{workload.path}")
-        handle.setopt(pycurl.RESOLVE, [f"{workload.host}:{workload.port}:{workload.address}"])
         handle.setopt(pycurl.HTTP_VERSION, VERSIONS[workload.protocol])
         handle.setopt(pycurl.PIPEWAIT, 1)
         handle.setopt(pycurl.TIMEOUT_MS, max(1, workload.timeout_ns // 1_000_000))

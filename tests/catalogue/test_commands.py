@@ -46,7 +46,7 @@ def test_placeholders_are_filled_in(tmp_path: Path) -> None:
 
 
 def test_clock_under_which_it_has_run_is_supported(tmp_path: Path) -> None:
-    subject = small(tmp_path, MANIFEST.rstrip("\n") + '\nclocks = ["virtual"]\n')
+    subject = small(tmp_path, MANIFEST.rstrip("\n") + '\nclocks = ["wall", "virtual"]\n')
     check_supported(subject, "server", Demand(clock="virtual"))
 
 
@@ -126,6 +126,13 @@ CONTROLLERS = [
 @pytest.mark.parametrize(("protocol", "asked", "given"), CONTROLLERS)
 def test_a_subject_is_given_a_controller_that_it_has(tmp_path: Path, protocol: str, asked: str, given: str) -> None:
     assert controller(small(tmp_path), Demand(protocol=protocol, congestion=asked)) == given
+
+
+def test_a_window_that_is_fixed_is_no_controller_to_ask_for(tmp_path: Path) -> None:
+    subject = small(tmp_path, MANIFEST.replace('["cubic", "reno"]', '["fixed"]'))
+    check_supported(subject, "server", Demand(protocol="h3", congestion="own"))
+    with pytest.raises(UserError, match=r"congestion for h3 reno; it supports own$"):
+        check_supported(subject, "server", Demand(protocol="h3", congestion="reno"))
 
 
 def test_the_sender_must_have_the_controller(tmp_path: Path) -> None:

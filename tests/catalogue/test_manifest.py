@@ -38,6 +38,40 @@ BAD = [
     ('methods = ["GET", "POST"]', 'connections = ["many"]', ":24", ["'many'", "shared, per-user, number"]),
     ("[features]", f"{PARTS}licens = 'MIT'\n\n[features]", ":34", ["unknown key 'licens'", "did you mean licence?"]),
     ("[features]", f"{PARTS}\n[features]", ":31", ["parts.1.licence", "missing"]),
+    ("[install]", 'folder = "elsewhere"\n\n[install]', ":10", ["unknown key 'folder'"]),
+    ('"{address}:{port}"', '"{address}:{Port}"', ":16", ["unknown placeholder {Port}"]),
+    ('"{address}:{port}"', '"{address}:{port1}"', ":16", ["unknown placeholder {port1}"]),
+    ('"{prefix}"]', '"{prefix}"]\nsources = ["../jva"]', ":14", ["no folder '../jva'"]),
+    ('protocols = ["h1", "h2", "h3"]', 'protocols = ["h1", "h4"]', ":17", ["'h4' is not known", "h1, h2, h3"]),
+    ('protocols = ["h1", "h2", "h3"]', "protocols = []", ":17", ["protocols: must not be empty"]),
+    ('protocols = ["h1", "h2", "h3"]', 'protocols = ["h1", "h1"]', ":17", ["'h1' stands there twice"]),
+    ('methods = ["GET"]', "methods = []", ":18", ["methods: must not be empty"]),
+    ('h3 = ["udp"]}', 'h3 = ["udp"], h4 = ["udp"]}', ":19", ["'h4' is not known"]),
+    ('protocols = ["h1", "h2", "h3"]', 'protocols = ["h1", "h2"]', ":19", ["h3 is not among the server's protocols"]),
+    *[
+        ("[features]", f"[features]\n{line}", ":27", said)
+        for line, said in [
+            ('resumption = ["h3", "H1"]', ["features.resumption", "'H1' is not known; allowed: h1, h2, h3"]),
+            ('resumption = ["h1", "h1"]', ["features.resumption", "'h1' stands there twice"]),
+            ('zero_rtt = ["h1"]', ["features.zero_rtt", "'h1' is not known; allowed: h3"]),
+            ('qlog = ["h2"]', ["features.qlog", "'h2' is not known; allowed: h3"]),
+            ("clocks = []", ["features.clocks: must not be empty"]),
+            ('clocks = ["virtual"]', ["features.clocks: wall is missing"]),
+            ('clocks = ["wall", "wall"]', ["'wall' stands there twice"]),
+        ]
+    ],
+    *[
+        ('h3 = ["cubic", "reno"]}', new, ":27", ["features.congestion", *said])
+        for new, said in [
+            ('h3 = ["vegas"]}', ["h3: 'vegas' is not known", "cubic, reno, bbr"]),
+            ('h3 = ["reno", "reno"]}', ["'reno' stands there twice"]),
+            ('h3 = ["reno", "fixed"]}', ["fixed stands alone"]),
+            ('h3 = "cubic"}', ["h3: 'cubic' is not understood", 'write "kernel", or a list of cubic']),
+            ("h3 = []}", ["h3: [] is not understood"]),
+            ('h3 = "kernel"}', ["h3 needs a list of cubic, reno, bbr"]),
+            ('h4 = ["reno"]}', ["h4: 'h4' is not known"]),
+        ]
+    ],
 ]
 
 
@@ -49,6 +83,45 @@ def test_refused(tmp_path: Path, old: str, new: str, line: str, said: list[str])
     assert f"small/subject.toml{line}: " in refused.value.message
     for words in said:
         assert words in refused.value.message
+
+
+TABLE = f"""{MANIFEST[: MANIFEST.index("congestion =")]}clocks = ["wall"]
+
+[features.congestion]
+h1 = "kernel"
+h3 = ["cubic", "reno"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [('"reno"', '"vegas"', 31), ('h1 = "k', 'h4 = "k', 30), ('h3 = ["c', 'h2 = ["c', 29), ("clocks =", "cloks =", 27)],
+)
+def test_a_table_of_its_own_has_lines_too(tmp_path: Path, old: str, new: str, line: int) -> None:
+    assert small(tmp_path, TABLE).features.congestion["h3"] == ["cubic", "reno"]
+    with pytest.raises(UserError, match=f"subject.toml:{line}: features"):
+        small(tmp_path, TABLE.replace(old, new))
+
+
+SILENT = MANIFEST[: MANIFEST.index("[features]")]
+
+
+@pytest.mark.parametrize(
+    ("manifest", "refused"),
+    [
+        (SILENT, True),
+        (SILENT.replace('methods = ["GET"]', 'methods = ["POST"]'), True),  # the client posts
+        (SILENT.replace('methods = ["GET"]', 'methods = ["POST"]').replace('["GET", "POST"]', '["GET"]'), False),
+        (SILENT.replace('["GET", "POST"]', '["GET"]'), True),  # the server answers
+        (SILENT.replace('["h1", "h2", "h3"]', '["h1", "h2"]').replace(', h3 = ["udp"]', ""), False),
+    ],
+)
+def test_who_sends_over_quic_tells_its_controllers(tmp_path: Path, manifest: str, refused: bool) -> None:
+    if not refused:
+        small(tmp_path, manifest)
+        return
+    with pytest.raises(UserError, match=r"features\.congestion: h3 needs a list of cubic, reno, bbr"):
+        small(tmp_path, manifest)
 
 
 def test_no_role_at_all(tmp_path: Path) -> None:

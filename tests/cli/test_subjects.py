@@ -42,6 +42,34 @@ def test_the_catalogue_fits_100_columns() -> None:
     assert names == sorted(names)
 
 
+def test_what_a_subject_can_do_is_in_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("H123_SUBJECTS", str(tmp_path / "subjects"))
+    write_small(tmp_path / "subjects")
+    assert _listed().splitlines()[1].split() == ["small", "-", "sh", "1", "123", "c", "123", "d", "-", "-"]
+    able = MANIFEST.replace('"sh"', '"C++ and JavaScript, driven by sh"', 1).replace(
+        "[client]", "[client]\nttfb = true"
+    )
+    able += 'clocks = ["wall", "virtual"]\nresumption = ["h1"]\nzero_rtt = ["h3"]\nqlog = ["h3"]\n'
+    write_small(tmp_path / "subjects", able)
+    header, row, *_, last = _listed().splitlines()
+    assert header.split() == [
+        "name",
+        "QUIC",
+        "stack",
+        "language",
+        "version",
+        "server",
+        "client",
+        "v",
+        "size",
+        "verified",
+    ]
+    assert row.split() == ["small", "-", "C++/JS", "1", "123", "0qc", "123", "td", "v", "-", "-"]
+    assert "tells all about one" in last
+    assert all(f"{mark} " in _listed() for mark in "r0qctodv")
+
+
 def test_a_subject_is_verified_until_its_files_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("H123_SUBJECTS", str(tmp_path / "subjects"))

@@ -1,4 +1,4 @@
-"""A client that carries everything out and then tells something else: the embedded one, its samples edited."""
+"""A client that does or tells something else than it should: the embedded one, its workload or samples edited."""
 
 from pathlib import Path
 
@@ -19,15 +19,17 @@ build = ["cp", "drive.py", "{prefix}/drive.py"]
 
 [client]
 command = ["python3", "{prefix}/drive.py", "{workload}", "{samples}", "{facts}"]
-protocols = ["h2"]
-methods = ["GET"]
+protocols = ["PROTOCOL"]
+methods = ["GET", "POST"]
 """
 _DRIVE = """\
 import csv, json, subprocess, sys
 
 workload, samples, facts = sys.argv[1:4]
 asked = json.load(open(workload))
-status = subprocess.call([GO, "drive", "--workload", workload, "--samples", samples, "--facts", facts])
+CHANGE
+json.dump(asked, open("carried-out.json", "w"))
+status = subprocess.call([GO, "drive", "--workload", "carried-out.json", "--samples", samples, "--facts", facts])
 with open(samples, newline="") as file:
     rows = list(csv.DictReader(file))
 header = list(rows[0])
@@ -40,11 +42,18 @@ sys.exit(status)
 """
 
 
-def broken(folder: Path, lie: str, declares: str = "ttfb = true\n") -> Subject:
-    """The subject, whose client runs the Python statements `lie` on `rows`, `asked`, `header` and `status`."""
+def broken(
+    folder: Path, lie: str = "pass", declares: str = "ttfb = true\n", protocol: str = "h2", change: str = "pass"
+) -> Subject:
+    """The subject, whose client runs the Python statements `change` on the workload `asked` before, and `lie` on
+    `rows`, `asked`, `header` and `status` afterwards."""
     place = folder / "broken"
     place.mkdir(parents=True, exist_ok=True)
-    (place / "subject.toml").write_text(_MANIFEST + declares)
+    (place / "subject.toml").write_text(_MANIFEST.replace("PROTOCOL", protocol) + declares)
     go = str(prefix(catalogue()["go"]) / "h123-go")
-    (place / "drive.py").write_text(_DRIVE.replace("GO", repr(go)).replace("LIE", lie))
+    words = {"GO": repr(go), "CHANGE": change, "LIE": lie}
+    program = _DRIVE
+    for word, text in words.items():
+        program = program.replace(word, text)
+    (place / "drive.py").write_text(program)
     return read_subject(place)

@@ -38,6 +38,8 @@ def _faults(subject: Subject, name: str, certificate: Certificate, folder: Path)
 
 SHARED = "GET 1 kB, 4 users, connections shared"
 FAR = "times over a link of 100 ms and 10 Mbit/s"
+PER_USER = SHARED.replace("shared", "per-user")
+SILENT = "[r.update(connection='', reused='') for r in rows]"
 LIES = [
     ("nothing", "pass", SHARED, ""),
     ("a row too few", "rows.pop()", SHARED, "11 rows of phase warm instead of 12"),
@@ -48,9 +50,52 @@ LIES = [
     ("all bytes", "[r.update(bytes_down=1016) for r in rows]", SHARED, "1016 down instead of 0 and 1000"),
     ("first byte = end", "[r.update(first_byte_ns=r['end_ns']) for r in rows]", FAR, "as if it were the last"),
     ("first byte = sent", "[r.update(first_byte_ns=r['sent_ns']) for r in rows]", FAR, "a round trip takes 0.100 s"),
+    (
+        "connected = first byte",
+        "rows[0].update(connected_ns=rows[0]['first_byte_ns'])",
+        FAR,
+        "the connection was ready",
+    ),
     ("error hidden", "[r.update(error='', status=200) for r in rows]", "a server that is not there", "wrong-protocol"),
     ("status 1", "status = 1", SHARED, "client-failed"),
 ]
+
+
+CLOSED = """
+import random
+rows.sort(key=lambda row: int(row["end_ns"]))
+start = int(rows[0]["start_ns"])
+for row in rows:
+    row["start_ns"] = start
+    start += int(random.expovariate(50) * 1e9)
+"""
+DEEDS = [
+    ("users wait for their answers", "asked['rate'] = None", CLOSED, "open loop, 50 requests a second", "have waited"),
+    (
+        "one connection",
+        "asked['connections'] = 'shared'",
+        SILENT,
+        SHARED.replace("shared", "per-user"),
+        "1 connections came",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "lie", "name", "said"), [row[1:] for row in DEEDS], ids=[row[0] for row in DEEDS])
+def test_what_was_not_done_is_seen(
+    tmp_path: Path, certificate: Certificate, change: str, lie: str, name: str, said: str
+) -> None:
+    declares = "ttfb = true\nopen_loop = true\n"
+    assert said in "; ".join(_faults(broken(tmp_path, lie, declares, change=change), name, certificate, tmp_path))
+
+
+@pytest.mark.heavy
+def test_a_controller_that_is_declared_and_not_chosen(tmp_path: Path, certificate: Certificate) -> None:
+    """quic-go has CUBIC, whatever it is asked for."""
+    declares = "ttfb = true\n[features]\ncongestion = {h3 = ['cubic', 'reno']}\n"
+    liar = broken(tmp_path, declares=declares, protocol="h3")
+    assert _faults(liar, "congestion cubic", certificate, tmp_path) == []
+    assert "behaves like cubic, not reno: " in _faults(liar, "congestion reno", certificate, tmp_path)[0]
 
 
 @pytest.mark.parametrize(("lie", "name", "said"), [row[1:] for row in LIES], ids=[row[0] for row in LIES])
@@ -84,7 +129,7 @@ def test_what_the_client_says_of_tls_is_recorded(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(client, "failures_folder", lambda *_: tmp_path / "failures")
     install(subject, print)
     results = list(client.verify_client(subject, LocalEngine()))
-    assert [result.check for result in results] == [SHARED, "TLS", SHARED.replace("shared", "per-user")]
+    assert [result.check for result in results] == [SHARED, "TLS", PER_USER]
     assert results[1].detail == "1.3, TLS_AES_128_GCM_SHA256, X25519"
     assert not list((tmp_path / "failures").glob("*"))
 
@@ -92,5 +137,5 @@ def test_what_the_client_says_of_tls_is_recorded(tmp_path: Path, monkeypatch: py
 @pytest.mark.heavy
 def test_the_embedded_client_passes(go: Subject) -> None:
     results = list(client.verify_client(go, LocalEngine()))
-    assert len(results) == 54  # per protocol 16 assignments, one under the virtual clock, TLS
+    assert len(results) == 58  # per protocol 17 assignments, one under the virtual clock, TLS; the controller of QUIC
     assert not [result for result in results if result.verdict == "failed"]

@@ -7,8 +7,11 @@ import pytest
 
 from h123.catalogue import Subject, catalogue
 from h123.catalogue.subject import Client
-from h123.verification.assignment import FAR, Assignment, assignments
-from h123.verification.conduct import Row, faults_of
+from h123.verification.assignment import FAR, Assignment, Row, assignments
+from h123.verification.conduct import faults_of
+from h123.verification.controller import Arrival
+from h123.verification.witness import Witness
+from verification.flights import falling, flights
 
 WINDOW = (0, 10**12)
 MS = 10**6
@@ -60,10 +63,17 @@ def _dealt(connections: int) -> list[Row]:
     return rows
 
 
-def _faults(go: Subject, asked: Assignment, rows: list[Row], facts: Any = FACTS, client: Client | None = None) -> str:
+def _faults(
+    go: Subject,
+    asked: Assignment,
+    rows: list[Row],
+    facts: Any = FACTS,
+    client: Client | None = None,
+    seen: Witness | None = None,
+) -> str:
     client = client or go.client
     assert client
-    return "; ".join(faults_of(asked, client, rows, facts, WINDOW))
+    return "; ".join(faults_of(asked, client, rows, facts, seen or Witness(WINDOW, asked.connections())))
 
 
 @pytest.mark.parametrize(("way", "count"), [("shared", 1), ("per-user", 4), ("number", 2)])
@@ -110,6 +120,22 @@ def test_users_on_one_connection_where_each_has_its_own(go: Subject) -> None:
         row["connection"] = {0: 1, 1: 0}.get(row["connection"], 2)
     said = _faults(go, _asked(go, "GET 1 kB, 4 users, connections per-user"), rows)
     assert "users 2 and 3 are not on connections as dealt" in said
+
+
+@pytest.mark.parametrize(
+    ("way", "seen", "said"),
+    [
+        ("per-user", 1, "1 connections came to the server where 4 were asked for"),
+        ("shared", 4, "4 connections came to the server where 1 were asked for"),
+        ("number", 4, "4 connections came to the server where 2 were asked for"),
+        ("per-user", None, "neither the client nor anybody else tells how many"),
+    ],
+)
+def test_connections_are_counted_by_others_too(go: Subject, way: str, seen: int | None, said: str) -> None:
+    asked = _asked(go, f"GET 1 kB, 4 users, connections {way}")
+    silent = [{**row, "connection": None, "reused": None} for row in _dealt(asked.connections())]
+    assert not _faults(go, asked, silent)
+    assert said in _faults(go, asked, silent, seen=Witness(WINDOW, seen))
 
 
 def test_first_bytes_that_were_not_declared(go: Subject) -> None:
@@ -160,9 +186,46 @@ def test_times_that_were_not_measured(go: Subject, after: dict[str, int], said: 
     assert "a handshake takes 0.200 s" in _faults(go, asked, rows)
 
 
-def _opened(gaps: list[int]) -> list[Row]:
+def test_connections_ready_too_late_for_their_answers(go: Subject) -> None:
+    asked = _asked(go, "times over a link of 100 ms and 10 Mbit/s")
+    rows = _far()
+    rows[0].update(connected_ns=rows[0]["first_byte_ns"], sent_ns=rows[0]["first_byte_ns"])
+    assert "the first byte came 0.000 s after the connection was ready; the link needs 0.100 s" in _faults(
+        go, asked, rows
+    )
+    assert go.client
+    without = go.client.model_copy(update={"ttfb": False})
+    rows = [{**row, "first_byte_ns": None, "sent_ns": None} for row in _far()]
+    assert not _faults(go, asked, rows, client=without)
+    rows[0]["connected_ns"] = rows[0]["end_ns"]
+    assert "the last byte came 0.000 s after the connection was ready; the link needs 0.900 s" in _faults(
+        go, asked, rows, client=without
+    )
+
+
+def test_ends_that_are_all_late(go: Subject) -> None:
+    asked = _asked(go, "times over a link of 100 ms and 10 Mbit/s")
+    rows = _far()
+    for row in rows[1:]:
+        row["end_ns"] += 20 * 10**9
+    assert not _faults(go, asked, rows)  # one that was quick shows that times are measured
+    rows[0]["end_ns"] += 20 * 10**9
+    assert "no request took less than 21.300 s; the link needs 0.900 s" in _faults(go, asked, rows)
+
+
+def _opened(gaps: list[int], **changes: Any) -> list[Row]:
     starts = [10**9 + sum(gaps[:n]) for n in range(len(gaps) + 1)]
-    return [_row("warm", n % 4, 0, start, reused=1 if n else 0) for n, start in enumerate(starts)]
+    return [
+        _row(
+            "warm",
+            n % 4,
+            0,
+            start,
+            reused=1 if n else 0,
+            **{"sent_ns": start, "first_byte_ns": start + 200 * MS, "end_ns": start + 201 * MS, **changes},
+        )
+        for n, start in enumerate(starts)
+    ]
 
 
 def test_an_open_loop_is_one(go: Subject) -> None:
@@ -172,6 +235,29 @@ def test_an_open_loop_is_one(go: Subject) -> None:
     assert "the gaps between requests are all alike" in _faults(go, asked, _opened([20 * MS] * 39))
     waiting = [0, 0, 0, 200 * MS] * 9 + [0] * 3
     assert "40 requests started within 1.800 s; at 50 a second it is 0.780 s" in _faults(go, asked, _opened(waiting))
+
+
+def test_a_closed_loop_with_the_times_of_an_open_one(go: Subject) -> None:
+    asked = _asked(go, "open loop, 50 requests a second")
+    rows = _opened([2 * MS, 38 * MS, 5 * MS] * 13)
+    for number, row in enumerate(rows):  # 4 at a time, after a handshake
+        row["sent_ns"] = rows[0]["start_ns"] + (400 + 200 * (number // 4)) * MS
+        row["first_byte_ns"] = row["end_ns"] = row["sent_ns"] + 200 * MS
+    assert "requests ended more than 0.800 s after they were due: they have waited" in _faults(go, asked, rows)
+
+
+def test_a_controller_is_told_from_what_the_server_got(go: Subject) -> None:
+    asked = _asked(go, "congestion cubic", "h3")
+    size = asked.parameters.size
+    row = _row("warm", 0, 0, 10**9, bytes_up=size, bytes_down=8, protocol="h3", reused=0)
+    facts = {**FACTS, "tls": []}
+
+    def faults(arrivals: list[Arrival]) -> str:
+        return _faults(go, asked, [row], facts, seen=Witness(WINDOW, 1, arrivals))
+
+    assert not faults(flights(falling(0.7, 0.53)))
+    assert "behaves like reno, not cubic: " in faults(flights(falling(0.5, 1)))
+    assert "nothing shows its congestion controller" in faults([])
 
 
 def _failed(**changes: Any) -> list[Row]:
@@ -194,26 +280,53 @@ def test_failures_are_told_as_they_are(go: Subject) -> None:
     assert "a timeout of 1.000 s ended after 4.000 s" in _faults(go, dead, late)
 
 
-def test_what_is_not_declared_is_asked_only_to_be_refused(go: Subject) -> None:
+def _refusals(go: Subject, **declared: Any) -> set[tuple[str, str]]:
+    """What a client of these declarations is asked to be refused, by protocol."""
     assert go.client
-    client = go.client.model_copy(
-        update={"protocols": ["h2"], "methods": ["GET"], "open_loop": False, "cold": False, "connections": ["shared"]}
-    )
+    client = go.client.model_copy(update={"open_loop": False, "cold": False, **declared})
     found = assignments(go.model_copy(update={"client": client}))
-    refused = {a.name for a in found if a.expected == "unsupported"}
-    assert refused == {
-        "refuses h1",
-        "refuses h3",
-        "refuses POST",
-        "refuses connections per-user",
-        "refuses connections number",
-        "refuses an open loop",
-        "refuses cold requests",
-    }
-    elsewhere = go.model_copy(update={"client": client.model_copy(update={"verified_with": "caddy"})})
-    assert {asked.parameters.server for asked in found} == {"go"}
-    assert {asked.parameters.server for asked in assignments(elsewhere)} == {"caddy"}
     for asked in found:
         if asked.expected != "unsupported":
             p = asked.parameters
-            assert (p.protocol, p.method, p.rate, p.cold, p.connections) == ("h2", "GET", None, False, "shared")
+            assert p.protocol in client.protocols
+            assert p.method in client.methods
+            assert (p.rate, p.cold) == (None, False)
+            assert p.connections in client.connections
+    return {(a.parameters.protocol, a.name.removeprefix("refuses ")) for a in found if a.expected == "unsupported"}
+
+
+def test_what_is_not_declared_is_asked_only_to_be_refused(go: Subject) -> None:
+    rest = {"an open loop", "cold requests"}
+    assert _refusals(go, protocols=["h2"], methods=["GET"], connections=["shared"]) == {
+        ("h1", "h1"),
+        ("h3", "h3"),
+        *(("h2", name) for name in {"POST", "connections per-user", "connections number", *rest}),
+    }
+    # Over HTTP/1.1 users have connections of their own even if they share.
+    assert _refusals(go, protocols=["h2", "h1"], connections=["shared"]) == {
+        ("h3", "h3"),
+        *(("h2", name) for name in {"connections per-user", "connections number", *rest}),
+        *(("h1", name) for name in {"connections number", *rest}),
+    }
+
+
+def test_the_server_is_the_one_that_the_client_names(go: Subject) -> None:
+    assert go.client
+    client = go.client.model_copy(update={"verified_with": "caddy"})
+    assert {asked.parameters.server for asked in assignments(go)} == {"go"}
+    elsewhere = assignments(go.model_copy(update={"client": client}))
+    assert {asked.parameters.server for asked in elsewhere} == {"caddy"}
+    assert not any(asked.parameters.qlog for asked in elsewhere)  # of which nobody knows what it writes
+
+
+def test_each_controller_of_a_client_that_sends(go: Subject) -> None:
+    congestion = {"h2": "kernel", "h3": ["bbr", "reno"]}
+    several = go.model_copy(update={"features": go.features.model_copy(update={"congestion": congestion})})
+    asked = [one for one in assignments(several) if one.name.startswith("congestion")]
+    assert [(a.parameters.protocol, a.parameters.method, a.parameters.congestion) for a in asked] == [
+        ("h3", "POST", "bbr"),
+        ("h3", "POST", "reno"),
+    ]
+    assert go.client
+    receives = several.model_copy(update={"client": go.client.model_copy(update={"methods": ["GET"]})})
+    assert not [one for one in assignments(receives) if one.name.startswith("congestion")]

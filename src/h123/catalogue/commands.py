@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from h123.catalogue.install import prefix
-from h123.catalogue.subject import PLACEHOLDER, Backend, Client, Origin, Probe, Server, Subject
+from h123.catalogue.subject import FIXED, PLACEHOLDER, Backend, Client, Origin, Probe, Server, Subject
 from h123.errors import UserError
 
 Role = Literal["server", "client", "backend", "origin", "probe"]
@@ -83,7 +83,8 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
         raise _cannot(subject, role, "method", parameters.method, list(part.methods))
     offered = controllers(subject, parameters.protocol)
     if _sends(role, parameters) and offered is not None and parameters.congestion not in [OWN, *offered]:
-        raise _cannot(subject, role, f"congestion for {parameters.protocol}", parameters.congestion, [*offered, OWN])
+        askable = [*(name for name in offered if name != FIXED), OWN]
+        raise _cannot(subject, role, f"congestion for {parameters.protocol}", parameters.congestion, askable)
     if isinstance(part, Client):
         _check_client(subject, part, parameters)
     # Other protocols have no such log, so there is none to miss.

@@ -1,17 +1,62 @@
 """A subject: an implementation under test, as its subject.toml describes it."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, Field, StrictBool, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PrivateAttr,
+    StrictBool,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
-from h123.strict import Strict
+from h123.strict import Strict, choose, fault_at
+
+PROTOCOLS = ("h1", "h2", "h3")
+QUIC = "h3"
+"""The one protocol whose packets, and so whose congestion control, are a subject's own."""
+CONTROLLERS = ("cubic", "reno", "bbr")
+FIXED = "fixed"
+"""Instead of a controller: something narrower holds the sender back, so that losses change nothing."""
+PLACEHOLDER = re.compile(r"\{(\w+)\}", re.ASCII)
+Item = TypeVar("Item")
+
+
+def _known(word: str, allowed: Sequence[str]) -> str:
+    if word not in allowed:
+        raise ValueError(f"{word!r} is not known; {choose(word, allowed)}")
+    return word
+
+
+def _once_each(items: list[Item]) -> list[Item]:
+    for index, item in enumerate(items):
+        if item in items[:index]:
+            raise ValueError(f"{item!r} stands there twice")
+    return items
+
+
+def _controllers(given: Any) -> Any:
+    """Told in one sentence, which pydantic has not for a word or a list of some."""
+    if given == "kernel":
+        return given
+    if not isinstance(given, list) or not given:
+        raise ValueError(f'{given!r} is not understood; write "kernel", or a list of {", ".join(CONTROLLERS)}')
+    if FIXED in given and len(given) > 1:
+        raise ValueError(f"{FIXED} stands alone: what has it has no controller to choose")
+    return _once_each([_known(name, (*CONTROLLERS, FIXED)) for name in given])
+
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
 Command = Annotated[list[str], Field(min_length=1)]
-Protocol = str
-PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+Protocol = Annotated[str, AfterValidator(lambda name: _known(name, PROTOCOLS))]
+OneOrMore = Annotated[list[Item], Field(min_length=1), AfterValidator(_once_each)]
+Controllers = Annotated[Literal["kernel"] | list[str], BeforeValidator(_controllers)]
 
 
 def _known_placeholders(allowed: set[str]) -> AfterValidator:
@@ -39,6 +84,16 @@ class Install(Strict):
     sources: list[str] = Field(default=[])
     """Other folders that it is built from, relative to its own: a change there makes it stale too."""
 
+    @field_validator("sources")
+    @classmethod
+    def _are_there(cls, sources: list[str], info: ValidationInfo) -> list[str]:
+        folder = info.context
+        assert isinstance(folder, Path)
+        for source in sources:
+            if not (folder / source).is_dir():
+                raise ValueError(f'there is no folder {source!r} beside the subject\'s own; write it as "../NAME"')
+        return sources
+
 
 class Server(Strict):
     """The subject as a server."""
@@ -50,19 +105,21 @@ class Server(Strict):
             | {"store", "backend", "seed_bytes", "block", "files", "upstream"}
         ),
     ]
-    protocols: Annotated[list[Protocol], Field(min_length=1)]
-    methods: list[Literal["GET", "POST"]] = Field(default=["GET"])
-    listens: dict[Protocol, list[Literal["tcp", "udp"]]]
+    protocols: OneOrMore[Protocol]
+    methods: OneOrMore[Literal["GET", "POST"]] = Field(default=["GET"])
+    listens: dict[Protocol, OneOrMore[Literal["tcp", "udp"]]]
     """By protocol, the sockets that must be listening before the client starts."""
-    stores: Annotated[list[Literal["memory", "gcs"]], Field(min_length=1)] = Field(default=["memory"])
+    stores: OneOrMore[Literal["memory", "gcs"]] = Field(default=["memory"])
     """Where it can keep the bodies."""
 
     @field_validator("listens")
     @classmethod
     def _says_what_ready_means(cls, listens: dict[str, list[str]], info: ValidationInfo) -> dict[str, list[str]]:
-        silent = [protocol for protocol in info.data.get("protocols", []) if not listens.get(protocol)]
-        if silent:
+        protocols = info.data.get("protocols", [])
+        if silent := [protocol for protocol in protocols if protocol not in listens]:
             raise ValueError(f"does not say what {', '.join(silent)} listens on: tcp or udp")
+        if idle := [protocol for protocol in listens if protocol not in protocols]:
+            raise ValueError(f"{idle[0]} is not among the server's protocols")
         return listens
 
 
@@ -70,7 +127,7 @@ class Backend(Strict):
     """The subject as what stands behind a server and keeps its objects. It listens on TCP."""
 
     command: Annotated[Command, _known_placeholders({"prefix", "address", "port"})]
-    stores: Annotated[list[Literal["gcs"]], Field(min_length=1)]
+    stores: OneOrMore[Literal["gcs"]]
     """Whose protocol it speaks."""
 
 
@@ -91,17 +148,15 @@ class Client(Strict):
     """The subject as a client."""
 
     command: Annotated[Command, _known_placeholders({"prefix", "workload", "samples", "facts", "congestion"})]
-    protocols: Annotated[list[Protocol], Field(min_length=1)]
-    methods: list[Literal["GET", "POST"]] = Field(default=["GET"])
+    protocols: OneOrMore[Protocol]
+    methods: OneOrMore[Literal["GET", "POST"]] = Field(default=["GET"])
     ttfb: StrictBool = False
     """Writes first_byte_ns."""
     open_loop: StrictBool = False
     """Can send at a given rate."""
     cold: StrictBool = True
     """Can make a cold request on each connection first, and tell when the connection was ready."""
-    connections: Annotated[list[Literal["shared", "per-user", "number"]], Field(min_length=1)] = Field(
-        default=["shared", "per-user", "number"]
-    )
+    connections: OneOrMore[Literal["shared", "per-user", "number"]] = Field(default=["shared", "per-user", "number"])
     """Ways in which it can spread users over connections."""
     verified_with: Name = "go"
     """The server that it is verified against, where the embedded one will not do."""
@@ -110,17 +165,24 @@ class Client(Strict):
 class Features(Strict):
     """What else can be chosen."""
 
-    congestion: dict[Protocol, Literal["kernel"] | list[str]] = Field(default={})
+    congestion: dict[Protocol, Controllers] = Field(default={})
     """By protocol: "kernel", whatever the lab sets, or those that the subject offers, first the one that it has by
-    itself. Absent: "kernel"."""
-    clocks: list[Literal["wall", "virtual"]] = Field(default=["wall"])
+    itself; or "fixed" alone. Absent: "kernel"; over h3 whoever sends bodies has a list."""
+    clocks: OneOrMore[Literal["wall", "virtual"]] = Field(default=["wall"])
     """Under which it has been seen to run; a program that waits by spinning stops the virtual one."""
-    resumption: list[Protocol] = Field(default=[])
+    resumption: Annotated[list[Protocol], AfterValidator(_once_each)] = Field(default=[])
     """Where the server resumes TLS sessions."""
-    zero_rtt: list[Protocol] = Field(default=[])
-    """Where the server accepts a request in the first flight of a resumed session."""
-    qlog: list[Protocol] = Field(default=[])
+    zero_rtt: list[Literal["h3"]] = Field(default=[], max_length=1)
+    """Where the server accepts a request in the first flight of a resumed session; what TCP has of it is not asked."""
+    qlog: list[Literal["h3"]] = Field(default=[], max_length=1)
     """Where the server can write qlog files."""
+
+    @field_validator("clocks")
+    @classmethod
+    def _have_the_wall(cls, clocks: list[str]) -> list[str]:
+        if "wall" not in clocks:
+            raise ValueError("wall is missing; whatever runs at all runs under it")
+        return clocks
 
 
 class Part(Strict):
@@ -153,11 +215,45 @@ class Subject(Strict):
     parts: list[Part] = Field(default=[])
     parts_note: str = ""
     """Where the parts are listed that are not named here."""
-    folder: Path = Field(exclude=True)
-    """Where its sources are."""
+    _folder: Path = PrivateAttr()
+
+    @property
+    def folder(self) -> Path:
+        """Where its sources are."""
+        return self._folder
+
+    def model_post_init(self, context: Any) -> None:
+        """The context of the validation is the folder, which no manifest can name."""
+        self._folder = context
 
     @model_validator(mode="after")
     def _is_usable(self) -> "Subject":
         if not (self.server or self.client or self.backend or self.origin or self.probe):
             raise ValueError("a subject needs a [server], [client], [backend], [origin] or [probe] section, or several")
+        self._check_features()
+        self._check_quic_controllers()
         return self
+
+    def _check_features(self) -> None:
+        """Each is one of a protocol that a role has."""
+        served = self.server.protocols if self.server else []
+        spoken = [*served, *(self.client.protocols if self.client else [])]
+        features = self.features
+        for key, declared, possible in (
+            ("resumption", features.resumption, served),
+            ("zero_rtt", features.zero_rtt, served),
+            ("qlog", features.qlog, served),
+            ("congestion", features.congestion, spoken),
+        ):
+            if idle := [protocol for protocol in declared if protocol not in possible]:
+                whose = "its" if key == "congestion" else "the server's"
+                raise fault_at(["features", key], f"features.{key}: {idle[0]} is not among {whose} protocols")
+
+    def _check_quic_controllers(self) -> None:
+        """QUIC has no controller of the kernel's, so who sends bodies over it says which ones it has."""
+        told = self.features.congestion.get(QUIC)
+        roles = ((self.server, "GET"), (self.client, "POST"))
+        senders = [role for role, method in roles if role and method in role.methods]
+        if told == "kernel" or (told is None and any(QUIC in role.protocols for role in senders)):
+            what = f"{QUIC} needs a list of {', '.join(CONTROLLERS)}, first the one that it has by itself"
+            raise fault_at(["features", "congestion"], f"features.congestion: {what}: QUIC has none of the kernel's")

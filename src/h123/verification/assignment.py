@@ -4,15 +4,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from h123.catalogue import Subject
+from h123.catalogue import OWN, PROTOCOLS, Subject, controllers
 from h123.catalogue.subject import Client
 from h123.study import Network, Parameters
 from h123.study.network import Blackout, Bottleneck, Direction
+from h123.verification import controller
 
+Row = dict[str, Any]
+"""One request, as in samples.parquet."""
 Expected = Literal["answers", "not found", "refused", "timeout", "unsupported"]
-PROTOCOLS = ("h1", "h2", "h3")
 METHODS = ("GET", "POST")
 SIZES = BYTE, KILOBYTE, MEGABYTE = (1, 1000, 1_000_000)
+WITNESS = "go"
+"""The server whose qlog files show what a client does over QUIC."""
 CONNECTIONS: dict[str, str | int] = {"shared": "shared", "per-user": "per-user", "number": 2}
 """A way of spreading users over connections, and what a workload says for it."""
 _MS = 10**6
@@ -27,6 +31,10 @@ FAR = _both_ways("far", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_
 """1 MB takes 0.8 s, and nothing comes back within 0.1 s: times that were not measured show."""
 DISTANT = _both_ways("distant", Direction(delay_ns=100 * _MS))
 """Answers come so late that an open loop has more requests under way than it has users."""
+LOSSES = Network(
+    name="losses up", title="a few lost packets upwards", up=controller.NETWORK.down, down=controller.NETWORK.up
+)
+"""A sender's controller shows in what it makes of these."""
 SLOW = _both_ways("slow", Direction(rate=Bottleneck(bps=200_000)))
 DEAD = _both_ways("dead", Direction(blackouts=[Blackout(from_ns=0, to_ns=600_000 * _MS)]))
 NOBODY_LISTENS = 9
@@ -45,6 +53,11 @@ class Assignment:
     """Asked for instead of what the parameters say."""
     port: int | None = None
     """Asked instead of the server's."""
+
+    @property
+    def attempts(self) -> int:
+        """Before it counts as failed: a busy machine can blur times, but hardly twice so that they look wrong."""
+        return 2 if self.network in (FAR, DISTANT, LOSSES) else 1
 
     def connections(self) -> int:
         """How many the workload asks for (docs/contracts.md, section 4)."""
@@ -71,21 +84,33 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
     def asked(**values: Any) -> Parameters:
         return _parameters(subject, client, protocol=protocol, **values)
 
+    # Nothing else counts connections over QUIC independently of the client.
+    seen = {"qlog": protocol == "h3" and client.verified_with == WITNESS}
     for method in client.methods:
         for way in client.connections:
-            several = asked(method=method, size=KILOBYTE, users=4, requests=3, warmup=1, connections=CONNECTIONS[way])
+            dealt = {"users": 4, "requests": 3, "warmup": 1, "connections": CONNECTIONS[way]}
+            several = asked(method=method, size=KILOBYTE, **dealt, **seen)
             yield Assignment(f"{method} 1 kB, 4 users, connections {way}", several)
         for size, name in ((BYTE, "1 B"), (MEGABYTE, "1 MB")):
             yield Assignment(f"{method} {name}", asked(method=method, size=size, requests=2, cold=False))
     method = client.methods[0]
+    if "number" in client.connections and client.cold:
+        idle = asked(method=method, size=KILOBYTE, requests=2, connections=3, **seen)
+        yield Assignment(f"{method} 1 kB, fewer users than connections", idle)
     if "virtual" in subject.features.clocks:
         yield Assignment(f"{method} 1 MB", asked(method=method, size=MEGABYTE, requests=2, clock="virtual"))
     if "GET" in client.methods:
         far = asked(size=MEGABYTE, requests=2)
         yield Assignment("times over a link of 100 ms and 10 Mbit/s", far, FAR)
     if client.open_loop:
-        opened = asked(method=method, size=KILOBYTE, users=4, requests=10, rate=50.0, cold=False)
+        # Over HTTP/1.1 each request has a connection of its own, or it would have to wait until one is free.
+        users = 40 if protocol == "h1" else 4
+        opened = asked(method=method, size=KILOBYTE, users=users, requests=40 // users, rate=50.0, cold=False)
         yield Assignment("open loop, 50 requests a second", opened, DISTANT)
+    if protocol == "h3" and "POST" in client.methods:
+        for name in controllers(subject, protocol) or []:
+            upload = {"method": "POST", "size": controller.BODY_BYTES, "requests": 1, "cold": False, "timeout": "50s"}
+            yield Assignment(f"congestion {name}", asked(congestion=name, **upload, **seen), LOSSES)
     absent = asked(method=method, size=KILOBYTE, users=2, requests=2, cold=False)
     yield Assignment("a path that is not there", absent, expected="not found", path="/nothing-here")
     # Over UDP nobody may say no, and then the time has to run out.
@@ -98,26 +123,39 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
 
 
 def _refusals(subject: Subject, client: Client) -> Iterator[Assignment]:
-    """One assignment for each thing that is not declared."""
-
-    def refused(name: str, **values: Any) -> Assignment:
-        conditions = _parameters(subject, client, **{"protocol": client.protocols[-1], "cold": False, **values})
-        return Assignment(f"refuses {name}", conditions, expected="unsupported")
-
+    """One assignment for each thing that is not declared: a protocol; over each that is, everything else."""
     for protocol in PROTOCOLS:
-        if protocol not in client.protocols:
-            yield refused(protocol, protocol=protocol)
+        if protocol in client.protocols:
+            yield from _refusals_over(protocol, subject, client)
+        else:
+            yield _refused(protocol, subject, client, protocol=protocol)
+
+
+def _refusals_over(protocol: str, subject: Subject, client: Client) -> Iterator[Assignment]:
+    def refused(name: str, **values: Any) -> Assignment:
+        return _refused(name, subject, client, **{"protocol": protocol, "cold": False, **values})
+
     for method in METHODS:
         if method not in client.methods:
             yield refused(method, method=method)
-    # Over HTTP/1.1 users have connections of their own even if they share.
     for way, written in CONNECTIONS.items():
-        if way not in client.connections and client.protocols[-1] != "h1":
+        if way not in _offered_ways(protocol, client):
             yield refused(f"connections {way}", users=4, connections=written)
     if not client.open_loop:
         yield refused("an open loop", rate=50.0)
     if not client.cold:
         yield refused("cold requests", cold=True)
+
+
+def _offered_ways(protocol: str, client: Client) -> set[str]:
+    """Over HTTP/1.1 users have connections of their own even if they share: who can do the one can do the other."""
+    alike = {"shared", "per-user"}
+    offered = set[str](client.connections)
+    return offered | alike if protocol == "h1" and offered & alike else offered
+
+
+def _refused(name: str, subject: Subject, client: Client, **values: Any) -> Assignment:
+    return Assignment(f"refuses {name}", _parameters(subject, client, **values), expected="unsupported")
 
 
 def _parameters(subject: Subject, client: Client, **values: Any) -> Parameters:
@@ -126,7 +164,7 @@ def _parameters(subject: Subject, client: Client, **values: Any) -> Parameters:
         "server": client.verified_with,
         "client": subject.name,
         "network": PLAIN.name,
-        "congestion": "own",
+        "congestion": OWN,
         "method": client.methods[0],
         "cold": client.cold,
         "connections": CONNECTIONS[client.connections[0]],

@@ -17,10 +17,11 @@ from h123.catalogue import MANIFEST, Subject, catalogue, check_supported, make_b
 from h123.errors import UserError
 from h123.results import ingest
 from h123.strict import choose
-from h123.verification.assignment import SIZES, Assignment, assignments
-from h123.verification.conduct import Row, faults_of
+from h123.verification.assignment import SIZES, Assignment, Row, assignments
+from h123.verification.conduct import faults_of
 from h123.verification.record import Result, Verdict, failures_folder
 from h123.verification.trial import Trial, Trials, write_json
+from h123.verification.witness import witness
 from h123.virtual import installed_kernel
 
 _LOG_LINES = 5
@@ -54,12 +55,21 @@ def verify_client(subject: Subject, engine: Engine) -> Iterator[Result]:
             if p.clock == "virtual" and installed_kernel() is None:
                 yield _result(asked, "unsupported", "the virtual kernel is not installed")
                 continue
-            carried = carry_out(asked, trials, kept / f"{number:02}")
-            result = _judged(asked, subject, carried)
+            result, facts = _ask(asked, subject, trials, kept / f"{number:02}")
             yield result
             if result.verdict == "passed" and asked.expected == "answers" and p.protocol not in told:
                 told.add(p.protocol)
-                yield _tls(asked, carried.facts)
+                yield _tls(asked, facts)
+
+
+def _ask(asked: Assignment, subject: Subject, trials: Trials, folder: Path) -> tuple[Result, Any]:
+    """What comes of an assignment, and the client's facts. The last attempt's folder stays if the subject failed."""
+    for _ in range(asked.attempts):
+        carried = carry_out(asked, trials, folder)
+        result = _judged(asked, subject, carried)
+        if result.verdict != "failed":
+            break
+    return result, carried.facts
 
 
 def counterpart(subject: Subject, known: Mapping[str, Subject]) -> Subject:
@@ -82,7 +92,6 @@ def counterpart(subject: Subject, known: Mapping[str, Subject]) -> Subject:
 
 
 def _judged(asked: Assignment, subject: Subject, carried: Carried) -> Result:
-    """The trial's folder stays if the subject failed."""
     folder = carried.trial.folder
     if not carried.trial.disturbed and (faults := judge(asked, subject, carried)):
         return _result(asked, "failed", f"{'; '.join(faults)} ({folder})")
@@ -127,7 +136,8 @@ def judge(asked: Assignment, subject: Subject, carried: Carried) -> list[str]:
         return [] if codes == ["unsupported"] else [f"it did not exit 127: {_told(carried)}"]
     if codes:
         return [_told(carried)]
-    return faults_of(asked, subject.client, carried.rows, carried.facts, carried.trial.window)[:_MOST_FAULTS]
+    seen = witness(carried.trial, asked.parameters)
+    return faults_of(asked, subject.client, carried.rows, carried.facts, seen)[:_MOST_FAULTS]
 
 
 def _told(carried: Carried) -> str:

@@ -1,4 +1,5 @@
-"""How a client has carried out an assignment: what its samples and facts say, held against what was asked.
+"""How a client has carried out an assignment: what its samples and facts say, held against what was asked and against
+what others saw.
 
 Every function returns faults in words; none: all is well. A field that a client leaves empty is unknown, not wrong,
 except where its manifest says that it knows.
@@ -6,42 +7,28 @@ except where its manifest says that it knows.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
-from statistics import mean, stdev
 from typing import Any
 
 from h123.catalogue.subject import Client
-from h123.study import Network
-from h123.verification.assignment import FAR, Assignment
-from h123.verification.trial import Window
-
-Row = dict[str, Any]
-"""One request, as in samples.parquet."""
+from h123.verification.assignment import LOSSES, Assignment, Row
+from h123.verification.controller import behaviour
+from h123.verification.timing import times, times_over_the_link
+from h123.verification.witness import Witness
 
 ALPN = {"h1": ("http/1.1", ""), "h2": ("h2",), "h3": ("h3",)}
 """As TLS names the protocols; HTTP/1.1 needs no name."""
-TIMES = ("start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns")
-SPAN_LIMITS = (0.4, 1.8)
-"""What a Poisson process's first 40 arrivals may take, of their mean time: beyond three standard deviations, and less
-than 4 users need that wait for their answers (2.3)."""
-LEAST_VARIATION = 0.4
-"""Of the gaps between arrivals; that of a Poisson process is about 1, that of a steady beat 0."""
 LATE_NS = 1_500_000_000
 """That a client may notice a timeout late."""
-_MEASURED = 0.99
-"""Clocks are not perfect: what physics asks for may be short of it by so much."""
-_EXCEPT_WARM = {"cold", "warmup"}
 
 
-def faults_of(asked: Assignment, client: Client, rows: Sequence[Row], facts: Any, window: Window) -> list[str]:
+def faults_of(asked: Assignment, client: Client, rows: Sequence[Row], facts: Any, seen: Witness) -> list[str]:
     """What is wrong with what the client wrote."""
-    found = [*unanswered(asked, rows), *_times(rows, window)]
+    found = [*unanswered(asked, rows), *times(rows, seen.window)]
     if asked.expected == "answers":
         found += [*_first_bytes(client, rows), *_connections(asked, rows), *_facts(asked, rows, facts)]
-        if asked.network is FAR:
-            found += _physics(asked, rows)
-        if asked.parameters.rate is not None:
-            found += _arrivals(asked, rows)
+        found += [*_opened(asked, rows, seen), *times_over_the_link(asked, rows)]
+        if asked.network is LOSSES:
+            found += _controller(asked, seen)
     return found
 
 
@@ -110,27 +97,6 @@ def _timed_out(asked: Assignment, row: Row) -> str | None:
     taken, allowed = row["end_ns"] - row["start_ns"], asked.parameters.timeout
     if not 0.9 * allowed <= taken <= allowed + LATE_NS:
         return f"a request with a timeout of {_seconds(allowed)} ended after {_seconds(taken)}"
-    return None
-
-
-def _times(rows: Sequence[Row], window: Window) -> Iterator[str]:
-    yield from _first_of_each(_order(row) for row in rows)
-    given = [row[name] for row in rows for name in TIMES if row[name] is not None]
-    if given and not window[0] <= min(given) <= max(given) <= window[1]:
-        yield "times are outside the trial: not of this machine's monotonic clock, in ns"
-    if any(row["connected_ns"] is not None for row in rows if row["phase"] != "cold"):
-        yield "connected_ns in a row that is not cold"
-
-
-def _order(row: Row) -> str | None:
-    between: list[tuple[str, ...]] = [("sent_ns",), ("first_byte_ns",)]
-    if row["bytes_up"] == 0:  # the answer to an upload may begin before it has been written
-        between.append(("sent_ns", "first_byte_ns"))
-    for names in between:
-        known = [name for name in ("start_ns", "connected_ns", *names, "end_ns") if row[name] is not None]
-        for earlier, later in pairwise(known):
-            if row[earlier] > row[later]:
-                return f"{later} is before {earlier}"
     return None
 
 
@@ -207,46 +173,28 @@ def _facts(asked: Assignment, rows: Sequence[Row], facts: Any) -> Iterator[str]:
         yield f"client.json tells of {count} TLS connections, the samples of {len(used)}"
 
 
-def _physics(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
-    """Over a link whose delay and rate are known, a time that was not measured is out of place."""
-    trip = asked.network.round_trip_ns
-    whole = trip + _transfer_ns(asked.network, asked.parameters.size)
-    handshake = trip * (1 if asked.parameters.protocol == "h3" else 2)
-    for row in rows:
-        taken = row["end_ns"] - row["start_ns"]
-        if taken < _MEASURED * whole:
-            yield f"{asked.parameters.size} bytes arrived after {_seconds(taken)}; the link needs {_seconds(whole)}"
-        elif row["first_byte_ns"] is not None:
-            begun = row["first_byte_ns"] - row["start_ns"]
-            if begun < _MEASURED * trip:
-                yield f"the first byte came after {_seconds(begun)}; a round trip takes {_seconds(trip)}"
-            elif row["phase"] == "warm" and begun > taken / 2:
-                yield f"the first byte came after {_seconds(begun)} of {_seconds(taken)}, as if it were the last"
-        if row["connected_ns"] is not None and row["connected_ns"] - row["start_ns"] < _MEASURED * handshake:
-            connected = _seconds(row["connected_ns"] - row["start_ns"])
-            yield f"connected after {connected}; a handshake takes {_seconds(handshake)}"
+def _opened(asked: Assignment, rows: Sequence[Row], seen: Witness) -> Iterator[str]:
+    """As many connections as were asked for, whatever the client writes of them."""
+    p, most = asked.parameters, asked.connections()
+    least = most if p.cold else min(most, p.users)
+    if p.rate is not None:  # those that are free are taken first
+        least = 1
+    if p.protocol == "h1":  # wrk dials once before, to see whether anybody listens
+        most += 1
+    if seen.connections is None:
+        if p.users > 1 and any(row["connection"] is None for row in rows):
+            yield "neither the client nor anybody else tells how many connections it opened"
+    elif not least <= seen.connections <= most:
+        yield f"{seen.connections} connections came to the server where {asked.connections()} were asked for"
 
 
-def _transfer_ns(network: Network, size: int) -> float:
-    assert network.down is not None
-    assert network.down.rate is not None
-    return size * 8e9 / network.down.rate.mean_bps
-
-
-def _arrivals(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
-    """An open loop does not wait for answers, and its gaps are those of a Poisson process."""
-    rate = asked.parameters.rate
-    assert rate is not None
-    starts = sorted(row["start_ns"] for row in rows if row["phase"] not in _EXCEPT_WARM)
-    gaps = [later - earlier for earlier, later in pairwise(starts)]
-    if len(gaps) < 2:
+def _controller(asked: Assignment, seen: Witness) -> Iterator[str]:
+    if not seen.arrivals:
+        yield "nothing shows its congestion controller"
         return
-    expected = len(gaps) / rate * 1e9
-    span = starts[-1] - starts[0]
-    if not SPAN_LIMITS[0] * expected <= span <= SPAN_LIMITS[1] * expected:
-        yield f"{len(starts)} requests started within {_seconds(span)}; at {rate:g} a second it is {_seconds(expected)}"
-    elif stdev(gaps) < LEAST_VARIATION * mean(gaps):
-        yield "the gaps between requests are all alike, not exponential"
+    like, named = behaviour(seen.arrivals), asked.parameters.congestion
+    if like.controller != named:
+        yield f"behaves like {like.controller or 'none that is known'}, not {named}: {like}"
 
 
 def _first_of_each(faults: Iterable[str | None]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Whether the files that a server wrote are qlog, with packets in them."""
+"""The files that a server wrote: whether they are qlog, and what events they hold."""
 
 import json
 from collections.abc import Iterator
@@ -15,11 +15,16 @@ def packet_events(folder: Path) -> int:
 
 
 def _packet_events(path: Path) -> int:
+    return sum(_is_packet(event) for event in events(path))
+
+
+def events(path: Path) -> list[Any]:
+    """The events that a file holds. Raises ValueError where it is not JSON."""
     try:
         records = list(_records(path.read_text(encoding="utf-8")))
     except ValueError as error:
         raise ValueError(f"{path.name} is not qlog: {error}") from None
-    return sum(_is_packet(event) for record in records for event in _events(record))
+    return [event for record in records for event in _events(record)]
 
 
 def _records(text: str) -> Iterator[Any]:

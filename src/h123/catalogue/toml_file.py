@@ -1,0 +1,71 @@
+"""A TOML file that people write: every complaint about it names the file and, where it can be told, the line."""
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from h123.errors import UserError
+from h123.strict import describe, place
+
+Model = TypeVar("Model", bound=BaseModel)
+_HEADER = re.compile(r"(\[{1,2})\s*([^][]+?)\s*\]")
+_OF_PYDANTIC = "[key]"
+"""What it calls a fault in a key rather than in the value there."""
+
+
+class TomlFile:
+    """The data of one file, and the line on which each part of it stands."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises UserError for what cannot be read, or is not TOML."""
+        self.path = path
+        try:
+            self.text = path.read_text(encoding="utf-8")
+            self.data: dict[str, Any] = tomllib.loads(self.text)
+        except UnicodeDecodeError:
+            raise UserError(f"{path}: cannot be read: not UTF-8 text") from None
+        except (OSError, ValueError) as error:
+            raise UserError(f"{path}: {error}") from None
+
+    def error(self, keys: Sequence[str], message: str) -> UserError:
+        """The complaint, with file and line in front."""
+        line = self.line(keys)
+        return UserError(f"{self.path}{f':{line}' if line else ''}: {message}")
+
+    def validate(self, model: type[Model], data: dict[str, Any], context: object = None) -> Model:
+        """`data`, which is this file's, as a `model`. Raises UserError for the first fault found."""
+        try:
+            return model.model_validate(data, context=context)
+        except ValidationError as invalid:
+            fault = invalid.errors()[0]
+            written = ".".join(str(step) for step in fault["loc"] if step != _OF_PYDANTIC)
+            raise self.error([str(step) for step in place(fault)], describe(fault, written)) from None
+
+    def line(self, keys: Sequence[str]) -> int | None:
+        """Line (from 1) of a key, or of its section, found by their names: tomllib keeps no positions."""
+        section: list[str] = []
+        line, nearest, listed = None, 0, Counter[str]()
+        for number, written in enumerate(self.text.splitlines(), 1):
+            if header := _HEADER.match(written):
+                section = _steps(header[2])
+                if header[1] == "[[":
+                    section.append(str(listed[header[2]]))
+                    listed[header[2]] += 1
+                near = min(len(section), len(keys))
+                if near > nearest and section[:near] == list(keys[:near]):
+                    line, nearest = number, near
+            name, equals, _ = written.partition("=")
+            key = [*section, *_steps(name)]
+            if equals and key == list(keys[: len(key)]):
+                return number
+        return line
+
+
+def _steps(name: str) -> list[str]:
+    """The keys of `a."b".c`."""
+    return [step.strip().strip("\"'") for step in name.split(".")]

@@ -1,0 +1,140 @@
+"""Whether the times that a client wrote can be true: their order, and what the trial's link allows.
+
+Every function returns faults in words; none: all is well. Single requests may be late, since a virtual machine compiles
+as it runs and processors have other work; times that were not measured are out of place in all of them.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from statistics import mean, stdev
+
+from h123.verification.assignment import DISTANT, FAR, Assignment, Row
+from h123.verification.trial import Window
+
+TIMES = ("start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns")
+SPAN_LIMITS = (0.4, 1.8)
+"""What a Poisson process's first 40 arrivals may take, of their mean time: beyond three standard deviations, and less
+than 4 users need that wait for their answers (2.3)."""
+LEAST_VARIATION = 0.4
+"""Of the gaps between arrivals; that of a Poisson process is about 1, that of a steady beat 0."""
+MOST_LATE = 0.1
+"""Of an open loop's requests."""
+SLOWEST = 3
+"""Times what the link needs: the quickest request of all takes less."""
+_MEASURED = 0.99
+"""Clocks are not perfect: what physics asks for may be short of it by so much."""
+
+
+def times(rows: Sequence[Row], window: Window) -> Iterator[str]:
+    """Of any trial."""
+    yield from dict.fromkeys(fault for row in rows if (fault := _order(row)))
+    given = [row[name] for row in rows for name in TIMES if row[name] is not None]
+    if given and not window[0] <= min(given) <= max(given) <= window[1]:
+        yield "times are outside the trial: not of this machine's monotonic clock, in ns"
+    if any(row["connected_ns"] is not None for row in rows if row["phase"] != "cold"):
+        yield "connected_ns in a row that is not cold"
+
+
+def _order(row: Row) -> str | None:
+    between: list[tuple[str, ...]] = [("sent_ns",), ("first_byte_ns",)]
+    if row["bytes_up"] == 0:  # the answer to an upload may begin before it has been written
+        between.append(("sent_ns", "first_byte_ns"))
+    for names in between:
+        known = [name for name in ("start_ns", "connected_ns", *names, "end_ns") if row[name] is not None]
+        for earlier, later in pairwise(known):
+            if row[earlier] > row[later]:
+                return f"{later} is before {earlier}"
+    return None
+
+
+def times_over_the_link(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
+    """Of trials over links whose delay and rate show what was not measured."""
+    if asked.network is FAR:
+        yield from dict.fromkeys(
+            fault for row in rows if (fault := _unmeasured(asked, row) or _not_connected(asked, row))
+        )
+        yield from _too_slow(asked, rows)
+    if asked.network is DISTANT:
+        yield from _poisson(asked, rows)
+        yield from _waiting(asked, rows)
+
+
+def _unmeasured(asked: Assignment, row: Row) -> str | None:
+    """A request whose body came before it can have come, or its first byte at another time than it did."""
+    trip, whole = asked.network.round_trip_ns, _whole_ns(asked)
+    taken = row["end_ns"] - row["start_ns"]
+    if taken < _MEASURED * whole:
+        return f"{asked.parameters.size} bytes arrived after {_seconds(taken)}; the link needs {_seconds(whole)}"
+    if row["first_byte_ns"] is None:
+        return None
+    begun = row["first_byte_ns"] - row["start_ns"]
+    if begun < _MEASURED * trip:
+        return f"the first byte came after {_seconds(begun)}; a round trip takes {_seconds(trip)}"
+    if row["phase"] == "warm" and begun > taken / 2:
+        return f"the first byte came after {_seconds(begun)} of {_seconds(taken)}, as if it were the last"
+    return None
+
+
+def _not_connected(asked: Assignment, row: Row) -> str | None:
+    """A connection that was ready before it can have been, or so late that its request's answer could not follow."""
+    if row["connected_ns"] is None:
+        return None
+    handshake = handshake_trips(asked.parameters.protocol) * asked.network.round_trip_ns
+    connected = row["connected_ns"] - row["start_ns"]
+    if connected < _MEASURED * handshake:
+        return f"connected after {_seconds(connected)}; a handshake takes {_seconds(handshake)}"
+    first = row["first_byte_ns"] is not None
+    answered = row["first_byte_ns" if first else "end_ns"] - row["connected_ns"]
+    needed = asked.network.round_trip_ns if first else _whole_ns(asked)
+    if answered < _MEASURED * needed:
+        what = "the first byte" if first else "the last byte"
+        return f"{what} came {_seconds(answered)} after the connection was ready; the link needs {_seconds(needed)}"
+    return None
+
+
+def _too_slow(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
+    quickest = min((row["end_ns"] - row["start_ns"] for row in rows), default=0)
+    if quickest > SLOWEST * _whole_ns(asked):
+        yield f"no request took less than {_seconds(quickest)}; the link needs {_seconds(_whole_ns(asked))}"
+
+
+def handshake_trips(protocol: str) -> int:
+    """Round trips until a connection is ready: TCP's, and one of TLS 1.3 or of QUIC."""
+    return 1 if protocol == "h3" else 2
+
+
+def _whole_ns(asked: Assignment) -> float:
+    """From a request on a ready connection to its answer's last byte."""
+    network = asked.network
+    assert network.down is not None
+    assert network.down.rate is not None
+    return network.round_trip_ns + asked.parameters.size * 8e9 / network.down.rate.mean_bps
+
+
+def _poisson(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
+    """An open loop's gaps are those of a Poisson process."""
+    rate = asked.parameters.rate
+    assert rate is not None
+    starts = sorted(row["start_ns"] for row in rows)
+    gaps = [later - earlier for earlier, later in pairwise(starts)]
+    if len(gaps) < 2:
+        return
+    expected = len(gaps) / rate * 1e9
+    span = starts[-1] - starts[0]
+    if not SPAN_LIMITS[0] * expected <= span <= SPAN_LIMITS[1] * expected:
+        yield f"{len(starts)} requests started within {_seconds(span)}; at {rate:g} a second it is {_seconds(expected)}"
+    elif stdev(gaps) < LEAST_VARIATION * mean(gaps):
+        yield "the gaps between requests are all alike, not exponential"
+
+
+def _waiting(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
+    """An open loop waits for no answers: all end in time, at worst after a handshake, their own round trip and one
+    more for what the machine did meanwhile. `start_ns` alone tells only when they were due."""
+    limit = (handshake_trips(asked.parameters.protocol) + 2) * asked.network.round_trip_ns
+    late = sum(row["end_ns"] - row["start_ns"] > limit for row in rows)
+    if late > MOST_LATE * len(rows):
+        yield f"{late} of {len(rows)} requests ended more than {_seconds(limit)} after they were due: they have waited"
+
+
+def _seconds(ns: float) -> str:
+    return f"{ns / 1e9:.3f} s"
