@@ -127,8 +127,8 @@ def matrix(
     """Try every client with every server over each protocol: pass, fail or unsupported, in the terminal and as a page.
 
     Each is a real trial: GET and POST of 100 kB by three users, over a plain link. What is named and not installed is
-    installed first. Ctrl-C loses at most the running trial, and the same command goes on; pairings that are known
-    already are tried again only if one of their subjects has changed (all of them: with another --out).
+    installed first. Ctrl-C loses at most the running trial, and the same command goes on. It tries again what failed;
+    what passed only if one of its subjects has changed (all: with another --out).
     """
     from h123.report import print_matrix, write_matrix
 
