@@ -12,7 +12,7 @@ use msquic::{
 };
 
 use crate::reaper::bury;
-use crate::stream::{Bidirectional, Line, Receive, Send};
+use crate::stream::{Bidirectional, Line, Receive, Send, both};
 
 /// A connection of MsQuic and what it has told.
 struct Wire {
@@ -165,7 +165,7 @@ impl<B: Buf> quic::Connection<B> for Connection {
         self.0
             .0
             .poll(context, |state| &mut state.bidirectional)
-            .map_ok(Bidirectional::new)
+            .map_ok(both)
     }
 
     fn opener(&self) -> Opener {

@@ -6,7 +6,7 @@ use h123_common::command::{Failure, Result};
 use h123_common::serving::Serving;
 use h123_common::windows;
 use msquic::{
-    AllowedCipherSuiteFlags, BufferRef, CertificateFile, Configuration, Credential,
+    AllowedCipherSuiteFlags, Api, BufferRef, CertificateFile, Configuration, Credential,
     CredentialConfig, Registration, ServerResumptionLevel, Settings, ffi,
 };
 
@@ -30,7 +30,25 @@ pub fn configuration(registration: &Registration, serving: &Serving) -> Result<C
         .set_credential(Credential::CertificateFile(pair))
         .set_allowed_cipher_suites(AllowedCipherSuiteFlags::AES_128_GCM_SHA256);
     configuration.load_credential(&credential)?;
+    send_in_place(&configuration)?;
     Ok(configuration)
+}
+
+/// Makes MsQuic send from our buffers and give each back when the peer has it. By itself it copies them, and the
+/// wrapper crate cannot tell it not to.
+fn send_in_place(configuration: &Configuration) -> Result<()> {
+    // SAFETY: the settings are numbers. Only one is said to be set, and it is 0.
+    unsafe {
+        let mut settings: ffi::QUIC_SETTINGS = std::mem::zeroed();
+        settings.__bindgen_anon_1.IsSet.set_SendBufferingEnabled(1);
+        Api::set_param(
+            configuration.as_raw(),
+            ffi::QUIC_PARAM_CONFIGURATION_SETTINGS,
+            size_of_val(&settings) as u32,
+            (&raw const settings).cast(),
+        )?;
+    }
+    Ok(())
 }
 
 fn controller(name: &str) -> Result<u16> {

@@ -288,66 +288,12 @@ impl<B> Drop for Send<B> {
     }
 }
 
-pub struct Bidirectional<B> {
-    receive: Receive,
-    send: Send<B>,
-}
+pub type Bidirectional<B> = h123_common::h3::Bidirectional<Send<B>, Receive>;
 
-impl<B> Bidirectional<B> {
-    pub fn new(line: Arc<Line>) -> Self {
-        Self {
-            receive: Receive::new(line.clone()),
-            send: Send::new(line),
-        }
-    }
-}
-
-impl<B: Buf> quic::BidiStream<B> for Bidirectional<B> {
-    type SendStream = Send<B>;
-    type RecvStream = Receive;
-
-    fn split(self) -> (Send<B>, Receive) {
-        (self.send, self.receive)
-    }
-}
-
-impl<B> quic::RecvStream for Bidirectional<B> {
-    type Buf = Bytes;
-
-    fn poll_data(
-        &mut self,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<Option<Bytes>, StreamErrorIncoming>> {
-        self.receive.poll_data(context)
-    }
-
-    fn stop_sending(&mut self, code: u64) {
-        self.receive.stop_sending(code);
-    }
-
-    fn recv_id(&self) -> StreamId {
-        self.receive.recv_id()
-    }
-}
-
-impl<B: Buf> quic::SendStream<B> for Bidirectional<B> {
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), StreamErrorIncoming>> {
-        self.send.poll_ready(context)
-    }
-
-    fn send_data<D: Into<WriteBuf<B>>>(&mut self, data: D) -> Result<(), StreamErrorIncoming> {
-        self.send.send_data(data)
-    }
-
-    fn poll_finish(&mut self, context: &mut Context<'_>) -> Poll<Result<(), StreamErrorIncoming>> {
-        self.send.poll_finish(context)
-    }
-
-    fn reset(&mut self, code: u64) {
-        self.send.reset(code);
-    }
-
-    fn send_id(&self) -> StreamId {
-        self.send.send_id()
+/// Both directions of a stream.
+pub fn both<B>(line: Arc<Line>) -> Bidirectional<B> {
+    Bidirectional {
+        send: Send::new(line.clone()),
+        receive: Receive::new(line),
     }
 }

@@ -35,6 +35,8 @@ pub struct Endpoint {
     accepted: u64,
     /// Sessions with something to do.
     busy: BTreeSet<u64>,
+    /// When each has something to do even if nothing arrives.
+    wakes: BTreeSet<(Instant, u64)>,
 }
 
 impl Endpoint {
@@ -50,6 +52,7 @@ impl Endpoint {
             ids: HashMap::new(),
             accepted: 0,
             busy: BTreeSet::new(),
+            wakes: BTreeSet::new(),
         })
     }
 
@@ -57,12 +60,10 @@ impl Endpoint {
     pub async fn serve(mut self, mut stop: watch::Receiver<bool>) -> Result<()> {
         let mut inbox = Inbox::default();
         loop {
-            let wake = self
-                .sessions
-                .values()
-                .filter_map(|session| session.wake)
-                .min();
-            let wake = wake.unwrap_or_else(|| Instant::now() + IDLE);
+            let wake = match self.wakes.first() {
+                Some(&(wake, _)) => wake,
+                None => Instant::now() + IDLE,
+            };
             tokio::select! {
                 received = self.socket.receive(&mut inbox) => {
                     received?;
@@ -132,17 +133,16 @@ impl Endpoint {
     /// Marks the sessions whose time has come.
     fn rouse(&mut self) {
         let now = Instant::now();
-        for (&number, session) in &mut self.sessions {
-            if session.wake.is_some_and(|wake| wake <= now) {
-                if session
-                    .quic
-                    .timeout_instant()
-                    .is_some_and(|timeout| timeout <= now)
-                {
-                    session.quic.on_timeout();
-                }
-                self.busy.insert(number);
+        let later = self.wakes.split_off(&(now, u64::MAX));
+        for (_, number) in std::mem::replace(&mut self.wakes, later) {
+            let Some(session) = self.sessions.get_mut(&number) else {
+                continue;
+            };
+            let timeout = session.quic.timeout_instant();
+            if timeout.is_some_and(|timeout| timeout <= now) {
+                session.quic.on_timeout();
             }
+            self.busy.insert(number);
         }
     }
 
@@ -154,13 +154,16 @@ impl Endpoint {
             };
             session.advance(&self.http, &mut self.buffer);
             let paced = self.outbox.flush(&mut session.quic, &self.socket).await?;
-            session.wake = paced
-                .into_iter()
-                .chain(session.quic.timeout_instant())
-                .min();
+            if let Some(before) = session.wake.take() {
+                self.wakes.remove(&(before, number));
+            }
             if session.quic.is_closed() {
                 self.sessions.remove(&number);
                 self.ids.retain(|_, of| *of != number);
+            } else {
+                let timeout = session.quic.timeout_instant();
+                session.wake = paced.into_iter().chain(timeout).min();
+                self.wakes.extend(session.wake.map(|wake| (wake, number)));
             }
         }
         Ok(())

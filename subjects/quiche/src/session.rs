@@ -5,8 +5,7 @@ use std::time::Instant;
 
 use bytes::{Buf, Bytes};
 use h123_common::body::Body;
-use h123_common::routes::{Answer, Route, route};
-use http::Method;
+use h123_common::routes::{Answer, Route, asked};
 use quiche::h3::{self, Event, Header, NameValue};
 
 /// HTTP/3's H3_INTERNAL_ERROR.
@@ -93,11 +92,13 @@ impl Session {
 
     fn heed(&mut self, stream: u64, event: Event, buffer: &mut [u8]) {
         match event {
-            Event::Headers { list, .. } => match asked(&list) {
-                Some(Route::Answer(answer)) => self.answer(stream, answer),
-                Some(Route::Upload) => drop(self.uploads.insert(stream, 0)),
-                None => {} // trailers
-            },
+            Event::Headers { list, .. } => {
+                match asked(list.iter().map(|field| (field.name(), field.value()))) {
+                    Some(Route::Answer(answer)) => self.answer(stream, answer),
+                    Some(Route::Upload) => drop(self.uploads.insert(stream, 0)),
+                    None => {} // trailers
+                }
+            }
             Event::Data => self.take(stream, buffer),
             Event::Finished => {
                 if let Some(count) = self.uploads.remove(&stream) {
@@ -165,16 +166,4 @@ impl Reply {
         }
         Ok(())
     }
-}
-
-/// What a request's header asks for; none: it is not the header of a request.
-fn asked(fields: &[Header]) -> Option<Route> {
-    let field = |name: &[u8]| {
-        fields
-            .iter()
-            .find(|field| field.name() == name)
-            .map(NameValue::value)
-    };
-    let method = Method::from_bytes(field(b":method")?).ok()?;
-    Some(route(&method, std::str::from_utf8(field(b":path")?).ok()?))
 }

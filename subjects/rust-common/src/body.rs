@@ -24,6 +24,11 @@ static BLOCK: LazyLock<Bytes> = LazyLock::new(|| {
         .collect()
 });
 
+/// Makes the block now, so that no request has to wait for it.
+pub fn make_block() {
+    LazyLock::force(&BLOCK);
+}
+
 /// What is left of a body: `source`, repeated.
 pub struct Body {
     source: Bytes,

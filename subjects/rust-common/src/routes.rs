@@ -20,6 +20,20 @@ pub struct Answer {
     pub body: Body,
 }
 
+/// What the fields of a header ask for; none: it is not the header of a request.
+pub fn asked<'a>(fields: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Option<Route> {
+    let (mut method, mut path) = (None, None);
+    for (name, value) in fields {
+        match name {
+            b":method" => method = Some(value),
+            b":path" => path = Some(value),
+            _ => {}
+        }
+    }
+    let method = Method::from_bytes(method?).ok()?;
+    Some(route(&method, std::str::from_utf8(path?).ok()?))
+}
+
 pub fn route(method: &Method, path: &str) -> Route {
     let answer = match path {
         "/upload" if method == Method::POST => return Route::Upload,
@@ -97,6 +111,15 @@ mod tests {
             (200, 1_000_000_000, 1_000_000_000)
         );
         assert_eq!(answer(Method::HEAD, "/bytes/1000"), (200, 1000, 0));
+    }
+
+    #[test]
+    fn a_header_without_method_and_path_asks_for_nothing() {
+        let request: [(&[u8], &[u8]); 3] =
+            [(b":path", b"/upload"), (b":method", b"POST"), (b"x", b"y")];
+        assert!(matches!(asked(request.into_iter()), Some(Route::Upload)));
+        assert!(asked(request.into_iter().skip(1)).is_none());
+        assert!(asked(request.into_iter().take(1)).is_none());
     }
 
     #[test]

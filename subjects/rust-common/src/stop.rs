@@ -1,18 +1,20 @@
-//! The life of a server: one runtime, to the signal that ends it.
+//! The life of a program: one runtime, to the signal that ends it.
 
 use std::future::Future;
 
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::body;
 use crate::command::Result;
 
-/// Runs a server on as many threads as there are processors. What is still under way when it returns
+/// Runs a server or a client on as many threads as there are processors. What is still under way when it returns
 /// is dropped.
-pub fn run(server: impl Future<Output = Result<()>>) -> Result<()> {
+pub fn run(program: impl Future<Output = Result<()>>) -> Result<()> {
+    body::make_block();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    let outcome = runtime.block_on(server);
+    let outcome = runtime.block_on(program);
     runtime.shutdown_background();
     outcome
 }

@@ -45,7 +45,7 @@ impl<B: Buf> quic::Connection<B> for Connection {
         context: &mut Context<'_>,
     ) -> Poll<Result<Bidirectional<B>, ConnectionErrorIncoming>> {
         let accepted = ready!(self.bidirectional.poll_accept_bidirectional_stream(context));
-        Poll::Ready(some(accepted).map(Bidirectional::new))
+        Poll::Ready(some(accepted).map(both))
     }
 
     fn opener(&self) -> Opener {
@@ -99,7 +99,7 @@ impl<B: Buf> quic::OpenStreams<B> for Opener {
         context: &mut Context<'_>,
     ) -> Poll<Result<Bidirectional<B>, StreamErrorIncoming>> {
         let opened = ready!(self.0.poll_open_bidirectional_stream(context));
-        Poll::Ready(opened.map(Bidirectional::new).map_err(of_opening))
+        Poll::Ready(opened.map(both).map_err(of_opening))
     }
 
     fn poll_open_send(
@@ -115,68 +115,14 @@ impl<B: Buf> quic::OpenStreams<B> for Opener {
     }
 }
 
-pub struct Bidirectional<B> {
-    receive: Receive,
-    send: Send<B>,
-}
+type Bidirectional<B> = h123_common::h3::Bidirectional<Send<B>, Receive>;
 
-impl<B> Bidirectional<B> {
-    fn new(stream: BidirectionalStream) -> Self {
-        let (receive, send) = stream.split();
-        Self {
-            receive: Receive(receive),
-            send: Send::new(send),
-        }
-    }
-}
-
-impl<B: Buf> quic::BidiStream<B> for Bidirectional<B> {
-    type SendStream = Send<B>;
-    type RecvStream = Receive;
-
-    fn split(self) -> (Send<B>, Receive) {
-        (self.send, self.receive)
-    }
-}
-
-impl<B> quic::RecvStream for Bidirectional<B> {
-    type Buf = Bytes;
-
-    fn poll_data(
-        &mut self,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<Option<Bytes>, StreamErrorIncoming>> {
-        self.receive.poll_data(context)
-    }
-
-    fn stop_sending(&mut self, code: u64) {
-        self.receive.stop_sending(code);
-    }
-
-    fn recv_id(&self) -> StreamId {
-        self.receive.recv_id()
-    }
-}
-
-impl<B: Buf> quic::SendStream<B> for Bidirectional<B> {
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), StreamErrorIncoming>> {
-        self.send.poll_ready(context)
-    }
-
-    fn send_data<D: Into<WriteBuf<B>>>(&mut self, data: D) -> Result<(), StreamErrorIncoming> {
-        self.send.send_data(data)
-    }
-
-    fn poll_finish(&mut self, context: &mut Context<'_>) -> Poll<Result<(), StreamErrorIncoming>> {
-        self.send.poll_finish(context)
-    }
-
-    fn reset(&mut self, code: u64) {
-        self.send.reset(code);
-    }
-
-    fn send_id(&self) -> StreamId {
-        self.send.send_id()
+/// Both directions of a stream.
+fn both<B>(stream: BidirectionalStream) -> Bidirectional<B> {
+    let (receive, send) = stream.split();
+    Bidirectional {
+        send: Send::new(send),
+        receive: Receive(receive),
     }
 }
 

@@ -1,5 +1,6 @@
 //! A worker of the server: a socket and the connections whose datagrams the kernel deals to it.
 
+use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -21,16 +22,16 @@ pub async fn serve(
     host: Host,
     mut stop: watch::Receiver<bool>,
 ) -> Result<()> {
-    let post = Rc::new(Post(Socket::new(socket)?));
+    let post = Rc::new(Post::new(Socket::new(socket)?));
     let mut endpoint = Endpoint::new(Box::new(config), true, Box::new(host), post.clone());
     let mut inbox = Inbox::default();
     loop {
         let wait = endpoint.timeout().unwrap_or(IDLE);
         tokio::select! {
-            received = post.0.receive(&mut inbox) => {
+            received = post.socket.receive(&mut inbox) => {
                 received?;
                 for (src, datagram) in inbox.datagrams() {
-                    let facts = PacketInfo { src, dst: post.0.address, time: Instant::now() };
+                    let facts = PacketInfo { src, dst: post.socket.address, time: Instant::now() };
                     // A datagram that cannot be read counts as lost; what it breaks, the connection says itself.
                     let _ = endpoint.recv(datagram, &facts);
                 }
@@ -43,16 +44,37 @@ pub async fn serve(
 }
 
 /// Sends what TQUIC hands over.
-struct Post(Socket);
+struct Post {
+    socket: Socket,
+    /// Packets one after another, as the kernel wants them.
+    gathered: RefCell<Vec<u8>>,
+}
+
+impl Post {
+    fn new(socket: Socket) -> Self {
+        Self {
+            socket,
+            gathered: RefCell::default(),
+        }
+    }
+}
 
 impl PacketSendHandler for Post {
     fn on_packets_send(&self, packets: &[(Vec<u8>, PacketInfo)]) -> tquic::Result<usize> {
+        let mut gathered = self.gathered.borrow_mut();
         let mut sent = 0;
         while sent < packets.len() {
-            let run = run(&packets[sent..], self.0.segments());
-            let contents: Vec<u8> = run.iter().flat_map(|(packet, _)| packet).copied().collect();
+            let run = run(&packets[sent..], self.socket.segments());
             let (first, facts) = &run[0];
-            match self.0.try_send(facts.dst, &contents, first.len()) {
+            let contents = if run.len() == 1 {
+                first
+            } else {
+                gathered.clear();
+                run.iter()
+                    .for_each(|(packet, _)| gathered.extend_from_slice(packet));
+                &*gathered
+            };
+            match self.socket.try_send(facts.dst, contents, first.len()) {
                 Ok(()) => sent += run.len(),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break, // TQUIC tries again
                 Err(error) => return Err(tquic::Error::IoError(error.to_string())),

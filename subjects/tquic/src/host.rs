@@ -70,7 +70,7 @@ impl TransportHandler for Host {
 
     fn on_stream_readable(&mut self, quic: &mut Connection, _: u64) {
         self.greet(quic);
-        let index = quic.index().unwrap_or_default();
+        let Some(index) = quic.index() else { return };
         if let Some(session) = self.sessions.get_mut(&index) {
             session.advance(quic, &mut self.buffer);
         }

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use bytes::{Buf, Bytes};
 use h123_common::body::Body;
-use h123_common::routes::{Answer, Route, route};
-use http::Method;
+use h123_common::routes::{Answer, Route, asked};
 use tquic::Connection;
 use tquic::h3::connection::Http3Connection;
 use tquic::h3::{Header, Http3Config, Http3Error, Http3Event, NameValue};
@@ -46,11 +45,13 @@ impl Session {
 
     fn heed(&mut self, stream: u64, event: Http3Event, quic: &mut Connection, buffer: &mut [u8]) {
         match event {
-            Http3Event::Headers { headers, .. } => match asked(&headers) {
-                Some(Route::Answer(answer)) => self.answer(stream, answer, quic),
-                Some(Route::Upload) => drop(self.uploads.insert(stream, 0)),
-                None => {} // trailers
-            },
+            Http3Event::Headers { headers, .. } => {
+                match asked(headers.iter().map(|field| (field.name(), field.value()))) {
+                    Some(Route::Answer(answer)) => self.answer(stream, answer, quic),
+                    Some(Route::Upload) => drop(self.uploads.insert(stream, 0)),
+                    None => {} // trailers
+                }
+            }
             Http3Event::Data => {
                 while let Ok(length) = self.http.recv_body(quic, stream, buffer) {
                     self.uploads
@@ -132,16 +133,4 @@ impl Reply {
             }
         }
     }
-}
-
-/// What a request's header asks for; none: it is not the header of a request.
-fn asked(fields: &[Header]) -> Option<Route> {
-    let field = |name: &[u8]| {
-        fields
-            .iter()
-            .find(|field| field.name() == name)
-            .map(NameValue::value)
-    };
-    let method = Method::from_bytes(field(b":method")?).ok()?;
-    Some(route(&method, std::str::from_utf8(field(b":path")?).ok()?))
 }

@@ -23,6 +23,8 @@ pub struct Sessions {
     all: HashMap<u32, Session>,
     owners: HashMap<Vec<u8>, u32>, // by connection ID
     touched: BTreeSet<u32>,
+    due: BTreeSet<(Instant, u32)>,       // when which is to be woken
+    wakes: HashMap<u32, Instant>,        // the same by session
     replies: Vec<(Vec<u8>, SocketAddr)>, // to what belongs to no session
     made: u32,
     scratch: Vec<u8>,
@@ -38,6 +40,8 @@ impl Sessions {
             all: HashMap::new(),
             owners: HashMap::new(),
             touched: BTreeSet::new(),
+            due: BTreeSet::new(),
+            wakes: HashMap::new(),
             replies: Vec::new(),
             made: 0,
             scratch: vec![0; CHUNK],
@@ -124,13 +128,14 @@ impl Sessions {
     }
 
     pub fn deadline(&self) -> Option<Instant> {
-        self.all.values().filter_map(Session::deadline).min()
+        self.due.first().map(|&(at, _)| at)
     }
 
     /// Wakes the sessions whose time has come.
     pub fn expire(&mut self, now: Instant) {
-        for (&id, session) in &mut self.all {
-            if session.deadline().is_some_and(|at| at <= now) {
+        let later = self.due.split_off(&(now, u32::MAX));
+        for (_, id) in std::mem::replace(&mut self.due, later) {
+            if let Some(session) = self.all.get_mut(&id) {
                 session.expire(now);
                 self.touched.insert(id);
             }
@@ -152,6 +157,18 @@ impl Sessions {
                 self.touched.insert(id); // once more, when the wire is free
             }
             self.bury(id, events);
+            self.schedule(id);
+        }
+    }
+
+    /// Notes when a session is to be woken next.
+    fn schedule(&mut self, id: u32) {
+        if let Some(before) = self.wakes.remove(&id) {
+            self.due.remove(&(before, id));
+        }
+        if let Some(at) = self.all.get(&id).and_then(Session::deadline) {
+            self.wakes.insert(id, at);
+            self.due.insert((at, id));
         }
     }
 

@@ -3,7 +3,9 @@ package dev.h123.flupke;
 import dev.h123.java.Identity;
 import dev.h123.java.Options;
 import dev.h123.java.Program;
+import dev.h123.java.Udp;
 import java.net.DatagramSocket;
+import java.net.SocketException;
 import java.util.List;
 import tech.kwik.core.log.SysOutLogger;
 import tech.kwik.core.server.ServerConnectionConfig;
@@ -29,7 +31,7 @@ public final class Main {
             throw Program.unsupported(options.protocol());
         }
         ServerConnector connector = ServerConnector.builder()
-            .withSocket(new DatagramSocket(options.endpoint()))
+            .withSocket(socket(options))
             // Not withCertificate: it reads PEM files as they are, but takes every key for one of RSA.
             .withKeyStore(Identity.keyStore(options), Identity.ALIAS, Identity.PASSWORD.toCharArray(), "secp256r1")
             .withConfiguration(configuration())
@@ -40,6 +42,13 @@ public final class Main {
         connector.registerApplicationProtocol(Http3ApplicationProtocolFactory.HTTP3_PROTOCOL_ID, http3);
         connector.start();
         return connector::close;
+    }
+
+    private static DatagramSocket socket(Options options) throws SocketException {
+        DatagramSocket socket = new DatagramSocket(options.endpoint());
+        socket.setReceiveBufferSize(Udp.BUFFER);
+        socket.setSendBufferSize(Udp.BUFFER);
+        return socket;
     }
 
     private static ServerConnectionConfig configuration() {

@@ -1,5 +1,6 @@
 package dev.h123.jetty;
 
+import dev.h123.java.Block;
 import dev.h123.java.Wanted;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -13,6 +14,8 @@ import org.eclipse.jetty.util.Callback;
 
 /** What the contract of a server asks for, without ever blocking a thread. */
 final class Answers extends Handler.Abstract.NonBlocking {
+    private final ByteBuffer block = ByteBuffer.allocateDirect(Block.SIZE).put(Block.bytes()).flip();
+
     @Override
     public boolean handle(Request request, Response response, Callback callback) {
         Wanted wanted = Wanted.of(request.getMethod(), Request.getPathInContext(request));
@@ -25,12 +28,12 @@ final class Answers extends Handler.Abstract.NonBlocking {
         return true;
     }
 
-    private static void bytes(Request request, Response response, long count, Callback callback) {
+    private void bytes(Request request, Response response, long count, Callback callback) {
         response.getHeaders().put(HttpHeader.CONTENT_LENGTH, count);
         if (count == 0 || HttpMethod.HEAD.is(request.getMethod())) {
             response.write(true, null, callback);
         } else {
-            new Download(response, count, callback).iterate();
+            new Download(block, response, count, callback).iterate();
         }
     }
 

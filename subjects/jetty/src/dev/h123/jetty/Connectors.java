@@ -3,7 +3,11 @@ package dev.h123.jetty;
 import dev.h123.java.Identity;
 import dev.h123.java.Options;
 import dev.h123.java.Program;
+import dev.h123.java.Udp;
+import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.DatagramChannel;
 import java.nio.file.Path;
 import org.eclipse.jetty.alpn.server.ALPNServerConnectionFactory;
 import org.eclipse.jetty.http2.RateControl;
@@ -29,6 +33,7 @@ final class Connectors {
     private static final int STREAM_WINDOW = 6 << 20;
     private static final int CONNECTION_WINDOW = 15 << 20;
     private static final int STREAMS = 1000;
+    private static final int ACCEPT_QUEUE = 1024;
     private static final long STREAM_IDLE_MILLISECONDS = 120_000;
 
     private Connectors() {}
@@ -66,7 +71,9 @@ final class Connectors {
     private static ServerConnector tcp(Server server, SslContextFactory.Server tls, ConnectionFactory protocol) {
         ALPNServerConnectionFactory alpn = new ALPNServerConnectionFactory(); // negotiates what stands beside it
         SslConnectionFactory secure = new SslConnectionFactory(tls, alpn.getProtocol());
-        return new ServerConnector(server, secure, alpn, protocol);
+        ServerConnector connector = new ServerConnector(server, secure, alpn, protocol);
+        connector.setAcceptQueueSize(ACCEPT_QUEUE);
+        return connector;
     }
 
     private static HTTP2ServerConnectionFactory http2() {
@@ -92,6 +99,13 @@ final class Connectors {
         quic.setStreamIdleTimeout(STREAM_IDLE_MILLISECONDS);
         HTTP3ServerConnectionFactory http3 = new HTTP3ServerConnectionFactory(http());
         http3.getHTTP3Configuration().setStreamIdleTimeout(STREAM_IDLE_MILLISECONDS);
-        return new QuicheServerConnector(server, tls, quic, http3);
+        return new QuicheServerConnector(server, tls, quic, http3) {
+            @Override
+            protected DatagramChannel openDatagramChannel() throws IOException {
+                return super.openDatagramChannel()
+                    .setOption(StandardSocketOptions.SO_RCVBUF, Udp.BUFFER)
+                    .setOption(StandardSocketOptions.SO_SNDBUF, Udp.BUFFER);
+            }
+        };
     }
 }

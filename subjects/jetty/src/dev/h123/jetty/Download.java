@@ -1,6 +1,5 @@
 package dev.h123.jetty;
 
-import dev.h123.java.Block;
 import java.nio.ByteBuffer;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
@@ -8,13 +7,13 @@ import org.eclipse.jetty.util.IteratingNestedCallback;
 
 /** The body of an answer: the block repeated, each piece when the last has been taken. */
 final class Download extends IteratingNestedCallback {
-    private static final ByteBuffer BLOCK = ByteBuffer.allocateDirect(Block.SIZE).put(Block.bytes()).flip();
-
+    private final ByteBuffer block;
     private final Response response;
     private long left;
 
-    Download(Response response, long count, Callback callback) {
+    Download(ByteBuffer block, Response response, long count, Callback callback) {
         super(callback);
+        this.block = block;
         this.response = response;
         this.left = count;
     }
@@ -24,9 +23,9 @@ final class Download extends IteratingNestedCallback {
         if (left == 0) {
             return Action.SUCCEEDED;
         }
-        int size = (int) Math.min(left, Block.SIZE);
+        int size = (int) Math.min(left, block.remaining());
         left -= size;
-        response.write(left == 0, BLOCK.slice(0, size), this);
+        response.write(left == 0, block.slice(0, size), this);
         return Action.SCHEDULED;
     }
 }

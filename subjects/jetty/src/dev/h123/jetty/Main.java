@@ -9,8 +9,8 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
 /** An HTTP server on Jetty: HTTP/1.1 and HTTP/2 over Java's own TLS, HTTP/3 over Cloudflare's quiche. */
 public final class Main {
-    /** Few: the handler never blocks. Below this Jetty says that its acceptors and selectors find no room. */
-    private static final int THREADS = 8;
+    /** A thread a processor, as the handler never blocks. Below this Jetty has no room for acceptors and selectors. */
+    private static final int FEWEST_THREADS = 8;
     private static final long IDLE_MILLISECONDS = 120_000;
 
     private Main() {}
@@ -20,7 +20,8 @@ public final class Main {
     }
 
     private static AutoCloseable start(Options options) throws Exception {
-        Server server = new Server(new QueuedThreadPool(THREADS));
+        int threads = Math.max(FEWEST_THREADS, Runtime.getRuntime().availableProcessors());
+        Server server = new Server(new QueuedThreadPool(threads));
         AbstractConnector connector = Connectors.make(server, options);
         connector.setIdleTimeout(IDLE_MILLISECONDS);
         server.addConnector(connector);

@@ -26,7 +26,7 @@ final class Answers extends SimpleChannelInboundHandler<HttpObject> {
     private HttpMethod method;
     private String path;
     private long received;
-    private Body body = new Body(0, Answers::nobodyWaits);
+    private Body body = new Body(0);
 
     @Override
     protected void channelRead0(ChannelHandlerContext context, HttpObject message) {
@@ -70,11 +70,9 @@ final class Answers extends SimpleChannelInboundHandler<HttpObject> {
         HttpResponse head = new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK);
         head.headers().set(HttpHeaderNames.CONTENT_LENGTH, count);
         context.write(head);
-        body = new Body(count, Answers::nobodyWaits);
+        body = new Body(count);
         body.send(context);
     }
-
-    private static void nobodyWaits() {}
 
     private boolean bodiless() {
         return method.equals(HttpMethod.HEAD);

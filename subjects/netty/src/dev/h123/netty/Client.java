@@ -30,6 +30,7 @@ public final class Client {
         if (workload.rate() != null) {
             throw new UnsupportedOperationException("no open loop: users are threads here, which wait for their answers");
         }
+        Body.load();
         try (Loops loops = new Loops()) {
             Dialer dialer = Dialer.of(workload, loops, options.get("congestion"));
             List<Sample> samples = new Load(workload, dialer).run();

@@ -3,6 +3,7 @@ package dev.h123.netty;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.socket.ChannelOutputShutdownException;
 import io.netty.handler.codec.http.DefaultFullHttpRequest;
 import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.HttpContent;
@@ -14,8 +15,8 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.concurrent.Future;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -37,7 +38,7 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
     Exchange(Workload workload, Sample sample) {
         this.workload = workload;
         this.sample = sample;
-        body = new Body(workload.uploadBytes(), this::sent);
+        body = new Body(workload.uploadBytes(), this::written);
     }
 
     /** Waits for the end of it. */
@@ -56,12 +57,13 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
         limit = context.executor().schedule(() -> end(Failures.TIMEOUT), left, TimeUnit.NANOSECONDS);
         HttpMethod method = HttpMethod.valueOf(workload.method());
         if (workload.uploadBytes() > 0) {
-            context.write(headed(new DefaultHttpRequest(HttpVersion.HTTP_1_1, method, workload.path())));
+            context.write(headed(new DefaultHttpRequest(HttpVersion.HTTP_1_1, method, workload.path())))
+                .addListener(this::written);
             body.send(context);
         } else {
             HttpRequest whole =
                 new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, method, workload.path(), Unpooled.EMPTY_BUFFER);
-            context.writeAndFlush(headed(whole)).addListener(written -> sent());
+            context.writeAndFlush(headed(whole)).addListener(this::written);
         }
     }
 
@@ -73,9 +75,13 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
         return request;
     }
 
-    private void sent() {
-        if (sample.end == 0) {
-            sample.sent = System.nanoTime();
+    private void written(Future<?> part) {
+        if (part.isSuccess()) {
+            if (body.whole() && sample.end == 0) {
+                sample.sent = System.nanoTime();
+            }
+        } else if (!(part.cause() instanceof ChannelOutputShutdownException)) { // else the answer may come all the same
+            end(Failures.word(part.cause()));
         }
     }
 

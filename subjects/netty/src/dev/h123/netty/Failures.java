@@ -5,6 +5,7 @@ import io.netty.handler.codec.CodecException;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http3.Http3Exception;
 import io.netty.handler.codec.quic.QuicStreamResetException;
+import io.netty.handler.ssl.SslClosedEngineException;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.util.concurrent.ExecutionException;
@@ -28,6 +29,9 @@ final class Failures {
         }
         if (cause instanceof ConnectException) {
             return "refused";
+        }
+        if (cause instanceof SslClosedEngineException) {
+            return RESET;
         }
         if (cause instanceof SSLException) {
             return "tls";

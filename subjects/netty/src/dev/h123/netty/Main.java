@@ -1,5 +1,6 @@
 package dev.h123.netty;
 
+import dev.h123.java.Options;
 import dev.h123.java.Program;
 import java.util.List;
 
@@ -8,10 +9,15 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] arguments) {
-        Program.run(arguments, List.of("congestion", "qlog"), options -> switch (options.protocol()) {
+        Program.run(arguments, List.of("congestion", "qlog"), Main::start);
+    }
+
+    private static AutoCloseable start(Options options) throws Exception {
+        Body.load();
+        return switch (options.protocol()) {
             case "h1", "h2" -> TcpServer.start(options);
             case "h3" -> QuicServer.start(options);
             default -> throw Program.unsupported(options.protocol());
-        });
+        };
     }
 }

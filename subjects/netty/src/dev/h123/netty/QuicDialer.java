@@ -1,5 +1,6 @@
 package dev.h123.netty;
 
+import dev.h123.java.Udp;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
@@ -8,7 +9,9 @@ import io.netty.channel.epoll.EpollDatagramChannel;
 import io.netty.handler.codec.http3.Http3;
 import io.netty.handler.codec.http3.Http3ClientConnectionHandler;
 import io.netty.handler.codec.quic.BoringSSLContextOption;
+import io.netty.handler.codec.quic.EpollQuicUtils;
 import io.netty.handler.codec.quic.QuicChannel;
+import io.netty.handler.codec.quic.QuicChannelOption;
 import io.netty.handler.codec.quic.QuicSslContext;
 import io.netty.handler.codec.quic.QuicSslContextBuilder;
 import io.netty.util.concurrent.Future;
@@ -35,12 +38,14 @@ final class QuicDialer extends Dialer {
         Channel socket = new Bootstrap()
             .group(loops.group)
             .channel(EpollDatagramChannel.class)
-            .option(ChannelOption.SO_RCVBUF, Terms.SOCKET_BUFFER)
-            .option(ChannelOption.SO_SNDBUF, Terms.SOCKET_BUFFER)
+            .option(ChannelOption.SO_RCVBUF, Udp.BUFFER)
+            .option(ChannelOption.SO_SNDBUF, Udp.BUFFER)
             .handler(codec())
             .bind(0).sync().channel();
         CompletableFuture<Long> ready = new CompletableFuture<>();
         Future<QuicChannel> connecting = QuicChannel.newBootstrap(socket)
+            .option(QuicChannelOption.SEGMENTED_DATAGRAM_PACKET_ALLOCATOR,
+                EpollQuicUtils.newSegmentedAllocator(Terms.SEGMENTS))
             .handler(new Http3ClientConnectionHandler())
             .remoteAddress(server)
             .connect()

@@ -1,6 +1,7 @@
 package dev.h123.netty;
 
 import dev.h123.java.Options;
+import dev.h123.java.Udp;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
@@ -23,8 +24,6 @@ import io.netty.handler.codec.quic.QuicSslContextBuilder;
 
 /** HTTP/3: a UDP socket for each event loop, all on one port, connections spread over them by the kernel. */
 final class QuicServer {
-    private static final int SEGMENTS = 10; // packets handed to the kernel at once (GSO), Netty's own advice
-
     private QuicServer() {}
 
     static Loops start(Options options) throws InterruptedException {
@@ -34,8 +33,8 @@ final class QuicServer {
             .group(loops.group)
             .channel(EpollDatagramChannel.class)
             .option(UnixChannelOption.SO_REUSEPORT, true)
-            .option(ChannelOption.SO_RCVBUF, Terms.SOCKET_BUFFER)
-            .option(ChannelOption.SO_SNDBUF, Terms.SOCKET_BUFFER)
+            .option(ChannelOption.SO_RCVBUF, Udp.BUFFER)
+            .option(ChannelOption.SO_SNDBUF, Udp.BUFFER)
             .handler(new QuicCodecDispatcher() {
                 @Override
                 protected void initChannel(Channel channel, int idLength, QuicConnectionIdGenerator ids) {
@@ -56,7 +55,7 @@ final class QuicServer {
             .sslContext(tls(options))
             .initialMaxStreamsBidirectional(Terms.STREAMS)
             .option(QuicChannelOption.SEGMENTED_DATAGRAM_PACKET_ALLOCATOR,
-                EpollQuicUtils.newSegmentedAllocator(SEGMENTS))
+                EpollQuicUtils.newSegmentedAllocator(Terms.SEGMENTS))
             .handler(connection());
         String folder = options.get("qlog");
         if (!folder.isEmpty()) {

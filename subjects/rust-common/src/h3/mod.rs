@@ -1,9 +1,13 @@
 //! HTTP/3 by the crate h3, over whatever QUIC the subject has.
 
+mod bidirectional;
+
 use bytes::{Buf, Bytes};
 use h3::error::StreamError;
 use h3::quic::{BidiStream, Connection};
 use h3::server::{RequestResolver, RequestStream};
+
+pub use bidirectional::Bidirectional;
 
 use crate::routes::{Answer, Route, route};
 
