@@ -13,7 +13,7 @@ from h123.catalogue import catalogue, install, prefix
 pytestmark = pytest.mark.usefixtures("leaves_nothing_behind")
 
 ALL, ONE = 'protocols = ["h1", "h2", "h3"]\nmethods = ["GET", "POST"]', 'protocols = ["h1"]\nmethods = ["GET"]'
-CLOCKS, WALL = 'clocks = ["wall", "virtual"]', 'clocks = ["wall"]'
+LISTENS = ', h2 = ["tcp"], h3 = ["udp"]'
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +26,8 @@ def manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "cache/subjects").mkdir(parents=True)
     (tmp_path / "cache/subjects/go").symlink_to(prefix(built))
     path = tmp_path / "subjects/go/subject.toml"
-    path.write_text(path.read_text().replace(ALL, ONE).replace(CLOCKS, WALL))
+    head, _, features = path.read_text().replace(ALL, ONE).replace(LISTENS, "").partition("[features]")
+    path.write_text(head + features[features.index("[[parts]]") :])
     monkeypatch.setenv("H123_SUBJECTS", str(tmp_path / "subjects"))
     monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
     return path
