@@ -63,9 +63,9 @@ LIES = [
 
 CLOSED = """
 import random
-rows.sort(key=lambda row: int(row["end_ns"]))
-start = int(rows[0]["start_ns"])
-for row in rows:
+waited = sorted((row for row in rows if row["phase"] == "warm"), key=lambda row: int(row["end_ns"]))
+start = int(waited[0]["start_ns"])
+for row in waited:
     row["start_ns"] = start
     start += int(random.expovariate(50) * 1e9)
 """

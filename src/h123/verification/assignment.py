@@ -1,7 +1,8 @@
 """What a client is asked to do so that it can be judged: small workloads, and those that must fail in a known way."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from h123.catalogue import OWN, PROTOCOLS, Subject, controllers
@@ -12,6 +13,8 @@ from h123.verification import controller
 
 Row = dict[str, Any]
 """One request, as in samples.parquet."""
+Asked = Callable[..., Parameters]
+"""What a client of one protocol can do, except for what is given."""
 Expected = Literal["answers", "not found", "refused", "timeout", "unsupported"]
 METHODS = ("GET", "POST")
 SIZES = BYTE, KILOBYTE, MEGABYTE = (1, 1000, 1_000_000)
@@ -81,44 +84,57 @@ def assignments(subject: Subject) -> list[Assignment]:
 
 
 def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[Assignment]:
-    def asked(**values: Any) -> Parameters:
-        return _parameters(subject, client, protocol=protocol, **values)
+    asked = partial(_parameters, subject, client, protocol=protocol)
+    # Nothing else shows connections over QUIC, and what they carry, independently of the client.
+    logged = partial(asked, qlog=protocol == "h3" and client.verified_with == WITNESS)
+    yield from _connections(client, logged)
+    yield from _sizes(client, asked, subject.features.clocks)
+    yield from _times(client, asked, protocol)
+    if protocol == "h3" and "POST" in client.methods:
+        upload = partial(logged, method="POST", size=controller.BODY_BYTES, requests=1, cold=False, timeout="50s")
+        for name in controllers(subject, protocol) or []:
+            yield Assignment(f"congestion {name}", upload(congestion=name), LOSSES)
+    yield from _failures(asked)
 
-    # Nothing else counts connections over QUIC independently of the client.
-    seen = {"qlog": protocol == "h3" and client.verified_with == WITNESS}
+
+def _connections(client: Client, asked: Asked) -> Iterator[Assignment]:
     for method in client.methods:
         for way in client.connections:
-            dealt = {"users": 4, "requests": 3, "warmup": 1, "connections": CONNECTIONS[way]}
-            several = asked(method=method, size=KILOBYTE, **dealt, **seen)
-            yield Assignment(f"{method} 1 kB, 4 users, connections {way}", several)
+            dealt = asked(method=method, size=KILOBYTE, users=4, requests=3, warmup=1, connections=CONNECTIONS[way])
+            yield Assignment(f"{method} 1 kB, 4 users, connections {way}", dealt)
+    if "number" in client.connections and client.cold:
+        idle = asked(size=KILOBYTE, requests=2, connections=3)
+        yield Assignment("1 kB, fewer users than connections", idle)
+
+
+def _sizes(client: Client, asked: Asked, clocks: Sequence[str]) -> Iterator[Assignment]:
+    for method in client.methods:
         for size, name in ((BYTE, "1 B"), (MEGABYTE, "1 MB")):
             yield Assignment(f"{method} {name}", asked(method=method, size=size, requests=2, cold=False))
-    method = client.methods[0]
-    if "number" in client.connections and client.cold:
-        idle = asked(method=method, size=KILOBYTE, requests=2, connections=3, **seen)
-        yield Assignment(f"{method} 1 kB, fewer users than connections", idle)
-    if "virtual" in subject.features.clocks:
-        yield Assignment(f"{method} 1 MB", asked(method=method, size=MEGABYTE, requests=2, clock="virtual"))
+    if "virtual" in clocks:
+        yield Assignment(f"{client.methods[0]} 1 MB", asked(size=MEGABYTE, requests=2, clock="virtual"))
+
+
+def _times(client: Client, asked: Asked, protocol: str) -> Iterator[Assignment]:
     if "GET" in client.methods:
-        far = asked(size=MEGABYTE, requests=2)
+        far = asked(method="GET", size=MEGABYTE, requests=2)
         yield Assignment("times over a link of 100 ms and 10 Mbit/s", far, FAR)
     if client.open_loop:
-        # Over HTTP/1.1 each request has a connection of its own, or it would have to wait until one is free.
-        users = 40 if protocol == "h1" else 4
-        opened = asked(method=method, size=KILOBYTE, users=users, requests=40 // users, rate=50.0, cold=False)
+        # Over HTTP/1.1 there is a connection for every request under way, or some would have to wait for one.
+        users = 20 if protocol == "h1" else 4
+        opened = asked(size=KILOBYTE, users=users, requests=40 // users, rate=50.0)
         yield Assignment("open loop, 50 requests a second", opened, DISTANT)
-    if protocol == "h3" and "POST" in client.methods:
-        for name in controllers(subject, protocol) or []:
-            upload = {"method": "POST", "size": controller.BODY_BYTES, "requests": 1, "cold": False, "timeout": "50s"}
-            yield Assignment(f"congestion {name}", asked(congestion=name, **upload, **seen), LOSSES)
-    absent = asked(method=method, size=KILOBYTE, users=2, requests=2, cold=False)
+
+
+def _failures(asked: Asked) -> Iterator[Assignment]:
+    small = partial(asked, size=KILOBYTE, cold=False)
+    absent = small(users=2, requests=2)
     yield Assignment("a path that is not there", absent, expected="not found", path="/nothing-here")
     # Over UDP nobody may say no, and then the time has to run out.
-    failing = absent.model_copy(update={"timeout": 2000 * _MS})
-    yield Assignment("a server that is not there", failing, expected="refused", port=NOBODY_LISTENS)
-    silent = asked(method=method, size=KILOBYTE, requests=1, cold=False, timeout="1s")
-    yield Assignment("a link that is dead", silent, DEAD, expected="timeout")
-    endless = asked(method=method, size=MEGABYTE, requests=1, cold=False, timeout="2s")
+    unheard = small(users=2, requests=2, timeout="2s")
+    yield Assignment("a server that is not there", unheard, expected="refused", port=NOBODY_LISTENS)
+    yield Assignment("a link that is dead", small(requests=1, timeout="1s"), DEAD, expected="timeout")
+    endless = asked(size=MEGABYTE, requests=1, cold=False, timeout="2s")
     yield Assignment("a body that does not end in time", endless, SLOW, expected="timeout")
 
 
