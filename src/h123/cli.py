@@ -245,6 +245,8 @@ def verify(
     if everything or not what or what[0] in subject_names():
         verify_subjects(what, everything, role)
     elif Path(what[0]).exists():
+        if role:
+            raise UserError("--role is for subjects; a campaign's trial is verified whole")
         _verify_trials(Path(what[0]), what[1:])
     else:
         message = f"{what[0]} is neither a subject nor a folder"

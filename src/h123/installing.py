@@ -19,14 +19,14 @@ _BLOCK_BYTES = 512
 
 
 @contextmanager
-def alone(whole: Path, report: Callable[[str], None]) -> Iterator[None]:
-    """One installation of a folder at a time; the kernel lets go of the lock however the process ends."""
+def alone(whole: Path, report: Callable[[str], None], doing: str = "installing") -> Iterator[None]:
+    """One process at a time does it with a folder; the kernel lets go of the lock however the process ends."""
     whole.parent.mkdir(parents=True, exist_ok=True)
     with whole.with_name(f"{whole.name}.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            report(f"waiting for another h123 that is installing {whole.name}")
+            report(f"waiting for another h123 that is {doing} {whole.name}")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

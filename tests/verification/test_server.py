@@ -86,7 +86,7 @@ def test_the_embedded_server_keeps_the_contract(go: Subject, engine: LocalEngine
     assert asked["0-RTT"].verdict == "passed"
     assert "events about packets" in asked["qlog"].detail
     assert "of the window" in asked["congestion cubic"].detail
-    assert list((records / "go/server").iterdir()) == []
+    assert not list(records.rglob("trial.json"))
 
 
 def test_answers_that_are_declared_as_sent_in_turn_are_not_held_open(go: Subject) -> None:
@@ -108,8 +108,9 @@ def test_another_protocol_than_the_one_asked_for(tmp_path: Path, engine: LocalEn
 def test_qlog_that_is_declared_and_not_written(tmp_path: Path, engine: LocalEngine, records: Path) -> None:
     declared = other(tmp_path, "h3", features='qlog = ["h3"]\ncongestion = {h3 = ["cubic"]}')
     failed = failures(list(verify_server(declared, engine)))
-    assert failed == {"qlog": f"0 events about packets ({records}/other/server/h3-qlog)"}
-    assert (records / "other/server/h3-qlog/logs/server.log").is_file()
+    [kept] = (records / "other").glob("server-*/h3-qlog")
+    assert failed == {"qlog": f"0 events about packets ({kept})"}
+    assert (kept / "logs/server.log").is_file()
 
 
 def test_handshakes_alone_prove_no_qlog(go: Subject, engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
