@@ -245,6 +245,8 @@ def verify(
     if everything or not what or what[0] in subject_names():
         verify_subjects(what, everything, role)
     elif Path(what[0]).exists():
+        if role:
+            raise UserError("--role is for subjects; a campaign's trial is verified whole")
         _verify_trials(Path(what[0]), what[1:])
     else:
         message = f"{what[0]} is neither a subject nor a folder"
@@ -338,7 +340,7 @@ def root(
 
 def main() -> None:
     """Entry point: every expected failure ends as one message and an exit status."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    _heed_signals()
     try:
         app(prog_name="h123")
     except UserError as error:
@@ -436,6 +438,13 @@ def _verify_trials(folder: Path, names: list[str]) -> None:
 def _become_lab(arguments: list[str]) -> None:
     sys.stdout.flush()
     os.execv(lab_binary(), [str(lab_binary()), *arguments])
+
+
+def _heed_signals() -> None:
+    """Whoever asks us to end, or closes the terminal, interrupts as Ctrl-C does; unless `nohup` said otherwise."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, _interrupt)
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

@@ -19,14 +19,14 @@ _BLOCK_BYTES = 512
 
 
 @contextmanager
-def alone(whole: Path, report: Callable[[str], None]) -> Iterator[None]:
-    """One installation of a folder at a time; the kernel lets go of the lock however the process ends."""
+def alone(whole: Path, report: Callable[[str], None], doing: str = "installing") -> Iterator[None]:
+    """One process at a time does it with a folder; the kernel lets go of the lock however the process ends."""
     whole.parent.mkdir(parents=True, exist_ok=True)
     with whole.with_name(f"{whole.name}.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            report(f"waiting for another h123 that is installing {whole.name}")
+            report(f"waiting for another h123 that is {doing} {whole.name}")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -78,9 +78,8 @@ def run_logged(
 ) -> None:
     """Runs a step of a build, its output appended to `log`. Raises UserError, naming `what` it was for, with the
     output's end. `env` is added to ours; `meanwhile` is called about twice a second."""
-    with log.open("a", encoding="utf-8") as output:
+    with log.open("a", encoding="utf-8") as output, _group_that_ends_with_us() as group:
         try:
-            # A group of its own, so that whatever ends us ends all of the build.
             process = subprocess.Popen(
                 command,
                 cwd=cwd,
@@ -88,17 +87,11 @@ def run_logged(
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                process_group=0,
+                process_group=group,
             )
         except OSError as error:
             raise UserError(f"{what}: {command[0]} cannot be run: {error.strerror}", status=1) from None
-        try:
-            status = _wait(process, meanwhile)
-        except BaseException:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            raise
+        status = _wait(process, meanwhile)
     if status != 0:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-TAIL_LINES:]
         shown = "\n".join(f"  {line}" for line in lines)
@@ -107,6 +100,19 @@ def run_logged(
             remedy=f"the whole output is in {log}",
             status=1,
         )
+
+
+@contextmanager
+def _group_that_ends_with_us() -> Iterator[int]:
+    """A group of processes, of which nothing is left in the end, however we end: its first one waits for our end of a
+    pipe to close, which the kernel sees to even if we are killed."""
+    watch = ["sh", "-c", "read -r _; kill -KILL 0"]
+    first = subprocess.Popen(watch, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, process_group=0)
+    try:
+        yield first.pid
+    finally:
+        os.killpg(first.pid, signal.SIGKILL)
+        first.communicate()
 
 
 def _wait(process: "subprocess.Popen[bytes]", meanwhile: Callable[[], None]) -> int:

@@ -3,7 +3,7 @@
 What draws pages is imported by the commands that need it (see h123.cli).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -19,10 +19,10 @@ from h123.catalogue import (
     Subject,
     catalogue,
     check_failures,
-    embedded_subjects,
     install_each,
     installed,
     remove,
+    subjects_folder,
 )
 from h123.console import err_console, out_console, say
 from h123.errors import UserError
@@ -30,10 +30,14 @@ from h123.steps import Steps
 from h123.strict import choose
 from h123.subject_listing import print_subject, print_subjects, print_verification
 from h123.verification import roles_of, verify_each
+from h123.verification.client import counterpart
 from h123.verification.matrix import MatrixFolder, failures, known_cells, pairings, run_matrix
 from h123.verification.published import publish
+from h123.verification.question import PROBE
+from h123.verification.record import VerifiedRole
 
 app = typer.Typer()
+_HELPERS = dict.fromkeys([PROBE, ORIGIN])
 
 
 class Role(StrEnum):
@@ -123,8 +127,8 @@ def matrix(
     """Try every client with every server over each protocol: pass, fail or unsupported, in the terminal and as a page.
 
     Each is a real trial: GET and POST of 100 kB by three users, over a plain link. What is named and not installed is
-    installed first. Ctrl-C loses at most the running trial, and the same command goes on; pairings that are known
-    already are tried again only if one of their subjects has changed (all of them: with another --out).
+    installed first. Ctrl-C loses at most the running trial, and the same command goes on. It tries again what failed;
+    what passed only if one of its subjects has changed (all: with another --out).
     """
     from h123.report import print_matrix, write_matrix
 
@@ -134,9 +138,9 @@ def matrix(
         _side(known, "client", clients, lambda subject: subject.client is not None),
         [_one_of(PROTOCOLS, name, "protocol") for name in protocols.split(",")],
     )
-    needed = dict.fromkeys(name for pairing in asked for name in (pairing.server, pairing.client, ORIGIN))
+    sides = [name for pairing in asked for name in (pairing.server, pairing.client)]
     with Steps(err_console) as steps:
-        check_failures(install_each([known[name] for name in needed if not installed(known[name])], steps))
+        check_failures(_install([*_helpers(known), *(known[name] for name in sides)], steps))
     folder = MatrixFolder(out, known)
     try:
         run_matrix(asked, known, folder, LocalEngine(), display_for(err_console))
@@ -184,30 +188,58 @@ def publish_command(
 
 def verify_subjects(names: list[str] | None, everything: bool, role: Role | None) -> None:
     """What `h123 verify` does about subjects. Raises UserError where something is not as declared."""
-    subjects = [subject for subject in _named(names, everything)[1] if roles_of(subject)]
-    if not subjects:
-        raise UserError("none of these is a server or a client: there is nothing to verify")
-    absent = [subject.name for subject in subjects if everything and not installed(subject)]
-    asked = [subject for subject in subjects if subject.name not in absent]
+    known, asked = catalogue(), _tasks(names, everything, role)
+    absent = list(dict.fromkeys(subject.name for subject, _ in asked if everything and not installed(subject)))
+    casts = {(s.name, r): _cast(s, r, known) for s, r in asked if s.name not in absent}
     engine = LocalEngine()
     with Steps(err_console) as steps:
-        needed = {s.name: s for s in [*embedded_subjects(), *_counterparts(asked), *asked]}
-        failed = install_each([s for s in needed.values() if not installed(s)], steps)
+        failed = _install([subject for cast in casts.values() for subject in cast], steps)
+        complete = {task for task, cast in casts.items() if not any(subject.name in failed for subject in cast)}
         try:
-            found = verify_each([s for s in asked if s.name not in failed], role.value if role else None, engine, steps)
+            found = verify_each([(s, r) for s, r in asked if (s.name, r) in complete], engine, steps)
         finally:
             engine.stop()
     print_verification(found, out_console)
-    if absent:
-        out_console.print(f"Not installed, so not verified: {', '.join(absent)}", highlight=False, soft_wrap=True)
+    stranded = [name for name, r in casts.keys() - complete if name not in failed]
+    for subjects, why in ((absent, "Not installed"), (stranded, "The server for these clients could not be installed")):
+        if subjects:
+            out_console.print(f"{why}, so not verified: {', '.join(subjects)}", highlight=False, soft_wrap=True)
     check_failures(failed)
     if broken := [name for name, results in found.items() if any(r.verdict == "failed" for r in results)]:
         raise UserError(f"not as declared: {', '.join(broken)}", status=1)
 
 
-def _counterparts(subjects: Sequence[Subject]) -> list[Subject]:
-    """The servers that clients are verified against."""
-    return _known([subject.client.verified_with for subject in subjects if subject.client])
+def _tasks(names: list[str] | None, everything: bool, role: Role | None) -> list[tuple[Subject, VerifiedRole]]:
+    """What is to be verified as what. Raises UserError where one that was named has not the role."""
+    roles = {s.name: (s, roles_of(s, role.value if role else None)) for s in _named(names, everything)[1]}
+    idle = [name for name, (_, able) in roles.items() if not able]
+    if not everything and (idle or not roles):
+        what = f"no {role}" if role else "neither a server nor a client"
+        raise UserError(f"{', '.join(idle or [virtual.NAME])}: {what}, so there is nothing to verify")
+    return [(subject, r) for subject, able in roles.values() for r in able]
+
+
+def _cast(subject: Subject, role: VerifiedRole, known: Mapping[str, Subject]) -> list[Subject]:
+    """Those who take part in its verification."""
+    return [*_helpers(known), subject, *([counterpart(subject, known)] if role == "client" else [])]
+
+
+def _install(subjects: Sequence[Subject], steps: Steps) -> dict[str, UserError]:
+    """Installs each that is not; what failed, by name. Raises UserError about a helper: without it nothing is asked."""
+    missing = {subject.name: subject for subject in subjects if not installed(subject)}
+    failed = install_each(list(missing.values()), steps)
+    check_failures({name: error for name, error in failed.items() if name in _HELPERS})
+    return failed
+
+
+def _helpers(known: Mapping[str, Subject]) -> list[Subject]:
+    """The subjects without which no server can be asked, or answer as a proxy."""
+    if lacking := [name for name in _HELPERS if name not in known]:
+        raise UserError(
+            f"the subject {lacking[0]}, which asks and answers in verifications, is missing in {subjects_folder()}",
+            remedy="link it into that folder (docs/contracts.md, section 4)",
+        )
+    return [known[name] for name in _HELPERS]
 
 
 def _side(known: dict[str, Subject], what: str, names: str | None, fits: Callable[[Subject], bool]) -> list[str]:

@@ -1,5 +1,6 @@
 """The catalogue in the terminal: all subjects in a table of 100 columns, or everything about a few."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
@@ -10,7 +11,7 @@ from rich.table import Table
 
 from h123.catalogue import PROTOCOLS, Subject, catalogue, controllers, fingerprint, installation
 from h123.units import format_bytes, format_span
-from h123.verification import Result, describe, tally
+from h123.verification import Result, describe, roles_of, tally
 from h123.verification.record import Record, last_record
 from h123.virtual import NAME, installed_kernel
 
@@ -22,7 +23,8 @@ _MARKS = """\
 server, client: over which of HTTP/1.1, 2 and 3; behind it what they can do over one of these:
   r resumes TLS sessions, 0 with 0-RTT; q writes qlog files; c has several congestion controllers
   t tells when the first byte came; o sends at a given rate; d makes cold requests (and so dials)
-v: under the virtual clock too. size: installed; - is not. changed: verified, but not as it is now
+v: under the virtual clock too. size: installed; - is not
+verified: when, if all is well; * but something could not be asked. changed: verified, but not as it is now
 `h123 list subjects NAME` tells all about one"""
 
 
@@ -54,14 +56,19 @@ def print_subject(subject: Subject, console: Console) -> None:
     console.print(Padding(table, (0, 0, 1, 2)))
 
 
-def verified(subject: Subject, record: Record | None) -> str:
-    """When, if all is well; for a table."""
+def _verified(subject: Subject, record: Record | None) -> tuple[str, str]:
+    """When, if all is well, and the colour of it."""
     if record is None:
-        return _NOTHING
+        return _NOTHING, "dim"
     if record.fingerprint != fingerprint(subject):
-        return "changed"
-    failed = sum(result.verdict == "failed" for result in record.results)
-    return f"{failed} failed" if failed else record.time[:10]
+        return "changed", "yellow"
+    counts = Counter(result.verdict for result in record.results)
+    if counts["failed"]:
+        return f"{counts['failed']} failed", "red"
+    asked = {result.role for result in record.results}
+    if asked != set(roles_of(subject)):
+        return f"{' '.join(asked)} only", "yellow"
+    return f"{record.time[:10]}{'*' if counts['unsupported'] else ''}", "green"
 
 
 def _row(subject: Subject) -> Iterator[str]:
@@ -74,8 +81,7 @@ def _row(subject: Subject) -> Iterator[str]:
     yield _as_a_client(subject)
     yield "v" if "virtual" in subject.features.clocks else ""
     yield format_bytes(found.bytes) if found else _NOTHING
-    told = verified(subject, record)
-    colour = "dim" if record is None else "yellow" if told == "changed" else "green" if record.passed else "red"
+    told, colour = _verified(subject, record)
     yield f"[{colour}]{told}[/]"
 
 

@@ -73,6 +73,7 @@ export class Tap {
     if (!connection) {
       connection = { socket, served: 0, tls: null, index: null };
       this.connections.push(connection);
+      socket.setNoDelay(true); // as other clients do
       socket.once("secureConnect", () => this.#greet(connection));
     }
     return connection;

@@ -1,5 +1,4 @@
 // h123's Bun: a server on Bun.serve.
-import { pieces } from "./peer/block.mjs";
 import { run, Unsupported, untilStopped } from "./peer/command.mjs";
 import { route } from "./peer/routes.mjs";
 
@@ -11,7 +10,7 @@ const speaking = {
   h3: { http1: false, http3: true },
 };
 
-async function serve({ address, port, protocol, cert, key }) {
+async function serve({ address, port, protocol, cert, key, files }) {
   if (!Object.hasOwn(speaking, protocol)) throw new Unsupported(`no ${protocol}: h1, h2 and h3`);
   const server = Bun.serve({
     ...speaking[protocol],
@@ -20,32 +19,20 @@ async function serve({ address, port, protocol, cert, key }) {
     tls: { cert: Bun.file(cert), key: Bun.file(key) },
     idleTimeout: 0, // none: it would end quiet connections, and slow downloads with them
     maxRequestBodySize: LARGEST_UPLOAD,
-    fetch: answer,
+    fetch: (request) => answer(request, files),
   });
   await untilStopped();
   server.stop(true);
 }
 
-async function answer(request) {
+async function answer(request, files) {
   const path = new URL(request.url).pathname;
   const { status, bytes, text, upload } = route(request.method, path);
   if (upload) return new Response(String(await count(request)));
   if (bytes === undefined) return new Response(text, { status });
-  return new Response(request.method === "HEAD" ? null : body(bytes), {
+  return new Response(request.method === "HEAD" ? null : Bun.file(`${files}/bytes/${bytes}`), {
     headers: { "content-type": "application/octet-stream", "content-length": String(bytes) },
   });
-}
-
-/** What bodies are cut from: as long as the longest yet. Bun sends the length of a Blob, and not that of a stream. */
-let store = new Blob([]);
-
-/** Of a Blob without bytes it sends the length only over HTTP/1.1 and HTTP/2, unless it is of a file. */
-const nothing = Bun.file(import.meta.path).slice(0, 0);
-
-function body(bytes) {
-  if (bytes === 0) return nothing;
-  if (bytes > store.size) store = new Blob([...pieces(bytes)]);
-  return store.slice(0, bytes);
 }
 
 async function count(request) {
@@ -54,4 +41,4 @@ async function count(request) {
   return bytes;
 }
 
-run({ serve: { options: ["address", "port", "protocol", "cert", "key"], start: serve } });
+run({ serve: { options: ["address", "port", "protocol", "cert", "key", "files"], start: serve } });

@@ -1,4 +1,5 @@
 // A tab: one page in a browser profile of its own, so that its connections are nobody else's.
+import {unseen} from "../browser/unseen.mjs";
 import {Exchanges} from "./exchanges.mjs";
 
 const SETTLE_MS = 3000;
@@ -47,7 +48,7 @@ export class Tab {
         onLoad: since(this.#loaded.all),
       },
       exchanges: all,
-      requests: all.filter((exchange) => exchange.outcome),
+      requests: [...all.filter((exchange) => exchange.outcome), ...unseen(this.#outcomes, all)],
     };
   }
 

@@ -33,7 +33,8 @@ static const char *key_exchange(const SSL *ssl)
 #else
     const char *name = SSL_get0_group_name((SSL *)ssl);
 #endif
-    return name ? name : "";
+    name = name ? name : "";
+    return strcmp(name, "x25519") == 0 ? "X25519" : name; /* OpenSSL's spelling, and that of others */
 }
 
 static void describe(const SSL *ssl, struct kind *kind)

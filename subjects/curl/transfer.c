@@ -3,6 +3,7 @@
 #include "transfer.h"
 
 #include <errno.h>
+#include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,9 +86,18 @@ static void set_target(struct transfer *self)
     SET(CURLOPT_PROXY, "");
     SET(CURLOPT_HTTP_VERSION, versions[work->http]);
     SET(CURLOPT_PIPEWAIT, (long)(work->http > 1));
-    SET(CURLOPT_CAINFO, work->ca);
+}
+
+/* As other clients here: TLS 1.3, X25519, AES-128, and every handshake a full one. */
+static void set_tls(struct transfer *self)
+{
+    SET(CURLOPT_CAINFO, self->work->ca);
     SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_3);
-    SET(CURLOPT_SSL_SESSIONID_CACHE, 0L); /* each handshake is a full one */
+    SET(CURLOPT_SSL_EC_CURVES, "X25519");
+#ifndef OPENSSL_IS_BORINGSSL /* which lets nobody choose among the ciphers of TLS 1.3 */
+    SET(CURLOPT_TLS13_CIPHERS, "TLS_AES_128_GCM_SHA256");
+#endif
+    SET(CURLOPT_SSL_SESSIONID_CACHE, 0L);
 }
 
 static void set_callbacks(struct transfer *self)
@@ -119,6 +129,7 @@ struct transfer *transfer_new(const struct workload *work)
     self->work = work;
     self->easy = curl_easy_init();
     set_target(self);
+    set_tls(self);
     set_callbacks(self);
     SET(CURLOPT_USERAGENT, "h123");
     struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/octet-stream");

@@ -1,4 +1,5 @@
 // A tab: one page in a container of its own, so that its connections are nobody else's.
+import {unseen} from "../browser/unseen.mjs";
 import {exchange} from "./exchanges.mjs";
 
 const LOAD_TIMES = `() => {
@@ -42,7 +43,7 @@ export class Tab {
     return {
       page: {number, title: document.url, startedAt: document.startedAt, onContentLoad, onLoad},
       exchanges: [document, ...requests],
-      requests,
+      requests: [...requests, ...unseen([...this.#outcomes.values()], [document, ...requests])],
     };
   }
 

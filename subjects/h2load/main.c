@@ -226,7 +226,7 @@ static int keep(struct sample *samples, int count, const struct workload *work)
     return good;
 }
 
-static void write_facts(FILE *to, const struct printed *printed)
+static void write_facts(FILE *to, const struct printed *printed, const struct workload *work)
 {
     fprintf(to, "{\"h123\": \"client/1\", \"tls\": [");
     if (printed->version[0]) { /* h2load describes its first connection */
@@ -235,7 +235,8 @@ static void write_facts(FILE *to, const struct printed *printed)
                 "\"connections\": 1}",
                 printed->version, printed->cipher, printed->key_exchange, printed->alpn);
     }
-    fprintf(to, "], \"congestion\": null, \"notes\": [\"of the connections, h2load describes the first\"]}\n");
+    fprintf(to, "], \"congestion\": null, \"notes\": [\"of the connections, h2load describes the first\"%s]}\n",
+            work->warmup > 0 ? "" : ", \"the first request on each is counted from when it was connected\"");
 }
 
 /* Makes all requests; returns what h2load printed about them. */
@@ -287,7 +288,7 @@ int main(int count, char **words)
     struct printed printed = measure(&work, run);
     journal_write(samples);
     file_save(samples, to);
-    write_facts(facts, &printed);
+    write_facts(facts, &printed, &work);
     file_save(facts, described);
     journal_summary(stderr);
     return DONE;

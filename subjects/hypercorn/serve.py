@@ -2,18 +2,22 @@
 
 import asyncio
 import signal
+import socket
 import ssl
 import sys
 from argparse import ArgumentParser, Namespace
 from functools import partial
 from typing import Any
 
+import h2.connection
 import hypercorn.protocol.quic
 from aioquic.quic.configuration import QuicConfiguration
+from aioquic.tls import CipherSuite
 from contract import UNSUPPORTED, answer
+from h2.settings import SettingCodes, Settings
 from hypercorn.asyncio import serve
-from hypercorn.config import Config
-from tuning import AIOQUIC_CONTROLLERS, CONNECTION_WINDOW, IDLE_S, STREAM_WINDOW, STREAMS
+from hypercorn.config import Config, Sockets
+from tuning import AIOQUIC_CONTROLLERS, CONNECTION_WINDOW, IDLE_S, SOCKET_BUFFER, STREAM_WINDOW, STREAMS
 
 ALPN = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}
 HTTP_VERSION = {"h1": "1.1", "h2": "2", "h3": "3"}
@@ -30,6 +34,7 @@ def main() -> None:
     if asked.protocol not in ALPN or (asked.protocol == "h3" and asked.congestion not in AIOQUIC_CONTROLLERS):
         print(f"hypercorn has no {asked.protocol} with {asked.congestion}", file=sys.stderr)
         sys.exit(UNSUPPORTED)
+    h2.connection.H2Connection = WideConnection
     configure_quic(asked.congestion)
     asyncio.run(run(Application(asked.protocol), configuration(asked)))
 
@@ -42,11 +47,34 @@ def configure_quic(congestion: str) -> None:
         idle_timeout=IDLE_S,
         max_data=CONNECTION_WINDOW,
         max_stream_data=STREAM_WINDOW,
+        # As OpenSSL chooses over TCP, where the client may say.
+        cipher_suites=[CipherSuite.AES_128_GCM_SHA256],
     )
 
 
+class WideConnection(h2.connection.H2Connection):
+    """HTTP/2 with the windows of HTTP/3: Hypercorn has no settings for these either."""
+
+    def initiate_connection(self) -> None:
+        windows = {SettingCodes.INITIAL_WINDOW_SIZE: STREAM_WINDOW}
+        self.local_settings = Settings(client=False, initial_values={**self.local_settings, **windows})
+        super().initiate_connection()
+        self.increment_flow_control_window(CONNECTION_WINDOW - self.inbound_flow_control_window)
+
+
+class RoomyConfig(Config):
+    """With room for datagrams that wait, which Hypercorn does not ask for."""
+
+    def create_sockets(self) -> Sockets:
+        sockets = super().create_sockets()
+        for quic in sockets.quic_sockets:
+            quic.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SOCKET_BUFFER)
+            quic.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SOCKET_BUFFER)
+        return sockets
+
+
 def configuration(asked: Namespace) -> Config:
-    config = Config()
+    config = RoomyConfig()
     endpoint = [f"{asked.address}:{asked.port}"]
     config.bind = [] if asked.protocol == "h3" else endpoint
     config.quic_bind = endpoint if asked.protocol == "h3" else []

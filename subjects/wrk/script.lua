@@ -1,5 +1,6 @@
 -- What each of wrk's threads does: it is a user with one connection and makes the requests asked for. When wrk ends, a row
--- for each is printed. A request's beginning is taken just before wrk writes it, its end when wrk has read the answer.
+-- for each is printed. A request's beginning is taken just before wrk writes it, the first one's before wrk dials; its end
+-- when wrk has read the answer.
 local ffi = require "ffi"
 ffi.cdef [[
 typedef struct { long seconds, nanoseconds; } moment;
@@ -33,7 +34,7 @@ function done()
       for i, name in ipairs(columns) do
          values[i] = thread:get(name)
       end
-      for request = 1, #values[1] do
+      for request = 1, thread:get "made" do
          local row = {"row", user - 1}
          for _, value in ipairs(values) do
             row[#row + 1] = string.format("%d", value[request] or -1)
@@ -45,12 +46,19 @@ end
 
 -- In each thread's own state: of each request, seconds and nanoseconds, which one number could not hold.
 begun, begun_ns, ended, ended_ns, status, length = {}, {}, {}, {}, {}, {}
-local wanted, made = tonumber(os.getenv "H123_REQUESTS"), 0
+made = 0
+local wanted = tonumber(os.getenv "H123_REQUESTS")
 local text, tried
+
+local function take(seconds, nanoseconds, index)
+   ffi.C.clock_gettime(MONOTONIC, at)
+   seconds[index], nanoseconds[index] = tonumber(at.seconds), tonumber(at.nanoseconds)
+end
 
 function init()
    wrk.headers["User-Agent"] = "h123"
    text = wrk.format()
+   take(begun, begun_ns, 1)
    tried = user > 0 -- wrk asks the first thread once for a request that it does not send
 end
 
@@ -66,16 +74,16 @@ function request()
       finish()
    elseif tried then
       made = made + 1
-      ffi.C.clock_gettime(MONOTONIC, at)
-      begun[made], begun_ns[made] = tonumber(at.seconds), tonumber(at.nanoseconds)
+      if made > 1 then
+         take(begun, begun_ns, made)
+      end
    end
    tried = true
    return text
 end
 
 function response(code, _, body)
-   ffi.C.clock_gettime(MONOTONIC, at)
-   ended[made], ended_ns[made] = tonumber(at.seconds), tonumber(at.nanoseconds)
+   take(ended, ended_ns, made)
    status[made], length[made] = code, #body
    if made == wanted then
       finish()

@@ -1,4 +1,4 @@
-"""subjects/debian/fetch: packages of another suite, into a folder, from a small signed repository of our own."""
+"""subjects/debian: packages and sources of another suite, into a folder, from a small signed repository of our own."""
 
 import hashlib
 import os
@@ -12,6 +12,7 @@ import pytest
 from h123.paths import project_root
 
 FETCH = project_root() / "subjects/debian/fetch"
+SOURCE = FETCH.with_name("source")
 TOOLS = ("apt-get", "dpkg-deb", "gpg")
 LOADER, LIBRARIES = Path("/lib64/ld-linux-x86-64.so.2"), Path("/lib/x86_64-linux-gnu")
 
@@ -34,7 +35,11 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     ]
     index = suite / "main/binary-amd64/Packages"
     index.write_text("\n".join(packages))
-    _sign(home, suite, f" {_sha256(index)} {index.stat().st_size} {index.relative_to(suite)}\n")
+    (suite / "main/source").mkdir()
+    sources = suite / "main/source/Sources"
+    sources.write_text("\n".join(_source(home, version) for version in ("1.0", "1.10", "1.9")))
+    listed = (f" {_sha256(file)} {file.stat().st_size} {file.relative_to(suite)}\n" for file in (index, sources))
+    _sign(home, suite, "".join(listed))
     (home / "lists/partial").mkdir(parents=True)
     (home / "cache/archives/partial").mkdir(parents=True)
     (home / "status").touch()
@@ -66,6 +71,18 @@ def _package(home: Path, name: str, version: str, depends: str, files: dict[str,
     archive = home / "mirror" / f"{name}.deb"
     subprocess.run(["dpkg-deb", "--build", "-Znone", tree, archive], check=True, capture_output=True)
     return f"{fields}Filename: {archive.name}\nSize: {archive.stat().st_size}\nSHA256: {_sha256(archive)}\n"
+
+
+def _source(home: Path, version: str) -> str:
+    """Packs a program's source into the mirror; its paragraph of the index."""
+    tree = home / f"trees/tale-{version}"
+    tree.mkdir(parents=True)
+    (tree / "version").write_text(version)
+    archive, description = home / f"mirror/tale_{version}.orig.tar.gz", home / f"mirror/tale_{version}-1.dsc"
+    subprocess.run(["tar", "-czf", archive, "-C", tree.parent, tree.name], check=True)
+    description.write_text(f"Source: tale\nVersion: {version}-1\n")
+    files = "".join(f" {_sha256(file)} {file.stat().st_size} {file.name}\n" for file in (description, archive))
+    return f"Package: tale\nVersion: {version}-1\nDirectory: .\nChecksums-Sha256:\n{files}"
 
 
 def _sha256(path: Path) -> str:
@@ -148,3 +165,11 @@ def test_a_mirror_that_others_signed_is_refused(machine: dict[str, str], tmp_pat
     assert done.returncode != 0
     assert "NO_PUBKEY" in done.stderr
     assert not (tmp_path / "new/root").exists()
+
+
+def test_the_newest_source_that_fits(machine: dict[str, str], tmp_path: Path) -> None:
+    archive = Path(machine["APT_CONFIG"]).parent / "mirror/tale_1.10.orig.tar.gz"
+    command = ["sh", str(SOURCE), "trixie", str(tmp_path), "tale=1.*", _sha256(archive)]
+    done = subprocess.run(command, env=machine, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"version": "1.10"}

@@ -163,6 +163,33 @@ def test_killed_installation_is_never_taken_for_whole(tmp_path: Path, cache: Pat
     assert not list((cache / "subjects").glob("*.partial"))
 
 
+@pytest.mark.parametrize("blow", [signal.SIGHUP, signal.SIGTERM, signal.SIGKILL])
+def test_all_of_a_build_ends_with_the_installation(tmp_path: Path, blow: signal.Signals) -> None:
+    """What the build itself has started, too: its lock is free now, and its folder another one's."""
+    write_small(tmp_path, build=f"{BUILD}sh -c 'echo $$ > \"{tmp_path}/pid\"; sleep 20; :'\n")
+    env = {**os.environ, "H123_SUBJECTS": str(tmp_path), "PYTHONPATH": str(project_root() / "src")}
+    command = ["env", "--default-signal=HUP", sys.executable, "-m", "h123", "install", "small"]
+    process = subprocess.Popen(command, env=env)
+    _wait_for(tmp_path / "pid")
+    process.send_signal(blow)
+    assert process.wait(20) == (-blow if blow == signal.SIGKILL else 130)
+    _wait_for_end(int((tmp_path / "pid").read_text()))
+
+
+def _wait_for_end(pid: int) -> None:
+    deadline = time.monotonic() + 10
+    while _runs(pid):
+        assert time.monotonic() < deadline, f"{pid} still runs"
+        time.sleep(0.01)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except OSError:
+        return False
+
+
 def test_the_go_subject_installs() -> None:
     """The real thing, from the compiler's own cache when that is warm."""
     subject = catalogue()["go"]

@@ -48,6 +48,13 @@ BAD = [
     ('methods = ["GET"]', "methods = []", ":18", ["methods: must not be empty"]),
     ('h3 = ["udp"]}', 'h3 = ["udp"], h4 = ["udp"]}', ":19", ["'h4' is not known"]),
     ('protocols = ["h1", "h2", "h3"]', 'protocols = ["h1", "h2"]', ":19", ["h3 is not among the server's protocols"]),
+    ('methods = ["GET"]', 'in_turn = ["h1"]', ":18", ["in_turn", "'h1' is not known; allowed: h2, h3"]),
+    (
+        'protocols = ["h1", "h2", "h3"]\nmethods = ["GET"]\nlistens = {h1 = ["tcp"], h2 = ["tcp"], h3 = ["udp"]}',
+        'protocols = ["h1"]\nlistens = {h1 = ["tcp"]}\nin_turn = ["h2"]',
+        ":19",
+        ["in_turn: h2 is not among the server's protocols"],
+    ),
     *[
         ("[features]", f"[features]\n{line}", ":27", said)
         for line, said in [

@@ -28,7 +28,8 @@ class Tool:
     folder: Path
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
-        command = [sys.executable, "-m", "h123", *arguments]
+        # A shell's background job (`&`) ignores interrupts, and so would all that comes of it.
+        command = ["env", "--default-signal=INT", sys.executable, "-m", "h123", *arguments]
         name, _, value = TAG.partition("=")
         paths = {"PYTHONPATH": str(ROOT / "src"), "TMPDIR": str(self.temporary)}
         env = {**os.environ, **paths, "COLUMNS": "200", name: value}

@@ -77,7 +77,11 @@ def test_a_subject_is_verified_until_its_files_change(tmp_path: Path, monkeypatc
     subject = small(tmp_path / "subjects")
     assert _listed().splitlines()[1].split()[-2:] == ["-", "-"]
     record = keep_results(subject, "server", [WELL])
+    assert _listed().splitlines()[1].split()[-2:] == ["server", "only"]
+    keep_results(subject, "client", [WELL.model_copy(update={"role": "client"})])
     assert _listed().splitlines()[1].split()[-1] == record.time[:10]
+    keep_results(subject, "client", [ILL.model_copy(update={"verdict": "unsupported"})])
+    assert _listed().splitlines()[1].split()[-1] == f"{record.time[:10]}*"
     keep_results(subject, "client", [ILL])
     assert _listed().splitlines()[1].split()[-2:] == ["1", "failed"]
     console = Console(width=100, file=io.StringIO())

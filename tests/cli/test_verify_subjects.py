@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from catalogue.own_cache import own_cache
+from catalogue.small import MANIFEST, write_small
 from cli.conftest import ROOT, Tool
 
 pytestmark = pytest.mark.usefixtures("leaves_nothing_behind")
 
 ALL, ONE = 'protocols = ["h1", "h2", "h3"]\nmethods = ["GET", "POST"]', 'protocols = ["h1"]\nmethods = ["GET"]'
-CLOCKS, WALL = 'clocks = ["wall", "virtual"]', 'clocks = ["wall"]'
+LISTENS = ', h2 = ["tcp"], h3 = ["udp"]'
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +23,8 @@ def manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("go", "fake-gcs"):
         shutil.copytree(ROOT / "subjects" / name, tmp_path / "subjects" / name)
     path = tmp_path / "subjects/go/subject.toml"
-    path.write_text(path.read_text().replace(ALL, ONE).replace(CLOCKS, WALL))
+    head, _, features = path.read_text().replace(ALL, ONE).replace(LISTENS, "").partition("[features]")
+    path.write_text(head + features[features.index("[[parts]]") :])
     monkeypatch.setenv("H123_SUBJECTS", str(tmp_path / "subjects"))
     monkeypatch.setenv("H123_CACHE", str(cache))
     return path
@@ -64,3 +66,55 @@ def test_mistakes(h123: Tool, arguments: list[str], said: str) -> None:
     done = h123(*arguments)
     assert done.returncode == 2
     assert said in done.stderr
+
+
+def test_a_role_is_for_subjects_that_have_it(h123: Tool) -> None:
+    done = h123("verify", "fake-gcs", "--role", "client")
+    assert done.returncode == 2
+    assert "fake-gcs: no client, so there is nothing to verify" in done.stderr
+    done = h123("verify", "subjects", "--role", "client")
+    assert done.returncode == 2
+    assert "--role is for subjects" in done.stderr
+
+
+def test_without_the_subject_that_asks_nothing_is_asked(h123: Tool) -> None:
+    shutil.rmtree(h123.folder / "subjects/go")
+    write_small(h123.folder / "subjects")
+    for command in (["verify", "small"], ["matrix", "--servers", "small", "--clients", "small"]):
+        done = h123(*command)
+        assert done.returncode == 2
+        assert "the subject go, which asks and answers in verifications, is missing" in done.stderr
+
+
+def test_who_asks_must_be_the_one_that_is_here(h123: Tool, manifest: Path) -> None:
+    """Its sources have changed and cannot be built any more; the old program is still there."""
+    write_small(h123.folder / "subjects")
+    manifest.write_text(manifest.read_text().replace('build = ["go", "build"', 'build = ["false"'))
+    done = h123("verify", "small", "--role", "server")
+    assert done.returncode == 1
+    assert "subject go: the build ended with status 1" in done.stderr
+    assert not (h123.folder / "cache/verified").exists()
+
+
+@pytest.mark.parametrize(
+    ("verified_with", "said"),
+    [("goo", "there is no subject 'goo'"), ("go", "subject go as a server does not support method POST")],
+)
+def test_a_client_that_is_verified_with_a_server_that_will_not_do(h123: Tool, verified_with: str, said: str) -> None:
+    subjects = h123.folder / "subjects"
+    write_small(subjects, MANIFEST.replace("[features]", f'verified_with = "{verified_with}"\n\n[features]'))
+    done = h123("verify", "small", "--role", "client")
+    assert done.returncode == 2
+    assert f"{subjects}/small/subject.toml: verified_with: {said}" in "".join(done.stderr.split("\n"))
+
+
+def test_a_client_whose_server_cannot_be_installed_is_not_asked(h123: Tool) -> None:
+    subjects = h123.folder / "subjects"
+    broken = MANIFEST.replace('"small"', '"poor"').replace('methods = ["GET"]', 'methods = ["GET", "POST"]')
+    write_small(subjects, broken, build="exit 1\n", name="poor")
+    write_small(subjects, MANIFEST.replace("[features]", 'verified_with = "poor"\n\n[features]'))
+    done = h123("verify", "small", "--role", "client")
+    assert done.returncode == 1
+    assert "The server for these clients could not be installed, so not verified: small" in done.stdout
+    assert "subject poor: the build ended with status 1" in done.stderr
+    assert not (h123.folder / "cache/verified").exists()

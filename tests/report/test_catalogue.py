@@ -68,7 +68,7 @@ def test_a_failure_has_its_reason_and_its_stack_does_not_count(subject: Subject)
     skipped = _seen("everything", verdict="unsupported", detail="no kernel")
     page = catalogue_page({"small": subject}, _told(subject, *GOOD, bad, skipped), [])
     assert "HTTP/3 here, verified" not in page
-    assert "2026-11-21: 1 of 8 failed" in page
+    assert "2026-11-21: 6 of 8, 1 failed, 1 not asked |" in page
     assert "| small | server, h3 | qlog | failed | no file \\| at all |" in page
     assert "| small | server, h3 | everything | unsupported | no kernel |" in page
 

@@ -141,9 +141,26 @@ def test_a_request_that_failed_is_a_failure_though_the_trial_is_valid(tmp_path: 
     assert cells[ALL[0]].results["GET"].reason == "0 bytes up and 99999 down instead of 0 and 100000"
 
 
-def test_exit_127_is_unsupported(tmp_path: Path) -> None:
+def test_exit_127_of_what_is_declared_is_a_failure(tmp_path: Path) -> None:
     engine = ScriptedEngine(lambda *_: [{"code": "unsupported", "detail": "the client exited with status 127"}])
-    assert {cell.outcome for cell in _run(tmp_path, engine).values()} == {"unsupported"}
+    cells = _run(tmp_path, engine)
+    assert cells[ALL[0]].results["GET"].outcome == "fail"
+    assert cells[ALL[0]].results["GET"].reason == "unsupported: the client exited with status 127"
+
+
+def test_what_failed_is_tried_again(tmp_path: Path) -> None:
+    bad = "small-small-h2-get"
+    _run(tmp_path, ScriptedEngine(lambda trial, _: [{"code": "server-exited", "detail": ""}] * (trial["id"] == bad)))
+    engine = ScriptedEngine()
+    assert _run(tmp_path, engine)[Pairing("small", "small", "h2")].outcome == "pass"
+    assert [name for name, _ in engine.ran] == [bad]
+
+
+def test_two_processes_do_not_run_the_same_matrix(tmp_path: Path) -> None:
+    subjects = _subjects(tmp_path / "subjects")
+    folder = MatrixFolder(tmp_path / "m", subjects)
+    with folder.alone(), pytest.raises(UserError, match="another h123 is running the matrix in"):
+        run_matrix(ALL, subjects, folder, ScriptedEngine(), Watch())
 
 
 def test_stopped_and_gone_on_with(tmp_path: Path) -> None:

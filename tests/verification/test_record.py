@@ -49,9 +49,13 @@ def test_a_record_that_cannot_be_read_is_none(tmp_path: Path) -> None:
     assert read_record(subject) is None
 
 
-def test_failures_of_the_last_time_are_cleared_away(tmp_path: Path) -> None:
+def test_failures_of_the_last_time_go_when_there_are_new_results(tmp_path: Path) -> None:
     subject = small(tmp_path)
-    (failures_folder(subject, "server") / "old").touch()
-    (failures_folder(subject, "client") / "kept").touch()
-    assert list(failures_folder(subject, "server").iterdir()) == []
-    assert (tmp_path / "cache/verified/small/client/kept").exists()
+    old, of_the_client = failures_folder(subject, "server"), failures_folder(subject, "client")
+    keep_results(subject, "server", [ILL])
+    new = failures_folder(subject, "server")
+    assert old.is_dir()
+    keep_results(subject, "server", [ILL])
+    assert new.is_dir()
+    assert of_the_client.is_dir()
+    assert not old.exists()

@@ -7,6 +7,7 @@ import pytest
 
 from h123.campaign import LocalEngine
 from h123.catalogue import Subject, catalogue, install, prefix, read_subject
+from h123.verification.question import questions
 from h123.verification.record import Result
 from h123.verification.server import verify_server
 
@@ -85,7 +86,15 @@ def test_the_embedded_server_keeps_the_contract(go: Subject, engine: LocalEngine
     assert asked["0-RTT"].verdict == "passed"
     assert "events about packets" in asked["qlog"].detail
     assert "of the window" in asked["congestion cubic"].detail
-    assert list((records / "go/server").iterdir()) == []
+    assert not list(records.rglob("trial.json"))
+
+
+def test_answers_that_are_declared_as_sent_in_turn_are_not_held_open(go: Subject) -> None:
+    assert go.server
+    server = go.server.model_copy(update={"in_turn": ["h3"]})
+    asked = questions(go.model_copy(update={"server": server}))
+    in_turn = {each.parameters.protocol: each.plan["in_turn"] for each in asked if each.purpose == "contract"}
+    assert in_turn == {"h1": False, "h2": False, "h3": True}
 
 
 @pytest.mark.usefixtures("go")
@@ -97,15 +106,49 @@ def test_another_protocol_than_the_one_asked_for(tmp_path: Path, engine: LocalEn
 
 @pytest.mark.usefixtures("go")
 def test_qlog_that_is_declared_and_not_written(tmp_path: Path, engine: LocalEngine, records: Path) -> None:
-    failed = failures(list(verify_server(other(tmp_path, "h3", features='qlog = ["h3"]'), engine)))
-    assert failed == {"qlog": f"0 events about packets ({records}/other/server/h3-qlog)"}
-    assert (records / "other/server/h3-qlog/logs/server.log").is_file()
+    declared = other(tmp_path, "h3", features='qlog = ["h3"]\ncongestion = {h3 = ["cubic"]}')
+    failed = failures(list(verify_server(declared, engine)))
+    [kept] = (records / "other").glob("server-*/h3-qlog")
+    assert failed == {"qlog": f"0 events about packets ({kept})"}
+    assert (kept / "logs/server.log").is_file()
+
+
+def test_handshakes_alone_prove_no_qlog(go: Subject, engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("h123.verification.question.LOGGED_BYTES", 0)  # what the probe asks for, not what is wanted
+    assert go.server
+    over_h3 = go.model_copy(update={"server": go.server.model_copy(update={"protocols": ["h3"]})})
+    failed = failures(list(verify_server(over_h3, engine)))
+    assert list(failed) == ["qlog"]
+    assert int(failed["qlog"].split()[0]) > 50  # handshakes were logged
 
 
 @pytest.mark.usefixtures("go")
 def test_a_server_that_does_not_stop(tmp_path: Path, engine: LocalEngine) -> None:
     deaf = """"sh", "-c", "trap '' TERM; \\"$@\\" & while :; do wait; sleep 0.1; done", "deaf", """
     failed = failures(list(verify_server(other(tmp_path, before=deaf), engine)))
+    assert list(failed) == ["clean stop"]
+    assert "still ran 2 s after SIGTERM" in failed["clean stop"]
+
+
+LINGERS = """\
+import signal, subprocess, sys, time
+
+def stop(*_):
+    while any(line.split()[3] == "01" for line in open("/proc/self/net/tcp").readlines()[1:]):
+        time.sleep(0.05)
+    server.terminate()
+
+signal.signal(signal.SIGTERM, stop)
+server = subprocess.Popen(sys.argv[1:], process_group=0)
+sys.exit(max(server.wait(), 0))
+"""
+"""Runs a server, which it stops when no connection is open any more."""
+
+
+@pytest.mark.usefixtures("go")
+def test_a_server_that_stops_only_when_its_clients_have_gone(tmp_path: Path, engine: LocalEngine) -> None:
+    (tmp_path / "lingers.py").write_text(LINGERS)
+    failed = failures(list(verify_server(other(tmp_path, before=f'"python3", "{tmp_path}/lingers.py", '), engine)))
     assert list(failed) == ["clean stop"]
     assert "still ran 2 s after SIGTERM" in failed["clean stop"]
 

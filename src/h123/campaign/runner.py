@@ -1,10 +1,8 @@
 """Starts, resumes and runs campaigns, so that stopping at any moment loses at most the running trials."""
 
-import fcntl
 import itertools
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from h123.campaign.progress import Display
 from h123.errors import UserError
 from h123.results import CampaignFolder, machine_facts
 from h123.results.folder import read_document
+from h123.results.lock import sole_user
 from h123.study import PlannedTrial, Study, load_study, make_plan
 
 
@@ -85,7 +84,8 @@ def run_campaign(campaign: Campaign, engine: Engine, display: Display, lanes: in
 
     KeyboardInterrupt passes, after all that ran has been ended and the journal has been told.
     """
-    with _sole_user(campaign.folder), display:
+    path = campaign.folder.path
+    with sole_user(path / "campaign.json", f"the campaign in {path}"), display:
         try:
             outcome = _run_unfinished(campaign, engine, display, lanes)
         except KeyboardInterrupt:
@@ -151,14 +151,3 @@ def _check_disk(campaign: Campaign, trials: list[PlannedTrial]) -> None:
             remedy="free some space, or name another folder with --out",
             status=1,
         )
-
-
-@contextmanager
-def _sole_user(folder: CampaignFolder) -> Iterator[None]:
-    """Two processes must not run the same campaign. The lock goes with the process, however it ends."""
-    with (folder.path / "campaign.json").open(encoding="utf-8") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(f"another h123 is running the campaign in {folder.path}", status=1) from None
-        yield

@@ -18,11 +18,12 @@ from h123.catalogue.commands import (
     server_command,
     server_uses,
 )
-from h123.catalogue.install import Installation, fingerprint, install, installation, installed, prefix, remove
-from h123.catalogue.shelf import catalogue, embedded_subjects, read_subject, subject_names
+from h123.catalogue.install import MANIFEST, Installation, fingerprint, install, installation, installed, prefix, remove
+from h123.catalogue.shelf import catalogue, read_subject, subject_names, subjects_folder
 from h123.catalogue.subject import PROTOCOLS, Subject
 
 __all__ = [
+    "MANIFEST",
     "OWN",
     "PROTOCOLS",
     "Demand",
@@ -38,7 +39,6 @@ __all__ = [
     "client_command",
     "controller",
     "controllers",
-    "embedded_subjects",
     "files_folder",
     "fingerprint",
     "install",
@@ -55,4 +55,5 @@ __all__ = [
     "server_command",
     "server_uses",
     "subject_names",
+    "subjects_folder",
 ]

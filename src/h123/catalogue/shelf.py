@@ -26,11 +26,6 @@ def catalogue() -> dict[str, Subject]:
     return {name: read_subject(subjects_folder() / name) for name in subject_names()}
 
 
-def embedded_subjects() -> list[Subject]:
-    """Those that are part of the project, and that it verifies others with. Raises UserError as catalogue does."""
-    return [subject for subject in catalogue().values() if subject.install.embedded]
-
-
 def read_subject(folder: Path) -> Subject:
     """The subject in a folder. Raises UserError naming the file and, where it can be told, the line."""
     file = TomlFile(folder / "subject.toml")

@@ -109,6 +109,8 @@ class Server(Strict):
     methods: OneOrMore[Literal["GET", "POST"]] = Field(default=["GET"])
     listens: dict[Protocol, OneOrMore[Literal["tcp", "udp"]]]
     """By protocol, the sockets that must be listening before the client starts."""
+    in_turn: Annotated[list[Literal["h2", "h3"]], AfterValidator(_once_each)] = Field(default=[])
+    """Where it sends the answers on a connection one after another: one that is not read holds up the others."""
     stores: OneOrMore[Literal["memory", "gcs"]] = Field(default=["memory"])
     """Where it can keep the bodies."""
 
@@ -118,9 +120,14 @@ class Server(Strict):
         protocols = info.data.get("protocols", [])
         if silent := [protocol for protocol in protocols if protocol not in listens]:
             raise ValueError(f"does not say what {', '.join(silent)} listens on: tcp or udp")
-        if idle := [protocol for protocol in listens if protocol not in protocols]:
-            raise ValueError(f"{idle[0]} is not among the server's protocols")
         return listens
+
+    @field_validator("listens", "in_turn")
+    @classmethod
+    def _is_about_its_protocols(cls, told: Any, info: ValidationInfo) -> Any:
+        if idle := [protocol for protocol in told if protocol not in info.data.get("protocols", [])]:
+            raise ValueError(f"{idle[0]} is not among the server's protocols")
+        return told
 
 
 class Backend(Strict):

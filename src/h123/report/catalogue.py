@@ -1,5 +1,6 @@
 """docs/catalogue.md: every subject, what was seen of it, how to install it, and whose work it is."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -9,11 +10,12 @@ from h123.paths import project_root
 from h123.results.durable import write_atomically
 from h123.units import format_bytes, format_span
 from h123.verification.published import Published, published
-from h123.verification.record import Result, VerifiedRole
+from h123.verification.record import Result, Verdict, VerifiedRole
 
 _NOTHING = "–"
 _FEATURES = {"resumption": "resumption", "0-RTT": "zero_rtt", "qlog": "qlog"}
 """What the server's checks are called, and where the manifest declares it."""
+_SHORT: dict[Verdict, str] = {"failed": "failed", "unsupported": "not asked"}
 _HEAD = """\
 # The catalogue
 
@@ -138,10 +140,11 @@ def _verified(subject: Subject, told: Published | None, role: VerifiedRole) -> s
         return "no"
     if not told.holds_for(subject):
         return f"changed since {told.record.time[:10]}"
-    failed = sum(result.verdict == "failed" for result in results)
-    return (
-        f"{told.record.time[:10]}: {f'{failed} of ' if failed else 'all '}{len(results)}{' failed' if failed else ''}"
-    )
+    counts = Counter(result.verdict for result in results)
+    passed, total = counts["passed"], len(results)
+    shares = [f"all {total}" if passed == total else f"{passed} of {total}"]
+    shares += [f"{counts[verdict]} {words}" for verdict, words in _SHORT.items() if counts[verdict]]
+    return f"{told.record.time[:10]}: {', '.join(shares)}"
 
 
 def _passed(subject: Subject, told: Published | None, role: VerifiedRole) -> bool:

@@ -3,7 +3,7 @@
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,10 @@ import pyarrow.parquet as pq
 from h123.campaign.certificate import campaign_certificate
 from h123.campaign.engine import Engine
 from h123.campaign.trialfile import SERVER_ADDRESS
-from h123.catalogue import Subject, catalogue, make_bodies
+from h123.catalogue import MANIFEST, Subject, catalogue, check_supported, make_bodies
+from h123.errors import UserError
 from h123.results import ingest
+from h123.strict import choose
 from h123.verification.assignment import SIZES, Assignment, Row, assignments
 from h123.verification.conduct import faults_of
 from h123.verification.record import Result, Verdict, failures_folder
@@ -68,6 +70,25 @@ def _ask(asked: Assignment, subject: Subject, trials: Trials, folder: Path) -> t
         if result.verdict != "failed":
             break
     return result, carried.facts
+
+
+def counterpart(subject: Subject, known: Mapping[str, Subject]) -> Subject:
+    """The server that a client is verified against.
+
+    Raises UserError naming the manifest where it cannot play its part in every trial, those included in which the
+    client must refuse something.
+    """
+    assert subject.client is not None
+    name, place = subject.client.verified_with, f"{subject.folder / MANIFEST}: verified_with"
+    if name not in known:
+        raise UserError(f"{place}: there is no subject {name!r}", remedy=choose(name, known))
+    for asked in assignments(subject):
+        try:
+            check_supported(known[name], "server", asked.parameters)
+        except UserError as error:
+            remedy = f"name a server that can what {asked.name!r} needs"
+            raise UserError(f"{place}: {error.message}", remedy=remedy) from None
+    return known[name]
 
 
 def _judged(asked: Assignment, subject: Subject, carried: Carried) -> Result:

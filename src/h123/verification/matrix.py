@@ -8,6 +8,7 @@ import shutil
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +22,7 @@ from h123.catalogue import Subject, fingerprint, make_bodies
 from h123.errors import UserError
 from h123.results import machine_facts
 from h123.results.journal import Event, append_event, read_events
+from h123.results.lock import sole_user
 from h123.study import Parameters
 from h123.verification.assignment import CONNECTIONS, METHODS, PLAIN, Assignment
 from h123.verification.client import carry_out
@@ -115,6 +117,10 @@ class MatrixFolder:
         }
         append_event(self._journal, event)
 
+    def alone(self) -> AbstractContextManager[None]:
+        """For who adds to it. Raises UserError if another process does."""
+        return sole_user(self._journal, f"the matrix in {self.path}")
+
     def begin(self) -> None:
         """A run begins, on this machine."""
         append_event(self._journal, {"event": "run", "version": __version__, "machine": machine_facts()})
@@ -139,34 +145,39 @@ def pairings(servers: Sequence[str], clients: Sequence[str], protocols: Sequence
 def run_matrix(
     asked: Sequence[Pairing], subjects: Mapping[str, Subject], folder: MatrixFolder, engine: Engine, display: Display
 ) -> None:
-    """Runs what both sides declare and is not known yet.
+    """Runs what both sides declare and is not known yet, and again what failed.
 
     KeyboardInterrupt passes, after the running trial has been ended; finished pairings are kept. The subjects, with
     the one behind proxies, are installed.
     """
-    known = folder.cells()
     possible = [pairing for pairing in asked if any(not _missing(pairing, subjects, m) for m in METHODS)]
-    waiting = [pairing for pairing in possible if pairing not in known]
-    if not waiting:
-        return
-    folder.begin()
-    make_bodies({SIZE})
-    trials = Trials(subjects, folder.certificate(), engine)
-    forecast = _Forecast()
-    with display:
+    with folder.alone():
+        known = folder.cells()
+        waiting = [pairing for pairing in possible if pairing not in known or known[pairing].outcome == "fail"]
+        if not waiting:
+            return
+        folder.begin()
+        make_bodies({SIZE})
+        trials = Trials(subjects, folder.certificate(), engine)
         try:
-            for number, pairing in enumerate(waiting):
-                done = len(possible) - len(waiting) + number
-                display.show(Standing([pairing.name], done, len(possible), forecast.seconds(waiting[number:])))
-                begun = time.monotonic()
-                cell = _pair(pairing, folder, trials)
-                seconds = time.monotonic() - begun
-                folder.add(cell, seconds)
-                forecast.learn(pairing, seconds)
-                left = forecast.seconds(waiting[number + 1 :])
-                display.end(_event(cell, seconds), Standing([], done + 1, len(possible), left))
+            with display:
+                _run(waiting, len(possible), folder, trials, display)
         finally:
             engine.stop()
+
+
+def _run(waiting: Sequence[Pairing], total: int, folder: MatrixFolder, trials: Trials, display: Display) -> None:
+    forecast = _Forecast()
+    for number, pairing in enumerate(waiting):
+        done = total - len(waiting) + number
+        display.show(Standing([pairing.name], done, total, forecast.seconds(waiting[number:])))
+        begun = time.monotonic()
+        cell = _pair(pairing, folder, trials)
+        seconds = time.monotonic() - begun
+        folder.add(cell, seconds)
+        forecast.learn(pairing, seconds)
+        left = forecast.seconds(waiting[number + 1 :])
+        display.end(_event(cell, seconds), Standing([], done + 1, total, left))
 
 
 def known_cells(
@@ -210,8 +221,6 @@ def _missing(pairing: Pairing, subjects: Mapping[str, Subject], method: str) -> 
 def _try(pairing: Pairing, method: str, trials: Trials, place: Path) -> MethodResult:
     asked = Assignment(pairing.name, _parameters(pairing, method, trials.subjects))
     carried = carry_out(asked, trials, place)
-    if [reason["code"] for reason in carried.reasons] == ["unsupported"]:
-        return MethodResult("unsupported", carried.reasons[0]["detail"])
     faults = [f"{reason['code']}: {reason['detail']}" for reason in carried.reasons]
     faults = faults or unanswered(asked, carried.rows)
     if not faults:

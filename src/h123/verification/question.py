@@ -14,7 +14,8 @@ from h123.verification.record import Result, Verdict
 PROBE = "go"
 """The embedded subject that asks."""
 SIZES = [0, 1, 1000, 100_000, 1_000_000, 10_000_000]
-LOGGED_BYTES = 100_000
+LOGGED_BYTES = 1_000_000
+"""So many that their packets outnumber those of all handshakes."""
 AT_ONCE = 100
 IN_A_ROW = 2000
 CHECK_NS = 30_000_000_000
@@ -56,9 +57,11 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
         SIZES,
         methods=server.methods,
         at_once=AT_ONCE,
+        in_turn=protocol in server.in_turn,
         in_a_row=IN_A_ROW,
         resumption=protocol in features.resumption,
         zero_rtt=protocol in features.zero_rtt,
+        left_open=True,
     )
 
     def parameters(**values: Any) -> Parameters:
@@ -77,9 +80,9 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
 
 
 def _plan(protocol: str, sizes: list[int], **values: Any) -> dict[str, Any]:
-    nothing_more = {"methods": [], "at_once": 0, "in_a_row": 0, "resumption": False, "zero_rtt": False, "arrivals": ""}
     basis = {"h123": "probe/1", "protocol": protocol, "timeout_ns": CHECK_NS, "sizes": sizes}
-    return {**basis, **nothing_more, **values}
+    nothing = {"resumption": False, "zero_rtt": False, "left_open": False, "arrivals": ""}
+    return {**basis, "methods": [], "at_once": 0, "in_turn": False, "in_a_row": 0, **nothing, **values}
 
 
 def _parameters(subject: Subject, **values: Any) -> Parameters:

@@ -71,7 +71,10 @@ def last_record(subject: Subject) -> Record | None:
 
 
 def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]) -> Record:
-    """Puts the results of a role in place of its last ones; those of the subject's other role stay."""
+    """Puts the results of a role in place of its last ones; those of the subject's other role stay.
+
+    Of the folders of failures the newest stays, which is that of these results.
+    """
     known = read_record(subject)
     others = [result for result in known.results if result.role != role] if known else []
     record = Record(
@@ -84,13 +87,19 @@ def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]
     )
     _file(subject).parent.mkdir(parents=True, exist_ok=True)
     write_atomically(_file(subject), record.model_dump_json(indent=1) + "\n")
+    for outdated in sorted(trials_folder(subject).glob(f"{role}*"))[:-1]:
+        shutil.rmtree(outdated)
     return record
 
 
+def trials_folder(subject: Subject) -> Path:
+    """Where the trials of a subject are, a folder each time that a role was verified."""
+    return _file(subject).with_suffix("")
+
+
 def failures_folder(subject: Subject, role: VerifiedRole) -> Path:
-    """A new, empty folder for the trials in which something failed."""
-    folder = _file(subject).with_suffix("") / role
-    shutil.rmtree(folder, ignore_errors=True)
+    """A new, empty folder for the trials in which something failed. Its name tells when it was made."""
+    folder = trials_folder(subject) / f"{role}-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}"
     folder.mkdir(parents=True)
     return folder
 

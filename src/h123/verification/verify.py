@@ -5,12 +5,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import get_args
 
 from h123.campaign import Engine
-from h123.catalogue import Subject
+from h123.catalogue import Subject, fingerprint
+from h123.errors import UserError
+from h123.installing import alone
 from h123.steps import Steps
 from h123.verification.client import verify_client
-from h123.verification.record import Result, Verdict, VerifiedRole, keep_results
+from h123.verification.record import Result, Verdict, VerifiedRole, keep_results, trials_folder
 from h123.verification.server import verify_server
 
+Task = tuple[Subject, VerifiedRole]
+"""What is to be verified."""
 _VERIFY: dict[VerifiedRole, Callable[[Subject, Engine], Iterator[Result]]] = {
     "server": verify_server,
     "client": verify_client,
@@ -23,19 +27,41 @@ def roles_of(subject: Subject, asked: VerifiedRole | None = None) -> list[Verifi
     return [role for role, there in has.items() if there and asked in (None, role)]
 
 
-def verify_each(
-    subjects: Sequence[Subject], asked: VerifiedRole | None, engine: Engine, steps: Steps
-) -> dict[str, list[Result]]:
-    """What came of it by subject, which the cache remembers from now on. All are installed, the embedded ones too."""
-    tasks = [(subject, role) for subject in subjects for role in roles_of(subject, asked)]
+def verify_each(tasks: Sequence[Task], engine: Engine, steps: Steps) -> dict[str, list[Result]]:
+    """What came of it by subject, which the cache remembers from now on. All are installed, the embedded ones too.
+
+    Whatever goes wrong with one subject is its failure, and the others are asked. Raises UserError where this machine
+    can execute no trial.
+    """
+    asked_as = {subject.name: fingerprint(subject) for subject, _ in tasks}
     found: dict[str, list[Result]] = defaultdict(list)
     for number, (subject, role) in enumerate(tasks, 1):
         steps.begin(f"[{number}/{len(tasks)}] {subject.name} as a {role}: {subject.title} {subject.version}")
-        results = list(_followed(_VERIFY[role](subject, engine), steps))
-        keep_results(subject, role, results)
+        with alone(trials_folder(subject), steps.begin, "verifying"):
+            results = list(_followed(_asked(subject, role, engine), steps))
+            if fingerprint(subject) == asked_as[subject.name]:
+                keep_results(subject, role, results)
+            else:
+                results += _followed(iter([_broken(role, "its files have changed: nothing of this is kept")]), steps)
         found[subject.name] += results
         steps.begin(f"  {tally(results)}")
     return found
+
+
+def _asked(subject: Subject, role: VerifiedRole, engine: Engine) -> Iterator[Result]:
+    """The results, and in the end what broke the verification, if anything did."""
+    try:
+        yield from _VERIFY[role](subject, engine)
+    except UserError as error:
+        if error.status == 3:  # the machine's fault, not the subject's
+            raise
+        yield _broken(role, error.message)
+    except Exception as error:
+        yield _broken(role, f"{type(error).__name__}: {error}")
+
+
+def _broken(role: VerifiedRole, why: str) -> Result:
+    return Result(role=role, protocol="-", check="verification", verdict="failed", detail=why)
 
 
 def _followed(results: Iterator[Result], steps: Steps) -> Iterator[Result]:

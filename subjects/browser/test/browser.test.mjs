@@ -8,6 +8,7 @@ import {exchange} from "../../firefox/exchanges.mjs";
 import {facts} from "../facts.mjs";
 import {har} from "../har.mjs";
 import {samplesCsv} from "../samples.mjs";
+import {unseen} from "../unseen.mjs";
 import {coldTags, parseTag, seatCount, userTags} from "../workload.mjs";
 
 const WORKLOAD = {protocol: "h2", users: 3, requests: 2, warmup: 1, connections: "shared"};
@@ -68,6 +69,13 @@ test("only a cold row says when its connection was there, and a turn waited for 
   const [exchanged] = chromiumExchanges("warm-2-0");
   exchanged.outcome.waitedMs = 3;
   assert.match(samplesCsv([exchanged]), /^warm,2,4997000000,,5104000000,/m);
+});
+
+test("a request that the network does not tell of is a row all the same, on the monotonic clock", () => {
+  const [document] = chromiumExchanges("");
+  const late = {tag: "warm-1-0", status: 0, up: 0, down: 0, error: "timeout", begunAt: 1_000_500, endedAt: 1_000_501, waitedMs: 250};
+  const rows = samplesCsv(unseen([{...OUTCOME, tag: ""}, late], [document]));
+  assert.equal(rows.trim().split("\n")[1], "warm,1,5250000000,,,,5501000000,0,0,0,,,,timeout");
 });
 
 test("an error with commas and line ends stays one field", () => {

@@ -52,7 +52,7 @@ func (p *plan) recordArrivals(ctx context.Context) (string, error) {
 	}
 	watched := &arrivals{PacketConn: socket, begun: time.Now()}
 	transport := &quic.Transport{Conn: watched}
-	conn, err := transport.Dial(ctx, server, p.tls(), quicConfig())
+	conn, err := transport.Dial(ctx, server, p.tls(), quicConfig(streamWindow))
 	if err != nil {
 		return "", err
 	}

@@ -19,6 +19,9 @@ const usage = `h123-go probe: the contract test of a server
   h123-go probe --plan FILE --checks FILE
       Asks a server what the plan (JSON) says and writes the checks (JSON), passed or not.
 
+  h123-go probe --plan FILE --hold
+      Makes one request, says "held" and stands still for ever, its connection open: what a probe leaves behind.
+
 Exit status: 0 done (failed checks are in the file), 1 could not be done, 2 bad arguments or plan.
 The files' formats: docs/contracts.md, section 4.
 `
@@ -30,6 +33,7 @@ func Run(arguments []string, stderr io.Writer) int {
 	flags.Usage = func() { fmt.Fprint(stderr, usage) }
 	from := flags.String("plan", "", "what to ask, JSON `file`")
 	to := flags.String("checks", "", "where to write what came of it, JSON `file`")
+	holds := flags.Bool("hold", false, "keep a connection open, nothing else")
 	if err := flags.Parse(arguments); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
@@ -43,7 +47,12 @@ func Run(arguments []string, stderr io.Writer) int {
 	}
 	ctx, release := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer release()
-	if err := write(*to, p.run(ctx)); err != nil {
+	if *holds {
+		err = p.hold(ctx)
+	} else {
+		err = write(*to, p.run(ctx))
+	}
+	if err != nil {
 		fmt.Fprintln(stderr, "h123-go probe:", err)
 		return 1
 	}

@@ -10,10 +10,11 @@ import (
 	"github.com/quic-go/quic-go/http3"
 )
 
-// Windows of flow control, large enough not to be what holds a server back.
+// Windows of flow control.
 const (
-	streamWindow     = 6 << 20
-	connectionWindow = 15 << 20
+	streamWindow     = 6 << 20  // large enough not to be what holds a server back
+	crowdWindow      = 64 << 10 // so small that a larger body cannot end before it is read
+	connectionWindow = 15 << 20 // of a whole crowd, too
 )
 
 // connection is one to the server.
@@ -34,10 +35,10 @@ func (p *plan) tls() *tls.Config {
 	}
 }
 
-func quicConfig() *quic.Config {
+func quicConfig(window uint64) *quic.Config {
 	return &quic.Config{
-		InitialStreamReceiveWindow:     streamWindow,
-		MaxStreamReceiveWindow:         streamWindow,
+		InitialStreamReceiveWindow:     window,
+		MaxStreamReceiveWindow:         window,
 		InitialConnectionReceiveWindow: connectionWindow,
 		MaxConnectionReceiveWindow:     connectionWindow,
 	}
@@ -45,10 +46,15 @@ func quicConfig() *quic.Config {
 
 // dial connects once; the connection is ready for requests.
 func (p *plan) dial(ctx context.Context, config *tls.Config) (*connection, error) {
+	return p.dialWindow(ctx, config, streamWindow)
+}
+
+// dialWindow connects with a window for each stream, at most of 4 MB over HTTP/2; HTTP/1.1 has none.
+func (p *plan) dialWindow(ctx context.Context, config *tls.Config, window int) (*connection, error) {
 	if p.Protocol != "h3" {
-		return p.dialTCP(ctx, config)
+		return p.dialTCP(ctx, config, min(window, 4<<20))
 	}
-	conn, err := quic.DialAddr(ctx, p.endpoint(), config, quicConfig())
+	conn, err := quic.DialAddr(ctx, p.endpoint(), config, quicConfig(uint64(window)))
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +71,7 @@ func overQUIC(conn *quic.Conn) *connection {
 	}
 }
 
-func (p *plan) dialTCP(ctx context.Context, config *tls.Config) (*connection, error) {
+func (p *plan) dialTCP(ctx context.Context, config *tls.Config, window int) (*connection, error) {
 	var protocols http.Protocols
 	protocols.SetHTTP1(p.Protocol == "h1")
 	protocols.SetHTTP2(p.Protocol == "h2")
@@ -73,6 +79,7 @@ func (p *plan) dialTCP(ctx context.Context, config *tls.Config) (*connection, er
 	transport := &http.Transport{
 		Protocols:          &protocols,
 		DisableCompression: true,
+		HTTP2:              &http.HTTP2Config{MaxReceiveBufferPerStream: window},
 		DialTLSContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var err error
 			secure, err = p.dialTLS(ctx, config)
@@ -103,7 +110,7 @@ func (p *plan) dialTLS(ctx context.Context, config *tls.Config) (*tls.Conn, erro
 // negotiate is the protocol that the server chose.
 func (p *plan) negotiate(ctx context.Context, config *tls.Config) (string, error) {
 	if p.Protocol == "h3" {
-		conn, err := quic.DialAddr(ctx, p.endpoint(), config, quicConfig())
+		conn, err := quic.DialAddr(ctx, p.endpoint(), config, quicConfig(streamWindow))
 		if err != nil {
 			return "", err
 		}

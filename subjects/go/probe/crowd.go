@@ -5,17 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"sync"
 	"sync/atomic"
 
 	"h123.dev/subjects/go/peer"
 )
 
-const crowdBytes = 1000
+const crowdBytes = 1000 // of an upload
 
-// downloadsAtOnce makes many downloads under way together: over HTTP/2 and HTTP/3 on one connection.
+// downloadsAtOnce makes many downloads, over HTTP/2 and HTTP/3 on one connection, of which none is read before all are
+// answered: its window lets none of them end earlier. A server that sends its answers in turn is only asked together.
 func (p *plan) downloadsAtOnce(ctx context.Context) (string, error) {
-	return "", p.crowd(ctx, download(p.crowdSize()))
+	if p.InTurn {
+		return "each read at once: declared as sent in turn", p.askTogether(ctx, download(p.crowdSize()))
+	}
+	return "", p.crowd(ctx, func(all *gathering) ask { return getWhen(http.MethodGet, p.crowdSize(), all.join) })
 }
 
 // crowdSize is the size of the downloads: the largest of the plan below a megabyte.
@@ -32,16 +37,23 @@ func (p *plan) crowdSize() int64 {
 // uploadsAtOnce makes as many uploads of which none ends before all have begun: a server that takes fewer at one time
 // never gets to the end.
 func (p *plan) uploadsAtOnce(ctx context.Context) (string, error) {
-	all := &gathering{left: int64(p.AtOnce), full: make(chan struct{})}
-	err := p.crowd(ctx, uploadOf(crowdBytes, func() io.Reader { return all.body(ctx) }))
-	if left := atomic.LoadInt64(&all.left); left > 0 {
-		return "", fmt.Errorf("only %d of %d had begun: %w", int64(p.AtOnce)-left, p.AtOnce, err)
-	}
-	return "", err
+	return "", p.crowd(ctx, func(all *gathering) ask {
+		return uploadOf(crowdBytes, func() io.Reader { return all.body(ctx) })
+	})
 }
 
-// crowd makes the same request many times together.
-func (p *plan) crowd(ctx context.Context, one ask) error {
+// crowd makes the same request many times together; it waits for all to have begun.
+func (p *plan) crowd(ctx context.Context, one func(all *gathering) ask) error {
+	all := &gathering{full: make(chan struct{})}
+	all.left.Store(int64(p.AtOnce))
+	err := p.askTogether(ctx, one(all))
+	if left := all.left.Load(); left > 0 {
+		return fmt.Errorf("only %d of %d had begun: %w", int64(p.AtOnce)-left, p.AtOnce, err)
+	}
+	return err
+}
+
+func (p *plan) askTogether(ctx context.Context, one ask) error {
 	connections := 1
 	if p.Protocol == "h1" {
 		connections = p.AtOnce
@@ -53,7 +65,7 @@ func (p *plan) crowd(ctx context.Context, one ask) error {
 		}
 	}()
 	for range connections {
-		c, err := p.dial(ctx, p.tls())
+		c, err := p.dialWindow(ctx, p.tls(), crowdWindow)
 		if err != nil {
 			return fmt.Errorf("connection %d: %w", len(on)+1, err)
 		}
@@ -84,10 +96,23 @@ func together(ctx context.Context, count int, step func(ctx context.Context, i i
 	return context.Cause(ctx)
 }
 
-// gathering is full when so many bodies have been begun.
+// gathering is full when so many requests have begun.
 type gathering struct {
-	left int64
+	left atomic.Int64
 	full chan struct{}
+}
+
+// join counts one that has begun, and waits for the others.
+func (g *gathering) join(ctx context.Context) error {
+	if g.left.Add(-1) == 0 {
+		close(g.full)
+	}
+	select {
+	case <-g.full:
+		return nil
+	case <-ctx.Done():
+		return errors.New("not all requests could begin")
+	}
 }
 
 // body is one that goes on when the gathering is full.
@@ -105,16 +130,11 @@ type waiting struct {
 func (w *waiting) Read(into []byte) (int, error) {
 	if !w.begun {
 		w.begun = true
-		if atomic.AddInt64(&w.all.left, -1) == 0 {
-			close(w.all.full)
+		if err := w.all.join(w.ctx); err != nil {
+			return 0, err
 		}
 	}
-	select {
-	case <-w.all.full:
-		return w.Reader.Read(into)
-	case <-w.ctx.Done():
-		return 0, errors.New("not all requests could begin")
-	}
+	return w.Reader.Read(into)
 }
 
 // inARow makes many requests on one connection, one after another.

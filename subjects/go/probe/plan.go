@@ -32,11 +32,14 @@ type plan struct {
 	Methods  []string `json:"methods"`
 	Sizes    []int64  `json:"sizes"`
 	AtOnce   int      `json:"at_once"`    // requests under way together, 0: not asked
+	InTurn   bool     `json:"in_turn"`    // whether downloads under way together may be sent one after another
 	InARow   int      `json:"in_a_row"`   // requests on one connection, 0: not asked
 	Resume   bool     `json:"resumption"` // whether to ask for a resumed session
 	Early    bool     `json:"zero_rtt"`   // whether to ask for 0-RTT
+	LeftOpen bool     `json:"left_open"`  // whether a connection is to be left open when the probe has ended
 	Arrivals string   `json:"arrivals"`   // where to write when the bytes of a download arrived; empty: not asked
 
+	path  string
 	roots *x509.CertPool
 }
 
@@ -45,12 +48,15 @@ func readPlan(path string) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{}
+	p := &plan{path: path}
 	if err := json.Unmarshal(data, p); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if p.Format != "probe/1" || alpn[p.Protocol] == "" || len(p.Sizes) == 0 {
 		return nil, fmt.Errorf("%s: not a plan of the format probe/1 with a known protocol and sizes", path)
+	}
+	if p.AtOnce > 0 && !p.InTurn && p.crowdSize() <= crowdWindow {
+		return nil, fmt.Errorf("%s: downloads can be held open of more than %d bytes alone", path, crowdWindow)
 	}
 	pem, err := os.ReadFile(p.CA)
 	if err != nil {
@@ -114,6 +120,9 @@ func (p *plan) points() []point {
 	}
 	if p.Early {
 		points = append(points, point{"0-RTT", p.askEarly})
+	}
+	if p.LeftOpen {
+		points = append(points, point{"a connection left open", p.leaveOpen})
 	}
 	return points
 }

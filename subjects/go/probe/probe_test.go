@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -20,6 +21,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +30,14 @@ import (
 
 	"h123.dev/subjects/go/peer"
 )
+
+// TestMain is also the program that a probe leaves behind.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "probe" {
+		os.Exit(Run(os.Args[2:], os.Stderr))
+	}
+	os.Exit(m.Run())
+}
 
 var everyProtocol = []string{"h1", "h2", "h3"}
 
@@ -66,6 +76,13 @@ type options struct {
 	tls     func(*tls.Config)
 	quic    quic.Config
 	streams int
+	open    *atomic.Int64 // counts the connections, if it is there
+}
+
+func (o *options) changed(by int64) {
+	if o.open != nil {
+		o.open.Add(by)
+	}
 }
 
 // serve starts a server and returns the plan of a small probe for it.
@@ -87,6 +104,11 @@ func serve(t *testing.T, protocol string, handler http.Handler, o options) *plan
 			t.Fatal(err)
 		}
 		server := &http3.Server{Handler: handler, TLSConfig: config, QUICConfig: &o.quic}
+		server.ConnContext = func(ctx context.Context, conn *quic.Conn) context.Context {
+			o.changed(1)
+			context.AfterFunc(conn.Context(), func() { o.changed(-1) })
+			return ctx
+		}
 		go func() { _ = server.Serve(socket) }()
 		t.Cleanup(func() { _ = server.Close(); _ = socket.Close() })
 		p.Port = int(netip.MustParseAddrPort(socket.LocalAddr().String()).Port())
@@ -100,7 +122,15 @@ func serve(t *testing.T, protocol string, handler http.Handler, o options) *plan
 	protocols.SetHTTP1(protocol == "h1")
 	protocols.SetHTTP2(protocol == "h2")
 	server := &http.Server{Handler: handler, TLSConfig: config, Protocols: &protocols,
-		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: o.streams}}
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: o.streams},
+		ConnState: func(_ net.Conn, state http.ConnState) {
+			switch state {
+			case http.StateNew:
+				o.changed(1)
+			case http.StateClosed:
+				o.changed(-1)
+			}
+		}}
 	// Not ServeTLS, which would put the protocols into an order of its own.
 	go func() { _ = server.Serve(tls.NewListener(listener, config)) }()
 	t.Cleanup(func() { _ = server.Close() })
@@ -130,18 +160,24 @@ func identity(t *testing.T) (tls.Certificate, string) {
 	return tls.Certificate{Certificate: [][]byte{chain}, PrivateKey: key}, roots
 }
 
-// probe runs a plan as the command does, from file to file, and returns its checks by name.
-func probe(t *testing.T, p *plan) map[string]check {
+// writePlan is the file that the command reads.
+func writePlan(t *testing.T, p *plan) string {
 	t.Helper()
-	folder := t.TempDir()
-	from, to := filepath.Join(folder, "plan.json"), filepath.Join(folder, "checks.json")
+	path := filepath.Join(t.TempDir(), "plan.json")
 	data, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(from, data, 0o600); err != nil {
+	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return path
+}
+
+// probe runs a plan as the command does, from file to file, and returns its checks by name.
+func probe(t *testing.T, p *plan) map[string]check {
+	t.Helper()
+	from, to := writePlan(t, p), filepath.Join(t.TempDir(), "checks.json")
 	if status := Run([]string{"--plan", from, "--checks", to}, t.Output()); status != 0 {
 		t.Fatalf("exit status %d", status)
 	}
@@ -149,7 +185,7 @@ func probe(t *testing.T, p *plan) map[string]check {
 		Format string  `json:"h123"`
 		Checks []check `json:"checks"`
 	}
-	data, err = os.ReadFile(to)
+	data, err := os.ReadFile(to)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,10 +302,21 @@ func TestLimitsOfTheServerFail(t *testing.T) {
 		eachProtocol(t, []string{"h2", "h3"}, func(t *testing.T, protocol string) {
 			p := serve(t, protocol, good(), options{streams: 30, quic: quic.Config{MaxIncomingStreams: 30}})
 			p.Timeout, p.InARow, p.Resume, p.Early = int64(2*time.Second), 0, false, false
-			found := probe(t, p)
-			mustFail(t, found, []string{"100 uploads at once"})
-			if said := found["100 uploads at once"].Detail; !strings.Contains(said, " of 100 had begun") {
-				t.Error(said)
+			found, failing := probe(t, p), []string{"100 downloads at once", "100 uploads at once"}
+			mustFail(t, found, failing)
+			for _, name := range failing {
+				if said := found[name].Detail; !strings.Contains(said, " of 100 had begun") {
+					t.Errorf("%s: %s", name, said)
+				}
+			}
+		})
+	})
+	t.Run("streams in turn", func(t *testing.T) {
+		eachProtocol(t, []string{"h2", "h3"}, func(t *testing.T, protocol string) {
+			p := serve(t, protocol, good(), options{streams: 30, quic: quic.Config{MaxIncomingStreams: 30}})
+			p.Timeout, p.Methods, p.InTurn, p.InARow, p.Resume, p.Early = int64(2*time.Second), nil, true, 0, false, false
+			if found := probe(t, p); !found["100 downloads at once"].Passed {
+				t.Error(found)
 			}
 		})
 	})
@@ -378,6 +425,37 @@ func TestArrivalsAreWritten(t *testing.T) {
 	}
 }
 
+func TestAConnectionIsLeftOpen(t *testing.T) {
+	eachProtocol(t, everyProtocol, func(t *testing.T, protocol string) {
+		var open atomic.Int64
+		p := serve(t, protocol, good(), options{open: &open})
+		p.path = writePlan(t, p)
+		holder, err := p.leaveHolder()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = holder.Process.Kill(); _ = holder.Wait() })
+		time.Sleep(200 * time.Millisecond) // in which a client that ends has closed its connection
+		if open.Load() != 1 {
+			t.Errorf("%d connections are open", open.Load())
+		}
+		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", holder.Process.Pid))
+		if err != nil || !strings.Contains(string(state), ") T ") {
+			t.Errorf("not stopped: %s, %v", state, err)
+		}
+	})
+}
+
+func TestNothingIsLeftOpenWhereNobodyAnswers(t *testing.T) {
+	t.Parallel()
+	p := serve(t, "h1", good(), options{})
+	p.Port = 1
+	p.path = writePlan(t, p)
+	if _, err := p.leaveHolder(); err == nil || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestBadPlansAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, content := range []string{"{}", `{"h123": "probe/2"}`, "no JSON"} {
@@ -388,5 +466,18 @@ func TestBadPlansAreRefused(t *testing.T) {
 		if status := Run([]string{"--plan", path, "--checks", path + ".out"}, t.Output()); status != 2 {
 			t.Errorf("%s: exit status %d", content, status)
 		}
+	}
+}
+
+func TestDownloadsThatCannotBeHeldOpenAreNotAskedFor(t *testing.T) {
+	t.Parallel()
+	p := serve(t, "h2", good(), options{})
+	p.Sizes = []int64{1, crowdWindow, 1_000_000}
+	if _, err := readPlan(writePlan(t, p)); err == nil || !strings.Contains(err.Error(), "held open") {
+		t.Errorf("%v", err)
+	}
+	p.AtOnce = 0
+	if _, err := readPlan(writePlan(t, p)); err != nil {
+		t.Error(err)
 	}
 }

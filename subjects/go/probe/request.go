@@ -49,7 +49,13 @@ func send(ctx context.Context, on http.RoundTripper, method, path string, body i
 // download asks for a body and holds it against the block.
 func download(size int64) ask { return get(http.MethodGet, size) }
 
-func get(method string, size int64) ask {
+func get(method string, size int64) ask { return getWhen(method, size, atOnce) }
+
+// atOnce is when nothing is to be waited for.
+func atOnce(context.Context) error { return nil }
+
+// getWhen asks for a body and reads it when, the header having come, it may.
+func getWhen(method string, size int64, may func(context.Context) error) ask {
 	return func(ctx context.Context, on http.RoundTripper) error {
 		response, err := send(ctx, on, method, fmt.Sprint("/bytes/", size), nil, 0, http.StatusOK)
 		if err != nil {
@@ -58,6 +64,9 @@ func get(method string, size int64) ask {
 		defer response.Body.Close()
 		if response.ContentLength != size {
 			return fmt.Errorf("content-length %d instead of %d", response.ContentLength, size)
+		}
+		if err := may(ctx); err != nil {
+			return err
 		}
 		got, want := sha256.New(), sha256.New()
 		count, err := io.Copy(got, response.Body)
@@ -114,7 +123,10 @@ func head(size int64) ask {
 			return fmt.Errorf("%d bytes of a body, %v", count, err)
 		}
 		// What the library does not read of a body would be taken for the next answer.
-		return download(1)(ctx, on)
+		if err := download(1)(ctx, on); err != nil {
+			return fmt.Errorf("the request after it: %w", err)
+		}
+		return nil
 	}
 }
 

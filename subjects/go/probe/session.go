@@ -79,7 +79,7 @@ func (p *plan) askEarly(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	conn, err := quic.DialAddrEarly(ctx, p.endpoint(), config, quicConfig())
+	conn, err := quic.DialAddrEarly(ctx, p.endpoint(), config, quicConfig(streamWindow))
 	if err != nil {
 		return "", err
 	}

@@ -1,0 +1,75 @@
+"""Subjects made of Debian's packages: what their manifests must say, and the settings that their launchers write."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from h123.catalogue import Subject, catalogue
+from h123.paths import project_root
+
+SUBJECTS = project_root() / "subjects"
+OF_DEBIAN = sorted(
+    (subject for subject in catalogue().values() if "../debian" in subject.install.sources), key=lambda one: one.name
+)
+PROTOCOLS = ("h1", "h2", "h3")
+SHOW = '#!/bin/sh\nfor last; do :; done\ncat "$last"\n'
+"""In the place of `run PROGRAM ... CONFIGURATION`."""
+
+
+@pytest.mark.parametrize("subject", OF_DEBIAN, ids=lambda one: one.name)
+def test_all_packages_are_accounted_for(subject: Subject) -> None:
+    assert "packages.tsv" in subject.parts_note
+
+
+@pytest.mark.parametrize("subject", OF_DEBIAN, ids=lambda one: one.name)
+def test_a_suite_that_moves_on_is_warned_of(subject: Subject) -> None:
+    fetched = (SUBJECTS / subject.name / "install.sh").read_text()
+    moving = "fetch sid" in fetched or "-backports" in fetched
+    assert ("this cannot be installed any more" in subject.note) == moving
+
+
+def _configurations(tmp_path: Path, name: str, *rest: str) -> list[str]:
+    """What the launcher of a subject, installed without its packages, writes for each protocol."""
+    for folder in {"nginx", "haproxy", name}:
+        shutil.copytree(SUBJECTS / folder, tmp_path / folder)
+    prefix = tmp_path / "prefix"
+    prefix.mkdir()
+    (prefix / "run").write_text(SHOW)
+    (prefix / "run").chmod(0o755)
+    (tmp_path / "debian").mkdir()
+    (tmp_path / "debian/fetch").touch()
+    subprocess.run(["sh", "install.sh", prefix], cwd=tmp_path / name, check=True)
+    pem = tmp_path / "pem"
+    pem.touch()
+    words = [[prefix / "serve", protocol, "10.1.0.2", "4443", pem, pem, *rest] for protocol in PROTOCOLS]
+    return [subprocess.run(one, check=True, capture_output=True, text=True).stdout for one in words]
+
+
+@pytest.mark.parametrize("name", ["nginx", "nginx-sid"])
+def test_nginx_has_the_windows_of_others(tmp_path: Path, name: str) -> None:
+    for written in _configurations(tmp_path, name, "/files", "127.0.0.1:1"):
+        assert "http2_body_preread_size 6m;" in written
+        assert ("http3_stream_buffer_size 6m;" in written) == (name == "nginx-sid")
+        assert ("rcvbuf=7500000 sndbuf=7500000" in written) == ("quic reuseport" in written)
+
+
+WIDE = {
+    "haproxy": ["quic.frontend.conn-tx-buffers.limit 960"],
+    "haproxy-sid": [
+        "h2.fe.rxbuf 15m",
+        "quic.frontend.default-max-window-size 15m",
+        "quic.frontend.max-data-size 15m",
+        "quic.frontend.stream-data-ratio 40",
+    ],
+}
+
+
+@pytest.mark.parametrize("name", list(WIDE))
+def test_haproxy_has_the_windows_of_others_and_one_key_exchange(tmp_path: Path, name: str) -> None:
+    for written in _configurations(tmp_path, name, "127.0.0.1:1", "cubic"):
+        settings = {line.strip() for line in written.splitlines()}
+        wide = ["h2.fe.initial-window-size 6291456", *WIDE[name]]
+        assert settings >= {f"tune.{setting}" for setting in wide}
+        assert "curves X25519:P-256" in written
