@@ -2,7 +2,7 @@
 //!
 //! The kernel runs in an enclosure of its own, so that it ends with us and leaves nothing behind. It sees this machine's
 //! files at their own paths (hostfs); its first process is this program again (`guest`), which tells us through a pipe
-//! what the time is.
+//! what the time is, and in a file what came of the trial.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -20,7 +20,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::{dup2_raw, pipe, setsid};
 
 use crate::account::cpu_of_session;
-use crate::guest::{COMPLAINTS, Errand, SHARED, Sign};
+use crate::guest::{COMPLAINTS, Errand, SHARED, read_outcome};
 use crate::report::{Remark, Report, write_atomically};
 use crate::trial::Trial;
 
@@ -200,7 +200,6 @@ impl Machine {
     fn watch(mut self) -> Result<End> {
         let mut watchdog = Watchdog::new(self.kernel.id() as i32);
         let mut unread = String::new();
-        let mut ran = None;
         loop {
             let mut events = [
                 PollFd::new(self.signs.as_fd(), PollFlags::POLLIN),
@@ -208,16 +207,8 @@ impl Machine {
             ];
             poll(&mut events, PollTimeout::from(LOOK_MS))?;
             let [told, signalled] = events.map(|e| e.any().unwrap_or(false));
-            if told {
-                for sign in self.read_signs(&mut unread)? {
-                    match sign {
-                        Sign::Alive(now_ns) => watchdog.pet(now_ns),
-                        Sign::Ended(status) => ran = Some(End::Ran(status)),
-                        Sign::Failed(detail) => {
-                            ran = Some(End::Failed(Remark::new("setup-failed", detail)));
-                        }
-                    }
-                }
+            if told && let Some(now_ns) = self.read_signs(&mut unread)? {
+                watchdog.pet(now_ns);
             }
             if signalled && self.interrupted()? {
                 return Ok(End::Failed(Remark::new(
@@ -226,7 +217,7 @@ impl Machine {
                 )));
             }
             if let Some(status) = self.kernel.try_wait()? {
-                return Ok(ran.unwrap_or_else(|| crashed(status)));
+                return Ok(ended(status, watchdog.now_ns));
             }
             if let Some(reason) = watchdog.look() {
                 return Ok(End::Failed(reason));
@@ -234,14 +225,16 @@ impl Machine {
         }
     }
 
-    fn read_signs(&mut self, unread: &mut String) -> Result<Vec<Sign>> {
+    /// The last time that was told, if any.
+    fn read_signs(&mut self, unread: &mut String) -> Result<Option<u64>> {
         let mut buffer = [0; 4096];
         let length = self.signs.read(&mut buffer)?;
         unread.push_str(&String::from_utf8_lossy(&buffer[..length]));
         let whole = unread.rfind('\n').map_or(0, |end| end + 1);
-        let signs = unread[..whole].lines().filter_map(Sign::parse).collect();
+        let mut times = unread[..whole].lines().rev();
+        let last = times.find_map(|line| line.trim().parse().ok());
         unread.drain(..whole);
-        Ok(signs)
+        Ok(last)
     }
 
     fn interrupted(&mut self) -> Result<bool> {
@@ -253,21 +246,27 @@ impl Machine {
     }
 }
 
-fn crashed(status: std::process::ExitStatus) -> End {
-    let console = fs::read(Path::new(SHARED).join(CONSOLE)).unwrap_or_default();
-    let said = String::from_utf8_lossy(&console);
-    let lines: Vec<&str> = said
-        .lines()
-        .rev()
-        .filter(|l| !l.trim().is_empty())
-        .take(5)
-        .collect();
-    let said: Vec<&str> = lines.into_iter().rev().collect();
-    let detail = format!(
-        "the virtual kernel ended by itself ({status}): {}",
-        said.join(" | ")
-    );
+/// What the kernel has left behind; `now_ns` is the last time it told.
+fn ended(status: std::process::ExitStatus, now_ns: u64) -> End {
+    let detail = match read_outcome() {
+        Ok(Ok(status)) => return End::Ran(status),
+        Ok(Err(detail)) => detail,
+        Err(error) => format!(
+            "the virtual kernel ended by itself ({status}), last heard of at {:.3} s, without an outcome ({error}): {}",
+            now_ns as f64 / 1e9,
+            [CONSOLE, COMPLAINTS].map(last_words).concat().join(" | ")
+        ),
+    };
     End::Failed(Remark::new("setup-failed", detail))
+}
+
+/// The last five lines of a file in the shared folder.
+fn last_words(file: &str) -> Vec<String> {
+    let said = fs::read(Path::new(SHARED).join(file)).unwrap_or_default();
+    let said = String::from_utf8_lossy(&said);
+    let lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let skipped = lines.clone().count().saturating_sub(5);
+    lines.skip(skipped).map(String::from).collect()
 }
 
 /// Notices that virtual time stands still: processors are at work, and nothing in there ever waits.

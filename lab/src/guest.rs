@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::{now_ns, sleep_until};
 use crate::refusal::Refusal;
+use crate::report::write_atomically;
 use crate::trial::Clock;
 
 /// The folder in which the two sides find each other's files, of the enclosure's own /tmp.
@@ -24,6 +25,8 @@ pub const SHARED: &str = "/tmp/.h123-virtual";
 /// What `run` says on standard error, in that folder.
 pub const COMPLAINTS: &str = "complaints";
 const ERRAND: &str = "errand.json";
+/// Not a sign: those that the one outside has not read yet when the kernel ends could hide it.
+const OUTCOME: &str = "outcome.json";
 /// The console that is a pipe to the one outside.
 const SIGNS: &str = "/dev/tty1";
 /// Virtual time between two signs of life: short beside what a watchdog waits for, long beside a packet.
@@ -48,35 +51,8 @@ pub struct Errand {
     pub environment: BTreeMap<String, String>,
 }
 
-/// A line to the one outside.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Sign {
-    /// The time here, ns since the boot.
-    Alive(u64),
-    /// `run` ended with this status.
-    Ended(u8),
-    Failed(String),
-}
-
-impl Sign {
-    pub fn parse(line: &str) -> Option<Self> {
-        let (word, rest) = line.trim().split_once(' ')?;
-        match word {
-            "alive" => Some(Self::Alive(rest.parse().ok()?)),
-            "ended" => Some(Self::Ended(rest.parse().ok()?)),
-            "failed" => Some(Self::Failed(rest.into())),
-            _ => None,
-        }
-    }
-
-    fn line(&self) -> String {
-        match self {
-            Self::Alive(now_ns) => format!("alive {now_ns}\n"),
-            Self::Ended(status) => format!("ended {status}\n"),
-            Self::Failed(detail) => format!("failed {}\n", detail.replace('\n', " ")),
-        }
-    }
-}
+/// What came of it: the exit status of `run`, or why there was none.
+pub type Outcome = Result<u8, String>;
 
 impl Errand {
     pub fn write(&self) -> Result<()> {
@@ -88,6 +64,12 @@ impl Errand {
         let file = Path::new(SHARED).join(ERRAND);
         Ok(serde_json::from_slice(&fs::read(file)?)?)
     }
+}
+
+/// Fails if the kernel ended without one.
+pub fn read_outcome() -> Result<Outcome> {
+    let file = Path::new(SHARED).join(OUTCOME);
+    Ok(serde_json::from_slice(&fs::read(file)?)?)
 }
 
 /// What the clock of this kernel is.
@@ -105,17 +87,20 @@ pub fn guest() -> Result<u8, Refusal> {
         ));
     }
     let outcome = arrange().and_then(|errand| run(&errand));
-    let sign = outcome.unwrap_or_else(|error| Sign::Failed(format!("virtual kernel: {error:#}")));
-    // Files are written back before the one outside reads them.
+    let outcome: Outcome = outcome.map_err(|error| format!("virtual kernel: {error:#}"));
+    // All files are written back before there is an outcome.
     nix::unistd::sync();
-    let _ = tell(&sign);
+    if let Err(error) = write_atomically(&outcome, &Path::new(SHARED).join(OUTCOME)) {
+        eprintln!("h123-lab: {error:#}; it is {outcome:?}");
+    }
     let _ = reboot(RebootMode::RB_POWER_OFF);
     unreachable!("the kernel is off");
 }
 
-fn tell(sign: &Sign) -> Result<()> {
+/// A line to the one outside: the time here, ns since the boot.
+fn tell(now_ns: u64) -> Result<()> {
     let mut outside = OpenOptions::new().write(true).open(SIGNS)?;
-    Ok(outside.write_all(sign.line().as_bytes())?)
+    Ok(outside.write_all(format!("{now_ns}\n").as_bytes())?)
 }
 
 fn arrange() -> Result<Errand> {
@@ -180,10 +165,10 @@ fn mount_new(kind: &str, folder: &str, flags: MsFlags, options: &str) -> Result<
     }
 }
 
-fn run(errand: &Errand) -> Result<Sign> {
+fn run(errand: &Errand) -> Result<u8> {
     std::thread::spawn(|| {
         let mut at_ns = now_ns();
-        while tell(&Sign::Alive(now_ns())).is_ok() {
+        while tell(now_ns()).is_ok() {
             at_ns += BEAT_NS;
             sleep_until(at_ns);
         }
@@ -205,24 +190,5 @@ fn run(errand: &Errand) -> Result<Sign> {
     let code = status
         .code()
         .unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
-    Ok(Sign::Ended(code as u8))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn signs_arrive_as_they_were_sent() {
-        let signs = [
-            Sign::Alive(1_234_567_890),
-            Sign::Ended(3),
-            Sign::Failed("no /proc".into()),
-        ];
-        for sign in signs {
-            assert_eq!(Sign::parse(&sign.line().replace('\n', "\r\n")), Some(sign));
-        }
-        assert_eq!(Sign::parse("alive"), None);
-        assert_eq!(Sign::parse("[   0.1] a kernel's message"), None);
-    }
+    Ok(code as u8)
 }

@@ -15,7 +15,7 @@ fn virtual_trial() -> Value {
     trial
 }
 
-/// A shell script in the place of a kernel: its standard output is the console, descriptor 3 takes the signs.
+/// A shell script in the place of a kernel: its standard output is the console, descriptor 3 takes the time.
 fn kernel(bench: &Bench, script: &str) -> PathBuf {
     let path = bench.file("linux", &format!("#!/bin/sh\n{script}\n"));
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -82,13 +82,50 @@ fn a_kernel_that_dies_is_a_failed_trial_with_its_last_words() {
 }
 
 #[test]
+fn a_kernel_that_powers_off_without_an_outcome_says_all_that_is_known() {
+    let bench = Bench::new();
+    let inside = "printf '1500000000\\r\\n' >&3; sleep 0.1; echo 'reboot: Power down'; \
+                  echo 'out of memory' > /tmp/.h123-virtual/complaints";
+    boot(&bench, inside).output().unwrap();
+    let report = bench.report();
+    assert_eq!(codes(&report), ["setup-failed"]);
+    for known in [
+        "exit status: 0",
+        "at 1.500 s",
+        "No such file",
+        "reboot: Power down | out of memory",
+    ] {
+        assert!(reason(&report).contains(known), "{known}: {report}");
+    }
+}
+
+#[test]
 fn status_and_complaints_of_the_trial_inside_come_out() {
     let bench = Bench::new();
-    let inside = "echo 'no such thing' > /tmp/.h123-virtual/complaints; printf 'alive 5\\r\\nended 3\\r\\n' >&3";
+    let inside = "cd /tmp/.h123-virtual; echo 'no such thing' > complaints; echo '{\"Ok\": 3}' > outcome.json";
     let output = boot(&bench, inside).output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     assert!(stderr(&output).contains("no such thing"));
     assert!(!std::path::Path::new("/tmp/.h123-virtual").exists());
+}
+
+#[test]
+fn why_the_trial_inside_did_not_run_comes_out() {
+    let bench = Bench::new();
+    let inside = "echo '{\"Err\": \"mounting /proc\"}' > /tmp/.h123-virtual/outcome.json";
+    let output = boot(&bench, inside).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(codes(&bench.report()), ["setup-failed"]);
+    assert_eq!(reason(&bench.report()), "mounting /proc");
+}
+
+#[test]
+fn signs_that_nobody_has_read_yet_hide_no_outcome() {
+    let bench = Bench::new();
+    let inside =
+        "echo '{\"Ok\": 3}' > /tmp/.h123-virtual/outcome.json; yes 20000000 | head -n 6000 >&3";
+    let output = boot(&bench, inside).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
 }
 
 #[test]

@@ -10,8 +10,12 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from h123.catalogue import subject_names
+from h123.paths import cache_folder
 
+ROOT = Path(__file__).resolve().parents[2]
+CACHE, SUBJECTS = cache_folder().resolve() / "subjects", tuple(subject_names())
+"""What people have: tests install the project's own subjects there, and none that they made up."""
 
 TAG = f"H123_TEST_RUN={os.getpid()}"
 """In the environment of every process that a test starts, and so of all that come of it."""
@@ -24,7 +28,8 @@ class Tool:
     folder: Path
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
-        command = [sys.executable, "-m", "h123", *arguments]
+        # A shell's background job (`&`) ignores interrupts, and so would all that comes of it.
+        command = ["env", "--default-signal=INT", sys.executable, "-m", "h123", *arguments]
         name, _, value = TAG.partition("=")
         paths = {"PYTHONPATH": str(ROOT / "src"), "TMPDIR": str(self.temporary)}
         env = {**os.environ, **paths, "COLUMNS": "200", name: value}
@@ -66,6 +71,7 @@ def _traces(tool: Tool) -> dict[str, set[str]]:
         "processes": _processes(),
         "devices": {path.name for path in Path("/sys/class/net").iterdir()},
         "mounts": set(Path("/proc/self/mounts").read_text().splitlines()),
+        "installed": {path.name for path in CACHE.glob("*") if not path.name.startswith(SUBJECTS)},
         "temporary": {path.name for path in tool.temporary.glob("*")},
     }
 

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from catalogue.own_cache import own_cache
 from catalogue.small import MANIFEST, small, write_small
 from cli.conftest import Tool
 from h123.catalogue import read_subject
@@ -171,6 +172,7 @@ while True:
     listener.accept()[0].close()
 """)
     (subjects / "go").symlink_to(Path(__file__).resolve().parents[2] / "subjects/go")
+    monkeypatch.setenv("H123_CACHE", str(own_cache(h123.folder)))
     monkeypatch.setenv("H123_SUBJECTS", str(subjects))
     done = h123("matrix", "--servers", "small", "--clients", "go", "--protocols", "h2", "--out", "m")
     assert done.returncode == 1

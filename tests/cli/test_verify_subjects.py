@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from catalogue.own_cache import own_cache
 from catalogue.small import MANIFEST, write_small
 from cli.conftest import ROOT, Tool
-from h123.catalogue import catalogue, install, prefix
 
 pytestmark = pytest.mark.usefixtures("leaves_nothing_behind")
 
@@ -19,17 +19,14 @@ LISTENS = ', h2 = ["tcp"], h3 = ["udp"]'
 @pytest.fixture(autouse=True)
 def manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """That of the embedded subject, which here speaks HTTP/1.1 only; it is installed in a cache of the test's own."""
-    built = catalogue()["go"]
-    install(built, lambda _: None)
+    cache = own_cache(tmp_path)
     for name in ("go", "fake-gcs"):
         shutil.copytree(ROOT / "subjects" / name, tmp_path / "subjects" / name)
-    (tmp_path / "cache/subjects").mkdir(parents=True)
-    (tmp_path / "cache/subjects/go").symlink_to(prefix(built))
     path = tmp_path / "subjects/go/subject.toml"
     head, _, features = path.read_text().replace(ALL, ONE).replace(LISTENS, "").partition("[features]")
     path.write_text(head + features[features.index("[[parts]]") :])
     monkeypatch.setenv("H123_SUBJECTS", str(tmp_path / "subjects"))
-    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("H123_CACHE", str(cache))
     return path
 
 

@@ -1,11 +1,14 @@
 """Real trials in a real virtual kernel: `make test-all`. Builds the kernel first where there is none."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +43,18 @@ def kernel(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 
 
 def _lives(kernel: Path) -> bool:
-    lines = (path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists())
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has ended in this moment
+            lines.append(path.read_bytes())
     return any(line.startswith(bytes(kernel)) for line in lines)
+
+
+def _wait_until(what: str, condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.01)
 
 
 def _gone(kernel: Path) -> bool:
@@ -97,10 +110,7 @@ def test_server_with_a_backend_in_virtual_time(h123: Tool, kernel: Path) -> None
 @pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL])
 def test_stopped_campaign_takes_its_kernels_with_it_and_goes_on(h123: Tool, kernel: Path, blow: signal.Signals) -> None:
     process = h123.start("run", "smoke", "--clock", "virtual", "--only", "network=medium", "--out", "out")
-    deadline = time.monotonic() + 120
-    while not _lives(kernel):
-        assert time.monotonic() < deadline, "no kernel was started"
-        time.sleep(0.01)
+    _wait_until("a kernel", lambda: _lives(kernel))
     process.send_signal(blow)
     process.communicate(timeout=60)
     assert process.returncode == (-blow if blow == signal.SIGKILL else 130)
@@ -112,6 +122,10 @@ def test_stopped_campaign_takes_its_kernels_with_it_and_goes_on(h123: Tool, kern
 
 def _run_alone(folder: Path, kernel: Path, client: str) -> dict[str, Any]:
     """The report of a trial whose client is this Python program."""
+    return _finish(_start_alone(folder, kernel, client), folder)
+
+
+def _start_alone(folder: Path, kernel: Path, client: str) -> "subprocess.Popen[bytes]":
     ends = [{"host": "client", "address": "10.1.0.1"}, {"host": "server", "address": "10.1.0.2"}]
     link = {"name": "access", "kind": "emulated", "a": ends[0], "b": ends[1], "up": LINK, "down": LINK}
     main = {"name": "client", "host": "client", "kind": "main", "command": ["/usr/bin/env", "python3", "-c", client]}
@@ -128,7 +142,11 @@ def _run_alone(folder: Path, kernel: Path, client: str) -> dict[str, Any]:
     folder.mkdir()
     (folder / "trial.json").write_text(json.dumps(trial))
     command = [str(lab_binary()), "run", "trial.json", "--out", ".", "--kernel", str(kernel), "--die-with-parent"]
-    subprocess.run(command, cwd=folder, check=True, timeout=600)
+    return subprocess.Popen(command, cwd=folder)
+
+
+def _finish(lab: "subprocess.Popen[bytes]", folder: Path) -> dict[str, Any]:
+    assert lab.wait(600) == 0
     report: dict[str, Any] = json.loads((folder / "report.json").read_text())
     return report
 
@@ -152,3 +170,24 @@ def test_time_luck_and_time_of_day_are_the_trials_own(kernel: Path, tmp_path: Pa
     day, monotonic = (float(word) for word in logs[0].split()[1:])
     assert 1_700_000_100 < day < 1_700_000_102
     assert 100 < monotonic < 102
+
+
+def test_outcome_waits_for_one_who_looks_late(kernel: Path, tmp_path: Path) -> None:
+    # Nobody reads the signs of life of 30 s, which the pipe can hold: the busiest machine there can be.
+    lab = _start_alone(tmp_path / "late", kernel, "import time; time.sleep(30)")
+    _wait_until("the kernel", lambda: _lives(kernel))
+    inside = int(Path(f"/proc/{lab.pid}/task/{lab.pid}/children").read_text())
+    os.kill(inside, signal.SIGSTOP)
+    try:
+        _wait_until("the kernel to end", lambda: not _lives(kernel))
+    finally:
+        os.kill(inside, signal.SIGCONT)
+    assert _finish(lab, tmp_path / "late")["reasons"] == []
+
+
+def test_outcome_that_cannot_be_written_is_on_the_console(kernel: Path, tmp_path: Path) -> None:
+    client = "import os; os.mkdir('/tmp/.h123-virtual/outcome.json.partial')"
+    (reason,) = _run_alone(tmp_path / "mute", kernel, client)["reasons"]
+    assert reason["code"] == "setup-failed"
+    assert "exit status: 0" in reason["detail"]
+    assert "cannot write /tmp/.h123-virtual/outcome.json" in reason["detail"]

@@ -81,6 +81,21 @@ def test_a_broken_ledger_names_file_and_line(tmp_path: Path, old: str, new: str,
     assert said in caught.value.message
 
 
+def test_claims_about_another_study_are_none_of_a_campaigns_business(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That study's subjects are not here, or its file is gone, or somebody is still writing the claims."""
+    monkeypatch.setenv("H123_SUBJECTS", str(tmp_path))
+    for name, text in (("gone", GOOD + "study: gone.yaml\n"), ("unfinished", "h123: claims/1\nclaims: [\n")):
+        (tmp_path / f"{name}.yaml").write_text(text)
+    monkeypatch.setattr("h123.study.ledger.list_claims", lambda: [REST, *sorted(tmp_path.glob("*.yaml"))])
+    assert ledgers_of("mine") == []
+    for files in ([REST], [tmp_path / "gone.yaml"], [tmp_path / "unfinished.yaml"]):
+        monkeypatch.setattr("h123.study.ledger.list_claims", lambda files=files: files)
+        with pytest.raises(UserError):  # whoever asks for all claims is told
+            ledgers_of()
+
+
 MEASURABLE = """h123: claims/1
 source: {title: t, where: w}
 study: rest-api

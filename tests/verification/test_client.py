@@ -1,13 +1,15 @@
 """A client that lies is found out in the lab; the embedded one passes."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from catalogue.own_cache import own_cache
 from h123.campaign import LocalEngine
 from h123.campaign.certificate import Certificate, campaign_certificate
 from h123.campaign.trialfile import SERVER_ADDRESS
-from h123.catalogue import Subject, catalogue, install
+from h123.catalogue import Subject, catalogue, install, prefix
 from h123.verification import client
 from h123.verification.assignment import Assignment, assignments
 from h123.verification.client import carry_out, judge
@@ -21,10 +23,15 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def go() -> Subject:
-    subject = catalogue()["go"]
-    install(subject, print)
-    return subject
+def go(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Subject]:
+    """The embedded subject, in a cache that the broken ones may be installed into."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("H123_CACHE", str(own_cache(tmp_path_factory.mktemp("own"))))
+        yield catalogue()["go"]
+
+
+def test_what_is_broken_is_installed_apart(tmp_path_factory: pytest.TempPathFactory) -> None:
+    assert prefix(broken(tmp_path_factory.mktemp("apart"), "pass")).is_relative_to(tmp_path_factory.getbasetemp())
 
 
 def _faults(subject: Subject, name: str, certificate: Certificate, folder: Path) -> list[str]:

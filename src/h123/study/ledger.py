@@ -113,12 +113,16 @@ def ledgers_of(study: str | None = None) -> list[Ledger]:
 
 
 def _about(path: Path) -> str | None:
-    """The name of the study that a file of claims is about. The study itself is not read as a whole, nor need its
-    subjects be there: claims about another study are none of a campaign's business."""
-    named = Document.read(path, FORMAT).data.get("study")
-    if not isinstance(named, str):
-        return None
-    return Document.read(find_study(named, beside=path.parent), STUDY_FORMAT).data.get("name")
+    """The name of the study that a file of claims is about; None where it cannot be told. Claims about another study
+    are none of a campaign's business: neither need that study's subjects be there, nor its file or the claims be right
+    (`h123 claims` complains of them)."""
+    try:
+        named = Document.read(path, FORMAT).data.get("study")
+        if isinstance(named, str):
+            return Document.read(find_study(named, beside=path.parent), STUDY_FORMAT).data.get("name")
+    except UserError:
+        pass
+    return None
 
 
 def find_ledgers(name: str) -> list[Ledger]:

@@ -1,0 +1,19 @@
+"""A cache for tests that install subjects of their own: nobody's own cache gets a folder of theirs."""
+
+from pathlib import Path
+
+from h123.catalogue import catalogue, install, prefix
+from h123.paths import cache_folder
+from h123.virtual import NAME
+
+
+def own_cache(folder: Path) -> Path:
+    """A cache in `folder` that has what the project's has of the embedded subject and of the virtual clock's kernel."""
+    go = catalogue()["go"]
+    install(go, print)
+    cache, kernel = folder / "cache", cache_folder().resolve() / NAME
+    (cache / "subjects").mkdir(parents=True)
+    (cache / "subjects/go").symlink_to(prefix(go))
+    if kernel.exists():
+        (cache / NAME).symlink_to(kernel)
+    return cache
