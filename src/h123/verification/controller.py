@@ -37,7 +37,7 @@ BBR_SHARE = 0.45
 0.35 at times; BBRs take 0.55 and more."""
 CUBIC_KEEPS = 0.63
 """Of the window across a loss: more is CUBIC, less Reno. Growth until the window is looked at lifts both a little above
-0.7 and 0.5: Renos seen keep up to 0.60, CUBICs 0.67 and more."""
+0.7 and 0.5: Renos seen keep up to 0.61, CUBICs 0.67 and more."""
 FIXED_KEEPS = 0.94
 """More after both kinds of losses: they do not change the window. google/quiche's CUBIC keeps most, up to 0.89."""
 _BEFORE, _AFTER = range(-5, 0), range(2, 5)
