@@ -35,9 +35,9 @@ LOSSES = [(120, 32), (1000, 1), (2200, 20), (3400, 1), (4600, 20), (5800, 1), (7
 BBR_SHARE = 0.45
 """Of the link's rate in the second half of the download: more is BBR. Of all CUBICs seen google/quiche's takes most,
 0.35 at times; BBRs take 0.55 and more."""
-CUBIC_KEEPS = 0.65
+CUBIC_KEEPS = 0.63
 """Of the window across a loss: more is CUBIC, less Reno. Growth until the window is looked at lifts both a little above
-0.7 and 0.5: Renos seen keep up to 0.60, CUBICs 0.70 and more."""
+0.7 and 0.5: Renos seen keep up to 0.61, CUBICs 0.67 and more."""
 FIXED_KEEPS = 0.94
 """More after both kinds of losses: they do not change the window. google/quiche's CUBIC keeps most, up to 0.89."""
 _BEFORE, _AFTER = range(-5, 0), range(2, 5)
