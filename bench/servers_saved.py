@@ -1,0 +1,55 @@
+"""The tables of docs/results/servers.md: `python bench/servers_saved.py CAMPAIGN`, one of `studies/servers.yaml`.
+
+A Markdown table for each network: every server / the one that all stand beside, the soonest with the first client at
+the top. For each client latency with its interval and verdict, and processor time; then peak memory, with the first
+client. Below it how alike the two clients rank the servers (Kendall's tau-b of the latencies).
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from scipy.stats import kendalltau
+
+Comparisons = dict[tuple[str, str, str], dict[str, Any]]
+"""Of one network, by server, client and metric."""
+
+_VERDICTS = {"faster": "sooner", "slower": "later", "equivalent": "equal", "inconclusive": "not known"}
+
+
+def main(arguments: list[str]) -> int:
+    verdicts = json.loads((Path(arguments[0]) / "verdicts.json").read_text())
+    asked = [one for one in verdicts["comparisons"] if not one["twin"]]
+    for network in dict.fromkeys(one["cell"]["network"] for one in asked):
+        here = {(o["a"], o["cell"]["client"], o["metric"]): o for o in asked if o["cell"]["network"] == network}
+        print(f"## {network}\n")
+        print("\n".join(_table(here)), end="\n\n")
+    return 0
+
+
+def _table(here: Comparisons) -> list[str]:
+    clients = list(dict.fromkeys(client for _, client, _ in here))
+    servers = {server for server, _, _ in here}
+    ranked = sorted(servers, key=lambda server: here[server, clients[0], "latency"]["ratio"])
+    heads = ["server", *(f"{what}, {client}" for client in clients for what in ("latency", "verdict", "CPU")), "memory"]
+    lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
+    for server in ranked:
+        cells = [text for client in clients for text in _cells(here, server, client)]
+        memory = f"{here[server, clients[0], 'memory_server']['ratio']:.3g}"
+        lines.append(f"| {' | '.join([server, *cells, memory])} |")
+    if len(clients) == 2:
+        first, second = ([here[server, client, "latency"]["ratio"] for server in ranked] for client in clients)
+        tau = kendalltau(first, second)[0]
+        lines += ["", f"Kendall's tau-b of the latencies with {' and '.join(clients)}: {tau:.2f}"]
+    return lines
+
+
+def _cells(here: Comparisons, server: str, client: str) -> tuple[str, str, str]:
+    latency, cpu = here[server, client, "latency"], here[server, client, "cpu_server"]
+    interval = f"{latency['ratio']:.3g} ({latency['low']:.3g} to {latency['high']:.3g})"
+    return interval, _VERDICTS[latency["verdict"]], f"{cpu['ratio']:.2g}"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
