@@ -49,7 +49,7 @@ def _until_trials(out: Path, count: int) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("blow", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.heavy), signal.SIGKILL])
 def test_stopped_campaign_leaves_nothing_and_goes_on(h123: Tool, blow: signal.Signals) -> None:
     out = h123.folder / "out"
     process = h123.start("run", "smoke", "--out", "out")
@@ -89,7 +89,7 @@ def test_lanes_end_with_a_report_and_say_who_ran_beside_whom(h123: Tool) -> None
     assert failed["order-unrecorded"] == 0
 
 
-@pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("blow", [pytest.param(signal.SIGINT, marks=pytest.mark.heavy), signal.SIGKILL])
 def test_blow_amid_lanes_loses_at_most_the_running_trials(h123: Tool, blow: signal.Signals) -> None:
     out = h123.folder / "out"
     process = h123.start("run", "smoke", "--only", "network=medium", "--blocks", "3", "--lanes", "2", "--out", "out")
