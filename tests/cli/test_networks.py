@@ -33,5 +33,5 @@ def test_network_carries_traffic(h123: Tool, network: str) -> None:
     failed = {row["audit"] for row in verdicts["audit_summary"] if row["failed"]}
     # Without UDP no HTTP/3 request succeeds, and the trial says so.
     expected = {"requests-failed"} if network == "udp-blocked" else set()
-    # One block has no verdict; and on two busy cores the smallest of trials saturate a client.
-    assert failed - {"blocks-too-few", "client-saturated"} == expected
+    # One block has no verdict; and two busy cores are the machine's affair, not the network's.
+    assert failed - {"blocks-too-few", "client-saturated", "machine-saturated"} == expected
