@@ -40,7 +40,7 @@ def server_script(folder: Path, protocol: str) -> str:
     serve = (
         f"{prefix(known['go-rest'])}/h123-rest serve --address 0.0.0.0 --port {PORT} --protocol {protocol}"
         f" --cert {files.cert} --key {files.key} --store gcs --emulator $H123_SERVER:{BACKEND_PORT} --bucket h123"
-        f" --seed-bytes {SEEDED}"
+        f" --seed-bytes {SEEDED} --qlog ''"
     )
     # exec passes SIGTERM on to the server; the storage goes with the lab.
     return f"{storage} -public-host $H123_SERVER:{BACKEND_PORT} & sleep 1; exec {serve}"
