@@ -42,3 +42,11 @@ def test_bodies_are_made_for_a_server_of_files(tmp_path: Path, subjects: Path) -
     )
     start(tmp_path / "study", STUDY.replace("server: go", "server: small"))
     assert (files_folder() / "bytes/1000").stat().st_size == 1000
+
+
+def test_a_proxy_without_a_server_to_pass_requests_on_to_is_refused(tmp_path: Path, subjects: Path) -> None:
+    manifest = MANIFEST.replace("{congestion}", "{upstream}")
+    write_small(subjects, manifest.replace('"POST"]', '"POST"]\nttfb = true'))
+    shutil.rmtree(subjects / "go")
+    with pytest.raises(UserError, match="small passes requests on to the subject go, which is missing in"):
+        start(tmp_path / "study", STUDY.replace("server: go, client: go", "server: small, client: small"))

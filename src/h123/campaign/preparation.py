@@ -3,7 +3,17 @@
 from collections.abc import Callable, Sequence
 
 from h123.campaign.trialfile import trial_roles
-from h123.catalogue import Subject, catalogue, check_metrics, check_supported, install, make_bodies, server_uses
+from h123.catalogue import (
+    Subject,
+    catalogue,
+    check_metrics,
+    check_supported,
+    install,
+    make_bodies,
+    server_uses,
+    subjects_folder,
+)
+from h123.errors import UserError
 from h123.study import Parameters, Plan
 from h123.virtual import virtual_kernel
 
@@ -28,6 +38,11 @@ def prepare(trials: Sequence[Parameters], report: Callable[[str], None]) -> dict
         virtual_kernel()  # refused now rather than at the first such trial
     for p in trials:
         for role, name in trial_roles(p, known).items():
+            if name not in known:  # what a study names is known: it is what stands behind the server
+                raise UserError(
+                    f"{p.server} passes requests on to the subject {name}, which is missing in {subjects_folder()}",
+                    remedy="link it into that folder (docs/contracts.md, section 4)",
+                )
             check_supported(known[name], role, p)
             subjects[name] = known[name]
     for subject in subjects.values():

@@ -58,6 +58,10 @@ func (p *plan) askTogether(ctx context.Context, one ask) error {
 	if p.Protocol == "h1" {
 		connections = p.AtOnce
 	}
+	window := crowdWindow
+	if p.InTurn {
+		window = streamWindow // a stream that waits for its reader would hold up the others
+	}
 	var on []*connection
 	defer func() {
 		for _, c := range on {
@@ -65,7 +69,7 @@ func (p *plan) askTogether(ctx context.Context, one ask) error {
 		}
 	}()
 	for range connections {
-		c, err := p.dialWindow(ctx, p.tls(), crowdWindow)
+		c, err := p.dialWindow(ctx, p.tls(), window)
 		if err != nil {
 			return fmt.Errorf("connection %d: %w", len(on)+1, err)
 		}
