@@ -77,7 +77,7 @@ $(VENV)/dev.stamp: requirements/dev.txt $(VENV)/run.stamp
 	@touch $@
 
 $(LAB): $(LAB_SOURCES)
-	@command -v cargo >/dev/null || { echo "h123 needs Rust 1.89 or newer (cargo): rustup, or apt install cargo"; exit 1; }
+	@command -v cargo >/dev/null || { echo "h123 needs Rust 1.89 or newer (cargo): https://rustup.rs (Debian's is older)"; exit 1; }
 	@echo "h123: building the lab (once, about a minute)"
 	@cd lab && cargo build --release --locked --quiet
 	@touch $@

@@ -1,4 +1,6 @@
-"""Whether two campaigns of the same study contradict each other: `python bench/agreement.py DIR DIR`.
+"""Whether two campaigns of the same study contradict each other.
+
+    PYTHONPATH=src .venv/bin/python bench/agreement.py DIR DIR
 
 Two verdicts agree if they are the same or one of them is inconclusive. Ends with status 1 if any contradict.
 """

@@ -1,4 +1,6 @@
-"""What lanes save and what they do to results: `python bench/lanes.py [N] [FOLDER]`, about 7 minutes.
+"""What lanes save and what they do to results; about 7 minutes.
+
+    PYTHONPATH=src .venv/bin/python bench/lanes.py [N] [FOLDER]
 
 Runs each block of bench/lanes.yaml twice in turn, one trial after the other and N (10 by default) at once, with the
 same link seeds. Prints the time both took, and the ratio of latencies with lanes / without, by block over the

@@ -1,4 +1,6 @@
-"""What lanes saved a campaign, and what its trials felt of one another: `python bench/lanes_saved.py CAMPAIGN`.
+"""What lanes saved a campaign, and what its trials felt of one another.
+
+    PYTHONPATH=src .venv/bin/python bench/lanes_saved.py CAMPAIGN
 
 Over all attempts on emulated links: the sum of their times, and the real time during which at least one of them ran;
 of the link's lateness (99th percentile) and of a ready service thread's mean wait for a processor, the median and the

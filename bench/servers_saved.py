@@ -1,4 +1,6 @@
-"""The tables of docs/results/servers.md: `python bench/servers_saved.py CAMPAIGN`, one of `studies/servers.yaml`.
+"""The tables of docs/results/servers.md, of a campaign of `studies/servers.yaml`.
+
+    PYTHONPATH=src .venv/bin/python bench/servers_saved.py CAMPAIGN
 
 A Markdown table for each network: every server / the one that all stand beside, the soonest with the first client at
 the top. For each client latency with its interval and verdict, and processor time; then peak memory, with the first

@@ -1,4 +1,6 @@
-"""The virtual clock's speed and its noise: `python bench/virtual.py`, about 6 minutes on 2 processors.
+"""The virtual clock's speed and its noise; about 6 minutes on 2 processors.
+
+    PYTHONPATH=src .venv/bin/python bench/virtual.py
 
 1. Speed: one block of the study `quick`, one trial after the other: virtual seconds for each real one, by network. And
    how long a trial takes that does almost nothing (bar: 3 s).

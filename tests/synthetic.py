@@ -351,7 +351,7 @@ def _link_report(network: Network, samples: dict[str, Any], random: np.random.Ge
             "bytes_in": size + 60 * packets,
             "delivered": packets - lost,
             "bytes_delivered": size + 60 * (packets - lost),
-            "duplicated": 0,
+            "duplicated": 3,
             "lost": lost,
             "queue_dropped": 0,
             "blocked": 0,

@@ -1,5 +1,6 @@
-"""Is the lab's link a faithful one? `python bench/link_accuracy`: five minutes or more; prints the table of
-docs/link-accuracy.md.
+"""Is the lab's link a faithful one? Five minutes or more; prints the table of docs/link-accuracy.md.
+
+    PYTHONPATH=src .venv/bin/python bench/link_accuracy
 
 The lab's link and the kernel's own netem make the same paths, in the same virtual kernel, and the same programs use
 them. Ends with status 1 if a bar is missed.

@@ -307,7 +307,7 @@ def lab_exec(
 
     `H123_SERVER` holds the server's address on both sides. The client's output and exit status pass through.
 
-    Example: `h123 lab exec --network poor --server 'python3 -m http.server' --client 'curl -sO http://$H123_SERVER:8000/'`
+    Example: `h123 lab exec --network poor --server 'python3 -m http.server' --client 'curl -s http://$H123_SERVER:8000/'`
     """
     # A file without a name: there is nothing to tidy up, however this ends.
     link = os.memfd_create("link.json", 0)

@@ -1,6 +1,8 @@
 """What this machine can do: the lab's own checks, and those of the control plane."""
 
 import json
+import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -10,6 +12,7 @@ from h123.paths import cache_folder, lab_binary
 from h123.virtual import NAME, installed_kernel
 
 _ROOM_BYTES = 2_000_000_000
+_GO = (1, 26)
 
 
 @dataclass(frozen=True)
@@ -39,11 +42,28 @@ def _lab() -> list[Check]:
 
 def _control_plane() -> list[Check]:
     free = shutil.disk_usage(cache_folder().parent).free
-    go = shutil.which("go")
     kernel = installed_kernel()
     built = f"{kernel.source.package} {kernel.source.version}" if kernel else "not installed"
     return [
         Check("disk space", free >= _ROOM_BYTES, f"{free / 1e9:.1f} GB free", "free at least 2 GB"),
-        Check("Go", go is not None, go or "not found", "Go 1.26 or newer builds the subject `go`"),
+        _go(),
         Check("virtual clock", kernel is not None, built, f"`h123 install {NAME}` builds what `--clock virtual` needs"),
     ]
+
+
+def _go() -> Check:
+    path = shutil.which("go")
+    version = _go_version(path) if path else ()
+    known = f"{'.'.join(map(str, version))}, {path}" if version else path
+    needed = ".".join(map(str, _GO))
+    return Check(
+        "Go", version >= _GO, known or "not found", f"Go {needed} or newer builds the subject `go`: https://go.dev/dl"
+    )
+
+
+def _go_version(path: str) -> tuple[int, ...]:
+    """Of the one that is there, not of one that it would fetch; nothing where it does not tell."""
+    environment = {**os.environ, "GOTOOLCHAIN": "local"}
+    done = subprocess.run([path, "env", "GOVERSION"], capture_output=True, text=True, check=False, env=environment)
+    found = re.match(r"go(\d+)\.(\d+)", done.stdout)
+    return tuple(map(int, found.groups())) if found else ()

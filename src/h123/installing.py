@@ -51,7 +51,9 @@ def made_whole(whole: Path) -> Iterator[Path]:
 
 def remove_installation(whole: Path) -> bool:
     """Removes an installation, its log and what a killed one left; whether there was any. Only for who is `alone`."""
-    remains = [whole, whole.with_name(f"{whole.name}.log"), *whole.parent.glob(f"{whole.name}~*.partial")]
+    if whole.exists():  # by one step, or an interrupted removal would leave what looks whole
+        whole.rename(whole.with_name(f"{whole.name}~removed{os.getpid()}.partial"))
+    remains = [whole.with_name(f"{whole.name}.log"), *whole.parent.glob(f"{whole.name}~*.partial")]
     there = [path for path in remains if path.exists()]
     for path in there:
         if path.is_dir():

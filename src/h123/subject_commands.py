@@ -19,6 +19,7 @@ from h123.catalogue import (
     Subject,
     catalogue,
     check_failures,
+    fingerprint,
     install_each,
     installed,
     remove,
@@ -139,9 +140,9 @@ def matrix(
         [_one_of(PROTOCOLS, name, "protocol") for name in protocols.split(",")],
     )
     sides = [name for pairing in asked for name in (pairing.server, pairing.client)]
+    folder = MatrixFolder(out, known)  # before the builds: of these files they are made
     with Steps(err_console) as steps:
         check_failures(_install([*_helpers(known), *(known[name] for name in sides)], steps))
-    folder = MatrixFolder(out, known)
     try:
         run_matrix(asked, known, folder, LocalEngine(), display_for(err_console))
     except KeyboardInterrupt:
@@ -191,12 +192,15 @@ def verify_subjects(names: list[str] | None, everything: bool, role: Role | None
     known, asked = catalogue(), _tasks(names, everything, role)
     absent = list(dict.fromkeys(subject.name for subject, _ in asked if everything and not installed(subject)))
     casts = {(s.name, r): _cast(s, r, known) for s, r in asked if s.name not in absent}
+    if everything and not casts:
+        raise UserError("no subject is installed", remedy="`h123 install NAME`, or `h123 install --all`", status=1)
+    asked_as = {subject.name: fingerprint(subject) for subject, _ in asked}
     engine = LocalEngine()
     with Steps(err_console) as steps:
         failed = _install([subject for cast in casts.values() for subject in cast], steps)
         complete = {task for task, cast in casts.items() if not any(subject.name in failed for subject in cast)}
         try:
-            found = verify_each([(s, r) for s, r in asked if (s.name, r) in complete], engine, steps)
+            found = verify_each([(s, r) for s, r in asked if (s.name, r) in complete], asked_as, engine, steps)
         finally:
             engine.stop()
     print_verification(found, out_console)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Debian 13's C library and nghttp2, Cloudflare's quiche with its BoringSSL from crates.io, and curl's own source: everything
+# Debian 13's C library and nghttp2, Cloudflare's quiche with its BoringSSL from the registry of Rust packages, and curl's own source: everything
 # into the folder $1.
 set -eu
 prefix=$1

@@ -1,10 +1,14 @@
 """The campaign's certificate is one that strict clients accept."""
 
+import datetime as dt
 import socket
 import ssl
 import threading
 from pathlib import Path
 
+import pytest
+
+from h123.campaign import certificate
 from h123.campaign.certificate import HOST_NAME, campaign_certificate
 
 
@@ -25,3 +29,15 @@ def test_it_is_made_once_and_the_key_is_private(tmp_path: Path) -> None:
     before = first.cert.read_bytes()
     assert campaign_certificate(tmp_path, ["10.1.0.2"]).cert.read_bytes() == before
     assert first.key.stat().st_mode & 0o077 == 0
+
+
+def test_one_that_a_crash_left_empty_or_that_has_run_out_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = campaign_certificate(tmp_path, ["10.1.0.2"])
+    first.cert.write_text("")
+    assert campaign_certificate(tmp_path, ["10.1.0.2"]).cert.read_bytes()
+    monkeypatch.setattr(certificate, "_LIFETIME", dt.timedelta(hours=23))
+    first.cert.unlink()
+    short = campaign_certificate(tmp_path, ["10.1.0.2"]).cert.read_bytes()
+    assert campaign_certificate(tmp_path, ["10.1.0.2"]).cert.read_bytes() != short

@@ -67,6 +67,7 @@ BAD = [
             ('clocks = ["wall", "wall"]', ["'wall' stands there twice"]),
         ]
     ],
+    ('h2 = "kernel", h3 = ["', 'h2 = ["cubic"], h3 = ["', ":27", ['h2 can only have "kernel"']),
     *[
         ('h3 = ["cubic", "reno"]}', new, ":27", ["features.congestion", *said])
         for new, said in [

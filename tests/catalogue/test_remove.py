@@ -1,5 +1,6 @@
 """Removal: what is there goes, wholly; what is part of h123 stays."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,21 @@ def test_remains_of_a_killed_installation_and_a_failed_ones_log_go_too(tmp_path:
     assert remove(subject, _quiet)
     assert not remains.exists()
     assert not prefix(subject).with_name("small.log").exists()
+
+
+def test_what_an_interrupted_removal_leaves_is_no_installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    subject = small(tmp_path)
+    install(subject, _quiet)
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            remove(subject, _quiet)
+    assert not installed(subject)
+    assert remove(subject, _quiet)
+    assert not list(prefix(subject).parent.glob("small~*"))
 
 
 def test_what_is_part_of_h123_stays(tmp_path: Path) -> None:

@@ -32,3 +32,17 @@ def test_traffic_crosses_the_link_with_its_delay(h123: Tool) -> None:
     assert float(seconds) >= 0.1  # connection and request: two round trips of 50 ms
     directions = json.loads((h123.folder / "link.json").read_text())["directions"]
     assert directions["down"]["bytes_delivered"] > int(size)
+
+
+def test_every_packet_is_accounted_for_once_even_if_copies_arrive(h123: Tool) -> None:
+    (h123.folder / "twice.yaml").write_text(
+        "h123: network/1\nname: twice\ntitle: half of all packets arrive twice\nboth: {delay: 5ms, duplicate: 50%}\n"
+    )
+    fetch = "curl -s -o /dev/null http://$H123_SERVER:8000/"
+    arguments = ["--network", "twice.yaml", "--server", SERVER, "--client", fetch, "--json", "link.json"]
+    done = h123("lab", "exec", *arguments)
+    assert done.returncode == 0, done.stderr
+    for counted in json.loads((h123.folder / "link.json").read_text())["directions"].values():
+        outcomes = ("delivered", "lost", "queue_dropped", "blocked", "in_flight")
+        assert counted["packets_in"] == sum(counted[outcome] for outcome in outcomes)
+        assert counted["duplicated"] > 0

@@ -68,6 +68,13 @@ def test_mistakes(h123: Tool, arguments: list[str], said: str) -> None:
     assert said in done.stderr
 
 
+def test_nothing_is_verified_where_nothing_is_installed(h123: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("H123_CACHE", str(h123.folder / "empty"))
+    done = h123("verify", "--all")
+    assert done.returncode == 1
+    assert "no subject is installed" in done.stderr
+
+
 def test_a_role_is_for_subjects_that_have_it(h123: Tool) -> None:
     done = h123("verify", "fake-gcs", "--role", "client")
     assert done.returncode == 2

@@ -151,6 +151,8 @@ def test_first_bytes_that_were_not_declared(go: Subject) -> None:
         ({"h123": "client/2"}, "not of the format client/1"),
         ({"tls": [{"version": "1.3", "alpn": "h3", "connections": 4}]}, "ALPN 'h3' instead of 'h2'"),
         ({"tls": [{"version": "TLS13", "alpn": "h2", "connections": 4}]}, "TLS version 'TLS13'"),
+        ({"tls": ["1.3"]}, "each element of tls has names and values"),
+        ({"tls": [{"version": "1.3", "alpn": "h2", "connections": "4"}]}, "connections is a whole number"),
         ({"tls": [{"version": "1.3", "alpn": "h2", "connections": 3}]}, "3 TLS connections, the samples of 4"),
     ],
 )
@@ -322,10 +324,23 @@ def test_each_controller_of_a_client_that_sends(go: Subject) -> None:
     congestion = {"h2": "kernel", "h3": ["bbr", "reno"]}
     several = go.model_copy(update={"features": go.features.model_copy(update={"congestion": congestion})})
     asked = [one for one in assignments(several) if one.name.startswith("congestion")]
-    assert [(a.parameters.protocol, a.parameters.method, a.parameters.congestion) for a in asked] == [
-        ("h3", "POST", "bbr"),
-        ("h3", "POST", "reno"),
+    assert [(a.parameters.method, a.parameters.congestion, a.controller) for a in asked] == [
+        ("POST", "own", "bbr"),
+        ("POST", "reno", "reno"),
     ]
     assert go.client
     receives = several.model_copy(update={"client": go.client.model_copy(update={"methods": ["GET"]})})
     assert not [one for one in assignments(receives) if one.name.startswith("congestion")]
+
+
+def test_a_client_that_is_held_back_by_something_else_has_no_controller_to_choose(go: Subject) -> None:
+    features = go.features.model_copy(update={"congestion": {"h3": ["fixed"]}})
+    asked = next(a for a in assignments(go.model_copy(update={"features": features})) if a.controller)
+    assert (asked.name, asked.parameters.congestion, asked.controller) == ("congestion fixed", "own", "fixed")
+
+
+def test_an_open_loop_over_h1_has_a_connection_for_each_request_under_way(go: Subject) -> None:
+    assert go.client
+    client = go.client.model_copy(update={"connections": ["number"]})
+    asked = _asked(go.model_copy(update={"client": client}), "open loop, 50 requests a second", "h1")
+    assert asked.parameters.connections == asked.parameters.users == 20

@@ -10,7 +10,7 @@ from rich.console import Console
 from campaign.scripted import ScriptedEngine
 from catalogue.small import MANIFEST, write_small
 from h123.campaign import Engine
-from h123.catalogue import Subject, read_subject
+from h123.catalogue import Subject, fingerprint, read_subject
 from h123.errors import UserError
 from h123.steps import Steps
 from h123.verification import verify
@@ -33,7 +33,8 @@ def _verify(monkeypatch: pytest.MonkeyPatch, subjects: list[Subject], asking: As
     monkeypatch.setitem(verify._VERIFY, "server", asking)
     said = io.StringIO()
     with Steps(Console(file=said, width=200)) as steps:
-        found = verify_each([(subject, "server") for subject in subjects], ScriptedEngine(), steps)
+        asked_as = {subject.name: fingerprint(subject) for subject in subjects}
+        found = verify_each([(subject, "server") for subject in subjects], asked_as, ScriptedEngine(), steps)
     return {name: f"{results[-1].verdict} {results[-1].detail}" for name, results in found.items()}, said.getvalue()
 
 

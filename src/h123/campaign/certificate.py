@@ -10,6 +10,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from h123.results.durable import write_atomically
+
 HOST_NAME = "h123.test"
 """Server name of all trials: `.test` is reserved (RFC 6761), so it can never be somebody's."""
 
@@ -33,12 +35,23 @@ class Certificate:
 
 
 def campaign_certificate(folder: Path, addresses: list[str]) -> Certificate:
-    """The campaign's certificate in `folder`, made at first use, valid for HOST_NAME and the servers' `addresses`."""
+    """The campaign's certificate in `folder`, valid for HOST_NAME and the servers' `addresses`.
+
+    Made at first use, and anew when it runs out or a crash has left it empty.
+    """
     files = Certificate(ca=folder / "ca.pem", cert=folder / "cert.pem", key=folder / "key.pem")
-    if not files.cert.exists():
+    if not _usable(files):
         folder.mkdir(parents=True, exist_ok=True)
         _make(files, addresses)
     return files
+
+
+def _usable(files: Certificate) -> bool:
+    try:
+        leaf = x509.load_pem_x509_certificate(files.cert.read_bytes())
+    except (FileNotFoundError, ValueError):
+        return False
+    return dt.datetime.now(dt.UTC) < leaf.not_valid_after_utc - _MARGIN
 
 
 def _make(files: Certificate, addresses: list[str]) -> None:
@@ -76,10 +89,11 @@ def _make(files: Certificate, addresses: list[str]) -> None:
         .sign(ca_key, hashes.SHA256())
     )
     pem = serialization.Encoding.PEM
-    files.ca.write_bytes(ca.public_bytes(pem))
-    files.key.write_bytes(leaf_key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
+    private = leaf_key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    write_atomically(files.ca, ca.public_bytes(pem).decode())
+    write_atomically(files.key, private.decode())
     files.key.chmod(0o600)
-    files.cert.write_bytes(leaf.public_bytes(pem))  # last: its presence says that all three are whole
+    write_atomically(files.cert, leaf.public_bytes(pem).decode())  # last: it says that all three are whole
 
 
 def _usage(*, signs_certificates: bool) -> x509.KeyUsage:

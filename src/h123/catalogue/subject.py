@@ -238,6 +238,7 @@ class Subject(Strict):
         if not (self.server or self.client or self.backend or self.origin or self.probe):
             raise ValueError("a subject needs a [server], [client], [backend], [origin] or [probe] section, or several")
         self._check_features()
+        self._check_tcp_controllers()
         self._check_quic_controllers()
         return self
 
@@ -255,6 +256,11 @@ class Subject(Strict):
             if idle := [protocol for protocol in declared if protocol not in possible]:
                 whose = "its" if key == "congestion" else "the server's"
                 raise fault_at(["features", key], f"features.{key}: {idle[0]} is not among {whose} protocols")
+
+    def _check_tcp_controllers(self) -> None:
+        if own := [name for name, told in self.features.congestion.items() if name != QUIC and told != "kernel"]:
+            what = f'{own[0]} can only have "kernel": the lab sets TCP\'s controller in every host'
+            raise fault_at(["features", "congestion"], f"features.congestion: {what}")
 
     def _check_quic_controllers(self) -> None:
         """QUIC has no controller of the kernel's, so who sends bodies over it says which ones it has."""

@@ -114,7 +114,7 @@ def provenance(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[tupl
         ("TLS", "; ".join(_tls(attempts)) or "not recorded"),
         ("congestion control", "; ".join(_congestion(attempts, folder)) or "not recorded"),
         ("seed", str(folder.seed)),
-        ("to repeat", f"h123 run study.yaml --seed {folder.seed} --blocks {folder.blocks}{_only(folder)}"),
+        ("to repeat", f"h123 run study.yaml --seed {folder.seed} --blocks {folder.blocks}{_asked(folder)}"),
     ]
 
 
@@ -143,5 +143,9 @@ def _controllers(folder: CampaignFolder) -> list[str]:
     return [f"over QUIC: {', '.join(told)}"] if told else []
 
 
-def _only(folder: CampaignFolder) -> str:
-    return "".join(f" --only {factor}={','.join(levels)}" for factor, levels in folder.only.items())
+def _asked(folder: CampaignFolder) -> str:
+    """Options that made of the study's file what was run."""
+    scale = folder.study.get("scale", 1.0)
+    only = [f" --only {factor}={','.join(levels)}" for factor, levels in folder.only.items()]
+    clock = " --clock virtual" if folder.study["settings"].get("clock") == "virtual" else ""
+    return "".join([f" --scale {scale:g}" if scale != 1 else "", clock, *only])

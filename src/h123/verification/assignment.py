@@ -56,6 +56,8 @@ class Assignment:
     """Asked for instead of what the parameters say."""
     port: int | None = None
     """Asked instead of the server's."""
+    controller: str = ""
+    """What the client's packets must show."""
 
     @property
     def attempts(self) -> int:
@@ -89,11 +91,15 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
     logged = partial(asked, qlog=protocol == "h3" and client.verified_with == WITNESS)
     yield from _connections(client, logged)
     yield from _sizes(client, asked, subject.features.clocks)
-    yield from _times(client, asked, protocol)
+    yield from _times(client, asked)
+    if client.open_loop:
+        yield _open_loop(client, logged, protocol)
     if protocol == "h3" and "POST" in client.methods:
         upload = partial(logged, method="POST", size=controller.BODY_BYTES, requests=1, cold=False, timeout="50s")
-        for name in controllers(subject, protocol) or []:
-            yield Assignment(f"congestion {name}", upload(congestion=name), LOSSES)
+        for number, name in enumerate(controllers(subject, protocol) or []):
+            # The first is the one that it has by itself; no study can ask for it by name if it is fixed.
+            wanted = upload(congestion=name if number else OWN)
+            yield Assignment(f"congestion {name}", wanted, LOSSES, controller=name)
     yield from _failures(asked)
 
 
@@ -115,15 +121,18 @@ def _sizes(client: Client, asked: Asked, clocks: Sequence[str]) -> Iterator[Assi
         yield Assignment(f"{client.methods[0]} 1 MB", asked(size=MEGABYTE, requests=2, clock="virtual"))
 
 
-def _times(client: Client, asked: Asked, protocol: str) -> Iterator[Assignment]:
+def _times(client: Client, asked: Asked) -> Iterator[Assignment]:
     if "GET" in client.methods:
         far = asked(method="GET", size=MEGABYTE, requests=2)
         yield Assignment("times over a link of 100 ms and 10 Mbit/s", far, FAR)
-    if client.open_loop:
-        # Over HTTP/1.1 there is a connection for every request under way, or some would have to wait for one.
-        users = 20 if protocol == "h1" else 4
-        opened = asked(size=KILOBYTE, users=users, requests=40 // users, rate=50.0)
-        yield Assignment("open loop, 50 requests a second", opened, DISTANT)
+
+
+def _open_loop(client: Client, asked: Asked, protocol: str) -> Assignment:
+    # Over HTTP/1.1 there is a connection for every request under way, or some would have to wait for one.
+    users = 20 if protocol == "h1" else 4
+    way = users if client.connections[0] == "number" else CONNECTIONS[client.connections[0]]
+    opened = asked(size=KILOBYTE, users=users, requests=40 // users, rate=50.0, connections=way)
+    return Assignment("open loop, 50 requests a second", opened, DISTANT)
 
 
 def _failures(asked: Asked) -> Iterator[Assignment]:

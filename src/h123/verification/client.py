@@ -17,7 +17,7 @@ from h123.catalogue import MANIFEST, Subject, catalogue, check_supported, make_b
 from h123.errors import UserError
 from h123.results import ingest
 from h123.strict import choose
-from h123.verification.assignment import SIZES, Assignment, Row, assignments
+from h123.verification.assignment import SIZES, WITNESS, Assignment, Row, assignments
 from h123.verification.conduct import faults_of
 from h123.verification.record import Result, Verdict, failures_folder
 from h123.verification.trial import Trial, Trials, write_json
@@ -54,6 +54,9 @@ def verify_client(subject: Subject, engine: Engine) -> Iterator[Result]:
             p = asked.parameters
             if p.clock == "virtual" and installed_kernel() is None:
                 yield _result(asked, "unsupported", "the virtual kernel is not installed")
+                continue
+            if asked.controller and not p.qlog:
+                yield _result(asked, "unsupported", f"only qlog files of the server {WITNESS} show it")
                 continue
             result, facts = _ask(asked, subject, trials, kept / f"{number:02}")
             yield result

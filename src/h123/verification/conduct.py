@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from h123.catalogue.subject import Client
-from h123.verification.assignment import LOSSES, Assignment, Row
+from h123.verification.assignment import Assignment, Row
 from h123.verification.controller import behaviour
 from h123.verification.timing import times, times_over_the_link
 from h123.verification.witness import Witness
@@ -27,7 +27,7 @@ def faults_of(asked: Assignment, client: Client, rows: Sequence[Row], facts: Any
     if asked.expected == "answers":
         found += [*_first_bytes(client, rows), *_connections(asked, rows), *_facts(asked, rows, facts)]
         found += [*_opened(asked, rows, seen), *times_over_the_link(asked, rows)]
-        if asked.network is LOSSES:
+        if asked.controller:
             found += _controller(asked, seen)
     return found
 
@@ -162,13 +162,16 @@ def _facts(asked: Assignment, rows: Sequence[Row], facts: Any) -> Iterator[str]:
     if not isinstance(facts, dict) or facts.get("h123") != "client/1" or not isinstance(facts.get("tls"), list):
         yield "client.json is missing, or is not of the format client/1"
         return
+    if not all(isinstance(told, dict) and isinstance(told.get("connections", 0), int) for told in facts["tls"]):
+        yield "client.json: each element of tls has names and values, and connections is a whole number"
+        return
     for told in facts["tls"]:
         if told.get("version") not in ("1.2", "1.3"):
             yield f"client.json: TLS version {told.get('version')!r}, not 1.3 or 1.2"
         if told.get("alpn") not in (None, *ALPN[asked.parameters.protocol]):
             yield f"client.json: ALPN {told.get('alpn')!r} instead of {ALPN[asked.parameters.protocol][0]!r}"
     used = {row["connection"] for row in rows}
-    count = sum(told.get("connections") or 0 for told in facts["tls"])
+    count = sum(told.get("connections", 0) for told in facts["tls"])
     if facts["tls"] and None not in used and count < len(used):
         yield f"client.json tells of {count} TLS connections, the samples of {len(used)}"
 
@@ -192,7 +195,7 @@ def _controller(asked: Assignment, seen: Witness) -> Iterator[str]:
     if not seen.arrivals:
         yield "nothing shows its congestion controller"
         return
-    like, named = behaviour(seen.arrivals), asked.parameters.congestion
+    like, named = behaviour(seen.arrivals), asked.controller
     if like.controller != named:
         yield f"behaves like {like.controller or 'none that is known'}, not {named}: {like}"
 

@@ -1,7 +1,7 @@
 """The contract test of several subjects one after another, as a person follows it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import get_args
 
 from h123.campaign import Engine
@@ -27,13 +27,16 @@ def roles_of(subject: Subject, asked: VerifiedRole | None = None) -> list[Verifi
     return [role for role, there in has.items() if there and asked in (None, role)]
 
 
-def verify_each(tasks: Sequence[Task], engine: Engine, steps: Steps) -> dict[str, list[Result]]:
+def verify_each(
+    tasks: Sequence[Task], asked_as: Mapping[str, str], engine: Engine, steps: Steps
+) -> dict[str, list[Result]]:
     """What came of it by subject, which the cache remembers from now on. All are installed, the embedded ones too.
+
+    `asked_as` has the fingerprints of the files that the installations were made of.
 
     Whatever goes wrong with one subject is its failure, and the others are asked. Raises UserError where this machine
     can execute no trial.
     """
-    asked_as = {subject.name: fingerprint(subject) for subject, _ in tasks}
     found: dict[str, list[Result]] = defaultdict(list)
     for number, (subject, role) in enumerate(tasks, 1):
         steps.begin(f"[{number}/{len(tasks)}] {subject.name} as a {role}: {subject.title} {subject.version}")

@@ -25,12 +25,16 @@ func http2Config() *http.HTTP2Config {
 	}
 }
 
-// quicConfig gives a handshake the patience of TCP's: quic-go's own limit, 5 s without a packet, would fail
-// handshakes across an outage that TCP survives. Keep-alive is that of quic-go's own HTTP/3 client. streams is how
+// idle is after how long without a packet a QUIC connection ends; TCP's retransmissions go on for longer than that.
+const idle = 300 * time.Second
+
+// quicConfig gives connections the patience of TCP's: quic-go's own limits, 5 s without a packet in a handshake and
+// 30 s later, would fail requests across an outage that TCP survives. Keep-alive is that of quic-go's own HTTP/3 client. streams is how
 // many requests the other side may have under way, -1 for none.
 func quicConfig(handshake time.Duration, streams int64) *quic.Config {
 	return &quic.Config{
 		HandshakeIdleTimeout:           handshake,
+		MaxIdleTimeout:                 idle,
 		KeepAlivePeriod:                10 * time.Second,
 		InitialStreamReceiveWindow:     streamWindow,
 		MaxStreamReceiveWindow:         streamWindow,

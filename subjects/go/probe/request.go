@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"h123.dev/subjects/go/peer"
 )
@@ -101,7 +100,7 @@ func uploadOf(size int64, body func() io.Reader) ask {
 		if err != nil {
 			return err
 		}
-		if said := strings.TrimSpace(string(answer)); said != strconv.FormatInt(size, 10) {
+		if said := string(answer); said != strconv.FormatInt(size, 10) {
 			return fmt.Errorf("counted %.40q instead of %d", said, size)
 		}
 		return nil

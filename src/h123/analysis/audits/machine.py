@@ -65,10 +65,10 @@ def _loss(name: str, configured: dict[str, Any], counted: dict[str, Any]) -> Fin
 
 
 def packets_unaccounted(attempt: Attempt) -> Finding | None:
-    """In = delivered - duplicated + lost + dropped by the queue + blocked + in flight, in both directions."""
+    """In = delivered + lost + dropped by the queue + blocked + in flight, in both directions; copies count nowhere."""
     findings: list[Finding | None] = []
     for name, c in _counted(attempt.report).items():
-        parts = c["delivered"] - c["duplicated"] + c["lost"] + c["queue_dropped"] + c["blocked"] + c["in_flight"]
+        parts = c["delivered"] + c["lost"] + c["queue_dropped"] + c["blocked"] + c["in_flight"]
         detail = f"{name}: {c['packets_in']} packets in, {parts} accounted for"
         findings.append(Finding(c["packets_in"] == parts, parts, c["packets_in"], detail))
     return _worst(findings)
