@@ -12,7 +12,7 @@ from aioquic.h3.connection import H3_ALPN
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.events import ConnectionTerminated, ProtocolNegotiated, QuicEvent
 from aioquic.quic.logger import QuicFileLogger
-from aioquic.tls import SessionTicket
+from aioquic.tls import CipherSuite, SessionTicket
 from contract import UNSUPPORTED
 from exchange import Exchange
 from feeding import Feeding
@@ -74,6 +74,7 @@ def configuration(asked: Namespace) -> QuicConfiguration:
         idle_timeout=IDLE_S,
         max_data=CONNECTION_WINDOW,
         max_stream_data=STREAM_WINDOW,
+        cipher_suites=[CipherSuite.AES_128_GCM_SHA256],  # as the other servers have it
         quic_logger=QuicFileLogger(asked.qlog) if asked.qlog else None,
     )
     quic.load_cert_chain(asked.cert, asked.key)

@@ -16,7 +16,8 @@ async function serve({ address, port, protocol, cert, key, files }) {
     ...speaking[protocol],
     hostname: address,
     port: Number(port),
-    tls: { cert: Bun.file(cert), key: Bun.file(key) },
+    // No post-quantum share, as with other servers.
+    tls: { cert: Bun.file(cert), key: Bun.file(key), ecdhCurve: "X25519:P-256" },
     idleTimeout: 0, // none: it would end quiet connections, and slow downloads with them
     maxRequestBodySize: LARGEST_UPLOAD,
     fetch: (request) => answer(request, files),
