@@ -1,8 +1,10 @@
 #include "seat.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/timerfd.h>
+#include <unistd.h>
 
 #include "facts.h"
 
@@ -85,6 +87,15 @@ static int reap(struct seat *seat)
     return ended;
 }
 
+/* An alarm that has gone off ends every sleep until it is read. */
+static void quieten(struct seat *seat)
+{
+    uint64_t times;
+    if (read(seat->alarm, &times, sizeof times) < 0 && errno != EAGAIN) {
+        fail(FAILED, "cannot read a timer");
+    }
+}
+
 void seat_work(struct seat *seat, seat_fill *fill, void *source)
 {
     struct curl_waitfd alarm = {.events = CURL_WAIT_POLLIN};
@@ -93,7 +104,11 @@ void seat_work(struct seat *seat, seat_fill *fill, void *source)
         check(curl_multi_perform(seat->multi, &running), "work");
         if (!reap(seat)) {
             alarm.fd = seat->alarm;
+            alarm.revents = 0;
             check(curl_multi_poll(seat->multi, &alarm, seat->alarm >= 0, PATIENCE_MS, NULL), "waiting");
+            if (alarm.revents) {
+                quieten(seat);
+            }
         }
     }
 }

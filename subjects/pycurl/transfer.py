@@ -1,11 +1,14 @@
 """One user's requests: a libcurl handle that is used again and again."""
 
+import os
+import socket
 import time
 
 import pycurl
 from contract import BLOCK
 from facts import Facts
 from samples import Sample
+from tuning import SOCKET_BUFFER
 from workload import Workload
 
 VERSIONS = {
@@ -93,6 +96,8 @@ class Transfer:
         # A function in C that takes bytes and returns how many: Python runs no line for what arrives.
         handle.setopt(pycurl.WRITEFUNCTION, len)
         handle.setopt(pycurl.DEBUGFUNCTION, self._heard)
+        if workload.protocol == "h3":
+            handle.setopt(pycurl.SOCKOPTFUNCTION, _widen)
         _pin_tls(handle, workload.ca)
         if workload.method == "POST":
             handle.setopt(pycurl.POST, 1)
@@ -111,6 +116,13 @@ class Transfer:
     def _heard(self, kind: int, text: bytes) -> None:
         if kind == pycurl.INFOTYPE_TEXT:
             self._facts.hear(text.decode(errors="replace"))
+
+
+def _widen(descriptor: int, _purpose: int) -> int:
+    """libcurl leaves its sockets the kernel's own buffer, which a burst of datagrams overflows."""
+    with socket.socket(fileno=os.dup(descriptor)) as udp:
+        udp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SOCKET_BUFFER)
+    return int(pycurl.SOCKOPT_OK)
 
 
 def _pin_tls(handle: pycurl.Curl, ca: str) -> None:

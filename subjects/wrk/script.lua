@@ -28,7 +28,13 @@ end
 
 local columns = {"begun", "begun_ns", "ended", "ended_ns", "status", "length"}
 
+local function say(word)
+   io.write(word, "\n")
+   io.flush()
+end
+
 function done()
+   say "rows"
    for user, thread in ipairs(threads) do
       local values = {}
       for i, name in ipairs(columns) do
@@ -63,8 +69,7 @@ function init()
 end
 
 local function finish()
-   io.write "done\n"
-   io.flush()
+   say "done"
    wrk.thread:stop()
 end
 
