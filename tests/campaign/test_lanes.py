@@ -104,17 +104,16 @@ def test_crowded_trials_take_lanes_away_and_calm_ones_give_them_back(tmp_path: P
     plan = start(tmp_path).plan
     lanes = Lanes.of(plan, 3, cpus=2, memory_bytes=2**33)
     poor = next(t for t in plan.trials() if t.parameters.network == "poor")
-    calm = {"parameters": {"clock": "wall"}, "valid": True, "alone": False, "reasons": []}
-    crowded = {
-        "parameters": {"clock": "wall"},
-        "valid": False,
-        "alone": False,
-        "reasons": [{"code": "crowded", "detail": ""}],
-    }
-    for event, width in [(crowded, 2), (crowded, 1), (crowded, 1), *[(calm, 1)] * (3 * CALM_TRIALS - 1), (calm, 3)]:
-        lanes.learn(event, {"machine": IDLE})
-        if event is not calm or width == 3:
-            assert lanes.width(poor) == width
+    ran = {"parameters": {"clock": "wall", "network": "poor"}, "valid": True, "reasons": []}
+    reasons = [{"code": "crowded", "detail": ""}]
+    for width in (2, 1, 1):
+        lanes.learn({**ran, "valid": False, "alone": False, "reasons": reasons}, {"machine": IDLE})
+        assert lanes.width(poor) == width
+    for width in (2, 3):  # the first of these trials had no lane beside them
+        for _ in range(CALM_TRIALS):
+            assert lanes.width(poor) == width - 1
+            lanes.learn({**ran, "alone": width == 2}, {"machine": IDLE})
+        assert lanes.width(poor) == width
 
 
 def test_repeats_run_alone(tmp_path: Path) -> None:

@@ -99,20 +99,21 @@ class Lanes:
 
     def learn(self, event: dict[str, Any], report: dict[str, Any]) -> None:
         """Take a finished trial's report into account: headroom from one that ran alone, and long enough to tell;
-        room from one that did not."""
-        machine = report["machine"]
+        room from one that did not, or could not for want of a lane."""
+        machine, alone = report["machine"], event.get("alone", True)
         if event["parameters"]["clock"] == "virtual":
             return
-        if not event.get("alone", True):
+        if not alone or (self._closed and self.networks[event["parameters"]["network"]].shaped):
             self._make_room(any(reason["code"] == "crowded" for reason in event["reasons"]))
-        elif event["valid"] and machine.get("wall_ns", 0) >= SHORTEST_RUN_NS:
+        if alone and event["valid"] and machine.get("wall_ns", 0) >= SHORTEST_RUN_NS:
             share = machine["busy_ns"] / (machine["wall_ns"] * machine["cpus"])
             self._busy[event["parameters"]["network"]].append(share)
 
     def _make_room(self, crowded: bool) -> None:
         self._calm = 0 if crowded else self._calm + 1
         if crowded:
-            self._closed += 1
+            # One always stays open, and only as many can be given back as there are.
+            self._closed = min(self._closed + 1, (self.most or self.cpus * LANES_PER_CPU) - 1)
         elif self._calm == CALM_TRIALS:
             self._closed, self._calm = max(0, self._closed - 1), 0
 
