@@ -15,8 +15,8 @@ HEADER = (
 class ScriptedEngine:
     """`script(trial.json, attempt)` returns the reasons why the attempt is invalid; none: it is valid.
 
-    Trials end in the order in which they started. `machine` and `links` are what every report says of the machine
-    and of the links.
+    Trials end in the order in which they started, or with `newest_first` in the contrary one. `machine` and `links` are
+    what every report says of the machine and of the links.
     """
 
     def __init__(
@@ -24,7 +24,9 @@ class ScriptedEngine:
         script: Script = lambda _trial, _attempt: [],
         machine: dict[str, int] | None = None,
         links: list[dict[str, Any]] | None = None,
+        newest_first: bool = False,
     ) -> None:
+        self._next = -1 if newest_first else 0
         self._script = script
         self._links = links or []
         self._machine = machine or {}
@@ -47,7 +49,7 @@ class ScriptedEngine:
         self._running.clear()
 
     def wait(self) -> Path:
-        folder = self._running.pop(0)
+        folder = self._running.pop(self._next)
         trial = json.loads((folder / "trial.json").read_text())
         attempt = sum(name == trial["id"] for name, _ in self.ran)
         reasons = self._script(trial, attempt)

@@ -147,6 +147,27 @@ def test_interrupted_amid_lanes_goes_on_with_exactly_the_missing(tmp_path: Path,
     assert not list((tmp_path / "out/trials").glob("*.partial"))
 
 
+def test_positions_are_in_the_order_of_starts_after_an_interruption_too(tmp_path: Path) -> None:
+    campaign, count = start(tmp_path), itertools.count()
+
+    def interrupt(_trial: dict[str, Any], _attempt: int) -> list[dict[str, str]]:
+        if next(count) == 10:  # after those that run alone
+            raise KeyboardInterrupt
+        return []
+
+    first, second = ScriptedEngine(interrupt, IDLE, newest_first=True), ScriptedEngine(machine=IDLE)
+    with pytest.raises(KeyboardInterrupt):
+        run_campaign(campaign, first, Silent(), 3)
+    go_on(tmp_path, second)
+    starts = [name for name, _ in [*first.ran, *second.ran]]
+    for block in (1, 2):
+        # A trial that was interrupted and started again has the place of its second start.
+        begun = sorted((e for e in events(campaign) if e["block"] == block), key=lambda e: int(e["position"]))
+        places = [len(starts) - starts[::-1].index(e["trial"]) for e in begun]
+        assert places == sorted(places)
+        assert len({e["position"] for e in begun}) == len(begun)
+
+
 def test_short_campaign_runs_one_after_the_other_by_itself(tmp_path: Path) -> None:
     campaign, engine = start(tmp_path), ScriptedEngine(machine=IDLE)
     run_campaign(campaign, engine, Silent())

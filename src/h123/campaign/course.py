@@ -92,15 +92,17 @@ class Course:
     def _start(self, trial: PlannedTrial) -> None:
         tried, beside = self._attempts[trial.id], list(self._running.values())
         block = self._campaign.plan.blocks[trial.block - 1]
-        begun = sum(len(self._attempts[other.id]) for other in block)
-        begun += sum(running.trial.block == trial.block for running in beside)
+        begun = [event["position"] for other in block for event in self._attempts[other.id]]
+        begun += [running.position for running in beside if running.trial.block == trial.block]
         lane = min(set(range(1, len(beside) + 2)) - {running.lane for running in beside})
         check = bool(tried) or self._unchecked(trial)
         folder = self._campaign.folder.partial(trial.id, len(tried) + 1)
         # Absolute: the roles run in a folder of their own.
         certificate = campaign_certificate(self._campaign.folder.tls.resolve(), [SERVER_ADDRESS])
         networks, subjects = self._campaign.plan.study.networks, self._campaign.subjects
-        running = _Running(trial, len(tried) + 1, begun + 1, lane, check, time.monotonic(), alone=not beside)
+        running = _Running(
+            trial, len(tried) + 1, max(begun, default=0) + 1, lane, check, time.monotonic(), alone=not beside
+        )
         write_trial_files(folder, trial, networks, subjects, certificate, check=check)
         self._engine.start(folder)
         for other in beside:
