@@ -23,8 +23,8 @@ def test_few_answers_speak_for_themselves() -> None:
 
 def test_each_verdict_is_counted_and_placed() -> None:
     assert gist(ANSWERS) == [
-        ("slower", "Latency, HTTP/3 / HTTP/2: slower in 4 of 12 (ratios 1.50 to 1.50): all with network lan."),
-        ("faster", "Latency, HTTP/3 / HTTP/2: faster in 4 of 12 (ratios 0.50 to 0.50): all with network poor."),
+        ("slower", "Latency, HTTP/3 / HTTP/2: slower in 4 of 12 (ratio 1.50): all with network lan."),
+        ("faster", "Latency, HTTP/3 / HTTP/2: faster in 4 of 12 (ratio 0.50): all with network poor."),
         ("inconclusive", "Latency, HTTP/3 / HTTP/2: cannot tell yet in 4 of 12: all with network home."),
     ]
 
@@ -32,13 +32,13 @@ def test_each_verdict_is_counted_and_placed() -> None:
 def test_some_where_the_levels_do_not_decide() -> None:
     mixed = [*ANSWERS[1:], answer("lan", "low", "GET", "faster")]
     said = dict(gist(mixed))
-    assert said["slower"].endswith("slower in 3 of 12 (ratios 1.50 to 1.50): some with network lan.")
-    assert said["faster"].endswith("faster in 5 of 12 (ratios 0.50 to 0.50): some with network poor or lan.")
+    assert said["slower"].endswith("slower in 3 of 12 (ratio 1.50): some with network lan.")
+    assert said["faster"].endswith("faster in 5 of 12 (ratio 0.50): some with network poor or lan.")
 
 
 def test_one_verdict_everywhere_needs_no_place() -> None:
     same = [answer(n, "low", m, "equivalent") for n in ("a", "b", "c", "d") for m in ("GET", "POST")]
-    assert gist(same) == [("equivalent", "Latency, HTTP/3 / HTTP/2: equivalent in 8 of 8 (ratios 1.00 to 1.00).")]
+    assert gist(same) == [("equivalent", "Latency, HTTP/3 / HTTP/2: equivalent in 8 of 8 (ratio 1.00).")]
 
 
 def test_metrics_and_pairs_are_kept_apart() -> None:

@@ -32,9 +32,13 @@ def _sentence(verdict: str, about: Sequence[Row]) -> str:
     subject = f"{metric(first['metric']).title}, {level(first['a'])} / {level(first['b'])}"
     if len(about) == 1:
         return f"{subject}: {verdict_word(first)}" + (f" ({ratio(ratios[0])})." if ratios else ".")
-    span = f" (ratios {ratio(min(ratios))} to {ratio(max(ratios))})" if ratios else ""
+    span = f" ({_span(ratio(min(ratios)), ratio(max(ratios)))})" if ratios else ""
     where = _where(held, about)
     return f"{subject}: {verdict_word(first)} in {len(held)} of {len(about)}{span}{where}."
+
+
+def _span(least: str, most: str) -> str:
+    return f"ratio {least}" if least == most else f"ratios {least} to {most}"
 
 
 def _where(held: Sequence[Row], about: Sequence[Row]) -> str:
