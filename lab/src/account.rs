@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use nix::time::{clock_getcpuclockid, clock_gettime};
+use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
 use nix::unistd::{Pid, SysconfVar, sysconf};
 use serde::Serialize;
 
 use crate::clock::{nanoseconds, now_ns};
+use crate::stalls::Stalls;
 
 /// CPU time, ns.
 #[derive(Debug, Clone, Copy, Default)]
@@ -59,7 +60,7 @@ pub fn cpu_of_session(session: i32) -> u64 {
 }
 
 /// What threads that were ready to run have waited for a processor.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Waiting {
     /// In all.
     pub wait_ns: u64,
@@ -145,6 +146,8 @@ pub struct Machine {
     at_ns: u64,
     busy_ns: u64,
     steal_ns: u64,
+    /// Of this process: links, watchers, and what looks after the roles.
+    lab_ns: u64,
     /// None where the kernel keeps no pressure information.
     cpu_pressure_ns: Option<u64>,
 }
@@ -156,7 +159,11 @@ pub struct MachineReport {
     pub wall_ns: u64,
     pub busy_ns: u64,
     pub steal_ns: u64,
+    pub lab_ns: u64,
     pub cpu_pressure_ns: Option<u64>,
+    /// Times in which a processor was not to be had, a list for each, from the trial's beginning to its end; null where
+    /// the machine refuses the priority to see them, and under the virtual clock, which has none.
+    pub stalls: Option<Vec<Stalls>>,
 }
 
 impl Machine {
@@ -178,6 +185,7 @@ impl Machine {
             at_ns: now_ns(),
             busy_ns: of(&[0, 1, 2, 5, 6]),
             steal_ns: of(&[7]),
+            lab_ns: process_cpu_ns(),
             cpu_pressure_ns: cpu_pressure_ns(),
         }
     }
@@ -188,12 +196,18 @@ impl Machine {
             wall_ns: self.at_ns - start.at_ns,
             busy_ns: self.busy_ns.saturating_sub(start.busy_ns),
             steal_ns: self.steal_ns.saturating_sub(start.steal_ns),
+            lab_ns: self.lab_ns.saturating_sub(start.lab_ns),
+            stalls: None,
             cpu_pressure_ns: self
                 .cpu_pressure_ns
                 .zip(start.cpu_pressure_ns)
                 .map(|(now, then)| now.saturating_sub(then)),
         }
     }
+}
+
+fn process_cpu_ns() -> u64 {
+    clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map_or(0, nanoseconds)
 }
 
 pub fn cpus() -> usize {

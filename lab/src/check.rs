@@ -1,33 +1,28 @@
 //! The link check: probes sent through the link must meet the fate that the model foretells.
 //!
-//! What is foretold comes from a second model with the same parameters and seed, to which the packets
-//! are offered at the times they were sent. So the check covers the devices, the link's thread and the machine's
-//! punctuality; that the model itself is right is its own tests' business. The rate is compared with the
-//! configured number.
+//! What is foretold comes from a second model with the same parameters and seed, to which the packets are offered at
+//! the times at which they arrived. So the check covers the devices and the link's thread; that the model itself is right
+//! is its own tests' business. The rate is compared with the configured number.
+//!
+//! A link that is wrong is wrong for most packets: the median delay, the rate, the very packets lost or dropped. A
+//! machine that stalls delays some; how many, and by how much, is recorded here and during the whole trial, and whoever
+//! analyses it judges what that can do to the result (docs/disturbances.md).
 
 use anyhow::Result;
-use h123_link::{Direction, Rate, Udp};
+use h123_link::{Direction, Udp};
 use serde::Serialize;
 
 use crate::network::Emulated;
 use crate::passage::{BurstCheck, DelayCheck, LossCheck, Passed, RateCheck, pass};
 use crate::probe::Place;
 use crate::report::Ways;
-use crate::train::{MTU, constant_bps, flood, overload, pulse};
+use crate::train::{constant_bps, flood, overload, pulse};
 
 /// All that the check tolerates. A delay may be off by a fixed time or, where that is more, by a share of itself.
 mod tolerance {
     pub const DELAY_P50_NS: u64 = 500_000;
     pub const DELAY_P50_SHARE: f64 = 0.02;
-    pub const DELAY_P99_NS: u64 = 2_000_000;
-    pub const DELAY_P99_SHARE: f64 = 0.05;
-    /// Of the trial itself, not of its check: p99 of the link's own lateness.
-    pub const LATENESS_NS: u64 = 1_000_000;
-    pub const LATENESS_SHARE: f64 = 0.05;
     pub const RATE_SHARE: f64 = 0.01;
-    /// Packets, or what the rate serves in this time: the sender's stamp is that much earlier than the link's.
-    pub const BURST_PACKETS: u64 = 1;
-    pub const BURST_NS: u64 = 300_000;
 }
 
 /// As in the report. A part is null for a direction that it does not apply to.
@@ -39,15 +34,6 @@ pub struct CheckReport {
     pub burst: Ways<Option<BurstCheck>>,
     pub passed: bool,
     pub failures: Vec<String>,
-}
-
-/// The p99 of its release lateness up to which a direction counts as punctual.
-pub fn lateness_limit_ns(direction: &Direction) -> u64 {
-    allowed(
-        direction.delay_ns,
-        tolerance::LATENESS_NS,
-        tolerance::LATENESS_SHARE,
-    )
 }
 
 /// Checks both directions of a link at the same time, as they are before any blackout or change, with UDP let through.
@@ -93,8 +79,7 @@ pub fn check(emulated: &mut Emulated, ends: [Place; 2]) -> Result<CheckReport> {
     }
     for (way, passage) in pass(emulated, ends, &bare, flood)?.iter().enumerate() {
         let burst = passage.as_ref().map(Passed::burst);
-        let bps = constant_bps(bare.direction(way)).unwrap_or(0);
-        failures.extend(burst.iter().filter_map(|b| Some((way, b.failure(bps)?))));
+        failures.extend(burst.iter().filter_map(|b| Some((way, b.failure()?))));
         *report.burst.way(way) = burst;
     }
     report.failures = failures
@@ -105,51 +90,18 @@ pub fn check(emulated: &mut Emulated, ends: [Place; 2]) -> Result<CheckReport> {
     Ok(report)
 }
 
-fn allowed(delay_ns: u64, least_ns: u64, share: f64) -> u64 {
-    least_ns.max((delay_ns as f64 * share) as u64)
-}
-
-/// On a trace, a packet that misses an opportunity by the microseconds between the sender's stamp and the link's waits
-/// for the next one.
-fn longest_wait_ns(direction: &Direction) -> u64 {
-    let Some(Rate::Trace { trace_ms, .. }) = &direction.rate else {
-        return 0;
-    };
-    let gaps = trace_ms.windows(2).map(|pair| pair[1] - pair[0]);
-    gaps.chain(trace_ms.first().copied()).max().unwrap_or(0) * 1_000_000
-}
-
 impl DelayCheck {
     fn failure(&self, direction: &Direction) -> Option<String> {
-        let error = self.error_ns.as_ref()?;
-        let limits = [
-            (
-                "p50",
-                error.p50,
-                allowed(
-                    direction.delay_ns,
-                    tolerance::DELAY_P50_NS,
-                    tolerance::DELAY_P50_SHARE,
-                ),
-            ),
-            (
-                "p99",
-                error.p99,
-                allowed(
-                    direction.delay_ns,
-                    tolerance::DELAY_P99_NS,
-                    tolerance::DELAY_P99_SHARE,
-                ) + longest_wait_ns(direction),
-            ),
-        ];
-        let (name, error, limit) = limits
-            .into_iter()
-            .find(|(_, error, limit)| error.unsigned_abs() > *limit)?;
-        Some(format!(
-            "the delay is off by {:.2} ms ({name}), allowed are {:.2} ms",
-            error as f64 / 1e6,
-            limit as f64 / 1e6
-        ))
+        let error = self.error_ns.as_ref()?.p50;
+        let share = (direction.delay_ns as f64 * tolerance::DELAY_P50_SHARE) as u64;
+        let limit = tolerance::DELAY_P50_NS.max(share);
+        (error.unsigned_abs() > limit).then(|| {
+            format!(
+                "the median delay is off by {:.2} ms, allowed are {:.2} ms",
+                error as f64 / 1e6,
+                limit as f64 / 1e6
+            )
+        })
     }
 }
 
@@ -177,9 +129,8 @@ impl LossCheck {
 }
 
 impl BurstCheck {
-    fn failure(&self, bps: u64) -> Option<String> {
-        let served = tolerance::BURST_NS * bps / (u64::from(MTU) * 8_000_000_000);
-        (self.delivered.abs_diff(self.expected) > served.max(tolerance::BURST_PACKETS)).then(|| {
+    fn failure(&self) -> Option<String> {
+        (self.delivered != self.expected).then(|| {
             format!(
                 "of a burst of {} packets {} were delivered, the queue admits {}",
                 self.sent, self.delivered, self.expected

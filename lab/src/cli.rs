@@ -34,6 +34,12 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Watch the processors for a moment: what share of their time a trial could not have had, as JSON
+    Noise {
+        /// How long, ms
+        #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u64).range(10..=60_000))]
+        ms: u64,
+    },
     /// What a virtual kernel starts first
     #[command(hide = true)]
     Guest,

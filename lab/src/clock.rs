@@ -17,6 +17,19 @@ pub fn unix_ns() -> u64 {
     )
 }
 
+/// What the time of day is ahead of the monotonic clock. Of several readings the one that took least time: between the
+/// two clocks a reading may be interrupted.
+pub fn unix_offset_ns() -> i64 {
+    let reading = |_| {
+        let before = now_ns();
+        let unix = unix_ns();
+        let after = now_ns();
+        (after - before, unix as i64 - ((before + after) / 2) as i64)
+    };
+    let (_, offset) = (0..5).map(reading).min().expect("five readings");
+    offset
+}
+
 /// Sleeps until a time of the monotonic clock; returns at once if it has passed.
 pub fn sleep_until(at_ns: u64) {
     let at = TimeSpec::from_duration(Duration::from_nanos(at_ns));

@@ -1,5 +1,9 @@
 //! An emulated link at work: one thread between two TUN devices that asks the model for each packet's fate
 //! and releases packets when they are due.
+//!
+//! The model decides by the time at which a packet arrived, not by the time at which the thread came to read it. So
+//! after a stall the queue has dropped, and the rate has let pass, what they would have without it; what remains of the
+//! stall is that packets which were due in it leave late, all at once, and that is recorded.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,7 +21,8 @@ use nix::sys::time::TimeSpec;
 
 use crate::clock::now_ns;
 use crate::lateness::Lateness;
-use crate::tun::{FRAME, HEADER, Tun};
+use crate::stalls::Stalls;
+use crate::tun::{Arrival, FRAME, HEADER, Tun};
 use crate::{packet, realtime};
 
 /// Packets read from one device before the other, and what is due, get their turn.
@@ -29,6 +34,8 @@ pub struct EmulatedLink {
     wake: Arc<EventFd>,
     thread: Option<JoinHandle<io::Result<()>>>,
     pub realtime: bool,
+    /// Whether the kernel stamps arrivals: then a stall of the thread changes no packet's fate.
+    pub stamps: bool,
 }
 
 /// What both directions do from a time zero on, `[up, down]`.
@@ -36,6 +43,8 @@ pub struct EmulatedLink {
 pub struct Course {
     directions: [Direction; 2],
     seeds: [u64; 2],
+    /// Whether the ledgers tell when each packet arrived.
+    logged: bool,
 }
 
 /// What a direction did during a course.
@@ -45,6 +54,12 @@ pub struct Ledger {
     pub released: u64,
     pub bytes_released: u64,
     pub lateness: Lateness,
+    /// Times in which packets were due that had not left.
+    pub stalls: Stalls,
+    /// When each packet arrived, ns since time zero; empty unless the course is logged.
+    pub arrivals: Vec<u64>,
+    /// Packets that the device before the link had no room for, because the link's thread had not read it for so long.
+    pub overrun: u64,
 }
 
 /// The end of one course and the beginning of the next.
@@ -68,6 +83,7 @@ impl Course {
                 stream_seed(seed, link, "up"),
                 stream_seed(seed, link, "down"),
             ],
+            logged: false,
         }
     }
 
@@ -75,7 +91,16 @@ impl Course {
     pub fn with(&self, change: impl Fn(&Direction) -> Direction) -> Self {
         Self {
             directions: self.directions.each_ref().map(change),
-            seeds: self.seeds,
+            ..*self
+        }
+    }
+
+    /// The same, and the ledgers tell when each packet arrived.
+    pub fn logged(&self) -> Self {
+        Self {
+            directions: self.directions.clone(),
+            logged: true,
+            ..*self
         }
     }
 
@@ -111,6 +136,7 @@ impl EmulatedLink {
             EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC,
         )?);
         let (woken, course) = (wake.clone(), course.clone());
+        let stamps = tuns.iter().all(Tun::stamps);
         let thread = std::thread::Builder::new()
             .name("link".into())
             .spawn(move || {
@@ -126,6 +152,7 @@ impl EmulatedLink {
             wake,
             thread: Some(thread),
             realtime,
+            stamps,
         })
     }
 
@@ -167,6 +194,11 @@ struct Way {
     released: u64,
     bytes_released: u64,
     lateness: Lateness,
+    stalls: Stalls,
+    /// Kept if the course is logged.
+    arrivals: Option<Vec<u64>>,
+    /// Of the device, before this course.
+    dropped_before: u64,
 }
 
 type Frame = Box<[u8; FRAME]>;
@@ -183,30 +215,44 @@ struct Release {
 }
 
 impl Way {
-    fn new(course: &Course, way: usize) -> Self {
+    fn new(course: &Course, way: usize, tun: &Tun) -> Self {
         Self {
             path: course.path(way),
             released: 0,
             bytes_released: 0,
             lateness: Lateness::new(),
+            stalls: Stalls::default(),
+            arrivals: course.logged.then(Vec::new),
+            dropped_before: tun.dropped(),
         }
     }
 
-    fn ledger(self) -> Ledger {
+    fn ledger(self, tun: &Tun) -> Ledger {
         Ledger {
             tally: self.path.tally(),
             released: self.released,
             bytes_released: self.bytes_released,
             lateness: self.lateness,
+            stalls: self.stalls,
+            arrivals: self.arrivals.unwrap_or_default(),
+            overrun: tun.dropped() - self.dropped_before,
         }
+    }
+
+    /// Decides what becomes of a packet that arrived at `at_ns` since time zero.
+    fn offer(&mut self, at_ns: u64, packet: Packet) -> Fate {
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.push(at_ns);
+        }
+        self.path.offer(at_ns, packet)
     }
 }
 
 impl Worker {
     fn new(tuns: [Tun; 2], course: &Course) -> Self {
         Self {
+            ways: [0, 1].map(|way| Way::new(course, way, &tuns[way])),
             tuns,
-            ways: [Way::new(course, 0), Way::new(course, 1)],
             zero_ns: now_ns(),
             course: 0,
             queue: BinaryHeap::with_capacity(4096),
@@ -216,7 +262,7 @@ impl Worker {
     }
 
     fn run(mut self, inbox: &Receiver<Order>, wake: &EventFd) -> io::Result<()> {
-        for tun in &self.tuns {
+        for tun in &mut self.tuns {
             tun.drain()?;
         }
         loop {
@@ -238,8 +284,9 @@ impl Worker {
     }
 
     fn turn(&mut self, order: Order) {
-        let fresh = [Way::new(&order.course, 0), Way::new(&order.course, 1)];
-        let ledgers = std::mem::replace(&mut self.ways, fresh).map(Way::ledger);
+        let fresh = [0, 1].map(|way| Way::new(&order.course, way, &self.tuns[way]));
+        let [up, down] = std::mem::replace(&mut self.ways, fresh);
+        let ledgers = [up.ledger(&self.tuns[0]), down.ledger(&self.tuns[1])];
         self.zero_ns = now_ns();
         self.course += 1;
         // Whoever asked may have given up: the course changes all the same.
@@ -289,7 +336,7 @@ impl Worker {
         for taken in 0..BATCH {
             let mut frame = self.spare.pop().unwrap_or_else(|| Box::new([0; FRAME]));
             match self.tuns[way].read(&mut frame)? {
-                Some(length) => self.decide(way, frame, length)?,
+                Some(arrival) => self.decide(way, frame, &arrival)?,
                 None => {
                     self.spare.push(frame);
                     return Ok(taken);
@@ -299,14 +346,16 @@ impl Worker {
         Ok(BATCH)
     }
 
-    fn decide(&mut self, way: usize, frame: Frame, length: usize) -> io::Result<()> {
-        let now = now_ns();
+    fn decide(&mut self, way: usize, frame: Frame, arrival: &Arrival) -> io::Result<()> {
+        let length = arrival.length;
         let ip = &frame[HEADER..length];
         let packet = Packet {
             bytes: ip.len() as u32,
             udp: packet::is_udp(ip),
         };
-        match self.ways[way].path.offer(now - self.zero_ns, packet) {
+        // One that came before this course and was read in it counts as its first.
+        let at_ns = arrival.at_ns.saturating_sub(self.zero_ns);
+        match self.ways[way].offer(at_ns, packet) {
             Fate::Deliver { at, copy } => {
                 if let Some(at) = copy {
                     self.schedule(way, frame.clone(), length, at, true);
@@ -347,6 +396,7 @@ impl Way {
         self.released += 1;
         self.bytes_released += (release.length - HEADER) as u64;
         self.lateness.record(now - release.due_ns);
+        self.stalls.record(release.due_ns, now);
     }
 }
 

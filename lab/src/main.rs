@@ -1,6 +1,7 @@
 //! `h123-lab`: executes one trial on hosts and links of its own making.
 
 mod account;
+mod arrival;
 mod bench;
 mod boot;
 mod check;
@@ -18,6 +19,7 @@ mod log;
 mod namespace;
 mod netlink;
 mod network;
+mod noise;
 mod packet;
 mod passage;
 mod probe;
@@ -27,9 +29,11 @@ mod realtime;
 mod refusal;
 mod report;
 mod run;
+mod stalls;
 mod train;
 mod trial;
 mod tun;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -43,6 +47,7 @@ fn main() -> ExitCode {
         Command::Exec(arguments) => exec::exec(&arguments),
         Command::Doctor { json } => Ok(doctor::doctor(json)),
         Command::Bench { json } => bench::bench(json),
+        Command::Noise { ms } => Ok(noise::noise(ms)),
         Command::Guest => guest::guest(),
     };
     match result {

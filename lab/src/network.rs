@@ -93,11 +93,7 @@ impl Network {
         let links = trial.links.iter().zip(&self.links);
         links
             .map(|(link, emulated)| {
-                LinkReport::new(
-                    &link.name,
-                    link.kind,
-                    emulated.as_ref().map(|e| e.link.realtime),
-                )
+                LinkReport::new(&link.name, link.kind, emulated.as_ref().map(|e| &e.link))
             })
             .collect()
     }

@@ -1,4 +1,5 @@
-//! Trains that have passed a link, measured against what the model foretells of them.
+//! Trains that have passed a link, measured against what the model foretells of them: the model is offered the packets
+//! at the times at which they arrived, as the kernel stamped them, so that a sender which is late itself does not count.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +12,8 @@ use crate::network::Emulated;
 use crate::probe::{Passage, Place, exchange};
 use crate::train::{DELAY_PROBES, Train};
 
-/// Receivers listen this much longer than the model says.
-const PATIENCE_NS: u64 = 10_000_000;
+/// Receivers listen this much longer than the model says: as long as a machine may stall and still deliver all.
+const PATIENCE_NS: u64 = 50_000_000;
 const LOSS_CONFIDENCE: f64 = 0.999;
 
 #[derive(Debug, Serialize)]
@@ -59,6 +60,10 @@ pub struct BurstCheck {
 /// A train that has passed the link, and what the model says of it.
 pub struct Passed {
     passage: Passage,
+    /// From when on a packet's delay counts, ns since `zero_ns`: when the kernel stamped it; without stamps, when it was sent.
+    origins: Vec<u64>,
+    /// When the link saw it, ns since `zero_ns`.
+    arrivals: Vec<u64>,
     fates: Vec<Fate>,
     zero_ns: u64,
     bytes: u32,
@@ -80,7 +85,7 @@ pub fn pass(
     if trains.iter().all(Option::is_none) {
         return Ok([None, None]);
     }
-    let zero_ns = emulated.link.begin(course)?.zero_ns;
+    let zero_ns = emulated.link.begin(&course.logged())?.zero_ns;
     let passages = exchange(ends, [trains[0].as_ref(), trains[1].as_ref()])?;
     let ledgers = emulated.link.begin(course)?.ledgers;
     let mut passed = [None, None];
@@ -88,20 +93,22 @@ pub fn pass(
         let (Some(passage), Some(train)) = (passage, &trains[way]) else {
             continue;
         };
-        let (sent, seen) = (passage.sent_ns.len() as u64, ledgers[way].tally.packets_in);
+        let (sent, seen) = (passage.sent_ns.len(), ledgers[way].arrivals.len());
         ensure!(
             sent == seen,
             "{sent} probes were sent but the link saw {seen} packets: something else sends on it"
         );
-        let fates = foretell(
-            course,
-            way,
-            train.bytes,
-            passage.sent_ns.iter().map(|t| t - zero_ns),
-        );
+        let arrivals = ledgers[way].arrivals.clone();
+        let sent = passage.sent_ns.iter().map(|t| t - zero_ns);
         passed[way] = Some(Passed {
+            origins: if emulated.link.stamps {
+                arrivals.clone()
+            } else {
+                sent.collect()
+            },
+            fates: foretell(course, way, train.bytes, arrivals.iter().copied()),
+            arrivals,
             passage,
-            fates,
             zero_ns,
             bytes: train.bytes,
         });
@@ -140,7 +147,10 @@ impl Passed {
     /// Measured less expected arrival of each packet that the model delivers, ns, sorted.
     pub fn delay_errors(&self, probes: usize) -> Vec<i64> {
         let expected = |sequence: usize| match self.fates.get(sequence) {
-            Some(Fate::Deliver { at, .. }) => Some((self.zero_ns + at) as i64),
+            Some(Fate::Deliver { at, .. }) => {
+                let underway = at - self.arrivals[sequence];
+                Some((self.zero_ns + self.origins[sequence] + underway) as i64)
+            }
             _ => None,
         };
         let first = self.passage.arrivals.iter().filter(|a| a.sequence < probes);
@@ -180,23 +190,19 @@ impl Passed {
         })
     }
 
-    /// The slope of arrivals over time (least squares), so that one late packet does not count for much.
+    /// From the median time between a packet and the one half a train later, so that a stall which delayed some of them
+    /// does not count.
     pub fn rate(&self, configured_bps: u64) -> Option<RateCheck> {
         let arrivals = &self.passage.arrivals;
-        let n = arrivals.len() as f64;
-        if arrivals.len() < 3 {
-            return None;
-        }
-        let first = arrivals[0].at_ns;
-        let times: Vec<f64> = arrivals.iter().map(|a| (a.at_ns - first) as f64).collect();
-        let (mean_i, mean_t) = ((n - 1.0) / 2.0, times.iter().sum::<f64>() / n);
-        let covariance: f64 = times
+        let half = arrivals.len() / 2;
+        let later = arrivals.iter().skip(half.max(1));
+        let mut spans: Vec<u64> = arrivals
             .iter()
-            .enumerate()
-            .map(|(i, t)| (i as f64 - mean_i) * (t - mean_t))
-            .sum();
-        let variance = n * (n * n - 1.0) / 12.0;
-        let ns_per_packet = covariance / variance;
+            .zip(later)
+            .map(|(one, other)| other.at_ns.saturating_sub(one.at_ns))
+            .collect();
+        spans.sort_unstable();
+        let ns_per_packet = *spans.get(spans.len() / 2)? as f64 / half.max(1) as f64;
         let measured_bps = (f64::from(self.bytes) * 8e9 / ns_per_packet) as u64;
         Some(RateCheck {
             configured_bps,

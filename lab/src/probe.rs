@@ -1,6 +1,7 @@
 //! Probes: trains of UDP packets sent through a link in both directions at once, each stamped by the one
 //! clock that all hosts share.
 
+use std::io::IoSliceMut;
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,10 +10,13 @@ use std::thread::{Scope, ScopedJoinHandle};
 use anyhow::{Context, Result};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::socket::{MsgFlags, recv, setsockopt, sockopt::RcvBufForce};
+use nix::sys::socket::{
+    ControlMessageOwned, MsgFlags, SockaddrIn, recvmsg, setsockopt,
+    sockopt::{RcvBufForce, ReceiveTimestampns},
+};
 use nix::sys::time::TimeSpec;
 
-use crate::clock::{now_ns, sleep_until};
+use crate::clock::{nanoseconds, now_ns, sleep_until, unix_offset_ns};
 use crate::namespace::Host;
 use crate::realtime;
 use crate::train::{HEADERS, Train};
@@ -34,6 +38,7 @@ pub struct Passage {
 
 pub struct Arrival {
     pub sequence: usize,
+    /// As the kernel stamped it, so that a receiver which is late itself does not count.
     pub at_ns: u64,
 }
 
@@ -82,6 +87,7 @@ impl<'a> Way<'a> {
         };
         let receiver = bind(to, PORT)?;
         setsockopt(&receiver, RcvBufForce, &RECEIVE_BUFFER)?;
+        setsockopt(&receiver, ReceiveTimestampns, &true)?;
         Ok(Self {
             train,
             sender: bind(from, 0)?,
@@ -125,23 +131,20 @@ impl<'a> Way<'a> {
 
     fn receive(&self) -> Result<Vec<Arrival>> {
         realtime::prefer(realtime::PROBE);
+        let offset_ns = unix_offset_ns();
         let mut arrivals = Vec::with_capacity(self.train.offsets_ns.len());
-        let mut buffer = [0; 2048];
         loop {
-            match recv(
-                self.receiver.as_raw_fd(),
-                &mut buffer,
-                MsgFlags::MSG_DONTWAIT,
-            ) {
-                Ok(length) if length + HEADERS == self.train.bytes as usize => {
-                    let sequence =
-                        u64::from_le_bytes(buffer[..8].try_into().expect("eight bytes")) as usize;
-                    arrivals.push(Arrival {
-                        sequence,
-                        at_ns: now_ns(),
-                    });
+            match receive_one(&self.receiver) {
+                Ok(Received {
+                    length,
+                    sequence,
+                    unix_ns,
+                }) => {
+                    if length + HEADERS == self.train.bytes as usize {
+                        let at_ns = (unix_ns as i64 - offset_ns) as u64;
+                        arrivals.push(Arrival { sequence, at_ns });
+                    }
                 }
-                Ok(_) => {}
                 Err(Errno::EAGAIN) if now_ns() >= self.stop_ns.load(Ordering::Acquire) => {
                     return Ok(arrivals);
                 }
@@ -154,6 +157,35 @@ impl<'a> Way<'a> {
             }
         }
     }
+}
+
+struct Received {
+    length: usize,
+    sequence: usize,
+    unix_ns: u64,
+}
+
+/// The next probe; EAGAIN if none is waiting.
+fn receive_one(socket: &UdpSocket) -> nix::Result<Received> {
+    let mut buffer = [0; 2048];
+    let mut space = nix::cmsg_space!(TimeSpec);
+    let mut parts = [IoSliceMut::new(&mut buffer)];
+    let message = recvmsg::<SockaddrIn>(
+        socket.as_raw_fd(),
+        &mut parts,
+        Some(&mut space),
+        MsgFlags::MSG_DONTWAIT,
+    )?;
+    let stamp = message.cmsgs()?.find_map(|control| match control {
+        ControlMessageOwned::ScmTimestampns(time) => Some(nanoseconds(time)),
+        _ => None,
+    });
+    let length = message.bytes;
+    Ok(Received {
+        length,
+        unix_ns: stamp.expect("a socket with SO_TIMESTAMPNS stamps every datagram"),
+        sequence: u64::from_le_bytes(buffer[..8].try_into().expect("eight bytes")) as usize,
+    })
 }
 
 impl Running<'_> {

@@ -2,8 +2,9 @@
 
 use nix::sys::prctl::set_timerslack;
 
-/// The link goes before those that probe it.
+/// The link goes before those that watch and those that probe it.
 pub const LINK: i32 = 50;
+pub const WATCH: i32 = 45;
 pub const PROBE: i32 = 40;
 
 /// Gives the calling thread a real-time priority; false where the machine refuses.

@@ -11,8 +11,9 @@ use serde::Serialize;
 use crate::account::MachineReport;
 use crate::check::CheckReport;
 use crate::lateness::LatenessReport;
-use crate::link::Ledger;
+use crate::link::{EmulatedLink, Ledger};
 use crate::process::Exit;
+use crate::stalls::Stalls;
 use crate::trial::{Clock, LinkKind};
 
 #[derive(Debug, Serialize)]
@@ -26,6 +27,8 @@ pub struct Report {
     pub warnings: Vec<Remark>,
     pub started_unix_ns: u64,
     pub phases_ns: Phases,
+    /// When the main role's run began, of the monotonic clock, as samples are.
+    pub main_began_ns: u64,
     pub links: Vec<LinkReport>,
     pub roles: Vec<RoleReport>,
     pub hosts: Vec<HostReport>,
@@ -54,8 +57,12 @@ pub struct LinkReport {
     pub kind: LinkKind,
     /// Null for a veth.
     pub realtime: Option<bool>,
+    /// Whether the kernel stamps packets as they arrive; null for a veth.
+    pub stamps: Option<bool>,
     pub check: Option<CheckReport>,
     pub directions: Option<Ways<DirectionReport>>,
+    /// When packets were due that had not left, during the main role's run; null for a veth.
+    pub stalls: Option<Stalls>,
 }
 
 /// Something of both directions.
@@ -98,8 +105,8 @@ pub struct RoleCpu {
     pub user_ns: u64,
     pub system_ns: u64,
     pub main_ns: u64,
-    /// Threads ready to run that waited for a processor, in all, during the main role's run; null, as the next, for the
-    /// main role, whose threads are gone by then.
+    /// Threads ready to run that waited for a processor, in all, during the main role's run. Of the main role itself, whose
+    /// threads are gone at its end, as last seen: every 25 ms.
     pub main_wait_ns: Option<u64>,
     /// How often its threads got a processor meanwhile.
     pub main_turns: Option<u64>,
@@ -138,6 +145,7 @@ impl Report {
             warnings: vec![],
             started_unix_ns: crate::clock::unix_ns(),
             phases_ns: Phases::default(),
+            main_began_ns: 0,
             links: vec![],
             roles: vec![],
             hosts: vec![],
@@ -157,13 +165,15 @@ impl HostReport {
 }
 
 impl LinkReport {
-    pub fn new(name: &str, kind: LinkKind, realtime: Option<bool>) -> Self {
+    pub fn new(name: &str, kind: LinkKind, link: Option<&EmulatedLink>) -> Self {
         Self {
             name: name.into(),
             kind,
-            realtime,
+            realtime: link.map(|l| l.realtime),
+            stamps: link.map(|l| l.stamps),
             check: None,
             directions: None,
+            stalls: None,
         }
     }
 }

@@ -12,6 +12,9 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use anyhow::{Context, Result};
 
+use crate::arrival::Arrivals;
+use crate::clock::now_ns;
+
 /// `struct virtio_net_hdr`.
 pub const HEADER: usize = 10;
 const MTU: usize = 1500;
@@ -23,6 +26,15 @@ nix::ioctl_write_int_bad!(tun_set_offload, libc::TUNSETOFFLOAD);
 
 pub struct Tun {
     file: File,
+    /// None where the kernel does not stamp: then a packet arrives when it is read.
+    arrivals: Option<Arrivals>,
+}
+
+/// What was read.
+pub struct Arrival {
+    /// Of the frame, header included.
+    pub length: usize,
+    pub at_ns: u64,
 }
 
 impl Tun {
@@ -52,14 +64,31 @@ impl Tun {
             tun_set_offload(file.as_raw_fd(), libc::TUN_F_CSUM as libc::c_int)
                 .context("setting checksum offload")?;
         }
-        Ok(Self { file })
+        let arrivals = Arrivals::of(&file);
+        Ok(Self { file, arrivals })
+    }
+
+    /// Whether packets are stamped by the kernel.
+    pub fn stamps(&self) -> bool {
+        self.arrivals.is_some()
+    }
+
+    /// Packets so far that found the device's queue full, as far as that is known.
+    pub fn dropped(&self) -> u64 {
+        self.arrivals.as_ref().map_or(0, Arrivals::dropped)
     }
 
     /// The next packet with its header, if one is waiting.
-    pub fn read(&self, frame: &mut [u8; FRAME]) -> std::io::Result<Option<usize>> {
+    pub fn read(&mut self, frame: &mut [u8; FRAME]) -> std::io::Result<Option<Arrival>> {
         match (&self.file).read(frame) {
-            Ok(length) => Ok(Some(length)),
-            Err(e) if e.kind() == ErrorKind::WouldBlock => Ok(None),
+            Ok(length) => Ok(Some(Arrival {
+                length,
+                at_ns: self.arrivals.as_mut().map_or_else(now_ns, Arrivals::next),
+            })),
+            Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                self.arrivals.iter_mut().for_each(Arrivals::settle);
+                Ok(None)
+            }
             Err(e) => Err(e),
         }
     }
@@ -69,7 +98,7 @@ impl Tun {
     }
 
     /// Throws away what is waiting.
-    pub fn drain(&self) -> std::io::Result<()> {
+    pub fn drain(&mut self) -> std::io::Result<()> {
         let mut frame = [0; FRAME];
         while self.read(&mut frame)?.is_some() {}
         Ok(())

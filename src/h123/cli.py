@@ -130,6 +130,12 @@ def run(
     scale: ScaleOption = None,
     clock: ClockOption = None,
     lanes: LanesOption = None,
+    retry: Annotated[
+        bool,
+        typer.Option(
+            "--retry", help="With --out: try failed and disturbed trials again, as if they had not been tried yet."
+        ),
+    ] = False,
 ) -> None:
     """Run a study; then analyse it and write its report.
 
@@ -139,7 +145,7 @@ def run(
     campaign = _campaign(study, out, blocks, seed, parse_only(only or []), scale, clock)
     folder = campaign.folder
     try:
-        outcome = run_campaign(campaign, LocalEngine(), display_for(err_console), lanes)
+        outcome = run_campaign(campaign, LocalEngine(), display_for(err_console), lanes, retry=retry)
     except KeyboardInterrupt:
         say(f"\nInterrupted. Finished trials are kept. Go on with:\n  h123 run --out {shlex.quote(str(folder.path))}")
         raise typer.Exit(130) from None

@@ -1,7 +1,7 @@
 """An engine without namespaces or time: each trial ends as the script says, with plausible files."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,9 @@ class ScriptedEngine:
     """`script(trial.json, attempt)` returns the reasons why the attempt is invalid; none: it is valid.
 
     Trials end in the order in which they started, or with `newest_first` in the contrary one. `machine` and `links` are
-    what every report says of the machine and of the links.
+    what every report says of these. `late_ns(trial.json, attempt)`: for how long from its beginning a trial's link
+    stalled; `waiting_ns`: how long the server of a trial that ran beside others waited for a processor; `noises`: what
+    the machine does whenever it is asked, the last for good.
     """
 
     def __init__(
@@ -25,10 +27,14 @@ class ScriptedEngine:
         machine: dict[str, int] | None = None,
         links: list[dict[str, Any]] | None = None,
         newest_first: bool = False,
+        late_ns: Callable[[dict[str, Any], int], int] = lambda _trial, _attempt: 0,
+        waiting_ns: int = 0,
+        noises: Sequence[float] = (0.0,),
     ) -> None:
         self._next = -1 if newest_first else 0
-        self._script = script
-        self._links = links or []
+        self._script, self._late_ns, self._waiting_ns = script, late_ns, waiting_ns
+        self._links, self._noises = links, list(noises)
+        self._crowded: set[Path] = set()
         self._machine = machine or {}
         self._running: list[Path] = []
         self.abreast: list[list[str]] = []
@@ -43,7 +49,12 @@ class ScriptedEngine:
         if trial["check"]:
             self.checked.append(trial["id"])
         self._running.append(folder)
+        if len(self._running) > 1:
+            self._crowded.update(self._running)
         self.abreast.append([running.name.split("~")[0] for running in self._running])
+
+    def noise(self) -> float:
+        return self._noises.pop(0) if len(self._noises) > 1 else self._noises[0]
 
     def stop(self) -> None:
         self._running.clear()
@@ -56,7 +67,12 @@ class ScriptedEngine:
         workload = json.loads((folder / "workload.json").read_text())
         (folder / "samples.csv").write_text(_samples(workload))
         (folder / "client.json").write_text(json.dumps({"h123": "client/1", "tls": [], "congestion": "cubic"}))
-        (folder / "report.json").write_text(json.dumps(_report(trial, reasons, self._machine, self._links)))
+        report = _report(trial, reasons, self._machine, self._late_ns(trial, attempt))
+        waited = self._waiting_ns if folder in self._crowded else 0
+        cpu = {"main_ns": 0, "main_wait_ns": waited, "main_turns": 10}
+        report["links"] = self._links or report["links"]
+        report["roles"] = [{"name": "server", "cpu": cpu, "max_rss_bytes": 0}]
+        (folder / "report.json").write_text(json.dumps(report))
         return folder
 
 
@@ -72,7 +88,7 @@ def _samples(workload: dict[str, Any]) -> str:
 
 
 def _report(
-    trial: dict[str, Any], reasons: list[dict[str, str]], machine: dict[str, int], links: list[dict[str, Any]]
+    trial: dict[str, Any], reasons: list[dict[str, str]], machine: dict[str, int], late_ns: int
 ) -> dict[str, Any]:
     phases = {"setup": 1, "check": 1, "ready": 1, "main": 500_000_000, "teardown": 1}
     return {
@@ -83,8 +99,8 @@ def _report(
         "warnings": [],
         "started_unix_ns": 1,
         "phases_ns": phases,
-        "links": links,
-        "roles": [],
+        "main_began_ns": 0,
+        "links": [{"name": "access", "directions": None, "stalls": [[0, late_ns]] if late_ns else []}],
         "hosts": [],
-        "machine": machine,
+        "machine": {"lab_ns": 0, "steal_ns": 0, "stalls": [[], []], **machine},
     }

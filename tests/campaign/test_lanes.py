@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 
 from campaign.scripted import ScriptedEngine
-from campaign.test_runner import LATE, STUDY, Silent, go_on, start
+from campaign.test_runner import STUDY, WRONG, Silent, go_on, start
 from h123.campaign import Campaign, Lanes, run_campaign
-from h123.campaign.crowding import crowding
 from h123.campaign.lanes import CALM_TRIALS, TRIALS_ALONE, automatic_lanes
 from h123.campaign.progress import Forecast, Standing
+from h123.results import connect
 
 IDLE = {"cpus": 2, "wall_ns": 2_000_000_000, "busy_ns": 200_000_000, "cpu_pressure_ns": 0}
-LATE_LINK = [{"name": "access", "directions": {"up": {"lateness_ns": {"p99": 9_000_000}}, "down": None}}]
+CROWDED_NS = 300_000_000
+"""That a server waits for processors: more than any study tolerates."""
 
 
 def events(campaign: Campaign) -> list[dict[str, Any]]:
@@ -86,18 +87,21 @@ def test_link_is_checked_once_a_block_however_many_start_together(tmp_path: Path
 
 
 def test_crowded_trial_is_kept_and_repeated_alone_after_all_others(tmp_path: Path) -> None:
-    campaign, engine = start(tmp_path), ScriptedEngine(machine=IDLE, links=LATE_LINK)
+    campaign, engine = start(tmp_path), ScriptedEngine(machine=IDLE, waiting_ns=CROWDED_NS)
     assert run_campaign(campaign, engine, Silent(), 2).valid == 16
-    crowded = [e for e in events(campaign) if not e["valid"]]
+    crowded = [e for e in events(campaign) if e["crowded"]]
     assert crowded
     first = next(place for place, (_, attempt) in enumerate(engine.ran) if attempt > 1)
     assert all(attempt > 1 for _, attempt in engine.ran[first:])
     for event in crowded:
-        assert [r["code"] for r in event["reasons"]] == ["crowded"]
+        assert event["valid"]
+        assert event["disturbed"]
         assert not event["alone"]
         again = next(e for e in events(campaign) if (e["trial"], e["attempt"]) == (event["trial"], 2))
-        assert again["valid"]
+        assert not again["disturbed"]
         assert again["alone"]
+    counted = connect(campaign.folder).execute("SELECT count(*) FROM analysed WHERE disturbed").fetchone()
+    assert counted == (0,)
 
 
 def test_crowded_trials_take_lanes_away_and_calm_ones_give_them_back(tmp_path: Path) -> None:
@@ -105,21 +109,21 @@ def test_crowded_trials_take_lanes_away_and_calm_ones_give_them_back(tmp_path: P
     lanes = Lanes.of(plan, 3, cpus=2, memory_bytes=2**33)
     poor = next(t for t in plan.trials() if t.parameters.network == "poor")
     ran = {"parameters": {"clock": "wall", "network": "poor"}, "valid": True, "reasons": []}
-    reasons = [{"code": "crowded", "detail": ""}]
+    report = {"machine": IDLE, "roles": []}
     for width in (2, 1, 1):
-        lanes.learn({**ran, "valid": False, "alone": False, "reasons": reasons}, {"machine": IDLE})
+        lanes.learn({**ran, "alone": False, "crowded": True}, report)
         assert lanes.width(poor) == width
     for width in (2, 3):  # the first of these trials had no lane beside them
         for _ in range(CALM_TRIALS):
             assert lanes.width(poor) == width - 1
-            lanes.learn({**ran, "alone": width == 2}, {"machine": IDLE})
+            lanes.learn({**ran, "alone": width == 2, "crowded": False}, report)
         assert lanes.width(poor) == width
 
 
 def test_repeats_run_alone(tmp_path: Path) -> None:
     campaign = start(tmp_path)
     victims = {t.id for t in campaign.plan.trials() if t.parameters.network == "poor" and not t.twin}
-    engine = ScriptedEngine(lambda trial, n: [LATE] if trial["id"] in victims and n < 3 else [], machine=IDLE)
+    engine = ScriptedEngine(lambda trial, n: [WRONG] if trial["id"] in victims and n < 3 else [], machine=IDLE)
     assert run_campaign(campaign, engine, Silent(), 4).valid == 16
     repeats = [e for e in events(campaign) if e["attempt"] > 1]
     assert len(repeats) == 2 * len(victims)
@@ -168,52 +172,25 @@ def test_positions_are_in_the_order_of_starts_after_an_interruption_too(tmp_path
         assert len({e["position"] for e in begun}) == len(begun)
 
 
-def test_short_campaign_runs_one_after_the_other_by_itself(tmp_path: Path) -> None:
-    campaign, engine = start(tmp_path), ScriptedEngine(machine=IDLE)
-    run_campaign(campaign, engine, Silent())
-    assert [name for name, _ in engine.ran] == [t.id for t in campaign.plan.trials()]
-    assert max(map(len, engine.abreast)) == 1
-
-
 @pytest.mark.parametrize(("busy", "abreast"), [(0.1, 3), (0.9, 1)])
-def test_long_campaign_measures_headroom_alone_and_then_uses_it(
+def test_headroom_is_measured_alone_and_then_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, busy: float, abreast: int
 ) -> None:
-    monkeypatch.setattr("h123.campaign.lanes.SHORT_CAMPAIGN_S", 0.0)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
-    campaign = start(tmp_path)
-    engine = ScriptedEngine(machine={**IDLE, "busy_ns": int(busy * IDLE["wall_ns"] * IDLE["cpus"])})
+    campaign, own = start(tmp_path), int(busy * IDLE["wall_ns"] * IDLE["cpus"])
+    engine = ScriptedEngine(machine={**IDLE, "busy_ns": own, "lab_ns": own})
     run_campaign(campaign, engine, Silent())
     poor = [together for together in engine.abreast if "-poor-" in together[-1]]
-    assert [len(together) for together in poor[: TRIALS_ALONE + 1]] == [1] * (TRIALS_ALONE + 1)
+    assert [len(together) for together in poor[:TRIALS_ALONE]] == [1] * TRIALS_ALONE
     assert max(map(len, poor)) == abreast
 
 
-def report(p99: int = 0, waiting_ns: int = 0, client: float = 0.0) -> dict[str, Any]:
-    lateness = {"lateness_ns": {"p99": p99}}
-    return {
-        "links": [{"name": "access", "directions": {"up": {"lateness_ns": {"p99": 0}}, "down": lateness}}],
-        "phases_ns": {"main": 10**9},
-        "roles": [
-            {"name": "server", "cpu": {"main_ns": 0, "main_wait_ns": 20 * waiting_ns, "main_turns": 20}},
-            {"name": "client", "cpu": {"main_ns": int(client * 10**9), "main_wait_ns": None, "main_turns": None}},
-        ],
-    }
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        (report(p99=500_000, waiting_ns=500_000, client=0.89), None),
-        (report(p99=500_001), "lateness p99"),
-        (report(waiting_ns=520_000), "thread of the server waited 0.52 ms"),
-        (report(client=0.9), "the client used 90%"),
-    ],
-)
-def test_limits_of_crowding(given: dict[str, Any], says: str | None) -> None:
-    found = crowding(given)
-    assert [reason["code"] for reason in found] == (["crowded"] if says else [])
-    assert says is None or says in found[0]["detail"]
+def test_what_others_do_takes_no_headroom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+    busy = {**IDLE, "busy_ns": IDLE["wall_ns"] * IDLE["cpus"], "lab_ns": IDLE["wall_ns"] // 10}
+    engine = ScriptedEngine(machine=busy)
+    run_campaign(start(tmp_path), engine, Silent())
+    assert max(map(len, engine.abreast)) > 1
 
 
 def test_span_counts_what_runs_at_once(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ compare: {factor: protocol, pairs: [h3/h2], twin: h2, margin: 5%}
 blocks: 2
 seed: 7
 """
-LATE = {"code": "link-late", "detail": "as the script says"}
+WRONG = {"code": "wrong-protocol", "detail": "as the script says"}
 
 
 class Silent:
@@ -34,6 +34,7 @@ class Silent:
     def __exit__(self, *exc: object) -> None: ...
     def show(self, *_: Any) -> None: ...
     def end(self, *_: Any) -> None: ...
+    def say(self, *_: Any) -> None: ...
 
 
 def start(tmp_path: Path, text: str = STUDY, **options: Any) -> Campaign:
@@ -44,13 +45,14 @@ def start(tmp_path: Path, text: str = STUDY, **options: Any) -> Campaign:
     return start_campaign(study, tmp_path / "out", **{**defaults, **options})
 
 
-def go_on(tmp_path: Path, engine: ScriptedEngine, blocks: int | None = None) -> Outcome:
-    return run_campaign(extend_campaign(tmp_path / "out", blocks=blocks, report=lambda _: None), engine, Silent())
+def go_on(tmp_path: Path, engine: ScriptedEngine, blocks: int | None = None, lanes: int | None = None) -> Outcome:
+    campaign = extend_campaign(tmp_path / "out", blocks=blocks, report=lambda _: None)
+    return run_campaign(campaign, engine, Silent(), lanes)
 
 
 def test_every_trial_runs_once_in_the_planned_order(tmp_path: Path) -> None:
     campaign, engine = start(tmp_path), ScriptedEngine()
-    outcome = run_campaign(campaign, engine, Silent())
+    outcome = run_campaign(campaign, engine, Silent(), 1)
     assert engine.ran == [(t.id, 1) for t in campaign.plan.trials()]
     assert (outcome.valid, outcome.failed) == (16, [])
 
@@ -65,18 +67,18 @@ def test_link_is_checked_once_a_block_and_network(tmp_path: Path) -> None:
 def test_invalid_trial_is_kept_repeated_twice_and_then_given_up(tmp_path: Path) -> None:
     campaign = start(tmp_path)
     victim = campaign.plan.trials()[5].id
-    engine = ScriptedEngine(lambda trial, _: [LATE] if trial["id"] == victim else [])
+    engine = ScriptedEngine(lambda trial, _: [WRONG] if trial["id"] == victim else [])
     outcome = run_campaign(campaign, engine, Silent())
     assert outcome.failed == [victim]
     attempts = [e for e in campaign.folder.events() if e.get("trial") == victim]
-    assert [(e["attempt"], e["valid"], e["reasons"]) for e in attempts] == [(n, False, [LATE]) for n in (1, 2, 3)]
+    assert [(e["attempt"], e["valid"], e["reasons"]) for e in attempts] == [(n, False, [WRONG]) for n in (1, 2, 3)]
     assert all((campaign.folder.trial(victim, n) / "report.json").exists() for n in (1, 2, 3))
 
 
 def test_repeat_that_succeeds_counts(tmp_path: Path) -> None:
     campaign = start(tmp_path)
     victim = campaign.plan.trials()[3].id
-    engine = ScriptedEngine(lambda trial, attempt: [LATE] if trial["id"] == victim and attempt == 1 else [])
+    engine = ScriptedEngine(lambda trial, attempt: [WRONG] if trial["id"] == victim and attempt == 1 else [])
     assert run_campaign(campaign, engine, Silent()).failed == []
     assert (victim, 2) in engine.ran
     assert (victim, 3) not in engine.ran
@@ -110,8 +112,8 @@ def test_interrupted_campaign_goes_on_with_the_next_trial(tmp_path: Path, stoppe
 
     first, second = ScriptedEngine(interrupt), ScriptedEngine()
     with pytest.raises(KeyboardInterrupt):
-        run_campaign(campaign, first, Silent())
-    outcome = go_on(tmp_path, second)
+        run_campaign(campaign, first, Silent(), 1)
+    outcome = go_on(tmp_path, second, lanes=1)
     assert outcome.valid == 16
     planned = [t.id for t in campaign.plan.trials()]
     assert [name for name, _ in first.ran[:stopped_after]] + [name for name, _ in second.ran] == planned

@@ -8,24 +8,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from h123.campaign.again import (
+    HOPELESS_AFTER,
+    PAUSE_S,
+    Event,
+    Patience,
+    calm_enough,
+    disturbed,
+    given_up,
+    settled,
+    tolerated,
+    usable,
+)
 from h123.campaign.campaign import Campaign
 from h123.campaign.certificate import campaign_certificate
-from h123.campaign.crowding import crowding
 from h123.campaign.engine import Engine
 from h123.campaign.lanes import Lanes
 from h123.campaign.progress import Display, Forecast, Standing
+from h123.campaign.sofar import SoFar
 from h123.campaign.trialfile import SERVER_ADDRESS, write_trial_files
 from h123.errors import UserError
-from h123.results import CampaignFolder, ingest
+from h123.results import CampaignFolder, disturbance, ingest, machine_noise, ruined
 from h123.study import PlannedTrial
 
-MAX_ATTEMPTS = 3
-"""An invalid trial is repeated at most twice."""
-
-HOPELESS_AFTER = 3
-"""So many trials in a row without one valid attempt: whatever is wrong will not mend itself."""
-
-Event = dict[str, Any]
 Attempts = dict[str, list[Event]]
 """The journal's events of each planned trial, oldest first."""
 
@@ -54,32 +59,54 @@ class Course:
     def __init__(self, campaign: Campaign, engine: Engine, display: Display, lanes: Lanes, attempts: Attempts) -> None:
         self._campaign, self._engine, self._display = campaign, engine, display
         self._lanes, self._attempts = lanes, attempts
+        asked = campaign.plan.study.compare
+        self._metrics = {metric for family in asked.families for metric in family.metrics}
+        self._tolerated = tolerated(asked.margin)
         self._forecast = Forecast({trial: cost.seconds for trial, cost in campaign.plan.estimates().items()})
+        self._so_far = SoFar(campaign)
         self._waiting: deque[PlannedTrial] = deque()
         self._running: dict[Path, _Running] = {}
         self._checked: set[tuple[int, tuple[str, ...]]] = set()
-        self._failed_in_a_row = 0
+        self._given_up_in_a_row = 0
 
     def run(self) -> None:
-        """Run what is not settled; nothing runs any more when this returns."""
+        """Run what is not settled, then what was disturbed; nothing runs any more when this returns."""
+        began = time.monotonic()
         blocks = self._campaign.plan.blocks
         self._waiting.extend(t for t in self._lanes.order(blocks) if not settled(self._attempts[t.id]))
+        self._run_waiting()
+        self._repeat_disturbed(Patience.after(time.monotonic() - began))
+
+    def _run_waiting(self) -> None:
         while self._waiting or self._running:
             while self._waiting and self._may_start(self._waiting[0]):
                 self._start(self._waiting.popleft())
             event, trial = self._end(self._engine.wait())
             if not settled(self._attempts[trial.id]):
-                self._repeat(trial, event)
+                # Next, as whatever is wrong may be wrong with all.
+                self._waiting.appendleft(trial)
             self._display.end(event, self._standing())
 
-    def _repeat(self, trial: PlannedTrial, event: Event) -> None:
-        """Next, as whatever is wrong may be wrong with all; but after all others if only its neighbours disturbed it,
-        for a repeat runs alone, and would have to wait until all lanes are empty."""
-        crowded = all(reason["code"] == "crowded" for reason in event["reasons"])
-        if crowded:
+    def _repeat_disturbed(self, patience: Patience) -> None:
+        """Those without any attempt that counts first, and whatever the machine does; the others while it is calm."""
+        repeating_s, waiting_s = patience.repeating_s, patience.waiting_s
+        while pending := [t for t in self._campaign.plan.trials() if disturbed(self._attempts[t.id])]:
+            trial = min(pending, key=lambda t: usable(self._attempts[t.id]))
+            tried = self._attempts[trial.id]
+            needed, seconds = not usable(tried), self._forecast.seconds(trial)
+            if not needed and seconds > repeating_s:
+                return
+            if not calm_enough(self._engine.noise(), tried, self._tolerated):
+                if waiting_s > 0:
+                    self._display.say(f"{len(pending)} disturbed trials wait for a calmer machine", self._standing())
+                    time.sleep(PAUSE_S)
+                    waiting_s -= PAUSE_S
+                    continue
+                if not needed:
+                    return
+            repeating_s -= 0 if needed else seconds
             self._waiting.append(trial)
-        else:
-            self._waiting.appendleft(trial)
+            self._run_waiting()
 
     def _may_start(self, trial: PlannedTrial) -> bool:
         if not self._running:
@@ -120,13 +147,13 @@ class Course:
         """The attempt in `folder` has ended: it is judged, sealed and journalled."""
         running = self._running.pop(folder)
         trial, tried = running.trial, self._attempts[running.trial.id]
-        report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        report = _read(folder / "report.json")
         parameters = trial.parameters.model_dump(mode="json")
         # What samples lack after a failure is its consequence, not another reason.
         missing = ingest(folder, parameters)
-        disturbable = not running.alone and trial.parameters.clock == "wall"
-        reasons = (report["reasons"] or missing) + (crowding(report) if disturbable else [])
-        self._campaign.folder.seal(folder)
+        reasons = report["reasons"] or missing
+        judged = self._judge(folder, report, valid=not reasons)
+        sealed = self._campaign.folder.seal(folder)
         event: Event = {
             "event": "trial",
             "trial": trial.id,
@@ -141,47 +168,73 @@ class Course:
             "link_seed": trial.link_seed,
             "valid": not reasons,
             "reasons": reasons,
+            **judged,
             "seconds": round(time.monotonic() - running.began, 4),
         }
         self._campaign.folder.append(event)
         tried.append(event)
         self._lanes.learn(event, report)
         self._forecast.learn(trial, event["seconds"])
+        self._so_far.learn(event, sealed, report)
         self._count(running, event)
         return event, trial
+
+    def _judge(self, folder: Path, report: dict[str, Any], *, valid: bool) -> Event:
+        """What the machine had to do with it: the journal's `disturbed`, `disturbance`, `crowded` and `noise`."""
+        noise = round(machine_noise(report), 4)
+        if not valid:
+            return {"disturbed": ruined(report), "disturbance": 1.0, "crowded": False, "noise": noise}
+        found = disturbance(report, _read(folder / "trial.json"), folder / "samples.parquet")
+        worst, waits = found.worst(self._metrics), found.worst_wait(self._metrics)
+        return {
+            "disturbed": worst > self._tolerated,
+            "disturbance": round(worst, 4),
+            "crowded": waits > self._tolerated,
+            "noise": noise,
+        }
 
     def _count(self, running: _Running, event: Event) -> None:
         trial = running.trial
         if event["valid"]:
-            self._failed_in_a_row = 0
+            self._given_up_in_a_row = 0
             self._checked.add((trial.block, trial.parameters.checked_links()))
-        elif settled(self._attempts[trial.id]):
-            self._failed_in_a_row += 1
-            _stop_if_hopeless(self._failed_in_a_row, event, self._campaign.folder)
+        elif given_up(self._attempts[trial.id]) and not event["disturbed"]:
+            self._given_up_in_a_row += 1
+            _stop_if_hopeless(self._given_up_in_a_row, event, self._campaign.folder)
 
     def _standing(self) -> Standing:
         trials = self._campaign.plan.trials()
         left = [running.trial for running in self._running.values()] + list(self._waiting)
         names = [running.name for running in self._running.values()]
-        done = len(trials) - len(left)
-        return Standing(names, done, len(trials), self._lanes.span(left, self._forecast.seconds))
+        blocks = len(self._campaign.plan.blocks)
+        return Standing(
+            running=names,
+            done=len(trials) - len(left),
+            total=len(trials),
+            left_s=self._lanes.span(left, self._forecast.seconds),
+            blocks_done=blocks - len({trial.block for trial in left}),
+            blocks=blocks,
+            so_far=self._so_far.lines(),
+        )
 
 
-def settled(tried: Sequence[Event]) -> bool:
-    """Nothing more to try: a valid attempt, or as many as allowed, or a subject that says it cannot."""
-    if not tried:
-        return False
-    unsupported = any(reason["code"] == "unsupported" for reason in tried[-1]["reasons"])
-    return bool(tried[-1]["valid"]) or unsupported or len(tried) >= MAX_ATTEMPTS
+def _read(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
 
 
-def _stop_if_hopeless(failed_in_a_row: int, event: Event, folder: CampaignFolder) -> None:
-    if failed_in_a_row < HOPELESS_AFTER:
+def _stop_if_hopeless(given_up_in_a_row: int, event: Event, folder: CampaignFolder) -> None:
+    if given_up_in_a_row < HOPELESS_AFTER:
         return
     reason, logs = event["reasons"][0], folder.trial(event["trial"], event["attempt"]) / "logs"
     raise UserError(
         f"{HOPELESS_AFTER} trials in a row failed all their attempts, so the campaign stops. "
         f"The last one ({event['trial']}): {reason['code']}: {reason['detail']}",
-        remedy=f"see the logs in {logs}; mend the cause and start a new campaign",
+        remedy=f"read the logs in {logs}, fix the cause, then try again: h123 run --out {folder.path} --retry",
         status=1,
     )
+
+
+def untried(trials: Sequence[PlannedTrial], attempts: Attempts) -> list[PlannedTrial]:
+    """Those that a run would start, but for disturbed ones."""
+    return [trial for trial in trials if not settled(attempts[trial.id])]

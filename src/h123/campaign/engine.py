@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
 
+from h123.campaign.again import PROBE_MS
 from h123.errors import UserError
 from h123.paths import lab_binary
 from h123.virtual import virtual_kernel
@@ -28,6 +29,9 @@ class Engine(Protocol):
 
         Raises UserError when no trial can be executed at all here.
         """
+
+    def noise(self) -> float:
+        """Share of the processors' time, 0 to 1, that a trial could not have at the moment; nothing runs meanwhile."""
 
     def stop(self) -> None:
         """End all trials that still run, in order; nothing of them is left."""
@@ -75,6 +79,14 @@ class LocalEngine:
         if status != 0 or not (folder / "report.json").exists():
             _record_crash(folder, status, said)
         return folder
+
+    def noise(self) -> float:
+        command = [str(lab_binary()), "noise", "--ms", str(PROBE_MS)]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise UserError(f"h123-lab noise failed: {done.stderr.strip()}", remedy="run `make setup`", status=3)
+        shares = json.loads(done.stdout)
+        return float(max(shares["stalled"] or 0.0, shares["busy"]))
 
     def stop(self) -> None:
         for lab in self._labs.values():

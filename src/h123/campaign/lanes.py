@@ -3,11 +3,11 @@
 Only where the link is the bottleneck by far: a trial over a plain veth runs alone, and so does every repeat. With a
 number given (`--lanes N`) that many shaped trials run at once. Without, the tool chooses:
 
-* a campaign shorter than `SHORT_CAMPAIGN_S` is run one trial after the other, for there is little to gain;
-* of each network the first `TRIALS_ALONE` trials run alone, and the machine's busy share during them is measured;
+* of each network the first `TRIALS_ALONE` trials run alone, and the processor time that they take is measured;
 * then as many run at once as `automatic_lanes` says; where networks mix, the narrowest decides.
 
-A trial that its neighbours disturbed (crowding.py) takes a lane away; `CALM_TRIALS` undisturbed ones give it back.
+A trial that waited too long for processors that others had (`crowded` in the journal) takes a lane away; `CALM_TRIALS`
+that did not give it back.
 
 Trials of the virtual clock cannot be disturbed: as many run at once as there are processors, and memory, for them. They
 never run beside those of the wall clock, which would be.
@@ -21,15 +21,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from h123.results import own_ns
 from h123.study import Network, Plan, PlannedTrial
 from h123.study.network import Direction
 
-SHORT_CAMPAIGN_S = 1800.0
-"""Estimated time, one trial after the other, below which the automatic choice is one lane."""
-TRIALS_ALONE = 2
+TRIALS_ALONE = 1
 """Of each network, before the automatic choice puts others beside it."""
 SHORTEST_RUN_NS = 500_000_000
-"""The machine counts its busy time in ticks of 10 ms, which says little about a shorter run."""
+"""A shorter run has not come to its usual pace."""
 LANE_BPS_PER_CPU = 100e6
 """Link rate that one processor carries with ease, link, client and server together; measured: about a tenth of that
 for a tenth of a processor."""
@@ -47,7 +46,7 @@ def automatic_lanes(rate_bps: float | None, cpus: int, busy: float | None) -> in
     """How many trials like these run at once; at least 1.
 
     `rate_bps`: of their links, None where nothing limits it (then 1). `busy`: share of all `cpus` processors, from 0 to
-    1, that was busy while one such trial ran alone; None where that is not known yet.
+    1, that one such trial took while it ran alone; None where that is not known yet.
     """
     if rate_bps is None:
         return 1
@@ -76,7 +75,7 @@ class Lanes:
     virtual: int
     """At once, of trials of the virtual clock."""
     _busy: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    """Access network to the machine's busy shares."""
+    """Access network to the shares of all processors that trials took."""
     _closed: int = 0
     """Lanes taken away by crowded trials."""
     _calm: int = 0
@@ -86,10 +85,8 @@ class Lanes:
     def of(cls, plan: Plan, given: int | None, cpus: int, memory_bytes: int) -> Self:
         """The rule for `plan` on a machine like this; `given` is what the person asked for."""
         estimates = {trial: cost.seconds for trial, cost in plan.estimates().items()}
-        wall_s = sum(estimates[trial.id] for trial in plan.trials() if not _virtual(trial))
-        most = 1 if given is None and wall_s < SHORT_CAMPAIGN_S else given
         virtual = given or virtual_lanes(cpus, memory_bytes)
-        return cls(plan.study.networks, plan.study.compare.factor, estimates, cpus, most, virtual)
+        return cls(plan.study.networks, plan.study.compare.factor, estimates, cpus, given, virtual)
 
     @classmethod
     def here(cls, plan: Plan, given: int | None) -> Self:
@@ -104,9 +101,9 @@ class Lanes:
         if event["parameters"]["clock"] == "virtual":
             return
         if not alone or (self._closed and self.networks[event["parameters"]["network"]].shaped):
-            self._make_room(any(reason["code"] == "crowded" for reason in event["reasons"]))
+            self._make_room(bool(event.get("crowded")))
         if alone and event["valid"] and machine.get("wall_ns", 0) >= SHORTEST_RUN_NS:
-            share = machine["busy_ns"] / (machine["wall_ns"] * machine["cpus"])
+            share = own_ns(report) / (machine["wall_ns"] * machine["cpus"])
             self._busy[event["parameters"]["network"]].append(share)
 
     def _make_room(self, crowded: bool) -> None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from h123 import __version__
+from h123.campaign.again import forgive, usable
 from h123.campaign.campaign import Campaign
-from h123.campaign.course import Attempts, Course, settled
+from h123.campaign.course import Attempts, Course, untried
 from h123.campaign.engine import Engine
 from h123.campaign.lanes import Lanes
 from h123.campaign.preparation import prepare_campaign
@@ -27,6 +28,7 @@ class Outcome:
     planned: int
     valid: int = 0
     failed: list[str] = field(default_factory=list)
+    """Trials of which no attempt counts."""
 
 
 def start_campaign(
@@ -79,15 +81,18 @@ def extend_campaign(out: Path, *, blocks: int | None, report: Callable[[str], No
     return Campaign(plan, subjects, folder)
 
 
-def run_campaign(campaign: Campaign, engine: Engine, display: Display, lanes: int | None = None) -> Outcome:
+def run_campaign(
+    campaign: Campaign, engine: Engine, display: Display, lanes: int | None = None, *, retry: bool = False
+) -> Outcome:
     """Run what is not finished yet, `lanes` trials at once at most (None: chosen, see lanes.py).
 
+    `retry`: trials that were given up, or are disturbed still, are tried again as if they had not been tried yet.
     KeyboardInterrupt passes, after all that ran has been ended and the journal has been told.
     """
     path = campaign.folder.path
     with sole_user(path / "campaign.json", f"the campaign in {path}"), display:
         try:
-            outcome = _run_unfinished(campaign, engine, display, lanes)
+            outcome = _run_unfinished(campaign, engine, display, lanes, retry)
         except KeyboardInterrupt:
             campaign.folder.append({"event": "interrupted"})
             raise
@@ -95,9 +100,9 @@ def run_campaign(campaign: Campaign, engine: Engine, display: Display, lanes: in
     return outcome
 
 
-def _run_unfinished(campaign: Campaign, engine: Engine, display: Display, lanes: int | None) -> Outcome:
-    attempts = _take_up(campaign)
-    _check_disk(campaign, [trial for trial in campaign.plan.trials() if not settled(attempts[trial.id])])
+def _run_unfinished(campaign: Campaign, engine: Engine, display: Display, lanes: int | None, retry: bool) -> Outcome:
+    attempts = _take_up(campaign, retry)
+    _check_disk(campaign, untried(campaign.plan.trials(), attempts))
     rule = Lanes.here(campaign.plan, lanes)
     for event in itertools.chain.from_iterable(attempts.values()):
         rule.learn(
@@ -110,14 +115,14 @@ def _run_unfinished(campaign: Campaign, engine: Engine, display: Display, lanes:
         engine.stop()
     outcome = Outcome(planned=len(attempts))
     for trial, tried in attempts.items():
-        if tried[-1]["valid"]:
+        if usable(tried):
             outcome.valid += 1
         else:
             outcome.failed.append(trial)
     return outcome
 
 
-def _take_up(campaign: Campaign) -> Attempts:
+def _take_up(campaign: Campaign, retry: bool) -> Attempts:
     """Attempts already made, by trial, after whatever a crash left half done has been cleared away.
 
     A trial sealed in the instant before a crash, but not journalled, counts as one that ran: it is run again.
@@ -128,6 +133,8 @@ def _take_up(campaign: Campaign) -> Attempts:
     for event in events:
         if event["event"] == "trial":
             attempts[event["trial"]].append(event)
+        elif event["event"] == "retry":
+            _forgive_all(attempts)
     folder.discard_partials()
     journalled = {folder.trial(e["trial"], e["attempt"]) for tried in attempts.values() for e in tried}
     for sealed in folder.sealed():
@@ -136,7 +143,15 @@ def _take_up(campaign: Campaign) -> Attempts:
     if len(campaign.plan.blocks) > folder.blocks:
         folder.set_blocks(len(campaign.plan.blocks))
     folder.append({"event": "resume" if events else "campaign", "version": __version__, "trials": len(attempts)})
+    if retry:
+        folder.append({"event": "retry"})
+        _forgive_all(attempts)
     return attempts
+
+
+def _forgive_all(attempts: Attempts) -> None:
+    for tried in attempts.values():
+        forgive(tried)
 
 
 def _check_disk(campaign: Campaign, trials: list[PlannedTrial]) -> None:

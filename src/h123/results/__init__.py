@@ -1,11 +1,12 @@
 """What a campaign leaves behind: its folder, its journal, its raw samples, and the tables over them."""
 
 from h123.results.attempts import Attempt, load_attempts
+from h123.results.disturbance import Disturbance, disturbance, machine_noise, own_ns, ruined
 from h123.results.export import export
 from h123.results.folder import CampaignFolder
 from h123.results.imported import import_samples
 from h123.results.machine import machine_facts
-from h123.results.metrics import METRICS, PROCESSOR_METRICS
+from h123.results.metrics import METRICS, PROCESSOR_METRICS, trial_metrics
 from h123.results.repetition import Repetition, compare_executions
 from h123.results.samples import ingest
 from h123.results.tables import connect
@@ -16,13 +17,19 @@ __all__ = [
     "PROCESSOR_METRICS",
     "Attempt",
     "CampaignFolder",
+    "Disturbance",
     "Repetition",
     "compare_executions",
     "connect",
+    "disturbance",
     "export",
     "import_samples",
     "ingest",
     "load_attempts",
     "longest_waiting",
     "machine_facts",
+    "machine_noise",
+    "own_ns",
+    "ruined",
+    "trial_metrics",
 ]

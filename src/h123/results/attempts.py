@@ -1,4 +1,4 @@
-"""The attempts that count: of each trial the last valid one, with its files' content and its metrics."""
+"""The attempts that count, one of each trial (`analysed` in tables.py), with its files' content and its metrics."""
 
 import json
 from dataclasses import dataclass, replace
@@ -33,6 +33,10 @@ class Attempt:
     cell: dict[str, str]
     twin: bool
     parameters: dict[str, Any]
+    disturbed: bool
+    """Whether more of it may be the machine's than the study tolerates."""
+    disturbance: float | None
+    """The largest share, 0 to 1, of one of the study's metrics that may be; None where that is not known."""
     link: dict[str, Any]
     """The link between client and server as trial.json has it."""
     report: dict[str, Any]
@@ -58,7 +62,8 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     """In the order of execution. Raises UserError where a file is missing or of another format."""
     connection = connect(folder)
     rows = connection.execute(
-        "SELECT trial, attempt, block, position, cell, twin, parameters, file FROM analysed ORDER BY block, position"
+        "SELECT trial, attempt, block, position, cell, twin, parameters, disturbed, disturbance, file "
+        "FROM analysed ORDER BY block, position"
     ).fetchall()
     for trial, attempt, *_, file in rows:
         if file is None:
@@ -68,7 +73,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
             )
     summaries = summarise(connection, [Path(file) for *_, file in rows])
     attempts = []
-    for trial, attempt, block, position, cell, twin, parameters, file in rows:
+    for trial, attempt, block, position, cell, twin, parameters, disturbed, disturbance, file in rows:
         place, summary, report = Path(file).parent, summaries[Path(file)], NO_REPORT
         conditions = json.loads(parameters)
         if folder.origin is None:
@@ -84,6 +89,8 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
                 cell=json.loads(cell),
                 twin=twin,
                 parameters=conditions,
+                disturbed=disturbed,
+                disturbance=disturbance,
                 link=read_document(place / "trial.json", "trial/1")["links"][0],
                 report=report,
                 facts=_facts(place / "client.json"),

@@ -3,9 +3,12 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from h123.results.summary import Summary
+import duckdb
+
+from h123.results.summary import Summary, summarise
 
 _NS = 1e-9
 PROCESSOR_METRICS = ("cpu", "cpu_server", "cpu_client")
@@ -28,6 +31,13 @@ def measure(summary: Summary, report: dict[str, Any], clock: str = "wall") -> di
     """
     absent = PROCESSOR_METRICS if clock == "virtual" else ()
     return {name: None if name in absent else metric.value(summary, report) for name, metric in METRICS.items()}
+
+
+def trial_metrics(
+    connection: duckdb.DuckDBPyConnection, samples: Path, report: dict[str, Any], clock: str
+) -> dict[str, float | None]:
+    """All metrics of one trial by its files: samples.parquet and the content of report.json."""
+    return measure(summarise(connection, [samples])[samples], report, clock)
 
 
 def _seconds(ns: float | None) -> float | None:

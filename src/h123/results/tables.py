@@ -17,9 +17,10 @@ def connect(folder: CampaignFolder) -> duckdb.DuckDBPyConnection:
     """A connection with the views
 
     * `trials`: one row per attempt (trial, attempt, block, position, cell, twin, parameters, link_seed, valid, reasons,
-      seconds, file, and `cell_<factor>` for each factor; `cell`, `parameters`, `reasons` are JSON; `file` is the
-      attempt's Parquet file, null where it left none);
-    * `analysed`: of each trial the last valid attempt;
+      disturbed, disturbance, seconds, file, and `cell_<factor>` for each factor; `cell`, `parameters`, `reasons` are
+      JSON; `file` is the attempt's Parquet file, null where it left none);
+    * `analysed`: of each trial the attempt that counts: the last valid one that the machine did not disturb, or, if it
+      disturbed all, the least disturbed one;
     * `samples`: all rows of all attempts, with `trial` and `attempt`.
     """
     connection = duckdb.connect(":memory:")
@@ -31,7 +32,8 @@ def connect(folder: CampaignFolder) -> duckdb.DuckDBPyConnection:
     connection.unregister("_trials")
     connection.execute(
         "CREATE VIEW analysed AS SELECT * FROM trials WHERE valid "
-        "QUALIFY row_number() OVER (PARTITION BY trial ORDER BY attempt DESC) = 1"
+        "QUALIFY row_number() OVER (PARTITION BY trial "
+        "ORDER BY disturbed, CASE WHEN disturbed THEN disturbance END, attempt DESC) = 1"
     )
     connection.execute(f"CREATE VIEW samples AS {_samples(connection)}")
     return connection
@@ -52,6 +54,8 @@ def _trials(folder: CampaignFolder) -> pa.Table:
             ("link_seed", pa.int64()),
             ("valid", pa.bool_()),
             ("reasons", pa.string()),
+            ("disturbed", pa.bool_()),
+            ("disturbance", pa.float64()),
             ("seconds", pa.float64()),
             ("file", pa.string()),
             *((CELL_PREFIX + factor, pa.string()) for factor in factors),
@@ -64,7 +68,9 @@ def _row(folder: CampaignFolder, event: dict[str, Any]) -> dict[str, Any]:
     file = folder.trial(event["trial"], event["attempt"]) / "samples.parquet"
     texts = {name: json.dumps(event[name], sort_keys=True) for name in ("cell", "parameters", "reasons")}
     levels = {CELL_PREFIX + factor: level for factor, level in event["cell"].items()}
-    return {**event, **texts, **levels, "file": str(file) if file.exists() else None}
+    # Journals of earlier versions say nothing of disturbances.
+    known = {"disturbed": False, "disturbance": None, **event}
+    return {**known, **texts, **levels, "file": str(file) if file.exists() else None}
 
 
 def _samples(connection: duckdb.DuckDBPyConnection) -> str:

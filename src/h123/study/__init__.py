@@ -10,7 +10,7 @@ from h123.study.plan import Plan, make_plan, parse_only
 from h123.study.printed import PrintedValue, PrintedValues, load_printed, printed_values_of
 from h123.study.reader import load_study
 from h123.study.shelf import find_network, find_study, list_networks, list_studies, load_network
-from h123.study.study import METRICS, Comparison, Family, Study
+from h123.study.study import METRICS, Comparison, Family, Study, split_pair
 from h123.study.trial import PlannedTrial
 
 __all__ = [
@@ -48,4 +48,5 @@ __all__ = [
     "make_plan",
     "parse_only",
     "printed_values_of",
+    "split_pair",
 ]

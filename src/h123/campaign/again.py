@@ -1,0 +1,110 @@
+"""Whether a trial is tried again, and when. All limits are here.
+
+A fault (of a subject, the set-up, the link) would be there again: a trial is repeated at once, twice at most, and
+trials that fail all the same end the campaign. What the machine did at that moment is no fault: such a trial is
+repeated later, when the machine is calmer, as long as the campaign's patience lasts; if it never is, the least
+disturbed attempt counts.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+MAX_FAULTS = 3
+"""Attempts that failed by a fault before a trial is given up."""
+MAX_DISTURBED = 3
+"""Attempts that count but were disturbed, before the best of them has to do."""
+MAX_RUINED = 6
+"""Attempts that the machine made fail, before a trial is given up."""
+HOPELESS_AFTER = 3
+"""So many trials in a row given up for a fault: whatever is wrong will not mend itself."""
+PATIENCE_SHARE = 0.4
+"""Of the time that a campaign took before: what it spends on repeating disturbed trials."""
+WAITING_SHARE = 0.1
+"""The same, of which it waits for a calmer machine."""
+LEAST_PATIENCE_S, LEAST_WAITING_S = 20.0, 5.0
+CALM = 0.02
+"""Share of the processors' time that others may take on a machine that counts as calm."""
+PROBE_MS, PAUSE_S = 300, 1.0
+"""How long the machine is watched to see whether it is calm, and the pause before it is watched again."""
+
+Event = dict[str, Any]
+
+
+def tolerated(margin: float) -> float:
+    """Largest share of a metric that may be the machine's in a trial that counts as undisturbed.
+
+    Half the margin of the study: two trials that are off by no more have a ratio that is off by no more than that, so
+    no verdict at the margin rests on what the machine did.
+    """
+    return margin / 2
+
+
+def clean(tried: Sequence[Event]) -> bool:
+    """An attempt counts, and the machine had no part in it."""
+    return any(event["valid"] and not event.get("disturbed") for event in tried)
+
+
+def usable(tried: Sequence[Event]) -> bool:
+    """An attempt counts, disturbed or not."""
+    return any(event["valid"] for event in tried)
+
+
+def unsupported(tried: Sequence[Event]) -> bool:
+    """A subject says that it cannot do this."""
+    return any(reason["code"] == "unsupported" for event in tried[-1:] for reason in event["reasons"])
+
+
+def given_up(tried: Sequence[Event]) -> bool:
+    """No attempt counts, and there will be no other."""
+    if usable(tried):
+        return False
+    recent = _since_retry(tried)
+    faults = sum(not event.get("disturbed") for event in recent)
+    return bool(recent) and (unsupported(recent) or faults >= MAX_FAULTS or len(recent) >= MAX_RUINED)
+
+
+def disturbed(tried: Sequence[Event]) -> bool:
+    """To be tried again when the machine is calmer."""
+    recent = _since_retry(tried)
+    if clean(tried) or given_up(tried):
+        return False
+    if usable(tried):
+        return sum(bool(event["valid"]) for event in recent) < MAX_DISTURBED
+    return bool(recent and recent[-1].get("disturbed"))
+
+
+def settled(tried: Sequence[Event]) -> bool:
+    """Nothing to try, at least for now."""
+    return usable(tried) or given_up(tried) or disturbed(tried)
+
+
+def forgive(tried: Sequence[Event]) -> None:
+    """A person asks to try again: attempts so far stand against nothing any more."""
+    for event in tried:
+        event["forgiven"] = True
+
+
+def _since_retry(tried: Sequence[Event]) -> list[Event]:
+    return [event for event in tried if not event.get("forgiven")]
+
+
+@dataclass(frozen=True)
+class Patience:
+    """What may still be spent on disturbed trials, seconds."""
+
+    repeating_s: float
+    waiting_s: float
+
+    @classmethod
+    def after(cls, seconds: float) -> "Patience":
+        """Of a campaign whose trials have taken so long."""
+        return cls(max(LEAST_PATIENCE_S, PATIENCE_SHARE * seconds), max(LEAST_WAITING_S, WAITING_SHARE * seconds))
+
+
+def calm_enough(now: float, tried: Sequence[Event], limit: float) -> bool:
+    """Whether a trial would be undisturbed now: what the machine does to it grows with its noise (shares, 0 to 1)."""
+    last = tried[-1]
+    then, share = last.get("noise", 0.0), last.get("disturbance", 1.0)
+    bearable: float = then * min(1.0, limit / share if share else 1.0)
+    return now <= max(CALM, bearable)

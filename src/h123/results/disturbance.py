@@ -1,0 +1,223 @@
+"""What the machine may have done to a trial's times: an upper share of each metric's value (docs/disturbances.md).
+
+Three things are known of a trial: when a processor was not to be had (`machine.stalls`), when the link's packets were
+overdue (`links[].stalls`), and how long its threads waited for a processor in all. Each is given to the requests during
+which it happened; a metric of what is left then is the least that an undisturbed machine can have shown.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+TURNS = 6
+"""How often threads must get a processor, one after the other, in a round trip: at each end from the kernel to whoever
+waits for packets, from there to whoever reads, and from there to whoever answers."""
+RUINED_SHARE = 0.1
+"""Of an attempt's time: a machine that stalled for longer may have made it fail."""
+RUINABLE = frozenset({"link-overrun", "link-check-failed", "server-not-ready", "client-timeout"})
+"""Reasons for which an attempt does not count that a machine which stalls can bring about by itself."""
+
+Ns = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """Of each metric of time the largest share of its value, 0 to 1, that may be the machine's."""
+
+    shares: Mapping[str, float]
+    waits: Mapping[str, float]
+    """The part of it that other programs' ordinary work can have done, without any stall."""
+
+    def worst(self, metrics: Collection[str]) -> float:
+        """Of the given metrics; 0 where nothing is known."""
+        return max((share for name, share in self.shares.items() if name in metrics), default=0.0)
+
+    def worst_wait(self, metrics: Collection[str]) -> float:
+        """The same of the waits alone."""
+        return max((share for name, share in self.waits.items() if name in metrics), default=0.0)
+
+
+UNDISTURBED = Disturbance({}, {})
+
+
+def disturbance(report: Mapping[str, Any], trial: Mapping[str, Any], samples: Path) -> Disturbance:
+    """Of the attempt with this report.json, trial.json and samples.parquet; nothing under the virtual clock."""
+    if trial.get("clock") == "virtual" or "lab_ns" not in report["machine"] or not samples.is_file():
+        return UNDISTURBED
+    known = _Known.of(report, _round_trip_ns(trial))
+    columns = ["phase", "start_ns", "connected_ns", "first_byte_ns", "end_ns", "status", "error"]
+    table = pq.read_table(samples, columns=columns)
+    rows = {
+        phase: {
+            name: table.filter(pc.equal(table["phase"], phase))[name].to_numpy(zero_copy_only=False)
+            for name in columns[1:]
+        }
+        for phase in ("warm", "cold")
+    }
+    return Disturbance(_shares(rows, known.added), _shares(rows, known.waited))
+
+
+def machine_noise(report: Mapping[str, Any]) -> float:
+    """Share of the processors' time that the trial could not have, 0 to 1: stalls, and others' work."""
+    machine, wall = report["machine"], report["phases_ns"]["main"]
+    if not wall or not machine.get("cpus"):
+        return 0.0
+    stalled = sum(_within(_spans(spans), *_run(report)) for spans in machine.get("stalls") or [])
+    return float(max(stalled, _foreign_ns(report)) / (wall * machine["cpus"]))
+
+
+def ruined(report: Mapping[str, Any]) -> bool:
+    """Whether the machine may be why an attempt is not valid: it stalled, and the reasons can follow from that."""
+    codes = {reason["code"] for reason in report["reasons"]}
+    if not codes or not codes <= RUINABLE:
+        return False
+    took = sum(report["phases_ns"].values())
+    stalls = [sum(to - start for start, to in spans) for spans in report["machine"].get("stalls") or []]
+    return "link-overrun" in codes or bool(took and max(stalls, default=0) > RUINED_SHARE * took)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is known of a trial's waits and stalls. All times are ns."""
+
+    link: Any
+    """Spans in which packets were overdue, (spans, 2)."""
+    processors: list[Any]
+    """The same of each processor."""
+    weight: float
+    """The share of the processors' stalls that something of the trial can have waited through."""
+    pace: float
+    """Waits outside of stalls, for each nanosecond of the run."""
+    chain_ns: float
+    """The same, for each round trip."""
+    round_trip_ns: float
+
+    @classmethod
+    def of(cls, report: Mapping[str, Any], round_trip_ns: float) -> "_Known":
+        machine, run = report["machine"], _run(report)
+        processors = [_spans(spans) for spans in machine.get("stalls") or []]
+        stalled = sum(_within(spans, *run) for spans in processors)
+        cpus = [role["cpu"] for role in report["roles"] if role.get("cpu")]
+        waited = sum(cpu.get("main_wait_ns") or 0 for cpu in cpus)
+        turns = sum(cpu.get("main_turns") or 0 for cpu in cpus)
+        # A trial's own threads wait for one another on an idle machine too: that is what it is, not a disturbance.
+        stolen = machine["steal_ns"] if machine.get("stalls") is None else min(machine["steal_ns"], stalled)
+        harm = min(waited, _foreign_ns(report)) + stolen
+        located = min(harm, stalled)
+        wall = max(run[1] - run[0], 1)
+        return cls(
+            link=_spans([span for link in report["links"] for span in link.get("stalls") or []]),
+            processors=processors,
+            weight=located / stalled if stalled else 0.0,
+            pace=(harm - located) / wall,
+            chain_ns=TURNS * (harm - located) / turns if turns else 0.0,
+            round_trip_ns=round_trip_ns,
+        )
+
+    def added(self, start: Ns, end: Ns) -> Ns:
+        """The most that stalls and waits can have added to what took from `start` to `end`."""
+        stalls = _overlap(self.link, start, end)
+        for spans in self.processors:
+            stalls = stalls + self.weight * _overlap(spans, start, end)
+        return stalls + self.waited(start, end)
+
+    def waited(self, start: Ns, end: Ns) -> Ns:
+        """Waits outside of stalls: spread over the run, but in each round trip no more than `TURNS` of them."""
+        took = end - start
+        spread = took * self.pace
+        if not self.round_trip_ns:
+            return spread
+        chain: Ns = np.minimum(spread, (took / self.round_trip_ns + 1) * self.chain_ns)
+        return chain
+
+
+def _shares(rows: Mapping[str, Mapping[str, Any]], added: Any) -> dict[str, float]:
+    """Of each metric of time that the samples have."""
+    warm, cold = rows["warm"], rows["cold"]
+    asked = {
+        "latency": partial(_share, warm, "end_ns", 0.5),
+        "latency_p95": partial(_share, warm, "end_ns", 0.95),
+        "latency_p99": partial(_share, warm, "end_ns", 0.99),
+        "ttfb": partial(_share, warm, "first_byte_ns", 0.5),
+        "goodput": partial(_share_of_run, warm),
+        "cold_latency": partial(_share, cold, "end_ns", 0.5),
+        "cold_ttfb": partial(_share, cold, "first_byte_ns", 0.5),
+        "handshake": partial(_share, cold, "connected_ns", 0.5),
+    }
+    shares = {name: share(added) for name, share in asked.items()}
+    return {name: share for name, share in shares.items() if share is not None}
+
+
+def _share(rows: Mapping[str, Any], until: str, quantile: float, added: Any) -> float | None:
+    """Of a quantile of the time from start to `until`, over the requests that succeeded."""
+    start, end = rows["start_ns"].astype(float), rows[until].astype(float)
+    good = (rows["error"] == "") & (rows["status"] == 200) & np.isfinite(end)
+    if not good.any():
+        return None
+    start, end = start[good], end[good]
+    took = end - start
+    least = took - np.minimum(added(start, end), took)
+    measured, remains = float(np.quantile(took, quantile)), float(np.quantile(least, quantile))
+    return 1 - remains / measured if measured > 0 else None
+
+
+def _share_of_run(rows: Mapping[str, Any], added: Any) -> float | None:
+    if not len(rows["start_ns"]):
+        return None
+    start, end = np.array([float(rows["start_ns"].min())]), np.array([float(rows["end_ns"].max())])
+    took = end - start
+    return float((np.minimum(added(start, end), took) / took)[0]) if took[0] > 0 else None
+
+
+def _run(report: Mapping[str, Any]) -> tuple[float, float]:
+    began = float(report.get("main_began_ns", 0))
+    return began, began + report["phases_ns"]["main"]
+
+
+def own_ns(report: Mapping[str, Any]) -> float:
+    """Processor time of the trial's roles and of its lab, during the client's run."""
+    roles = sum(role["cpu"]["main_ns"] for role in report["roles"] if role.get("cpu"))
+    return float(report["machine"].get("lab_ns", 0) + roles)
+
+
+def _foreign_ns(report: Mapping[str, Any]) -> float:
+    """Processor time of all others meanwhile."""
+    busy = float(report["machine"].get("busy_ns", 0))
+    return max(0.0, busy - own_ns(report))
+
+
+def _round_trip_ns(trial: Mapping[str, Any]) -> float:
+    link = trial["links"][0]
+    return float(sum((link.get(way) or {}).get("delay_ns", 0) for way in ("up", "down")))
+
+
+def _spans(listed: Any) -> Any:
+    """(spans, 2), ascending, apart from one another."""
+    joined: list[list[float]] = []
+    for start, end in sorted(listed):
+        if joined and start <= joined[-1][1]:
+            joined[-1][1] = max(joined[-1][1], end)
+        else:
+            joined.append([start, end])
+    return np.array(joined, dtype=float).reshape(-1, 2)
+
+
+def _overlap(spans: Any, start: Ns, end: Ns) -> Ns:
+    """ns of `spans` between each `start` and `end`, shape (requests,)."""
+    if not len(spans):
+        return np.zeros(len(start))
+    # The time in spans before each moment grows within a span and stands between two.
+    lengths = np.cumsum(spans[:, 1] - spans[:, 0])
+    moments, passed = spans.ravel(), np.column_stack([lengths - (spans[:, 1] - spans[:, 0]), lengths]).ravel()
+    overlap: Ns = np.interp(end, moments, passed) - np.interp(start, moments, passed)
+    return overlap
+
+
+def _within(spans: Any, start: float, end: float) -> float:
+    return float(_overlap(spans, np.array([start]), np.array([end]))[0])
