@@ -9,7 +9,7 @@ import pytest
 from campaign.scripted import ScriptedEngine
 from campaign.test_runner import STUDY, WRONG, Silent, go_on, start
 from h123.campaign import Campaign, Lanes, run_campaign
-from h123.campaign.lanes import CALM_TRIALS, TRIALS_ALONE, automatic_lanes
+from h123.campaign.lanes import CALM_TRIALS, TRIALS_ALONE
 from h123.campaign.progress import Forecast, Standing
 from h123.results import connect
 
@@ -23,21 +23,44 @@ def events(campaign: Campaign) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("rate", "cpus", "busy", "lanes"),
+    ("network", "cpus", "busy", "width"),
     [
-        (10e6, 2, None, 16),  # eight a processor at most
-        (50e6, 2, None, 4),  # 200 Mbit/s over all
-        (100e6, 1, None, 1),
-        (1e9, 2, None, 1),
-        (None, 64, 0.0, 1),  # nothing limits the link
-        (10e6, 2, 0.1, 3),  # 35 % of the processors
-        (10e6, 2, 0.9, 1),
-        (10e6, 2, 0.0, 16),
-        (20e6, 16, 0.01, 35),
+        ("poor", 2, 0.0, 16),  # eight a processor at most
+        ("poor", 1, 0.0, 8),
+        ("home", 2, 0.0, 2),  # 200 Mbit/s over all
+        ("lan", 64, 0.0, 1),  # nothing limits the link
+        ("poor", 2, 0.1, 5),  # half of the processors
+        ("poor", 2, 0.9, 1),
+        ("poor", 16, 0.01, 50),
     ],
 )
-def test_automatic_choice(rate: float | None, cpus: int, busy: float | None, lanes: int) -> None:
-    assert automatic_lanes(rate, cpus, busy) == lanes
+def test_automatic_choice(tmp_path: Path, network: str, cpus: int, busy: float, width: int) -> None:
+    plan = start(tmp_path, STUDY.replace("[lan, poor]", "[lan, poor, home]")).plan
+    lanes = Lanes.of(plan, None, cpus=cpus, memory_bytes=2**33)
+    trial = next(t for t in plan.trials() if t.parameters.network == network)
+    machine = {**IDLE, "cpus": cpus, "lab_ns": int(busy * IDLE["wall_ns"] * cpus)}
+    lanes.learn(
+        {"parameters": {"clock": "wall", "network": network}, "valid": True, "alone": True, "crowded": False},
+        {"machine": machine, "roles": []},
+    )
+    assert lanes.width(trial) == width
+
+
+def test_trials_of_several_networks_share_what_there_is(tmp_path: Path) -> None:
+    plan = start(tmp_path, STUDY.replace("[lan, poor]", "[poor, home]")).plan
+    lanes = Lanes.of(plan, None, cpus=2, memory_bytes=2**33)
+    poor, home = (next(t for t in plan.trials() if t.parameters.network == name) for name in ("poor", "home"))
+    assert not lanes.admits(home, [poor]), "nothing is known of either"
+    for network, lab_ns in (("poor", 200_000_000), ("home", 800_000_000)):
+        lanes.learn(
+            {"parameters": {"clock": "wall", "network": network}, "valid": True, "alone": True, "crowded": False},
+            {"machine": {**IDLE, "lab_ns": lab_ns}, "roles": []},
+        )
+    # 5 and 20 % of the processors, of which half are to be had; 10 and 100 of 200 Mbit/s.
+    assert lanes.admits(home, [home])
+    assert not lanes.admits(poor, [home, home])
+    assert lanes.admits(poor, [home, *[poor] * 5])
+    assert not lanes.admits(poor, [home, *[poor] * 6])
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 9])
@@ -172,7 +195,7 @@ def test_positions_are_in_the_order_of_starts_after_an_interruption_too(tmp_path
         assert len({e["position"] for e in begun}) == len(begun)
 
 
-@pytest.mark.parametrize(("busy", "abreast"), [(0.1, 3), (0.9, 1)])
+@pytest.mark.parametrize(("busy", "abreast"), [(0.16, 3), (0.9, 1)])
 def test_headroom_is_measured_alone_and_then_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, busy: float, abreast: int
 ) -> None:

@@ -4,7 +4,8 @@ Only where the link is the bottleneck by far: a trial over a plain veth runs alo
 number given (`--lanes N`) that many shaped trials run at once. Without, the tool chooses:
 
 * of each network the first `TRIALS_ALONE` trials run alone, and the processor time that they take is measured;
-* then as many run at once as `automatic_lanes` says; where networks mix, the narrowest decides.
+* then as many run at once as the links' rates together (`LANE_BPS_PER_CPU`) and the processor time that they take
+  together (`BUSY_TARGET`) allow.
 
 A trial that waited too long for processors that others had (`crowded` in the journal) takes a lane away; `CALM_TRIALS`
 that did not give it back.
@@ -32,7 +33,7 @@ SHORTEST_RUN_NS = 500_000_000
 LANE_BPS_PER_CPU = 100e6
 """Link rate that one processor carries with ease, link, client and server together; measured: about a tenth of that
 for a tenth of a processor."""
-BUSY_TARGET = 0.35
+BUSY_TARGET = 0.5
 """Share of all processors that all lanes together may be expected to use, so that bursts seldom meet."""
 LANES_PER_CPU = 8
 """More are never chosen by themselves. Measured: with 12 trials on 2 processors links are as punctual as with one."""
@@ -40,19 +41,6 @@ CALM_TRIALS = 8
 """Undisturbed trials that give back a lane."""
 VIRTUAL_TRIAL_BYTES = 2**30
 """Memory of the kernel in which a trial of the virtual clock runs."""
-
-
-def automatic_lanes(rate_bps: float | None, cpus: int, busy: float | None) -> int:
-    """How many trials like these run at once; at least 1.
-
-    `rate_bps`: of their links, None where nothing limits it (then 1). `busy`: share of all `cpus` processors, from 0 to
-    1, that one such trial took while it ran alone; None where that is not known yet.
-    """
-    if rate_bps is None:
-        return 1
-    by_rate = cpus * LANE_BPS_PER_CPU / rate_bps
-    by_headroom = BUSY_TARGET / busy if busy else float("inf")
-    return max(1, int(min(by_rate, by_headroom, cpus * LANES_PER_CPU)))
 
 
 def virtual_lanes(cpus: int, memory_bytes: int) -> int:
@@ -76,10 +64,12 @@ class Lanes:
     """At once, of trials of the virtual clock."""
     _busy: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     """Access network to the shares of all processors that trials took."""
-    _closed: int = 0
-    """Lanes taken away by crowded trials."""
+    _open: int = 0
+    """Lanes that crowded trials have left; 0: all."""
+    _widest: int = 0
+    """As many were admitted at once so far."""
     _calm: int = 0
-    """Undisturbed trials since."""
+    """Trials since that were not crowded."""
 
     @classmethod
     def of(cls, plan: Plan, given: int | None, cpus: int, memory_bytes: int) -> Self:
@@ -100,7 +90,7 @@ class Lanes:
         machine, alone = report["machine"], event.get("alone", True)
         if event["parameters"]["clock"] == "virtual":
             return
-        if not alone or (self._closed and self.networks[event["parameters"]["network"]].shaped):
+        if not alone or (self._open and self.networks[event["parameters"]["network"]].shaped):
             self._make_room(bool(event.get("crowded")))
         if alone and event["valid"] and machine.get("wall_ns", 0) >= SHORTEST_RUN_NS:
             share = own_ns(report) / (machine["wall_ns"] * machine["cpus"])
@@ -109,10 +99,15 @@ class Lanes:
     def _make_room(self, crowded: bool) -> None:
         self._calm = 0 if crowded else self._calm + 1
         if crowded:
-            # One always stays open, and only as many can be given back as there are.
-            self._closed = min(self._closed + 1, (self.most or self.cpus * LANES_PER_CPU) - 1)
-        elif self._calm == CALM_TRIALS:
-            self._closed, self._calm = max(0, self._closed - 1), 0
+            self._open = max(1, (self._open or self._widest or self._most) - 1)
+        elif self._calm == CALM_TRIALS and self._open:
+            self._open, self._calm = self._open + 1, 0
+            if self._open >= self._most:
+                self._open = 0
+
+    @property
+    def _most(self) -> int:
+        return self.most or self.cpus * LANES_PER_CPU
 
     def order(self, blocks: Iterable[Sequence[PlannedTrial]]) -> list[PlannedTrial]:
         """The order of starts. One trial at a time: as planned. With lanes: first what must run alone, then block after
@@ -145,20 +140,17 @@ class Lanes:
         return any(len(kind) > 1 for kind in kinds.values())
 
     def width(self, trial: PlannedTrial) -> int:
-        """How many trials may run while this one does, itself included, as far as known."""
-        if _virtual(trial):
-            return self.virtual
-        if not self._shaped(trial):
-            return 1
-        busy = self._busy[trial.parameters.network]
-        headroom = statistics.median(busy) if busy else None
-        most = self.most or automatic_lanes(self._rate_bps(trial), self.cpus, headroom)
-        return max(1, most - self._closed)
+        """How many trials like this one may run at once, itself included, as far as known."""
+        most = self.virtual if _virtual(trial) else self._most
+        return next((n for n in range(most, 1, -1) if self._fit([trial] * n)), 1)
 
     def admits(self, trial: PlannedTrial, beside: Sequence[PlannedTrial]) -> bool:
         """Whether `trial` may start for the first time while `beside` run."""
         both = [trial, *beside]
-        return self._fit(both) and (not beside or self.most is not None or not any(map(self._unknown, both)))
+        if not self._fit(both) or (beside and self.most is None and any(map(self._unknown, both))):
+            return False
+        self._widest = max(self._widest, len(both))
+        return True
 
     def _unknown(self, trial: PlannedTrial) -> bool:
         """Whether it is not known yet what such a trial does to the machine."""
@@ -176,8 +168,18 @@ class Lanes:
     def _fit(self, trials: Sequence[PlannedTrial]) -> bool:
         if len(trials) == 1:
             return True
-        one_clock = len({trial.parameters.clock for trial in trials}) == 1
-        return one_clock and len(trials) <= min(self.width(trial) for trial in trials)
+        if any(map(_virtual, trials)):
+            return all(map(_virtual, trials)) and len(trials) <= self.virtual
+        rates = [self._rate_bps(trial) if self._shaped(trial) else None for trial in trials]
+        shaped = [rate for rate in rates if rate is not None]
+        if len(trials) > (self._open or self._most) or not all(map(self._shaped, trials)):
+            return False
+        if self.most is not None:
+            return True
+        if len(shaped) < len(trials):
+            return False
+        busy = sum(statistics.median(self._busy[trial.parameters.network] or [0.0]) for trial in trials)
+        return sum(shaped) <= self.cpus * LANE_BPS_PER_CPU and busy <= BUSY_TARGET + 1e-9
 
     def _question(self, trial: PlannedTrial) -> tuple[str, ...]:
         """The trial's treatment but for the factor that is compared."""

@@ -107,8 +107,7 @@ class _Known:
         waited = sum(cpu.get("main_wait_ns") or 0 for cpu in cpus)
         turns = sum(cpu.get("main_turns") or 0 for cpu in cpus)
         # A trial's own threads wait for one another on an idle machine too: that is what it is, not a disturbance.
-        stolen = machine["steal_ns"] if machine.get("stalls") is None else min(machine["steal_ns"], stalled)
-        harm = min(waited, _foreign_ns(report)) + stolen
+        harm = min(waited, _foreign_ns(report)) + machine["steal_ns"]
         located = min(harm, stalled)
         wall = max(run[1] - run[0], 1)
         return cls(
