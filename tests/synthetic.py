@@ -80,6 +80,8 @@ class Scenario:
     """Standard deviations of log request time."""
     invalid: frozenset[str] = frozenset()
     """Trials whose first attempt is invalid (and repeated)."""
+    disturbed: Callable[[PlannedTrial], float] = lambda _: 0.0
+    """Share of a trial's times that is the machine's, and is said to be; more than 2.5 % is disturbed."""
     missing: frozenset[str] = frozenset()
     """Trials that were not run (the campaign was interrupted)."""
     only: dict[str, list[str]] = field(default_factory=dict)
@@ -187,6 +189,9 @@ def _attempt(
             "link_seed": trial.link_seed,
             "valid": not reasons,
             "reasons": reasons,
+            "disturbed": scenario.disturbed(trial) > 0.025,
+            "disturbance": scenario.disturbed(trial),
+            "shares": {name: scenario.disturbed(trial) for name in ("latency", "goodput")},
             "seconds": 1.5,
         }
     )
@@ -211,7 +216,7 @@ def _request_seconds(scenario: Scenario, trial: PlannedTrial) -> float:
         effect *= scenario.processing.get((p.network, p.protocol), 1.0)
     block = _generator(scenario, "block", trial.block, p.network).normal(0, scenario.block_noise)
     own = _generator(scenario, "trial", trial.id).normal(0, scenario.trial_noise)
-    return float(base * effect * np.exp(block + own))
+    return float(base * effect * np.exp(block + own)) / (1 - scenario.disturbed(trial))
 
 
 def _samples(scenario: Scenario, trial: PlannedTrial) -> dict[str, Any]:

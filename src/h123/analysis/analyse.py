@@ -8,6 +8,7 @@ from typing import Any
 from h123.analysis.audits import audit
 from h123.analysis.comparisons import compare
 from h123.analysis.decisions import decide
+from h123.analysis.disturbances import disturbances
 from h123.analysis.interactions import interactions
 from h123.analysis.measured import Evidence
 from h123.analysis.origin import costs, more_blocks
@@ -22,7 +23,7 @@ from h123.study import Ledger, Plan, PlannedTrial, Study, ledgers_of, make_plan
 
 def analyse(folder: CampaignFolder) -> dict[str, Any]:
     """The content of verdicts.json, which is also written. The same folder gives the same bytes. Raises UserError."""
-    evidence = _evidence(folder)
+    evidence = gather(folder)
     plan, attempts, rule, origin = evidence.plan, evidence.attempts, evidence.rule, folder.origin
     study = plan.study
     unknown = origin["unknown"] if origin else []
@@ -47,6 +48,7 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
         "interactions": interactions(attempts, plan, rule.alpha),
         "as_published": as_published(folder, plan, comparisons, unknown=unknown) if asked else None,
         "claims": [decide(ledger, evidence) for ledger in ledgers_of(study.name)],
+        "disturbances": disturbances(attempts, plan, rule, comparisons),
         "twins": twin_rate(comparisons, rule.alpha),
         "audits": findings,
         "audit_summary": summary,
@@ -60,11 +62,12 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
 
 def decide_claims(folder: CampaignFolder, ledgers: Iterable[Ledger]) -> list[dict[str, Any]]:
     """The `claims` of verdicts.json, of any ledgers. Raises UserError."""
-    evidence = _evidence(folder)
+    evidence = gather(folder)
     return [decide(ledger, evidence) for ledger in ledgers]
 
 
-def _evidence(folder: CampaignFolder) -> Evidence:
+def gather(folder: CampaignFolder) -> Evidence:
+    """What a campaign's folder holds, ready to be judged. Raises UserError."""
     study = Study.from_resolved(folder.study)
     plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, only=folder.only)
     rule = Rule(study.compare.margin, study.compare.alpha, folder.seed, more=more_blocks(folder.origin))

@@ -26,6 +26,8 @@ class Pair:
     block: int
     a: float
     b: float
+    share: float = 0.0
+    """Of the value of either, the larger: what may be the machine's, 0 to 1."""
 
     @property
     def log_ratio(self) -> float:
@@ -63,6 +65,11 @@ class Values:
         values = [value for attempt in runs if (value := attempt.metrics[metric]) is not None]
         # A ratio needs two positive numbers.
         return float(np.median(values)) if values and min(values) > 0 else None
+
+    def share(self, block: int, cell: Cell, twin: bool, metric: str) -> float:
+        """The largest share of the trial's value that may be the machine's; 0 where that is not known."""
+        runs = self._attempts.get((block, tuple(sorted(cell.items())), twin), [])
+        return max((attempt.shares.get(metric, 0.0) for attempt in runs), default=0.0)
 
 
 def compare(attempts: Iterable[Attempt], plan: Plan, *, unknown: Collection[str] = ()) -> list[Comparison]:
@@ -125,10 +132,10 @@ def pair_values(
     compared, (first, second) = plan.study.compare.factor, levels
     pairs, one_sided = [], 0
     for block in range(1, len(plan.blocks) + 1):
-        a = values.of(block, {**cell, compared: first}, False, metric)
-        b = values.of(block, {**cell, compared: second}, twin, metric)
+        sides = ({**cell, compared: first}, False), ({**cell, compared: second}, twin)
+        a, b = (values.of(block, *side, metric) for side in sides)
         if a is not None and b is not None:
-            pairs.append(Pair(block, a, b))
+            pairs.append(Pair(block, a, b, max(values.share(block, *side, metric) for side in sides)))
         elif a is not None or b is not None:
             one_sided += 1
     return pairs, one_sided

@@ -16,6 +16,8 @@ from h123.results import METRICS
 
 FASTER, SLOWER, EQUIVALENT, INCONCLUSIVE = "faster", "slower", "equivalent", "inconclusive"
 ENOUGH_FOR_INTERVAL = 6
+MOSTLY = 0.5
+"""Share of its values above which a comparison may be of the machine and not of the levels."""
 _NAMES = {"holm": "Holm", "bh": "Benjamini-Hochberg"}
 
 
@@ -116,12 +118,19 @@ def _correct(tested: list[Tested]) -> list[Tested]:
 def _verdict(tested: Tested, rule: Rule) -> str:
     if tested.estimate is None or tested.p_adjusted is None or tested.p_equivalent_adjusted is None:
         return INCONCLUSIVE
+    if _machines(tested.comparison):
+        return INCONCLUSIVE
     if tested.p_equivalent_adjusted <= rule.alpha:
         return EQUIVALENT
     if tested.p_adjusted > rule.alpha or not _agree(tested):
         return INCONCLUSIVE
     better = (tested.estimate.centre < 0) == METRICS[tested.comparison.metric].lower_is_better
     return FASTER if better else SLOWER
+
+
+def _machines(comparison: Comparison) -> bool:
+    """Whether in half of the blocks or more most of what was measured may be the machine's (docs/disturbances.md)."""
+    return bool(comparison.pairs) and float(np.median([pair.share for pair in comparison.pairs])) > MOSTLY
 
 
 def _agree(tested: Tested) -> bool:
@@ -143,6 +152,8 @@ def _notes(tested: Tested, verdict: str, rule: Rule) -> list[str]:
         )
     if verdict != INCONCLUSIVE:
         return notes
+    if _machines(comparison):
+        return [*notes, "not decided: the machine was so busy that most of these values may be its doing"]
     size, correction = tested.family_size, comparison.family.correction
     if smallest_adjusted(blocks, size, correction) > rule.alpha:
         notes.append(_too_few(blocks, size, correction, rule))

@@ -180,15 +180,16 @@ class Course:
         return event, trial
 
     def _judge(self, folder: Path, report: dict[str, Any], *, valid: bool) -> Event:
-        """What the machine had to do with it: the journal's `disturbed`, `disturbance`, `crowded` and `noise`."""
+        """What the machine had to do with it: the journal's `disturbed` to `noise`."""
         noise = round(machine_noise(report), 4)
         if not valid:
-            return {"disturbed": ruined(report), "disturbance": 1.0, "crowded": False, "noise": noise}
+            return {"disturbed": ruined(report), "disturbance": 1.0, "shares": {}, "crowded": False, "noise": noise}
         found = disturbance(report, _read(folder / "trial.json"), folder / "samples.parquet")
         worst, waits = found.worst(self._metrics), found.worst_wait(self._metrics)
         return {
             "disturbed": worst > self._tolerated,
             "disturbance": round(worst, 4),
+            "shares": {name: round(share, 4) for name, share in found.shares.items() if name in self._metrics},
             "crowded": waits > self._tolerated,
             "noise": noise,
         }

@@ -37,6 +37,8 @@ class Attempt:
     """Whether more of it may be the machine's than the study tolerates."""
     disturbance: float | None
     """The largest share, 0 to 1, of one of the study's metrics that may be; None where that is not known."""
+    shares: dict[str, float]
+    """The same of each of them, as far as known."""
     link: dict[str, Any]
     """The link between client and server as trial.json has it."""
     report: dict[str, Any]
@@ -62,7 +64,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     """In the order of execution. Raises UserError where a file is missing or of another format."""
     connection = connect(folder)
     rows = connection.execute(
-        "SELECT trial, attempt, block, position, cell, twin, parameters, disturbed, disturbance, file "
+        "SELECT trial, attempt, block, position, cell, twin, parameters, disturbed, disturbance, shares, file "
         "FROM analysed ORDER BY block, position"
     ).fetchall()
     for trial, attempt, *_, file in rows:
@@ -73,7 +75,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
             )
     summaries = summarise(connection, [Path(file) for *_, file in rows])
     attempts = []
-    for trial, attempt, block, position, cell, twin, parameters, disturbed, disturbance, file in rows:
+    for trial, attempt, block, position, cell, twin, parameters, disturbed, disturbance, shares, file in rows:
         place, summary, report = Path(file).parent, summaries[Path(file)], NO_REPORT
         conditions = json.loads(parameters)
         if folder.origin is None:
@@ -91,6 +93,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
                 parameters=conditions,
                 disturbed=disturbed,
                 disturbance=disturbance,
+                shares=json.loads(shares),
                 link=read_document(place / "trial.json", "trial/1")["links"][0],
                 report=report,
                 facts=_facts(place / "client.json"),

@@ -17,8 +17,8 @@ def connect(folder: CampaignFolder) -> duckdb.DuckDBPyConnection:
     """A connection with the views
 
     * `trials`: one row per attempt (trial, attempt, block, position, cell, twin, parameters, link_seed, valid, reasons,
-      disturbed, disturbance, seconds, file, and `cell_<factor>` for each factor; `cell`, `parameters`, `reasons` are
-      JSON; `file` is the attempt's Parquet file, null where it left none);
+      disturbed, disturbance, shares, seconds, file, and `cell_<factor>` for each factor; `cell`, `parameters`,
+      `reasons`, `shares` are JSON; `file` is the attempt's Parquet file, null where it left none);
     * `analysed`: of each trial the attempt that counts: the last valid one that the machine did not disturb, or, if it
       disturbed all, the least disturbed one;
     * `samples`: all rows of all attempts, with `trial` and `attempt`.
@@ -56,6 +56,7 @@ def _trials(folder: CampaignFolder) -> pa.Table:
             ("reasons", pa.string()),
             ("disturbed", pa.bool_()),
             ("disturbance", pa.float64()),
+            ("shares", pa.string()),
             ("seconds", pa.float64()),
             ("file", pa.string()),
             *((CELL_PREFIX + factor, pa.string()) for factor in factors),
@@ -66,11 +67,11 @@ def _trials(folder: CampaignFolder) -> pa.Table:
 
 def _row(folder: CampaignFolder, event: dict[str, Any]) -> dict[str, Any]:
     file = folder.trial(event["trial"], event["attempt"]) / "samples.parquet"
-    texts = {name: json.dumps(event[name], sort_keys=True) for name in ("cell", "parameters", "reasons")}
-    levels = {CELL_PREFIX + factor: level for factor, level in event["cell"].items()}
     # Journals of earlier versions say nothing of disturbances.
-    known = {"disturbed": False, "disturbance": None, **event}
-    return {**known, **texts, **levels, "file": str(file) if file.exists() else None}
+    event = {"disturbed": False, "disturbance": None, "shares": {}, **event}
+    texts = {name: json.dumps(event[name], sort_keys=True) for name in ("cell", "parameters", "reasons", "shares")}
+    levels = {CELL_PREFIX + factor: level for factor, level in event["cell"].items()}
+    return {**event, **texts, **levels, "file": str(file) if file.exists() else None}
 
 
 def _samples(connection: duckdb.DuckDBPyConnection) -> str:
