@@ -271,3 +271,58 @@ mod bpf {
 
     const _: () = assert!(size_of::<Instruction>() == 8);
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, UdpSocket};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::namespace::Host;
+    use crate::netlink::Netlink;
+    use crate::tun::{FRAME, Tun};
+
+    const SENT: usize = 5;
+
+    /// Needs root, like the lab.
+    #[test]
+    fn a_packet_arrives_when_it_is_sent_and_not_when_it_is_read() {
+        let host = Host::create("arrival").unwrap();
+        let (mut tun, socket) = host
+            .within(|| {
+                let tun = Tun::create("h123-arrival")?;
+                let (netlink, address) = (Netlink::open()?, Ipv4Addr::new(10, 1, 0, 1));
+                netlink.add_address("h123-arrival", address)?;
+                netlink.bring_up("h123-arrival")?;
+                netlink.add_route("h123-arrival", address, None)?;
+                Ok((tun, UdpSocket::bind((address, 0))?))
+            })
+            .unwrap();
+        assert!(tun.stamps(), "this kernel refuses the filter (eBPF)");
+        tun.drain().unwrap();
+        let mut sent = vec![];
+        for number in 0..SENT as u8 {
+            std::thread::sleep(Duration::from_millis(5));
+            let before = now_ns();
+            socket
+                .send_to(&[number; 8], (Ipv4Addr::new(10, 1, 0, 2), 9))
+                .unwrap();
+            sent.push(before..=now_ns());
+        }
+        std::thread::sleep(Duration::from_millis(30));
+        let mut frame = [0; FRAME];
+        for times in sent {
+            let arrival = tun
+                .read(&mut frame)
+                .unwrap()
+                .expect("a packet for each that was sent");
+            assert!(
+                times.contains(&arrival.at_ns),
+                "{} is not in {times:?}",
+                arrival.at_ns
+            );
+        }
+        assert!(tun.read(&mut frame).unwrap().is_none());
+        assert_eq!(tun.dropped(), 0);
+    }
+}
