@@ -32,7 +32,7 @@ from h123.campaign import (
     verify_trial,
 )
 from h123.catalogue import subject_names
-from h123.console import err_console, out_console, say
+from h123.console import err_console, out_console, say, write
 from h123.doctor import diagnose
 from h123.errors import UserError
 from h123.paths import lab_binary
@@ -452,8 +452,7 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _fail(message: str, remedy: str | None, status: int) -> None:
-    err_console.print("h123: ", end="", style="bold red")
-    err_console.print(message, markup=False, highlight=False, soft_wrap=True)
+    write(err_console, message, lead="h123: ", lead_style="bold red")
     if remedy:
-        err_console.print(f"  -> {remedy}", markup=False, highlight=False, soft_wrap=True)
+        write(err_console, remedy, lead="  -> ")
     sys.exit(status)

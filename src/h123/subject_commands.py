@@ -133,11 +133,11 @@ def matrix(
     """
     from h123.report import print_matrix, write_matrix
 
-    known = catalogue()
+    known, spoken = catalogue(), [_one_of(PROTOCOLS, name, "protocol") for name in protocols.split(",")]
     asked = pairings(
         _side(known, "server", servers, lambda subject: subject.server is not None),
         _side(known, "client", clients, lambda subject: subject.client is not None),
-        [_one_of(PROTOCOLS, name, "protocol") for name in protocols.split(",")],
+        spoken,
     )
     sides = [name for pairing in asked for name in (pairing.server, pairing.client)]
     folder = MatrixFolder(out, known)  # before the builds: of these files they are made

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -17,6 +18,8 @@ from h123.catalogue import read_subject
 from h123.cli import app
 from h123.errors import UserError
 from h123.subject_listing import print_subject, print_subjects
+from h123.verification import roles_of
+from h123.verification.published import publish
 from h123.verification.record import Result, keep_results
 
 pytestmark = pytest.mark.usefixtures("leaves_nothing_behind")
@@ -35,9 +38,11 @@ def _listed(width: int = 100) -> str:
     return _shown(console)
 
 
-def test_the_catalogue_fits_100_columns() -> None:
-    lines = _listed().splitlines()
-    assert max(map(len, lines)) <= 100
+@pytest.mark.parametrize("width", [80, 100])
+def test_the_catalogue_fits_the_terminal(width: int) -> None:
+    lines = _listed(width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert ("version" in lines[0]) == (width >= 100)
     names = [line.split()[0] for line in lines[1 : lines.index("")]]
     assert {"go", "fake-gcs"} <= set(names)  # nothing is folded: each line begins with a name
     assert names == sorted(names)
@@ -54,6 +59,7 @@ def test_what_a_subject_can_do_is_in_its_row(tmp_path: Path, monkeypatch: pytest
     able += 'clocks = ["wall", "virtual"]\nresumption = ["h1"]\nzero_rtt = ["h3"]\nqlog = ["h3"]\n'
     write_small(tmp_path / "subjects", able)
     header, row, *_, last = _listed().splitlines()
+    assert _listed(80).splitlines()[1].split() == ["small", "-", "123", "0qc", "123", "td", "v", "-", "-"]
     assert header.split() == [
         "name",
         "QUIC",
@@ -67,7 +73,7 @@ def test_what_a_subject_can_do_is_in_its_row(tmp_path: Path, monkeypatch: pytest
         "verified",
     ]
     assert row.split() == ["small", "-", "C++/JS", "1", "123", "0qc", "123", "td", "v", "-", "-"]
-    assert "tells all about one" in last
+    assert "shows everything about one" in last
     assert all(f"{mark} " in _listed() for mark in "r0qctodv")
 
 
@@ -93,7 +99,27 @@ def test_a_subject_is_verified_until_its_files_change(tmp_path: Path, monkeypatc
     assert _listed().splitlines()[1].split()[-1] == "changed"
     console = Console(width=100, file=io.StringIO())
     print_subject(read_subject(tmp_path / "subjects/small"), console)
-    assert "its files have changed since" in _shown(console)
+    assert "its files have changed since" in " ".join(_shown(console).split())
+
+
+def test_a_subject_verified_upstream_only_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, cache = tmp_path / "root", tmp_path / "cache"
+    subject = small(root / "subjects")
+    for name, folder in (("H123_ROOT", root), ("H123_CACHE", cache), ("H123_SUBJECTS", root / "subjects")):
+        monkeypatch.setenv(name, str(folder))
+    for role in roles_of(subject):
+        keep_results(subject, role, [WELL.model_copy(update={"role": role})])
+    assert publish(subject)
+    shutil.rmtree(cache)
+    assert _listed().splitlines()[1].split()[-1] == "upstream"
+    console = Console(width=200, file=io.StringIO())
+    print_subject(subject, console)
+    assert "upstream, " in _shown(console)
+    assert "on this machine not yet: `h123 verify small`" in _shown(console)
+    record = [keep_results(subject, role, [WELL.model_copy(update={"role": role})]) for role in roles_of(subject)][-1]
+    assert _listed().splitlines()[1].split()[-1] == record.time[:10]
+    write_small(root / "subjects", MANIFEST.replace("A shell", "Another shell"))
+    assert _listed().splitlines()[1].split()[-1] == "changed"
 
 
 @pytest.mark.parametrize(

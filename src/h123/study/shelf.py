@@ -25,6 +25,11 @@ def list_claims() -> list[Path]:
     return sorted((project_root() / "claims").glob("*.yaml"))
 
 
+def list_schemas() -> list[Path]:
+    """Files of schemas of other tools' samples in schemas/, by name."""
+    return sorted((project_root() / "schemas").glob("*.yaml"))
+
+
 def list_published() -> list[Path]:
     """Files of published values in published/, by name."""
     return sorted((project_root() / "published").glob("*.yaml"))
