@@ -31,7 +31,8 @@ def wrap(text: str, width: int, lead: str = "") -> str:
     A line of `text` that begins with a blank is not prose (a command to copy, a build's output) and stays as it is.
     `lead` stands before the first line; the others are indented as far.
     """
-    margin, lines = " " * len(lead), []
+    margin = " " * len(lead)
+    lines: list[str] = []
     for line in text.split("\n"):
         first = margin if lines else lead
         if line[:1] in ("", " "):
