@@ -84,7 +84,7 @@ def test_few_pairs_say_what_their_interval_is_worth() -> None:
 def test_one_sided_blocks_are_told() -> None:
     found = verdict(BELOW, one_sided=2)
     assert found["verdict"] == "faster"
-    assert "left out for a value on one side only: 2 blocks" in found["note"]
+    assert "left out because only one side has a value: 2 blocks" in found["note"]
 
 
 def test_no_values_are_no_verdict_and_take_no_part_in_the_correction() -> None:

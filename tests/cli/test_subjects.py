@@ -125,13 +125,13 @@ def test_a_subject_verified_upstream_only_says_so(tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        (["install"], 2, "name subjects, or say --all"),
-        (["install", "go", "--all"], 2, "name subjects, or say --all"),
+        (["install"], 2, "give either subject names or --all"),
+        (["install", "go", "--all"], 2, "give either subject names or --all"),
         (["install", "gone"], 2, "did you mean go?"),
         (["remove", "gone"], 2, "did you mean go?"),
         (["remove", "go"], 2, "part of h123"),
         (["list", "subjects", "gone"], 2, "did you mean go?"),
-        (["list", "networks", "lan"], 2, "names are for subjects"),
+        (["list", "networks", "lan"], 2, "only subjects can be named"),
         (["matrix", "--servers", "fake-gcs"], 2, "there is no server 'fake-gcs'"),
         (["matrix", "--protocols", "h1,h4"], 2, "there is no protocol 'h4'"),
     ],
@@ -171,7 +171,7 @@ def test_a_matrix_is_stopped_and_gone_on_with(h123: Tool) -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert "the same command goes on" in err
+    assert "run the same command to resume" in err
     assert "not tried" in (h123.folder / "m/matrix.html").read_text()
     before = journal.read_text()
     done = h123(*MATRIX)

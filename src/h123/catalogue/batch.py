@@ -35,12 +35,12 @@ def check_failures(failures: dict[str, UserError]) -> None:
     if failures:
         lines = [f"  {name}: {_brief(error)}" for name, error in failures.items()]
         message = "\n".join([f"{len(failures)} subjects could not be installed:", *lines])
-        raise UserError(message, remedy="`h123 install NAME` tries one again and shows the end of its build", status=1)
+        raise UserError(message, remedy="`h123 install NAME` retries one and shows the end of its build", status=1)
 
 
 def _install(subject: Subject, place: str, steps: Steps) -> None:
     if found := installation(subject):
-        steps.begin(f"  is installed already, {format_bytes(found.bytes)}")
+        steps.begin(f"  already installed, {format_bytes(found.bytes)}")
         return
     install(subject, lambda said: steps.begin(f"  {said}"), lambda: steps.move(f"building {place}"))
     if found := installation(subject):
