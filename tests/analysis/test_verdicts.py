@@ -77,7 +77,7 @@ def test_a_clear_difference_that_a_sweep_drowns_is_told() -> None:
 
 
 def test_few_pairs_say_what_their_interval_is_worth() -> None:
-    assert "the interval holds with 87.5 % confidence from 4 blocks: 95 % need 6" in verdict(BELOW[:4])["note"]
+    assert "the interval holds with 87.5 % confidence from 4 blocks: 95 % needs 6" in verdict(BELOW[:4])["note"]
     assert verdict(BELOW[:1])["p"] == 1.0
 
 
