@@ -57,7 +57,7 @@ def write(console: Console, text: str, lead: str = "", style: str = "", lead_sty
 
 
 def say(text: str) -> None:
-    """What goes on."""
+    """Something about the progress of a command."""
     write(err_console, text)
 
 

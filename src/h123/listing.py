@@ -54,7 +54,7 @@ def _lanes(plan: Plan, lanes: Lanes) -> str:
     if lanes.most is None:
         limit = "as far as the machine's measured headroom allows"
     elif lanes.most < lanes.virtual:
-        limit = "under the virtual clock alone, as many as there are processors"
+        limit = "one per processor, under the virtual clock only"
     else:
         limit = "as --lanes says"
     span = lanes.span(lanes.order(plan.blocks), lambda trial: lanes.estimates[trial.id])
@@ -100,8 +100,8 @@ def print_repetition(trial: str, found: Repetition, console: Console) -> None:
     lines.append(f"  samples: {found.samples}, {found.outcomes or 'none'} with another outcome; {_times(found)}")
     if found.repeated and not found.identical:
         lines.append(
-            f"  the randomness of TLS may change {found.random_bytes} B in a direction, and times by "
-            f"{format_seconds(found.random_ns * 1e-9)}: signatures differ in length"
+            f"  this can be TLS randomness: signatures of different length change up to {found.random_bytes} B per "
+            f"direction, and times by up to {format_seconds(found.random_ns * 1e-9)}"
         )
     for line in lines:
         console.print(line, markup=False, highlight=False, soft_wrap=True)

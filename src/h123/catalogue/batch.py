@@ -11,7 +11,7 @@ from h123.units import format_bytes, format_span
 
 
 def install_each(subjects: Sequence[Subject], steps: Steps) -> dict[str, UserError]:
-    """Installs what is not there yet; what failed, by name, does not keep the others from it."""
+    """Installs those that are missing, whichever of them fail; returns the failures by name."""
     failures: dict[str, UserError] = {}
     begun = time.monotonic()
     for number, subject in enumerate(subjects, 1):
