@@ -147,7 +147,7 @@ fn congestion() -> Finding {
     Finding::new(
         "congestion",
         if complete { Ok(detail) } else { Err(detail) },
-        "modprobe tcp_cubic tcp_bbr (only studies that name the missing controller need it)",
+        "modprobe tcp_cubic tcp_bbr (needed only for studies that name the missing controller)",
     )
 }
 
@@ -159,7 +159,8 @@ fn buffers() -> Finding {
             .unwrap_or(0)
     };
     let (receive, send) = (read("rmem_max"), read("wmem_max"));
-    let detail = format!("UDP sockets may have {receive} bytes to receive and {send} to send");
+    let detail =
+        format!("UDP sockets can buffer {receive} bytes to receive and {send} bytes to send");
     let enough = receive.min(send) >= UDP_BUFFER;
     Finding::new(
         "buffers",
@@ -174,6 +175,6 @@ fn processors() -> Finding {
     Finding::new(
         "processors",
         if cpus >= 2 { Ok(detail) } else { Err(detail) },
-        "with one processor the link and the roles take turns: use at least two",
+        "with one processor, the link, server and client compete for it: use at least two",
     )
 }

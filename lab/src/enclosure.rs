@@ -85,12 +85,13 @@ fn require_root() -> Result<(), Refusal> {
         return Ok(());
     }
     Err(Refusal::machine(
-        "a lab is made of network namespaces, which only root may create: run this as root (sudo)",
+        "running a lab needs root, because only root may create network namespaces: use sudo",
     ))
 }
 
 /// What emulated links are made of.
 pub fn require_tun() -> Result<(), Refusal> {
+    require_root()?;
     match OpenOptions::new()
         .read(true)
         .write(true)
@@ -98,7 +99,7 @@ pub fn require_tun() -> Result<(), Refusal> {
     {
         Ok(_) => Ok(()),
         Err(e) => Err(Refusal::machine(format!(
-            "cannot open /dev/net/tun ({e}), from which emulated links are made: load the module (modprobe tun), or in a container pass --device /dev/net/tun"
+            "cannot open /dev/net/tun ({e}), which emulated links need: load the module (modprobe tun), or in a container pass --device /dev/net/tun"
         ))),
     }
 }
@@ -131,7 +132,7 @@ fn wait_outside(child: Pid) -> Result<u8, Refusal> {
         let status = match waitpid(child, Some(WaitPidFlag::WNOHANG)) {
             Ok(WaitStatus::Exited(_, status)) => Ok(status as u8),
             Ok(WaitStatus::Signaled(_, signal, _)) => Err(Refusal::machine(format!(
-                "the lab was ended by {signal}: nothing of it is left"
+                "the lab was ended by {signal}; it has left nothing behind"
             ))),
             _ => continue,
         };

@@ -19,7 +19,7 @@ pub fn run(arguments: &Run) -> Result<u8, Refusal> {
     match (trial.clock, &arguments.kernel) {
         (Clock::Virtual, Some(kernel)) => run_inside(kernel, &trial, arguments, dir),
         (Clock::Virtual, None) if guest::clock() == Clock::Wall => Err(Refusal::input(
-            "the trial's clock is virtual: name the kernel that has it with --kernel",
+            "the trial's clock is virtual: give the virtual kernel with --kernel",
         )),
         (Clock::Wall, Some(_)) => Err(Refusal::input(
             "--kernel is for trials whose clock is virtual",

@@ -1,7 +1,7 @@
 """The command line: one short function a command.
 
-Analysis and report are imported by the commands that need them: their libraries take longer to load than all else a
-command does, and a mistyped name is to be answered at once.
+Analysis and report are imported by the commands that need them: their libraries take long to load, and a mistyped name
+should be answered at once.
 """
 
 import datetime as dt
@@ -18,7 +18,7 @@ from typing import Annotated
 
 import typer
 
-from h123 import __version__, listing, subject_commands
+from h123 import __version__, completion, listing, subject_commands
 from h123.campaign import (
     Campaign,
     Lanes,
@@ -32,7 +32,7 @@ from h123.campaign import (
     verify_trial,
 )
 from h123.catalogue import subject_names
-from h123.console import err_console, out_console, say
+from h123.console import err_console, out_console, say, write
 from h123.doctor import diagnose
 from h123.errors import UserError
 from h123.paths import lab_binary
@@ -43,6 +43,7 @@ from h123.study import (
     find_ledgers,
     find_study,
     ledgers_of,
+    list_networks,
     load_network,
     load_schema,
     load_study,
@@ -54,13 +55,13 @@ from h123.subject_commands import Role, verify_subjects
 app = typer.Typer(
     name="h123",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
-    help="""Measure HTTP/1.1, HTTP/2 and HTTP/3 side by side over emulated networks, and say with statistics that stand
-up which one serves a workload better, by how much, and why.
+    help="""Measure HTTP/1.1, HTTP/2 and HTTP/3 side by side over emulated networks, and report with sound statistics
+which one serves a workload better, by how much, and why.
 
-Start with `h123 run quick`: it measures, analyses and writes a report. `h123 doctor` says what this machine can do.""",
+Start with `h123 run quick`: it measures, analyses and writes a report. `h123 doctor` checks this machine.""",
 )
 app.add_typer(subject_commands.app)
 
@@ -80,26 +81,42 @@ class Clock(StrEnum):
     VIRTUAL = "virtual"
 
 
-StudyArgument = Annotated[str, typer.Argument(help="A study's name (`h123 list studies`) or its YAML file.")]
-FolderArgument = Annotated[Path, typer.Argument(help="A campaign's folder.", show_default=False)]
-BlocksOption = Annotated[int | None, typer.Option(min=1, help="Blocks to run instead of the study's number.")]
-SeedOption = Annotated[int | None, typer.Option(min=0, help="Seed of order and links instead of the study's.")]
+StudyArgument = Annotated[
+    str,
+    typer.Argument(
+        help="Study name (`h123 list studies`) or path of its YAML file.", autocompletion=completion.studies
+    ),
+]
+FolderArgument = Annotated[Path, typer.Argument(help="Campaign folder.", show_default=False)]
+BlocksOption = Annotated[
+    int | None, typer.Option(min=1, help="Number of blocks to run. [default: the study's]", show_default=False)
+]
+SeedOption = Annotated[
+    int | None,
+    typer.Option(
+        min=0, help="Seed for the order of trials and for the links. [default: the study's]", show_default=False
+    ),
+]
 ScaleOption = Annotated[
     float | None,
     typer.Option(
-        metavar="S", help="Make S times as many requests (0 < S <= 1), at least one a user; nothing else changes."
+        metavar="S",
+        help="Multiply the number of requests by S (0 < S <= 1), down to one per user. Nothing else changes.",
+        show_default=False,
     ),
 ]
 OnlyOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="FACTOR=LEVEL[,LEVEL]", help="Keep only these levels of a factor. May be given again."),
+    typer.Option(
+        metavar="FACTOR=LEVEL[,LEVEL]", help="Run only these levels of a factor. Can be repeated.", show_default=False
+    ),
 ]
 
 ClockOption = Annotated[
     Clock | None,
     typer.Option(
-        help="For all trials. virtual: time passes only while everything waits, so that processing takes none "
-        "(docs/virtual-clock.md). By default as the study says, else wall.",
+        help="Clock for all trials. virtual: time passes only while everything waits, so processing takes no time "
+        "(docs/virtual-clock.md). [default: the study's, otherwise wall]",
         show_default=False,
     ),
 ]
@@ -108,9 +125,9 @@ LanesOption = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Run up to N trials over emulated links at once; 1: strictly one after the other. By default chosen from "
-        "the links' rates and the machine's measured headroom; 1 where the study takes less than half an hour. Under "
-        "the virtual clock: as many as there are processors.",
+        help="Run up to N trials over emulated links at the same time; 1 runs them strictly one by one. By default "
+        "h123 chooses N from the link rates and the headroom it measures, and 1 if the study takes less than half an "
+        "hour. Under the virtual clock the default is one per processor.",
         show_default=False,
     ),
 ]
@@ -119,10 +136,21 @@ LanesOption = Annotated[
 @app.command()
 def run(
     study: Annotated[
-        str | None, typer.Argument(help="A study's name or YAML file. Not needed to resume with --out.")
+        str | None,
+        typer.Argument(
+            help="Study name or path of its YAML file. Omit it to resume a campaign with --out.",
+            show_default=False,
+            autocompletion=completion.studies,
+        ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="The campaign's folder. One that exists already is gone on with.")
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Campaign folder. If it already holds a campaign, that campaign is resumed. "
+            "[default: campaigns/STUDY-TIME]",
+            show_default=False,
+        ),
     ] = None,
     blocks: BlocksOption = None,
     seed: SeedOption = None,
@@ -137,17 +165,17 @@ def run(
         ),
     ] = False,
 ) -> None:
-    """Run a study; then analyse it and write its report.
+    """Run a study, analyse it and write its report.
 
-    Ctrl-C (or a crash) loses at most the running trials: `h123 run --out DIR` goes on where it stopped. A finished
-    campaign is extended with `h123 run --out DIR --blocks N`.
+    Ctrl-C or a crash loses at most the trials in progress: `h123 run --out DIR` resumes where it stopped. To add blocks
+    to a finished campaign, use `h123 run --out DIR --blocks N`.
     """
     campaign = _campaign(study, out, blocks, seed, parse_only(only or []), scale, clock)
     folder = campaign.folder
     try:
         outcome = run_campaign(campaign, LocalEngine(), display_for(err_console), lanes, retry=retry)
     except KeyboardInterrupt:
-        say(f"\nInterrupted. Finished trials are kept. Go on with:\n  h123 run --out {shlex.quote(str(folder.path))}")
+        say(f"\nInterrupted. Finished trials are kept. Resume with:\n  h123 run --out {shlex.quote(str(folder.path))}")
         raise typer.Exit(130) from None
     _conclude(folder)
     _complain(outcome, folder)
@@ -163,7 +191,7 @@ def plan(
     clock: ClockOption = None,
     lanes: LanesOption = None,
 ) -> None:
-    """Show what `run` would do: treatments, trials, order, estimated time and bytes. Runs nothing."""
+    """Show what `run` would do, without running it: treatments, trials, order, estimated time and bytes."""
     asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale).clocked(clock)
     planned = make_plan(asked, blocks=blocks, seed=seed, only=parse_only(only or []))
     listing.print_plan(planned, Lanes.here(planned, lanes), out_console)
@@ -171,7 +199,7 @@ def plan(
 
 @app.command(name="analyse")
 def analyse_command(folder: FolderArgument) -> None:
-    """Analyse a campaign again from its raw samples; write verdicts.json and print the answer."""
+    """Reanalyse a campaign from its raw samples, write verdicts.json and print the answer."""
     from h123.analysis import analyse
     from h123.report import print_summary
 
@@ -185,13 +213,13 @@ def report(
         Path | None,
         typer.Option(
             metavar="OTHER_DIR",
-            help="Another campaign's folder: its values stand beside a paper's printed ones and this campaign's "
-            "(studies that a file in published/ names: rest-api, misplaced-tc).",
+            help="Another campaign folder to show beside this campaign and a paper's printed values. Only for studies "
+            "named in a file in published/: rest-api, misplaced-tc.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Write report.html and its figures again."""
+    """Rewrite report.html and its figures."""
     from h123.analysis import analyse
     from h123.report import write_report
 
@@ -204,9 +232,12 @@ def report(
 def export_command(
     folder: FolderArgument,
     format: Annotated[Format, typer.Option(help="File format.")] = Format.CSV,
-    out: Annotated[Path | None, typer.Option(help="Where to; by default DIR/export.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder to write to. [default: FOLDER/export]", show_default=False),
+    ] = None,
 ) -> None:
-    """Write all samples, and the metrics of each trial, for other tools."""
+    """Export all samples and the metrics of each trial for use in other tools."""
     campaign = CampaignFolder.open(folder)
     for path in export(campaign, format.value, out or campaign.path / "export"):
         out_console.print(str(path), soft_wrap=True)
@@ -214,14 +245,21 @@ def export_command(
 
 @app.command(name="import")
 def import_command(
-    files: Annotated[list[Path], typer.Argument(help="Files of samples.", show_default=False)],
-    schema: Annotated[str, typer.Option(help="What the columns mean: oha, h2load, k6, k6-csv, or a YAML file.")],
-    out: Annotated[Path, typer.Option(help="The new campaign's folder.")],
+    files: Annotated[list[Path], typer.Argument(help="Files with samples.", show_default=False)],
+    schema: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="What the columns mean: oha, h2load, k6, k6-csv, or the path of a YAML file.",
+            autocompletion=completion.schemas,
+        ),
+    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the new campaign.")],
 ) -> None:
-    """Bring in samples that another tool measured, then analyse them and write a report.
+    """Import samples measured with another tool, analyse them and write a report.
 
-    What the files do not tell (link, CPU, order...) is not invented: audits that need it have nothing to check, and the
-    summary says what it costs. docs/import.md has an example.
+    Nothing is made up: audits that need something the files do not record (link, CPU, order...) are skipped, and the
+    summary says what is missing as a result. See docs/import.md for an example.
     """
     _conclude(import_samples(files, load_schema(schema), out))
 
@@ -232,31 +270,35 @@ def verify(
         list[str] | None,
         typer.Argument(
             metavar="NAME|TRIAL",
-            help="Subjects; or the folder of a campaign's trial; or a campaign's folder, then names of its trials.",
+            help="Subjects to verify; or a trial's folder; or a campaign folder followed by trial names.",
             show_default=False,
+            autocompletion=subject_names,
         ),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All subjects that are installed.")] = False,
-    role: Annotated[Role | None, typer.Option(help="Of subjects that are both, only this one.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Verify all installed subjects.")] = False,
+    role: Annotated[
+        Role | None,
+        typer.Option(help="Verify only this role of subjects that are both server and client.", show_default=False),
+    ] = None,
 ) -> None:
-    """Ask subjects for all that they promise; or see whether trials of the virtual clock repeat.
+    """Check that subjects do what their manifests declare, or that trials under the virtual clock repeat exactly.
 
-    Subjects (docs/contracts.md, section 4): over each protocol bodies of all sizes, held against what they must be,
-    many requests at once and one after another, errors, a clean stop, and every feature that the manifest declares.
-    What is declared and not kept is a failure. A subject that is named is installed first.
+    Subjects (docs/contracts.md, section 4) are checked over each protocol: bodies of all sizes, many requests at once
+    and one after another, errors, a clean stop, and every declared feature. Anything declared but not delivered is a
+    failure. Subjects named here are installed first if necessary.
 
-    Trials are executed twice each: what the link did (packets, bytes, the set of dropped packets) and every sample's
-    times are held against each other. Whatever fails or does not repeat ends this with status 1.
+    Trials run twice, and the two runs are compared: what the link did (packets, bytes, which packets were dropped) and
+    the times of every sample. The exit status is 1 if anything fails or does not repeat.
     """
     if everything or not what or what[0] in subject_names():
         verify_subjects(what, everything, role)
     elif Path(what[0]).exists():
         if role:
-            raise UserError("--role is for subjects; a campaign's trial is verified whole")
+            raise UserError("--role applies to subjects only: a campaign's trial is always verified whole")
         _verify_trials(Path(what[0]), what[1:])
     else:
-        message = f"{what[0]} is neither a subject nor a folder"
-        raise UserError(message, remedy=f"a campaign's trial, or a subject: {choose(what[0], subject_names())}")
+        message = f"{what[0]} is neither a subject nor the folder of a campaign or trial"
+        raise UserError(message, remedy=f"among subjects, {choose(what[0], subject_names())}")
 
 
 @app.command()
@@ -264,20 +306,21 @@ def claims(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            help="YAML files of claims or of studies, or names of either; by default all claims, with --campaign those "
-            "that its study can decide.",
+            help="Claims files or studies, by name or path. [default: all claims; with --campaign, those that its "
+            "study can decide]",
             show_default=False,
+            autocompletion=completion.claims_and_studies,
         ),
     ] = None,
     campaign: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Decide claims by this campaign.", show_default=False)
+        Path | None, typer.Option(metavar="DIR", help="Campaign to decide the claims with.", show_default=False)
     ] = None,
 ) -> None:
     """List published claims with their verdicts.
 
-    Impossible: a printed figure breaks arithmetic or physics, which is shown. All others are open, with what would
-    decide them, unless a campaign of their study does: confirmed, direction only (the size is another one), refuted, or
-    undecided. docs/contracts.md, section 9, has the rule.
+    A claim is impossible if a printed figure contradicts arithmetic or physics; the calculation is shown. Any other
+    claim is open until a campaign of its study decides it: confirmed, direction only (right direction, different size),
+    refuted or undecided. The rule is in docs/contracts.md, section 9.
     """
     from h123.analysis import decide, decide_claims
     from h123.report import print_claims
@@ -289,29 +332,39 @@ def claims(
 
 @app.command()
 def doctor() -> None:
-    """Say what this machine can do, and what to do about what it cannot."""
+    """Check what this machine can do, and say how to fix what it cannot."""
     checks = diagnose()
     listing.print_checks(checks, out_console)
     if not all(check.ok or not check.needed for check in checks):
         raise typer.Exit(3)
 
 
-lab_app = typer.Typer(no_args_is_help=True, help="Use the lab directly: links and namespaces, without a study.")
+lab_app = typer.Typer(
+    no_args_is_help=True, help="Use the emulated links and network namespaces directly, without a study."
+)
 app.add_typer(lab_app, name="lab")
 
 
 @lab_app.command(name="exec")
 def lab_exec(
-    network: Annotated[str, typer.Option(help="A network's name (`h123 list networks`) or its YAML file.")],
-    server: Annotated[str, typer.Option(metavar="CMD", help="Shell command on the server's host.")],
-    client: Annotated[str, typer.Option(metavar="CMD", help="Shell command on the client's host.")],
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the link's own report here.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the link.")] = 1,
+    network: Annotated[
+        str,
+        typer.Option(
+            help="Network name (`h123 list networks`) or path of its YAML file.", autocompletion=list_networks
+        ),
+    ],
+    server: Annotated[str, typer.Option(metavar="CMD", help="Shell command to run on the server host.")],
+    client: Annotated[str, typer.Option(metavar="CMD", help="Shell command to run on the client host.")],
+    json_file: Annotated[
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Write the link's report to this file.", show_default=False),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed for the link.")] = 1,
     congestion: Annotated[str, typer.Option(help="TCP congestion control on both hosts.")] = "cubic",
 ) -> None:
     """Run any two commands across an emulated link.
 
-    `H123_SERVER` holds the server's address on both sides. The client's output and exit status pass through.
+    `H123_SERVER` holds the server's address on both hosts. You get the client's output and exit status.
 
     Example: `h123 lab exec --network poor --server 'python3 -m http.server' --client 'curl -s http://$H123_SERVER:8000/'`
     """
@@ -325,7 +378,7 @@ def lab_exec(
 
 @lab_app.command(name="bench")
 def lab_bench() -> None:
-    """Measure the link's accuracy on this machine, idle and busy, beside what is configured."""
+    """Measure how accurately the link does what is configured, with this machine idle and busy."""
     _become_lab(["bench"])
 
 
@@ -338,7 +391,7 @@ def _print_version(asked: bool) -> None:
 @app.callback()
 def root(
     _version: Annotated[
-        bool, typer.Option("--version", help="Print the version and end.", is_eager=True, callback=_print_version)
+        bool, typer.Option("--version", "-V", help="Show the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
     """Shared by all commands."""
@@ -356,7 +409,7 @@ def main() -> None:
     except OSError as error:
         if error.filename is None and error.errno != errno.ENOSPC:
             raise  # not about a file that the person named, so a defect: the traceback is wanted
-        remedy = "free some space, then go on with `h123 run --out DIR`" if error.errno == errno.ENOSPC else None
+        remedy = "free some space, then resume with `h123 run --out DIR`" if error.errno == errno.ENOSPC else None
         _fail(f"{error.filename or 'a file'}: {error.strerror}", remedy, 1)
 
 
@@ -366,7 +419,7 @@ def _ledgers(names: list[str], folder: CampaignFolder | None) -> list[Ledger]:
         return [ledger for name in names for ledger in find_ledgers(name)] if names else ledgers_of()
     study = folder.study["name"]
     if not (found := ledgers_of(study)):
-        raise UserError(f"no file of claims is about study {study!r}", remedy="`h123 claims` lists all claims")
+        raise UserError(f"no claims file is about study {study!r}", remedy="`h123 claims` lists all claims")
     return found
 
 
@@ -379,14 +432,14 @@ def _campaign(
     scale: float | None,
     clock: Clock | None,
 ) -> Campaign:
-    """The campaign that `run`'s arguments ask for: one to be gone on with, or a new one."""
+    """The campaign that `run`'s arguments ask for: one to resume, or a new one."""
     if out is not None and (out / "campaign.json").exists():
         folder = CampaignFolder.open(out)
         begun, timed = folder.study.get("scale", 1.0), folder.study["settings"].get("clock")
         if study is not None and load_study(find_study(study)).scaled(begun).clocked(timed).resolved() != folder.study:
             raise UserError(
-                f"{out} holds a campaign of another study, or of an earlier version of this one",
-                remedy=f"resume it with `h123 run --out {out}`, or name another folder",
+                f"{out} holds a campaign of another study, or of an earlier version of this study",
+                remedy=f"resume that campaign with `h123 run --out {out}`, or choose another folder",
             )
         asked = (
             ("--seed", seed, folder.seed),
@@ -396,12 +449,15 @@ def _campaign(
         )
         for option, given, kept in asked:
             if given is not None and given != kept:
-                raise UserError(f"{option} differs from the one that the campaign in {out} was started with")
+                raise UserError(
+                    f"{option} cannot change: the campaign in {out} was started with another value",
+                    remedy=f"leave {option} out to resume it, or choose another folder with --out",
+                )
         return extend_campaign(out, blocks=blocks, report=say)
     if study is None:
         raise UserError(
-            "no study was named" if out is None else f"{out} is no campaign to be gone on with",
-            remedy="`h123 run quick` runs the study named quick; `h123 list studies` lists them",
+            "no study given" if out is None else f"no study given, and there is no campaign in {out} to resume",
+            remedy="`h123 run quick` runs the study quick; `h123 list studies` lists all studies",
         )
     path = find_study(study)
     out = out or Path("campaigns") / f"{path.stem}-{dt.datetime.now():%Y%m%d-%H%M%S}"
@@ -424,8 +480,8 @@ def _complain(outcome: Outcome, folder: CampaignFolder) -> None:
     if outcome.failed:
         some = ", ".join(outcome.failed[:3]) + (", ..." if len(outcome.failed) > 3 else "")
         raise UserError(
-            f"{len(outcome.failed)} of {outcome.planned} trials have no valid attempt: {some}",
-            remedy=f"the report says why; their logs are in {folder.path / 'trials'}",
+            f"{len(outcome.failed)} of {outcome.planned} trials have no valid result: {some}",
+            remedy=f"the report says why; the logs are in {folder.path / 'trials'}",
             status=1,
         )
 
@@ -438,7 +494,7 @@ def _verify_trials(folder: Path, names: list[str]) -> None:
         listing.print_repetition(found.trial.id, repetition, out_console)
         failed += [] if repetition.repeated else [found.trial.id]
     if failed:
-        raise UserError(f"did not repeat: {', '.join(failed)}", status=1)
+        raise UserError(f"did not repeat exactly: {', '.join(failed)}", status=1)
 
 
 def _become_lab(arguments: list[str]) -> None:
@@ -458,8 +514,7 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _fail(message: str, remedy: str | None, status: int) -> None:
-    err_console.print("h123: ", end="", style="bold red")
-    err_console.print(message, markup=False, highlight=False, soft_wrap=True)
+    write(err_console, message, lead="h123: ", lead_style="bold red")
     if remedy:
-        err_console.print(f"  -> {remedy}", markup=False, highlight=False, soft_wrap=True)
+        write(err_console, remedy, lead="  -> ")
     sys.exit(status)

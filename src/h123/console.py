@@ -1,18 +1,66 @@
-"""The two streams of the command line."""
+"""The two streams of the command line, and how prose is broken into lines there."""
 
 import os
+import re
 import sys
+import textwrap
 
 from rich.console import Console
+from rich.text import Text
 
 WIDTH = 100
-"""Of what goes into a file or a pipe: as wide as the widest table. A terminal, or COLUMNS, says its own."""
+"""Columns of what goes into a file or a pipe: as many as the widest table has. A terminal, or COLUMNS, says its own."""
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+_WITHIN_A_QUANTITY = re.compile(r"(?<=\d) (?=[^\W\d]|[%–×/])|(?<=[–×/]) (?=\d)")
+_COMMAND = re.compile(r"`[^`\n]+`")
 
-_told = sys.stdout.isatty() or "COLUMNS" in os.environ
-out_console, err_console = Console(width=None if _told else WIDTH), Console(stderr=True)
-"""Results, and everything that is said meanwhile."""
+
+def _width(stream_is_terminal: bool) -> int | None:
+    return None if stream_is_terminal or "COLUMNS" in os.environ else WIDTH
+
+
+out_console = Console(width=_width(sys.stdout.isatty()))
+"""Results."""
+err_console = Console(width=_width(sys.stderr.isatty()), stderr=True)
+"""Everything that is said meanwhile."""
+
+
+def wrap(text: str, width: int, lead: str = "") -> str:
+    """Prose in lines of `width` columns, never broken between a number and its unit, nor within a `command` or path.
+
+    A line of `text` that begins with a blank is not prose (a command to copy, a build's output) and stays as it is.
+    `lead` stands before the first line; the others are indented as far.
+    """
+    margin = " " * len(lead)
+    lines: list[str] = []
+    for line in text.split("\n"):
+        first = margin if lines else lead
+        if line[:1] in ("", " "):
+            lines.append((first + line).rstrip())
+        else:
+            lines += textwrap.wrap(
+                _unbroken(line),
+                width,
+                initial_indent=first,
+                subsequent_indent=margin,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+    return "\n".join(lines).replace(_NO_BREAK, " ")
+
+
+def write(console: Console, text: str, lead: str = "", style: str = "", lead_style: str = "") -> None:
+    """Prose, as `wrap` breaks it; `lead_style` is the style of `lead`."""
+    shown = Text(wrap(text, console.width, lead), style=style)
+    shown.stylize(lead_style, 0, len(lead.rstrip()))
+    console.print(shown, soft_wrap=True)
 
 
 def say(text: str) -> None:
-    """A line of what goes on."""
-    err_console.print(text, markup=False, highlight=False, soft_wrap=True)
+    """Something about the progress of a command."""
+    write(err_console, text)
+
+
+def _unbroken(line: str) -> str:
+    kept = _COMMAND.sub(lambda command: command[0].replace(" ", _NO_BREAK), line)
+    return _WITHIN_A_QUANTITY.sub(_NO_BREAK, kept)

@@ -45,7 +45,7 @@ def _control_plane() -> list[Check]:
     kernel = installed_kernel()
     built = f"{kernel.source.package} {kernel.source.version}" if kernel else "not installed"
     return [
-        Check("disk space", free >= _ROOM_BYTES, f"{free / 1e9:.1f} GB free", "free at least 2 GB"),
+        Check("disk space", free >= _ROOM_BYTES, f"{free / 1e9:.1f} GB free", "free up at least 2 GB"),
         _go(),
         Check("virtual clock", kernel is not None, built, f"`h123 install {NAME}` builds what `--clock virtual` needs"),
     ]
@@ -57,7 +57,10 @@ def _go() -> Check:
     known = f"{'.'.join(map(str, version))}, {path}" if version else path
     needed = ".".join(map(str, _GO))
     return Check(
-        "Go", version >= _GO, known or "not found", f"Go {needed} or newer builds the subject `go`: https://go.dev/dl"
+        "Go",
+        version >= _GO,
+        known or "not found",
+        f"install Go {needed} or newer, which the subject `go` is built with: https://go.dev/dl",
     )
 
 

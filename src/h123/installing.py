@@ -92,14 +92,14 @@ def run_logged(
                 process_group=group,
             )
         except OSError as error:
-            raise UserError(f"{what}: {command[0]} cannot be run: {error.strerror}", status=1) from None
+            raise UserError(f"{what}: could not run {command[0]}: {error.strerror}", status=1) from None
         status = _wait(process, meanwhile)
     if status != 0:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-TAIL_LINES:]
         shown = "\n".join(f"  {line}" for line in lines)
         raise UserError(
-            f"{what}: the build ended with status {status}:\n{shown}",
-            remedy=f"the whole output is in {log}",
+            f"{what}: the build failed with exit status {status}:\n{shown}",
+            remedy=f"the full output is in {log}",
             status=1,
         )
 

@@ -7,6 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from h123.campaign import Lanes
+from h123.console import wrap, write
 from h123.doctor import Check
 from h123.results import Repetition
 from h123.study import Plan, estimate, list_networks, list_studies, load_network, load_study
@@ -34,16 +35,16 @@ def print_plan(plan: Plan, lanes: Lanes, console: Console) -> None:
         table.add_row(*levels, marked, f"{expected.seconds:.1f}", format_bytes(expected.bytes))
     console.print(table)
     for note in plan.notes:
-        console.print(f"Note: {note}", markup=False, highlight=False, soft_wrap=True)
-    console.print(f"\nOrder of block 1: {', '.join(t.id for t in plan.blocks[0])}", soft_wrap=True, markup=False)
+        write(console, f"Note: {note}")
+    write(console, f"\nOrder of block 1: {', '.join(t.id for t in plan.blocks[0])}")
     seconds, size = (sum(getattr(e, what) for e in estimates.values()) for what in ("seconds", "bytes"))
-    console.print(
-        f"\n{len(plan.blocks)} blocks, {len(estimates)} trials, seed {plan.seed}: about {format_span(seconds)} and "
+    blocks = "1 block" if len(plan.blocks) == 1 else f"{len(plan.blocks)} blocks"
+    write(
+        console,
+        f"\n{blocks}, {len(estimates)} trials, seed {plan.seed}: about {format_span(seconds)} and "
         f"{format_bytes(size)} over the links (an estimate; a run corrects it as it goes)",
-        highlight=False,
-        soft_wrap=True,
     )
-    console.print(_lanes(plan, lanes), highlight=False, soft_wrap=True)
+    write(console, _lanes(plan, lanes))
 
 
 def _lanes(plan: Plan, lanes: Lanes) -> str:
@@ -53,7 +54,7 @@ def _lanes(plan: Plan, lanes: Lanes) -> str:
     if lanes.most is None:
         limit = "as far as the machine's measured headroom allows"
     elif lanes.most < lanes.virtual:
-        limit = "under the virtual clock alone, as many as there are processors"
+        limit = "one per processor, under the virtual clock only"
     else:
         limit = "as --lanes says"
     span = lanes.span(lanes.order(plan.blocks), lambda trial: lanes.estimates[trial.id])
@@ -62,12 +63,16 @@ def _lanes(plan: Plan, lanes: Lanes) -> str:
 
 def print_networks(console: Console) -> None:
     """All networks of the project."""
-    table = _table("name", "what", "up", "down")
-    for name in list_networks():
+    names = list_networks()
+    width = (console.width - max(map(len, names))) // 2 - 2
+    table = _table("name", "what", "what the link does")
+    for name in names:
         network = load_network(name)
-        table.add_row(name, escape(network.title), *(escape(text) for text in network.describe()))
+        up, down = network.describe()
+        link = f"each way: {up}" if up == down else f"up: {up}; down: {down}"
+        table.add_row(name, *(escape(wrap(text, width)) for text in (network.title, link)))
     console.print(table)
-    console.print("\nDelays are one way, per direction: 15 ms up and 15 ms down add 30 ms to the round trip.")
+    write(console, "\nDelays are one-way, per direction: 15 ms up and 15 ms down add 30 ms to the round trip.")
 
 
 def print_studies(console: Console) -> None:
@@ -81,10 +86,10 @@ def print_studies(console: Console) -> None:
 def print_checks(checks: list[Check], console: Console) -> None:
     """The doctor's findings; a remedy under each that failed."""
     for check in checks:
-        mark = "[green]ok[/]     " if check.ok else ("[red]missing[/]" if check.needed else "[yellow]limited[/]")
-        console.print(f"{mark} {escape(check.name)}: {escape(check.detail)}", highlight=False, soft_wrap=True)
+        mark, style = ("ok", "green") if check.ok else ("missing", "red") if check.needed else ("limited", "yellow")
+        write(console, f"{check.name}: {check.detail}", lead=f"{mark:8}", lead_style=style)
         if check.remedy and not check.ok:
-            console.print(f"        -> {escape(check.remedy)}", highlight=False, soft_wrap=True)
+            write(console, check.remedy, lead=f"{'':8}-> ")
 
 
 def print_repetition(trial: str, found: Repetition, console: Console) -> None:
@@ -95,8 +100,8 @@ def print_repetition(trial: str, found: Repetition, console: Console) -> None:
     lines.append(f"  samples: {found.samples}, {found.outcomes or 'none'} with another outcome; {_times(found)}")
     if found.repeated and not found.identical:
         lines.append(
-            f"  the randomness of TLS may change {found.random_bytes} B in a direction, and times by "
-            f"{format_seconds(found.random_ns * 1e-9)}: signatures differ in length"
+            f"  this can be TLS randomness: signatures of different length change up to {found.random_bytes} B per "
+            f"direction, and times by up to {format_seconds(found.random_ns * 1e-9)}"
         )
     for line in lines:
         console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -12,8 +12,10 @@ def choose(word: object, allowed: Iterable[object]) -> str:
     """What may stand in place of `word`: a near miss if there is one, and the whole list."""
     names = [str(name) for name in allowed]
     close = difflib.get_close_matches(str(word), names, n=1)
-    hint = f"did you mean {close[0]}? Allowed" if close else "allowed"
-    return f"{hint}: {', '.join(names)}" if names else "nothing is allowed here"
+    hint = f"did you mean {close[0]}? The" if close else "the"
+    if not names:
+        return "there are none to choose from"
+    return f"{hint} choices are {', '.join(names)}" if len(names) > 1 else f"the only choice is {names[0]}"
 
 
 def fault_at(keys: Sequence[str], message: str) -> PydanticCustomError:
@@ -53,7 +55,7 @@ def describe(fault: ErrorDetails, written: str) -> str:
             return at + fault["msg"]
         case "literal_error":
             allowed = [word.strip(" '") for word in context["expected"].replace(" or ", ",").split(",")]
-            return f"{at}{given!r} is not known; {choose(given, allowed)}"
+            return f"{at}{given!r} is not allowed; {choose(given, allowed)}"
         case "value_error":
             return f"{at}{context['error']}"
         case "too_short":

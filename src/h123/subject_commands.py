@@ -1,4 +1,4 @@
-"""The commands about subjects: what there is, how it gets here, what it can do, and who gets on with whom.
+"""The commands about subjects: list, install, remove, verify, publish, and the matrix of servers and clients.
 
 What draws pages is imported by the commands that need it (see h123.cli).
 """
@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from h123 import listing, virtual
+from h123 import completion, listing, virtual
 from h123.campaign import LocalEngine, display_for
 from h123.campaign.trialfile import ORIGIN
 from h123.catalogue import (
@@ -23,9 +23,10 @@ from h123.catalogue import (
     install_each,
     installed,
     remove,
+    subject_names,
     subjects_folder,
 )
-from h123.console import err_console, out_console, say
+from h123.console import err_console, out_console, say, write
 from h123.errors import UserError
 from h123.steps import Steps
 from h123.strict import choose
@@ -56,15 +57,24 @@ class Shelf(StrEnum):
     STUDIES = "studies"
 
 
+def _subjects_unless_others_are_listed(context: typer.Context) -> list[str]:
+    return subject_names() if context.params.get("what") in (None, Shelf.SUBJECTS) else []
+
+
 @app.command(name="list")
 def list_command(
     what: Annotated[Shelf, typer.Argument(help="What to list.")],
-    names: Annotated[list[str] | None, typer.Argument(help="Subjects to tell all about.", show_default=False)] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Subjects to show in detail.", show_default=False, autocompletion=_subjects_unless_others_are_listed
+        ),
+    ] = None,
 ) -> None:
-    """List subjects (servers and clients), networks or studies; or tell all about some subjects."""
+    """List subjects (servers and clients), networks or studies, or show some subjects in detail."""
     if names:
         if what is not Shelf.SUBJECTS:
-            raise UserError(f"names are for subjects; `h123 list {what}` lists all {what}")
+            raise UserError(f"only subjects can be named; `h123 list {what}` lists all {what}")
         for subject in _known(names):
             print_subject(subject, out_console)
         return
@@ -80,12 +90,19 @@ def list_command(
 def install_command(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help=f"Subjects to install, or {virtual.NAME}.", show_default=False),
+        typer.Argument(
+            help=f"Subjects to install, or {virtual.NAME}.",
+            show_default=False,
+            autocompletion=completion.installable,
+        ),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All subjects; that takes hours and gigabytes.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Install all subjects; this takes hours and gigabytes.")
+    ] = False,
 ) -> None:
-    """Install subjects, or the kernel of the virtual clock, into the project's cache. What is there already is left
-    alone; what fails does not keep the others from it.
+    """Install subjects or the virtual kernel into the project's cache.
+
+    Subjects that are already installed are left alone, and if one fails to install the others still are.
 
     `h123 install virtual-kernel` builds a user-mode Linux kernel from Debian's source package, for `--clock virtual`.
     """
@@ -101,9 +118,14 @@ def install_command(
 
 @app.command(name="remove")
 def remove_command(
-    names: Annotated[list[str], typer.Argument(help=f"Subjects to remove, or {virtual.NAME}.", show_default=False)],
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            help=f"Subjects to remove, or {virtual.NAME}.", show_default=False, autocompletion=completion.installable
+        ),
+    ],
 ) -> None:
-    """Remove installed subjects, or the kernel of the virtual clock, from the project's cache."""
+    """Remove installed subjects or the virtual kernel from the project's cache."""
     kernel, subjects = _named(names, everything=False)
     there = {subject.name: remove(subject, say) for subject in subjects}
     if kernel:
@@ -115,29 +137,42 @@ def remove_command(
 @app.command()
 def matrix(
     servers: Annotated[
-        str | None, typer.Option(metavar="NAME,...", help="Servers; by default all installed.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="Servers. [default: all installed]",
+            show_default=False,
+            autocompletion=completion.comma_separated(subject_names),
+        ),
     ] = None,
     clients: Annotated[
-        str | None, typer.Option(metavar="NAME,...", help="Clients; by default all installed.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="Clients. [default: all installed]",
+            show_default=False,
+            autocompletion=completion.comma_separated(subject_names),
+        ),
     ] = None,
     protocols: Annotated[str, typer.Option(metavar="P,...", help="Protocols.")] = ",".join(PROTOCOLS),
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where results are kept and the page is written.")] = Path(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results and the page.")] = Path(
         "campaigns/matrix"
     ),
 ) -> None:
-    """Try every client with every server over each protocol: pass, fail or unsupported, in the terminal and as a page.
+    """Try every client with every server over each protocol, and show which pairs work: pass, fail or unsupported.
 
-    Each is a real trial: GET and POST of 100 kB by three users, over a plain link. What is named and not installed is
-    installed first. Ctrl-C loses at most the running trial, and the same command goes on. It tries again what failed;
-    what passed only if one of its subjects has changed (all: with another --out).
+    Each pair runs real trials: GET and POST of 100 kB by three users, over a plain veth pair. Subjects named here are
+    installed first if necessary. Ctrl-C loses at most the trial in progress; the same command resumes. It retries pairs
+    that failed, and pairs that passed only if one of the subjects has changed since. For a fresh start, use another
+    --out.
     """
     from h123.report import print_matrix, write_matrix
 
-    known = catalogue()
+    known, spoken = catalogue(), [_one_of(PROTOCOLS, name, "protocol") for name in protocols.split(",")]
     asked = pairings(
         _side(known, "server", servers, lambda subject: subject.server is not None),
         _side(known, "client", clients, lambda subject: subject.client is not None),
-        [_one_of(PROTOCOLS, name, "protocol") for name in protocols.split(",")],
+        spoken,
     )
     sides = [name for pairing in asked for name in (pairing.server, pairing.client)]
     folder = MatrixFolder(out, known)  # before the builds: of these files they are made
@@ -146,7 +181,7 @@ def matrix(
     try:
         run_matrix(asked, known, folder, LocalEngine(), display_for(err_console))
     except KeyboardInterrupt:
-        say("\nInterrupted. Finished pairings are kept; the same command goes on.")
+        say("\nInterrupted. Finished pairs are kept; run the same command to resume.")
         raise typer.Exit(130) from None
     finally:
         page = out / "matrix.html"
@@ -156,19 +191,24 @@ def matrix(
     out_console.print(f"Page: {page}", soft_wrap=True, highlight=False)
     if failed := list(failures(cells)):
         count = "1 trial" if len(failed) == 1 else f"{len(failed)} trials"
-        raise UserError(f"{count} failed", remedy="the page says why and shows their logs", status=1)
+        raise UserError(f"{count} failed", remedy="the page says why and shows the logs", status=1)
 
 
 @app.command(name="publish")
 def publish_command(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Subjects; by default all that are verified here as they are now.", show_default=False),
+        typer.Argument(
+            help="Subjects. [default: all with a current verification on this machine]",
+            show_default=False,
+            autocompletion=subject_names,
+        ),
     ] = None,
 ) -> None:
-    """Publish what `h123 verify` found here: docs/verified/NAME.json, and docs/catalogue.md written again.
+    """For maintainers: publish what `h123 verify` found on this machine.
 
-    For those who maintain this project; without new verifications it brings the page up to date with the manifests.
+    Writes docs/verified/NAME.json for each subject, then docs/catalogue.md. If there are no new verifications, it just
+    brings docs/catalogue.md up to date with the manifests.
     """
     from h123.report import write_catalogue
 
@@ -181,14 +221,14 @@ def publish_command(
     write_catalogue()
     if unknown:
         raise UserError(
-            f"not verified here as they are now: {', '.join(unknown)}",
-            remedy=f"`h123 verify {' '.join(unknown)}` first",
+            f"no current verification on this machine: {', '.join(unknown)}",
+            remedy=f"run `h123 verify {' '.join(unknown)}` first",
             status=1,
         )
 
 
 def verify_subjects(names: list[str] | None, everything: bool, role: Role | None) -> None:
-    """What `h123 verify` does about subjects. Raises UserError where something is not as declared."""
+    """What `h123 verify` does about subjects. Raises UserError if one does not do what it declares."""
     known, asked = catalogue(), _tasks(names, everything, role)
     absent = list(dict.fromkeys(subject.name for subject, _ in asked if everything and not installed(subject)))
     casts = {(s.name, r): _cast(s, r, known) for s, r in asked if s.name not in absent}
@@ -205,12 +245,17 @@ def verify_subjects(names: list[str] | None, everything: bool, role: Role | None
             engine.stop()
     print_verification(found, out_console)
     stranded = [name for name, r in casts.keys() - complete if name not in failed]
-    for subjects, why in ((absent, "Not installed"), (stranded, "The server for these clients could not be installed")):
+    for subjects, why in ((absent, "not installed"), (stranded, "the server for these clients could not be installed")):
         if subjects:
-            out_console.print(f"{why}, so not verified: {', '.join(subjects)}", highlight=False, soft_wrap=True)
+            write(out_console, f"Not verified, because {why}: {', '.join(subjects)}")
     check_failures(failed)
     if broken := [name for name, results in found.items() if any(r.verdict == "failed" for r in results)]:
-        raise UserError(f"not as declared: {', '.join(broken)}", status=1)
+        raise UserError(
+            f"failed verification: {', '.join(broken)}",
+            remedy="the lines above say what failed and where its logs are; mend the subject, or declare less in its "
+            "subject.toml",
+            status=1,
+        )
 
 
 def _tasks(names: list[str] | None, everything: bool, role: Role | None) -> list[tuple[Subject, VerifiedRole]]:
@@ -218,8 +263,8 @@ def _tasks(names: list[str] | None, everything: bool, role: Role | None) -> list
     roles = {s.name: (s, roles_of(s, role.value if role else None)) for s in _named(names, everything)[1]}
     idle = [name for name, (_, able) in roles.items() if not able]
     if not everything and (idle or not roles):
-        what = f"no {role}" if role else "neither a server nor a client"
-        raise UserError(f"{', '.join(idle or [virtual.NAME])}: {what}, so there is nothing to verify")
+        what = f"not a {role}" if role else "neither a server nor a client"
+        raise UserError(f"nothing to verify: {', '.join(idle or [virtual.NAME])} is {what}")
     return [(subject, r) for subject, able in roles.values() for r in able]
 
 
@@ -240,7 +285,7 @@ def _helpers(known: Mapping[str, Subject]) -> list[Subject]:
     """The subjects without which no server can be asked, or answer as a proxy."""
     if lacking := [name for name in _HELPERS if name not in known]:
         raise UserError(
-            f"the subject {lacking[0]}, which asks and answers in verifications, is missing in {subjects_folder()}",
+            f"subject {lacking[0]} is missing from {subjects_folder()}; verification needs it as the other end",
             remedy="link it into that folder (docs/contracts.md, section 4)",
         )
     return [known[name] for name in _HELPERS]
@@ -253,19 +298,23 @@ def _side(known: dict[str, Subject], what: str, names: str | None, fits: Callabl
         return list(dict.fromkeys(_one_of(able, name, what) for name in names.split(",")))
     if found := [name for name in able if installed(known[name])]:
         return found
-    raise UserError(f"no {what} is installed", remedy="`h123 install NAME`, or name some")
+    raise UserError(
+        f"no {what} is installed",
+        remedy=f"run `h123 install NAME`, or name some with --{what}s: those are installed first",
+    )
 
 
 def _one_of(allowed: Sequence[str], name: str, what: str) -> str:
     if name not in allowed:
-        raise UserError(f"there is no {what} {name!r}", remedy=choose(name, allowed))
+        remedy = choose(name, allowed) if allowed else f"no subject in {subjects_folder()} is a {what}"
+        raise UserError(f"there is no {what} {name!r}", remedy=remedy)
     return name
 
 
 def _named(names: list[str] | None, everything: bool) -> tuple[bool, list[Subject]]:
     """Whether the virtual kernel was named, and the subjects that were; each once, in the order given."""
     if everything == bool(names):
-        raise UserError("name subjects, or say --all", remedy="`h123 list subjects` lists them")
+        raise UserError("give either subject names or --all", remedy="`h123 list subjects` lists the subjects")
     wanted = names or list(catalogue())
     return virtual.NAME in wanted, _known([name for name in wanted if name != virtual.NAME], [virtual.NAME])
 

@@ -1,4 +1,4 @@
-"""The catalogue in the terminal: all subjects in a table of 100 columns, or everything about a few."""
+"""The catalogue in the terminal: all subjects in a table of 80 columns, or everything about a few."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,37 +10,57 @@ from rich.padding import Padding
 from rich.table import Table
 
 from h123.catalogue import PROTOCOLS, Subject, catalogue, controllers, fingerprint, installation
+from h123.console import write
 from h123.units import format_bytes, format_span
 from h123.verification import Result, describe, roles_of, tally
+from h123.verification.published import Published, published
 from h123.verification.record import Record, last_record
 from h123.virtual import NAME, installed_kernel
 
 _NOTHING = "-"
-_COLUMNS = ("name", "QUIC stack", "language", "version", "server", "client", "v", "size", "verified")
-_FOLDED = ("QUIC stack", "language", "version")
-"""On a narrow terminal only these are."""
+_WIDE_COLUMNS = 100
+_COLUMNS = {
+    "name": True,
+    "QUIC stack": True,
+    "language": False,
+    "version": False,
+    "server": True,
+    "client": True,
+    "v": True,
+    "size": True,
+    "verified": True,
+}
+"""Which of them a console narrower than _WIDE_COLUMNS shows too."""
 _MARKS = """\
-server, client: over which of HTTP/1.1, 2 and 3; behind it what they can do over one of these:
-  r resumes TLS sessions, 0 with 0-RTT; q writes qlog files; c has several congestion controllers
-  t tells when the first byte came; o sends at a given rate; d makes cold requests (and so dials)
-v: under the virtual clock too. size: installed; - is not
-verified: when, if all is well; * but something could not be asked. changed: verified, but not as it is now
-`h123 list subjects NAME` tells all about one"""
+server, client: 1, 2, 3 for HTTP/1.1, HTTP/2, HTTP/3; then, over at least one:
+  r resumes TLS sessions, 0 accepts 0-RTT too; q writes qlog files;
+  c lets you choose the congestion controller; t reports the time to first byte;
+  o sends at a given rate (open loop); d makes cold requests on new connections
+v: also runs under the virtual clock. size: on disk; - means not installed.
+verified: when it last passed `h123 verify` on this machine;
+  upstream: not yet here, but by this project with the same files;
+  changed: its files have changed since; *: some checks could not run."""
+_WIDER = f"\nA terminal of {_WIDE_COLUMNS} columns shows language and version too."
+_MORE = "`h123 list subjects NAME` shows everything about one."
 
 
 def print_subjects(console: Console) -> None:
     """All subjects of the catalogue, and the kernel of the virtual clock."""
+    wide, known = console.width >= _WIDE_COLUMNS, published()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in _COLUMNS:
-        justify: Literal["left", "right"] = "right" if column == "size" else "left"
-        table.add_column(column, overflow="fold", no_wrap=column not in _FOLDED, justify=justify)
+    for column, narrow in _COLUMNS.items():
+        if narrow or wide:
+            justify: Literal["left", "right"] = "right" if column == "size" else "left"
+            table.add_column(column, overflow="fold", no_wrap=column != "QUIC stack", justify=justify)
     for subject in catalogue().values():
-        table.add_row(*_row(subject))
+        cells = zip(_COLUMNS.values(), _row(subject, known.get(subject.name)), strict=True)
+        table.add_row(*(cell for narrow, cell in cells if narrow or wide))
     console.print(table)
     kernel = installed_kernel()
-    there = f"{kernel.source.package} {kernel.source.version}" if kernel else f"not installed (h123 install {NAME})"
-    console.print(f"\n{NAME}, for --clock virtual: {there}", highlight=False)
-    console.print(_MARKS, style="dim", highlight=False)
+    there = f"{kernel.source.package} {kernel.source.version}" if kernel else f"not installed (`h123 install {NAME}`)"
+    write(console, f"\n{NAME}, for --clock virtual: {there}")
+    write(console, _MARKS if wide else _MARKS + _WIDER, style="dim")
+    write(console, _MORE, style="dim")
 
 
 def print_subject(subject: Subject, console: Console) -> None:
@@ -56,23 +76,28 @@ def print_subject(subject: Subject, console: Console) -> None:
     console.print(Padding(table, (0, 0, 1, 2)))
 
 
-def _verified(subject: Subject, record: Record | None) -> tuple[str, str]:
-    """When, if all is well, and the colour of it."""
-    if record is None:
-        return _NOTHING, "dim"
-    if record.fingerprint != fingerprint(subject):
-        return "changed", "yellow"
+def _verified(subject: Subject, upstream: Published | None) -> tuple[str, str]:
+    """When, or by whom, if all is well; and the colour of it."""
+    here = last_record(subject)
+    if here and here.fingerprint == fingerprint(subject):
+        return _outcome(subject, here, here.time[:10])
+    if upstream and upstream.holds_for(subject):
+        return _outcome(subject, upstream.record, "upstream")
+    return ("changed", "yellow") if here else (_NOTHING, "dim")
+
+
+def _outcome(subject: Subject, record: Record, well: str) -> tuple[str, str]:
     counts = Counter(result.verdict for result in record.results)
     if counts["failed"]:
         return f"{counts['failed']} failed", "red"
     asked = {result.role for result in record.results}
     if asked != set(roles_of(subject)):
         return f"{' '.join(asked)} only", "yellow"
-    return f"{record.time[:10]}{'*' if counts['unsupported'] else ''}", "green"
+    return f"{well}{'*' if counts['unsupported'] else ''}", "green"
 
 
-def _row(subject: Subject) -> Iterator[str]:
-    found, record = installation(subject), last_record(subject)
+def _row(subject: Subject, upstream: Published | None) -> Iterator[str]:
+    found = installation(subject)
     yield escape(subject.name)
     yield escape(subject.stack if subject.stack != "none" else _NOTHING)
     yield _short(subject.language)
@@ -81,7 +106,7 @@ def _row(subject: Subject) -> Iterator[str]:
     yield _as_a_client(subject)
     yield "v" if "virtual" in subject.features.clocks else ""
     yield format_bytes(found.bytes) if found else _NOTHING
-    told, colour = _verified(subject, record)
+    told, colour = _verified(subject, upstream)
     yield f"[{colour}]{told}[/]"
 
 
@@ -172,15 +197,24 @@ def _installed(subject: Subject) -> str:
 
 
 def _verification_facts(subject: Subject) -> Iterator[tuple[str, str]]:
-    record = last_record(subject)
-    if record is None:
-        yield "verified", f"no: `h123 verify {subject.name}`"
+    record, upstream = last_record(subject), published().get(subject.name)
+    again = f"`h123 verify {subject.name}`"
+    if record:
+        stale = f"; its files have changed since: {again}" if record.fingerprint != fingerprint(subject) else ""
+        yield "verified", f"{_when(record)} on this machine: {tally(record.results)}{stale}"
+    elif upstream and upstream.holds_for(subject):
+        record = upstream.record
+        yield "verified", f"upstream, {_when(record)}: {tally(record.results)}; on this machine not yet: {again}"
+    else:
+        yield "verified", f"no: {again}"
         return
-    stale = "; its files have changed since" if record.fingerprint != fingerprint(subject) else ""
-    yield "verified", f"{record.time[:16].replace('T', ' ')}: {tally(record.results)}{stale}"
     for result in record.results:
         if result.verdict != "passed":
             yield "", f"{result.role} {result.protocol} {result.check}: {result.verdict}: {result.detail}"
+
+
+def _when(record: Record) -> str:
+    return record.time[:16].replace("T", " ")
 
 
 def _joined(names: Iterable[str]) -> str:

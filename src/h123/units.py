@@ -26,7 +26,7 @@ def _quantity(text: object, units: dict[str, int], example: str, bare_unit: str 
     match = _NUMBER.fullmatch(str(text))
     unit = (match.group(2) or bare_unit) if match else None
     if not match or unit not in units:
-        raise ValueError(f"{text!r} is not understood; write a number and one of {', '.join(units)}, as in {example}")
+        raise ValueError(f"{text!r} is not valid; write a number and one of {', '.join(units)}, such as {example}")
     try:
         value = Decimal(match.group(1)) * units[unit]
     except InvalidOperation:

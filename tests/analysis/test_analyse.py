@@ -88,7 +88,7 @@ def test_invalid_attempts_are_counted_and_missing_trials_drop_their_pair(tmp_pat
     assert verdicts["blocks"] == {"planned": 7, "complete": 6}
     (found,) = find(verdicts, metric="latency", a="h3", b="h2", cell={"network": "poor"})
     assert (found["blocks"], found["verdict"]) == (6, "faster")
-    assert "left out for a value on one side only: 1 block" in found["note"]
+    assert "left out because only one side has a value: 1 block" in found["note"]
 
 
 def test_any_factor_can_be_compared(tmp_path: Path) -> None:

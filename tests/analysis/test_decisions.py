@@ -253,7 +253,7 @@ def test_a_campaign_of_another_study_decides_nothing(rest: Ledger) -> None:
     assert len(measurable) == 6
     for row in measurable:
         assert row["verdict"] == "undecided"
-        assert row["reason"] == "this is a campaign of study misplaced-tc, the claim needs one of rest-api"
+        assert row["reason"] == "this is a campaign of study misplaced-tc; the claim needs one of rest-api"
 
 
 def test_the_scale_and_its_requests_are_told(rest: Ledger) -> None:

@@ -77,14 +77,14 @@ def test_a_clear_difference_that_a_sweep_drowns_is_told() -> None:
 
 
 def test_few_pairs_say_what_their_interval_is_worth() -> None:
-    assert "the interval holds with 87.5 % confidence from 4 blocks: 95 % need 6" in verdict(BELOW[:4])["note"]
+    assert "the interval holds with 87.5 % confidence from 4 blocks: 95 % needs 6" in verdict(BELOW[:4])["note"]
     assert verdict(BELOW[:1])["p"] == 1.0
 
 
 def test_one_sided_blocks_are_told() -> None:
     found = verdict(BELOW, one_sided=2)
     assert found["verdict"] == "faster"
-    assert "left out for a value on one side only: 2 blocks" in found["note"]
+    assert "left out because only one side has a value: 2 blocks" in found["note"]
 
 
 def test_no_values_are_no_verdict_and_take_no_part_in_the_correction() -> None:

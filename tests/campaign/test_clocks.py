@@ -103,5 +103,5 @@ def test_one_clock_for_a_whole_study(tmp_path: Path) -> None:
 def test_clock_that_the_study_varies_cannot_be_set(tmp_path: Path) -> None:
     file = tmp_path / "both.yaml"
     file.write_text(BOTH)
-    with pytest.raises(UserError, match="factor clock sets the clock"):
+    with pytest.raises(UserError, match="already sets the clock, in its factor clock"):
         load_study(file).clocked("virtual")

@@ -36,7 +36,7 @@ def test_says_which_of_how_many_and_how_large(tmp_path: Path) -> None:
     failures, said = _install(subjects)
     assert not failures
     assert "[1/2] one" in said
-    assert re.search(r"is installed already, [\d.]+ kB", said)
+    assert re.search(r"already installed, [\d.]+ kB", said)
     assert "[2/2] two" in said
     assert "  installed in 0 s" in said
     assert "2 of 2 subjects are installed" in said

@@ -100,9 +100,9 @@ REFUSED: list[tuple[Role, Demand, list[str]]] = [
     ("server", Demand(protocol="h3", congestion="bbr"), ["congestion for h3 bbr", "cubic, reno"]),
     ("client", Demand(rate=50.0), ["open loop", "`rate`"]),
     ("server", Demand(store="gcs"), ["server", "store gcs", "supports memory"]),
-    ("backend", Demand(store="gcs"), ["small has no backend"]),
+    ("backend", Demand(store="gcs"), ["small is not a backend"]),
     ("server", Demand(clock="virtual"), ["server", "clock virtual", "supports wall"]),
-    ("server", Demand(protocol="h3", qlog=True), ["server", "no qlog", "`qlog`"]),
+    ("server", Demand(protocol="h3", qlog=True), ["server", "cannot write qlog files", "`qlog`"]),
 ]
 
 
@@ -151,7 +151,7 @@ LIMITED = MANIFEST.replace(
 @pytest.mark.parametrize(
     ("demand", "said"),
     [
-        (Demand(cold=True), ["no cold requests", "`cold: false`"]),
+        (Demand(cold=True), ["cannot make cold requests", "`cold: false`"]),
         (Demand(connections="per-user"), ["connections per-user", "shared, number"]),
     ],
 )
@@ -182,5 +182,5 @@ def test_time_to_first_byte_needs_a_client_that_tells_it(tmp_path: Path) -> None
 
 def test_a_role_that_is_not_there(tmp_path: Path) -> None:
     without = MANIFEST[: MANIFEST.index("[client]")] + MANIFEST[MANIFEST.index("[features]") :]
-    with pytest.raises(UserError, match="has no client"):
+    with pytest.raises(UserError, match="is not a client"):
         check_supported(small(tmp_path, without), "client", Demand())

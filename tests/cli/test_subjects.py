@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -17,6 +18,8 @@ from h123.catalogue import read_subject
 from h123.cli import app
 from h123.errors import UserError
 from h123.subject_listing import print_subject, print_subjects
+from h123.verification import roles_of
+from h123.verification.published import publish
 from h123.verification.record import Result, keep_results
 
 pytestmark = pytest.mark.usefixtures("leaves_nothing_behind")
@@ -35,9 +38,11 @@ def _listed(width: int = 100) -> str:
     return _shown(console)
 
 
-def test_the_catalogue_fits_100_columns() -> None:
-    lines = _listed().splitlines()
-    assert max(map(len, lines)) <= 100
+@pytest.mark.parametrize("width", [80, 100])
+def test_the_catalogue_fits_the_terminal(width: int) -> None:
+    lines = _listed(width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert ("version" in lines[0]) == (width >= 100)
     names = [line.split()[0] for line in lines[1 : lines.index("")]]
     assert {"go", "fake-gcs"} <= set(names)  # nothing is folded: each line begins with a name
     assert names == sorted(names)
@@ -54,6 +59,7 @@ def test_what_a_subject_can_do_is_in_its_row(tmp_path: Path, monkeypatch: pytest
     able += 'clocks = ["wall", "virtual"]\nresumption = ["h1"]\nzero_rtt = ["h3"]\nqlog = ["h3"]\n'
     write_small(tmp_path / "subjects", able)
     header, row, *_, last = _listed().splitlines()
+    assert _listed(80).splitlines()[1].split() == ["small", "-", "123", "0qc", "123", "td", "v", "-", "-"]
     assert header.split() == [
         "name",
         "QUIC",
@@ -67,7 +73,7 @@ def test_what_a_subject_can_do_is_in_its_row(tmp_path: Path, monkeypatch: pytest
         "verified",
     ]
     assert row.split() == ["small", "-", "C++/JS", "1", "123", "0qc", "123", "td", "v", "-", "-"]
-    assert "tells all about one" in last
+    assert "shows everything about one" in last
     assert all(f"{mark} " in _listed() for mark in "r0qctodv")
 
 
@@ -93,19 +99,39 @@ def test_a_subject_is_verified_until_its_files_change(tmp_path: Path, monkeypatc
     assert _listed().splitlines()[1].split()[-1] == "changed"
     console = Console(width=100, file=io.StringIO())
     print_subject(read_subject(tmp_path / "subjects/small"), console)
-    assert "its files have changed since" in _shown(console)
+    assert "its files have changed since" in " ".join(_shown(console).split())
+
+
+def test_a_subject_verified_upstream_only_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, cache = tmp_path / "root", tmp_path / "cache"
+    subject = small(root / "subjects")
+    for name, folder in (("H123_ROOT", root), ("H123_CACHE", cache), ("H123_SUBJECTS", root / "subjects")):
+        monkeypatch.setenv(name, str(folder))
+    for role in roles_of(subject):
+        keep_results(subject, role, [WELL.model_copy(update={"role": role})])
+    assert publish(subject)
+    shutil.rmtree(cache)
+    assert _listed().splitlines()[1].split()[-1] == "upstream"
+    console = Console(width=200, file=io.StringIO())
+    print_subject(subject, console)
+    assert "upstream, " in _shown(console)
+    assert "on this machine not yet: `h123 verify small`" in _shown(console)
+    record = [keep_results(subject, role, [WELL.model_copy(update={"role": role})]) for role in roles_of(subject)][-1]
+    assert _listed().splitlines()[1].split()[-1] == record.time[:10]
+    write_small(root / "subjects", MANIFEST.replace("A shell", "Another shell"))
+    assert _listed().splitlines()[1].split()[-1] == "changed"
 
 
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        (["install"], 2, "name subjects, or say --all"),
-        (["install", "go", "--all"], 2, "name subjects, or say --all"),
+        (["install"], 2, "give either subject names or --all"),
+        (["install", "go", "--all"], 2, "give either subject names or --all"),
         (["install", "gone"], 2, "did you mean go?"),
         (["remove", "gone"], 2, "did you mean go?"),
         (["remove", "go"], 2, "part of h123"),
         (["list", "subjects", "gone"], 2, "did you mean go?"),
-        (["list", "networks", "lan"], 2, "names are for subjects"),
+        (["list", "networks", "lan"], 2, "only subjects can be named"),
         (["matrix", "--servers", "fake-gcs"], 2, "there is no server 'fake-gcs'"),
         (["matrix", "--protocols", "h1,h4"], 2, "there is no protocol 'h4'"),
     ],
@@ -145,7 +171,7 @@ def test_a_matrix_is_stopped_and_gone_on_with(h123: Tool) -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert "the same command goes on" in err
+    assert "run the same command to resume" in err
     assert "not tried" in (h123.folder / "m/matrix.html").read_text()
     before = journal.read_text()
     done = h123(*MATRIX)

@@ -45,7 +45,7 @@ def test_a_subject_that_is_not_as_declared(h123: Tool, manifest: Path) -> None:
     manifest.write_text(manifest.read_text().replace('"--protocol", "{protocol}"', '"--protocol", "h2"'))
     done = h123("verify", "go", "--role", "server", timeout=120)
     assert done.returncode == 1
-    assert "not as declared: go" in done.stderr
+    assert "failed verification: go" in done.stderr
     assert "go as a server: h1 connection failed: " in done.stdout
     place = Path(done.stdout.split("(")[-1].split(")")[0].replace("\n", ""))
     assert json.loads((place / "report.json").read_text())["id"] == "h1-wall"
@@ -54,7 +54,7 @@ def test_a_subject_that_is_not_as_declared(h123: Tool, manifest: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["verify"], "name subjects, or say --all"),
+        (["verify"], "give either subject names or --all"),
         (["verify", "goo"], "goo is neither a subject nor a folder"),
         (["verify", "goo"], "did you mean go?"),
         (["verify", "go", "og"], "there is no subject 'og'"),
@@ -99,7 +99,7 @@ def test_who_asks_must_be_the_one_that_is_here(h123: Tool, manifest: Path) -> No
     manifest.write_text(manifest.read_text().replace('build = ["go", "build"', 'build = ["false"'))
     done = h123("verify", "small", "--role", "server")
     assert done.returncode == 1
-    assert "subject go: the build ended with status 1" in done.stderr
+    assert "subject go: the build failed with exit status 1" in done.stderr
     assert not (h123.folder / "cache/verified").exists()
 
 
@@ -123,5 +123,5 @@ def test_a_client_whose_server_cannot_be_installed_is_not_asked(h123: Tool) -> N
     done = h123("verify", "small", "--role", "client")
     assert done.returncode == 1
     assert "The server for these clients could not be installed, so not verified: small" in done.stdout
-    assert "subject poor: the build ended with status 1" in done.stderr
+    assert "subject poor: the build failed with exit status 1" in done.stderr
     assert not (h123.folder / "cache/verified").exists()

@@ -31,7 +31,7 @@ def test_more_blocks_are_remembered(tmp_path: Path) -> None:
 
 def test_a_campaign_is_not_created_over_another_nor_among_foreign_files(tmp_path: Path) -> None:
     create(tmp_path / "c")
-    with pytest.raises(UserError, match="holds a campaign already"):
+    with pytest.raises(UserError, match="already holds a campaign"):
         create(tmp_path / "c")
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "letter.txt").touch()

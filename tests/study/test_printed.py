@@ -42,22 +42,22 @@ BAD = [
     ("h123: published/1\n", "", 1, ["`h123: published/1` is missing"]),
     ("compared: protocol", "compared: protocols", 3, ["no factor 'protocols'", "did you mean protocol?"]),
     ("lan: {}", "lan: {speed: 1}", 7, ["unknown key 'speed'"]),
-    ("rate: 20Mbit/s", "rate: 20", 8, ["20 is not understood", "20Mbit/s"]),
+    ("rate: 20Mbit/s", "rate: 20", 8, ["20 is not valid", "20Mbit/s"]),
     ("{synthetic: {}}", "{synthetic: {net: storage}}", 10, ["no factor 'net'"]),
-    ("metric: latency", "metric: delay", 14, ["'delay' is not known", "latency, ttfb, throughput"]),
-    ("statistic: median", "statistic: mode", 15, ["'mode' is not known", "mean, median"]),
+    ("metric: latency", "metric: delay", 14, ["'delay' is not allowed", "latency, ttfb, throughput"]),
+    ("statistic: median", "statistic: mode", 15, ["'mode' is not allowed", "mean, median"]),
     ("{network: poor}", "{network: por}", 16, ["no level of network 'por'", "did you mean poor?"]),
     ("{network: poor}", "{protocol: h2}", 16, ["no factor 'protocol'", "network"]),
     ("h2: 40ms", "h1: 40ms", 17, ["no level of protocol 'h1'", "h2, h3"]),
-    ("h2: 40ms", "h2: 40", 17, ["'40' is not understood", "15ms"]),
+    ("h2: 40ms", "h2: 40", 17, ["'40' is not valid", "15ms"]),
     ("h2: 40ms", "h2: [40ms]", 17, ["printed"]),
     ("h3/h2: -25.0%", "h3: -25.0%", 18, ["'h3' is not a pair"]),
     ("h3/h2: -25.0%", "h3/h1: -25.0%", 18, ["no level of protocol 'h1'"]),
     ("-25.0%}", "-125.0%}", 18, ["-125.0%", "above -100 %"]),
-    ('"-0.500"', '"-5"', 19, ["outside -1 to 1"]),
+    ('"-0.500"', '"-5"', 19, ["between -1 and 1"]),
     ("[0.1MB/s, 9.99MB/s]", "[9.99MB/s, 0.1MB/s]", 25, ["from the smaller to the larger"]),
     ("[0.1MB/s, 9.99MB/s]", "[0.1MB, 9.99MB/s]", 25, ["'0.1MB'", "5.33MB/s"]),
-    ("    printed: {h2: [0.1MB/s, 9.99MB/s]}\n", "", 20, ["without figures"]),
+    ("    printed: {h2: [0.1MB/s, 9.99MB/s]}\n", "", 20, ["has no figures"]),
 ]
 
 
@@ -101,7 +101,7 @@ def test_two_files_about_one_study(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     first, second = write(tmp_path, PRINTED), tmp_path / "other.yaml"
     second.write_text(PRINTED)
     monkeypatch.setattr("h123.study.printed.list_published", lambda: [first, second])
-    with pytest.raises(UserError, match="both name study 'synthetic'"):
+    with pytest.raises(UserError, match="study 'synthetic' is named in both"):
         printed_values_of("synthetic")
     assert printed_values_of("quick") is None
 

@@ -53,7 +53,7 @@ def decide(ledger: Ledger, evidence: Evidence | None = None) -> dict[str, Any]:
 
 def _measure(ledger: Ledger, evidence: Evidence) -> dict[str, Measured]:
     study = evidence.plan.study.name
-    foreign = Measured([], f"this is a campaign of study {study}, the claim needs one of {ledger.study}", planned=False)
+    foreign = Measured([], f"this is a campaign of study {study}; the claim needs one of {ledger.study}", planned=False)
     measurable = [claim for claim in ledger.claims if isinstance(claim, MeasurableClaim)]
     return {claim.id: measure(claim, evidence) if study == ledger.study else foreign for claim in measurable}
 
@@ -143,7 +143,7 @@ def _direction(claim: MeasurableClaim, measured: Measured, p_adjusted: float, fa
     if p_adjusted > rule.alpha:
         return UNDECIDED, _not_rejected(measured.blocks, p_adjusted, family, rule, sides=2)
     if sign * estimate.centre <= 0 or sign * figure.mean <= 0:
-        return UNDECIDED, "mean and median ratio point to different sides: an outlying block decides"
+        return UNDECIDED, "the mean and the median ratio point in opposite directions: an outlying block decides"
     if claim.size is None or _overlaps(estimate, claim.size):
         return CONFIRMED, None
     half, twice = (f"{100 * share * claim.size:+.3g} %" for share in (0.5, 2))

@@ -19,11 +19,11 @@ def costs(
         "not recorded, so not checked: link check, packets, lateness of the link, CPU, TLS, congestion control"
     )
     if not origin["timed"]:
-        lines.append("when requests began is not known: no goodput, and no audit that needs the run's length")
+        lines.append("it is not known when requests began: no goodput, and no audit that needs the run's length")
     if not origin["ordered"]:
-        lines.append("the order of the trials is not known: whether it favoured a treatment cannot be audited")
+        lines.append("the order of the trials is not known, so it cannot be audited whether it favoured a treatment")
     if unknown := [name for name in origin["unknown"] if name in _WORTH_KNOWING]:
-        lines.append(f"not known: {', '.join(unknown)}; the audits that need them have nothing to check")
+        lines.append(f"not known: {', '.join(unknown)}; audits that need them are skipped")
     return lines
 
 

@@ -142,13 +142,13 @@ def _notes(tested: Tested, verdict: str, rule: Rule) -> list[str]:
     comparison, blocks = tested.comparison, len(tested.comparison.pairs)
     notes = []
     if comparison.one_sided:
-        notes.append(f"left out for a value on one side only: {_count(comparison.one_sided)}")
+        notes.append(f"left out because only one side has a value: {_count(comparison.one_sided)}")
     if tested.estimate is None:
-        return [*notes, f"no block has a value of {comparison.metric} on both sides"]
+        return [*notes, f"no block has a value of {comparison.metric} for both sides"]
     if blocks < ENOUGH_FOR_INTERVAL:
         notes.append(
             f"the interval holds with {100 * tested.estimate.confidence:.3g} % confidence from {_count(blocks)}: "
-            f"{100 * CONFIDENCE:.0f} % need {ENOUGH_FOR_INTERVAL}"
+            f"{100 * CONFIDENCE:.0f} % needs {ENOUGH_FOR_INTERVAL}"
         )
     if verdict != INCONCLUSIVE:
         return notes
@@ -158,7 +158,7 @@ def _notes(tested: Tested, verdict: str, rule: Rule) -> list[str]:
     if smallest_adjusted(blocks, size, correction) > rule.alpha:
         notes.append(_too_few(blocks, size, correction, rule))
     elif tested.p_adjusted is not None and tested.p_adjusted <= rule.alpha:
-        notes.append("mean and median ratio point to different sides: an outlying block decides")
+        notes.append("the mean and the median ratio point in opposite directions: an outlying block decides")
     elif not comparison.twin and tested.p is not None and tested.p <= attainable(blocks) * (1 + 1e-9):
         notes.append(_as_clear_as_can_be(blocks, size, correction, rule))
     return notes
@@ -173,7 +173,7 @@ def _too_few(blocks: int, size: int, correction: str, rule: Rule) -> str:
     reached = f"{_count(blocks)}: p cannot fall below {attainable(blocks):.2g}"
     over = f"{_NAMES[correction]} over {size}" if correction == "holm" else f"alpha {rule.alpha:g}"
     if needed is None:
-        return f"{reached}; {over} needs less than any number of blocks attains: declare smaller families"
+        return f"{reached}; {over} needs a p smaller than any number of blocks can give: declare smaller families"
     return f"{reached}; {over} needs {needed} blocks: {rule.more.format(needed)}"
 
 

@@ -11,7 +11,7 @@ from h123.units import format_bytes, format_span
 
 
 def install_each(subjects: Sequence[Subject], steps: Steps) -> dict[str, UserError]:
-    """Installs what is not there yet; what failed, by name, does not keep the others from it."""
+    """Installs those that are missing, whichever of them fail; returns the failures by name."""
     failures: dict[str, UserError] = {}
     begun = time.monotonic()
     for number, subject in enumerate(subjects, 1):
@@ -35,12 +35,12 @@ def check_failures(failures: dict[str, UserError]) -> None:
     if failures:
         lines = [f"  {name}: {_brief(error)}" for name, error in failures.items()]
         message = "\n".join([f"{len(failures)} subjects could not be installed:", *lines])
-        raise UserError(message, remedy="`h123 install NAME` tries one again and shows the end of its build", status=1)
+        raise UserError(message, remedy="`h123 install NAME` retries one and shows the end of its build", status=1)
 
 
 def _install(subject: Subject, place: str, steps: Steps) -> None:
     if found := installation(subject):
-        steps.begin(f"  is installed already, {format_bytes(found.bytes)}")
+        steps.begin(f"  already installed, {format_bytes(found.bytes)}")
         return
     install(subject, lambda said: steps.begin(f"  {said}"), lambda: steps.move(f"building {place}"))
     if found := installation(subject):

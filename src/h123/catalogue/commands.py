@@ -89,14 +89,14 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
         _check_client(subject, part, parameters)
     # Other protocols have no such log, so there is none to miss.
     elif parameters.qlog and parameters.protocol == "h3" and "h3" not in subject.features.qlog:
-        raise UserError(f"subject {subject.name} as a server writes no qlog files: leave `qlog` out of the study")
+        raise UserError(f"server {subject.name} cannot write qlog files: leave `qlog` out of the study")
 
 
 def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
     if parameters.rate is not None and not client.open_loop:
-        raise UserError(f"subject {subject.name} as a client has no open loop: leave `rate` out of the study")
+        raise UserError(f"client {subject.name} cannot send at a given rate (open loop): leave `rate` out of the study")
     if parameters.cold and not client.cold:
-        raise UserError(f"subject {subject.name} as a client makes no cold requests: write `cold: false` in the study")
+        raise UserError(f"client {subject.name} cannot make cold requests: write `cold: false` in the study")
     way = parameters.connections if isinstance(parameters.connections, str) else "number"
     if way not in client.connections:
         raise _cannot(subject, "client", "connections", str(parameters.connections), list(client.connections))
@@ -134,7 +134,7 @@ def check_metrics(subject: Subject, metrics: Sequence[str]) -> None:
         if not all(getattr(client, ability) for ability in _NEEDED.get(metric, ())):
             raise UserError(
                 f"subject {subject.name} as a client does not measure {metric}",
-                remedy=f"choose another client, or write `compare.families` that do not ask for {metric}",
+                remedy=f"choose another client, or remove {metric} from the study's `compare.families`",
             )
 
 
@@ -148,14 +148,14 @@ def _part(subject: Subject, role: Role) -> _Part:
     }
     part = parts[role]
     if part is None:
-        raise UserError(f"subject {subject.name} has no {role}")
+        raise UserError(f"subject {subject.name} is not a {role}")
     return part
 
 
 def _cannot(subject: Subject, role: Role, what: str, asked: str, offered: list[str]) -> UserError:
     return UserError(
         f"subject {subject.name} as a {role} does not support {what} {asked}; it supports {', '.join(offered)}",
-        remedy="change the study, or leave these trials out with --only",
+        remedy="change the study, or exclude these trials with --only",
     )
 
 

@@ -30,7 +30,7 @@ def read_subject(folder: Path) -> Subject:
     """The subject in a folder. Raises UserError naming the file and, where it can be told, the line."""
     file = TomlFile(folder / "subject.toml")
     if file.data.pop("h123", None) != FORMAT:
-        raise UserError(f'{file.path}: the line h123 = "{FORMAT}" is missing, or names a version unknown here')
+        raise UserError(f'{file.path}: the line h123 = "{FORMAT}" is missing, or has a version not supported here')
     subject = file.validate(Subject, file.data, context=folder.resolve())
     if subject.name != folder.name:
         message = f"name is {subject.name!r}, but the folder is {folder.name!r}; they must be the same"

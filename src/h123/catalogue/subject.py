@@ -30,14 +30,14 @@ Item = TypeVar("Item")
 
 def _known(word: str, allowed: Sequence[str]) -> str:
     if word not in allowed:
-        raise ValueError(f"{word!r} is not known; {choose(word, allowed)}")
+        raise ValueError(f"{word!r} is not allowed; {choose(word, allowed)}")
     return word
 
 
 def _once_each(items: list[Item]) -> list[Item]:
     for index, item in enumerate(items):
         if item in items[:index]:
-            raise ValueError(f"{item!r} stands there twice")
+            raise ValueError(f"{item!r} is listed twice")
     return items
 
 
@@ -46,9 +46,9 @@ def _controllers(given: Any) -> Any:
     if given == "kernel":
         return given
     if not isinstance(given, list) or not given:
-        raise ValueError(f'{given!r} is not understood; write "kernel", or a list of {", ".join(CONTROLLERS)}')
+        raise ValueError(f'{given!r} is not valid; write "kernel", or a list of {", ".join(CONTROLLERS)}')
     if FIXED in given and len(given) > 1:
-        raise ValueError(f"{FIXED} stands alone: what has it has no controller to choose")
+        raise ValueError(f"{FIXED} must be the only entry: such a subject has no controller to choose")
     return _once_each([_known(name, (*CONTROLLERS, FIXED)) for name in given])
 
 
@@ -64,7 +64,7 @@ def _known_placeholders(allowed: set[str]) -> AfterValidator:
         for name in PLACEHOLDER.findall(" ".join(command)):
             if name not in allowed:
                 known = ", ".join(f"{{{each}}}" for each in sorted(allowed))
-                raise ValueError(f"unknown placeholder {{{name}}}; allowed: {known}")
+                raise ValueError(f"unknown placeholder {{{name}}}; the choices are {known}")
         return command
 
     return AfterValidator(check)
@@ -91,7 +91,7 @@ class Install(Strict):
         assert isinstance(folder, Path)
         for source in sources:
             if not (folder / source).is_dir():
-                raise ValueError(f'there is no folder {source!r} beside the subject\'s own; write it as "../NAME"')
+                raise ValueError(f'there is no folder {source!r} next to the subject\'s own; write it as "../NAME"')
         return sources
 
 
@@ -119,14 +119,14 @@ class Server(Strict):
     def _says_what_ready_means(cls, listens: dict[str, list[str]], info: ValidationInfo) -> dict[str, list[str]]:
         protocols = info.data.get("protocols", [])
         if silent := [protocol for protocol in protocols if protocol not in listens]:
-            raise ValueError(f"does not say what {', '.join(silent)} listens on: tcp or udp")
+            raise ValueError(f"does not say whether {', '.join(silent)} listens on tcp or udp")
         return listens
 
     @field_validator("listens", "in_turn")
     @classmethod
     def _is_about_its_protocols(cls, told: Any, info: ValidationInfo) -> Any:
         if idle := [protocol for protocol in told if protocol not in info.data.get("protocols", [])]:
-            raise ValueError(f"{idle[0]} is not among the server's protocols")
+            raise ValueError(f"{idle[0]} is not one of the server's protocols")
         return told
 
 
@@ -188,7 +188,7 @@ class Features(Strict):
     @classmethod
     def _have_the_wall(cls, clocks: list[str]) -> list[str]:
         if "wall" not in clocks:
-            raise ValueError("wall is missing; whatever runs at all runs under it")
+            raise ValueError("wall is missing; every subject runs under it")
         return clocks
 
 
@@ -236,7 +236,7 @@ class Subject(Strict):
     @model_validator(mode="after")
     def _is_usable(self) -> "Subject":
         if not (self.server or self.client or self.backend or self.origin or self.probe):
-            raise ValueError("a subject needs a [server], [client], [backend], [origin] or [probe] section, or several")
+            raise ValueError("a subject needs a [server], [client], [backend], [origin] or [probe] section")
         self._check_features()
         self._check_tcp_controllers()
         self._check_quic_controllers()
@@ -255,11 +255,11 @@ class Subject(Strict):
         ):
             if idle := [protocol for protocol in declared if protocol not in possible]:
                 whose = "its" if key == "congestion" else "the server's"
-                raise fault_at(["features", key], f"features.{key}: {idle[0]} is not among {whose} protocols")
+                raise fault_at(["features", key], f"features.{key}: {idle[0]} is not one of {whose} protocols")
 
     def _check_tcp_controllers(self) -> None:
         if own := [name for name, told in self.features.congestion.items() if name != QUIC and told != "kernel"]:
-            what = f'{own[0]} can only have "kernel": the lab sets TCP\'s controller in every host'
+            what = f'{own[0]} can only be "kernel": the lab sets TCP\'s controller on every host'
             raise fault_at(["features", "congestion"], f"features.congestion: {what}")
 
     def _check_quic_controllers(self) -> None:
@@ -268,5 +268,5 @@ class Subject(Strict):
         roles = ((self.server, "GET"), (self.client, "POST"))
         senders = [role for role, method in roles if role and method in role.methods]
         if told == "kernel" or (told is None and any(QUIC in role.protocols for role in senders)):
-            what = f"{QUIC} needs a list of {', '.join(CONTROLLERS)}, first the one that it has by itself"
-            raise fault_at(["features", "congestion"], f"features.congestion: {what}: QUIC has none of the kernel's")
+            what = f"{QUIC} needs a list of {', '.join(CONTROLLERS)}, its default first"
+            raise fault_at(["features", "congestion"], f"features.congestion: {what}: QUIC cannot use the kernel's")

@@ -70,7 +70,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     for trial, attempt, *_, file in rows:
         if file is None:
             raise UserError(
-                f"{folder.trial(trial, attempt)} has no samples.parquet, yet the journal says the trial was valid",
+                f"{folder.trial(trial, attempt)} has no samples.parquet, although the journal says the trial was valid",
                 remedy="restore the file from a copy, or start a new campaign",
             )
     summaries = summarise(connection, [Path(file) for *_, file in rows])

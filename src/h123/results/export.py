@@ -26,7 +26,7 @@ def export(folder: CampaignFolder, form: str, out: Path) -> list[Path]:
     UserError.
     """
     if form not in _OPTIONS:
-        raise UserError(f"{form!r} is no format of an export; choose one of {', '.join(_OPTIONS)}")
+        raise UserError(f"{form!r} is not an export format; choose one of {', '.join(_OPTIONS)}")
     connection = connect(folder)
     connection.register("metrics", _metrics(folder))
     columns = [str(name) for (name, *_) in connection.execute("DESCRIBE trials").fetchall()]

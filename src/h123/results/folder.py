@@ -69,7 +69,7 @@ class CampaignFolder:
         if not file.is_file():
             raise UserError(
                 f"{path} is not a campaign: it has no campaign.json",
-                remedy="name the folder that `h123 run` wrote (by default below campaigns/)",
+                remedy="give the folder that `h123 run` wrote (by default under campaigns/)",
             )
         return cls(path, read_document(file, FORMAT))
 
@@ -199,7 +199,7 @@ def read_document(path: Path, form: str) -> dict[str, Any]:
     written = content.get("h123") if isinstance(content, dict) else None
     if written != form:
         raise UserError(
-            f"{path} is of format {written or 'unknown'}; this h123 ({__version__}) reads {form}",
+            f"{path} has format {written or 'unknown'}; this h123 ({__version__}) reads {form}",
             remedy="use the version of h123 that wrote it",
         )
     return dict(content)
@@ -210,7 +210,7 @@ def _refuse_occupied(path: Path) -> None:
         raise UserError(f"{path} is a file; a campaign needs a folder")
     if (path / "campaign.json").exists():
         raise UserError(
-            f"{path} holds a campaign already", remedy="go on with it (`h123 run --out`), or name another folder"
+            f"{path} already holds a campaign", remedy="resume it (`h123 run --out`), or name another folder"
         )
     foreign = sorted(p.name for p in path.iterdir() if p.name not in _OWN_NAMES) if path.exists() else []
     if foreign:

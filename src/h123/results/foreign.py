@@ -119,8 +119,8 @@ def _from_name(path: Path, patterns: list[str]) -> Row:
             return found.groupdict()
     if patterns:
         raise UserError(
-            f"{path}: the file's name fits none of the schema's patterns",
-            remedy=f"name it (before the ending) like one of: {', '.join(patterns)}",
+            f"{path}: the file name matches none of the schema's patterns",
+            remedy=f"rename it so that it matches, without its extension, one of: {', '.join(patterns)}",
         )
     return {}
 
@@ -199,7 +199,7 @@ def _number(row: Row, name: str, source: Source) -> int:
     except (InvalidOperation, OverflowError, ValueError):
         raise ValueError(f"{name} is {written!r}, not a number") from None
     if unit.startswith("unix-") and not _EPOCH_NS[0] <= whole <= _EPOCH_NS[1]:
-        raise ValueError(f"{name} is {written!r}, which is no date if its unit is {unit}")
+        raise ValueError(f"{name} is {written!r}, which is not a date for the unit {unit}")
     if abs(whole) >= 2**62:
         raise ValueError(f"{name} is {written!r}: too large for a time in {unit}")
     return whole
@@ -209,7 +209,7 @@ def _rfc3339(written: str) -> int:
     """`2017-05-09T14:34:45.625742514+02:00` in ns since 1970, no digit lost."""
     found = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?\d*(Z|[+-]\d\d:\d\d)", written)
     if not found:
-        raise ValueError(f"{written!r} is not a time as 2017-05-09T14:34:45.625742514+02:00")
+        raise ValueError(f"{written!r} is not a time such as 2017-05-09T14:34:45.625742514+02:00")
     whole = datetime.fromisoformat(found[1] + found[3].replace("Z", "+00:00"))
     return int(whole.timestamp()) * 10**9 + int((found[2] or "").ljust(9, "0"))
 

@@ -23,7 +23,7 @@ Groups = dict[Place, list[Request]]
 def import_samples(files: Sequence[Path], schema: Schema, out: Path) -> CampaignFolder:
     """The new campaign in `out`, with the samples of `files`. Raises UserError; `out` is then as it was."""
     if out.exists():
-        raise UserError(f"{out} exists already", remedy="name a new folder with --out")
+        raise UserError(f"{out} already exists", remedy="name a new folder with --out")
     groups = _groups(files, schema)
     partial = out.with_name(out.name + PARTIAL)
     shutil.rmtree(partial, ignore_errors=True)
@@ -44,7 +44,10 @@ def _groups(files: Sequence[Path], schema: Schema) -> Groups:
         for request in read_requests(file, schema):
             groups[request.place].append(request)
         if sum(map(len, groups.values())) == before:
-            raise UserError(f"{file}: there is no request in it", remedy="an empty file, or `where` fits no row")
+            raise UserError(
+                f"{file}: there are no requests in it",
+                remedy="the file is empty, or `where` in the schema matches no row",
+            )
     return groups
 
 
@@ -100,9 +103,9 @@ def _only(schema: Schema, groups: Groups) -> dict[str, list[str]]:
     kept = only.get(compare.factor, list(schema.study.factors[compare.factor]))
     if not any(set(pair.split("/")) <= set(kept) for pair in compare.pairs):
         raise UserError(
-            f"nothing to compare: of {compare.factor} there is only {', '.join(kept)}; "
+            f"nothing to compare: the only {compare.factor} is {', '.join(kept)}; "
             f"the schema compares {', '.join(compare.pairs)}",
-            remedy="import the files of both sides at once, or name other pairs in the schema",
+            remedy="import the files of both sides together, or write other pairs into the schema",
         )
     return only
 

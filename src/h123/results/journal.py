@@ -40,8 +40,8 @@ def _parse(path: Path, number: int, line: bytes) -> Event:
         event = None
     if not isinstance(event, dict) or "event" not in event:
         raise UserError(
-            f"{path}, line {number}: not an event of a campaign's journal",
-            remedy="only the last line can be torn by a crash; restore the file from a copy, or start a new campaign",
+            f"{path}, line {number}: not an event in a campaign's journal",
+            remedy="a crash can damage only the last line; restore the file from a copy, or start a new campaign",
         )
     return event
 

@@ -9,7 +9,15 @@ from h123.study.parameters import Parameters
 from h123.study.plan import Plan, make_plan, parse_only
 from h123.study.printed import PrintedValue, PrintedValues, load_printed, printed_values_of
 from h123.study.reader import load_study
-from h123.study.shelf import find_network, find_study, list_networks, list_studies, load_network
+from h123.study.shelf import (
+    find_network,
+    find_study,
+    list_claims,
+    list_networks,
+    list_schemas,
+    list_studies,
+    load_network,
+)
 from h123.study.study import METRICS, Comparison, Family, Study, split_pair
 from h123.study.trial import PlannedTrial
 
@@ -38,7 +46,9 @@ __all__ = [
     "find_network",
     "find_study",
     "ledgers_of",
+    "list_claims",
     "list_networks",
+    "list_schemas",
     "list_studies",
     "load_ledger",
     "load_network",

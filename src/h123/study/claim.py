@@ -33,7 +33,7 @@ class Claim(Strict):
     @model_validator(mode="after")
     def _is_said_once(self) -> "Claim":
         if (self.a is None) != (self.b is None):
-            raise ValueError("`a` and `b` belong together")
+            raise ValueError("write both `a` and `b`, or neither")
         if (self.quotation is None) == (self.summary is None):
             raise ValueError("write either `quotation` or `summary`")
         return self
@@ -53,7 +53,7 @@ def _level_names(value: object) -> object:
     """A level, a list of levels or `all`, as a list of names; levels may be written as numbers."""
     names = value if isinstance(value, list) else [value]
     if not names or not all(isinstance(name, str | int | float) for name in names):
-        raise ValueError(f"{value!r} is not understood; write a level, a list of levels, or {ALL}")
+        raise ValueError(f"{value!r} is not valid; write a level, a list of levels, or {ALL}")
     return [str(name).lower() if isinstance(name, bool) else str(name) for name in names]
 
 
@@ -83,9 +83,9 @@ class MeasurableClaim(Claim):
     def _is_one_claim(self) -> "MeasurableClaim":
         if self.direction == "equivalent":
             if self.margin is None or self.size is not None or self.against is not None:
-                raise ValueError("an equivalence has a `margin`, and neither `size` nor `against`")
+                raise ValueError("an equivalence needs a `margin` and takes neither `size` nor `against`")
         elif self.margin is not None:
-            raise ValueError("only an equivalence has a `margin`; other claims are judged with the study's")
+            raise ValueError("only an equivalence takes a `margin`; other claims use the study's")
         elif self.size is not None and (self.size < 0) != (self.direction == "lower"):
             raise ValueError(f"a `size` of {100 * self.size:+g} % is not {self.direction}")
         if self.a == self.b:

@@ -30,9 +30,9 @@ class Document:
             mark = error.problem_mark or error.context_mark
             raise UserError(f"{path}:{mark.line + 1 if mark else 1}: {error.problem or error.context}") from None
         except (yaml.YAMLError, ValueError, RecursionError) as error:
-            raise UserError(f"{path}: not readable as YAML: {error}") from None
+            raise UserError(f"{path}: not valid YAML: {error}") from None
         if not isinstance(data, dict):
-            raise UserError(f"{path}:1: expected `key: value` lines, as in the files that come with h123")
+            raise UserError(f"{path}:1: expected `key: value` lines, as in the files that ship with h123")
         self.data: dict[str, Any] = data
 
     @classmethod
@@ -48,7 +48,7 @@ class Document:
         if found is None:
             raise UserError(f"{path}:1: the line `h123: {format_line}` is missing")
         if found != format_line:
-            raise document.error(["h123"], f"this is {found!r}; this version of h123 reads {format_line!r} here")
+            raise document.error(["h123"], f"the format is {found!r}; this version of h123 reads {format_line!r} here")
         return document
 
     def error(self, location: Location, message: str) -> UserError:
@@ -97,7 +97,7 @@ class Document:
                 line = key.start_mark.line + 1
                 if isinstance(key, yaml.ScalarNode) and key.value in first:
                     raise UserError(
-                        f"{self.path}:{line}: key {key.value!r} again; it is on line {first[key.value]} too"
+                        f"{self.path}:{line}: duplicate key {key.value!r}; it is already on line {first[key.value]}"
                     )
                 if isinstance(key, yaml.ScalarNode) and key.value != "<<":
                     first[key.value] = line

@@ -72,13 +72,13 @@ class Samples(Strict):
     @model_validator(mode="after")
     def _makes_sense(self) -> "Samples":
         if self.latency is None and (self.start is None or self.end is None):
-            raise ValueError("`latency` is missing, and `start` and `end` do not both stand in its place")
+            raise ValueError("`latency` is missing: write it, or both `start` and `end`")
         for name in ("start", "end", "latency", "ttfb"):
             source: Source | None = getattr(self, name)
             if source and source.unit is None:
                 raise ValueError(f"`{name}` needs a `unit`: one of {', '.join(get_args(Unit))}")
             if source and name in ("latency", "ttfb") and source.unit not in ("ns", "us", "ms", "s"):
-                raise ValueError(f"`{name}` is a duration; its `unit` is one of ns, us, ms, s")
+                raise ValueError(f"`{name}` is a duration: its `unit` must be one of ns, us, ms, s")
         return self
 
     @property
@@ -116,19 +116,19 @@ def load_schema(name: str) -> Schema:
         settings.update({name: UNKNOWN for name in ("server", "client", "network") if name not in known})
     for key in ("blocks", "seed"):
         if key in document.data:
-            raise document.error([key], f"`{key}` is a study's; foreign samples bring their own blocks")
+            raise document.error([key], f"`{key}` does not belong in a schema: imported samples have their own blocks")
     document.data["blocks"] = 1
     if isinstance(document.data.get("compare"), dict):
         document.data["compare"].setdefault("twin", "")
     study = _ForeignReader(document).study()
     for factor in study.factors:
         if factor not in samples.levels:
-            message = f"nothing says where a sample's level of factor {factor!r} stands"
+            message = f"nothing says which column holds a sample's level of factor {factor!r}"
             raise document.error(["samples", "levels"], f"{message}: write `levels: {{{factor}: {{column: ...}}}}`")
     for factor in samples.levels:
         if factor not in study.factors:
             raise document.error(
-                ["samples", "levels", factor], f"no factor {factor!r}; {choose(factor, study.factors)}"
+                ["samples", "levels", factor], f"there is no factor {factor!r}; {choose(factor, study.factors)}"
             )
     unknown = [name for name in PARAMETER_NAMES if name not in known and name != "clock"]
     return Schema(path, path.read_text(encoding="utf-8"), study, samples, unknown)
@@ -138,7 +138,7 @@ def _samples(document: Document) -> Samples:
     """The part `samples`, completed by the schema that it `reads`."""
     given = document.data.pop("samples", None)
     if not isinstance(given, dict):
-        raise document.error(["samples"], "`samples` is missing: it says what the columns mean")
+        raise document.error(["samples"], "`samples` is missing; it says what the columns mean")
     base: dict[str, Any] = {}
     if isinstance(given.get("reads"), str):
         try:

@@ -57,7 +57,9 @@ class _LedgerReader:
         measurable = [(i, claim) for i, claim in enumerate(self.ledger.claims) if isinstance(claim, MeasurableClaim)]
         if self.ledger.study is None:
             if measurable:
-                raise self.document.error(["claims", measurable[0][0], "cells"], "`cells` are a study's: name `study`")
+                raise self.document.error(
+                    ["claims", measurable[0][0], "cells"], "a claim with `cells` needs the file to name its `study`"
+                )
             return self.ledger
         study = self.study(self.ledger.study)
         for index, claim in measurable:
@@ -78,7 +80,7 @@ class _LedgerReader:
         self.check_levels(claim.cells, others, [*at, "cells"])
         for factor, levels in others.items():
             if factor not in claim.cells:
-                message = f"factor {factor!r} is missing; allowed: {', '.join(levels)}, a list of them, or {ALL}"
+                message = f"factor {factor!r} is missing; write one of {', '.join(levels)}, a list of them, or {ALL}"
                 raise self.document.error([*at, "cells"], message)
         self.check_levels(claim.against or {}, others, [*at, "against"])
         self.check_contrast(claim, others, [*at, "against"])
@@ -89,7 +91,7 @@ class _LedgerReader:
     def check_levels(self, given: dict[str, Levels], factors: dict[str, list[str]], at: Location) -> None:
         for factor, levels in given.items():
             if factor not in factors:
-                message = f"{factor!r} is not another factor of the study; {choose(factor, factors)}"
+                message = f"{factor!r} is not a factor of the study besides the compared one; {choose(factor, factors)}"
                 raise self.document.error([*at, factor], message)
             for level in levels if levels != [ALL] else ():
                 self.check_level(level, factor, factors[factor], [*at, factor])
@@ -101,10 +103,10 @@ class _LedgerReader:
     def check_contrast(self, claim: MeasurableClaim, factors: dict[str, list[str]], at: Location) -> None:
         for factor, levels in (claim.against or {}).items():
             if len(levels) != 1 or levels == [ALL]:
-                raise self.document.error([*at, factor], f"name one level of {factor!r} to compare with")
+                raise self.document.error([*at, factor], f"write exactly one level of {factor!r} to compare with")
             here = factors[factor] if claim.cells[factor] == [ALL] else claim.cells[factor]
             if levels[0] in here:
-                raise self.document.error([*at, factor], f"{levels[0]!r} is in `cells` already")
+                raise self.document.error([*at, factor], f"{levels[0]!r} is already in `cells`")
 
 
 def ledgers_of(study: str | None = None) -> list[Ledger]:
@@ -131,12 +133,12 @@ def find_ledgers(name: str) -> list[Ledger]:
         study = load_study(find_study(name)).name
         if found := ledgers_of(study):
             return found
-        raise UserError(f"no file of claims is about study {study!r}", remedy="`h123 claims` lists all claims")
+        raise UserError(f"no claims file is about study {study!r}", remedy="`h123 claims` lists all claims")
     path = Path(name)
     if "/" not in name and not name.endswith((".yaml", ".yml")):
         known = {path.stem: path for path in list_claims()}
         if name not in known:
             allowed = choose(name, sorted({*known, *(path.stem for path in list_studies())}))
-            raise UserError(f"no study or file of claims is named {name!r}; {allowed}; or give the path of a YAML file")
+            raise UserError(f"there is no study or claims file {name!r}; {allowed}; or give the path of a YAML file")
         path = known[name]
     return [load_ledger(path)]

@@ -89,7 +89,7 @@ def _read_queue(value: Any) -> resolved.Queue:
     else:
         queue = resolved.Queue(bytes=parse_size(value))
     if not (queue.bytes or queue.packets or queue.ns):
-        raise ValueError(f"a queue of {text} holds nothing; write bytes (100kB), packets (64p) or time (50ms)")
+        raise ValueError(f"a queue of {text} can hold nothing; write bytes (100kB), packets (64p) or time (50ms)")
     return queue
 
 
@@ -105,7 +105,7 @@ class ChangeFile(Strict):
     @model_validator(mode="after")
     def _changes_something(self) -> "ChangeFile":
         if self.delay is None and self.rate is None and self.loss is None and self.udp is None:
-            raise ValueError("nothing changes; name at least one of delay, rate, loss, udp")
+            raise ValueError("this changes nothing; set at least one of delay, rate, loss, udp")
         return self
 
     def resolve(self) -> resolved.Change:
@@ -130,10 +130,10 @@ def read_trace(path: Path) -> list[int]:
         if not re.fullmatch(r"\s*[0-9]+\s*", line):
             raise UserError(f"{path}:{number}: {line!r} is not a number of milliseconds")
         if times and int(line) < times[-1]:
-            raise UserError(f"{path}:{number}: {int(line)} comes after {times[-1]}; the times of a trace never go back")
+            raise UserError(f"{path}:{number}: {int(line)} comes after {times[-1]}; times must not decrease")
         times.append(int(line))
     if not times or times[-1] == 0:
-        raise UserError(f"{path}: a trace needs delivery times up to at least 1 ms: the last one is its period")
+        raise UserError(f"{path}: a trace needs at least one time of 1 ms or more: the last one is its period")
     return times
 
 
@@ -164,18 +164,18 @@ class DirectionFile(Strict):
     def _makes_sense(self) -> "DirectionFile":
         limited = self.rate is not None or self.trace is not None
         if self.rate is not None and self.trace is not None:
-            raise ValueError("`rate` and `trace` exclude each other")
+            raise ValueError("write either `rate` or `trace`, not both")
         if limited and self.queue is None:
-            raise ValueError("a rate needs a `queue` (100kB, 64p or 50ms): without one, nothing would ever overflow")
+            raise ValueError("a rate needs a `queue` (100kB, 64p or 50ms): without one, nothing is ever dropped")
         if self.queue is not None and not limited:
             raise ValueError("`queue` has no effect without `rate` or `trace`")
         if self.reorder and self.reorder.ahead > self.delay:
-            raise ValueError("`reorder.ahead` is longer than `delay`: a packet cannot leave before it came")
+            raise ValueError("`reorder.ahead` is longer than `delay`: a packet cannot leave before it arrives")
         if any(start >= end for start, end in self.blackouts or []):
             raise ValueError("a blackout must end after it starts: [[1s, 1.5s]]")
         moments = [change.at for change in self.changes or []]
         if moments != sorted(moments):
-            raise ValueError("`changes` must stand in the order of time")
+            raise ValueError("`changes` must be in order of time")
         return self
 
     def resolve(self) -> resolved.Direction:

@@ -16,7 +16,7 @@ NETWORK_PARAMETERS = ("network", "backend_network")
 def _read_connections(value: object) -> object:
     if value in ("shared", "per-user") or (type(value) is int and 1 <= value <= 10_000):
         return value
-    raise ValueError(f"{value!r} is not understood; write shared, per-user, or a number of connections from 1 to 10000")
+    raise ValueError(f"{value!r} is not valid; write shared, per-user, or a number of connections from 1 to 10000")
 
 
 Connections = Annotated[Literal["shared", "per-user"] | int, BeforeValidator(_read_connections)]

@@ -80,7 +80,7 @@ def parse_only(options: list[str]) -> Only:
         factor, equals, levels = option.partition("=")
         names = [name.strip() for name in levels.split(",") if name.strip()]
         if not (equals and factor.strip() and names):
-            raise UserError(f"--only {option}: write FACTOR=LEVEL or FACTOR=LEVEL,LEVEL, as in network=lan,poor")
+            raise UserError(f"--only {option}: write FACTOR=LEVEL or FACTOR=LEVEL,LEVEL, such as network=lan,poor")
         only.setdefault(factor.strip(), []).extend(names)
     return only
 
@@ -94,9 +94,9 @@ def make_plan(study: Study, *, blocks: int | None = None, seed: int | None = Non
     count = study.blocks if blocks is None else blocks
     chosen_seed = study.seed if seed is None else seed
     if count < 1:
-        raise UserError(f"--blocks {count}: a campaign needs at least 1 block, and a verdict at least 6")
+        raise UserError(f"--blocks {count}: a campaign needs at least 1 block, and verdicts need at least 6")
     if not 0 <= chosen_seed < 2**53:
-        raise UserError(f"--seed {chosen_seed}: a seed is a whole number from 0 to {2**53 - 1}")
+        raise UserError(f"--seed {chosen_seed}: the seed must be a whole number from 0 to {2**53 - 1}")
     kept = _kept_levels(study, only or {})
     pairs, notes = _kept_pairs(study, kept[study.compare.factor])
     treatments = _treatments(study)
@@ -111,7 +111,7 @@ def _kept_levels(study: Study, only: Only) -> dict[str, list[str]]:
     kept = {factor: list(levels) for factor, levels in study.factors.items()}
     for factor, names in only.items():
         if factor not in kept:
-            raise UserError(f"--only {factor}=...: not a factor of study {study.name}; {choose(factor, kept)}")
+            raise UserError(f"--only {factor}=...: study {study.name} has no such factor; {choose(factor, kept)}")
         for name in names:
             if name not in study.factors[factor]:
                 raise UserError(f"--only {factor}={name}: no such level; {choose(name, study.factors[factor])}")
@@ -124,13 +124,13 @@ def _kept_pairs(study: Study, levels: list[str]) -> tuple[list[str], list[str]]:
     dropped = [pair for pair in study.compare.pairs if pair not in pairs]
     if not pairs:
         raise UserError(
-            f"--only leaves nothing to compare: with {study.compare.factor}={','.join(levels)} no pair of"
-            f" {', '.join(study.compare.pairs)} is whole",
-            remedy=f"keep two levels of {study.compare.factor} that are a pair",
+            f"--only leaves nothing to compare: with {study.compare.factor}={','.join(levels)}, no pair of"
+            f" {', '.join(study.compare.pairs)} is complete",
+            remedy=f"keep both levels of at least one pair of {study.compare.factor}",
         )
-    notes = [f"--only leaves these pairs out: {', '.join(dropped)}"] if dropped else []
+    notes = [f"--only drops these comparisons: {', '.join(dropped)}"] if dropped else []
     if study.compare.twin not in levels:
-        notes.append(f"--only leaves the twin {study.compare.twin} out: this campaign has no A/A pair")
+        notes.append(f"--only drops the twin, {study.compare.twin}: this campaign has no A/A pair")
     return pairs, notes
 
 
@@ -156,9 +156,9 @@ def _refuse_endless(study: Study, treatment: _Treatment) -> None:
     if study.networks and (expected := own_seconds(treatment.parameters, study.networks)) > limit:
         cell = ", ".join(f"{factor} {level}" for factor, level in treatment.cell.items())
         raise UserError(
-            f"study {study.name}: a trial of {cell} would take about {format_span(expected)}, more than its"
+            f"study {study.name}: a trial of {cell} would take about {format_span(expected)}, longer than its"
             f" trial_timeout of {format_span(limit)}",
-            remedy="set a longer `trial_timeout` in the study's settings, or ask for less",
+            remedy="raise `trial_timeout` in the study's settings, or make the trial smaller",
         )
 
 

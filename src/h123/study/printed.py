@@ -59,7 +59,7 @@ class Statement(Strict):
     @model_validator(mode="after")
     def _prints_something(self) -> "Statement":
         if not (self.printed or self.change or self.effect):
-            raise ValueError("a sentence without figures: write `printed`, `change` or `effect`")
+            raise ValueError("this entry has no figures: write `printed`, `change` or `effect`")
         return self
 
 
@@ -108,7 +108,9 @@ def load_printed(path: Path) -> PrintedValues:
     document = Document.read(path, FORMAT)
     values = document.validate(PrintedValues, document.data)
     if values.compared not in values.factors:
-        raise document.error(["compared"], f"no factor {values.compared!r}; {choose(values.compared, values.factors)}")
+        raise document.error(
+            ["compared"], f"there is no factor {values.compared!r}; {choose(values.compared, values.factors)}"
+        )
     for study, names in values.studies.items():
         _choose(document, ["studies", study], names, values.factors, "factor")
     for index, one in enumerate(values.values):
@@ -121,7 +123,7 @@ def printed_values_of(study: str) -> PrintedValues | None:
     found = [(path, values) for path in list_published() if study in (values := load_printed(path)).studies]
     if len(found) > 1:
         names = " and ".join(str(path) for path, _ in found)
-        raise UserError(f"{names} both name study {study!r}", remedy="take it out of one of them")
+        raise UserError(f"study {study!r} is named in both {names}", remedy="remove it from one of them")
     return found[0][1] if found else None
 
 
@@ -152,7 +154,7 @@ def _choose(
 ) -> None:
     for name in names:
         if name not in allowed:
-            raise document.error([*at, name], f"no {kind} {name!r}; {choose(name, allowed)}")
+            raise document.error([*at, name], f"there is no {kind} {name!r}; {choose(name, allowed)}")
 
 
 def _read(one: Statement, kind: Kind, of: str) -> PrintedValue:
@@ -161,7 +163,7 @@ def _read(one: Statement, kind: Kind, of: str) -> PrintedValue:
     written = tuple(figures) if isinstance(figures, list) else (figures,)
     numbers = [_number(text, one.metric, kind) for text in written]
     if numbers != sorted(numbers):
-        raise ValueError(f"a range goes from the smaller to the larger figure, found {' to '.join(written)}")
+        raise ValueError(f"a range must go from the smaller to the larger figure, found {' to '.join(written)}")
     return PrintedValue(one, kind, of, written, numbers[0], numbers[-1])
 
 
@@ -173,7 +175,7 @@ def _number(text: str, metric: Metric, kind: Kind) -> float:
     if metric != "throughput":
         return parse_duration(text) / 1e9
     if not text.endswith("/s"):
-        raise ValueError(f"{text!r} is not understood; write a size a second, as in 5.33MB/s")
+        raise ValueError(f"{text!r} is not understood; write a rate in bytes, such as 5.33MB/s")
     return float(parse_size(text.removesuffix("/s")))
 
 
@@ -183,5 +185,5 @@ def _effect(text: str) -> float:
     except ValueError:
         raise ValueError(f"{text!r} is not a number") from None
     if not -1 <= value <= 1:
-        raise ValueError(f"{text!r} is outside -1 to 1, where rank-biserial correlations are")
+        raise ValueError(f"{text!r} is not a rank-biserial correlation: those lie between -1 and 1")
     return value

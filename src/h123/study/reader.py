@@ -101,19 +101,19 @@ class StudyReader:
         at: list[str | int] = ["factors", factor]
         if isinstance(given, list):
             if factor not in PARAMETER_NAMES:
-                message = f"factor {factor!r} lists values, so it must be named after a parameter"
+                message = f"factor {factor!r} is a list of values, so it must have the name of a parameter"
                 raise self.document.error(at, f"{message}; {choose(factor, PARAMETER_NAMES)}")
             levels = [self.scalar_level(factor, value, [*at, index]) for index, value in enumerate(given)]
         elif isinstance(given, dict):
             levels = [self.bundle_level(name, bundle, [*at, name]) for name, bundle in given.items()]
         else:
-            raise self.document.error(at, f"factor {factor!r} needs a list of values, or named bundles of parameters")
+            raise self.document.error(at, f"factor {factor!r} needs a list of values or named sets of parameters")
         if not levels:
             raise self.document.error(at, f"factor {factor!r} has no levels")
         for index, (name, level) in enumerate(levels):
             for earlier, other in levels[:index]:
                 if name == earlier or level == other:
-                    message = f"level {name!r} of factor {factor!r} is {earlier!r} again"
+                    message = f"level {name!r} of factor {factor!r} is the same as {earlier!r}"
                     raise self.document.error([*at, index if isinstance(given, list) else name], message)
         return dict(levels)
 
@@ -125,14 +125,14 @@ class StudyReader:
     def bundle_level(self, name: Any, bundle: Any, at: Location) -> tuple[str, Level]:
         if not isinstance(bundle, dict) or not bundle:
             raise self.document.error(
-                at, f"level {name!r} needs the parameters it sets, as in {{users: 4, requests: 5}}"
+                at, f"level {name!r} must list the parameters it sets, such as {{users: 4, requests: 5}}"
             )
         level = {key: self.parameter(str(key), value, [*at, str(key)]) for key, value in bundle.items()}
         return self.level_name(str(name), at), level
 
     def level_name(self, name: str, at: Location) -> str:
         if not NAME.fullmatch(name):
-            raise self.document.error(at, f"{name!r} cannot name a level: up to 40 letters, digits and . _ + -")
+            raise self.document.error(at, f"{name!r} is no level name: use up to 40 letters, digits and . _ + -")
         return name
 
     def refuse_parameters_set_twice(self, factors: dict[str, dict[str, Level]], settings: dict[str, Any]) -> None:
@@ -140,7 +140,7 @@ class StudyReader:
         for factor, levels in factors.items():
             for name in sorted({name for level in levels.values() for name in level}):
                 if name in owner:
-                    message = f"{name!r} is set by factor {owner[name]!r} already; one factor sets a parameter"
+                    message = f"{name!r} is already set by factor {owner[name]!r}; only one factor can set a parameter"
                     raise self.document.error(["factors", factor], message)
                 owner[name] = factor
                 if name in settings and all(name in level for level in levels.values()):
@@ -155,7 +155,7 @@ class StudyReader:
             if name in settings or everywhere:
                 continue
             if field.is_required():
-                message = f"parameter {name!r} is set neither here nor by every level of a factor"
+                message = f"parameter {name!r} is not set: set it here, or in every level of a factor"
                 raise self.document.error(["settings"], message)
             complete[name] = field.default
         return complete
@@ -185,11 +185,9 @@ class StudyReader:
                     message = f"{level!r} in pair {pair!r} is not a level of {factor!r}; {choose(level, levels)}"
                     raise self.document.error(at, message)
             if both[0] == both[1]:
-                raise self.document.error(at, f"pair {pair!r} compares a level with itself; `twin` does that")
+                raise self.document.error(at, f"pair {pair!r} compares a level with itself; use `twin` for that")
             if frozenset(both) in seen:
-                raise self.document.error(
-                    at, f"pair {pair!r} is {seen[frozenset(both)]!r} again; ask each question once"
-                )
+                raise self.document.error(at, f"pair {pair!r} repeats {seen[frozenset(both)]!r}; list each pair once")
             seen[frozenset(both)] = pair
 
     def check_families(self, study: Study) -> None:
@@ -205,5 +203,5 @@ class StudyReader:
                     raise self.document.error([*at, "pairs"], message)
             for factor in family.each:
                 if factor not in others:
-                    message = f"family {family.name!r}: {factor!r} is not another factor; {choose(factor, others)}"
+                    message = f"family {family.name!r}: `each` cannot be {factor!r}; {choose(factor, others)}"
                     raise self.document.error([*at, "each"], message)

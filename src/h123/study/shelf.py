@@ -25,6 +25,11 @@ def list_claims() -> list[Path]:
     return sorted((project_root() / "claims").glob("*.yaml"))
 
 
+def list_schemas() -> list[Path]:
+    """Files of schemas of other tools' samples in schemas/, by name."""
+    return sorted((project_root() / "schemas").glob("*.yaml"))
+
+
 def list_published() -> list[Path]:
     """Files of published values in published/, by name."""
     return sorted((project_root() / "published").glob("*.yaml"))
@@ -68,7 +73,7 @@ def _find(name: str, kind: str, folder: str, beside: Path | None) -> Path:
         path = (beside or Path()) / name
         if path.is_file():
             return path
-        raise UserError(f"there is no {kind} file {path}")
+        raise UserError(f"{kind} file not found: {path}")
     if name in _names(folder):
         return project_root() / folder / f"{name}.yaml"
     raise UserError(f"there is no {kind} {name!r}; {choose(name, _names(folder))}; or give the path of a YAML file")

@@ -36,7 +36,7 @@ def split_pair(pair: str) -> tuple[str, str]:
     """`a/b` as (a, b). Raises ValueError."""
     first, slash, second = (part.strip() for part in pair.partition("/"))
     if not (slash and first and second) or "/" in second:
-        raise ValueError(f"{pair!r} is not a pair; write first/second, as in h3/h2")
+        raise ValueError(f"{pair!r} is not a pair; write first/second, such as h3/h2")
     return first, second
 
 
@@ -122,7 +122,7 @@ class Study(Strict):
         """
         if not 0 < scale <= 1:
             raise UserError(
-                f"--scale {scale:g}: a scale is above 0 and at most 1; 0.1 asks for a tenth of the requests"
+                f"--scale {scale:g}: the scale must be above 0 and at most 1; 0.1 runs a tenth of the requests"
             )
         factors = {
             factor: {name: _scaled(level, scale) for name, level in levels.items()}
@@ -140,8 +140,8 @@ class Study(Strict):
         for factor, levels in self.factors.items():
             if any("clock" in level for level in levels.values()):
                 raise UserError(
-                    f"--clock {clock}: the study's factor {factor} sets the clock",
-                    remedy=f"keep the level you want with `--only {factor}=LEVEL`",
+                    f"--clock {clock}: this study already sets the clock, in its factor {factor}",
+                    remedy=f"choose the level you want with `--only {factor}=LEVEL`",
                 )
         return self.model_copy(update={"settings": {**self.settings, "clock": clock}})
 

@@ -1,4 +1,4 @@
-"""The contract test: what a subject declares is asked of it, and what comes back is judged."""
+"""The contract test: checks in the lab that a subject does what it declares."""
 
 from h123.verification.record import Record, Result, read_record
 from h123.verification.verify import describe, roles_of, tally, verify_each

@@ -89,7 +89,7 @@ def counterpart(subject: Subject, known: Mapping[str, Subject]) -> Subject:
         try:
             check_supported(known[name], "server", asked.parameters)
         except UserError as error:
-            remedy = f"name a server that can what {asked.name!r} needs"
+            remedy = f"choose a server that supports what the check {asked.name!r} needs"
             raise UserError(f"{place}: {error.message}", remedy=remedy) from None
     return known[name]
 

@@ -45,7 +45,10 @@ def verify_each(
             if fingerprint(subject) == asked_as[subject.name]:
                 keep_results(subject, role, results)
             else:
-                results += _followed(iter([_broken(role, "its files have changed: nothing of this is kept")]), steps)
+                results += _followed(
+                    iter([_broken(role, "its files changed meanwhile, so these results are not kept")]),
+                    steps,
+                )
         found[subject.name] += results
         steps.begin(f"  {tally(results)}")
     return found

@@ -80,7 +80,7 @@ def virtual_kernel() -> Path:
     if kernel is None:
         raise UserError(
             "the virtual clock needs the virtual kernel, which is not installed",
-            remedy=f"`h123 install {NAME}` builds it, once",
+            remedy=f"run `h123 install {NAME}` once to build it",
             status=3,
         )
     return kernel.path
@@ -142,7 +142,7 @@ def _check_machine() -> None:
     free = shutil.disk_usage(_folder().parent).free
     if free < _ROOM_BYTES:
         raise UserError(
-            f"building the virtual kernel takes {_ROOM_BYTES / 1e9:.0f} GB of disk for a while; "
+            f"building the virtual kernel takes {_ROOM_BYTES / 1e9:.0f} GB of disk space temporarily; "
             f"{free / 1e9:.1f} GB are free in {_folder().parent}",
             remedy="free some space, or set H123_CACHE to a folder elsewhere",
             status=3,
@@ -181,7 +181,7 @@ class _Job:
 
     def fetch(self) -> Source:
         """Brings the package of the release that is wanted into the work folder."""
-        self.steps.begin("virtual kernel: asking the Debian mirror for kernel sources")
+        self.steps.begin("virtual kernel: looking for kernel sources on the Debian mirror")
         offers = self._offers()
         source = choose(list(offers))
         if source.release < OLDEST_FAST:
@@ -219,7 +219,7 @@ class _Job:
         self._run(["tar", "-xJf", archive, *unused], lambda: self.steps.move("source files"))
         shutil.copy(_fragment(), self.work / "kernel.config")
         processors = len(os.sched_getaffinity(0))
-        self.steps.begin(f"virtual kernel: compiling on {processors} processors, once, some minutes")
+        self.steps.begin(f"virtual kernel: compiling on {processors} processors; this takes a few minutes, once")
         self._run(_CONFIGURE, cwd=tree)
         _check_configuration(tree / ".config")
         self._run([*_COMPILE, f"-j{processors}"], self._move_objects, cwd=tree)

@@ -56,7 +56,7 @@ def mirror() -> str:
         if target[:3] == ["Packages", "Debian", "Debian"] and len(target) == 4:
             return target[3]
     raise UserError(
-        "apt on this machine knows no Debian mirror, from which the kernel's source could come",
+        "apt on this machine knows no Debian mirror to get the kernel source from",
         remedy="on Debian run `apt-get update` first; on other systems the virtual kernel cannot be installed",
         status=3,
     )
@@ -110,7 +110,7 @@ def _apt(*command: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(command, capture_output=True, text=True, check=True)
     except FileNotFoundError:
         raise UserError(
-            f"{command[0]} is not here: the kernel's source comes from a Debian package",
+            f"{command[0]} not found: the kernel source comes from a Debian package",
             remedy="the virtual kernel can be installed on Debian only",
             status=3,
         ) from None

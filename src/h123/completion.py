@@ -1,0 +1,40 @@
+"""What the shell offers for a half-typed argument.
+
+Names come from folders alone: no manifest or study is read, so that a broken one cannot silence the shell.
+"""
+
+from collections.abc import Callable, Iterable
+
+from h123 import virtual
+from h123.catalogue import subject_names
+from h123.study import list_claims, list_schemas, list_studies
+
+
+def studies() -> list[str]:
+    """The project's studies."""
+    return [path.stem for path in list_studies()]
+
+
+def claims_and_studies() -> list[str]:
+    """What `h123 claims` takes."""
+    return sorted({*studies(), *(path.stem for path in list_claims())})
+
+
+def schemas() -> list[str]:
+    """The project's import schemas."""
+    return [path.stem for path in list_schemas()]
+
+
+def installable() -> list[str]:
+    """What `h123 install` takes."""
+    return [*subject_names(), virtual.NAME]
+
+
+def comma_separated(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """Completes the last of several names in one word."""
+
+    def complete(incomplete: str) -> list[str]:
+        before, comma, _ = incomplete.rpartition(",")
+        return [f"{before}{comma}{name}" for name in names() if name not in before.split(",")]
+
+    return complete

@@ -1,0 +1,30 @@
+"""Prose in lines: what may be parted, and what not."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from h123.console import wrap, write
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "lines"),
+    [
+        ("takes 30 ms a trip", 10, ["takes", "30 ms a", "trip"]),
+        ("a loss of 0.5 % each", 14, ["a loss of", "0.5 % each"]),
+        ("95 % 1.07 – 1.61: slower", 18, ["95 % 1.07 – 1.61:", "slower"]),
+        ("go on with `h123 run --out DIR`", 20, ["go on with", "`h123 run --out DIR`"]),
+        ("see /a/path/that-is-longer/than-the-line", 12, ["see", "/a/path/that-is-longer/than-the-line"]),
+        ("build failed:\n  cc: no  such file or directory", 14, ["build failed:", "  cc: no  such file or directory"]),
+    ],
+)
+def test_prose_is_broken_between_words_alone(text: str, width: int, lines: list[str]) -> None:
+    assert wrap(text, width).split("\n") == lines
+
+
+def test_lines_hang_below_what_leads_them() -> None:
+    console = Console(width=16, file=io.StringIO())
+    write(console, "free at least 2 GB of disk\n\nnow", lead="  -> ")
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue() == "  -> free at\n     least 2 GB\n     of disk\n\n     now\n"
