@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from h123.errors import UserError
+from h123.paths import cache_folder
 
 TAIL_LINES = 15
 LOOK_S = 0.5
@@ -85,7 +86,7 @@ def run_logged(
             process = subprocess.Popen(
                 command,
                 cwd=cwd,
-                env={**os.environ, **env},
+                env={**os.environ, **_home(), **env},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -102,6 +103,18 @@ def run_logged(
             remedy=f"the whole output is in {log}",
             status=1,
         )
+
+
+def _home() -> dict[str, str]:
+    """Where compilers and package managers keep what they fetch, if they are told of no home that they can write to."""
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 (of a user without a home it makes nothing, and no error)
+    if "HOME" in os.environ and os.access(home, os.W_OK):
+        return {}
+    toolchains = os.environ.get("RUSTUP_HOME", str(home / ".rustup"))
+    if not os.access(home, os.W_OK):
+        home = cache_folder().resolve() / "home"
+        home.mkdir(parents=True, exist_ok=True)
+    return {"HOME": str(home), "RUSTUP_HOME": toolchains}
 
 
 @contextmanager
