@@ -196,8 +196,7 @@ fn a_full_disk_is_said() {
         &trial(direction(1), Value::Null, "cat /dev/zero > filler").to_string(),
     );
     // A tiny file system in a mount namespace of its own, for the output folder.
-    let script =
-        "mkdir $1/out && mount -t tmpfs -o size=64k tmpfs $1/out && exec $2 run $3 --out $1/out";
+    let script = "mkdir \"$1/out\" && mount -t tmpfs -o size=64k tmpfs \"$1/out\" && exec \"$2\" run \"$3\" --out \"$1/out\"";
     let output = Command::new("unshare")
         .args(["--mount", "sh", "-c", script, "sh"])
         .args([
@@ -222,7 +221,7 @@ fn with_tun(options: &str, device: Option<&str>, uid: u32) -> (Option<i32>, Stri
     let trial = trial(direction(1), Value::Null, "true");
     let file = bench.file("trial.json", &trial.to_string());
     let script = "set -e; mount -t tmpfs -o $1 tmpfs /dev/net; test -z \"$2\" || mknod -m $2 /dev/net/tun c 10 200
-        chmod -R a+rwX \"$4\"; cd \"$4\"; cp \"$6\" lab
+        cd \"$4\"; cp \"$6\" lab; chmod -R a+rwX .
         as='setpriv --reuid '$3' --regid '$3' --clear-groups'
         $as ./lab doctor --json >doctor.json || true; exec $as ./lab run \"$5\" --out out";
     let output = Command::new("unshare")

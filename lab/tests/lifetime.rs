@@ -44,7 +44,7 @@ fn a_second_interrupt_does_not_wait_for_a_stubborn_server() {
     let bench = Bench::new();
     let asked = bench.dir.join("asked");
     let stubborn = format!(
-        "trap 'touch {}' TERM; echo up; while :; do {{ {}; }} & wait $!; done",
+        "trap 'touch \"{}\"' TERM; echo up; while :; do {{ {}; }} & wait $!; done",
         asked.display(),
         bench.lasting()
     );

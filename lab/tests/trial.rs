@@ -175,12 +175,13 @@ fn a_line_of_output_can_mean_ready() {
 #[test]
 fn what_roles_add_to_tmp_is_private_and_what_was_there_stays() {
     let bench = Bench::new();
-    let stray = std::env::temp_dir().join(format!("{}-stray", bench.word));
+    let stray = std::path::Path::new("/tmp").join(format!("{}-stray", bench.word));
     let other = Bench::new();
     other.file("certificate", "found");
     // A path that no command line names, as a client finds one in its workload.
     bench.file("path", other.dir.join("certificate").to_str().unwrap());
-    let client = "touch /tmp/$(basename $(dirname $PWD))-stray && cat $(cat ../path) > here";
+    let client =
+        "touch \"/tmp/$(basename \"$(dirname \"$PWD\")\")-stray\" && cat \"$(cat ../path)\" > here";
     let mut command = bench.run_command(&trial(direction(1), Value::Null, client));
     assert!(command.current_dir(&other.dir).status().unwrap().success());
     assert!(!stray.exists());

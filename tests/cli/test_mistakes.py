@@ -176,7 +176,8 @@ def test_without_root_the_message_says_so() -> None:
         place.chmod(0o755)
         lab = shutil.copy2(ROOT / "lab/target/release/h123-lab", place)
         (place / "link.json").write_text('{"kind": "veth"}')
-        (place / "link.json").chmod(0o644)  # whatever the umask
+        for file, mode in ((lab, 0o755), (place / "link.json", 0o644)):  # whatever the umask
+            Path(file).chmod(mode)
         command = [lab, "exec", "--link", "link.json", "--server", "true", "--client", "true"]
         nobody: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": []}
         done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=600, check=False, **nobody)
