@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -106,15 +107,18 @@ def run_logged(
 
 
 def _home() -> dict[str, str]:
-    """Where compilers and package managers keep what they fetch, if they are told of no home that they can write to."""
-    home = Path(os.path.expanduser("~"))  # noqa: PTH111 (of a user without a home it makes nothing, and no error)
-    if "HOME" in os.environ and os.access(home, os.W_OK):
+    """Where compilers and package managers keep what they fetch, if we were told of no home that can be written to."""
+    home = os.environ.get("HOME")
+    if home and os.access(home, os.W_OK):
         return {}
-    toolchains = os.environ.get("RUSTUP_HOME", str(home / ".rustup"))
-    if not os.access(home, os.W_OK):
-        home = cache_folder().resolve() / "home"
-        home.mkdir(parents=True, exist_ok=True)
-    return {"HOME": str(home), "RUSTUP_HOME": toolchains}
+    with suppress(KeyError):
+        home = home or pwd.getpwuid(os.getuid()).pw_dir
+    toolchains = os.environ.get("RUSTUP_HOME", f"{home}/.rustup")  # to be read only
+    if not home or not os.access(home, os.W_OK):
+        own = cache_folder().resolve() / "home"
+        own.mkdir(parents=True, exist_ok=True)
+        home = str(own)
+    return {"HOME": home, "RUSTUP_HOME": toolchains}
 
 
 @contextmanager

@@ -119,6 +119,28 @@ def test_build_command_that_is_not_there(tmp_path: Path) -> None:
         install(subject, _quiet)
 
 
+FETCHES = f'{BUILD}touch "$HOME/fetched" && rm "$HOME/fetched" && echo "$HOME" > "$1/home"\n'
+
+
+@pytest.mark.parametrize("home", [None, "", "/nonexistent"])
+@pytest.mark.usefixtures("cache")
+def test_a_build_has_a_home_that_it_can_write_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str | None
+) -> None:
+    monkeypatch.setenv("HOME", home or "")
+    if home is None:
+        monkeypatch.delenv("HOME")
+    install(small(tmp_path, build=FETCHES), _quiet)  # whose build fails without
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_build_has_the_home_that_we_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    subject = small(tmp_path, build=FETCHES)
+    install(subject, _quiet)
+    assert (prefix(subject) / "home").read_text() == f"{tmp_path}\n"
+
+
 INSTALL = "import sys; from h123.catalogue import catalogue, install; install(catalogue()['small'], print)"
 
 
