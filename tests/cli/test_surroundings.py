@@ -66,3 +66,8 @@ def test_a_campaign_from_an_odd_place(h123: Tool) -> None:
     assert done.stdout.isascii()
     assert "5" in (place / "Größe 1/report.html").read_text(encoding="utf-8")
     assert (place / "Größe 1/tls/cert.pem").stat().st_mode & 0o777 == 0o600
+
+
+def test_doctor_looks_where_there_is_a_folder(tmp_path: Path) -> None:
+    done = _start(tmp_path, "h123 doctor", H123_CACHE=str(tmp_path / "not/yet/there"))
+    assert b"disk space" in done.stdout, done.stderr
