@@ -5,6 +5,9 @@ SHELL := /bin/sh
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
+# Not so where making it was interrupted, or where its Python has gone or become another one since. Programs in it are run
+# as modules: their own first lines hold the path that the checkout had when they were installed.
+WHOLE := $(shell $(PY) -c 'import pip' 2>/dev/null && echo whole)
 # Tests of figures and pages, which start no lab and so may run beside one another.
 PURE := tests/analysis tests/report tests/results tests/study
 LAB := lab/target/release/h123-lab
@@ -12,7 +15,7 @@ LAB_SOURCES := $(shell find lab -path lab/target -prune -o \( -name '*.rs' -o -n
 CRATES := $(patsubst %/Cargo.toml,%,$(wildcard subjects/*/Cargo.toml subjects/*/*/Cargo.toml))
 # Beside the subjects' own builds, which keep their programs alone. What compiles C++ for minutes (BoringSSL, MsQuic) is
 # looked at by `make test-all`, where its subject is installed.
-SUBJECTS_CARGO := CARGO_TARGET_DIR=$(CURDIR)/.cache/cargo cargo
+SUBJECTS_CARGO := CARGO_TARGET_DIR="$(CURDIR)/.cache/cargo" cargo
 CLIPPY := $(SUBJECTS_CARGO) clippy --all-features --all-targets --locked --quiet -- -D warnings
 
 .PHONY: help setup quick test test-all bench lint clean
@@ -37,7 +40,7 @@ test-all: test ## also the long and heavy ones, every subject that installs with
 	@PYTHONPATH=src $(PY) -m pytest -m heavy -rs
 	@for crate in $(filter-out subjects/rust-common,$(CRATES)); do \
 		subject=$$(echo $$crate | cut -d/ -f1-2); \
-		if test -e $${H123_CACHE:-.cache}/$$subject; then echo "clippy: $$crate" && (cd $$crate && $(CLIPPY)) || exit 1; \
+		if test -e "$${H123_CACHE:-.cache}/$$subject"; then echo "clippy: $$crate" && (cd $$crate && $(CLIPPY)) || exit 1; \
 		else echo "clippy: $$crate left out, $$subject is not installed"; fi; \
 	done
 
@@ -52,8 +55,8 @@ bench: setup ## the figures the documentation states: link accuracy, virtual clo
 	exit $$status
 
 lint: setup $(VENV)/dev.stamp ## ruff, mypy, clippy, rustfmt, gofmt, go vet
-	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
-	@$(VENV)/bin/mypy
+	@$(PY) -m ruff check . && $(PY) -m ruff format --check .
+	@$(PY) -m mypy
 	@cd lab && cargo fmt --all --check && cargo clippy --workspace --all-targets --release --locked --quiet -- -D warnings
 	@for crate in $(CRATES); do (cd $$crate && cargo fmt --check) || exit 1; done
 	@cd subjects/rust-common && $(CLIPPY)
@@ -63,17 +66,26 @@ lint: setup $(VENV)/dev.stamp ## ruff, mypy, clippy, rustfmt, gofmt, go vet
 clean: ## remove everything built (campaigns stay)
 	rm -rf $(VENV) .cache lab/target .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-# An environment that was left half made has no stamp and is made again.
+ifndef WHOLE
+.PHONY: $(VENV)/run.stamp
+endif
+
 $(VENV)/run.stamp: requirements/run.txt
-	@command -v $(PYTHON) >/dev/null || { echo "h123 needs Python 3.11 or newer: apt install python3 python3-venv"; exit 1; }
+ifndef WHOLE
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+		{ echo "h123 needs Python 3.11 or newer: apt install python3 python3-venv"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+		{ echo "h123 needs Python's module venv, which Debian packages apart: apt install python3-venv"; exit 1; }
+	@test ! -e $(VENV) || echo "h123: $(VENV) was left half made, or its Python has gone or changed: making it again"
+	@rm -rf $(VENV) && $(PYTHON) -m venv $(VENV)
+endif
 	@echo "h123: setting up the Python environment (once, about a minute)"
-	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
+	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
 	@touch $@
 
 $(VENV)/dev.stamp: requirements/dev.txt $(VENV)/run.stamp
 	@echo "h123: adding the test tools"
-	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@touch $@
 
 $(LAB): $(LAB_SOURCES)

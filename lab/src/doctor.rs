@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::namespace::Host;
 use crate::tun::Tun;
-use crate::{account, realtime};
+use crate::{account, realtime, tun};
 
 /// Receive buffers that hold a burst of a fast QUIC connection.
 const UDP_BUFFER: u64 = 2_500_000;
@@ -21,6 +21,8 @@ struct Finding {
     /// No lab can run here without it.
     needed: bool,
 }
+
+const BE_ROOT: &str = "network namespaces need root: use sudo";
 
 /// What no lab can do without.
 const NEEDED: [&str; 3] = ["root", "namespaces", "tun"];
@@ -80,34 +82,48 @@ impl Finding {
     }
 }
 
+fn is_root() -> bool {
+    nix::unistd::Uid::effective().is_root()
+}
+
 fn root() -> Finding {
-    let root = nix::unistd::Uid::effective().is_root();
-    let result = if root {
+    let result = if is_root() {
         Ok("running as root".into())
     } else {
         Err("not root".to_string())
     };
-    Finding::new("root", result, "network namespaces need root: use sudo")
+    Finding::new("root", result, BE_ROOT)
 }
 
 fn namespaces() -> Finding {
-    let result = Host::create("doctor").map(|_| "network namespaces can be created".into());
-    Finding::new(
+    let made = Host::create("doctor").map(|_| "network namespaces can be created".into());
+    as_root(
         "namespaces",
-        result.map_err(|e| format!("{e:#}")),
-        "run as root; in a container, with --privileged (CAP_SYS_ADMIN and CAP_NET_ADMIN)",
+        made.map_err(|e| format!("{e:#}")),
+        "in a container, run it with --privileged (CAP_SYS_ADMIN and CAP_NET_ADMIN)",
     )
 }
 
 fn tun() -> Finding {
-    let result = Host::create("doctor").and_then(|host| host.within(|| Tun::create("h123-doctor")));
-    Finding::new(
+    if let Err(closed) = tun::openable() {
+        return as_root("tun", Err(closed.detail), closed.remedy);
+    }
+    let made = Host::create("doctor").and_then(|host| host.within(|| Tun::create("h123-doctor")));
+    as_root(
         "tun",
-        result
-            .map(|_| "TUN devices with checksum offload can be created".into())
+        made.map(|_| "TUN devices with checksum offload can be created".into())
             .map_err(|e| format!("{e:#}")),
-        "load the module (modprobe tun); in a container, pass --device /dev/net/tun",
+        "in a container, run it with --privileged (CAP_SYS_ADMIN and CAP_NET_ADMIN)",
     )
+}
+
+/// What only root can find out: for anybody else a failure means nothing but that.
+fn as_root(name: &'static str, result: Result<String, String>, remedy: &'static str) -> Finding {
+    if is_root() {
+        Finding::new(name, result, remedy)
+    } else {
+        Finding::new(name, Err("only root can tell".into()), BE_ROOT)
+    }
 }
 
 fn priority() -> Finding {

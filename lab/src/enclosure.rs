@@ -4,7 +4,7 @@
 //! itself or because the one outside was killed, the kernel ends every process in the enclosure, and with the
 //! last of them go the network namespaces, devices and mounts. Nothing is ever given a name outside.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,7 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, Uid, fork, getppid, pipe};
 
 use crate::refusal::Refusal;
+use crate::tun;
 
 /// Signals that end a trial early.
 const INTERRUPTS: [Signal; 4] = [
@@ -89,19 +90,16 @@ fn require_root() -> Result<(), Refusal> {
     ))
 }
 
-/// What emulated links are made of.
+/// What emulated links are made of. Root is asked for first: who is not root may find the device closed, and no module
+/// would help.
 pub fn require_tun() -> Result<(), Refusal> {
     require_root()?;
-    match OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open("/dev/net/tun")
-    {
-        Ok(_) => Ok(()),
-        Err(e) => Err(Refusal::machine(format!(
-            "cannot open /dev/net/tun ({e}), which emulated links need: load the module (modprobe tun), or in a container pass --device /dev/net/tun"
-        ))),
-    }
+    tun::openable().map_err(|closed| {
+        Refusal::machine(format!(
+            "{}; emulated links are made from it: {}",
+            closed.detail, closed.remedy
+        ))
+    })
 }
 
 fn no_namespaces(error: Errno) -> Refusal {

@@ -21,6 +21,8 @@ const MTU: usize = 1500;
 /// Large enough for any packet the device hands out.
 pub const FRAME: usize = HEADER + MTU;
 
+const DEVICE: &str = "/dev/net/tun";
+
 nix::ioctl_write_ptr_bad!(tun_set_interface, libc::TUNSETIFF, libc::ifreq);
 nix::ioctl_write_int_bad!(tun_set_offload, libc::TUNSETOFFLOAD);
 
@@ -37,15 +39,48 @@ pub struct Arrival {
     pub at_ns: u64,
 }
 
+/// Why root cannot have TUN devices here.
+pub struct Closed {
+    pub detail: String,
+    pub remedy: &'static str,
+}
+
+/// Whether root can open what devices are made through; others may find it closed to them, which tells nothing.
+pub fn openable() -> Result<(), Closed> {
+    let Err(error) = open() else { return Ok(()) };
+    // The first is said where the device is there, but not handed on: by a container's device rules or a `nodev` mount.
+    let (what, remedy) = match error.kind() {
+        ErrorKind::PermissionDenied => (
+            "cannot be opened, even by root",
+            "a container must be started with --device /dev/net/tun, or with --privileged",
+        ),
+        ErrorKind::NotFound => (
+            "is missing",
+            "load the module (modprobe tun); in a container, pass --device /dev/net/tun",
+        ),
+        _ => (
+            "does not work",
+            "load the module (modprobe tun) on the machine itself, not in a container",
+        ),
+    };
+    Err(Closed {
+        detail: format!("{DEVICE} {what} ({error})"),
+        remedy,
+    })
+}
+
+fn open() -> std::io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(DEVICE)
+}
+
 impl Tun {
     /// Creates the device in the network namespace of the calling thread. It goes when this is dropped.
     pub fn create(name: &str) -> Result<Self> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(libc::O_NONBLOCK)
-            .open("/dev/net/tun")
-            .context("opening /dev/net/tun")?;
+        let file = open().with_context(|| format!("opening {DEVICE}"))?;
         // SAFETY: all-zero is a valid ifreq.
         let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
         for (to, from) in request

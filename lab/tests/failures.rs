@@ -2,7 +2,6 @@
 
 mod common;
 
-use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use common::{Bench, codes, direction, lab, service, stderr, trial};
@@ -65,7 +64,7 @@ fn a_server_that_ignores_sigterm_is_killed() {
 fn a_server_that_dies_during_the_run() {
     let (code, detail) = reason(
         service("echo up; sleep 0.3; exit 4", json!({"line": "up"})),
-        "sleep 20",
+        "sleep 60",
     );
     assert_eq!(code, "server-exited");
     assert!(detail.contains("exit status 4"), "{detail}");
@@ -197,8 +196,7 @@ fn a_full_disk_is_said() {
         &trial(direction(1), Value::Null, "cat /dev/zero > filler").to_string(),
     );
     // A tiny file system in a mount namespace of its own, for the output folder.
-    let script =
-        "mkdir $1/out && mount -t tmpfs -o size=64k tmpfs $1/out && exec $2 run $3 --out $1/out";
+    let script = "mkdir \"$1/out\" && mount -t tmpfs -o size=64k tmpfs \"$1/out\" && exec \"$2\" run \"$3\" --out \"$1/out\"";
     let output = Command::new("unshare")
         .args(["--mount", "sh", "-c", script, "sh"])
         .args([
@@ -216,16 +214,70 @@ fn a_full_disk_is_said() {
     );
 }
 
-#[test]
-fn without_root_it_says_so() {
+/// What a trial's refusal says, and what `doctor` does, where `/dev/net` is a tmpfs of the test's own with these mount
+/// options and the device as `mknod` then makes it (none: it is missing), for user `uid`.
+fn with_tun(options: &str, device: Option<&str>, uid: u32) -> (Option<i32>, String, Value) {
     let bench = Bench::new();
-    let mut command = bench.run_command(&trial(direction(1), Value::Null, "true"));
-    Command::new("chmod")
-        .args(["-R", "a+rwX"])
-        .arg(&bench.dir)
-        .status()
+    let trial = trial(direction(1), Value::Null, "true");
+    let file = bench.file("trial.json", &trial.to_string());
+    let script = "set -e; mount -t tmpfs -o $1 tmpfs /dev/net; test -z \"$2\" || mknod -m $2 /dev/net/tun c 10 200
+        cd \"$4\"; cp \"$6\" lab; chmod -R a+rwX .
+        as='setpriv --reuid '$3' --regid '$3' --clear-groups'
+        $as ./lab doctor --json >doctor.json || true; exec $as ./lab run \"$5\" --out out";
+    let output = Command::new("unshare")
+        .args(["--mount", "sh", "-c", script, "sh", options])
+        .args([device.unwrap_or_default(), &uid.to_string()])
+        .args([
+            &bench.dir,
+            &file,
+            std::path::Path::new(env!("CARGO_BIN_EXE_h123-lab")),
+        ])
+        .output()
         .unwrap();
-    let output = command.uid(65534).output().unwrap();
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stderr(&output).contains("sudo"));
+    let found = std::fs::read(bench.dir.join("doctor.json")).unwrap_or_default();
+    let findings: Value =
+        serde_json::from_slice(&found).unwrap_or_else(|e| panic!("{e}: {}", stderr(&output)));
+    let all = findings.as_array().unwrap();
+    let tun = all.iter().find(|f| f["name"] == "tun").unwrap().clone();
+    (output.status.code(), stderr(&output), tun)
+}
+
+#[test]
+fn without_root_it_says_so_whoever_may_open_the_device() {
+    // As a kernel makes it, as distributions' packages make it, and not there at all.
+    for device in [Some("600"), Some("666"), None] {
+        let (status, said, tun) = with_tun("mode=755", device, 65534);
+        assert_eq!(status, Some(3), "{said}");
+        assert!(
+            said.contains("sudo") && !said.contains("modprobe"),
+            "{said}"
+        );
+        assert!(tun["remedy"].as_str().unwrap().contains("sudo"), "{tun}");
+    }
+}
+
+#[test]
+fn a_device_that_root_alone_may_open_is_enough() {
+    let (status, said, tun) = with_tun("mode=755", Some("600"), 0);
+    assert_eq!((status, &tun["ok"]), (Some(0), &true.into()), "{said}{tun}");
+}
+
+#[test]
+fn a_missing_device_and_one_that_is_not_handed_on_have_different_cures() {
+    let closed = "even by root";
+    for (options, device, what, cure) in [
+        ("mode=755", None, "is missing", "modprobe tun"),
+        (
+            "nodev,mode=755",
+            Some("600"),
+            closed,
+            "--device /dev/net/tun",
+        ),
+    ] {
+        let (status, said, tun) = with_tun(options, device, 0);
+        assert_eq!(status, Some(3), "{said}");
+        assert!(said.contains(what) && said.contains(cure), "{said}");
+        assert!(tun["detail"].as_str().unwrap().contains(what), "{tun}");
+        assert!(tun["remedy"].as_str().unwrap().contains(cure), "{tun}");
+    }
 }

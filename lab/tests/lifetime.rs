@@ -42,20 +42,21 @@ fn an_interrupt_leaves_a_report_and_nothing_else() {
 #[test]
 fn a_second_interrupt_does_not_wait_for_a_stubborn_server() {
     let bench = Bench::new();
-    let mut server = service(
-        &format!(
-            "trap '' TERM; echo up; while :; do {}; done",
-            bench.lasting()
-        ),
-        json!({"line": "up"}),
+    let asked = bench.dir.join("asked");
+    let stubborn = format!(
+        "trap 'touch \"{}\"' TERM; echo up; while :; do {{ {}; }} & wait $!; done",
+        asked.display(),
+        bench.lasting()
     );
+    let mut server = service(&stubborn, json!({"line": "up"}));
     server["stop_timeout_ns"] = 60_000_000_000u64.into();
     let mut child = bench.start(
         bench.run_command(&trial(direction(1), server, &bench.lasting())),
         2,
     );
     signal(&child, libc::SIGINT);
-    std::thread::sleep(std::time::Duration::from_millis(200));
+    // Two of a kind at once would be one.
+    wait_until("the server to be asked", || asked.exists());
     signal(&child, libc::SIGINT);
     wait_until("the lab to end", || bench.processes().is_empty());
     assert_eq!(child.wait().unwrap().code(), Some(130));

@@ -24,9 +24,11 @@ from h123.campaign import (
     Lanes,
     LocalEngine,
     Outcome,
+    check_campaign,
     display_for,
     extend_campaign,
     find_trial,
+    lacking,
     run_campaign,
     start_campaign,
     verify_trial,
@@ -194,7 +196,10 @@ def plan(
     """Show what `run` would do, without running it: treatments, trials, order, estimated time and bytes."""
     asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale).clocked(clock)
     planned = make_plan(asked, blocks=blocks, seed=seed, only=parse_only(only or []))
+    check_campaign(planned)  # what `run` would refuse
     listing.print_plan(planned, Lanes.here(planned, lanes), out_console)
+    if first := lacking(planned):
+        out_console.print(f"Note: {first.message}; {first.remedy}", markup=False, highlight=False, soft_wrap=True)
 
 
 @app.command(name="analyse")

@@ -41,7 +41,7 @@ def _lab() -> list[Check]:
 
 
 def _control_plane() -> list[Check]:
-    free = shutil.disk_usage(cache_folder().parent).free
+    free = shutil.disk_usage(next(path for path in cache_folder().resolve().parents if path.exists())).free
     kernel = installed_kernel()
     built = f"{kernel.source.package} {kernel.source.version}" if kernel else "not installed"
     return [

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from h123.errors import UserError
+from h123.paths import cache_folder
 
 TAIL_LINES = 15
 LOOK_S = 0.5
@@ -85,7 +87,7 @@ def run_logged(
             process = subprocess.Popen(
                 command,
                 cwd=cwd,
-                env={**os.environ, **env},
+                env={**os.environ, **_home(), **env},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -102,6 +104,21 @@ def run_logged(
             remedy=f"the full output is in {log}",
             status=1,
         )
+
+
+def _home() -> dict[str, str]:
+    """Where compilers and package managers keep what they fetch, if we were told of no home that can be written to."""
+    home = os.environ.get("HOME")
+    if home and os.access(home, os.W_OK):
+        return {}
+    with suppress(KeyError):
+        home = home or pwd.getpwuid(os.getuid()).pw_dir
+    toolchains = os.environ.get("RUSTUP_HOME", f"{home}/.rustup")  # to be read only
+    if not home or not os.access(home, os.W_OK):
+        own = cache_folder().resolve() / "home"
+        own.mkdir(parents=True, exist_ok=True)
+        home = str(own)
+    return {"HOME": home, "RUSTUP_HOME": toolchains}
 
 
 @contextmanager

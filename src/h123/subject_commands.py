@@ -291,7 +291,7 @@ def _helpers(known: Mapping[str, Subject]) -> list[Subject]:
     return [known[name] for name in _HELPERS]
 
 
-def _side(known: dict[str, Subject], what: str, names: str | None, fits: Callable[[Subject], bool]) -> list[str]:
+def _side(known: Mapping[str, Subject], what: str, names: str | None, fits: Callable[[Subject], bool]) -> list[str]:
     """The subjects on one side of the matrix: those named, or all that are installed and fit."""
     able = [name for name, subject in known.items() if fits(subject)]
     if names is not None:

@@ -66,7 +66,7 @@ def test_equivalence_needs_differences_within_the_margin() -> None:
     assert equivalence(close, 0.005, 1)[0] > 0.9
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(-100, 100), min_size=2, max_size=10), st.integers(1, 1000))
 def test_p_ignores_scale_and_sign_and_order(values: list[int], scale: int) -> None:
     p = sign_flip(np.array([values], dtype=float), 1)[0]

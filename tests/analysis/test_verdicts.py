@@ -113,7 +113,7 @@ ratios_ = st.lists(st.floats(0.5, 2.0), min_size=2, max_size=9)
 MIRRORED = {"faster": "slower", "slower": "faster"}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(ratios_, st.floats(1e-3, 1e3))
 def test_swapping_sides_inverts_and_scaling_changes_nothing(ratios: list[float], scale: float) -> None:
     one = comparison(ratios, family=TWINS)  # uncorrected, for speed

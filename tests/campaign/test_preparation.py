@@ -7,9 +7,11 @@ import pytest
 
 from campaign.test_runner import STUDY, start
 from catalogue.small import MANIFEST, write_small
+from h123.campaign import check_campaign, lacking
 from h123.catalogue import files_folder
 from h123.errors import UserError
 from h123.paths import project_root
+from h123.study import Plan, load_study, make_plan, parse_only
 
 CLIENT = "settings: {server: go, client: small, cold: false,"
 
@@ -50,3 +52,64 @@ def test_a_proxy_without_a_server_to_pass_requests_on_to_is_refused(tmp_path: Pa
     shutil.rmtree(subjects / "go")
     with pytest.raises(UserError, match="small passes requests on to the subject go, which is missing in"):
         start(tmp_path / "study", STUDY.replace("server: go, client: go", "server: small, client: small"))
+
+
+def _plan(folder: Path, text: str, *only: str) -> Plan:
+    folder.mkdir(exist_ok=True)
+    (folder / "study.yaml").write_text(text)
+    return make_plan(load_study(folder / "study.yaml"), only=parse_only([*only]))
+
+
+SMALL = MANIFEST.replace('"POST"]', '"POST"]\nttfb = true')
+REFUSED = [
+    (SMALL.replace('["h1", "h2", "h3"]\nmethods = ["GET", ', '["h1", "h2"]\nmethods = ["GET", '), "", "protocol h3"),
+    (MANIFEST, "", "does not measure ttfb"),
+    (SMALL, "rate: 5,", "no open loop"),
+    (SMALL.replace("ttfb", "cold = false\nttfb"), "cold: true,", "no cold requests"),
+    (SMALL.replace("ttfb", 'connections = ["shared"]\nttfb'), "connections: 3,", "connections 3"),
+    (SMALL, "clock: virtual,", "clock virtual"),
+    (SMALL, "qlog: true,", "writes no qlog"),
+    (SMALL, "store: gcs, backend: small,", "has no backend|store gcs"),
+    ("h123 = ", "", "subject.toml:1: Invalid value|subject.toml: Invalid value"),
+]
+
+
+@pytest.mark.parametrize(("manifest", "settings", "said"), REFUSED, ids=[said for *_, said in REFUSED])
+def test_what_run_would_refuse_is_refused_without_doing_anything(
+    tmp_path: Path, subjects: Path, manifest: str, settings: str, said: str
+) -> None:
+    write_small(subjects, manifest)
+    roles = (
+        "settings: {server: go, client: small," if "qlog" not in settings else "settings: {server: small, client: go,"
+    )
+    text = STUDY.replace("settings: {server: go, client: go,", f"{roles} {settings}")
+    with pytest.raises(UserError, match=said) as by_plan:
+        check_campaign(_plan(tmp_path / "study", text))
+    with pytest.raises(UserError) as by_run:
+        start(tmp_path / "study", text)
+    assert (by_run.value.message, by_run.value.remedy) == (by_plan.value.message, by_plan.value.remedy)
+    assert not (tmp_path / "cache").exists()
+
+
+def test_levels_that_are_left_out_need_no_subject_that_has_them(tmp_path: Path, subjects: Path) -> None:
+    write_small(subjects, SMALL.replace('["h1", "h2", "h3"]\nmethods = ["GET", ', '["h1", "h2"]\nmethods = ["GET", '))
+    text = STUDY.replace("settings: {server: go, client: go,", "settings: {server: go, client: small,")
+    text = text.replace("[h3/h2]", "[h3/h2, h2/h1]")
+    assert set(check_campaign(_plan(tmp_path / "study", text, "protocol=h1,h2"))) == {"go", "small"}
+
+
+def test_a_subject_that_is_gone_is_named(tmp_path: Path, subjects: Path) -> None:
+    plan = _plan(tmp_path / "study", STUDY)
+    shutil.rmtree(subjects / "go")
+    with pytest.raises(UserError, match="the study's server is the subject go, which is missing in"):
+        check_campaign(plan)
+
+
+def test_a_missing_virtual_kernel_does_not_keep_anybody_from_planning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("H123_KERNEL", raising=False)
+    virtual = _plan(tmp_path / "study", STUDY.replace("client: go,", "client: go, clock: virtual,"))
+    check_campaign(virtual)
+    assert "h123 install virtual-kernel" in str((told := lacking(virtual)) and told.remedy)
+    assert lacking(_plan(tmp_path / "study", STUDY)) is None

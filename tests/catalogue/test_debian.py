@@ -5,6 +5,8 @@ import os
 import platform
 import shutil
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,9 +25,14 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def machine() -> Iterator[dict[str, str]]:
     """Environment of a machine whose apt has Debian from our mirror: `greeter`, which needs `words`, and `notes`."""
-    home = tmp_path_factory.mktemp("machine")
+    # In a path without spaces, wherever the tests' own files are: a list of sources could not name it.
+    with tempfile.TemporaryDirectory(prefix="h123-machine-", dir="/tmp") as home:
+        yield _set_up(Path(home))
+
+
+def _set_up(home: Path) -> dict[str, str]:
     suite = home / "mirror/dists/trixie"
     (suite / "main/binary-amd64").mkdir(parents=True)
     packages = [
@@ -65,6 +72,7 @@ def _package(home: Path, name: str, version: str, depends: str, files: dict[str,
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(content, tree / path)
     (tree / "DEBIAN").mkdir()
+    (tree / "DEBIAN").chmod(0o755)  # or dpkg-deb would have none of it
     fields = f"Package: {name}\nVersion: {version}\nArchitecture: amd64\nMaintainer: Nobody <a@example.org>\n"
     fields += f"Depends: {depends}\n" if depends else ""
     (tree / "DEBIAN/control").write_text(f"{fields}Description: for a test\n")
@@ -159,7 +167,7 @@ def test_a_package_that_is_not_the_signed_one_is_refused(machine: dict[str, str]
 
 
 def test_a_mirror_that_others_signed_is_refused(machine: dict[str, str], tmp_path: Path) -> None:
-    keys = tmp_path / "keys.gpg"
+    keys = Path(machine["APT_CONFIG"]).with_name("others.gpg")
     shutil.copy("/usr/share/keyrings/debian-archive-keyring.gpg", keys)
     done = _fetch({**machine, "DEBIAN_KEYRING": str(keys)}, tmp_path / "new", "words=*")
     assert done.returncode != 0

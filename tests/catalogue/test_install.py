@@ -119,6 +119,28 @@ def test_build_command_that_is_not_there(tmp_path: Path) -> None:
         install(subject, _quiet)
 
 
+FETCHES = f'{BUILD}touch "$HOME/fetched" && rm "$HOME/fetched" && echo "$HOME" > "$1/home"\n'
+
+
+@pytest.mark.parametrize("home", [None, "", "/nonexistent"])
+@pytest.mark.usefixtures("cache")
+def test_a_build_has_a_home_that_it_can_write_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str | None
+) -> None:
+    monkeypatch.setenv("HOME", home or "")
+    if home is None:
+        monkeypatch.delenv("HOME")
+    install(small(tmp_path, build=FETCHES), _quiet)  # whose build fails without
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_build_has_the_home_that_we_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    subject = small(tmp_path, build=FETCHES)
+    install(subject, _quiet)
+    assert (prefix(subject) / "home").read_text() == f"{tmp_path}\n"
+
+
 INSTALL = "import sys; from h123.catalogue import catalogue, install; install(catalogue()['small'], print)"
 
 
@@ -128,7 +150,7 @@ def _start(subjects: Path) -> "subprocess.Popen[str]":
 
 
 def _wait_for(path: Path) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not path.exists():
         assert time.monotonic() < deadline, f"{path} did not appear"
         time.sleep(0.01)
@@ -143,18 +165,18 @@ def test_two_processes_at_once_build_once(tmp_path: Path, cache: Path) -> None:
     assert second.stdout
     assert "waiting for another" in second.stdout.readline()
     (cache / "subjects/go").touch()
-    assert first.wait(20) == second.wait(20) == 0
+    assert first.wait(120) == second.wait(120) == 0
     assert _builds(cache) == 1
     assert installed(read_subject(tmp_path / "small"))
 
 
 def test_killed_installation_is_never_taken_for_whole(tmp_path: Path, cache: Path) -> None:
-    waiting = f'{BUILD}n=0; while [ ! -e "$(dirname "$1")/go" ] && [ $n -lt 1000 ]; do sleep 0.01; n=$((n+1)); done\n'
+    waiting = f'{BUILD}n=0; while [ ! -e "$(dirname "$1")/go" ] && [ $n -lt 30000 ]; do sleep 0.01; n=$((n+1)); done\n'
     write_small(tmp_path, build=waiting)
     process = _start(tmp_path)
     _wait_for(cache / "subjects/builds")
     process.send_signal(signal.SIGKILL)
-    process.wait(20)
+    process.wait(120)
     (cache / "subjects/go").touch()
     subject = read_subject(tmp_path / "small")
     assert not installed(subject)
@@ -166,18 +188,18 @@ def test_killed_installation_is_never_taken_for_whole(tmp_path: Path, cache: Pat
 @pytest.mark.parametrize("blow", [signal.SIGHUP, signal.SIGTERM, signal.SIGKILL])
 def test_all_of_a_build_ends_with_the_installation(tmp_path: Path, blow: signal.Signals) -> None:
     """What the build itself has started, too: its lock is free now, and its folder another one's."""
-    write_small(tmp_path, build=f"{BUILD}sh -c 'echo $$ > \"{tmp_path}/pid\"; sleep 20; :'\n")
+    write_small(tmp_path, build=f"{BUILD}sh -c 'echo $$ > \"{tmp_path}/pid\"; sleep 600; :'\n")
     env = {**os.environ, "H123_SUBJECTS": str(tmp_path), "PYTHONPATH": str(project_root() / "src")}
     command = ["env", "--default-signal=HUP", sys.executable, "-m", "h123", "install", "small"]
     process = subprocess.Popen(command, env=env)
     _wait_for(tmp_path / "pid")
     process.send_signal(blow)
-    assert process.wait(20) == (-blow if blow == signal.SIGKILL else 130)
+    assert process.wait(120) == (-blow if blow == signal.SIGKILL else 130)
     _wait_for_end(int((tmp_path / "pid").read_text()))
 
 
 def _wait_for_end(pid: int) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while _runs(pid):
         assert time.monotonic() < deadline, f"{pid} still runs"
         time.sleep(0.01)

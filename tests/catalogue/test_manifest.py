@@ -25,7 +25,7 @@ BAD = [
     ('name = "small"', 'name = "a b"', ":2", ["name"]),
     ('title = "A shell script"\n', "", "", ["title", "missing"]),
     ('stack = "none"', 'stak = "none"', ":4", ["unknown key 'stak'", "did you mean stack?"]),
-    ('stack = "none"', "stack = none", "", ["line 4"]),
+    ('stack = "none"', "stack = none", ":4", ["Invalid value"]),
     ("build = [", "biuld = [", ":13", ["unknown key 'biuld'", "did you mean build?"]),
     ('"{prefix}"]', '"{prefx}"]', ":13", ["unknown placeholder {prefx}", "{prefix}"]),
     ('"{prefix}"]', '"{port}"]', ":13", ["unknown placeholder {port}"]),
@@ -159,3 +159,21 @@ def test_the_projects_own_subjects_are_right() -> None:
     assert "go" in subjects
     for subject in subjects.values():
         assert subject.install.needs_help
+
+
+def test_a_broken_manifest_is_a_warning_to_all_but_those_who_ask_for_the_subject(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("H123_SUBJECTS", str(tmp_path))
+    small(tmp_path)
+    manifest = write_small(tmp_path, MANIFEST.replace('"small"', '"odd"').replace("stack", "stak"), name="odd")
+    assert [list(catalogue()), list(catalogue())] == [["small"], ["small"]]
+    said = f"{manifest}/subject.toml:4: unknown key 'stak'; did you mean stack?"
+    warned = capsys.readouterr().err
+    assert warned.startswith(f"h123: warning: {said}")
+    assert warned.count("\n") == 1
+    for ask in (lambda: catalogue()["odd"], lambda: "odd" in catalogue()):
+        with pytest.raises(UserError) as refused:
+            ask()
+        assert refused.value.message.startswith(said)
+    assert "none" not in catalogue()

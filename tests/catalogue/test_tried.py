@@ -40,7 +40,7 @@ def test_in_the_files_order(file: Path) -> None:
         ('why = "too old"', 'wy = "too old"', ":11: tried.1: unknown key 'wy'; did you mean why?"),
         ('what = "some"\n', "", ":7: `tried.1.what` is missing"),
         ("[[tried]]", "[[tired]]", ":1: unknown key 'tired'"),
-        ('"a"', "a", "line 2"),
+        ('"a"', "a", ":2: Invalid value"),
     ],
 )
 def test_a_mistake_names_file_and_line(file: Path, old: str, new: str, said: str) -> None:

@@ -17,6 +17,9 @@ ROOT = Path(__file__).resolve().parents[2]
 CACHE, SUBJECTS = cache_folder().resolve() / "subjects", tuple(subject_names())
 """What people have: tests install the project's own subjects there, and none that they made up."""
 
+PATIENCE_S = 600.0
+"""For whatever must end or come about by itself, also on a machine with other work."""
+
 TAG = f"H123_TEST_RUN={os.getpid()}"
 """In the environment of every process that a test starts, and so of all that come of it."""
 
@@ -38,7 +41,7 @@ class Tool:
             command, cwd=self.folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
 
-    def __call__(self, *arguments: str, timeout: float = 60) -> "subprocess.CompletedProcess[str]":
+    def __call__(self, *arguments: str, timeout: float = PATIENCE_S) -> "subprocess.CompletedProcess[str]":
         process = self.start(*arguments)
         out, err = process.communicate(timeout=timeout)
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
@@ -81,7 +84,7 @@ def leaves_nothing_behind(h123: Tool) -> Iterator[None]:
     """Fails the test if processes (with them namespaces), devices, mounts or temporary files remain a moment after."""
     before = _traces(h123)
     yield
-    deadline = time.monotonic() + 5  # the kernel takes namespaces down in its own time
+    deadline = time.monotonic() + 60  # the kernel takes namespaces down in its own time
     while any((left := {kind: found - before[kind] for kind, found in _traces(h123).items()}).values()):
         assert time.monotonic() < deadline, left
         time.sleep(0.05)

@@ -12,7 +12,7 @@ SERVER = "python3 -m http.server 8000"
 
 def test_output_and_status_of_the_client_pass_through(h123: Tool) -> None:
     client = "python3 -c 'print(1+1)'; echo on $H123_SERVER; echo no >&2; exit 7"
-    done = h123("lab", "exec", "--network", "medium", "--server", "sleep 20", "--client", client)
+    done = h123("lab", "exec", "--network", "medium", "--server", "sleep 600", "--client", client)
     assert done.returncode == 7
     assert done.stdout.startswith("2\non 10.")
     assert "no" in done.stderr

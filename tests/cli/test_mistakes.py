@@ -122,7 +122,7 @@ def test_server_that_does_not_serve(
     monkeypatch.setenv("H123_CACHE", str(h123.folder / "cache"))
     study = h123.folder / "odd.yaml"
     study.write_text(SMOKE.replace("server: go", "server: odd", 1))
-    done = h123("run", "odd.yaml", "--out", "out", "--only", "network=lan", timeout=120)
+    done = h123("run", "odd.yaml", "--out", "out", "--only", "network=lan")
     assert done.returncode == 1
     assert code in done.stderr
     assert said in done.stderr
@@ -130,6 +130,25 @@ def test_server_that_does_not_serve(
     failed = [event for event in events if event["event"] == "trial"]
     assert failed
     assert all(event["reasons"][0]["code"] == code for event in failed)
+
+
+def test_a_broken_manifest_stops_only_those_who_use_the_subject(h123: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    subjects = _subject(h123.folder, "exit 1")
+    manifest = subjects / "odd/subject.toml"
+    manifest.write_text(manifest.read_text().replace("[server]", "[server"))
+    monkeypatch.setenv("H123_SUBJECTS", str(subjects))
+    fault = f"{manifest}:{manifest.read_text().splitlines().index('[server') + 1}: Expected ']'"
+    for arguments in (["plan", "smoke"], ["list", "subjects"], ["list", "subjects", "go"]):
+        done = h123(*arguments)
+        assert (done.returncode, done.stderr.count("\n")) == (0, 1), done.stderr
+        assert done.stderr.startswith(f"h123: warning: {fault}")
+    assert not h123("list", "networks").stderr
+    study = h123.folder / "odd.yaml"
+    study.write_text(SMOKE.replace("server: go", "server: odd", 1))
+    for arguments in (["plan", "odd.yaml"], ["run", "odd.yaml"], ["install", "odd"], ["verify", "odd"]):
+        done = h123(*arguments)
+        assert done.returncode == 2
+        assert f"h123: {fault}" in done.stderr
 
 
 def test_full_disk_is_said_and_the_campaign_goes_on_afterwards(h123: Tool) -> None:
@@ -144,7 +163,7 @@ def test_full_disk_is_said_and_the_campaign_goes_on_afterwards(h123: Tool) -> No
     """
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "200"}
     command = ["unshare", "--mount", "sh", "-c", script]
-    done = subprocess.run(command, cwd=h123.folder, env=env, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=h123.folder, env=env, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     assert "free" in done.stderr or "No space left" in done.stderr
     assert "Traceback" not in done.stderr
@@ -157,8 +176,10 @@ def test_without_root_the_message_says_so() -> None:
         place.chmod(0o755)
         lab = shutil.copy2(ROOT / "lab/target/release/h123-lab", place)
         (place / "link.json").write_text('{"kind": "veth"}')
+        for file, mode in ((lab, 0o755), (place / "link.json", 0o644)):  # whatever the umask
+            Path(file).chmod(mode)
         command = [lab, "exec", "--link", "link.json", "--server", "true", "--client", "true"]
         nobody: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": []}
-        done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=20, check=False, **nobody)
+        done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=600, check=False, **nobody)
     assert done.returncode == 3
     assert "root" in done.stderr

@@ -27,7 +27,7 @@ blocks: 1
 @pytest.mark.usefixtures("leaves_nothing_behind")
 def test_network_carries_traffic(h123: Tool, network: str) -> None:
     (h123.folder / "carry.yaml").write_text(STUDY.format(network=network))
-    done = h123("run", "carry.yaml", "--out", "out", timeout=180)
+    done = h123("run", "carry.yaml", "--out", "out")
     assert done.returncode == 0, done.stderr
     verdicts = json.loads((h123.folder / "out/verdicts.json").read_text())
     failed = {row["audit"] for row in verdicts["audit_summary"] if row["failed"]}

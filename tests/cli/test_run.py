@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cli.conftest import Tool
+from cli.conftest import PATIENCE_S, Tool
 
 pytestmark = pytest.mark.usefixtures("leaves_nothing_behind")
 
@@ -24,7 +24,7 @@ def _trials(out: Path) -> list[dict[str, Any]]:
 
 
 def test_smoke_study_ends_with_a_report(h123: Tool) -> None:
-    done = h123("run", "smoke", "--out", "out", timeout=120)
+    done = h123("run", "smoke", "--out", "out")
     assert done.returncode == 0, done.stderr
     out = h123.folder / "out"
     verdicts = json.loads((out / "verdicts.json").read_text())
@@ -43,7 +43,7 @@ def test_smoke_study_ends_with_a_report(h123: Tool) -> None:
 
 
 def _until_trials(out: Path, count: int) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while len(_trials(out) if out.exists() else []) < count:
         assert time.monotonic() < deadline, "the campaign does not get on"
         time.sleep(0.02)
@@ -56,12 +56,12 @@ def test_stopped_campaign_leaves_nothing_and_goes_on(h123: Tool, blow: signal.Si
     _until_trials(out, 2)
     time.sleep(0.15)  # into the next trial
     process.send_signal(blow)
-    said = process.communicate(timeout=20)[1]
+    said = process.communicate(timeout=PATIENCE_S)[1]
     assert process.returncode == (-blow if blow == signal.SIGKILL else 130)
     if blow != signal.SIGKILL:
         assert "h123 run --out out" in said
     before = _trials(out)
-    done = h123("run", "--out", "out", timeout=120)
+    done = h123("run", "--out", "out")
     assert done.returncode == 0, done.stderr
     after = _trials(out)
     assert after[: len(before)] == before
@@ -77,7 +77,7 @@ def test_killed_tool_takes_the_running_trial_with_it(h123: Tool) -> None:
 
 
 def test_lanes_end_with_a_report_and_say_who_ran_beside_whom(h123: Tool) -> None:
-    done = h123("run", "smoke", "--out", "out", "--lanes", "2", timeout=120)
+    done = h123("run", "smoke", "--out", "out", "--lanes", "2")
     assert done.returncode == 0, done.stderr
     trials = _trials(h123.folder / "out")
     assert {trial["trial"] for trial in trials if trial["valid"]} == {trial["trial"] for trial in trials}
@@ -93,15 +93,15 @@ def test_lanes_end_with_a_report_and_say_who_ran_beside_whom(h123: Tool) -> None
 def test_blow_amid_lanes_loses_at_most_the_running_trials(h123: Tool, blow: signal.Signals) -> None:
     out = h123.folder / "out"
     process = h123.start("run", "smoke", "--only", "network=medium", "--blocks", "3", "--lanes", "2", "--out", "out")
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while len(list(out.glob("trials/*.partial"))) < 2 or len(_trials(out)) < 2:
         assert time.monotonic() < deadline, "never two at once"
         time.sleep(0.01)
     process.send_signal(blow)
-    process.communicate(timeout=20)
+    process.communicate(timeout=PATIENCE_S)
     assert process.returncode == (-blow if blow == signal.SIGKILL else 130)
     before = _trials(out)
-    done = h123("run", "--out", "out", "--lanes", "2", timeout=120)
+    done = h123("run", "--out", "out", "--lanes", "2")
     assert done.returncode == 0, done.stderr
     after = _trials(out)
     assert after[: len(before)] == before
@@ -113,7 +113,7 @@ def test_resuming_another_study_is_refused(h123: Tool) -> None:
     process = h123.start("run", "smoke", "--out", "out")
     _until_trials(h123.folder / "out", 1)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=PATIENCE_S)
     refused = h123("run", "quick", "--out", "out")
     assert refused.returncode == 2
     assert "another study" in refused.stderr

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from catalogue.own_cache import own_cache
 from catalogue.small import MANIFEST, small, write_small
-from cli.conftest import Tool
+from cli.conftest import PATIENCE_S, Tool
 from h123.catalogue import read_subject
 from h123.cli import app
 from h123.errors import UserError
@@ -164,12 +164,12 @@ MATRIX = ["matrix", "--servers", "go", "--clients", "go", "--out", "m"]
 
 def test_a_matrix_is_stopped_and_gone_on_with(h123: Tool) -> None:
     process, journal = h123.start(*MATRIX), h123.folder / "m/journal.jsonl"
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while not journal.exists() or '"cell"' not in journal.read_text():
         assert time.monotonic() < deadline
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     assert "run the same command to resume" in err
     assert "not tried" in (h123.folder / "m/matrix.html").read_text()

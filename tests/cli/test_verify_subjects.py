@@ -31,7 +31,7 @@ def manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_subject_that_is_as_declared(h123: Tool) -> None:
-    done = h123("verify", "go", "--role", "server", timeout=120)
+    done = h123("verify", "go", "--role", "server")
     assert done.returncode == 0, done.stderr
     assert "go as a server" in done.stderr
     row = next(line.split() for line in done.stdout.splitlines() if line.startswith("go "))
@@ -43,7 +43,7 @@ def test_a_subject_that_is_as_declared(h123: Tool) -> None:
 
 def test_a_subject_that_is_not_as_declared(h123: Tool, manifest: Path) -> None:
     manifest.write_text(manifest.read_text().replace('"--protocol", "{protocol}"', '"--protocol", "h2"'))
-    done = h123("verify", "go", "--role", "server", timeout=120)
+    done = h123("verify", "go", "--role", "server")
     assert done.returncode == 1
     assert "failed verification: go" in done.stderr
     assert "go as a server: h1 connection failed: " in done.stdout

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from cli.conftest import Tool
+from cli.conftest import PATIENCE_S, Tool
 from h123.errors import UserError
 from h123.paths import lab_binary
 from h123.virtual import virtual_kernel
@@ -51,14 +51,14 @@ def _lives(kernel: Path) -> bool:
 
 
 def _wait_until(what: str, condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline, f"waited in vain for {what}"
         time.sleep(0.01)
 
 
 def _gone(kernel: Path) -> bool:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while _lives(kernel):
         if time.monotonic() > deadline:
             return False
@@ -71,7 +71,7 @@ def _reports(out: Path) -> list[dict[str, Any]]:
 
 
 def test_smoke_study_in_virtual_time(h123: Tool, kernel: Path) -> None:
-    done = h123("run", "smoke", "--clock", "virtual", "--out", "out", timeout=300)
+    done = h123("run", "smoke", "--clock", "virtual", "--out", "out")
     assert done.returncode == 0, done.stderr
     out = h123.folder / "out"
     verdicts = json.loads((out / "verdicts.json").read_text())
@@ -99,7 +99,7 @@ blocks: 1
 
 def test_server_with_a_backend_in_virtual_time(h123: Tool, kernel: Path) -> None:
     (h123.folder / "stored.yaml").write_text(STORED)
-    done = h123("run", "stored.yaml", "--clock", "virtual", "--out", "out", timeout=600)
+    done = h123("run", "stored.yaml", "--clock", "virtual", "--out", "out")
     assert done.returncode == 0, done.stderr
     reports = _reports(h123.folder / "out")
     assert len(reports) == 6
@@ -112,10 +112,10 @@ def test_stopped_campaign_takes_its_kernels_with_it_and_goes_on(h123: Tool, kern
     process = h123.start("run", "smoke", "--clock", "virtual", "--only", "network=medium", "--out", "out")
     _wait_until("a kernel", lambda: _lives(kernel))
     process.send_signal(blow)
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE_S)
     assert process.returncode == (-blow if blow == signal.SIGKILL else 130)
     assert _gone(kernel)
-    done = h123("run", "--out", "out", timeout=300)
+    done = h123("run", "--out", "out")
     assert done.returncode == 0, done.stderr
     assert {report["clock"] for report in _reports(h123.folder / "out")} == {"virtual"}
 

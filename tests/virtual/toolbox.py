@@ -8,7 +8,7 @@ import pytest
 
 SUITE = """\
 #!/bin/sh
-list=$(echo "$*" | sed -n 's/.*Dir::Etc::sourcelist=\\([^ ]*\\).*/\\1/p')
+list=$(echo "$*" | sed -n 's/.*Dir::Etc::sourcelist=\\(.*[.]list\\).*/\\1/p')
 suite=$(test -z "$list" || sed -n 's/.* \\([a-z-]*\\) main$/\\1/p' "$list")
 """
 """Of the archive that apt is asked about."""

@@ -3,6 +3,7 @@
 from h123.campaign.campaign import Campaign
 from h123.campaign.engine import Engine, LocalEngine
 from h123.campaign.lanes import Lanes
+from h123.campaign.preparation import check_campaign, lacking
 from h123.campaign.progress import Display, display_for
 from h123.campaign.runner import Outcome, extend_campaign, run_campaign, start_campaign
 from h123.campaign.verify import find_trial, verify_trial
@@ -14,9 +15,11 @@ __all__ = [
     "Lanes",
     "LocalEngine",
     "Outcome",
+    "check_campaign",
     "display_for",
     "extend_campaign",
     "find_trial",
+    "lacking",
     "run_campaign",
     "start_campaign",
     "verify_trial",

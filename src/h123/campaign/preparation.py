@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from h123.campaign.trialfile import trial_roles
 from h123.catalogue import (
+    Catalogue,
     Subject,
     catalogue,
     check_metrics,
@@ -18,36 +19,73 @@ from h123.study import Parameters, Plan
 from h123.virtual import virtual_kernel
 
 
-def prepare_campaign(plan: Plan, report: Callable[[str], None]) -> dict[str, Subject]:
-    """The subjects of a plan's trials by name, installed.
+def check_campaign(plan: Plan) -> dict[str, Subject]:
+    """The subjects of a plan's trials by name. Does nothing.
 
-    Raises UserError, before anything is installed, where one cannot do what a trial asks, or a client cannot measure
-    what the study compares.
+    Raises UserError where one cannot do what a trial asks, or a client cannot measure what the study compares.
     """
-    known = catalogue()
-    for client in {trial.parameters.client for trial in plan.trials()}:
+    treatments = _treatments(plan)
+    subjects = _check(treatments)
+    for client in dict.fromkeys(p.client for p in treatments):
         for family in plan.study.compare.families:
-            check_metrics(known[client], family.metrics)
-    return prepare([trial.parameters for trial in plan.trials()], report)
+            check_metrics(subjects[client], family.metrics)
+    return subjects
+
+
+def prepare_campaign(plan: Plan, report: Callable[[str], None]) -> dict[str, Subject]:
+    """The subjects of a plan's trials by name, installed. Raises UserError, before anything is installed, as
+    `check_campaign` does, and where the virtual kernel is missing."""
+    check_campaign(plan)
+    return prepare(_treatments(plan), report)
 
 
 def prepare(trials: Sequence[Parameters], report: Callable[[str], None]) -> dict[str, Subject]:
     """The subjects of trials by name, installed, and the bodies that their servers serve as files. Raises UserError."""
-    known, subjects = catalogue(), dict[str, Subject]()
-    if any(p.clock == "virtual" for p in trials):
+    subjects = _check(trials)
+    if _virtual(trials):
         virtual_kernel()  # refused now rather than at the first such trial
-    for p in trials:
-        for role, name in trial_roles(p, known).items():
-            if name not in known:  # what a study names is known: it is what stands behind the server
-                raise UserError(
-                    f"{p.server} passes requests on to the subject {name}, which is missing in {subjects_folder()}",
-                    remedy="link it into that folder (docs/contracts.md, section 4)",
-                )
-            check_supported(known[name], role, p)
-            subjects[name] = known[name]
     for subject in subjects.values():
         install(subject, report)
-    files = {p.size for p in trials if p.method == "GET" and server_uses(known[p.server], "files")}
-    if files or any(server_uses(known[p.server], "block") for p in trials):
+    files = {p.size for p in trials if p.method == "GET" and server_uses(subjects[p.server], "files")}
+    if files or any(server_uses(subjects[p.server], "block") for p in trials):
         make_bodies(files)
     return subjects
+
+
+def lacking(plan: Plan) -> UserError | None:
+    """What has to be installed by hand before the plan can run."""
+    try:
+        if _virtual(_treatments(plan)):
+            virtual_kernel()
+    except UserError as error:
+        return error
+    return None
+
+
+def _virtual(trials: Sequence[Parameters]) -> bool:
+    return any(p.clock == "virtual" for p in trials)
+
+
+def _treatments(plan: Plan) -> list[Parameters]:
+    """All of them: every block has each once."""
+    return [trial.parameters for trial in plan.blocks[0]]
+
+
+def _check(trials: Sequence[Parameters]) -> dict[str, Subject]:
+    known, subjects = catalogue(), dict[str, Subject]()
+    for p in trials:
+        for named, name in p.roles().items():  # a campaign may name one that has been taken away since
+            _require(known, name, f"the study's {named} is")
+        for role, name in trial_roles(p, known).items():
+            _require(known, name, f"{p.server} passes requests on to")
+            check_supported(known[name], role, p)
+            subjects[name] = known[name]
+    return subjects
+
+
+def _require(known: Catalogue, name: str, why: str) -> None:
+    if name not in known:
+        raise UserError(
+            f"{why} the subject {name}, which is missing in {subjects_folder()}",
+            remedy="link it into that folder (docs/contracts.md, section 4)",
+        )

@@ -19,13 +19,14 @@ from h123.catalogue.commands import (
     server_uses,
 )
 from h123.catalogue.install import MANIFEST, Installation, fingerprint, install, installation, installed, prefix, remove
-from h123.catalogue.shelf import catalogue, read_subject, subject_names, subjects_folder
+from h123.catalogue.shelf import Catalogue, catalogue, read_subject, subject_names, subjects_folder
 from h123.catalogue.subject import PROTOCOLS, Subject
 
 __all__ = [
     "MANIFEST",
     "OWN",
     "PROTOCOLS",
+    "Catalogue",
     "Demand",
     "Installation",
     "Role",

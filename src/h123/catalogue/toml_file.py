@@ -14,6 +14,8 @@ from h123.strict import describe, place
 
 Model = TypeVar("Model", bound=BaseModel)
 _HEADER = re.compile(r"(\[{1,2})\s*([^][]+?)\s*\]")
+_AT_LINE = re.compile(r" \(at line (\d+), column \d+\)$")
+"""How tomllib ends most of its messages."""
 _OF_PYDANTIC = "[key]"
 """What it calls a fault in a key rather than in the value there."""
 
@@ -29,8 +31,12 @@ class TomlFile:
             self.data: dict[str, Any] = tomllib.loads(self.text)
         except UnicodeDecodeError:
             raise UserError(f"{path}: cannot be read: not UTF-8 text") from None
-        except (OSError, ValueError) as error:
-            raise UserError(f"{path}: {error}") from None
+        except OSError as error:
+            raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+        except ValueError as error:
+            told = _AT_LINE.search(str(error))
+            place, message = (f"{path}:{told[1]}", str(error)[: told.start()]) if told else (path, error)
+            raise UserError(f"{place}: {message}") from None
 
     def error(self, keys: Sequence[str], message: str) -> UserError:
         """The complaint, with file and line in front."""

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from h123.catalogue import Subject, catalogue
+from h123.catalogue import Subject, catalogue, subject_names
 from h123.catalogue.tried import Tried, tried
 from h123.paths import project_root
 from h123.results.durable import write_atomically
@@ -29,9 +29,11 @@ another, the protocol negotiated, errors and timeouts as they are, and every fea
 
 
 def write_catalogue() -> Path:
-    """Write the project's page from its committed files; returns its path."""
+    """Write the project's page from its committed files; returns its path. Raises UserError where one is wrong."""
     path = project_root() / "docs" / "catalogue.md"
-    write_atomically(path, catalogue_page(catalogue(), published(), tried()))
+    known = catalogue()
+    every = {name: known[name] for name in subject_names()}  # of a subject whose manifest is wrong, no page without it
+    write_atomically(path, catalogue_page(every, published(), tried()))
     return path
 
 

@@ -1,0 +1,33 @@
+"""The standard streams, whatever they are: closed ones lead nowhere, those of few characters get plainer ones."""
+
+import codecs
+import io
+import os
+import sys
+
+_PLAIN = dict(zip("–—‘’“”×µ≈·²✓✗", "--''\"\"xu~.2+x", strict=True))
+_PLAIN |= {"→": "->", "±": "+/-", "≤": "<=", "≥": ">=", "…": "..."}
+"""For terminals and pipes of another encoding than UTF-8."""
+
+
+def make_usable() -> None:
+    """To be called before anything is written or opened."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:  # the lowest free number is this one: no file of ours shall be taken for a standard stream
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+    # Python has none where it found a descriptor closed.
+    sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8")
+    sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8")
+    sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8")
+    codecs.register_error("plain", _plainer)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="plain")
+
+
+def _plainer(error: UnicodeError) -> tuple[str | bytes, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(_PLAIN.get(each, "?") for each in error.object[error.start : error.end]), error.end

@@ -1,0 +1,90 @@
+"""The launcher's set-up, in a checkout of the test's own that needs no packages: what is broken is made again."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import PATIENCE_S, ROOT
+
+AGAIN = "making it again"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout with its environment, as after the first use."""
+    checkout = tmp_path_factory.mktemp("set up") / "h123 – checkout"
+    for folder in ("requirements", "src/h123", "lab/target/release"):
+        (checkout / folder).mkdir(parents=True)
+    for name in ("Makefile", "h123"):
+        shutil.copy2(ROOT / name, checkout)
+    (checkout / "requirements/run.txt").touch()
+    (checkout / "src/h123/__main__.py").write_text("import sys\nprint('runs', sys.prefix)\n")
+    (checkout / "lab/target/release/h123-lab").touch()
+    done = _start(checkout)
+    assert done.returncode == 0, done.stderr
+    assert AGAIN not in done.stderr
+    return checkout
+
+
+@pytest.fixture
+def checkout(made: Path, tmp_path: Path) -> Path:
+    """A copy of it, in a place of its own."""
+    return shutil.copytree(made, tmp_path / "moved", symlinks=True)
+
+
+def _start(checkout: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
+    env = {**os.environ, "MAKEFLAGS": f"PYTHON={sys.executable}", **environment}
+    command = [checkout / "h123"]
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+
+
+def _site_packages(environment: Path) -> Path:
+    return next(environment.glob("lib/python*/site-packages"))
+
+
+def _python_gone(environment: Path) -> None:
+    for program in environment.glob("bin/python*"):
+        program.unlink()
+        program.symlink_to("/usr/bin/python3.0")
+
+
+BROKEN: dict[str, Callable[[Path], object]] = {
+    "no pip": lambda environment: shutil.rmtree(_site_packages(environment) / "pip"),
+    "its Python has gone": _python_gone,
+    "its Python is another one": lambda it: _site_packages(it).parent.rename(it / "lib/python3.0"),
+    "nothing but a folder": lambda environment: (shutil.rmtree(environment), environment.mkdir()),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+def test_a_broken_environment_is_made_again(checkout: Path, broken: Callable[[Path], object]) -> None:
+    broken(checkout / ".venv")
+    done = _start(checkout)
+    assert (done.returncode, done.stdout) == (0, f"runs {checkout}/.venv\n"), done.stderr
+    assert done.stderr.count(AGAIN) == 1
+    assert not _start(checkout).stderr
+
+
+def test_a_good_environment_is_left_alone_wherever_the_checkout_has_gone(checkout: Path) -> None:
+    (checkout / ".venv/mark").touch()
+    done = _start(checkout)
+    assert (done.returncode, done.stderr) == (0, "")
+    (checkout / "requirements/run.txt").write_text("# another version of something\n")
+    done = _start(checkout)
+    assert done.returncode == 0, done.stderr
+    assert AGAIN not in done.stderr
+    assert (checkout / ".venv/mark").exists()
+
+
+def test_a_python_without_venv_is_said_with_its_package(checkout: Path, tmp_path: Path) -> None:
+    shutil.rmtree(checkout / ".venv")
+    (tmp_path / "ensurepip.py").write_text("raise ModuleNotFoundError\n")  # as Debian has it without python3-venv
+    done = _start(checkout, PYTHONPATH=str(tmp_path))
+    assert done.returncode == 1
+    assert "apt install python3-venv" in done.stderr
+    assert not (checkout / ".venv").exists()

@@ -1,0 +1,73 @@
+"""Where people call it from: without a locale, a terminal, a home, an open standard stream; from odd paths."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import PATIENCE_S, ROOT, Tool
+
+NARROW = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+
+
+def _start(folder: Path, command: str, **environment: str) -> "subprocess.CompletedProcess[bytes]":
+    """A shell command in which `h123` stands for the tool; of our environment it has the paths alone."""
+    script = f'umask 077; h123() {{ "{sys.executable}" -m h123 "$@"; }}; {command}'
+    kept = {name: os.environ[name] for name in ("PATH", "H123_CACHE") if name in os.environ}
+    env = {**kept, "PYTHONPATH": str(ROOT / "src"), **environment}
+    return subprocess.run(
+        ["sh", "-c", script],
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    "command", ["list subjects", "list networks", "list studies", "claims", "plan smoke", "--help"]
+)
+def test_results_are_plain_where_the_encoding_is(tmp_path: Path, command: str) -> None:
+    done = _start(tmp_path, f"h123 {command}", **NARROW)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.isascii()
+    wide = _start(tmp_path, f"h123 {command}", LC_ALL="C.UTF-8")
+    assert len(wide.stdout.splitlines()) == len(done.stdout.splitlines())
+
+
+def test_known_characters_have_plain_forms_and_the_rest_a_question_mark(tmp_path: Path) -> None:
+    said = "5 – 10 µs, 2 × 3, é, \udcff"
+    (tmp_path / "say.py").write_text(
+        f"from h123.streams import make_usable\nmake_usable()\nprint({said!a})\n", encoding="utf-8"
+    )
+    done = _start(tmp_path, f"{sys.executable} say.py", **NARROW)
+    assert done.stdout == b"5 - 10 us, 2 x 3, ?, ?\n"
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_hurt_nobody(tmp_path: Path, closed: str) -> None:
+    done = _start(tmp_path, f"h123 export nowhere {closed}; test $? = 2 && h123 plan smoke {closed}")
+    assert done.returncode == 0, done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_campaign_from_an_odd_place(h123: Tool) -> None:
+    """From its first trial to its report, under a private umask and between paths with spaces and umlauts."""
+    place = h123.folder / "ein Ort für “h123”"
+    (place / "temporäre Dateien").mkdir(parents=True)
+    surroundings = {**NARROW, "TMPDIR": str(place / "temporäre Dateien"), "HOME": "/nonexistent", "TERM": "dumb"}
+    run = "h123 run smoke --only network=lan --out 'Größe 1' <&-"
+    done = _start(place, f"{run} && h123 analyse 'Größe 1' && h123 report 'Größe 1'", **surroundings)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.isascii()
+    assert "5" in (place / "Größe 1/report.html").read_text(encoding="utf-8")
+    assert (place / "Größe 1/tls/cert.pem").stat().st_mode & 0o777 == 0o600
+
+
+def test_doctor_looks_where_there_is_a_folder(tmp_path: Path) -> None:
+    done = _start(tmp_path, "h123 doctor", H123_CACHE=str(tmp_path / "not/yet/there"))
+    assert b"disk space" in done.stdout, done.stderr
