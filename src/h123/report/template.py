@@ -3,6 +3,7 @@
 from importlib.resources import files
 
 import jinja2
+from markupsafe import Markup, escape
 
 
 def template(name: str) -> jinja2.Template:
@@ -10,6 +11,7 @@ def template(name: str) -> jinja2.Template:
     loader = jinja2.PackageLoader("h123.report", "")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["unbroken"] = _unbroken
+    environment.filters["commands"] = _commands
     environment.globals["style"] = files(__package__).joinpath("page.css").read_text("utf-8")
     return environment.get_template(name)
 
@@ -17,3 +19,9 @@ def template(name: str) -> jinja2.Template:
 def _unbroken(text: str) -> str:
     """A number stays on one line with its unit, and an interval with itself."""
     return text.replace(" %", "\u00a0%").replace("\u00a0% ", "\u00a0%\u00a0").replace(" – ", "\u00a0–\u00a0")
+
+
+def _commands(text: str) -> Markup:
+    """What stands in backticks is set as code."""
+    parts = map(str, map(escape, text.split("`")))
+    return Markup("".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts)))

@@ -120,16 +120,16 @@ AUDITS = [
         "client-saturated",
         "The client has processor time to spare: below 90 % of one processor. Under the virtual clock there is nothing "
         "to check: processing takes no time.",
-        f"the client was at its limit (over {CLIENT_LIMIT:.0%} of one processor): their times include waiting for it and "
-        "say less of server and network. Fewer users, or a client that needs less, would leave it room.",
+        f"the client was at its limit (over {CLIENT_LIMIT:.0%} of one processor): their times include waiting for it "
+        "and say less of server and network. Fewer users, or a client that needs less, would leave it room.",
         client_saturated,
     ),
     Audit(
         "machine-saturated",
         "The machine has processor time to spare: below 95 % of all processors, in runs of half a second and more. "
         "Under the virtual clock there is nothing to check: no request waits for a processor.",
-        f"all processors were busy (over {MACHINE_LIMIT:.0%}): their times may include waiting for one. The mean "
-        "wait, in the list of failed audits, tells how much; it is short where the time went to programs of lower priority. "
+        f"all processors were busy (over {MACHINE_LIMIT:.0%}): their times may include waiting for one. The report "
+        "has the mean wait, which is short where programs of lower priority took the time. "
         "Stop what else runs on the machine, or use fewer `--lanes`.",
         machine_saturated,
     ),
@@ -138,14 +138,14 @@ AUDITS = [
         "The link lost about as many packets as configured. By chance alone one direction in a thousand fails this; "
         "trials of a block on one network share the link's random sequence, so they fail it together.",
         "the link lost more or fewer packets than chance explains (99.9 %). One block alone may be chance; several "
-        "mean that these trials crossed another link than the profile says. `h123 doctor` checks what the machine can do.",
+        "mean that these trials crossed another link than the profile says. `h123 doctor` checks the machine.",
         loss_off,
     ),
     Audit(
         "packets-unaccounted",
         "Every packet that entered the link was delivered, lost, dropped, blocked or is on its way.",
-        "packets entered the link and are nowhere accounted for: its counters, or the link, are wrong. That is a defect "
-        "of h123; please report it with the campaign's folder.",
+        "packets entered the link and are nowhere accounted for: its counters, or the link, are wrong. That is a "
+        "defect of h123; please report it with the campaign's folder.",
         packets_unaccounted,
     ),
     Audit(
