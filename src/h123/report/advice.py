@@ -21,8 +21,8 @@ def advice(verdicts: Mapping[str, Any], folder: str = "DIR") -> list[str]:
     lines = [_blocks(within, len(asked), verdicts, folder)] if within else []
     if beyond:
         lines.append(
-            f"{_named(beyond)}: more than {outlook['limit']} blocks would be needed, because the machine or the link "
-            "varies more than the levels differ."
+            f"{_named(beyond)} would need more than {outlook['limit']} blocks: the machine or the link varies more "
+            "than the levels differ."
         )
     missing = Remedy(failed=outlook["failed"], waiting=outlook["waiting"]).trials(folder)
     return [*lines, f"{_unbroken(missing)}."] if missing else lines
@@ -77,7 +77,8 @@ def _where(cell: Mapping[str, str]) -> str:
 
 def _roughly(seconds: float) -> str:
     """`40 s`, `3 min`, `2 h 10 min`: an estimate is not worth seconds of minutes."""
-    return format_span(seconds) if seconds < 60 else format_span(60 * round(seconds / 60)).removesuffix(" 0 s")
+    span = format_span(seconds) if seconds < 60 else format_span(60 * round(seconds / 60)).removesuffix(" 0 s")
+    return span.replace(" ", "\u00a0")
 
 
 def _unbroken(text: str) -> str:

@@ -6,7 +6,18 @@ Numbers that belong together are joined by no-break spaces, so that no line ends
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from h123.report.words import MEANINGFUL_CONFIDENCE, Comparison, Metric, level, metric, opened, percent, place
+from h123.report.words import (
+    MEANINGFUL_CONFIDENCE,
+    Comparison,
+    Metric,
+    confidence_words,
+    level,
+    metric,
+    opened,
+    percent,
+    place,
+    unbroken,
+)
 
 _FACTOR = 2.0
 """Up to this factor a difference is said in per cent."""
@@ -18,7 +29,7 @@ def sentence(comparison: Comparison, margin: float) -> str:
     if comparison["ratio"] is None:
         return opened(where, f"no answer: no block has a value for both {said.a} and {said.b}.")
     if comparison["verdict"] == "equivalent":
-        return opened(where, f"{said.same()} within {percent(margin)}.").replace(" %", "\u00a0%")
+        return unbroken(opened(where, f"{said.same()} within {percent(margin)}."))
     if comparison["verdict"] != "inconclusive":
         return opened(where, f"{said.difference(comparison['ratio'])}{said.interval()}.")
     if said.bounds is None:
@@ -26,6 +37,14 @@ def sentence(comparison: Comparison, margin: float) -> str:
         so_far = f"{said.difference(comparison['ratio'])} so far ({blocks}, too few for an interval)"
         return opened(where, f"cannot tell yet: {so_far}.")
     return opened(where, f"cannot tell yet: {said.between(*said.bounds)}.")
+
+
+def confidence(comparisons: Sequence[Comparison]) -> str:
+    """What the intervals in the sentences about these are worth; empty where there are none to speak of."""
+    sure = [c["confidence"] for c in comparisons if c["low"] is not None]
+    if not sure or min(sure) < MEANINGFUL_CONFIDENCE:
+        return ""
+    return f"The ranges hold with {unbroken(confidence_words(min(sure)))} confidence."
 
 
 def by(ratios: Sequence[float]) -> str:

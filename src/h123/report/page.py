@@ -140,6 +140,7 @@ def _content(
         "words": words,
         "difference": difference,
         "remedy": remedy,
+        "confidence": difference.confidence(headline(comparisons)),
         "parts": parts,
         "published": published,
         "printed": printed,

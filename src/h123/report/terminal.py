@@ -16,10 +16,10 @@ from h123.analysis.families import headline
 from h123.report import claims, published
 from h123.report.advice import advice, remedy
 from h123.report.answer import Answer, answers
-from h123.report.difference import sentence
+from h123.report.difference import confidence, sentence
 from h123.report.gist import ENOUGH_TO_READ, gist
 from h123.report.parts import terminal_lines as parts_lines
-from h123.report.words import cell_name, confidence_words, level, metric, percent, ratio, verdict_word
+from h123.report.words import cell_name, level, metric, percent, ratio, unbroken, verdict_word
 
 ABREAST = 3
 """Pairs that a table of 80 columns has room for."""
@@ -69,8 +69,7 @@ def _print_answer(verdicts: Mapping[str, Any], console: Console) -> None:
         _say(console, said, style=_STYLES[comparison["verdict"]], indent=2)
         if comparison["note"] and not remedy(comparison):
             _say(console, comparison["note"], style="dim", indent=4)
-    if sure := [c["confidence"] for c in few if c["low"] is not None]:
-        _say(console, f"Intervals: {confidence_words(min(sure))} confidence.", style="dim", indent=2)
+    _say(console, confidence(few), style="dim", indent=2)
 
 
 def _answer_table(answer: Answer) -> Table:
@@ -103,7 +102,7 @@ def _say(console: Console, text: str, *, style: str = "", indent: int = 0) -> No
     """Print a sentence; what no-break spaces join stays on one line, however long."""
     margin = " " * indent
     lines = textwrap.wrap(
-        text,
+        unbroken(text),
         console.width,
         initial_indent=margin,
         subsequent_indent=margin,

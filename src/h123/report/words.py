@@ -116,6 +116,11 @@ def listed(names: Sequence[str], last: str) -> str:
     return f" {last} ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
+def unbroken(text: str) -> str:
+    """No-break spaces where a number stands with its unit, and within an interval."""
+    return text.replace(" %", "\u00a0%").replace("\u00a0% ", "\u00a0%\u00a0").replace(" – ", "\u00a0–\u00a0")
+
+
 def opened(where: str, rest: str) -> str:
     """A sentence's beginning: `On poor, ...`; only its first letter is raised, for names keep their capitals."""
     text = f"{where}, {rest}" if where else rest

@@ -120,16 +120,16 @@ AUDITS = [
         "client-saturated",
         "The client has processor time to spare: below 90 % of one processor. Under the virtual clock there is nothing "
         "to check: processing takes no time.",
-        f"the client was at its limit (over {CLIENT_LIMIT:.0%} of one processor): their times include waiting for it "
-        "and say less of server and network. Fewer users, or a client that needs less, would leave it room.",
+        f"the client was at its limit (over {100 * CLIENT_LIMIT:g} % of one processor): their times include waiting "
+        "for it and say less of server and network. Fewer users, or a client that needs less, would leave it room.",
         client_saturated,
     ),
     Audit(
         "machine-saturated",
         "The machine has processor time to spare: below 95 % of all processors, in runs of half a second and more. "
         "Under the virtual clock there is nothing to check: no request waits for a processor.",
-        f"all processors were busy (over {MACHINE_LIMIT:.0%}): their times may include waiting for one. The report "
-        "has the mean wait, which is short where programs of lower priority took the time. "
+        f"all processors were busy (over {100 * MACHINE_LIMIT:g} %): their times may include waiting for one. The "
+        "report has the mean wait, which is short where programs of lower priority took the time. "
         "Stop what else runs on the machine, or use fewer `--lanes`.",
         machine_saturated,
     ),
