@@ -208,7 +208,7 @@ def analyse_command(folder: FolderArgument) -> None:
     from h123.analysis import analyse
     from h123.report import print_summary
 
-    print_summary(analyse(CampaignFolder.open(folder)), out_console)
+    print_summary(analyse(CampaignFolder.open(folder)), out_console, folder)
 
 
 @app.command()
@@ -476,7 +476,7 @@ def _conclude(folder: CampaignFolder) -> None:
 
     verdicts = analyse(folder)
     path = write_report(folder)
-    print_summary(verdicts, out_console)
+    print_summary(verdicts, out_console, folder.path)
     out_console.print(f"Report: {path}", soft_wrap=True, highlight=False)
 
 

@@ -10,6 +10,7 @@ from scipy.stats import friedmanchisquare
 
 from h123.analysis.audits import AUDITS, audit, design
 from h123.analysis.audits.path import capacity_bits, round_trip_floor_ns
+from h123.analysis.remedy import Remedy
 from h123.results import Attempt, load_attempts
 from synthetic import Scenario, make_campaign
 
@@ -127,6 +128,8 @@ def test_saturated_machine_tells_what_the_services_waited(sound: Attempt) -> Non
 def test_every_audit_has_a_fault_and_an_explanation() -> None:
     assert {name for name, _ in FAULTS} == set(CHECKS)
     assert all(check.meaning.endswith(".") and check.check.__doc__ for check in AUDITS)
+    assert all(check.failure.endswith(".") and check.failure[0].islower() for check in AUDITS)
+    assert not [check.name for check in AUDITS if "failure means" in check.meaning]
 
 
 def test_a_link_without_limits_is_not_held_to_any(attempts: list[Attempt]) -> None:
@@ -220,11 +223,25 @@ def test_blocks_too_few_for_a_family() -> None:
     assert design.blocks_too_few([{**one, "twin": True}], 0.05) == []
 
 
+def test_a_failure_for_want_of_blocks_says_so(attempts: list[Attempt]) -> None:
+    few = {"twin": False, "p": 1.0, "family": "answer", "correction": "holm", "blocks": 1}
+    families = [{**few, "family": name} for name in ("answer", "warm")]
+    _, counted = audit(attempts, families, compared="protocol", alpha=0.05, remedy=Remedy(1))
+    (row,) = [row for row in counted if row["audit"] == "blocks-too-few"]
+    assert row["failure"] == (
+        "In 2 of 2 families of comparisons 1 block cannot call anything faster or slower, however clear the data. "
+        "6 are the fewest that can: run `--blocks 6`."
+    )
+
+
 def test_the_summary_counts_what_was_checked_and_failed(attempts: list[Attempt]) -> None:
     spoiled = [summary(refused=3)(attempts[0]), *attempts[1:]]
-    rows, counted = audit(spoiled, [], compared="protocol", alpha=0.05)
+    rows, counted = audit(spoiled, [], compared="protocol", alpha=0.05, remedy=Remedy())
     by_name = {row["audit"]: row for row in counted}
     assert (by_name["status-wrong"]["checked"], by_name["status-wrong"]["failed"]) == (len(attempts), 1)
+    said = by_name["status-wrong"]["failure"]
+    assert said.startswith(f"In 1 of {len(attempts)} trials answers had another status than 200: ")
+    assert by_name["size-wrong"]["failure"] is None
     (failed,) = [row for row in rows if not row["passed"]]
     assert (failed["trial"], failed["value"], failed["limit"]) == (attempts[0].name, 3, 0)
     assert [row["trial"] for row in rows if row["audit"] == "order-confounded"] == [None]

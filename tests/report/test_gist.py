@@ -23,22 +23,22 @@ def test_few_answers_speak_for_themselves() -> None:
 
 def test_each_verdict_is_counted_and_placed() -> None:
     assert gist(ANSWERS) == [
-        ("slower", "Latency, HTTP/3 / HTTP/2: slower in 4 of 12 (ratio 1.50): all with network lan."),
-        ("faster", "Latency, HTTP/3 / HTTP/2: faster in 4 of 12 (ratio 0.50): all with network poor."),
-        ("inconclusive", "Latency, HTTP/3 / HTTP/2: cannot tell yet in 4 of 12: all with network home."),
+        ("slower", "Latency, HTTP/3 v HTTP/2: slower in 4 of 12 (by 50\u00a0%): all with network lan."),
+        ("faster", "Latency, HTTP/3 v HTTP/2: faster in 4 of 12 (by 50\u00a0%): all with network poor."),
+        ("inconclusive", "Latency, HTTP/3 v HTTP/2: cannot tell yet in 4 of 12: all with network home."),
     ]
 
 
 def test_some_where_the_levels_do_not_decide() -> None:
     mixed = [*ANSWERS[1:], answer("lan", "low", "GET", "faster")]
     said = dict(gist(mixed))
-    assert said["slower"].endswith("slower in 3 of 12 (ratio 1.50): some with network lan.")
-    assert said["faster"].endswith("faster in 5 of 12 (ratio 0.50): some with network poor or lan.")
+    assert said["slower"].endswith("slower in 3 of 12 (by 50\u00a0%): some with network lan.")
+    assert said["faster"].endswith("faster in 5 of 12 (by 50\u00a0%): some with network poor or lan.")
 
 
 def test_one_verdict_everywhere_needs_no_place() -> None:
     same = [answer(n, "low", m, "equivalent") for n in ("a", "b", "c", "d") for m in ("GET", "POST")]
-    assert gist(same) == [("equivalent", "Latency, HTTP/3 / HTTP/2: equivalent in 8 of 8 (ratio 1.00).")]
+    assert gist(same) == [("equivalent", "Latency, HTTP/3 v HTTP/2: equivalent in 8 of 8.")]
 
 
 def test_metrics_and_pairs_are_kept_apart() -> None:
@@ -49,5 +49,11 @@ def test_metrics_and_pairs_are_kept_apart() -> None:
 def test_a_pair_with_one_answer_is_not_counted() -> None:
     servers = [{**answer("lan", "low", "GET"), "a": name, "b": "go"} for name in ("caddy", "nginx", "envoy", "bun")]
     lines = gist([*servers, *({**row, "metric": "ttfb"} for row in servers)])
-    assert lines[0] == ("slower", "Latency, caddy / go: slower (1.50).")
+    assert lines[0] == ("slower", "Latency, caddy v go: slower (by 50\u00a0%).")
     assert len(lines) == 8
+
+
+def test_pairs_that_nothing_is_known_of_are_named_together() -> None:
+    names = ("caddy", "nginx", "envoy", "bun", "netty", "jetty", "msquic")
+    servers = [{**answer("home", "low", "GET"), "a": name, "b": "go"} for name in names]
+    assert gist(servers) == [("inconclusive", "Latency, caddy, nginx and 5 others v go: cannot tell yet.")]

@@ -100,7 +100,7 @@ def test_relative_links_lead_somewhere(campaign: tuple[CampaignFolder, dict[str,
 def test_terminal_summary_fits_80_columns(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
     text = summary(campaign[1])
     assert max(map(len, text.splitlines())) <= 80
-    assert "On poor, HTTP/3 answers" in text
+    assert "On poor, HTTP/3 is " in text
     assert "A/A twin" in text
 
 

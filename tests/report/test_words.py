@@ -27,43 +27,92 @@ def comparison(**changes: Any) -> dict[str, Any]:
     return {**base, **changes}
 
 
+UNDECIDED = {"verdict": "inconclusive"}
+SLOWER = {"verdict": "slower"}
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({}, "On poor, HTTP/3 answers GET 100 kB in 0.71 of HTTP/2's time, 95 % 0.64 – 0.78: faster."),
+        ({"ratio": 0.76, "low": 0.4, "high": 0.82}, "On poor, HTTP/3 is 24 % faster than HTTP/2 (18 to 60 %)."),
         (
-            {"ratio": 1.31, "low": 1.2, "high": 1.4, "verdict": "slower"},
-            "On poor, HTTP/3 answers GET 100 kB in 1.31 times HTTP/2's time, 95 % 1.20 – 1.40: slower.",
+            {"ratio": 1.31, "low": 1.2, "high": 2.4, **SLOWER},
+            "On poor, HTTP/3 is 31 % slower than HTTP/2 (20 to 140 %).",
+        ),
+        (
+            {"ratio": 0.74, "low": 0.37, "high": 1.02},
+            "On poor, HTTP/3 is 26 % faster than HTTP/2 (from 2 % slower to 63 % faster).",
+        ),
+        (
+            {"ratio": 2.8, "low": 2.1, "high": 3.6, **SLOWER},
+            "On poor, HTTP/3 takes 2.8 times as long as HTTP/2 (2.1 to 3.6 times).",
+        ),
+        (
+            {"ratio": 1 / 2.8, "low": 1 / 3.6, "high": 1 / 2.1},
+            "On poor, HTTP/3 is 2.8 times as fast as HTTP/2 (2.1 to 3.6 times).",
+        ),
+        (
+            {"ratio": 1e-4, "low": 5e-5, "high": 2e-4},
+            "On poor, HTTP/3 is 10,000 times as fast as HTTP/2 (5,000 to 20,000 times).",
         ),
         (
             {"metric": "goodput", "ratio": 1.31, "low": 1.2, "high": 1.4},
-            "On poor, HTTP/3 delivers 1.31 times HTTP/2's goodput on GET 100 kB, 95 % 1.20 – 1.40: higher.",
+            "On poor, HTTP/3's goodput is 31 % higher than HTTP/2's (20 to 40 %).",
         ),
         (
-            {"metric": "cpu", "ratio": 1.9, "low": 1.8, "high": 2.0, "verdict": "slower"},
-            "On poor, HTTP/3 uses 1.90 times HTTP/2's CPU per request of GET 100 kB, 95 % 1.80 – 2.00: costlier.",
+            {"metric": "goodput", "ratio": 0.25, "low": 0.2, "high": 0.5, **SLOWER},
+            "On poor, HTTP/2's goodput is 4 times HTTP/3's (2 to 5 times).",
+        ),
+        (
+            {"metric": "cpu", "ratio": 2.5, "low": 2.4, "high": 2.6, **SLOWER},
+            "On poor, HTTP/3's CPU per request is 2.5 times HTTP/2's (2.4 to 2.6 times).",
+        ),
+        (
+            {"metric": "cpu", "ratio": 1.9, "low": 1.8, "high": 2.0, **SLOWER},
+            "On poor, HTTP/3's CPU per request is 90 % higher than HTTP/2's (80 to 100 %).",
+        ),
+        (
+            {"metric": "of-its-own", "ratio": 0.9, "low": 0.8, "high": 0.95},
+            "On poor, HTTP/3's of-its-own is 10 % lower than HTTP/2's (5 to 20 %).",
         ),
         (
             {"ratio": 1.01, "low": 0.98, "high": 1.03, "verdict": "equivalent"},
-            "On poor, HTTP/3 answers GET 100 kB in 1.01 times HTTP/2's time, 95 % 0.98 – 1.03: equivalent within 5 %.",
+            "On poor, HTTP/3 and HTTP/2 are the same within 5 %.",
         ),
         (
-            {"ratio": 0.97, "low": 0.88, "high": 1.07, "verdict": "inconclusive"},
-            "On poor, cannot tell yet: HTTP/3 answers GET 100 kB in 0.97 of HTTP/2's time, 95 % 0.88 – 1.07; "
-            "needs more blocks.",
+            {"ratio": 0.97, "low": 0.7, "high": 1.05, **UNDECIDED},
+            "On poor, cannot tell yet: HTTP/3 is between 30 % faster and 5 % slower than HTTP/2.",
         ),
         (
-            {"ratio": None, "low": None, "high": None, "confidence": None, "blocks": 0, "verdict": "inconclusive"},
-            "On poor, no answer: no block has valid trials of both HTTP/3 and HTTP/2.",
+            {"ratio": 0.9, "low": 0.8, "high": 0.96, **UNDECIDED},
+            "On poor, cannot tell yet: HTTP/3 is 4 to 20 % faster than HTTP/2.",
         ),
         (
-            {"cell": {}, "a": "reno", "b": "cubic"},
-            "Reno answers GET 100 kB in 0.71 of CUBIC's time, 95 % 0.64 – 0.78: faster.",
+            {"ratio": 1.2, "low": 0.36, "high": 4.0, **UNDECIDED},
+            "On poor, cannot tell yet: HTTP/3 takes between 0.36 and 4 times as long as HTTP/2.",
+        ),
+        (
+            {"ratio": 1.31, "low": 1.31, "high": 1.31, "confidence": 0.0, "blocks": 1, **UNDECIDED},
+            "On poor, cannot tell yet: HTTP/3 is 31 % slower than HTTP/2 so far (1 block, too few for an interval).",
+        ),
+        (
+            {"ratio": None, "low": None, "high": None, "confidence": None, "blocks": 0, **UNDECIDED},
+            "On poor, no answer: no block has a value for both HTTP/3 and HTTP/2.",
+        ),
+        (
+            {"cell": {}, "a": "reno", "b": "cubic", "ratio": 0.9996, "low": 0.9995, "high": 0.9999},
+            "Reno is 0.04 % faster than CUBIC (0.01 to 0.05 %).",
         ),
     ],
 )
 def test_sentence(changes: dict[str, Any], said: str) -> None:
-    assert sentence(comparison(**changes), 0.05) == said
+    assert sentence(comparison(**changes), 0.05).replace("\u00a0", " ") == said
+
+
+def test_no_line_ends_within_an_interval() -> None:
+    bracket = sentence(comparison(), 0.05).partition("(")[2]
+    assert bracket
+    assert " " not in bracket
 
 
 @pytest.mark.parametrize(

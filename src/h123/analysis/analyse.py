@@ -11,9 +11,12 @@ from h123.analysis.decisions import decide
 from h123.analysis.disturbances import disturbances
 from h123.analysis.interactions import interactions
 from h123.analysis.measured import Evidence
-from h123.analysis.origin import costs, more_blocks
+from h123.analysis.origin import costs
+from h123.analysis.pace import seconds_per_trial
 from h123.analysis.parts import parts
+from h123.analysis.projection import outlook, project
 from h123.analysis.published import as_published
+from h123.analysis.remedy import remedy
 from h123.analysis.signflip import attainable
 from h123.analysis.verdicts import Rule, judge, twin_rate
 from h123.results import Attempt, CampaignFolder, load_attempts
@@ -27,10 +30,14 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
     plan, attempts, rule, origin = evidence.plan, evidence.attempts, evidence.rule, folder.origin
     study = plan.study
     unknown = origin["unknown"] if origin else []
-    comparisons = judge(compare(attempts, plan, unknown=unknown), rule)
+    judged = judge(compare(attempts, plan, unknown=unknown), rule)
+    comparisons = project(judged, rule.margin, rule.alpha, rule.remedy)
+    pace = seconds_per_trial(folder.events())
     asked = study.compare.as_published
     complete = _complete_blocks(attempts, plan)
-    findings, summary = audit(attempts, comparisons, compared=study.compare.factor, alpha=rule.alpha)
+    findings, summary = audit(
+        attempts, comparisons, compared=study.compare.factor, alpha=rule.alpha, remedy=rule.remedy
+    )
     verdicts = {
         "h123": "verdicts/1",
         "campaign": folder.name,
@@ -44,6 +51,7 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
         "attainable_p": attainable(complete),
         "trials": _trial_counts(folder, attempts, plan),
         "comparisons": comparisons,
+        "projection": outlook(comparisons, len(plan.blocks[0]), len(attempts), pace, rule.remedy),
         "parts": parts(attempts, plan, rule),
         "interactions": interactions(attempts, plan, rule.alpha),
         "as_published": as_published(folder, plan, comparisons, unknown=unknown) if asked else None,
@@ -70,8 +78,8 @@ def gather(folder: CampaignFolder) -> Evidence:
     """What a campaign's folder holds, ready to be judged. Raises UserError."""
     study = Study.from_resolved(folder.study)
     plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, only=folder.only)
-    rule = Rule(study.compare.margin, study.compare.alpha, folder.seed, more=more_blocks(folder.origin))
-    return Evidence(plan, load_attempts(folder), rule)
+    cure = remedy(plan, folder.events(), imported=folder.origin is not None)
+    return Evidence(plan, load_attempts(folder), Rule(study.compare.margin, study.compare.alpha, folder.seed, cure))
 
 
 def _complete_blocks(attempts: Sequence[Attempt], plan: Plan) -> int:

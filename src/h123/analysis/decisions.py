@@ -180,8 +180,10 @@ def _not_rejected(blocks: int, p_adjusted: float, family: int, rule: Rule, *, si
     if attainable(blocks, sides) * family <= rule.alpha:
         return f"adjusted p {p_adjusted:.2g} is above {rule.alpha:g}"
     needed = blocks_needed(family, "holm", rule.alpha)
-    cure = f": {rule.more.format(needed)}" if needed else ""
-    return f"no p from {blocks} blocks can be small enough after Holm over {family} claims{cure}"
+    cure = rule.remedy.enough(needed, blocks) if needed else None
+    return f"no p from {blocks} blocks can be small enough after Holm over {family} claims" + (
+        f": {cure}" if cure else ""
+    )
 
 
 def _figure(figure: Figure) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from statsmodels.stats.multitest import multipletests
@@ -30,6 +31,12 @@ def membership(
         if metric in family.metrics and named:
             return Membership("/".join([family.name, *(cell[factor] for factor in family.each)]), family.correction)
     return None
+
+
+def headline(judged: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Of the comparisons of verdicts.json those that answer the study's question: its first family."""
+    asked = [comparison for comparison in judged if not comparison["twin"]]
+    return [c for c in asked if c["family"].partition("/")[0] == asked[0]["family"].partition("/")[0]]
 
 
 def adjust(p: Sequence[float], correction: str) -> list[float]:

@@ -147,11 +147,10 @@ def _too_few(claim: MeasurableClaim, blocks: int, ratios: Mapping[str, ByBlock],
     values = f"{claim.metric} of both {claim.a} and {claim.b}" + (" in all its cells" if len(ratios) > 1 else "")
     said = f"{have} {values}, a verdict needs {ENOUGH_FOR_INTERVAL}"
     short = [name for name, by_block in ratios.items() if len(by_block) < ENOUGH_FOR_INTERVAL]
-    if len(evidence.plan.blocks) < ENOUGH_FOR_INTERVAL:
-        return f"{said}: {evidence.rule.more.format(ENOUGH_FOR_INTERVAL)}"
     if short and len(ratios) > 1:
-        return f"{said}; too few valid trials in {_some(short)}"
-    return f"{said}; trials are missing or have no value"
+        said += f"; too few valid trials in {_some(short)}"
+    cure = evidence.rule.remedy.enough(ENOUGH_FOR_INTERVAL, blocks)
+    return f"{said}: {cure}" if cure else f"{said}; no trial has such a value"
 
 
 def _name(cell: Cell) -> str:

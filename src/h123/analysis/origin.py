@@ -42,8 +42,3 @@ def _without_blocks(
     needed = blocks_needed(max(sizes), judged[0]["correction"], alpha) if sizes and max(sizes) else None
     cure = f"; {needed} blocks would be needed, each with every treatment once" if needed else ""
     return f"{said}, so no interval and no verdict is possible{cure}. Requests of one run are not independent trials"
-
-
-def more_blocks(origin: dict[str, Any] | None) -> str:
-    """How a campaign of this origin gets more blocks; `{}` is their number."""
-    return "run `--blocks {}`" if origin is None else "measure and import {} blocks"

@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from h123.analysis.comparisons import Comparison
 from h123.analysis.estimate import CONFIDENCE, Estimate, hodges_lehmann
 from h123.analysis.families import adjust, blocks_needed, smallest_adjusted
+from h123.analysis.remedy import Remedy
 from h123.analysis.signflip import attainable, equivalence, sign_flip
 from h123.results import METRICS
 
@@ -28,8 +29,8 @@ class Rule:
     margin: float
     alpha: float
     seed: int
-    more: str = "run `--blocks {}`"
-    """How the campaign gets that many blocks, said in notes."""
+    remedy: Remedy = field(default_factory=Remedy)
+    """How the campaign gets more blocks, said in notes."""
 
 
 @dataclass(frozen=True)
@@ -174,15 +175,20 @@ def _too_few(blocks: int, size: int, correction: str, rule: Rule) -> str:
     over = f"{_NAMES[correction]} over {size}" if correction == "holm" else f"alpha {rule.alpha:g}"
     if needed is None:
         return f"{reached}; {over} needs a p smaller than any number of blocks can give: declare smaller families"
-    return f"{reached}; {over} needs {needed} blocks: {rule.more.format(needed)}"
+    return f"{reached}; {over} needs {needed} blocks{_cure(needed, blocks, rule)}"
 
 
 def _as_clear_as_can_be(blocks: int, size: int, correction: str, rule: Rule) -> str:
     """The data could not speak more clearly, but too few of the family's other comparisons are as clear."""
     enough = blocks_needed(size, "holm", rule.alpha)
-    more = f"; {enough} blocks would do: {rule.more.format(enough)}" if enough else ""
+    more = f"; {enough} blocks would do{_cure(enough, blocks, rule)}" if enough else ""
     above = f"{_NAMES[correction]} over {size} puts it above {rule.alpha:g}"
     return f"no p from {_count(blocks)} is smaller, but {above}{more}"
+
+
+def _cure(needed: int, have: int, rule: Rule) -> str:
+    cure = rule.remedy.enough(needed, have)
+    return f": {cure}" if cure else ""
 
 
 def _document(tested: Tested, rule: Rule) -> dict[str, Any]:

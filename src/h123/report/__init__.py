@@ -2,10 +2,10 @@
 
 from h123.report.catalogue import write_catalogue
 from h123.report.claims import print_claims
+from h123.report.difference import sentence
 from h123.report.matrix import print_matrix, write_matrix
 from h123.report.page import write_report
 from h123.report.terminal import print_summary
-from h123.report.words import sentence
 
 __all__ = [
     "print_claims",

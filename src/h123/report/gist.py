@@ -4,41 +4,47 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from h123.report.words import level, metric, ratio, verdict_word
+from h123.report.difference import by
+from h123.report.words import level, listed, metric, verdict_word
 
 Row = Mapping[str, Any]
 
 ENOUGH_TO_READ = 6
 """More answers than this are summed up."""
+_NAMED = 3
 
 
 def gist(answers: Sequence[Row]) -> list[tuple[str, str]]:
-    """(verdict, sentence), the most frequent verdict first: `HTTP/3 / HTTP/2, latency: faster in 16 of 24 (0.62 to
-    0.82): network medium or poor.` Empty where the answers are few enough to be read one by one.
+    """(verdict, sentence), the most frequent verdict first: `Latency, HTTP/3 v HTTP/2: faster in 16 of 24 (by 18 to
+    38 %): all with network medium or poor.` Empty where the answers are few enough to be read one by one.
     """
     if len(answers) <= ENOUGH_TO_READ:
         return []
-    found: list[tuple[str, str]] = []
-    for asked in dict.fromkeys((a["metric"], a["a"], a["b"]) for a in answers):
-        about = [a for a in answers if (a["metric"], a["a"], a["b"]) == asked]
-        verdicts = [verdict for verdict, _ in Counter(a["verdict"] for a in about).most_common()]
-        found += [(verdict, _sentence(verdict, about)) for verdict in verdicts]
-    return found
+    found: dict[tuple[str, str, str, str, str], list[str]] = {}
+    for name, a, b in dict.fromkeys((answer["metric"], answer["a"], answer["b"]) for answer in answers):
+        about = [answer for answer in answers if (answer["metric"], answer["a"], answer["b"]) == (name, a, b)]
+        for verdict, _ in Counter(answer["verdict"] for answer in about).most_common():
+            # Pairs that nothing is known of are named together: each by itself would only be long.
+            apart = "" if verdict == "inconclusive" else a
+            found.setdefault((verdict, name, b, apart, _predicate(verdict, about)), []).append(level(a))
+    return [
+        (verdict, f"{metric(name).title}, {_some(firsts)} v {level(b)}: {said}.")
+        for (verdict, name, b, _, said), firsts in found.items()
+    ]
 
 
-def _sentence(verdict: str, about: Sequence[Row]) -> str:
+def _some(names: Sequence[str]) -> str:
+    return listed([*names[:2], f"{len(names) - 2} others"] if len(names) > _NAMED else names, "and")
+
+
+def _predicate(verdict: str, about: Sequence[Row]) -> str:
     held = [a for a in about if a["verdict"] == verdict]
-    first, ratios = held[0], [a["ratio"] for a in held if a["ratio"] is not None]
-    subject = f"{metric(first['metric']).title}, {level(first['a'])} / {level(first['b'])}"
+    ratios = [a["ratio"] for a in held if a["ratio"] is not None]
+    said = by(ratios) if verdict in ("faster", "slower") else ""
+    span = f" ({said})" if said else ""
     if len(about) == 1:
-        return f"{subject}: {verdict_word(first)}" + (f" ({ratio(ratios[0])})." if ratios else ".")
-    span = f" ({_span(ratio(min(ratios)), ratio(max(ratios)))})" if ratios else ""
-    where = _where(held, about)
-    return f"{subject}: {verdict_word(first)} in {len(held)} of {len(about)}{span}{where}."
-
-
-def _span(least: str, most: str) -> str:
-    return f"ratio {least}" if least == most else f"ratios {least} to {most}"
+        return f"{verdict_word(held[0])}{span}"
+    return f"{verdict_word(held[0])} in {len(held)} of {len(about)}{span}{_where(held, about)}"
 
 
 def _where(held: Sequence[Row], about: Sequence[Row]) -> str:

@@ -4,8 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from h123.analysis.families import headline
 from h123.errors import UserError
-from h123.report import claims, evidence, parts, published, words
+from h123.report import claims, difference, evidence, parts, published, words
+from h123.report.advice import advice, remedy
+from h123.report.answer import answers
 from h123.report.averages import averages_figures
 from h123.report.drawing import Figure, inline, save
 from h123.report.gist import gist
@@ -16,7 +19,7 @@ from h123.report.published import published_figures
 from h123.report.ratios import answer_figure, details_figure
 from h123.report.spread import cpu_figure, requests_figure, treatment, treatments, trials_figure
 from h123.report.template import template
-from h123.report.terminal import headline, trust
+from h123.report.terminal import trust
 from h123.results import CampaignFolder, connect, load_attempts
 from h123.results.durable import write_atomically
 from h123.results.folder import read_document
@@ -115,7 +118,9 @@ def _content(
     return {
         "verdicts": verdicts,
         "created": folder.created,
+        "answer_tables": answers(verdicts),
         "answers": headline(comparisons),
+        "advice": advice(verdicts),
         "gist": gist(headline(comparisons)),
         "comparisons": comparisons,
         "twins": [c for c in verdicts["comparisons"] if c["twin"]],
@@ -133,6 +138,9 @@ def _content(
         "provenance": evidence.provenance(folder, attempts),
         "failures": [finding for finding in verdicts["audits"] if not finding["passed"]],
         "words": words,
+        "difference": difference,
+        "remedy": remedy,
+        "confidence": difference.confidence(headline(comparisons)),
         "parts": parts,
         "published": published,
         "printed": printed,
@@ -143,12 +151,7 @@ def _content(
 
 def _doubts(verdicts: dict[str, Any]) -> list[str]:
     """What must stand on the first screen: holes in the campaign and audits that failed."""
-    doubts = []
     trials = verdicts["trials"]
-    if trials["missing"]:
-        doubts.append(f"{trials['missing']} of {trials['planned']} trials have no valid attempt yet.")
-    failed = [row for row in verdicts["audit_summary"] if row["failed"]]
-    doubts += [
-        f"Audit {row['audit']} failed in {row['failed']} of {row['checked']}: {row['meaning']}" for row in failed
-    ]
-    return doubts
+    missing = f"{trials['missing']} of {trials['planned']} trials have no valid attempt yet."
+    failed = [f"Audit {row['audit']} failed: {row['failure']}" for row in verdicts["audit_summary"] if row["failed"]]
+    return [missing, *failed] if trials["missing"] else failed

@@ -11,7 +11,7 @@ from h123.report.words import cell_name, level, metric
 Row = dict[str, Any]
 
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
-_BITS = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"))
+_BITS = ((8e9, "GB/s"), (8e6, "MB/s"), (8e3, "kB/s"))
 _BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _CPU_ROLES = {"cpu_server": "server", "cpu_client": "client"}
 _COLUMNS = 3

@@ -1,54 +1,116 @@
-"""The answer in a terminal of 80 columns: sentences first, then the tables, then what to distrust."""
+"""The answer in a terminal of 80 columns: values, then differences in words, then the tables, then what to distrust."""
 
+import shlex
+import textwrap
 from collections.abc import Iterator, Mapping
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from h123.analysis.families import headline
 from h123.report import claims, published
+from h123.report.advice import advice, remedy
+from h123.report.answer import Answer, answers
+from h123.report.difference import confidence, sentence
 from h123.report.gist import ENOUGH_TO_READ, gist
 from h123.report.parts import terminal_lines as parts_lines
-from h123.report.words import cell_name, level, metric, percent, ratio, sentence, verdict_word
+from h123.report.words import cell_name, level, metric, percent, ratio, unbroken, verdict_word
 
 ABREAST = 3
 """Pairs that a table of 80 columns has room for."""
 _STYLES = {"faster": "blue", "slower": "yellow", "equivalent": "green", "inconclusive": "dim"}
 
 
-def print_summary(verdicts: Mapping[str, Any], console: Console) -> None:
-    """Print verdicts.json for a person."""
+def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | None = None) -> None:
+    """Print verdicts.json for a person; `folder` is the campaign's, to be named in commands."""
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
-    console.print(Text(verdicts["question"], style="bold"))
-    answers = headline(comparisons)
-    for verdict, said in gist(answers):
-        console.print(Text(f"  {said}", style=_STYLES[verdict]))
-    for comparison in answers if len(answers) <= ENOUGH_TO_READ else ():
-        console.print(Text(f"  {sentence(comparison, verdicts['margin'])}", style=_STYLES[comparison["verdict"]]))
-        if comparison["note"]:
-            console.print(Text(f"    {comparison['note']}", style="dim"))
-    for line in parts_lines(verdicts["parts"], answers) if verdicts["parts"] else ():
-        console.print(line, highlight=False, markup=False)
+    _say(console, verdicts["question"], style="bold")
+    _print_answer(verdicts, console)
+    for line in advice(verdicts, shlex.quote(str(folder)) if folder else "DIR"):
+        _say(console, line, indent=2)
+    for line in parts_lines(verdicts["parts"], headline(comparisons)) if verdicts["parts"] else ():
+        _say(console, line)
     for cell, members in groupby(comparisons, key=lambda c: c["cell"]):
         console.print(Text(f"\n{cell_name(cell)}".rstrip(), style="bold"))
         for table in _tables(list(members)):
             console.print(table)
-    console.print("[dim]?: cannot tell yet. Ratios are first / second; intervals and p values are in the report.[/]\n")
-    for line in trust(verdicts):
-        console.print(line, highlight=False)
+    _say(
+        console, "?: cannot tell yet. Ratios are first / second; intervals and p values are in the report.", style="dim"
+    )
+    console.print()
     more = published.terminal_lines(verdicts["as_published"]) if verdicts["as_published"] else []
-    for line in more + claims.terminal_lines(verdicts["claims"]):
-        console.print(line, highlight=False, markup=False)
+    for line in trust(verdicts) + more + claims.terminal_lines(verdicts["claims"]):
+        _say(console, line)
 
 
-def headline(comparisons: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The comparisons that answer the study's question: those of the first family that it declares."""
-    if not comparisons:
-        return []
-    first = comparisons[0]["family"].partition("/")[0]
-    return [c for c in comparisons if c["family"].partition("/")[0] == first]
+def _print_answer(verdicts: Mapping[str, Any], console: Console) -> None:
+    found, asked = answers(verdicts), headline(verdicts["comparisons"])
+    if not found:
+        _say(console, "No answer: no trial is valid yet.", indent=2)
+    for answer in found:
+        console.print()
+        _say(console, answer.title, style="dim")
+        table = _answer_table(answer)
+        wide = Measurement.get(console, console.options.update(max_width=1000), table).maximum > console.width
+        console.print(_ranked_table(answer) if wide and len(answer.levels) > ABREAST else table)
+        if answer.tally:
+            _say(console, answer.tally)
+    console.print()
+    for verdict, said in gist(asked):
+        _say(console, said, style=_STYLES[verdict], indent=2)
+    few = asked if found and len(asked) <= ENOUGH_TO_READ else []
+    for comparison in few:
+        said = f"{sentence(comparison, verdicts['margin'])} {remedy(comparison)}"
+        _say(console, said, style=_STYLES[comparison["verdict"]], indent=2)
+        if comparison["note"] and not remedy(comparison):
+            _say(console, comparison["note"], style="dim", indent=4)
+    _say(console, confidence(few), style="dim", indent=2)
+
+
+def _answer_table(answer: Answer) -> Table:
+    table = _plain_table("", *map(level, answer.levels), answer.metric.best)
+    for row in answer.rows:
+        values = [
+            Text(answer.value(row, name), style="bold" if name in row.best.levels else "") for name in answer.levels
+        ]
+        table.add_row(answer.name(row), *values, Text(row.said, style="bold" if row.best.levels else "dim"))
+    return table
+
+
+def _ranked_table(answer: Answer) -> Table:
+    """Of many levels the best three and the worst: all of them would not fit."""
+    table = _plain_table("", "the best three", "the worst", answer.metric.best)
+    for row in answer.rows:
+        named = [f"{level(name)} {answer.value(row, name)}" for name in answer.ranked(row)]
+        table.add_row(answer.name(row), "\n".join(named[:3]), named[-1] if len(named) > 3 else "", row.said)
+    return table
+
+
+def _plain_table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="", highlight=False)
+    for number, column in enumerate(columns):
+        table.add_column(column, no_wrap=number < len(columns) - 1)
+    return table
+
+
+def _say(console: Console, text: str, *, style: str = "", indent: int = 0) -> None:
+    """Print a sentence; what no-break spaces join stays on one line, however long."""
+    margin = " " * indent
+    lines = textwrap.wrap(
+        unbroken(text),
+        console.width,
+        initial_indent=margin,
+        subsequent_indent=margin,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    for line in lines:
+        console.print(Text(line.replace("\u00a0", " "), style=style), soft_wrap=True)
 
 
 def trust(verdicts: Mapping[str, Any]) -> list[str]:
@@ -68,13 +130,18 @@ def trust(verdicts: Mapping[str, Any]) -> list[str]:
         )
     lines += origin["costs"] if origin else []
     failed = [row for row in verdicts["audit_summary"] if row["failed"]]
-    for row in failed:
-        lines.append(f"audit failed: {row['audit']} in {row['failed']} of {row['checked']}: {row['meaning']}")
-    if not failed:
-        checked = sum(bool(row["checked"]) for row in verdicts["audit_summary"])
-        silent = len(verdicts["audit_summary"]) - checked
-        lines.append(f"all {checked} audits passed" + (f"; {silent} had nothing to check" if silent else ""))
-    return lines
+    lines += [f"audit {row['audit']} failed: {row['failure']}" for row in failed]
+    return [*lines, _audits_passed(verdicts["audit_summary"])]
+
+
+def _audits_passed(summary: list[dict[str, Any]]) -> str:
+    """How many audits passed; those that had nothing to check did not."""
+    checked, failed = (sum(bool(row[name]) for row in summary) for name in ("checked", "failed"))
+    passed = f"{checked - failed} other audits passed" if failed else f"all {checked} audits passed"
+    silent = f"{len(summary) - checked} had nothing to check"
+    if not checked:
+        return f"no audit was made: all {len(summary)} had nothing to check"
+    return passed + (f"; {silent}" if len(summary) > checked else "")
 
 
 def _tables(comparisons: list[dict[str, Any]]) -> Iterator[Table]:

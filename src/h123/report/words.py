@@ -1,12 +1,12 @@
-"""How results are said: one sentence per comparison, and the names people use. The wording is in vocabulary.toml."""
+"""The names that people use, and numbers as they read best. The wording is in vocabulary.toml."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from h123.units import format_bytes, format_rate, format_seconds
+from h123.units import format_bytes, format_seconds
 
 Comparison = Mapping[str, Any]
 """One element of `comparisons` in verdicts.json (docs/contracts.md, section 7)."""
@@ -27,7 +27,10 @@ class Metric:
     goal: str = "lower"
     better: str = "better"
     worse: str = "worse"
-    sentence: str = "{a} has {times} {b}'s value"
+    best: str = "best"
+    noun: str = ""
+    less: str = ""
+    more: str = ""
     meaning: str = ""
 
     def format(self, value: float | None) -> str:
@@ -38,12 +41,15 @@ class Metric:
             return format_seconds(value)
         if self.unit in ("B", "B/s"):
             return format_bytes(value) + self.unit[1:]
-        return format_rate(value) if self.unit == "bit/s" else f"{value:.3g}"
+        return format_bytes(value / 8) + "/s" if self.unit == "bit/s" else f"{value:.3g}"
 
 
 def metric(name: str) -> Metric:
     """The metric's wording; one nobody described is shown under its own name."""
-    return Metric(name, **{"title": name, **_VOCABULARY["metrics"].get(name, {})})
+    told = {"title": name, "noun": name, "less": "lower", "more": "higher"}
+    if name in _VOCABULARY["metrics"]:
+        told = _VOCABULARY["metrics"][name]
+    return Metric(name, **told)
 
 
 def level(name: str) -> str:
@@ -105,35 +111,17 @@ def verdict_word(comparison: Comparison) -> str:
     return words.get(verdict, verdict)
 
 
-def sentence(comparison: Comparison, margin: float | None = None) -> str:
-    """A comparison's result in one sentence, verdict included; `margin` is the equivalence margin (0.05: 5 %)."""
-    names = {"a": level(comparison["a"]), "b": level(comparison["b"]), "workload": comparison["workload"]}
-    where = place(comparison["cell"])
-    if comparison["ratio"] is None:
-        return _say(where, f"no answer: no block has valid trials of both {names['a']} and {names['b']}.")
-    value = ratio(comparison["ratio"], comparison["low"], comparison["high"])
-    times = f"{value} of" if comparison["ratio"] < 1 else f"{value} times"
-    fact = metric(comparison["metric"]).sentence.format(**names, times=times)
-    fact += f", {_evidence(comparison)}"
-    if comparison["verdict"] == "inconclusive":
-        return _say(where, f"cannot tell yet: {fact}; needs more blocks.")
-    return _say(where, f"{fact}: {_conclusion(comparison, margin)}.")
+def listed(names: Sequence[str], last: str) -> str:
+    """`a, b or c`, with `last` before the last one."""
+    return f" {last} ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
-def _evidence(comparison: Comparison) -> str:
-    if comparison["low"] is None or (comparison["confidence"] or 0) < MEANINGFUL_CONFIDENCE:
-        blocks = comparison["blocks"]
-        return f"from {blocks} block{'' if blocks == 1 else 's'}, too few for an interval"
-    return f"{confidence_words(comparison['confidence'])} {interval(comparison)}"
+def unbroken(text: str) -> str:
+    """No-break spaces where a number stands with its unit, and within an interval."""
+    return text.replace(" %", "\u00a0%").replace("\u00a0% ", "\u00a0%\u00a0").replace(" – ", "\u00a0–\u00a0")
 
 
-def _conclusion(comparison: Comparison, margin: float | None) -> str:
-    if comparison["verdict"] == "equivalent":
-        return f"equivalent within {percent(margin) if margin is not None else 'the margin'}"
-    return verdict_word(comparison)
-
-
-def _say(where: str, rest: str) -> str:
-    # Only the first letter is raised: the rest may hold names whose capitals matter.
+def opened(where: str, rest: str) -> str:
+    """A sentence's beginning: `On poor, ...`; only its first letter is raised, for names keep their capitals."""
     text = f"{where}, {rest}" if where else rest
     return text[:1].upper() + text[1:]

@@ -3,13 +3,15 @@
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.stats import chi2
 
 from h123.analysis.audits.finding import Finding
-from h123.analysis.families import smallest_adjusted
+from h123.analysis.families import blocks_needed, smallest_adjusted
+from h123.analysis.remedy import Remedy
 from h123.results import Attempt
 
 ORDER_LEVEL = 0.001
@@ -22,15 +24,53 @@ ORDER_UNRECORDED = "order-unrecorded"
 ORDER_CONFOUNDED = "order-confounded"
 BLOCKS_TOO_FEW = "blocks-too-few"
 
-MEANINGS = {
-    ORDER_UNRECORDED: "The trials of each block ran in the order that the journal gives. A failure means that what is "
-    "said about the order cannot be relied on. Trials under the virtual clock are left out: nothing that runs "
-    "before or beside them can change their results.",
-    ORDER_CONFOUNDED: "No treatment ran early or late more often than chance allows, so that a machine that warms up "
-    "or slows down favours none. One random order in a thousand fails this.",
-    BLOCKS_TOO_FEW: "There are blocks enough for a verdict, with the correction of the family. A failure means that "
-    "no data, however clear, could have given faster or slower.",
-}
+
+@dataclass(frozen=True)
+class CampaignAudit:
+    """A check of the campaign as a whole; no findings where it does not apply."""
+
+    name: str
+    meaning: str
+    """For people: what it checks."""
+    failure: str
+    """For people, where it failed: what happened, what that means, what to do."""
+    findings: Sequence[Finding]
+
+
+def of_campaign(
+    attempts: Sequence[Attempt],
+    comparisons: Sequence[dict[str, Any]],
+    *,
+    compared: str,
+    alpha: float,
+    remedy: Remedy,
+) -> list[CampaignAudit]:
+    """All audits of the campaign as a whole."""
+    unrecorded, confounded = order_unrecorded(attempts), order_confounded(attempts, compared)
+    return [
+        CampaignAudit(
+            ORDER_UNRECORDED,
+            "The trials of each block ran in the order that the journal gives. Trials under the virtual clock are left "
+            "out: nothing that runs before or beside them can change their results.",
+            "Trials of a block ran in another order than the journal gives: what is said about the order cannot be "
+            f"relied on, and drift of the machine may favour a level ({unrecorded.detail if unrecorded else ''}).",
+            [unrecorded] if unrecorded else [],
+        ),
+        CampaignAudit(
+            ORDER_CONFOUNDED,
+            "No treatment ran early or late more often than chance allows, so that a machine that warms up or slows "
+            "down favours none. One random order in a thousand fails this.",
+            "Some levels ran earlier in their blocks than others, more than chance allows: a machine that warms up or "
+            f"slows down may favour them ({confounded.detail if confounded else ''}). More blocks even it out.",
+            [confounded] if confounded else [],
+        ),
+        CampaignAudit(
+            BLOCKS_TOO_FEW,
+            "Each family of comparisons has blocks enough for a verdict, with its correction.",
+            _too_few(comparisons, alpha, remedy),
+            blocks_too_few(comparisons, alpha),
+        ),
+    ]
 
 
 def order_unrecorded(attempts: Sequence[Attempt]) -> Finding | None:
@@ -75,19 +115,40 @@ def order_confounded(attempts: Sequence[Attempt], compared: str) -> Finding | No
     return Finding(p >= ORDER_LEVEL, p, ORDER_LEVEL, detail)
 
 
-def blocks_too_few(comparisons: Iterable[dict[str, Any]], alpha: float) -> list[Finding]:
+def blocks_too_few(comparisons: Sequence[dict[str, Any]], alpha: float) -> list[Finding]:
     """For each family: the smallest adjusted p that its blocks allow, at most alpha."""
-    families: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for comparison in comparisons:
-        if not comparison["twin"] and comparison["p"] is not None:
-            families[comparison["family"]].append(comparison)
     findings = []
-    for name, members in families.items():
+    for name, members in _families(comparisons).items():
         blocks = max(c["blocks"] for c in members)
         smallest = smallest_adjusted(blocks, len(members), members[0]["correction"])
         detail = f"family {name}: {blocks} blocks, {len(members)} comparison(s), smallest adjusted p {smallest:.2g}"
         findings.append(Finding(smallest <= alpha, smallest, alpha, detail))
     return findings
+
+
+def _too_few(comparisons: Sequence[dict[str, Any]], alpha: float, remedy: Remedy) -> str:
+    families, findings = list(_families(comparisons).values()), blocks_too_few(comparisons, alpha)
+    short = [members for members, finding in zip(families, findings, strict=True) if not finding.passed]
+    if not short:
+        return ""
+    have = min(c["blocks"] for members in short for c in members)
+    needed = [blocks_needed(len(members), members[0]["correction"], alpha) for members in short]
+    fewest = max((number for number in needed if number), default=None)
+    advice = remedy.enough(fewest, have) if fewest else "declare smaller families"
+    cure = f"{fewest} are the fewest that can" if fewest else "no number of blocks can"
+    return (
+        f"In {len(short)} of {len(families)} families of comparisons {have} {'block' if have == 1 else 'blocks'} "
+        f"cannot call anything faster or slower, however clear the data. {cure.capitalize()}"
+        + (f": {advice}." if advice else ".")
+    )
+
+
+def _families(comparisons: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    families: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for comparison in comparisons:
+        if not comparison["twin"] and comparison["p"] is not None:
+            families[comparison["family"]].append(comparison)
+    return families
 
 
 def _blocks(attempts: Sequence[Attempt]) -> dict[int, list[Attempt]]:

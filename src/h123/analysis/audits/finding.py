@@ -22,7 +22,9 @@ class Audit:
 
     name: str
     meaning: str
-    """For people: what a failure would mean."""
+    """For people: what it checks."""
+    failure: str
+    """For people, where it failed, after `In 2 of 72 trials `: what happened, what that means, what to do."""
     check: Callable[[Attempt], Finding | None]
 
 

@@ -118,38 +118,48 @@ def _worst(findings: list[Finding | None]) -> Finding | None:
 AUDITS = [
     Audit(
         "client-saturated",
-        "The client has processor time to spare. Where it has not, the client was measured and not the server or the "
-        "network. Under the virtual clock there is nothing to check: processing takes no time.",
+        "The client has processor time to spare: below 90 % of one processor. Under the virtual clock there is nothing "
+        "to check: processing takes no time.",
+        f"the client was at its limit (over {100 * CLIENT_LIMIT:g} % of one processor): their times include waiting "
+        "for it and say less of server and network. Fewer users, or a client that needs less, would leave it room.",
         client_saturated,
     ),
     Audit(
         "machine-saturated",
-        "The machine has processor time to spare. Where it has not, request times include waiting for a processor: the "
-        "mean wait tells how much, and is short where the time went to programs of lower priority. "
-        "Under the virtual clock there is nothing to check: no request waits for one.",
+        "The machine has processor time to spare: below 95 % of all processors, in runs of half a second and more. "
+        "Under the virtual clock there is nothing to check: no request waits for a processor.",
+        f"all processors were busy (over {100 * MACHINE_LIMIT:g} %): their times may include waiting for one. The "
+        "report has the mean wait, which is short where programs of lower priority took the time. "
+        "Stop what else runs on the machine, or use fewer `--lanes`.",
         machine_saturated,
     ),
     Audit(
         "loss-off",
         "The link lost about as many packets as configured. By chance alone one direction in a thousand fails this; "
         "trials of a block on one network share the link's random sequence, so they fail it together.",
+        "the link lost more or fewer packets than chance explains (99.9 %). One block alone may be chance; several "
+        "mean that these trials crossed another link than the profile says. `h123 doctor` checks the machine.",
         loss_off,
     ),
     Audit(
         "packets-unaccounted",
-        "Every packet that entered the link was delivered, lost, dropped, blocked or is on its way. A failure means "
-        "that the link's counters, or the link, are wrong.",
+        "Every packet that entered the link was delivered, lost, dropped, blocked or is on its way.",
+        "packets entered the link and are nowhere accounted for: its counters, or the link, are wrong. That is a "
+        "defect of h123; please report it with the campaign's folder.",
         packets_unaccounted,
     ),
     Audit(
         "udp-buffer-dropped",
-        "No host dropped datagrams because a program was too slow to read them: that loss is not the link's, and only "
-        "protocols over UDP suffer it.",
+        "No host dropped datagrams because a program was too slow to read them.",
+        "a host dropped datagrams because a program was too slow to read them: a loss that is not the link's and that "
+        "only HTTP/3 suffers. It belongs to the server and client compared; it is not the protocol's.",
         udp_buffer_dropped,
     ),
     Audit(
         "congestion-wrong",
-        "The congestion control in force is the one asked for. It decides more than the protocol does.",
+        "The congestion control in force is the one asked for.",
+        "another congestion control was in force than asked for, and it decides more than the protocol does: compare "
+        "these trials with no others. `h123 verify` of the subject says what it can do.",
         congestion_wrong,
     ),
 ]

@@ -89,32 +89,37 @@ def first_byte_below_round_trip(attempt: Attempt) -> Finding | None:
 AUDITS = [
     Audit(
         "goodput-above-link",
-        "No more bytes arrive than the link's rate lets through. A failure means that the link was not in force, or "
-        "that bytes or times are wrong.",
+        "No more bytes arrive than the link's rate lets through.",
+        "more bytes arrived than the link's rate lets through: the link was not in force, or bytes or times are wrong. "
+        "Do not use these trials; `h123 verify` tests client and server.",
         goodput_above_link,
     ),
     Audit(
         "request-above-link",
-        "No single request moves its body faster than the link's rate allows. A failure means that it did not cross "
-        "the link, or that its times are wrong.",
+        "No single request moves its body faster than the link's rate allows.",
+        "a request moved its body faster than the link's rate allows: it did not cross the link, or its times are "
+        "wrong. Do not use these trials; `h123 verify` tests the client.",
         request_above_link,
     ),
     Audit(
         "requests-above-littles-law",
-        "So many requests a second need more of them under way, or a shorter round trip, than there was. A failure "
-        "means that requests were answered without crossing the link.",
+        "No more requests a second than those under way and the round trip allow (Little's law).",
+        "more requests a second were answered than those under way and the round trip allow: some did not cross the "
+        "link, such as by a cache. Do not use these trials.",
         requests_above_littles_law,
     ),
     Audit(
         "handshake-below-round-trips",
-        "A handshake takes the protocol's round trips: two over TCP with TLS 1.3, one over QUIC. A failure means "
-        "that a connection was resumed, was not new, or did not cross the link.",
+        "A handshake takes the protocol's round trips: two over TCP with TLS 1.3, one over QUIC.",
+        "a handshake took less than the protocol's round trips: the connection was resumed, was not new, or did not "
+        "cross the link. Cold times and handshakes of these trials are not what they are called.",
         handshake_below_round_trips,
     ),
     Audit(
         "first-byte-below-round-trip",
-        "An answer cannot begin before a round trip is over. A failure means that the times are taken at the wrong "
-        "place, or the answer did not cross the link.",
+        "No answer begins before a round trip is over.",
+        "an answer began before a round trip was over: the client takes its times at the wrong place, or the answer "
+        "did not cross the link. Do not use these trials; `h123 verify` tests the client.",
         first_byte_below_round_trip,
     ),
 ]

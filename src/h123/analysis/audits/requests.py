@@ -77,31 +77,50 @@ def tls_wrong(attempt: Attempt) -> Finding | None:
 AUDITS = [
     Audit(
         "times-disordered",
-        "Each request's times follow one another, so its first byte is not later than its last. A failure means that "
-        "the client's clock or its bookkeeping is wrong.",
+        "Each request's times follow one another, so its first byte is not later than its last.",
+        "the times of requests do not follow one another: the client's clock or its bookkeeping is wrong. Do not use "
+        "these trials; `h123 verify` tests the client.",
         times_disordered,
     ),
-    Audit("size-wrong", "Each body has the size asked. A failure means that answers were cut or padded.", size_wrong),
-    Audit("status-wrong", "Each answer has status 200. A failure means that errors were measured.", status_wrong),
+    Audit(
+        "size-wrong",
+        "Each body has the size asked.",
+        "bodies had another size than asked: they were cut or padded, so times and goodput are those of another "
+        "workload. Do not compare these trials.",
+        size_wrong,
+    ),
+    Audit(
+        "status-wrong",
+        "Each answer has status 200.",
+        "answers had another status than 200: errors were measured, which may be quicker than answers. Do not compare "
+        "these trials; the server's log in their folders may say why.",
+        status_wrong,
+    ),
     Audit(
         "requests-failed",
-        "No request ended with an error. Those that do count as slower than all others; where they are too many for a "
-        "quantile, the trial has no value for it.",
+        "No request ended with an error.",
+        "requests ended with an error. They count as slower than all others, so the answer allows for them; where they "
+        "are too many for a metric, the trial has no value for it. The logs in the trials' folders may say why.",
         requests_failed,
     ),
     Audit(
         "requests-miscounted",
-        "There are as many requests as the workload asked for. A failure means that some were lost from the records.",
+        "There are as many requests as the workload asked for.",
+        "the records have more or fewer requests than the workload asked for: some were lost, or something else was "
+        "run. Do not compare these trials; `h123 verify` tests the client.",
         requests_miscounted,
     ),
     Audit(
         "protocol-wrong",
-        "The protocol negotiated is the one asked for. A failure means that something else was measured.",
+        "The protocol negotiated is the one asked for.",
+        "another protocol was spoken than asked for: something else was measured. Do not compare these trials.",
         protocol_wrong,
     ),
     Audit(
         "tls-wrong",
-        "All connections use TLS 1.3. An older version needs one more round trip, so its handshakes do not compare.",
+        "All connections use TLS 1.3.",
+        "connections used an older TLS than 1.3, or did not tell: it needs one more round trip, so their handshakes "
+        "and cold times do not compare with those of other trials.",
         tls_wrong,
     ),
 ]

@@ -1,0 +1,29 @@
+"""The pace of a campaign: how long one more trial takes, from its journal."""
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+Event = Mapping[str, Any]
+_BEGINNINGS = ("campaign", "resume")
+
+
+def seconds_per_trial(events: Iterable[Event]) -> float | None:
+    """Wall time from the first attempt's start to the last one's end, over the trials settled meanwhile.
+
+    Pauses between an interruption and a resumption do not count; repeated attempts, the lab's own work and what lanes
+    save do. None where nothing was measured, or by something else (imported).
+    """
+    spans: list[list[Event]] = []
+    for event in events:
+        if event["event"] in _BEGINNINGS:
+            spans.append([])
+        elif event["event"] == "trial" and spans:
+            spans[-1].append(event)
+    trials = {event["trial"] for span in spans for event in span}
+    return sum(_seconds(span) for span in spans if span) / len(trials) if trials else None
+
+
+def _seconds(attempts: Iterable[Event]) -> float:
+    ends = [(dt.datetime.fromisoformat(event["time"]).timestamp(), float(event["seconds"])) for event in attempts]
+    return max(end for end, _ in ends) - min(end - seconds for end, seconds in ends)

@@ -1,0 +1,142 @@
+"""The projection of an undecided comparison: with how many blocks it would probably be decided.
+
+If mean and standard deviation of the paired log ratios stay what they are: the smallest number of blocks with which
+Student's t test finds a difference with a power of `POWER`, or the two one-sided tests an equivalence, at the level
+that the family's correction leaves and the sign-flip test attains. It is no surer than the mean that it starts from.
+Reference: Julious, Sample Sizes for Clinical Trials (2010), chapters 3 and 5.
+"""
+
+import math
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy.stats import nct
+from scipy.stats import t as student
+
+from h123.analysis.families import blocks_needed, headline
+from h123.analysis.remedy import Remedy
+from h123.analysis.signflip import attainable
+
+POWER = 0.8
+LIMIT = 200
+"""Blocks beyond which a campaign is not the way to an answer."""
+FEWEST_PAIRS = 3
+"""Of fewer the spread says nothing."""
+SPREAD, FEWEST, TRIALS, BEYOND = "spread", "fewest", "trials", "beyond"
+_FURTHEST = 37.0
+
+Judged = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Levels:
+    """What each test's own p must reach for its adjusted p to be at most alpha."""
+
+    difference: float
+    equivalence: float
+
+
+def project(judged: Sequence[Judged], margin: float, alpha: float, remedy: Remedy) -> list[Judged]:
+    """The comparisons of verdicts.json, each with its `projection` (docs/contracts.md, section 7)."""
+    families: dict[str, list[Judged]] = defaultdict(list)
+    for comparison in judged:
+        if comparison["p"] is not None:
+            families[comparison["family"]].append(comparison)
+    levels = {name: _levels(members, alpha) for name, members in families.items()}
+    return [
+        {**comparison, "projection": _projection(comparison, levels.get(comparison["family"]), margin, alpha, remedy)}
+        for comparison in judged
+    ]
+
+
+def outlook(projected: Sequence[Judged], block_size: int, valid: int, pace: float | None, remedy: Remedy) -> Judged:
+    """The campaign's `projection`: the blocks with which the question's comparisons would probably all be decided, as
+    far as blocks can. `block_size`: trials in a block; `valid`: those measured; `pace`: seconds a trial.
+    """
+    metrics = {comparison["metric"] for comparison in headline(projected)}
+    asked = [c["projection"] for c in projected if c["projection"] and c["metric"] in metrics]
+    blocks = max((found["blocks"] for found in asked if found["blocks"]), default=None)
+    more = blocks * block_size - valid if blocks else 0
+    return {
+        "blocks": blocks,
+        "seconds": more * pace if blocks and pace is not None else None,
+        "power": POWER,
+        "limit": LIMIT,
+        "failed": remedy.failed,
+        "waiting": remedy.waiting,
+    }
+
+
+def pairs_needed(log_ratios: Sequence[float], margin: float, levels: Levels) -> int | None:
+    """The number of blocks with a value on both sides, these included; None if `LIMIT` is not enough.
+
+    `log_ratios`: of at least `FEWEST_PAIRS` blocks.
+    """
+    mean, spread = abs(float(np.mean(log_ratios))), float(np.std(log_ratios, ddof=1))
+    blocks = range(len(log_ratios) + 1, LIMIT + 1)
+    first = bisect_left(blocks, POWER, key=lambda number: _power(mean, spread, number, margin, levels))
+    return blocks[first] if first < len(blocks) else None
+
+
+def _projection(
+    comparison: Judged, levels: Levels | None, margin: float, alpha: float, remedy: Remedy
+) -> dict[str, Any] | None:
+    if comparison["twin"] or comparison["verdict"] != "inconclusive":
+        return None
+    pairs, lacking = comparison["blocks"], remedy.failed + remedy.waiting > 0
+    if levels is None or comparison["p"] is None:
+        return {"blocks": None, "basis": TRIALS} if lacking else None
+    if pairs < FEWEST_PAIRS:
+        needed, basis = blocks_needed(comparison["family_size"], comparison["correction"], alpha), FEWEST
+    else:
+        ratios = [math.log(pair["ratio"]) for pair in comparison["pairs"]]
+        needed, basis = pairs_needed(ratios, margin, levels), SPREAD
+    if needed is None:
+        return {"blocks": None, "basis": BEYOND}
+    if lacking and needed <= remedy.blocks:
+        return {"blocks": None, "basis": TRIALS}
+    # A block without a value on both sides helps nobody: as many more are needed.
+    return {"blocks": needed + max(0, remedy.blocks - pairs), "basis": basis}
+
+
+def _levels(family: Sequence[Judged], alpha: float) -> Levels:
+    """As if the other comparisons of the family stayed as they are."""
+    size, correction = len(family), family[0]["correction"]
+
+    def level(adjusted: str) -> float:
+        found = min(size - 1, sum(c[adjusted] <= alpha for c in family))
+        return float(alpha * (1 / (size - found) if correction == "holm" else (found + 1) / size))
+
+    return Levels(level("p_adjusted"), level("p_equivalent_adjusted"))
+
+
+def _power(mean: float, spread: float, blocks: int, margin: float, levels: Levels) -> float:
+    """Of the likelier of the two verdicts. `mean`, without its sign, and `spread`: of the log ratios."""
+    scale = math.sqrt(blocks) / max(spread, 1e-9)
+    bound, freedom = math.log1p(margin), blocks - 1
+    wanted = _critical(blocks, levels.difference, 2)
+    different = float(nct.sf(wanted, freedom, _clipped(mean * scale)))
+    wanted = _critical(blocks, levels.equivalence, 1)
+    same = float(
+        nct.cdf(-wanted, freedom, _clipped((mean - bound) * scale))
+        - nct.cdf(wanted, freedom, _clipped((mean + bound) * scale))
+    )
+    return max(different, same)
+
+
+def _clipped(noncentrality: float) -> float:
+    """SciPy's distribution ends where the power is 1 for long."""
+    return max(-_FURTHEST, min(_FURTHEST, noncentrality))
+
+
+@cache
+def _critical(blocks: int, level: float, sides: int) -> float:
+    """Student's t for the largest p of the sign-flip test that is not above `level`; infinite if there is none."""
+    step = attainable(blocks, sides)
+    size = math.floor(level / step + 1e-9) * step
+    return float(student.isf(size / sides, blocks - 1)) if size > 0 else math.inf

@@ -1,0 +1,65 @@
+"""The remedy of a campaign that has too little for a verdict: more blocks, or the trials that it lacks."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from h123.study import Plan
+
+Event = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What of its plan a campaign has, and so what would help; without arguments: nothing is planned yet."""
+
+    blocks: int = 0
+    """Planned."""
+    failed: int = 0
+    """Trials of which no attempt is valid, and another attempt may be."""
+    waiting: int = 0
+    """Trials that have not been tried."""
+    imported: bool = False
+
+    def enough(self, needed: int, have: int) -> str | None:
+        """What makes `needed` blocks with values of the `have` that there are; None if nothing is known to help.
+
+        A number of blocks is always larger than the planned one: `--blocks 6` adds nothing to a campaign that has 6.
+        """
+        if self.imported:
+            return f"measure and import {needed} blocks"
+        if needed > self.blocks:
+            return f"run `--blocks {needed}`"
+        if missing := self.trials():
+            return missing
+        # All trials are valid, and some have no value of the metric.
+        return f"run `--blocks {self.blocks + needed - have}`" if have else None
+
+    def trials(self, folder: str = "DIR") -> str | None:
+        """What brings the trials that are missing; None if none is, or nothing can."""
+        if self.imported or not self.failed + self.waiting:
+            return None
+        if self.failed:
+            return f"{_have(self.failed)} no valid attempt: `h123 run --out {folder} --retry` tries them again"
+        return f"{_have(self.waiting)} not been run: `h123 run --out {folder}` goes on with them"
+
+
+def remedy(plan: Plan, events: Iterable[Event], *, imported: bool) -> Remedy:
+    """The remedy of a campaign with this plan and journal."""
+    if imported:
+        return Remedy(len(plan.blocks), imported=True)
+    tried: dict[str, list[Event]] = {trial.id: [] for trial in plan.trials()}
+    for event in events:
+        if event["event"] == "trial" and event["trial"] in tried:
+            tried[event["trial"]].append(event)
+    failed = [attempts for attempts in tried.values() if attempts and not any(event["valid"] for event in attempts)]
+    hopeful = sum(not _unsupported(attempts[-1]) for attempts in failed)
+    return Remedy(len(plan.blocks), hopeful, sum(not attempts for attempts in tried.values()))
+
+
+def _unsupported(attempt: Event) -> bool:
+    return any(reason["code"] == "unsupported" for reason in attempt["reasons"])
+
+
+def _have(trials: int) -> str:
+    return "1 trial has" if trials == 1 else f"{trials} trials have"
