@@ -16,6 +16,7 @@ from h123.report import print_summary, write_report
 from h123.results import CampaignFolder
 from synthetic import Scenario, make_campaign
 
+ROOT = Path(__file__).resolve().parents[2]
 VOID = {"meta", "br", "img", "hr", "link", "input"}
 
 
@@ -91,10 +92,27 @@ def test_the_same_campaign_gives_the_same_page(campaign: tuple[CampaignFolder, d
     assert {path.name: path.read_bytes() for path in (folder.path / "figures").iterdir()} == before
 
 
-def test_relative_links_lead_somewhere(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
-    folder, _, text = campaign
-    for target in re.findall(r'href="([^"#]+)"', text):
-        assert (folder.path / target).exists(), target
+def test_a_page_alone_has_no_dead_link(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+    assert not dead_links(campaign[2], None)
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/results/*/*.html")), ids=lambda path: path.parent.name)
+def test_published_pages_have_no_dead_links(page: Path) -> None:
+    assert not dead_links(page.read_text(), page.parent)
+
+
+def dead_links(text: str, beside: Path | None) -> list[str]:
+    """Links into the page that lead nowhere in it, and links to files that are not in the folder `beside`."""
+    targets, names = re.findall(r'href="([^"]+)"', text), set(re.findall(r'\bid="([^"]+)"', text))
+    local = [target for target in targets if not target.startswith("https://")]
+    inner = [target for target in local if target.startswith("#")]
+    files = [target for target in local if not target.startswith("#") and not (beside and (beside / target).exists())]
+    return [target for target in inner if target[1:] not in names] + files
+
+
+def test_the_order_of_a_block_is_a_list(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+    lists = re.findall(r'<ol class="order">(.*?)</ol>', campaign[2])
+    assert [text.count("<li>") for text in lists] == [12] * 6
 
 
 def test_terminal_summary_fits_80_columns(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:

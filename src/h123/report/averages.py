@@ -5,12 +5,12 @@ Small multiples for any study: the last two factors are the rows of a panel, all
 
 import itertools
 import json
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
 
+from h123.report.axes import log_ticks
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure
 from h123.report.words import cell_name, level, metric
 
@@ -155,14 +155,3 @@ def _layers(levels: list[str], names: list[str], scale: alt.Scale, axis: alt.Axi
         average = alt.Chart().mark_tick(thickness=2.5, size=apart + 2, yOffset=offset, opacity=1)
         layers += [part(dots, "trial", one, color=colour, shape=shape), part(average, "average", one, color=colour)]
     return layers
-
-
-def log_ticks(domain: list[float], most: int) -> list[float]:
-    """Powers of ten within the domain, not all where they are many; 2 and 5 between where they are few."""
-    low, high = (math.log10(value) for value in domain)
-    powers = range(math.ceil(low), math.floor(high) + 1)
-    step = max(1, math.ceil(len(powers) / max(1, most)))
-    if len(powers) > 1:
-        return [10.0**power for power in powers[::step]]
-    steps = [digit * 10.0**power for power in range(math.floor(low), math.ceil(high) + 1) for digit in (1, 2, 5)]
-    return [value for value in steps if domain[0] <= value <= domain[1]]

@@ -13,7 +13,7 @@ from h123.report.parts import parts_figure
 from h123.report.printed import PrintedTable, nothing_printed, printed_side, printed_table, side_beside
 from h123.report.printed_figure import printed_figure
 from h123.report.published import published_figures
-from h123.report.ratios import answer_figure, details_figure
+from h123.report.ratios import answer_figure, by_ratio, details_figure
 from h123.report.spread import cpu_figure, requests_figure, treatment, treatments, trials_figure
 from h123.report.template import template
 from h123.report.terminal import headline, trust
@@ -137,6 +137,7 @@ def _content(
         "published": published,
         "printed": printed,
         "claims": claims,
+        "by_ratio": by_ratio,
         "inline": inline,
     }
 

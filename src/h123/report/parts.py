@@ -5,8 +5,8 @@ from typing import Any
 
 import altair as alt
 
+from h123.report.axes import Scale, log_scale
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure
-from h123.report.ratios import Scale, log_scale
 from h123.report.words import cell_name, interval, level, metric, percent, ratio
 
 Row = dict[str, Any]
@@ -52,7 +52,7 @@ def parts_figure(parts: Mapping[str, Any], margin: float) -> Figure:
     def draw(width: int) -> alt.TopLevelMixin:
         columns = _COLUMNS if width > NARROW else 1
         plot = width // columns - names - 115
-        scale = log_scale(rows, margin, most_ticks=plot // 70)
+        scale = log_scale(rows, margin, plot)
         panels = []
         for panel in dict.fromkeys(row["panel"] for row in rows):
             mine = [row for row in rows if row["panel"] == panel]

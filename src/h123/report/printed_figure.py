@@ -6,7 +6,8 @@ from typing import Any
 
 import altair as alt
 
-from h123.report.averages import MEGABYTES, SECONDS, log_ticks
+from h123.report.averages import MEGABYTES, SECONDS
+from h123.report.axes import log_ticks
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure
 from h123.report.printed import PrintedTable
 from h123.report.words import level
