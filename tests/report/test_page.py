@@ -13,6 +13,7 @@ from rich.console import Console
 from h123.analysis import analyse
 from h123.errors import UserError
 from h123.report import print_summary, write_report
+from h123.report.contents import PLACE, with_contents
 from h123.results import CampaignFolder
 from synthetic import Scenario, make_campaign
 
@@ -27,14 +28,16 @@ class Page(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.open: list[str] = []
         self.loads: list[str] = []
+        self.scripts = 0
         self.labels: list[str] = []
         self.words: list[str] = []
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         known = dict(attrs)
-        if tag in ("script", "link", "iframe", "img", "object", "embed", "image", "use"):
+        if tag in ("link", "iframe", "img", "object", "embed", "image", "use") or "src" in known:
             self.loads.append(tag)
+        self.scripts += tag == "script"
         if tag == "svg" and known.get("role") == "img":
             self.labels.append(known.get("aria-label") or "")
         if tag not in VOID:
@@ -65,8 +68,20 @@ def test_page_is_well_formed_and_loads_nothing(campaign: tuple[CampaignFolder, d
     page = Page(campaign[2])
     assert page.open == []
     assert page.loads == []
+    assert page.scripts == 1
     assert not re.search(r"url\(\s*['\"]?(https?:)?//", campaign[2])
-    assert len(campaign[2]) < 1_500_000
+    assert len(campaign[2]) < 700_000
+
+
+def test_contents_lead_to_every_section(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+    sections = re.findall(r'<h2 id="([^"]+)">([^<]+)</h2>', campaign[2])
+    assert len(dict(sections)) == campaign[2].count("<h2") >= 12
+    assert re.findall(r'<li><a href="#([^"]+)">([^<]+)</a></li>', campaign[2]) == sections
+
+
+def test_sections_of_one_title_have_names_of_their_own() -> None:
+    page = with_contents(f"{PLACE}<h2>Published claims</h2><h2>A/A twin</h2><h2>Published claims</h2>")
+    assert re.findall(r'<h2 id="([^"]+)">', page) == ["published-claims", "a-a-twin", "published-claims-2"]
 
 
 def test_every_comparison_is_on_the_page(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
@@ -140,6 +155,7 @@ def test_hostile_words_stay_words(tmp_path: Path) -> None:
     verdicts = analyse(folder)
     page = Page(write_report(folder).read_text())
     assert page.loads == []
+    assert page.scripts == 1
     assert any("<script>alert(1)</script> & [bold]?" in words for words in page.words)
     assert "[bold]?" in summary(verdicts)
 

@@ -7,6 +7,7 @@ from typing import Any
 from h123.errors import UserError
 from h123.report import claims, evidence, parts, published, words
 from h123.report.averages import averages_figures
+from h123.report.contents import with_contents
 from h123.report.drawing import Figure, inline, save
 from h123.report.gist import gist
 from h123.report.parts import parts_figure
@@ -40,7 +41,8 @@ def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:
     for figure in figures:
         save(figure, folder.path / "figures")
     page = folder.path / "report.html"
-    write_atomically(page, template("page.html.j2").render(**_content(folder, verdicts, figures, printed)))
+    rendered = template("page.html.j2").render(**_content(folder, verdicts, figures, printed))
+    write_atomically(page, with_contents(rendered))
     return page
 
 
