@@ -97,7 +97,7 @@ def test_pictures_have_words_and_files(campaign: tuple[CampaignFolder, dict[str,
     assert all(len(label) > 40 for label in labels)
     names = {path.stem for path in (folder.path / "figures").glob("*.svg")}
     assert names == {path.stem for path in (folder.path / "figures").glob("*.png")}
-    assert {"answer", "details", "trials-latency", "requests", "cpu"} == names
+    assert {"answer", "details", "trials-latency", "distribution", "requests", "cpu"} == names
 
 
 def test_the_same_campaign_gives_the_same_page(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:

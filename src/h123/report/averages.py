@@ -11,13 +11,12 @@ from typing import Any
 import altair as alt
 
 from h123.report.axes import log_ticks
-from h123.report.drawing import COLOURS, NARROW, WIDE, Figure
+from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure
 from h123.report.words import cell_name, level, metric
 
 Row = dict[str, Any]
 Factors = Mapping[str, Sequence[str]]
 
-_COLOURS = [COLOURS[name] for name in ("dot", "other-dot", "equivalent", "worse", "better")]
 _SHAPES = ["circle", "diamond", "square", "triangle-up", "triangle-down"]
 _STEP = 26
 """Pixels of a row."""
@@ -137,7 +136,7 @@ def _drawing(
 def _layers(levels: list[str], names: list[str], scale: alt.Scale, axis: alt.Axis) -> list[Any]:
     """The link's limit through the whole row; above one another in it each level's trials and their average."""
     y = alt.Y("row:N", sort=names, title=None, axis=alt.Axis(grid=False, labelColor=COLOURS["ink"]))
-    colour = alt.Color("level:N", scale=alt.Scale(domain=levels, range=_COLOURS))
+    colour = alt.Color("level:N", scale=alt.Scale(domain=levels, range=SERIES))
     shape = alt.Shape("level:N", scale=alt.Scale(domain=levels, range=_SHAPES))
     apart = (_STEP - 8) / len(levels)
 
