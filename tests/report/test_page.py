@@ -100,6 +100,18 @@ def test_pictures_have_words_and_files(campaign: tuple[CampaignFolder, dict[str,
     assert {"answer", "details", "trials-latency", "distribution", "requests", "cpu"} == names
 
 
+def test_long_names_keep_every_figure_on_a_phone(tmp_path: Path) -> None:
+    loads = {"eight users who ask for a hundred objects each": {"users": 2}, "night": {"users": 1}}
+    scenario = Scenario(seed=3, blocks=2, protocols=("h2", "h3"), pairs=("h3/h2",), loads=loads, as_published=True)
+    folder = make_campaign(tmp_path / "c", scenario)
+    analyse(folder)
+    text = write_report(folder).read_text()
+    narrow = re.findall(r'<svg [^>]*data-size="narrow"[^>]* width="(\d+)"', text)
+    assert len(narrow) == text.count("<figure") >= 9
+    assert max(map(int, narrow)) <= 358  # what a screen of 390 pixels has between its margins
+    assert "…" not in text
+
+
 def test_the_same_campaign_gives_the_same_page(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
     folder, _, text = campaign
     before = {path.name: path.read_bytes() for path in (folder.path / "figures").iterdir()}

@@ -12,6 +12,7 @@ import altair as alt
 
 from h123.report.axes import log_ticks
 from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure
+from h123.report.names import header, row_names
 from h123.report.words import cell_name, level, metric
 
 Row = dict[str, Any]
@@ -118,12 +119,12 @@ def _drawing(
 
     def draw(width: int) -> Any:
         columns = min(2, len(panels)) if width > NARROW else 1
-        plot = width // columns - 40 - 7 * max(len(name) for name in names)
+        rows = row_names(names, width // columns * 2 // 5)
+        plot = width // columns - 26 - rows.width
         axis = alt.Axis(values=log_ticks(domain, plot // 55), labelExpr=label, grid=True)
-        layers = alt.layer(*_layers(levels, names, alt.Scale(type="log", domain=domain, nice=False), axis))
-        header = alt.Header(labelAnchor="start", labelPadding=6, labelExpr="split(datum.label, '|')")
-        chart = layers.properties(width=plot, height=alt.Step(_STEP)).facet(
-            facet=alt.Facet("panel:N", sort=panels, header=header),
+        layers = alt.layer(*_layers(levels, names, rows.axis, alt.Scale(type="log", domain=domain, nice=False), axis))
+        chart = layers.properties(width=plot, height=alt.Step(max(_STEP, rows.row))).facet(
+            facet=alt.Facet("panel:N", sort=panels, header=header(panels, plot)),
             columns=columns,
             data=alt.InlineData(values=data),
             spacing=18,
@@ -133,9 +134,9 @@ def _drawing(
     return draw
 
 
-def _layers(levels: list[str], names: list[str], scale: alt.Scale, axis: alt.Axis) -> list[Any]:
+def _layers(levels: list[str], names: list[str], rows: alt.Axis, scale: alt.Scale, axis: alt.Axis) -> list[Any]:
     """The link's limit through the whole row; above one another in it each level's trials and their average."""
-    y = alt.Y("row:N", sort=names, title=None, axis=alt.Axis(grid=False, labelColor=COLOURS["ink"]))
+    y = alt.Y("row:N", sort=names, title=None, axis=rows)
     colour = alt.Color("level:N", scale=alt.Scale(domain=levels, range=SERIES))
     shape = alt.Shape("level:N", scale=alt.Scale(domain=levels, range=_SHAPES))
     apart = (_STEP - 8) / len(levels)
