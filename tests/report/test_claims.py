@@ -29,7 +29,7 @@ def test_the_page_and_the_summary_have_the_verdicts(tmp_path: Path, monkeypatch:
     assert found["C01a"] == "impossible"
 
     text = unescape(write_report(folder).read_text()).replace("\u00a0", " ")
-    section = text[text.index("<h2>Published claims</h2>") : text.index("<h2>All comparisons</h2>")]
+    section = text[text.index(">Published claims</h2>") : text.index(">All comparisons</h2>")]
     rows = dict(re.findall(r"<tr><td>(\S+)</td><td class=\"verdict \S+\">([^<]+)</td>", section))
     assert rows == found
     assert "The campaign ran at --scale 0.1" in section

@@ -13,9 +13,11 @@ from rich.console import Console
 from h123.analysis import analyse
 from h123.errors import UserError
 from h123.report import print_summary, write_report
+from h123.report.contents import PLACE, with_contents
 from h123.results import CampaignFolder
 from synthetic import Scenario, make_campaign
 
+ROOT = Path(__file__).resolve().parents[2]
 VOID = {"meta", "br", "img", "hr", "link", "input"}
 
 
@@ -26,14 +28,16 @@ class Page(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.open: list[str] = []
         self.loads: list[str] = []
+        self.scripts = 0
         self.labels: list[str] = []
         self.words: list[str] = []
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         known = dict(attrs)
-        if tag in ("script", "link", "iframe", "img", "object", "embed", "image", "use"):
+        if tag in ("link", "iframe", "img", "object", "embed", "image", "use") or "src" in known:
             self.loads.append(tag)
+        self.scripts += tag == "script"
         if tag == "svg" and known.get("role") == "img":
             self.labels.append(known.get("aria-label") or "")
         if tag not in VOID:
@@ -64,8 +68,20 @@ def test_page_is_well_formed_and_loads_nothing(campaign: tuple[CampaignFolder, d
     page = Page(campaign[2])
     assert page.open == []
     assert page.loads == []
+    assert page.scripts == 1
     assert not re.search(r"url\(\s*['\"]?(https?:)?//", campaign[2])
-    assert len(campaign[2]) < 1_500_000
+    assert len(campaign[2]) < 700_000
+
+
+def test_contents_lead_to_every_section(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+    sections = re.findall(r'<h2 id="([^"]+)">([^<]+)</h2>', campaign[2])
+    assert len(dict(sections)) == campaign[2].count("<h2") >= 12
+    assert re.findall(r'<li><a href="#([^"]+)">([^<]+)</a></li>', campaign[2]) == sections
+
+
+def test_sections_of_one_title_have_names_of_their_own() -> None:
+    page = with_contents(f"{PLACE}<h2>Published claims</h2><h2>A/A twin</h2><h2>Published claims</h2>")
+    assert re.findall(r'<h2 id="([^"]+)">', page) == ["published-claims", "a-a-twin", "published-claims-2"]
 
 
 def test_every_comparison_is_on_the_page(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
@@ -81,7 +97,19 @@ def test_pictures_have_words_and_files(campaign: tuple[CampaignFolder, dict[str,
     assert all(len(label) > 40 for label in labels)
     names = {path.stem for path in (folder.path / "figures").glob("*.svg")}
     assert names == {path.stem for path in (folder.path / "figures").glob("*.png")}
-    assert {"answer", "details", "trials-latency", "requests", "cpu"} == names
+    assert {"answer", "details", "trials-latency", "distribution", "requests", "cpu"} == names
+
+
+def test_long_names_keep_every_figure_on_a_phone(tmp_path: Path) -> None:
+    loads = {"eight users who ask for a hundred objects each": {"users": 2}, "night": {"users": 1}}
+    scenario = Scenario(seed=3, blocks=2, protocols=("h2", "h3"), pairs=("h3/h2",), loads=loads, as_published=True)
+    folder = make_campaign(tmp_path / "c", scenario)
+    analyse(folder)
+    text = write_report(folder).read_text()
+    narrow = re.findall(r'<svg [^>]*data-size="narrow"[^>]* width="(\d+)"', text)
+    assert len(narrow) == text.count("<figure") >= 9
+    assert max(map(int, narrow)) <= 358  # what a screen of 390 pixels has between its margins
+    assert "…" not in text
 
 
 def test_the_same_campaign_gives_the_same_page(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
@@ -91,10 +119,27 @@ def test_the_same_campaign_gives_the_same_page(campaign: tuple[CampaignFolder, d
     assert {path.name: path.read_bytes() for path in (folder.path / "figures").iterdir()} == before
 
 
-def test_relative_links_lead_somewhere(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
-    folder, _, text = campaign
-    for target in re.findall(r'href="([^"#]+)"', text):
-        assert (folder.path / target).exists(), target
+def test_a_page_alone_has_no_dead_link(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+    assert not dead_links(campaign[2], None)
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/results/*/*.html")), ids=lambda path: path.parent.name)
+def test_published_pages_have_no_dead_links(page: Path) -> None:
+    assert not dead_links(page.read_text(), page.parent)
+
+
+def dead_links(text: str, beside: Path | None) -> list[str]:
+    """Links into the page that lead nowhere in it, and links to files that are not in the folder `beside`."""
+    targets, names = re.findall(r'href="([^"]+)"', text), set(re.findall(r'\bid="([^"]+)"', text))
+    local = [target for target in targets if not target.startswith("https://")]
+    inner = [target for target in local if target.startswith("#")]
+    files = [target for target in local if not target.startswith("#") and not (beside and (beside / target).exists())]
+    return [target for target in inner if target[1:] not in names] + files
+
+
+def test_the_order_of_a_block_is_a_list(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+    lists = re.findall(r'<ol class="order">(.*?)</ol>', campaign[2])
+    assert [text.count("<li>") for text in lists] == [12] * 6
 
 
 def test_terminal_summary_fits_80_columns(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
@@ -122,6 +167,7 @@ def test_hostile_words_stay_words(tmp_path: Path) -> None:
     verdicts = analyse(folder)
     page = Page(write_report(folder).read_text())
     assert page.loads == []
+    assert page.scripts == 1
     assert any("<script>alert(1)</script> & [bold]?" in words for words in page.words)
     assert "[bold]?" in summary(verdicts)
 

@@ -5,19 +5,19 @@ Small multiples for any study: the last two factors are the rows of a panel, all
 
 import itertools
 import json
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
 
-from h123.report.drawing import COLOURS, NARROW, WIDE, Figure
+from h123.report.axes import log_ticks
+from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure
+from h123.report.names import header, row_names
 from h123.report.words import cell_name, level, metric
 
 Row = dict[str, Any]
 Factors = Mapping[str, Sequence[str]]
 
-_COLOURS = [COLOURS[name] for name in ("dot", "other-dot", "equivalent", "worse", "better")]
 _SHAPES = ["circle", "diamond", "square", "triangle-up", "triangle-down"]
 _STEP = 26
 """Pixels of a row."""
@@ -119,12 +119,12 @@ def _drawing(
 
     def draw(width: int) -> Any:
         columns = min(2, len(panels)) if width > NARROW else 1
-        plot = width // columns - 40 - 7 * max(len(name) for name in names)
+        rows = row_names(names, width // columns * 2 // 5)
+        plot = width // columns - 26 - rows.width
         axis = alt.Axis(values=log_ticks(domain, plot // 55), labelExpr=label, grid=True)
-        layers = alt.layer(*_layers(levels, names, alt.Scale(type="log", domain=domain, nice=False), axis))
-        header = alt.Header(labelAnchor="start", labelPadding=6, labelExpr="split(datum.label, '|')")
-        chart = layers.properties(width=plot, height=alt.Step(_STEP)).facet(
-            facet=alt.Facet("panel:N", sort=panels, header=header),
+        layers = alt.layer(*_layers(levels, names, rows.axis, alt.Scale(type="log", domain=domain, nice=False), axis))
+        chart = layers.properties(width=plot, height=alt.Step(max(_STEP, rows.row))).facet(
+            facet=alt.Facet("panel:N", sort=panels, header=header(panels, plot)),
             columns=columns,
             data=alt.InlineData(values=data),
             spacing=18,
@@ -134,10 +134,10 @@ def _drawing(
     return draw
 
 
-def _layers(levels: list[str], names: list[str], scale: alt.Scale, axis: alt.Axis) -> list[Any]:
+def _layers(levels: list[str], names: list[str], rows: alt.Axis, scale: alt.Scale, axis: alt.Axis) -> list[Any]:
     """The link's limit through the whole row; above one another in it each level's trials and their average."""
-    y = alt.Y("row:N", sort=names, title=None, axis=alt.Axis(grid=False, labelColor=COLOURS["ink"]))
-    colour = alt.Color("level:N", scale=alt.Scale(domain=levels, range=_COLOURS))
+    y = alt.Y("row:N", sort=names, title=None, axis=rows)
+    colour = alt.Color("level:N", scale=alt.Scale(domain=levels, range=SERIES))
     shape = alt.Shape("level:N", scale=alt.Scale(domain=levels, range=_SHAPES))
     apart = (_STEP - 8) / len(levels)
 
@@ -155,14 +155,3 @@ def _layers(levels: list[str], names: list[str], scale: alt.Scale, axis: alt.Axi
         average = alt.Chart().mark_tick(thickness=2.5, size=apart + 2, yOffset=offset, opacity=1)
         layers += [part(dots, "trial", one, color=colour, shape=shape), part(average, "average", one, color=colour)]
     return layers
-
-
-def log_ticks(domain: list[float], most: int) -> list[float]:
-    """Powers of ten within the domain, not all where they are many; 2 and 5 between where they are few."""
-    low, high = (math.log10(value) for value in domain)
-    powers = range(math.ceil(low), math.floor(high) + 1)
-    step = max(1, math.ceil(len(powers) / max(1, most)))
-    if len(powers) > 1:
-        return [10.0**power for power in powers[::step]]
-    steps = [digit * 10.0**power for power in range(math.floor(low), math.ceil(high) + 1) for digit in (1, 2, 5)]
-    return [value for value in steps if domain[0] <= value <= domain[1]]

@@ -27,12 +27,17 @@ COLOURS = {
 Each is used once, so in the page every one can be replaced by the CSS variable of its name, which follows dark mode.
 """
 
+SERIES = [COLOURS[name] for name in ("dot", "other-dot", "equivalent", "worse", "better")]
+"""Colours of the levels of a factor, in their order."""
+
 WIDE, NARROW = 860, 330
 """Pixels that a figure may use on a desk and on a phone."""
 
 _FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 _VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 _PNG_SCALE = 2
+_LINES = re.compile(r'text-anchor="end" transform="translate\(([^,]*),([^)]*)\)"([^>]*)>(<tspan>.*?)</text>')
+"""A name of several lines at the left of a row."""
 
 
 @dataclass(frozen=True)
@@ -68,15 +73,38 @@ def _inline(figure: Figure, chart: alt.TopLevelMixin, size: str) -> str:
     # Identifiers are the document's, not the picture's: without a prefix the second picture would use the first's.
     prefix = f"{figure.name}-{size}-"
     drawn = re.sub(r'\bid="', f'id="{prefix}', drawn).replace("url(#", f"url(#{prefix}")
-    drawn = re.sub(r' (xmlns(:xlink)?|version|font-family|pointer-events|aria-[a-z]+|role)="[^"]*"', "", drawn)
-    drawn = re.sub(r'<path class="(background|foreground)"[^>]*/>', "", drawn)
+    drawn = _compact(_titled(drawn))
     label = escape(f"{figure.title}. {figure.caption}", quote=True)
-    return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" data-size="{size}" ', 1)
+    return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" data-size="{size}" font-size="12px" ', 1)
+
+
+def _titled(drawn: str) -> str:
+    """What a mark says of itself becomes its <title>, which browsers show."""
+    return re.sub(r'<(path|line|rect)( [^>]*?)aria-label="([^"]*)"([^>]*?)/>', r"<\1\2\4><title>\3</title></\1>", drawn)
+
+
+def _compact(drawn: str) -> str:
+    """Without what browsers assume anyway, and without parts of pixels that nobody sees: half of the bytes."""
+    drawn = re.sub(r'<path class="(background|foreground)"[^>]*/>', "", drawn)
+    drawn = re.sub(r' (xmlns(:xlink)?|version|class|font-family|pointer-events|aria-[a-z]+|role)="[^"]*"', "", drawn)
+    drawn = re.sub(r' (transform="translate\(0,0\)"|opacity="1"|[xy]2="0"|font-size="12px")', "", drawn)
+    drawn = re.sub(r' (d|transform|x2|y2)="[^"]*"', lambda found: re.sub(r"(\.\d\d)\d+", r"\1", found[0]), drawn)
+    while (less := re.sub(r"<g[^>]*></g>", "", drawn)) != drawn:
+        drawn = less
+    return drawn
 
 
 def _svg(chart: alt.TopLevelMixin) -> str:
     specification: dict[str, Any] = _styled(chart).to_dict()
-    return str(vlc.vegalite_to_svg(specification, vl_version=_VEGA_LITE, allowed_base_urls=[]))
+    drawn = str(vlc.vegalite_to_svg(specification, vl_version=_VEGA_LITE, allowed_base_urls=[]))
+    return re.sub(_LINES, _raised, drawn)
+
+
+def _raised(found: re.Match[str]) -> str:
+    """An axis begins a name of several lines where one line would stand: here half of them are above the middle."""
+    x, y, attributes, lines = found.groups()
+    up = sum(float(height) for height in re.findall(r'dy="([^"]*)"', lines)) / 2
+    return f'text-anchor="end" transform="translate({x},{float(y) - up:g})"{attributes}>{lines}</text>'
 
 
 def _styled(chart: Any) -> Any:

@@ -1,6 +1,5 @@
 """report.html: one file that opens offline, and the figures beside it."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +9,21 @@ from h123.report import claims, difference, evidence, parts, published, words
 from h123.report.advice import advice, remedy
 from h123.report.answer import answers
 from h123.report.averages import averages_figures
+from h123.report.contents import with_contents
+from h123.report.distribution import distribution_figure, latency_quantiles
 from h123.report.drawing import Figure, inline, save
 from h123.report.gist import gist
 from h123.report.parts import parts_figure
 from h123.report.printed import PrintedTable, nothing_printed, printed_side, printed_table, side_beside
 from h123.report.printed_figure import printed_figure
 from h123.report.published import published_figures
-from h123.report.ratios import answer_figure, details_figure
-from h123.report.spread import cpu_figure, requests_figure, treatment, treatments, trials_figure
+from h123.report.ratios import answer_figure, by_ratio, details_figure
+from h123.report.spread import cpu_figure, requests_figure, treatments, trials_figure
 from h123.report.template import template
 from h123.report.terminal import trust
-from h123.results import CampaignFolder, connect, load_attempts
+from h123.results import CampaignFolder, load_attempts
 from h123.results.durable import write_atomically
 from h123.results.folder import read_document
-
-_QUANTILES = {"p5": 0.05, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p95": 0.95, "p99": 0.99}
 
 
 def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:
@@ -43,7 +42,8 @@ def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:
     for figure in figures:
         save(figure, folder.path / "figures")
     page = folder.path / "report.html"
-    write_atomically(page, template("page.html.j2").render(**_content(folder, verdicts, figures, printed)))
+    rendered = template("page.html.j2").render(**_content(folder, verdicts, figures, printed))
+    write_atomically(page, with_contents(rendered))
     return page
 
 
@@ -71,8 +71,10 @@ def _figures(folder: CampaignFolder, verdicts: dict[str, Any]) -> list[Figure]:
         asked = headline(known)[0]["metric"] if known else "latency"
         if any(row["metrics"].get(asked) is not None for row in values):
             figures.append(trials_figure(values, asked, factor))
-        if quantiles := _quantiles(folder, factor):
-            figures.append(requests_figure(_in_order(quantiles, verdicts), treatments(values, factor), factor))
+        if quantiles := _in_order(latency_quantiles(folder), verdicts):
+            bases = {c["b"] for c in known}
+            figures.append(distribution_figure(quantiles, factor, bases.pop() if len(bases) == 1 else None))
+            figures.append(requests_figure(quantiles, treatments(values, factor), factor))
         if any(row["metrics"].get("cpu_server") is not None for row in values):
             figures.append(cpu_figure(values, factor))
     if verdicts["as_published"]:
@@ -80,21 +82,6 @@ def _figures(folder: CampaignFolder, verdicts: dict[str, Any]) -> list[Figure]:
         figures += averages_figures(verdicts["as_published"]["replications"], levels, factor)
         figures += published_figures(verdicts["as_published"])
     return figures
-
-
-def _quantiles(folder: CampaignFolder, factor: str) -> list[dict[str, Any]]:
-    """Quantiles of the warm requests that succeeded, in seconds, by treatment, over all analysed trials."""
-    levels = ", ".join(f"quantile_cont((end_ns - start_ns) / 1e9, {q}) AS {name}" for name, q in _QUANTILES.items())
-    table = connect(folder).execute(
-        f"SELECT t.cell, t.twin, {levels} FROM samples s JOIN analysed t USING (trial, attempt) "
-        "WHERE s.phase = 'warm' AND s.error = '' GROUP BY ALL ORDER BY t.cell, t.twin"
-    )
-    rows = []
-    for cell_text, twin, *quantiles in table.fetchall():
-        cell = json.loads(cell_text)
-        named = {"cell": cell, "treatment": treatment(cell, factor, twin)}
-        rows.append(named | dict(zip(_QUANTILES, quantiles, strict=True)))
-    return rows
 
 
 def _in_order(rows: list[dict[str, Any]], verdicts: dict[str, Any]) -> list[dict[str, Any]]:
@@ -145,6 +132,7 @@ def _content(
         "published": published,
         "printed": printed,
         "claims": claims,
+        "by_ratio": by_ratio,
         "inline": inline,
     }
 

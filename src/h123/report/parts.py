@@ -5,8 +5,9 @@ from typing import Any
 
 import altair as alt
 
+from h123.report.axes import Scale, log_scale
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure
-from h123.report.ratios import Scale, log_scale
+from h123.report.names import row_names
 from h123.report.words import cell_name, interval, level, metric, percent, ratio
 
 Row = dict[str, Any]
@@ -47,19 +48,22 @@ def terminal_lines(parts: Mapping[str, Any], asked: Sequence[Mapping[str, Any]])
 def parts_figure(parts: Mapping[str, Any], margin: float) -> Figure:
     """Each ratio as the product of its parts: a panel for each metric and pair, three marks a cell."""
     rows = [marked for row in parts["rows"] for marked in _marks(row)]
-    names = 14 + 7 * max(len(row["cell"]) for row in rows)
+    cells = list(dict.fromkeys(row["cell"] for row in rows))
 
     def draw(width: int) -> alt.TopLevelMixin:
         columns = _COLUMNS if width > NARROW else 1
-        plot = width // columns - names - 115
-        scale = log_scale(rows, margin, most_ticks=plot // 70)
+        names = row_names(cells, 90)
+        plot = width // columns - names.width - 115
+        scale = log_scale(rows, margin, plot)
         panels = []
         for panel in dict.fromkeys(row["panel"] for row in rows):
             mine = [row for row in rows if row["panel"] == panel]
             title = alt.TitleParams(
                 panel, anchor="start", frame="bounds", fontSize=12, color=COLOURS["muted"], offset=8
             )
-            layers = alt.layer(*_layers(mine, margin, scale), _labels(plot, mine), data=alt.InlineData(values=mine))
+            layers = alt.layer(
+                *_layers(mine, margin, scale, names.axis), _labels(plot, mine), data=alt.InlineData(values=mine)
+            )
             panels.append(layers.properties(width=plot, height=_height(mine), title=title))
         return alt.concat(*panels, columns=min(columns, len(panels)), spacing=18)
 
@@ -80,19 +84,21 @@ def _marks(row: Mapping[str, Any]) -> Iterable[Row]:
     for part in _SIGNS:
         known = {number: row[part][number] for number in ("ratio", "low", "high")}
         label = ratio(known["ratio"], known["low"], known["high"])
-        yield known | {"cell": name, "panel": panel, "part": part, "label": f"{label} {part}"}
+        told = f"{panel}, {name}: {label} {part} ({interval(row[part])})"
+        yield known | {"cell": name, "panel": panel, "part": part, "label": f"{label} {part}", "told": told}
 
 
 def _height(rows: Sequence[Row]) -> int:
     return (_PITCH * len(_SIGNS) + _PITCH) * len({row["cell"] for row in rows})
 
 
-def _layers(rows: Sequence[Row], margin: float, scale: Scale) -> list[alt.Chart]:
+def _layers(rows: Sequence[Row], margin: float, scale: Scale, names: alt.Axis) -> list[alt.Chart]:
     """Band, line at 1, then for each part its interval and its mark."""
     base = alt.Chart()
     at = alt.Scale(type="log", domain=scale.domain, nice=False)
     x = alt.X("ratio:Q", title=None, scale=at, axis=alt.Axis(values=scale.ticks, format="~g", grid=True))
     y, offset = _places(rows)
+    y = y.axis(names)
     shapes, colours = zip(*_SIGNS.values(), strict=True)
     colour = alt.Color("part:N", scale=alt.Scale(domain=list(_SIGNS), range=colours), legend=None)
     shape = alt.Shape("part:N", scale=alt.Scale(domain=list(_SIGNS), range=shapes), legend=None)
@@ -100,8 +106,8 @@ def _layers(rows: Sequence[Row], margin: float, scale: Scale) -> list[alt.Chart]
     one = base.mark_rule(color=COLOURS["muted"]).encode(x=alt.XDatum(1))
     low = alt.X("low:Q", title=None, scale=at)
     spans = base.mark_rule(strokeWidth=2.5).encode(x=low, x2="high:Q", y=y, yOffset=offset, color=colour)
-    points = base.mark_point(filled=True, size=80, opacity=1)
-    return [band, one, spans, points.encode(x=x, y=y, yOffset=offset, color=colour, shape=shape)]
+    points = base.mark_point(filled=True, size=80, opacity=1, aria=True)
+    return [band, one, spans, points.encode(x=x, y=y, yOffset=offset, color=colour, shape=shape, description="told:N")]
 
 
 def _labels(plot: int, rows: Sequence[Row]) -> Any:
@@ -111,9 +117,8 @@ def _labels(plot: int, rows: Sequence[Row]) -> Any:
 
 
 def _places(rows: Sequence[Row]) -> tuple[alt.Y, alt.YOffset]:
-    axis = alt.Axis(grid=False, labelColor=COLOURS["ink"], labelLimit=200)
     cells = list(dict.fromkeys(row["cell"] for row in rows))
-    y = alt.Y("cell:N", sort=cells, title=None, axis=axis, scale=alt.Scale(paddingInner=0.25, paddingOuter=0.1))
+    y = alt.Y("cell:N", sort=cells, title=None, scale=alt.Scale(paddingInner=0.25, paddingOuter=0.1))
     return y, alt.YOffset("part:N", scale=alt.Scale(domain=list(_SIGNS)))
 
 

@@ -6,8 +6,10 @@ from typing import Any
 
 import altair as alt
 
-from h123.report.averages import MEGABYTES, SECONDS, log_ticks
+from h123.report.averages import MEGABYTES, SECONDS
+from h123.report.axes import log_ticks
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure
+from h123.report.names import row_names
 from h123.report.printed import PrintedTable
 from h123.report.words import level
 
@@ -56,11 +58,11 @@ def _panel(title: str, records: list[Row], label: str, who: list[str], width: in
     names = list(dict.fromkeys(record["row"] for record in records))
     found = [record[key] for record, key in itertools.product(records, ("limit", "low", "high")) if key in record]
     domain = [min(found) / 1.4, max(found) * 1.4]
-    plot = width - 24 - (5 if width == NARROW else 7) * max(len(name) for name in names)
+    rows = row_names(names, 260 if width > NARROW else 150)
+    plot = width - 10 - rows.width
     axis = alt.Axis(values=log_ticks(domain, plot // 55), labelExpr=label, grid=True)
     scale = alt.Scale(type="log", domain=domain, nice=False)
-    labels = alt.Axis(grid=False, labelColor=COLOURS["ink"], labelLimit=300, **_small(width))
-    y = alt.Y("row:N", sort=names, title=None, axis=labels)
+    y = alt.Y("row:N", sort=names, title=None, axis=rows.axis)
     legend = alt.Legend(columns=3 if width > NARROW else 1)
     colour = alt.Color("who:N", scale=alt.Scale(domain=who, range=_COLOURS), legend=legend)
     shape = alt.Shape("who:N", scale=alt.Scale(domain=who, range=_SHAPES), legend=legend)
@@ -76,8 +78,4 @@ def _panel(title: str, records: list[Row], label: str, who: list[str], width: in
     shown = [layer.transform_filter("isValid(datum.who)") for layer in (spans, *ends)]
     layers = alt.layer(limits.transform_filter("isValid(datum.limit)"), *shown, data=alt.InlineData(values=records))
     heading = alt.TitleParams(title, anchor="start", frame="bounds", fontSize=12, color=COLOURS["ink"], offset=8)
-    return layers.properties(width=plot, height=alt.Step(22), title=heading)
-
-
-def _small(width: int) -> dict[str, Any]:
-    return {"labelFontSize": 10} if width == NARROW else {}
+    return layers.properties(width=plot, height=alt.Step(max(22, rows.row)), title=heading)

@@ -9,6 +9,7 @@ from typing import Any
 import altair as alt
 
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure
+from h123.report.names import RowNames, header, row_names
 from h123.report.words import cell_name, level, metric, verdict_word
 
 Row = dict[str, Any]
@@ -78,6 +79,7 @@ def effects_figure(comparisons: Sequence[Row]) -> Figure:
             "cell": cell_name(c["cell"]) or "all",
             "effect": c["r_rb"],
             "sign": _SIGNS[c["verdict"]][0],
+            "told": f"{name(c)}: r_rb {c['r_rb']:+.2f}, {_SIGNS[c['verdict']][0]}",
         }
         for c in comparisons
     ]
@@ -87,19 +89,20 @@ def effects_figure(comparisons: Sequence[Row]) -> Figure:
     def draw(width: int) -> Any:
         axis = alt.Axis(values=[-1, -0.5, 0, 0.5, 1], format="~g", grid=True)
         x = alt.X("effect:Q", title=None, scale=alt.Scale(domain=[-1, 1]), axis=axis)
-        labels = alt.Axis(grid=False, labelColor=COLOURS["ink"], labelLimit=200)
-        y = alt.Y("cell:N", sort=cells, title=None, axis=labels)
+        names = row_names(cells, 176)
+        y = alt.Y("cell:N", sort=cells, title=None, axis=names.axis)
         base = alt.Chart()
         band = base.mark_rect(color=COLOURS["band"]).encode(x=alt.XDatum(-_PRACTICAL), x2=alt.X2Datum(_PRACTICAL))
         none = base.mark_rule(color=COLOURS["muted"]).encode(x=alt.XDatum(0))
-        points = base.mark_point(filled=True, size=70, opacity=1).encode(
+        points = base.mark_point(filled=True, size=70, opacity=1, aria=True).encode(
             x=x,
             y=y,
             color=alt.Color("sign:N", scale=alt.Scale(domain=words, range=colours), legend=_legend(width)),
             shape=alt.Shape("sign:N", scale=alt.Scale(domain=words, range=shapes), legend=_legend(width)),
+            description="told:N",
         )
-        layers = alt.layer(band, none, points).properties(height=alt.Step(18))
-        return _panels(layers, rows, width, _gutter(cells))
+        layers = alt.layer(band, none, points).properties(height=alt.Step(max(18, names.row)))
+        return _panels(layers, rows, width, names)
 
     caption = (
         f"Rank-biserial correlation of pooled requests, one sign a cell: below 0 the first of the pair has the smaller "
@@ -129,13 +132,14 @@ def factors_figure(tests: Sequence[Row]) -> Figure:
         top = 1.9 * max(row["h"] for row in rows) or 1.0
         scale = alt.Scale(type="sqrt", domain=[0, top], nice=False)
         x = alt.X("h:Q", title=None, scale=scale, axis=alt.Axis(labels=False, grid=False))
-        y = alt.Y("factor:N", sort=factors, title=None, axis=alt.Axis(grid=False, labelColor=COLOURS["ink"]))
+        names = row_names(factors, 160)
+        y = alt.Y("factor:N", sort=factors, title=None, axis=names.axis)
         base = alt.Chart().encode(x=x, y=y)
         colour = alt.Color("sign:N", scale=alt.Scale(domain=signs, range=colours), legend=_legend(width))
         bars = base.mark_bar(height=11).encode(color=colour)
         labels = base.mark_text(align="left", dx=5, color=COLOURS["ink"]).encode(text="label:N")
-        layers = alt.layer(bars, labels).properties(height=alt.Step(20))
-        return _panels(layers, rows, width, _gutter(factors))
+        layers = alt.layer(bars, labels).properties(height=alt.Step(max(20, names.row)))
+        return _panels(layers, rows, width, names)
 
     caption = (
         "Kruskal-Wallis H of each factor over pooled requests, all other factors mixed; the axis is a square root. The "
@@ -149,17 +153,12 @@ def _legend(width: int) -> alt.Legend:
     return alt.Legend(columns=4 if width > NARROW else 1)
 
 
-def _gutter(names: Sequence[str]) -> int:
-    return 24 + 7 * max(len(name) for name in names)
-
-
-def _panels(layers: Any, rows: list[Row], width: int, gutter: int) -> Any:
+def _panels(layers: Any, rows: list[Row], width: int, names: RowNames) -> Any:
     """Panels in the order of the rows, as many beside each other as leave each a readable plot."""
     panels = list(dict.fromkeys(row["panel"] for row in rows))
-    columns = max(1, min(3, len(panels), width // (gutter + 150))) if width > NARROW else 1
-    # A bar parts the lines of a panel's title.
-    header = alt.Header(labelAnchor="start", labelPadding=6, labelExpr="split(datum.label, '|')")
-    facet = alt.Facet("panel:N", sort=panels, header=header)
-    chart = layers.properties(width=width // columns - gutter - 12)
+    columns = max(1, min(3, len(panels), width // (names.width + 160))) if width > NARROW else 1
+    plot = width // columns - names.width - 22
+    facet = alt.Facet("panel:N", sort=panels, header=header(panels, plot))
+    chart = layers.properties(width=plot)
     drawn = chart.facet(facet=facet, columns=columns, data=alt.InlineData(values=rows), spacing=20)
     return drawn.resolve_axis(x="independent", y="independent")

@@ -1,14 +1,16 @@
 """Pictures of comparisons: each ratio with its interval on a logarithmic axis, beside the equivalence margin."""
 
 import math
+import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 
+from h123.report.axes import Scale, log_scale
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure
-from h123.report.words import Comparison, cell_name, level, metric, percent, ratio, verdict_word
+from h123.report.names import CHARACTER, LINE, RowNames, header, lines, row_names
+from h123.report.words import Comparison, cell_name, interval, level, metric, percent, ratio, verdict_word
 
 Row = dict[str, Any]
 
@@ -18,134 +20,206 @@ _SIGNS = {
     "equivalent": ("equivalent", "square", COLOURS["equivalent"]),
     "inconclusive": ("cannot tell yet", "circle", COLOURS["inconclusive"]),
 }
-_STEPS = (1.05, 1.1, 1.25, 1.5, 2, 3, 5, 10, 100, 1000)
-"""Factors from tick to tick: a ratio and its inverse are equally far from 1, and so are the ticks."""
-
-
-@dataclass(frozen=True)
-class Scale:
-    """A logarithmic axis of ratios."""
-
-    domain: list[float]
-    ticks: list[float]
+MANY_PAIRS = 4
+"""More pairs than this are the rows of a picture, sorted, and its cells are the panels."""
+_LEAST_PLOT = 130
+"""Pixels of an axis on which an interval can still be read."""
 
 
 def answer_figure(comparisons: Sequence[Comparison], margin: float) -> Figure:
-    """The ratio with its interval for each cell: one panel for each metric and pair asked about."""
-    rows = [_row(c) for c in comparisons]
-    names = _names_width(rows)
+    """The ratio with its interval: one panel for each metric and pair, a row for each cell; of many pairs the other
+    way round, sorted by ratio.
+    """
+    rows = _rows(comparisons)
+    labels = 12 + round(CHARACTER * max(len(row["label"]) for row in rows))
+    panels = {name: [row for row in rows if row["panel"] == name] for name in _distinct(row["panel"] for row in rows)}
+    columns = 2 if _many(comparisons) and len(panels) > 1 else 1
 
     def draw(width: int) -> alt.TopLevelMixin:
-        plot = width - names - 150
-        scale = log_scale(rows, margin, most_ticks=plot // 70)
-        panels = []
-        for panel in _distinct(row["panel"] for row in rows):
-            mine = [row for row in rows if row["panel"] == panel]
-            layers = alt.layer(*_layers(mine, margin, scale, size=110), _labels(plot, mine), data=_data(mine))
-            title = alt.TitleParams(
-                panel, anchor="start", frame="bounds", fontSize=12, color=COLOURS["muted"], offset=8
-            )
-            panels.append(layers.properties(width=plot, height=alt.Step(40), title=title))
-        return alt.vconcat(*panels, spacing=18)
+        abreast = columns if width > NARROW else 1
+        room = width // abreast - 24 * (abreast - 1)
+        names = row_names(_distinct(row["name"] for row in rows), room // 3)
+        beside = room - names.width - labels >= _LEAST_PLOT
+        plot = room - names.width - labels if beside else room
+        scale = log_scale(rows, margin, plot)
+        drawn = []
+        for title, mine in panels.items():
+            if beside:
+                step = max(names.row, 40 if len(mine) <= 8 else 24)
+                layers = [*_layers(mine, margin, scale, names.axis, size=110), _labels(plot + 12, mine)]
+            else:
+                mine = [row | {"lines": lines(row["name"], plot - labels)} for row in mine]
+                above = LINE * max(len(row["lines"]) for row in mine)
+                step = above + 28
+                layers = [*_layers(mine, margin, scale, None, 110, down=above // 2), *_names_above(plot, step, mine)]
+            panel = alt.layer(*layers, data=_data(mine))
+            drawn.append(panel.properties(width=plot, height=alt.Step(step), title=_title(title, room)))
+        return alt.concat(*drawn, columns=min(abreast, len(drawn)), spacing=18)
 
+    order = "Sorted by ratio, the smallest first. " if _many(comparisons) else ""
     caption = (
-        f"Ratio and interval on a logarithmic axis. The shaded band is the equivalence margin of {percent(margin)}; "
-        "the sign and the words at the right are the verdict."
+        f"{order}Ratio and interval on a logarithmic axis. The shaded band is the equivalence margin of "
+        f"{percent(margin)}; the sign and the words are the verdict."
     )
     return Figure("answer", "The answer", caption, draw(WIDE), draw(NARROW))
 
 
 def details_figure(comparisons: Sequence[Comparison], margin: float) -> Figure:
-    """All ratios at a glance: a row of panels for each metric, a column for each pair."""
-    rows = [_row(c) for c in comparisons]
-    titles, pairs = _distinct(row["metric"] for row in rows), _distinct(row["pair"] for row in rows)
-    names = _names_width(rows)
+    """All ratios at a glance: a row of panels for each metric, a column for each pair; of many pairs, for each cell."""
+    rows = _rows(comparisons)
+    titles, columns = _distinct(row["metric"] for row in rows), _distinct(row["column"] for row in rows)
+    order = _overall_order(rows) if _many(comparisons) else _distinct(row["name"] for row in rows)
+    titles_width = round(CHARACTER * max(len(title) for title in titles))
 
-    def table(width: int) -> Any:
-        titles_width = 7 * max(len(title) for title in titles)
-        plot = (width - names - titles_width) // len(pairs) - 24
-        header = alt.Header(labelAngle=0, labelAlign="left", labelAnchor="middle", labelPadding=titles_width)
-        return _panel(plot).facet(
-            row=alt.Row("metric:N", sort=titles, header=header),
-            column=alt.Column("pair:N", sort=pairs, header=alt.Header(labelPadding=6)),
+    def table(plot: int, names: RowNames) -> Any:
+        down = alt.Header(labelAngle=0, labelAlign="left", labelAnchor="middle", labelPadding=titles_width)
+        return _panel(plot, names, 4).facet(
+            row=alt.Row("metric:N", sort=titles, header=down),
+            column=alt.Column("column:N", sort=columns, header=header(columns, plot)),
             spacing={"row": 10, "column": 16},
             data=_data(rows),
         )
 
     def column(width: int) -> Any:
-        header = alt.Header(labelAnchor="start", labelPadding=4)
-        facet = alt.Facet("panel:N", sort=_distinct(row["panel"] for row in rows), header=header)
-        return _panel(width - names - 20).facet(facet=facet, columns=1, spacing=14, data=_data(rows))
+        names = row_names(order, int(width * 0.4))
+        panels = _distinct(row["panel"] for row in rows)
+        facet = alt.Facet("panel:N", sort=panels, header=header(panels, width))
+        return _panel(width - names.width - 20, names, 4 if width > NARROW else 2).facet(
+            facet=facet, columns=1, spacing=14, data=_data(rows)
+        )
 
-    def _panel(plot: int) -> Any:
-        layers = _layers(rows, margin, log_scale(rows, margin, most_ticks=plot // 42), size=60, legend=True)
-        return alt.layer(*layers).properties(width=plot, height=alt.Step(17))
+    def _panel(plot: int, names: RowNames, abreast: int) -> Any:
+        scale = log_scale(rows, margin, plot)
+        layers = _layers(rows, margin, scale, names.axis, size=60, order=order, legend=alt.Legend(columns=abreast))
+        return alt.layer(*layers).properties(width=plot, height=alt.Step(max(17, names.row)))
 
     caption = (
         f"Every ratio with its interval, on one logarithmic axis. Shaded: the equivalence margin of {percent(margin)}. "
         "Whether less is better depends on the metric; the sign says how the first of the pair does."
     )
-    wide = table(WIDE) if len(pairs) <= 4 else column(WIDE)
+    names = row_names(order, 200)
+    plot = (WIDE - names.width - titles_width) // len(columns) - 24
+    wide = table(plot, names) if plot >= _LEAST_PLOT - 20 else column(WIDE)
     return Figure("details", "All comparisons at a glance", caption, wide, column(NARROW))
 
 
-def _row(comparison: Comparison) -> Row:
-    wording, pair = metric(comparison["metric"]), f"{level(comparison['a'])} / {level(comparison['b'])}"
+def by_ratio(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """The comparisons as a table shows them: of many pairs each metric's in each cell sorted by ratio."""
+    if not _many(comparisons):
+        return list(comparisons)
+    places = {asked: place for place, asked in enumerate(_distinct(map(_asked, comparisons)))}
+    return sorted(comparisons, key=lambda c: (places[_asked(c)], _size(c["ratio"])))
+
+
+def _asked(comparison: Comparison) -> str:
+    return f"{comparison['family']}|{comparison['metric']}|{cell_name(comparison['cell'])}"
+
+
+def _many(comparisons: Iterable[Comparison]) -> bool:
+    return len({(c["a"], c["b"]) for c in comparisons}) > MANY_PAIRS
+
+
+def _size(value: float | None) -> float:
+    return math.inf if value is None else value
+
+
+def _rows(comparisons: Sequence[Comparison]) -> list[Row]:
+    """What is drawn of each comparison: `name`, its row's; `column`, what else it is about but the metric; `panel`."""
+    if not _many(comparisons):
+        return [_row(c, _cell(c), f"{level(c['a'])} / {level(c['b'])}") for c in comparisons]
+    bases = {c["b"] for c in comparisons}
+    if len(bases) > 1:
+        return [_row(c, f"{level(c['a'])} / {level(c['b'])}", _cell(c)) for c in by_ratio(comparisons)]
+    return [_row(c, level(c["a"]), f"{_cell(c)}, ratio to {level(c['b'])}") for c in by_ratio(comparisons)]
+
+
+def _cell(comparison: Comparison) -> str:
+    return cell_name(comparison["cell"]) or str(comparison["workload"])
+
+
+def _row(comparison: Comparison, name: str, column: str) -> Row:
+    wording = metric(comparison["metric"])
     value, low, high = comparison["ratio"], comparison["low"], comparison["high"]
     known = {"ratio": value, "low": low, "high": high}
-    return {name: number for name, number in known.items() if number is not None} | {
-        "cell": cell_name(comparison["cell"]) or comparison["workload"],
+    label = "no answer" if value is None else f"{ratio(value, low, high)}  {verdict_word(comparison)}"
+    pair = f"{level(comparison['a'])} / {level(comparison['b'])}"
+    return {part: number for part, number in known.items() if number is not None} | {
+        "name": name,
         "metric": wording.title,
-        "pair": pair,
-        "panel": f"{wording.title}, {pair}",
+        "column": column,
+        "panel": f"{wording.title}, {column}",
         "sign": _SIGNS[comparison["verdict"]][0],
-        "label": "no answer" if value is None else f"{ratio(value, low, high)}  {verdict_word(comparison)}",
+        "label": label,
+        "told": f"{wording.title}, {pair}, {_cell(comparison)}: {label} ({interval(comparison)})",
     }
 
 
-def _layers(rows: list[Row], margin: float, scale: Scale, size: int, legend: bool = False) -> list[alt.Chart]:
-    """Band, line at 1, intervals and signs; rows without a ratio keep their place and stay empty."""
+def _overall_order(rows: Sequence[Row]) -> list[str]:
+    """The rows' names by their mean ratio in the first metric."""
+    first = [row for row in rows if row["metric"] == rows[0]["metric"]]
+
+    def mean(name: str) -> float:
+        found = [row["ratio"] for row in first if row["name"] == name and "ratio" in row]
+        return statistics.geometric_mean(found) if found else math.inf
+
+    return sorted(_distinct(row["name"] for row in rows), key=mean)
+
+
+def _layers(
+    rows: Sequence[Row],
+    margin: float,
+    scale: Scale,
+    axis: alt.Axis | None,
+    size: int,
+    *,
+    order: Sequence[str] | None = None,
+    down: int = 0,
+    legend: alt.Legend | None = None,
+) -> list[alt.Chart]:
+    """Band, line at 1, intervals and signs, `down` pixels below the rows' middle; rows without a ratio stay empty."""
     base = alt.Chart()
     at = alt.Scale(type="log", domain=scale.domain, nice=False)
     x = alt.X("ratio:Q", title=None, scale=at, axis=alt.Axis(values=scale.ticks, format="~g", grid=True))
     low = alt.X("low:Q", title=None, scale=at)
-    axis = alt.Axis(grid=False, labelColor=COLOURS["ink"], labelLimit=200)
-    y = alt.Y("cell:N", sort=_distinct(row["cell"] for row in rows), title=None, axis=axis)
+    y = _y(rows, order).axis(axis)
     words, shapes, colours = zip(*_SIGNS.values(), strict=True)
-    key = alt.Legend() if legend else None
-    shape = alt.Shape("sign:N", scale=alt.Scale(domain=words, range=shapes), legend=key)
-    colour = alt.Color("sign:N", scale=alt.Scale(domain=words, range=colours), legend=key)
+    shape = alt.Shape("sign:N", scale=alt.Scale(domain=words, range=shapes), legend=legend)
+    colour = alt.Color("sign:N", scale=alt.Scale(domain=words, range=colours), legend=legend)
     band = base.mark_rect(color=COLOURS["band"]).encode(x=alt.XDatum(1 / (1 + margin)), x2=alt.X2Datum(1 + margin))
     one = base.mark_rule(color=COLOURS["muted"]).encode(x=alt.XDatum(1))
-    spans = base.mark_rule(strokeWidth=2.5).encode(x=low, x2="high:Q", y=y, color=colour)
-    points = base.mark_point(filled=True, size=size, opacity=1).encode(x=x, y=y, color=colour, shape=shape)
+    spans = base.mark_rule(strokeWidth=2.5, yOffset=down).encode(x=low, x2="high:Q", y=y, color=colour)
+    marks = base.mark_point(filled=True, size=size, opacity=1, yOffset=down, aria=True)
+    points = marks.encode(x=x, y=y, color=colour, shape=shape, description="told:N")
     return [band, one, spans.transform_filter("isValid(datum.low)"), points.transform_filter("isValid(datum.ratio)")]
 
 
-def _labels(plot: int, rows: list[Row]) -> Any:
-    y = alt.Y("cell:N", sort=_distinct(row["cell"] for row in rows))
+def _labels(at: int, rows: Sequence[Row]) -> Any:
     text = alt.Chart().mark_text(align="left", fontSize=13, color=COLOURS["ink"])
-    return text.encode(x=alt.value(plot + 12), y=y, text="label:N")
+    return text.encode(x=alt.value(at), y=_y(rows), text="label:N")
 
 
-def log_scale(rows: Sequence[Row], margin: float, most_ticks: int) -> Scale:
-    """A domain that holds every interval and some room about the margin, with at most so many ticks."""
-    found = [row[name] for row in rows for name in ("ratio", "low", "high") if name in row]
-    low = min([*found, 1 / (1 + 2 * margin)]) / 1.06
-    high = max([*found, 1 + 2 * margin]) * 1.06
-    for step in _STEPS:
-        below, above = math.floor(-math.log(low, step)), math.floor(math.log(high, step))
-        if below + 1 + above <= max(3, most_ticks):
-            return Scale([low, high], [float(f"{step**power:.3g}") for power in range(-below, above + 1)])
-    return Scale([low, high], [1])
+def _names_above(plot: int, step: int, rows: Sequence[Row]) -> list[Any]:
+    """The name and what it came to above each interval: for names that leave no room beside them."""
+
+    def text(align: Literal["left", "right"], at: int, field: str) -> Any:
+        mark = alt.Chart().mark_text(align=align, fontSize=12, color=COLOURS["ink"], dy=12 - step // 2, lineHeight=LINE)
+        return mark.encode(x=alt.value(at), y=_y(rows), text=f"{field}:N")
+
+    return [text("left", 0, "lines"), text("right", plot, "label")]
 
 
-def _names_width(rows: list[Row]) -> int:
-    return 14 + 7 * max((len(row["cell"]) for row in rows), default=0)
+def _y(rows: Sequence[Row], order: Sequence[str] | None = None) -> alt.Y:
+    return alt.Y("name:N", sort=list(order or _distinct(row["name"] for row in rows)), title=None)
 
 
-def _data(rows: list[Row]) -> alt.InlineData:
-    return alt.InlineData(values=rows)
+def _title(text: str, width: int) -> alt.TitleParams:
+    return alt.TitleParams(
+        lines(text, width), anchor="start", frame="bounds", fontSize=12, color=COLOURS["muted"], offset=8
+    )
+
+
+def _data(rows: Sequence[Row]) -> alt.InlineData:
+    return alt.InlineData(values=list(rows))
 
 
 def _distinct(names: Iterable[str]) -> list[str]:

@@ -1,12 +1,15 @@
 """Pictures of values: each trial's, all requests', and what they cost in processor time."""
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import altair as alt
 
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure
+from h123.report.names import CHARACTER, RowNames, header, row_names
 from h123.report.words import cell_name, level, metric
+from h123.units import format_seconds
 
 Row = dict[str, Any]
 
@@ -15,17 +18,27 @@ _BITS = ((8e9, "GB/s"), (8e6, "MB/s"), (8e3, "kB/s"))
 _BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _CPU_ROLES = {"cpu_server": "server", "cpu_client": "client"}
 _COLUMNS = 3
+_GUTTER = 66
+"""Pixels that an axis of numbers needs at the left of a panel."""
 
 
 def trials_figure(values: Sequence[Row], metric_name: str, factor: str) -> Figure:
-    """One dot per trial by treatment, the trials of a block joined by a line. `values`: those of verdicts.json."""
+    """One dot per trial by treatment, the trials of a block joined by a line; of treatments whose names do not fit
+    beside one another, a row each. `values`: those of verdicts.json.
+    """
     wording = metric(metric_name)
     rows = [row for row in values if row["metrics"].get(metric_name) is not None]
-    one, unit = _unit(wording.unit, [row["metrics"][metric_name] for row in rows])
-    data = [_trial(row, factor) | {"value": row["metrics"][metric_name] / one, "block": row["block"]} for row in rows]
+    one, unit = best_unit(wording.unit, [row["metrics"][metric_name] for row in rows])
+    data = [
+        _trial(row, factor, wording.format(row["metrics"][metric_name]))
+        | {"value": row["metrics"][metric_name] / one, "block": row["block"]}
+        for row in rows
+    ]
     order = treatments(values, factor)
+    widest = max(len(word) for name in order for word in name.split())
+    abreast = (widest + 1) * CHARACTER * len(order) <= WIDE // _COLUMNS - _GUTTER
 
-    def draw(width: int) -> Any:
+    def columns(width: int) -> Any:
         # Names stand in lines of one word each: side by side they would run into one another.
         axis = alt.Axis(labelAngle=0, grid=False, labelExpr="split(datum.label, ' ')")
         x = alt.X("treatment:N", sort=order, title=None, axis=axis)
@@ -33,33 +46,46 @@ def trials_figure(values: Sequence[Row], metric_name: str, factor: str) -> Figur
         base = alt.Chart().encode(x=x, y=y)
         lines = base.mark_line(color=COLOURS["inconclusive"], strokeWidth=1, opacity=0.5).encode(detail="block:N")
         middle = base.mark_tick(color=COLOURS["ink"], thickness=2, size=26).encode(y="median(value):Q")
-        dots = base.mark_point(filled=True, size=44, opacity=0.9, color=COLOURS["dot"])
-        layers = alt.layer(lines, middle, dots).properties(height=190)
-        return _panels(layers, data, width, 66).resolve_scale(y="independent").resolve_axis(x="independent")
+        layers = alt.layer(lines, middle, _dots(base)).properties(height=190)
+        return _panels(layers, data, width, _GUTTER).resolve_scale(y="independent").resolve_axis(x="independent")
 
-    caption = (
-        f"One dot per trial ({wording.meaning}). A line joins the trials of one block, which share a link seed; "
-        "the bar is the median. Each panel has its own axis."
-    )
+    def stacked(width: int) -> Any:
+        names = _names(order, width)
+        y = alt.Y("treatment:N", sort=order, title=None, axis=names.axis)
+        x = alt.X("value:Q", title=unit, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4))
+        base = alt.Chart().encode(x=x, y=y)
+        middle = base.mark_tick(color=COLOURS["ink"], thickness=2, size=14).encode(x="median(value):Q")
+        layers = alt.layer(_dots(base), middle).properties(height=alt.Step(max(18, names.row)))
+        panels = _panels(layers, data, width, names.width + 20)
+        return panels.resolve_scale(x="independent").resolve_axis(y="independent")
+
+    joined = "A line joins the trials of one block, which share a link seed. " if abreast else ""
+    caption = f"One dot per trial ({wording.meaning}). {joined}The bar is the median. Each panel has its own axis."
+    draw = columns if abreast else stacked
     return Figure(f"trials-{metric_name}", f"{wording.title}, trial by trial", caption, draw(WIDE), draw(NARROW))
 
 
 def requests_figure(quantiles: Sequence[Row], order: list[str], factor: str) -> Figure:
-    """The spread of single requests. `quantiles`: {cell, treatment, p5, p25, p50, p75, p95, p99}, in seconds."""
-    one, unit = _unit("s", [row["p50"] for row in quantiles])
-    data = [_request_row(row, factor, one) for row in quantiles]
+    """The spread of single requests. `quantiles`: those of `latency_quantiles`, in the order of the panels."""
+    pooled = [row for row in quantiles if row["trial"] is None]
+    one, unit = best_unit("s", [row["seconds"][50] for row in pooled])
+    data = [_spread(row, factor, one) for row in pooled]
 
     def draw(width: int) -> Any:
-        base = alt.Chart().encode(y=alt.Y("treatment:N", sort=order, title=None, axis=alt.Axis(grid=False)))
+        names = _names(order, width)
+        base = alt.Chart().encode(y=alt.Y("treatment:N", sort=order, title=None, axis=names.axis))
         scale, axis = alt.Scale(type="log", nice=False, padding=8), alt.Axis(tickCount=4, format="~g")
         whole = base.mark_rule(color=COLOURS["inconclusive"], strokeWidth=1.5).encode(
             x=alt.X("p5:Q", title=unit, scale=scale, axis=axis), x2="p95:Q"
         )
-        half = base.mark_bar(color=COLOURS["dot"], height=10, opacity=0.55).encode(x="p25:Q", x2="p75:Q")
+        half = base.mark_bar(color=COLOURS["dot"], height=10, opacity=0.55, aria=True).encode(
+            x="p25:Q", x2="p75:Q", description="told:N"
+        )
         middle = base.mark_tick(color=COLOURS["ink"], thickness=2, size=16).encode(x="p50:Q")
         tail = base.mark_point(color=COLOURS["muted"], size=24, strokeWidth=1.3, opacity=1).encode(x="p99:Q")
-        layers = alt.layer(whole, half, middle, tail).properties(height=alt.Step(26))
-        return _panels(layers, data, width, 105).resolve_scale(x="independent").resolve_axis(y="independent")
+        layers = alt.layer(whole, half, middle, tail).properties(height=alt.Step(max(26, names.row)))
+        panels = _panels(layers, data, width, names.width + 20)
+        return panels.resolve_scale(x="independent").resolve_axis(y="independent")
 
     caption = (
         "All warm requests of the analysed trials: the tick is the median, the bar the middle half, the line 5 to "
@@ -72,22 +98,26 @@ def requests_figure(quantiles: Sequence[Row], order: list[str], factor: str) -> 
 def cpu_figure(values: Sequence[Row], factor: str) -> Figure:
     """CPU per request of client and server, one mark per trial. `values`: those of verdicts.json."""
     found = [(row, name) for row in values for name in _CPU_ROLES if row["metrics"].get(name) is not None]
-    one, unit = _unit("s", [row["metrics"][name] for row, name in found])
+    one, unit = best_unit("s", [row["metrics"][name] for row, name in found])
     data = [
-        _trial(row, factor) | {"role": _CPU_ROLES[name], "value": row["metrics"][name] / one} for row, name in found
+        _trial(row, factor, f"{_CPU_ROLES[name]} {metric(name).format(row['metrics'][name])}")
+        | {"role": _CPU_ROLES[name], "value": row["metrics"][name] / one}
+        for row, name in found
     ]
     order, roles = treatments(values, factor), list(_CPU_ROLES.values())
 
     def draw(width: int) -> Any:
+        names = _names(order, width)
         colour = alt.Scale(domain=roles, range=[COLOURS["dot"], COLOURS["other-dot"]])
-        chart = alt.Chart().mark_point(filled=True, size=46, opacity=0.75)
+        chart = alt.Chart().mark_point(filled=True, size=46, opacity=0.75, aria=True)
         chart = chart.encode(
-            y=alt.Y("treatment:N", sort=order, title=None, axis=alt.Axis(grid=False)),
+            y=alt.Y("treatment:N", sort=order, title=None, axis=names.axis),
             x=alt.X("value:Q", title=f"{unit} per request", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4)),
             color=alt.Color("role:N", scale=colour),
             shape=alt.Shape("role:N", scale=alt.Scale(domain=roles, range=["circle", "diamond"])),
-        ).properties(height=alt.Step(26))
-        return _panels(chart, data, width, 105).resolve_axis(x="independent", y="independent")
+            description="told:N",
+        ).properties(height=alt.Step(max(26, names.row)))
+        return _panels(chart, data, width, names.width + 20).resolve_axis(x="independent", y="independent")
 
     caption = "Processor time of each role while the client ran, per request; one mark per trial."
     return Figure("cpu", "CPU per request of server and client", caption, draw(WIDE), draw(NARROW))
@@ -109,26 +139,52 @@ def other_factors(cell: dict[str, str], factor: str) -> str:
     return cell_name({name: chosen for name, chosen in cell.items() if name != factor})
 
 
-def _request_row(row: Row, factor: str, one: float) -> Row:
-    scaled = {name: value / one for name, value in row.items() if name.startswith("p")}
-    return {"cell": other_factors(row["cell"], factor), "treatment": row["treatment"]} | scaled
+def _spread(row: Row, factor: str, one: float) -> Row:
+    scaled = {f"p{percent}": row["seconds"][percent] / one for percent in (5, 25, 50, 75, 95, 99)}
+    half = " to ".join(format_seconds(row["seconds"][percent]) for percent in (25, 75))
+    place = _place(row, factor)
+    told = f"{_said(place)}: median {format_seconds(row['seconds'][50])}, middle half {half}"
+    return place | scaled | {"told": told}
 
 
-def _trial(row: Row, factor: str) -> Row:
+def _trial(row: Row, factor: str, value: str) -> Row:
+    place = _place(row, factor)
+    return place | {"told": f"{_said(place)}, block {row['block']}: {value}"}
+
+
+def _place(row: Row, factor: str) -> Row:
     return {"cell": other_factors(row["cell"], factor), "treatment": treatment(row["cell"], factor, row["twin"])}
+
+
+def _said(place: Row) -> str:
+    return ", ".join(name for name in (place["treatment"], place["cell"]) if name)
+
+
+def _dots(base: Any) -> Any:
+    dots = base.mark_point(filled=True, size=44, opacity=0.9, color=COLOURS["dot"], aria=True)
+    return dots.encode(description="told:N")
+
+
+def _names(order: Sequence[str], width: int) -> RowNames:
+    return row_names(order, 110 if width > NARROW else 130)
 
 
 def _panels(layers: Any, data: list[Row], width: int, gutter: int) -> Any:
     """One panel a cell, as many beside each other as the width allows; `gutter` is what a panel's axis needs."""
     cells = list(dict.fromkeys(row["cell"] for row in data))
-    columns = min(_COLUMNS, len(cells)) if width > NARROW else 1
+    columns = balanced(len(cells)) if width > NARROW else 1
     plot = width // columns - gutter
-    facet = alt.Facet("cell:N", sort=cells, header=alt.Header(labelAnchor="start", labelPadding=6))
+    facet = alt.Facet("cell:N", sort=cells, header=header(cells, plot))
     panels = layers.properties(width=plot)
     return panels.facet(facet=facet, columns=columns, data=alt.InlineData(values=data), spacing=22)
 
 
-def _unit(unit: str, values: Iterable[float]) -> tuple[float, str]:
+def balanced(panels: int) -> int:
+    """How many panels stand beside one another on a desk, so that the last line is not nearly empty."""
+    return math.ceil(panels / math.ceil(panels / _COLUMNS))
+
+
+def best_unit(unit: str, values: Iterable[float]) -> tuple[float, str]:
     """The factor and name of the unit in which the middle one of `values` reads best."""
     ordered = sorted(values)
     middle = ordered[len(ordered) // 2] if ordered else 1.0

@@ -1,4 +1,4 @@
-"""The look that all pages share: their style, and how their templates are read."""
+"""What all pages share: their style and script, and how their templates are read."""
 
 from importlib.resources import files
 
@@ -9,12 +9,13 @@ from h123.report.words import unbroken
 
 
 def template(name: str) -> jinja2.Template:
-    """The page's template; it puts `style` into its head, for a page is one file."""
+    """The page's template; it puts `style` and `script` into itself, for a page is one file."""
     loader = jinja2.PackageLoader("h123.report", "")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["unbroken"] = unbroken
     environment.filters["commands"] = _commands
-    environment.globals["style"] = files(__package__).joinpath("page.css").read_text("utf-8")
+    for what, file in (("style", "page.css"), ("script", "page.js")):
+        environment.globals[what] = files(__package__).joinpath(file).read_text("utf-8")
     return environment.get_template(name)
 
 
