@@ -25,7 +25,7 @@ help: ## this list
 
 setup: $(VENV)/run.stamp $(LAB) ## Python environment and the lab (./h123 does this by itself)
 
-quick: ## compare HTTP/1.1, HTTP/2 and HTTP/3 on three networks: 4 to 5 minutes after the builds
+quick: ## compare HTTP/1.1, HTTP/2 and HTTP/3 on three networks: 2 to 3 minutes after the builds
 	@./h123 run studies/quick.yaml
 
 test: setup $(VENV)/dev.stamp ## all tests that fit in a few minutes

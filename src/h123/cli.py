@@ -128,8 +128,8 @@ LanesOption = Annotated[
         min=1,
         metavar="N",
         help="Run up to N trials over emulated links at the same time; 1 runs them strictly one by one. By default "
-        "h123 chooses N from the link rates and the headroom it measures, and 1 if the study takes less than half an "
-        "hour. Under the virtual clock the default is one per processor.",
+        "h123 chooses from the link rates and the processor time that trials take. Under the virtual clock the default "
+        "is one per processor.",
         show_default=False,
     ),
 ]
@@ -474,7 +474,9 @@ def _conclude(folder: CampaignFolder) -> None:
     from h123.analysis import analyse
     from h123.report import print_summary, write_report
 
+    say("Analysing ...")
     verdicts = analyse(folder)
+    say("Writing the report ...")
     path = write_report(folder)
     print_summary(verdicts, out_console, folder.path)
     out_console.print(f"Report: {path}", soft_wrap=True, highlight=False)
@@ -486,7 +488,8 @@ def _complain(outcome: Outcome, folder: CampaignFolder) -> None:
         some = ", ".join(outcome.failed[:3]) + (", ..." if len(outcome.failed) > 3 else "")
         raise UserError(
             f"{len(outcome.failed)} of {outcome.planned} trials have no valid result: {some}",
-            remedy=f"the report says why; the logs are in {folder.path / 'trials'}",
+            remedy=f"the report says why; the logs are in {folder.path / 'trials'}. Fix the cause, then try them again: "
+            f"h123 run --out {shlex.quote(str(folder.path))} --retry",
             status=1,
         )
 

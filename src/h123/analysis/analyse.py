@@ -35,9 +35,7 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
     pace = seconds_per_trial(folder.events())
     asked = study.compare.as_published
     complete = _complete_blocks(attempts, plan)
-    findings, summary = audit(
-        attempts, comparisons, compared=study.compare.factor, alpha=rule.alpha, remedy=rule.remedy
-    )
+    findings, summary = audit(attempts, comparisons, plan=plan, alpha=rule.alpha, remedy=rule.remedy)
     verdicts = {
         "h123": "verdicts/1",
         "campaign": folder.name,

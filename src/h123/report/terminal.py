@@ -17,6 +17,7 @@ from h123.report import claims, published
 from h123.report.advice import advice, remedy
 from h123.report.answer import Answer, answers
 from h123.report.difference import confidence, sentence
+from h123.report.disturbed import disturbed_lines
 from h123.report.gist import ENOUGH_TO_READ, gist
 from h123.report.parts import terminal_lines as parts_lines
 from h123.report.words import cell_name, level, metric, percent, ratio, unbroken, verdict_word
@@ -128,6 +129,7 @@ def trust(verdicts: Mapping[str, Any]) -> list[str]:
             f"A/A twin: {twins['rejected']} of {twins['comparisons']} comparisons of a treatment with itself differ "
             f"({percent(twins['rate'])}; {percent(twins['expected'])} expected by chance)"
         )
+    lines += disturbed_lines(verdicts)
     lines += origin["costs"] if origin else []
     failed = [row for row in verdicts["audit_summary"] if row["failed"]]
     lines += [f"audit {row['audit']} failed: {row['failure']}" for row in failed]

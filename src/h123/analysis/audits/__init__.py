@@ -7,6 +7,7 @@ from h123.analysis.audits import design, machine, physics, requests
 from h123.analysis.audits.finding import Audit, Finding
 from h123.analysis.remedy import Remedy
 from h123.results import Attempt
+from h123.study import Plan
 
 AUDITS: list[Audit] = [*physics.AUDITS, *requests.AUDITS, *machine.AUDITS]
 """Those of a trial. Another one is added to its module's list."""
@@ -15,7 +16,7 @@ _Rows = list[dict[str, Any]]
 
 
 def audit(
-    attempts: Sequence[Attempt], comparisons: _Rows, *, compared: str, alpha: float, remedy: Remedy
+    attempts: Sequence[Attempt], comparisons: _Rows, *, plan: Plan, alpha: float, remedy: Remedy
 ) -> tuple[_Rows, _Rows]:
     """The `audits` and the `audit_summary` of verdicts.json. The campaign's own findings have no trial (null)."""
     rows, summary = [], []
@@ -25,7 +26,7 @@ def audit(
         failed, where = sum(not finding.passed for _, finding in found), "trial" if len(found) == 1 else "trials"
         said = f"In {failed} of {len(found)} {where} {check.failure}"
         summary.append(_summary(check.name, check.meaning, said, [finding for _, finding in found]))
-    for whole in design.of_campaign(attempts, comparisons, compared=compared, alpha=alpha, remedy=remedy):
+    for whole in design.of_campaign(attempts, comparisons, plan=plan, alpha=alpha, remedy=remedy):
         rows += [_row(whole.name, None, finding) for finding in whole.findings]
         summary.append(_summary(whole.name, whole.meaning, whole.failure, whole.findings))
     return rows, summary

@@ -9,16 +9,19 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
+from h123.analysis.audits.disturbed import DISTURBED_UNLIKE, disturbed_unlike
 from h123.analysis.audits.finding import Finding
 from h123.analysis.families import blocks_needed, smallest_adjusted
 from h123.analysis.remedy import Remedy
 from h123.results import Attempt
+from h123.study import Plan
 
 ORDER_LEVEL = 0.001
 """A random order fails with this probability."""
 
-START_SLACK_NS = 100_000_000
-"""Trials that start together (lanes) note their own beginning, each when it gets a processor."""
+START_SLACK_NS = 500_000_000
+"""Trials that start together (lanes) note their own beginning, each when it gets a processor, which a busy machine puts
+off."""
 
 ORDER_UNRECORDED = "order-unrecorded"
 ORDER_CONFOUNDED = "order-confounded"
@@ -41,12 +44,14 @@ def of_campaign(
     attempts: Sequence[Attempt],
     comparisons: Sequence[dict[str, Any]],
     *,
-    compared: str,
+    plan: Plan,
     alpha: float,
     remedy: Remedy,
 ) -> list[CampaignAudit]:
     """All audits of the campaign as a whole."""
-    unrecorded, confounded = order_unrecorded(attempts), order_confounded(attempts, compared)
+    unrecorded, confounded = order_unrecorded(attempts), order_confounded(attempts, plan.study.compare.factor)
+    unlike = disturbed_unlike(attempts, plan)
+    worst = max((finding for finding in unlike if not finding.passed), key=lambda f: f.value or 0.0, default=None)
     return [
         CampaignAudit(
             ORDER_UNRECORDED,
@@ -69,6 +74,15 @@ def of_campaign(
             "Each family of comparisons has blocks enough for a verdict, with its correction.",
             _too_few(comparisons, alpha, remedy),
             blocks_too_few(comparisons, alpha),
+        ),
+        CampaignAudit(
+            DISTURBED_UNLIKE,
+            "Where the machine disturbed trials, it disturbed the compared levels alike, so that their ratio is not "
+            "its doing.",
+            "The machine disturbed one of the compared levels more than the other, so their ratio may be its doing "
+            f"({worst.detail if worst else ''}). Try the disturbed trials again on a quieter machine: "
+            "`h123 run --out DIR --retry`.",
+            unlike,
         ),
     ]
 

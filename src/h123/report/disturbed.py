@@ -1,0 +1,43 @@
+"""What is said of disturbed trials: how many, how much, what the answers would be without them, and what to do."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from h123.report.difference import sentence
+from h123.report.words import percent, place, unbroken
+
+_FEW = 6
+"""Answers of which each is said; of more, those that change."""
+
+
+def disturbed_lines(verdicts: Mapping[str, Any]) -> list[str]:
+    """Sentences for the summary; none where the machine disturbed no trial, or nobody recorded it."""
+    found = verdicts.get("disturbances") or {"trials": 0}
+    if not found["trials"]:
+        return []
+    trials = "trial was" if found["trials"] == 1 else "trials were"
+    share = unbroken(percent(round(found["typical"], 2 if found["typical"] >= 0.1 else 3)))
+    return [
+        f"{found['trials']} of {found['of']} {trials} disturbed by the machine: typically up to {share} of a time may "
+        f"be its doing ({unbroken(percent(found['tolerated']))} is tolerated)",
+        *_without(found["without"], verdicts["margin"]),
+        "to measure again what was disturbed: `h123 run --out DIR --retry`; without the machine's time: "
+        f"`h123 run {verdicts['study']} --clock virtual`",
+    ]
+
+
+def _without(rows: list[dict[str, Any]], margin: float) -> list[str]:
+    changed = [row for row in rows if row["verdict"] != row["all"]]
+    lost = [row for row in changed if row["verdict"] == "inconclusive"]
+    other = [row for row in changed if row not in lost]
+    if not changed:
+        return ["without the disturbed trials: no answer changes"] if rows else []
+    said = [f"without the disturbed trials: {_lower(sentence(row, margin))}" for row in other[:_FEW]]
+    if lost:
+        where = " and ".join(dict.fromkeys(place(row["cell"]) or "there" for row in lost))
+        said.append(f"without the disturbed trials too few are left to decide {len(lost)} of the answers ({where})")
+    return said
+
+
+def _lower(text: str) -> str:
+    return (text[:1].lower() + text[1:]).removesuffix(".") if text.startswith("On ") else text.removesuffix(".")
