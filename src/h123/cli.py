@@ -488,7 +488,7 @@ def _complain(outcome: Outcome, folder: CampaignFolder) -> None:
         some = ", ".join(outcome.failed[:3]) + (", ..." if len(outcome.failed) > 3 else "")
         raise UserError(
             f"{len(outcome.failed)} of {outcome.planned} trials have no valid result: {some}",
-            remedy=f"the report says why; the logs are in {folder.path / 'trials'}. Fix the cause, then try them again: "
+            remedy=f"the report says why; the logs are in {folder.path / 'trials'}. Fix the cause, then try again: "
             f"h123 run --out {shlex.quote(str(folder.path))} --retry",
             status=1,
         )
