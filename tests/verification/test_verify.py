@@ -75,7 +75,7 @@ def test_results_of_files_that_changed_are_not_kept(subjects: list[Subject], mon
         yield WELL
 
     found, _ = _verify(monkeypatch, subjects, asking)
-    assert set(found.values()) == {"failed its files have changed: nothing of this is kept"}
+    assert set(found.values()) == {"failed its files changed meanwhile, so these results are not kept"}
     assert [read_record(subject) for subject in subjects] == [None, None]
 
 
