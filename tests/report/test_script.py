@@ -16,7 +16,14 @@ from h123.report.template import template
 from synthetic import Scenario, make_campaign
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = ("headless", "no-sandbox", "disable-gpu", "no-first-run", "disable-background-networking", "hide-scrollbars")
+LOOK = ("headless", "no-sandbox", "disable-gpu", "no-first-run", "hide-scrollbars")
+SILENT = (
+    "disable-background-networking",
+    "disable-component-update",
+    "disable-sync",
+    "host-resolver-rules=MAP * ~NOTFOUND",
+)
+"""The browser is not to speak to anybody."""
 
 PROBE = """
 <pre id="probe"></pre><script>
@@ -70,7 +77,7 @@ def ask(page: Path, width: int, folder: Path) -> dict[str, Any]:
         f"--window-size={width},900",
         "--virtual-time-budget=3000",
     ]
-    command = [BROWSER, *(f"--{flag}" for flag in FLAGS), *size, "--dump-dom", asked.as_uri()]
+    command = [BROWSER, *(f"--{flag}" for flag in LOOK + SILENT), *size, "--dump-dom", asked.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     found = re.search(r'<pre id="probe">(.*?)</pre>', done.stdout, re.DOTALL)
     assert found

@@ -81,7 +81,7 @@ def distribution_figure(quantiles: Sequence[Row], factor: str, base: str | None)
         f"{', each trial thin behind it' if trials <= _MOST_TRIALS else ''}; dots at 50, 95 and 99 %. Requests of one "
         "trial depend on one another: this describes, and decides nothing."
     )
-    return Figure("distribution", "Latency, cumulated", caption, draw(WIDE), draw(NARROW))
+    return Figure("distribution", "Latency, cumulative distribution", caption, draw(WIDE), draw(NARROW))
 
 
 def _levels(curves: Sequence[Row]) -> tuple[str, dict[str, str]]:
