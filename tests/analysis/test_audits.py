@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from scipy.stats import friedmanchisquare
 
+from h123.analysis.analyse import gather
 from h123.analysis.audits import AUDITS, audit, design
 from h123.analysis.audits.path import capacity_bits, round_trip_floor_ns
+from h123.analysis.measured import Evidence
 from h123.analysis.remedy import Remedy
-from h123.results import Attempt, load_attempts
+from h123.results import Attempt
 from synthetic import Scenario, make_campaign
 
 CHECKS = {check.name: check.check for check in AUDITS}
@@ -19,8 +21,13 @@ MS = 1_000_000
 
 
 @pytest.fixture(scope="module")
-def attempts(tmp_path_factory: pytest.TempPathFactory) -> list[Attempt]:
-    return load_attempts(make_campaign(tmp_path_factory.mktemp("audits") / "c", Scenario(blocks=4)))
+def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    return gather(make_campaign(tmp_path_factory.mktemp("audits") / "c", Scenario(blocks=4)))
+
+
+@pytest.fixture(scope="module")
+def attempts(evidence: Evidence) -> list[Attempt]:
+    return list(evidence.attempts)
 
 
 @pytest.fixture(scope="module")
@@ -223,10 +230,10 @@ def test_blocks_too_few_for_a_family() -> None:
     assert design.blocks_too_few([{**one, "twin": True}], 0.05) == []
 
 
-def test_a_failure_for_want_of_blocks_says_so(attempts: list[Attempt]) -> None:
+def test_a_failure_for_want_of_blocks_says_so(evidence: Evidence) -> None:
     few = {"twin": False, "p": 1.0, "family": "answer", "correction": "holm", "blocks": 1}
     families = [{**few, "family": name} for name in ("answer", "warm")]
-    _, counted = audit(attempts, families, compared="protocol", alpha=0.05, remedy=Remedy(1))
+    _, counted = audit(evidence.attempts, families, plan=evidence.plan, alpha=0.05, remedy=Remedy(1))
     (row,) = [row for row in counted if row["audit"] == "blocks-too-few"]
     assert row["failure"] == (
         "In 2 of 2 families of comparisons 1 block cannot call anything faster or slower, however clear the data. "
@@ -234,9 +241,10 @@ def test_a_failure_for_want_of_blocks_says_so(attempts: list[Attempt]) -> None:
     )
 
 
-def test_the_summary_counts_what_was_checked_and_failed(attempts: list[Attempt]) -> None:
+def test_the_summary_counts_what_was_checked_and_failed(evidence: Evidence) -> None:
+    attempts = evidence.attempts
     spoiled = [summary(refused=3)(attempts[0]), *attempts[1:]]
-    rows, counted = audit(spoiled, [], compared="protocol", alpha=0.05, remedy=Remedy())
+    rows, counted = audit(spoiled, [], plan=evidence.plan, alpha=0.05, remedy=Remedy())
     by_name = {row["audit"]: row for row in counted}
     assert (by_name["status-wrong"]["checked"], by_name["status-wrong"]["failed"]) == (len(attempts), 1)
     said = by_name["status-wrong"]["failure"]
