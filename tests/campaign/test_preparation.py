@@ -64,11 +64,11 @@ SMALL = MANIFEST.replace('"POST"]', '"POST"]\nttfb = true')
 REFUSED = [
     (SMALL.replace('["h1", "h2", "h3"]\nmethods = ["GET", ', '["h1", "h2"]\nmethods = ["GET", '), "", "protocol h3"),
     (MANIFEST, "", "does not measure ttfb"),
-    (SMALL, "rate: 5,", "no open loop"),
-    (SMALL.replace("ttfb", "cold = false\nttfb"), "cold: true,", "no cold requests"),
+    (SMALL, "rate: 5,", "open loop"),
+    (SMALL.replace("ttfb", "cold = false\nttfb"), "cold: true,", "cannot make cold requests"),
     (SMALL.replace("ttfb", 'connections = ["shared"]\nttfb'), "connections: 3,", "connections 3"),
     (SMALL, "clock: virtual,", "clock virtual"),
-    (SMALL, "qlog: true,", "writes no qlog"),
+    (SMALL, "qlog: true,", "cannot write qlog"),
     (SMALL, "store: gcs, backend: small,", "has no backend|store gcs"),
     ("h123 = ", "", "subject.toml:1: Invalid value|subject.toml: Invalid value"),
 ]

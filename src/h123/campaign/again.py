@@ -18,7 +18,7 @@ MAX_RUINED = 6
 """Attempts that the machine made fail, before a trial is given up."""
 HOPELESS_AFTER = 3
 """So many trials in a row given up for a fault: whatever is wrong will not mend itself."""
-PATIENCE_SHARE = 0.4
+PATIENCE_SHARE = 0.25
 """Of the time that a campaign took before: what it spends on repeating disturbed trials."""
 WAITING_SHARE = 0.1
 """The same, of which it waits for a calmer machine."""
@@ -32,7 +32,7 @@ Event = dict[str, Any]
 
 
 def tolerated(margin: float) -> float:
-    """Largest share of a metric that may be the machine's in a trial that counts as undisturbed.
+    """Largest share of the question's metrics that may be the machine's in a trial that counts as undisturbed.
 
     Half the margin of the study: two trials that are off by no more have a ratio that is off by no more than that, so
     no verdict at the margin rests on what the machine did.

@@ -61,6 +61,7 @@ class Course:
         self._lanes, self._attempts = lanes, attempts
         asked = campaign.plan.study.compare
         self._metrics = {metric for family in asked.families for metric in family.metrics}
+        self._asked = set(asked.families[0].metrics)
         self._tolerated = tolerated(asked.margin)
         self._forecast = Forecast({trial: cost.seconds for trial, cost in campaign.plan.estimates().items()})
         self._so_far = SoFar(campaign)
@@ -185,7 +186,7 @@ class Course:
         if not valid:
             return {"disturbed": ruined(report), "disturbance": 1.0, "shares": {}, "crowded": False, "noise": noise}
         found = disturbance(report, _read(folder / "trial.json"), folder / "samples.parquet")
-        worst, waits = found.worst(self._metrics), found.worst_wait(self._metrics)
+        worst, waits = found.worst(self._asked), found.worst_wait(self._asked)
         return {
             "disturbed": worst > self._tolerated,
             "disturbance": round(worst, 4),

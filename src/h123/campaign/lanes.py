@@ -3,9 +3,9 @@
 Only where the link is the bottleneck by far: a trial over a plain veth runs alone, and so does every repeat. With a
 number given (`--lanes N`) that many shaped trials run at once. Without, the tool chooses:
 
-* of each network the first `TRIALS_ALONE` trials run alone, and the processor time that they take is measured;
-* then as many run at once as the links' rates together (`LANE_BPS_PER_CPU`) and the processor time that they take
-  together (`BUSY_TARGET`) allow.
+* as many run at once as the links' rates together (`LANE_BPS_PER_CPU`) and the processor time that they take together
+  (`BUSY_TARGET`) allow; what a trial over a network takes is measured, and until one has ended assumed
+  (`UNKNOWN_SHARE`).
 
 A trial that waited too long for processors that others had (`crowded` in the journal) takes a lane away; `CALM_TRIALS`
 that did not give it back.
@@ -26,14 +26,14 @@ from h123.results import own_ns
 from h123.study import Network, Plan, PlannedTrial
 from h123.study.network import Direction
 
-TRIALS_ALONE = 1
-"""Of each network, before the automatic choice puts others beside it."""
+UNKNOWN_SHARE = 0.1
+"""Of all processors, that a trial is taken for as long as none over its network has ended."""
 SHORTEST_RUN_NS = 500_000_000
 """A shorter run has not come to its usual pace."""
 LANE_BPS_PER_CPU = 100e6
 """Link rate that one processor carries with ease, link, client and server together; measured: about a tenth of that
 for a tenth of a processor."""
-BUSY_TARGET = 0.5
+BUSY_TARGET = 0.4
 """Share of all processors that all lanes together may be expected to use, so that bursts seldom meet."""
 LANES_PER_CPU = 8
 """More are never chosen by themselves. Measured: with 12 trials on 2 processors links are as punctual as with one."""
@@ -50,7 +50,7 @@ def virtual_lanes(cpus: int, memory_bytes: int) -> int:
 
 @dataclass
 class Lanes:
-    """The rule of one campaign; learns from the trials that ran alone."""
+    """The rule of one campaign; learns from the trials that have ended."""
 
     networks: dict[str, Network]
     compared: str
@@ -85,14 +85,14 @@ class Lanes:
         return cls.of(plan, given, len(os.sched_getaffinity(0)), memory_bytes)
 
     def learn(self, event: dict[str, Any], report: dict[str, Any]) -> None:
-        """Take a finished trial's report into account: headroom from one that ran alone, and long enough to tell;
-        room from one that did not, or could not for want of a lane."""
+        """Take a finished trial's report into account: headroom from one that ran long enough to tell; room from one
+        that did not run alone, or could not for want of a lane."""
         machine, alone = report["machine"], event.get("alone", True)
         if event["parameters"]["clock"] == "virtual":
             return
         if not alone or (self._open and self.networks[event["parameters"]["network"]].shaped):
             self._make_room(bool(event.get("crowded")))
-        if alone and event["valid"] and machine.get("wall_ns", 0) >= SHORTEST_RUN_NS:
+        if event["valid"] and machine.get("wall_ns", 0) >= SHORTEST_RUN_NS:
             share = own_ns(report) / (machine["wall_ns"] * machine["cpus"])
             self._busy[event["parameters"]["network"]].append(share)
 
@@ -147,14 +147,10 @@ class Lanes:
     def admits(self, trial: PlannedTrial, beside: Sequence[PlannedTrial]) -> bool:
         """Whether `trial` may start for the first time while `beside` run."""
         both = [trial, *beside]
-        if not self._fit(both) or (beside and self.most is None and any(map(self._unknown, both))):
+        if not self._fit(both):
             return False
         self._widest = max(self._widest, len(both))
         return True
-
-    def _unknown(self, trial: PlannedTrial) -> bool:
-        """Whether it is not known yet what such a trial does to the machine."""
-        return not _virtual(trial) and len(self._busy[trial.parameters.network]) < TRIALS_ALONE
 
     def span(self, trials: Iterable[PlannedTrial], seconds: Callable[[PlannedTrial], float]) -> float:
         """How long `trials` take, started in this order as lanes become free; `seconds` of each."""
@@ -178,7 +174,7 @@ class Lanes:
             return True
         if len(shaped) < len(trials):
             return False
-        busy = sum(statistics.median(self._busy[trial.parameters.network] or [0.0]) for trial in trials)
+        busy = sum(statistics.median(self._busy[trial.parameters.network] or [UNKNOWN_SHARE]) for trial in trials)
         return sum(shaped) <= self.cpus * LANE_BPS_PER_CPU and busy <= BUSY_TARGET + 1e-9
 
     def _question(self, trial: PlannedTrial) -> tuple[str, ...]:

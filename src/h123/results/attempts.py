@@ -36,9 +36,9 @@ class Attempt:
     disturbed: bool
     """Whether more of it may be the machine's than the study tolerates."""
     disturbance: float | None
-    """The largest share, 0 to 1, of one of the study's metrics that may be; None where that is not known."""
+    """The largest share, 0 to 1, of a metric of the study's question that may be; None where that is not known."""
     shares: dict[str, float]
-    """The same of each of them, as far as known."""
+    """The same of each metric that the study asks for, as far as known."""
     link: dict[str, Any]
     """The link between client and server as trial.json has it."""
     report: dict[str, Any]
