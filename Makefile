@@ -52,6 +52,7 @@ bench: setup ## the figures the documentation states: link accuracy, virtual clo
 	PYTHONPATH=src $(PY) bench/analyse.py || status=1; \
 	PYTHONPATH=src $(PY) bench/overhead.py || status=1; \
 	PYTHONPATH=src $(PY) bench/lanes.py || status=1; \
+	PYTHONPATH=src $(PY) bench/noisy.py || status=1; \
 	exit $$status
 
 lint: setup $(VENV)/dev.stamp ## ruff, mypy, clippy, rustfmt, gofmt, go vet
