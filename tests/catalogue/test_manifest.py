@@ -169,9 +169,9 @@ def test_a_broken_manifest_is_a_warning_to_all_but_those_who_ask_for_the_subject
     manifest = write_small(tmp_path, MANIFEST.replace('"small"', '"odd"').replace("stack", "stak"), name="odd")
     assert [list(catalogue()), list(catalogue())] == [["small"], ["small"]]
     said = f"{manifest}/subject.toml:4: unknown key 'stak'; did you mean stack?"
-    warned = capsys.readouterr().err
+    warned = " ".join(capsys.readouterr().err.split())
     assert warned.startswith(f"h123: warning: {said}")
-    assert warned.count("\n") == 1
+    assert warned.count("warning") == 1
     for ask in (lambda: catalogue()["odd"], lambda: "odd" in catalogue()):
         with pytest.raises(UserError) as refused:
             ask()

@@ -66,7 +66,7 @@ def test_claims_of_a_campaign_of_another_study(h123: Tool) -> None:
     h123("import", *LOGS, "--schema", "h2load", "--out", "edge")
     asked = h123("claims", "rest-api", "--campaign", "edge")
     assert asked.returncode == 0, asked.stderr
-    assert asked.stdout.count("this is a campaign of study h2load, the claim needs one of rest-api") == 6
+    assert asked.stdout.count("this is a campaign of study h2load; the claim needs one of rest-api") == 6
     assert "10 claims: 4 impossible, 6 undecided" in asked.stdout
 
 

@@ -18,7 +18,7 @@ def test_a_scaled_campaign_stays_scaled(h123: Tool) -> None:
     assert workload["requests"] == study["settings"]["requests"] == 1
     other = h123("run", "smoke", "--out", "out", "--scale", "0.2")
     assert other.returncode == 2
-    assert "--scale differs" in other.stderr
+    assert "--scale cannot change" in other.stderr
     # What `smoke` has: 2 of each user, so 1 at half the scale.
     longer = h123("run", "smoke", "--out", "out", "--blocks", "2")
     assert longer.returncode == 0, longer.stderr

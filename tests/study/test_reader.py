@@ -179,8 +179,10 @@ def test_studies_that_come_along_are_right(path: Path) -> None:
 def test_quick_is_what_its_issue_asks_for() -> None:
     study = load_study(next(path for path in list_studies() if path.stem == "quick"))
     plan = make_plan(study)
-    assert len(plan.trials()) == 6 * 3 * 4
+    assert len(plan.trials()) == 12 * 3 * 4, "at least twelve blocks"
     parameters = {trial.parameters for trial in plan.trials()}
-    assert {(p.users, p.requests, p.size, p.method, p.cold, p.congestion) for p in parameters} == {
-        (4, 5, 100_000, "GET", True, "cubic")
+    assert {(p.users, p.size, p.method, p.cold, p.congestion) for p in parameters} == {
+        (4, 100_000, "GET", True, "cubic")
     }
+    answer = study.compare.families[0]
+    assert (answer.pairs, answer.each) == (["h3/h2", "h2/h1"], ["network"])

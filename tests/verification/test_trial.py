@@ -15,7 +15,9 @@ from h123.verification.assignment import PLAIN, assignments
 from h123.verification.server import verify_server
 from h123.verification.trial import Trial, Trials
 
-LATE = {"code": "link-late", "detail": "p99 2.1 ms"}
+LATE = {"code": "client-timeout", "detail": "after 2.1 s"}
+STALLED = {"stalls": [[[0, 10**12]], []]}
+LATE_LINK = [{"name": "access", "directions": {"up": {"lateness_ns": {"p99": 2_100_000}}, "down": None}}]
 EXITED = {"code": "server-exited", "detail": "status 1"}
 TWICE, ALWAYS, BOTH = [[LATE], [LATE], []], [[LATE]] * 3, [[LATE, EXITED]]
 
@@ -25,23 +27,31 @@ def subject(tmp_path: Path) -> Subject:
     return small(tmp_path / "subjects")
 
 
-def _carried(subject: Subject, folder: Path, reasons: list[list[dict[str, str]]]) -> tuple[Trial, int]:
-    """The trial, and how many attempts it took."""
-    engine = ScriptedEngine(lambda _, attempt: reasons[attempt - 1])
+def _carried(
+    subject: Subject, folder: Path, reasons: list[list[dict[str, str]]], links: Any = None
+) -> tuple[Trial, int]:
+    """The trial, and how many attempts it took; the machine stalls meanwhile."""
+    engine = ScriptedEngine(lambda _, attempt: reasons[attempt - 1], machine=STALLED, links=links)
     trials = Trials({"small": subject}, campaign_certificate(folder / "tls", ["10.1.0.2"]), engine)
     basis: dict[str, Any] = {"server": "small", "client": "small", "network": "plain", "protocol": "h3"}
     trial = trials.carry_out(folder / "trial", Parameters.model_validate(basis), PLAIN)
     return trial, len(engine.ran)
 
 
-def test_done_again_until_the_link_was_in_time(tmp_path: Path, subject: Subject) -> None:
+def test_done_again_until_the_machine_let_it(tmp_path: Path, subject: Subject) -> None:
     trial, attempts = _carried(subject, tmp_path, TWICE)
     assert (trial.reasons, trial.disturbed, attempts) == ([], "", 3)
 
 
 def test_not_for_ever(tmp_path: Path, subject: Subject) -> None:
     trial, attempts = _carried(subject, tmp_path, ALWAYS)
-    assert (trial.disturbed, attempts) == ("the machine was too busy: p99 2.1 ms", 3)
+    assert (trial.disturbed, attempts) == ("the machine stalled: after 2.1 s", 3)
+
+
+def test_a_late_link_says_nothing_about_a_subject(tmp_path: Path, subject: Subject) -> None:
+    trial, attempts = _carried(subject, tmp_path, [[]] * 3, links=LATE_LINK)
+    assert attempts == 3
+    assert trial.disturbed == "the machine was too busy: one packet in a hundred left the link 2.1 ms late or more"
 
 
 def test_what_else_is_wrong_is_no_disturbance(tmp_path: Path, subject: Subject) -> None:
@@ -63,7 +73,7 @@ def test_a_subject_is_not_at_fault(
 ) -> None:
     monkeypatch.setattr("h123.verification.record._folder", lambda: tmp_path / "verified")
     monkeypatch.setattr(client, "assignments", lambda asked: assignments(asked)[:2])
-    results = list(verify(subject, ScriptedEngine(lambda *_: [LATE])))
+    results = list(verify(subject, ScriptedEngine(lambda *_: [LATE], machine=STALLED)))
     assert {result.verdict for result in results} == {"unsupported"}
-    assert {result.detail for result in results} == {"the machine was too busy: p99 2.1 ms"}
+    assert {result.detail for result in results} == {"the machine stalled: after 2.1 s"}
     assert not list((tmp_path / "verified").rglob("trial.json"))

@@ -18,6 +18,8 @@ import pyarrow.parquet as pq
 TURNS = 6
 """How often threads must get a processor, one after the other, in a round trip: at each end from the kernel to whoever
 waits for packets, from there to whoever reads, and from there to whoever answers."""
+SHORTEST_RUN_NS = 100_000_000
+"""The processor time of others is counted in ticks of 10 ms: of a shorter run it is not known."""
 RUINED_SHARE = 0.1
 """Of an attempt's time: a machine that stalled for longer may have made it fail."""
 RUINABLE = frozenset({"link-overrun", "link-check-failed", "server-not-ready", "client-timeout"})
@@ -186,7 +188,9 @@ def own_ns(report: Mapping[str, Any]) -> float:
 
 
 def _foreign_ns(report: Mapping[str, Any]) -> float:
-    """Processor time of all others meanwhile."""
+    """Processor time of all others meanwhile; 0 where the run is too short to tell."""
+    if report["phases_ns"]["main"] < SHORTEST_RUN_NS:
+        return 0.0
     busy = float(report["machine"].get("busy_ns", 0))
     return max(0.0, busy - own_ns(report))
 

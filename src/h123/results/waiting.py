@@ -1,4 +1,4 @@
-"""How long a trial's services waited for a processor."""
+"""How long a trial's roles waited for a processor."""
 
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ class Waiting(NamedTuple):
 
 
 def longest_waiting(report: dict[str, Any]) -> Waiting | None:
-    """During the main role's run; None where the report does not tell, as for the main role itself."""
+    """During the main role's run; None where the report does not tell."""
     cpus = [(role["cpu"], role["name"]) for role in report["roles"] if role.get("cpu")]
     return max(
         (Waiting(cpu["main_wait_ns"] / cpu["main_turns"], name) for cpu, name in cpus if cpu.get("main_turns")),
