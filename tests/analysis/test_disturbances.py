@@ -51,6 +51,9 @@ def test_what_may_be_mostly_the_machines_is_not_decided(tmp_path: Path, share: f
     poor, lan = answer(verdicts, "poor"), answer(verdicts, "lan")
     assert (poor["verdict"], lan["verdict"]) == ("faster" if decided else "inconclusive", "slower")
     assert ("most of these values may be its doing" in (poor["note"] or "")) == (not decided)
+    assert poor["withheld"] == (not decided)
+    # More blocks on the same machine would be as disturbed.
+    assert poor["projection"] == (None if decided else {"blocks": None, "basis": "machine"})
 
 
 def test_levels_that_are_disturbed_alike_pass_and_others_fail(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ LIMIT = 200
 """Blocks beyond which a campaign is not the way to an answer."""
 FEWEST_PAIRS = 3
 """Of fewer the spread says nothing."""
-SPREAD, FEWEST, TRIALS, BEYOND = "spread", "fewest", "trials", "beyond"
+SPREAD, FEWEST, TRIALS, BEYOND, MACHINE = "spread", "fewest", "trials", "beyond", "machine"
 _FURTHEST = 37.0
 
 Judged = dict[str, Any]
@@ -88,6 +88,9 @@ def _projection(
 ) -> dict[str, Any] | None:
     if comparison["twin"] or comparison["verdict"] != "inconclusive":
         return None
+    if comparison["withheld"]:
+        # More trials on the same machine would be as disturbed.
+        return {"blocks": None, "basis": MACHINE}
     pairs, lacking = comparison["blocks"], remedy.failed + remedy.waiting > 0
     if levels is None or comparison["p"] is None:
         return {"blocks": None, "basis": TRIALS} if lacking else None

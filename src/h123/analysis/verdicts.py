@@ -218,6 +218,7 @@ def _document(tested: Tested, rule: Rule) -> dict[str, Any]:
         "family_size": tested.family_size,
         "correction": comparison.family.correction,
         "verdict": verdict,
+        "withheld": _machines(comparison),
         "note": "; ".join(notes) or None,
         "pairs": [{"block": p.block, "a": p.a, "b": p.b, "ratio": p.a / p.b} for p in comparison.pairs],
     }

@@ -15,7 +15,7 @@ def advice(verdicts: Mapping[str, Any], folder: str = "DIR") -> list[str]:
     """Sentences about the comparisons by the question's metrics, first what to run; `folder` as a shell takes it."""
     comparisons, outlook = verdicts["comparisons"], verdicts["projection"]
     metrics = {c["metric"] for c in headline(comparisons)}
-    asked = [c for c in comparisons if c["metric"] in metrics and c["projection"]]
+    asked = [c for c in comparisons if c["metric"] in metrics and c["projection"] and not c["withheld"]]
     within = [c for c in asked if c["projection"]["blocks"]]
     beyond = [c for c in asked if c["projection"]["basis"] == "beyond"]
     lines = [_blocks(within, len(asked), verdicts, folder)] if within else []
@@ -37,6 +37,7 @@ def remedy(comparison: Mapping[str, Any]) -> str:
         "fewest": f"{blocks} blocks are the fewest that can decide it.",
         "beyond": "More blocks than are practical would decide it.",
         "trials": "Trials are missing.",
+        "machine": "Most of these values may be the busy machine's doing: measure again when it is quieter.",
     }.get(found["basis"], "")
 
 

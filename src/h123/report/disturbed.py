@@ -6,6 +6,7 @@ from typing import Any
 from h123.report.difference import sentence
 from h123.report.words import percent, place, unbroken
 
+_UNCHANGED = "without the disturbed trials: no answer changes"
 _FEW = 6
 """Answers of which each is said; of more, those that change."""
 
@@ -15,14 +16,18 @@ def disturbed_lines(verdicts: Mapping[str, Any]) -> list[str]:
     found = verdicts.get("disturbances") or {"trials": 0}
     if not found["trials"]:
         return []
-    trials = "trial was" if found["trials"] == 1 else "trials were"
+    were = "was" if found["trials"] == 1 else "were"
     share = unbroken(percent(round(found["typical"], 2 if found["typical"] >= 0.1 else 3)))
-    return [
-        f"{found['trials']} of {found['of']} {trials} disturbed by the machine: typically up to {share} of a time may "
-        f"be its doing ({unbroken(percent(found['tolerated']))} is tolerated)",
-        *_without(found["without"], verdicts["margin"]),
+    without = _without(found["without"], verdicts["margin"])
+    cures = [
         "to measure again what was disturbed: `h123 run --out DIR --retry`; without the machine's time: "
-        f"`h123 run {verdicts['study']} --clock virtual`",
+        f"`h123 run {verdicts['study']} --clock virtual`"
+    ]
+    return [
+        f"{found['trials']} of {found['of']} trials {were} disturbed by the machine: typically up to {share} of a time may "
+        f"be its doing ({unbroken(percent(found['tolerated']))} is tolerated)",
+        *without,
+        *([] if without == [_UNCHANGED] else cures),
     ]
 
 
@@ -31,7 +36,7 @@ def _without(rows: list[dict[str, Any]], margin: float) -> list[str]:
     lost = [row for row in changed if row["verdict"] == "inconclusive"]
     other = [row for row in changed if row not in lost]
     if not changed:
-        return ["without the disturbed trials: no answer changes"] if rows else []
+        return [_UNCHANGED]
     said = [f"without the disturbed trials: {_lower(sentence(row, margin))}" for row in other[:_FEW]]
     if lost:
         where = " and ".join(dict.fromkeys(place(row["cell"]) or "there" for row in lost))
