@@ -24,8 +24,8 @@ def disturbed_lines(verdicts: Mapping[str, Any]) -> list[str]:
         f"`h123 run {verdicts['study']} --clock virtual`"
     ]
     return [
-        f"{found['trials']} of {found['of']} trials {were} disturbed by the machine: typically up to {share} of a time may "
-        f"be its doing ({unbroken(percent(found['tolerated']))} is tolerated)",
+        f"{found['trials']} of {found['of']} trials {were} disturbed by the machine: typically up to {share} of a time "
+        f"may be its doing ({unbroken(percent(found['tolerated']))} is tolerated)",
         *without,
         *([] if without == [_UNCHANGED] else cures),
     ]
