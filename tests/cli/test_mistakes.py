@@ -140,15 +140,15 @@ def test_a_broken_manifest_stops_only_those_who_use_the_subject(h123: Tool, monk
     fault = f"{manifest}:{manifest.read_text().splitlines().index('[server') + 1}: Expected ']'"
     for arguments in (["plan", "smoke"], ["list", "subjects"], ["list", "subjects", "go"]):
         done = h123(*arguments)
-        assert (done.returncode, done.stderr.count("\n")) == (0, 1), done.stderr
-        assert done.stderr.startswith(f"h123: warning: {fault}")
+        assert (done.returncode, done.stderr.count("warning:")) == (0, 1), done.stderr
+        assert " ".join(done.stderr.split()).startswith(f"h123: warning: {fault}")
     assert not h123("list", "networks").stderr
     study = h123.folder / "odd.yaml"
     study.write_text(SMOKE.replace("server: go", "server: odd", 1))
     for arguments in (["plan", "odd.yaml"], ["run", "odd.yaml"], ["install", "odd"], ["verify", "odd"]):
         done = h123(*arguments)
         assert done.returncode == 2
-        assert f"h123: {fault}" in done.stderr
+        assert f"h123: {fault}" in " ".join(done.stderr.split())
 
 
 def test_full_disk_is_said_and_the_campaign_goes_on_afterwards(h123: Tool) -> None:
