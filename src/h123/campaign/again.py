@@ -22,7 +22,7 @@ PATIENCE_SHARE = 0.25
 """Of the time that a campaign took before: what it spends on repeating disturbed trials."""
 WAITING_SHARE = 0.1
 """The same, of which it waits for a calmer machine."""
-LEAST_PATIENCE_S, LEAST_WAITING_S = 20.0, 5.0
+LEAST_PATIENCE_S, LEAST_WAITING_S = 10.0, 3.0
 CALM = 0.02
 """Share of the processors' time that others may take on a machine that counts as calm."""
 PROBE_MS, PAUSE_S = 300, 1.0
