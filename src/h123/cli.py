@@ -172,6 +172,8 @@ def run(
     Ctrl-C or a crash loses at most the trials in progress: `h123 run --out DIR` resumes where it stopped. To add blocks
     to a finished campaign, use `h123 run --out DIR --blocks N`.
     """
+    if retry and (out is None or not (out / "campaign.json").exists()):
+        raise UserError("--retry tries trials of a campaign again", remedy="name the campaign's folder with --out")
     campaign = _campaign(study, out, blocks, seed, parse_only(only or []), scale, clock)
     folder = campaign.folder
     try:

@@ -111,7 +111,7 @@ def test_retry_tries_failed_and_disturbed_trials_again_and_nothing_else(tmp_path
 
 def test_patience_grows_with_what_the_campaign_took() -> None:
     assert Patience.after(0) == Patience(10, 3)
-    assert Patience.after(1000) == Patience(250, 100)
+    assert Patience.after(1000) == Patience(150, 100)
 
 
 @pytest.mark.parametrize(

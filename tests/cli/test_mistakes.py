@@ -183,3 +183,11 @@ def test_without_root_the_message_says_so() -> None:
         done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=600, check=False, **nobody)
     assert done.returncode == 3
     assert "root" in done.stderr
+
+
+def test_retry_needs_a_campaign(h123: Tool) -> None:
+    for arguments in (["run", "smoke", "--retry"], ["run", "smoke", "--out", "new", "--retry"]):
+        done = h123(*arguments)
+        assert done.returncode == 2
+        assert "--retry tries trials of a campaign again" in done.stderr
+    assert not (h123.folder / "new").exists()

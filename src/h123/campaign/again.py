@@ -18,7 +18,7 @@ MAX_RUINED = 6
 """Attempts that the machine made fail, before a trial is given up."""
 HOPELESS_AFTER = 3
 """So many trials in a row given up for a fault: whatever is wrong will not mend itself."""
-PATIENCE_SHARE = 0.25
+PATIENCE_SHARE = 0.15
 """Of the time that a campaign took before: what it spends on repeating disturbed trials."""
 WAITING_SHARE = 0.1
 """The same, of which it waits for a calmer machine."""
