@@ -57,7 +57,7 @@ def test_stopped_campaign_leaves_nothing_and_goes_on(h123: Tool, blow: signal.Si
     time.sleep(0.15)  # into the next trial
     process.send_signal(blow)
     said = process.communicate(timeout=PATIENCE_S)[1]
-    assert process.returncode == (-blow if blow == signal.SIGKILL else 130)
+    assert process.returncode == (-blow if blow == signal.SIGKILL else 130), said
     if blow != signal.SIGKILL:
         assert "h123 run --out out" in said
     before = _trials(out)
@@ -99,8 +99,8 @@ def test_blow_amid_lanes_loses_at_most_the_running_trials(h123: Tool, blow: sign
         assert time.monotonic() < deadline, "never two at once"
         time.sleep(0.01)
     process.send_signal(blow)
-    process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == (-blow if blow == signal.SIGKILL else 130)
+    said = process.communicate(timeout=PATIENCE_S)[1]
+    assert process.returncode == (-blow if blow == signal.SIGKILL else 130), said
     before = _trials(out)
     done = h123("run", "--out", "out", "--lanes", "2")
     assert done.returncode == 0, done.stderr

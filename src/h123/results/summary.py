@@ -123,5 +123,11 @@ def summarise(connection: duckdb.DuckDBPyConnection, files: Sequence[Path]) -> d
         return {}
     names = ", ".join(f"file_row.{f.name}" for f in fields(Summary))
     query = f"SELECT file_row.file, {names} FROM ({_SQL}) AS file_row"
-    rows = connection.execute(query, {"files": [str(file) for file in files]}).fetchall()
+    try:
+        rows = connection.execute(query, {"files": [str(file) for file in files]}).fetchall()
+    except RuntimeError as error:
+        # DuckDB takes Ctrl-C for itself, and says so in its own way.
+        if "interrupted" in str(error):
+            raise KeyboardInterrupt from error
+        raise
     return {Path(file): Summary(*figures) for file, *figures in rows}
