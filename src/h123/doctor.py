@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 
+from h123.catalogue import catalogue, damage
 from h123.errors import UserError
 from h123.paths import cache_folder, lab_binary
 from h123.virtual import NAME, installed_kernel
@@ -47,8 +48,18 @@ def _control_plane() -> list[Check]:
     return [
         Check("disk space", free >= _ROOM_BYTES, f"{free / 1e9:.1f} GB free", "free up at least 2 GB"),
         _go(),
+        _subjects(),
         Check("virtual clock", kernel is not None, built, f"`h123 install {NAME}` builds what `--clock virtual` needs"),
     ]
+
+
+def _subjects() -> Check:
+    """Whether installed ones still have the files that their commands name."""
+    broken = {subject.name: lost for subject in catalogue().values() if (lost := damage(subject))}
+    if not broken:
+        return Check("subjects", True, "no installed one lacks a file")
+    told = ", ".join(f"{name} lacks {lost}" for name, lost in broken.items())
+    return Check("subjects", False, told, f"`h123 install {' '.join(broken)}` builds again what is broken")
 
 
 def _go() -> Check:

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from rich.console import Console
-from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
+from rich.text import Text
 
-from h123.catalogue import PROTOCOLS, Subject, catalogue, controllers, fingerprint, installation
+from h123.catalogue import PROTOCOLS, Subject, catalogue, controllers, damage, fingerprint, installation
 from h123.console import write
 from h123.units import format_bytes, format_span
 from h123.verification import Result, describe, roles_of, tally
@@ -36,7 +36,9 @@ server, client: 1, 2, 3 for HTTP/1.1, HTTP/2, HTTP/3; then, over at least one:
   r resumes TLS sessions, 0 accepts 0-RTT too; q writes qlog files;
   c lets you choose the congestion controller; t reports the time to first byte;
   o sends at a given rate (open loop); d makes cold requests on new connections
-v: also runs under the virtual clock. size: on disk; - means not installed.
+v: also runs under the virtual clock.
+size: on disk; - means not installed; broken: files are missing, so it will be
+  built again when it is needed, or by `h123 install`.
 verified: when it last passed `h123 verify` on this machine;
   upstream: not yet here, but by this project with the same files;
   changed: its files have changed since; *: some checks could not run."""
@@ -65,14 +67,12 @@ def print_subjects(console: Console) -> None:
 
 def print_subject(subject: Subject, console: Console) -> None:
     """Everything about one."""
-    console.print(
-        f"[bold]{escape(subject.name)}[/]: {escape(subject.title)} {escape(subject.version)}", highlight=False
-    )
+    console.print(Text(subject.name, style="bold").append(f": {subject.title} {subject.version}", style="not bold"))
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, text in _facts(subject):
-        table.add_row(name, escape(text))
+        table.add_row(name, text)
     console.print(Padding(table, (0, 0, 1, 2)))
 
 
@@ -96,24 +96,24 @@ def _outcome(subject: Subject, record: Record, well: str) -> tuple[str, str]:
     return f"{well}{'*' if counts['unsupported'] else ''}", "green"
 
 
-def _row(subject: Subject, upstream: Published | None) -> Iterator[str]:
+def _row(subject: Subject, upstream: Published | None) -> Iterator[str | Text]:
     found = installation(subject)
-    yield escape(subject.name)
-    yield escape(subject.stack if subject.stack != "none" else _NOTHING)
+    yield subject.name
+    yield subject.stack if subject.stack != "none" else _NOTHING
     yield _short(subject.language)
-    yield escape(subject.version)
+    yield subject.version
     yield _as_a_server(subject)
     yield _as_a_client(subject)
     yield "v" if "virtual" in subject.features.clocks else ""
-    yield format_bytes(found.bytes) if found else _NOTHING
+    yield format_bytes(found.bytes) if found else "broken" if damage(subject) else _NOTHING
     told, colour = _verified(subject, upstream)
-    yield f"[{colour}]{told}[/]"
+    yield Text(told, style=colour)
 
 
 def _short(language: str) -> str:
     """For a table: `C++/JS` of `C++ and JavaScript, driven by Python`."""
     own = language.partition(", driven by")[0]
-    return escape(own.replace(" and ", "/").replace(", ", "/").replace("JavaScript", "JS"))
+    return own.replace(" and ", "/").replace(", ", "/").replace("JavaScript", "JS")
 
 
 def _as_a_server(subject: Subject) -> str:
@@ -192,6 +192,8 @@ def _client_facts(subject: Subject) -> Iterator[tuple[str, str]]:
 def _installed(subject: Subject) -> str:
     if found := installation(subject):
         return f"{format_bytes(found.bytes)}, in {format_span(found.seconds)}"
+    if lost := damage(subject):
+        return f"broken, {lost} is missing: `h123 install {subject.name}`"
     needs = f"; needs {subject.install.needs_help}" if subject.install.needs_help else ""
     return f"no: `h123 install {subject.name}`{needs}"
 
@@ -233,4 +235,4 @@ def print_verification(found: Mapping[str, Sequence[Result]], console: Console) 
         for result in results:
             if result.verdict != "passed":
                 line = f"{name} as a {result.role}: {describe(result)}"
-                console.print(line, markup=False, highlight=False, soft_wrap=True)
+                console.print(line, soft_wrap=True)

@@ -39,9 +39,8 @@ def test_a_metric_that_the_client_cannot_measure_is_refused_before_anything_is_d
 
 def test_bodies_are_made_for_a_server_of_files(tmp_path: Path, subjects: Path) -> None:
     write_small(subjects, MANIFEST.replace("{congestion}", "{files}"))
-    (subjects / "go/subject.toml").write_text(
-        (subjects / "go/subject.toml").read_text().replace('build = ["go", "build"', 'build = ["true"')
-    )
+    manifest, build = subjects / "go/subject.toml", '["go", "build", "-trimpath", "-o", "{prefix}/h123-go", "."]'
+    manifest.write_text(manifest.read_text().replace(build, '["touch", "{prefix}/h123-go"]'))
     start(tmp_path / "study", STUDY.replace("server: go", "server: small"))
     assert (files_folder() / "bytes/1000").stat().st_size == 1000
 

@@ -1,5 +1,6 @@
 """Installation: whole or not at all, once, and again when sources change."""
 
+import io
 import os
 import signal
 import subprocess
@@ -8,11 +9,14 @@ import time
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from catalogue.small import BUILD, MANIFEST, small, write_small
-from h123.catalogue import catalogue, fingerprint, install, installed, prefix, read_subject
+from h123.catalogue import catalogue, damage, fingerprint, install, installed, prefix, read_subject
+from h123.doctor import diagnose
 from h123.errors import UserError
 from h123.paths import project_root
+from h123.subject_listing import print_subject, print_subjects
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +107,50 @@ def test_failed_rebuild_keeps_the_old_installation_but_does_not_trust_it(tmp_pat
         install(subject, _quiet)
     assert (prefix(subject) / "serve").exists()
     assert not installed(subject)
+
+
+def test_an_installation_that_lost_a_file_is_built_again(tmp_path: Path, cache: Path) -> None:
+    subject, said = small(tmp_path), list[str]()
+    install(subject, _quiet)
+    assert damage(subject) is None
+    (prefix(subject) / "serve").unlink()
+    assert damage(subject) == prefix(subject) / "serve"
+    assert not installed(subject)
+    install(subject, said.append)
+    assert said == [f"{prefix(subject) / 'serve'} is missing, so small is built again"]
+    assert installed(subject)
+    assert _builds(cache) == 2
+
+
+def test_what_commands_name_must_come_of_the_build(tmp_path: Path) -> None:
+    subject = small(tmp_path, build="true")
+    with pytest.raises(UserError, match=r"the build succeeded, but .*/small/serve is not there"):
+        install(subject, _quiet)
+    assert not installed(subject)
+
+
+def test_a_broken_installation_is_seen_by_list_and_doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("H123_SUBJECTS", str(tmp_path))
+    monkeypatch.setattr("h123.doctor._lab", list)
+    subject = small(tmp_path)
+
+    def seen() -> tuple[str, str, bool]:
+        console = Console(width=200, file=io.StringIO())
+        with console.capture() as table:
+            print_subjects(console)
+        with console.capture() as page:
+            print_subject(subject, console)
+        checked = next(check.ok for check in diagnose() if check.name == "subjects")
+        return table.get().partition("\n\n")[0], page.get(), checked
+
+    assert seen()[2]
+    install(subject, _quiet)
+    assert "broken" not in seen()[0]
+    (prefix(subject) / "serve").unlink()
+    table, page, checked = seen()
+    assert "broken" in table
+    assert "`h123 install small`" in " ".join(page.split())
+    assert not checked
 
 
 def test_missing_tool_says_how_to_get_it(tmp_path: Path) -> None:

@@ -18,7 +18,17 @@ from h123.catalogue.commands import (
     server_command,
     server_uses,
 )
-from h123.catalogue.install import MANIFEST, Installation, fingerprint, install, installation, installed, prefix, remove
+from h123.catalogue.install import (
+    MANIFEST,
+    Installation,
+    damage,
+    fingerprint,
+    install,
+    installation,
+    installed,
+    prefix,
+    remove,
+)
 from h123.catalogue.shelf import Catalogue, catalogue, read_subject, subject_names, subjects_folder
 from h123.catalogue.subject import PROTOCOLS, Subject
 
@@ -40,6 +50,7 @@ __all__ = [
     "client_command",
     "controller",
     "controllers",
+    "damage",
     "files_folder",
     "fingerprint",
     "install",

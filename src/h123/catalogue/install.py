@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 import time
 from collections.abc import Callable
@@ -17,6 +18,8 @@ STAMP = ".h123-installed"
 MANIFEST = "subject.toml"
 _BUILD_ENVIRONMENT = {"GOFLAGS": "-trimpath -buildvcs=false", "GOTOOLCHAIN": "local"}
 """The same sources give the same binary, wherever the checkout is."""
+_OWN_FILE = re.compile(r"\{prefix\}/([^{}:*]+)")
+"""In a word of a command line: `{prefix}/lib/*` is about `lib/`."""
 _BYPRODUCTS = {"__pycache__", "target", "node_modules"}
 """Left in a subject's folder by people who work on it; not sources."""
 
@@ -39,12 +42,31 @@ def prefix(subject: Subject) -> Path:
 
 
 def installation(subject: Subject) -> Installation | None:
-    """The subject as its sources are now, if the cache holds it."""
+    """The subject as its sources are now, if the cache holds it whole."""
+    return None if _absent(subject) else _stamp(subject)
+
+
+def damage(subject: Subject) -> Path | None:
+    """What the installation has lost of what the subject's commands name; None: nothing, or there is none."""
+    lost = _absent(subject)
+    return lost if lost and _stamp(subject) else None
+
+
+def _stamp(subject: Subject) -> Installation | None:
+    """What the installation says of itself, if the sources are still the same."""
     try:
         found = Installation(**json.loads((prefix(subject) / STAMP).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
     return found if found.recipe == _recipe(subject) else None
+
+
+def _absent(subject: Subject) -> Path | None:
+    """The first file or folder that the subject's commands name and that is not there. All that they need would take
+    too long to look for."""
+    roles = (subject.server, subject.client, subject.backend, subject.origin, subject.probe)
+    named = [name for role in roles if role for word in role.command for name in _OWN_FILE.findall(word)]
+    return next((path for name in named if not (path := prefix(subject) / name).exists()), None)
 
 
 def installed(subject: Subject) -> bool:
@@ -62,8 +84,17 @@ def install(subject: Subject, report: Callable[[str], None], meanwhile: Callable
     _check_needs(subject)
     with alone(prefix(subject), report):
         if not installed(subject):  # another process may have done it while this one waited
-            report(f"installing {subject.name} ({subject.title} {subject.version}), once")
+            if lost := damage(subject):
+                report(f"{lost} is missing, so {subject.name} is built again")
+            else:
+                report(f"installing {subject.name} ({subject.title} {subject.version}), once")
             _build(subject, meanwhile)
+            if lost := damage(subject):
+                raise UserError(
+                    f"subject {subject.name}: the build succeeded, but {lost} is not there",
+                    remedy=f"mend install.build in {subject.folder / MANIFEST}, or the command that names that file",
+                    status=1,
+                )
 
 
 def remove(subject: Subject, report: Callable[[str], None]) -> bool:

@@ -93,7 +93,7 @@ def installed_kernel() -> Kernel | None:
         stamp = json.loads((folder / _STAMP).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    if (stamp.get("h123"), stamp.get("recipe")) != (FORMAT, recipe()):
+    if (stamp.get("h123"), stamp.get("recipe")) != (FORMAT, recipe()) or not (folder / _BINARY).exists():
         return None
     return Kernel(folder / _BINARY, Source(stamp["package"], stamp["version"]), stamp["sha256"])
 
