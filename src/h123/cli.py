@@ -513,10 +513,14 @@ def _become_lab(arguments: list[str]) -> None:
 
 
 def _heed_signals() -> None:
-    """Whoever asks us to end, or closes the terminal, interrupts as Ctrl-C does; unless `nohup` said otherwise."""
+    """Whoever asks us to end, or closes the terminal, interrupts as Ctrl-C does, unless `nohup` or `&` said otherwise.
+
+    Until now Ctrl-C has ended us at once (__main__.py).
+    """
     signal.signal(signal.SIGTERM, _interrupt)
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, _interrupt)
+    for each in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(each) is not signal.SIG_IGN:
+            signal.signal(each, _interrupt)
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

@@ -1,0 +1,44 @@
+"""Ctrl-C before anything has begun: status 130, and never a traceback."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from cli.conftest import PATIENCE_S, ROOT
+
+INTERRUPT = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
+
+
+def _run(command: list[str | Path], *paths: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths)), **environment}
+    # A shell's background job (`&`) ignores interrupts.
+    command = ["env", "--default-signal=INT", *command]
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+
+
+def test_while_libraries_are_loaded(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text(INTERRUPT)
+    done = _run([sys.executable, "-m", "h123", "--version"], tmp_path, ROOT / "src")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_while_python_starts(tmp_path: Path) -> None:
+    """From the launcher, in a checkout that needs no set-up."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/sitecustomize.py").write_text(INTERRUPT)
+    (tmp_path / "src/h123").symlink_to(ROOT / "src/h123")
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    (tmp_path / ".venv/bin/python").symlink_to(sys.executable)
+    (tmp_path / "Makefile").write_text("setup:\n.PHONY: setup\n")
+    shutil.copy2(ROOT / "h123", tmp_path)
+    done = _run([tmp_path / "h123", "--version"])
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_who_ignores_interrupts_is_not_interrupted(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPT)
+    command = ["sh", "-c", f"trap '' INT; {sys.executable} -m h123 --version"]
+    done = _run([*command], tmp_path, ROOT / "src")
+    assert (done.returncode, done.stdout[:5]) == (0, "h123 "), done.stderr
