@@ -19,9 +19,10 @@ def _width(stream_is_terminal: bool) -> int | None:
     return None if stream_is_terminal or "COLUMNS" in os.environ else WIDTH
 
 
-out_console = Console(width=_width(sys.stdout.isatty()))
+# Names and messages are as people wrote them: no markup, no `:x:` for a picture, no colours by guessing.
+out_console = Console(width=_width(sys.stdout.isatty()), markup=False, emoji=False, highlight=False)
 """Results."""
-err_console = Console(width=_width(sys.stderr.isatty()), stderr=True)
+err_console = Console(width=_width(sys.stderr.isatty()), stderr=True, markup=False, emoji=False, highlight=False)
 """Everything that is said meanwhile."""
 
 

@@ -3,7 +3,6 @@
 from collections import Counter
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from h123.campaign import Lanes
@@ -28,11 +27,10 @@ def print_plan(plan: Plan, lanes: Lanes, console: Console) -> None:
     table = _table(*factors, "trials", "s a trial", "bytes a trial")
     count = Counter((tuple(t.cell.values()), t.twin) for t in plan.trials())
     for trial in sorted(plan.blocks[0], key=lambda t: (*t.cell.values(), t.twin)):
-        levels = [escape(level) for level in trial.cell.values()]
         expected = estimate(trial, plan.study.networks)
         runs = str(count[tuple(trial.cell.values()), trial.twin])
         marked = f"{runs} (A/A twin)" if trial.twin else runs
-        table.add_row(*levels, marked, f"{expected.seconds:.1f}", format_bytes(expected.bytes))
+        table.add_row(*trial.cell.values(), marked, f"{expected.seconds:.1f}", format_bytes(expected.bytes))
     console.print(table)
     for note in plan.notes:
         write(console, f"Note: {note}")
@@ -70,7 +68,7 @@ def print_networks(console: Console) -> None:
         network = load_network(name)
         up, down = network.describe()
         link = f"each way: {up}" if up == down else f"up: {up}; down: {down}"
-        table.add_row(name, *(escape(wrap(text, width)) for text in (network.title, link)))
+        table.add_row(name, *(wrap(text, width) for text in (network.title, link)))
     console.print(table)
     write(console, "\nDelays are one-way, per direction: 15 ms up and 15 ms down add 30 ms to the round trip.")
 
@@ -79,7 +77,7 @@ def print_studies(console: Console) -> None:
     """All studies of the project."""
     table = _table("name", "question")
     for path in list_studies():
-        table.add_row(path.stem, escape(load_study(path).question))
+        table.add_row(path.stem, load_study(path).question)
     console.print(table)
 
 
@@ -104,7 +102,7 @@ def print_repetition(trial: str, found: Repetition, console: Console) -> None:
             f"direction, and times by up to {format_seconds(found.random_ns * 1e-9)}"
         )
     for line in lines:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
 
 
 def _links_line(found: Repetition) -> str:

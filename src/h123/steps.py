@@ -4,6 +4,7 @@ import time
 
 from rich.console import Console
 from rich.status import Status
+from rich.text import Text
 
 from h123.units import format_span
 
@@ -31,7 +32,7 @@ class Steps:
     def begin(self, text: str) -> None:
         """The next step."""
         self._begun = self._said = time.monotonic()
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self._console.print(text, soft_wrap=True)
         if self._status:
             self._status.update("")
 
@@ -40,7 +41,7 @@ class Steps:
         now = time.monotonic()
         line = f"  {text}, {format_span(now - self._begun)}"
         if self._status:
-            self._status.update(line)
+            self._status.update(Text(line))
         elif now - self._said >= QUIET_S:
             self._said = now
-            self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+            self._console.print(line, soft_wrap=True)

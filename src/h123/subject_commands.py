@@ -112,7 +112,7 @@ def install_command(
         if kernel:
             virtual.install_kernel(steps)
     for name in [s.name for s in subjects if s.name not in failures] + ([virtual.NAME] if kernel else []):
-        out_console.print(f"{name}: installed", highlight=False)
+        out_console.print(f"{name}: installed")
     check_failures(failures)
 
 
@@ -131,7 +131,7 @@ def remove_command(
     if kernel:
         there[virtual.NAME] = virtual.remove_kernel(say)
     for name, was_there in there.items():
-        out_console.print(f"{name}: {'removed' if was_there else 'was not installed'}", highlight=False)
+        out_console.print(f"{name}: {'removed' if was_there else 'was not installed'}")
 
 
 @app.command()
@@ -188,7 +188,7 @@ def matrix(
         cells = known_cells(asked, known, folder)
         write_matrix(cells, known, folder.events(), page)
     print_matrix(cells, out_console)
-    out_console.print(f"Page: {page}", soft_wrap=True, highlight=False)
+    out_console.print(f"Page: {page}", soft_wrap=True)
     if failed := list(failures(cells)):
         count = "1 trial" if len(failed) == 1 else f"{len(failed)} trials"
         raise UserError(f"{count} failed", remedy="the page says why and shows the logs", status=1)
@@ -215,7 +215,7 @@ def publish_command(
     unknown = []
     for subject in _known(names or list(catalogue())):
         if publish(subject):
-            out_console.print(f"{subject.name}: published", highlight=False)
+            out_console.print(f"{subject.name}: published")
         elif names:
             unknown.append(subject.name)
     write_catalogue()

@@ -4,8 +4,9 @@ import io
 
 import pytest
 from rich.console import Console
+from rich.table import Table
 
-from h123.console import wrap, write
+from h123.console import err_console, out_console, wrap, write
 
 
 @pytest.mark.parametrize(
@@ -28,3 +29,15 @@ def test_lines_hang_below_what_leads_them() -> None:
     write(console, "free at least 2 GB of disk\n\nnow", lead="  -> ")
     assert isinstance(console.file, io.StringIO)
     assert console.file.getvalue() == "  -> free at\n     least 2 GB\n     of disk\n\n     now\n"
+
+
+@pytest.mark.parametrize("console", [out_console, err_console])
+def test_text_is_shown_as_it_was_written(console: Console) -> None:
+    said = "[red]a[/red] [/b] :x: :warning: [link=x]"
+    table = Table(said, box=None)
+    table.add_row(said)
+    with console.capture() as shown:
+        console.print(said, soft_wrap=True)
+        console.print(table, soft_wrap=True)
+    assert shown.get().split("\n")[0] == said
+    assert shown.get().count(":x: :warning:") == 3

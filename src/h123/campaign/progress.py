@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.text import Text
 
 from h123.study import PlannedTrial
 from h123.units import format_span
@@ -130,10 +131,10 @@ class LiveDisplay:
     def end(self, event: dict[str, Any], standing: Standing) -> None:
         self.show(standing)
         for reason in event["reasons"]:
-            self._console.print(f"[yellow]{event['trial']}: invalid: {reason['code']}[/]: ", end="")
-            self._console.print(reason["detail"], markup=False)
+            head = Text(f"{event['trial']}: invalid: {reason['code']}", style="yellow")
+            self._console.print(head.append(f": {reason['detail']}", style="default"))
         for line in self._blocks.completed(standing):
-            self._console.print(line, style="dim", markup=False, highlight=False)
+            self._console.print(line, style="dim")
 
 
 class LineDisplay:
@@ -163,7 +164,7 @@ class LineDisplay:
             self._print(line)
 
     def _print(self, line: str) -> None:
-        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+        self._console.print(line, soft_wrap=True)
 
 
 def _outcome(event: dict[str, Any]) -> str:

@@ -28,7 +28,7 @@ def print_claims(ledgers: Iterable[Mapping[str, Any]], console: Console) -> None
             words.append(claim["verdict"])
         console.print()
     total = ", ".join(f"{words.count(word)} {word}" for word in sorted(set(words)))
-    console.print(f"{len(words)} claims: {total}", highlight=False)
+    console.print(f"{len(words)} claims: {total}")
 
 
 def _print_claim(claim: Row, console: Console) -> None:

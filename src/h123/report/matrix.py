@@ -32,9 +32,9 @@ def print_matrix(cells: Cells, console: Console) -> None:
         console.print(_table(cells, servers, some, protocols))
         console.print()
     signs = ", ".join(f"{sign} {word}" for word, (sign, _) in _SIGNS.items())
-    console.print(f"{signs}; in each place {', '.join(map(level, protocols))}", style="dim", highlight=False)
+    console.print(f"{signs}; in each place {', '.join(map(level, protocols))}", style="dim")
     for line in totals(cells):
-        console.print(line, highlight=False)
+        console.print(line)
     found = list(failures(cells))
     for pairing, method, result in found[:_FAILURES_SHOWN]:
         where = f"  {pairing.server} / {pairing.client}, {level(pairing.protocol)} {method}: "
