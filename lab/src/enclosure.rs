@@ -129,9 +129,7 @@ fn wait_outside(child: Pid) -> Result<u8, Refusal> {
         }
         let status = match waitpid(child, Some(WaitPidFlag::WNOHANG)) {
             Ok(WaitStatus::Exited(_, status)) => Ok(status as u8),
-            Ok(WaitStatus::Signaled(_, signal, _)) => Err(Refusal::machine(format!(
-                "the lab was ended by {signal}; it has left nothing behind"
-            ))),
+            Ok(WaitStatus::Signaled(_, signal, _)) => Err(Refusal::killed(signal as u8)),
             _ => continue,
         };
         return match interrupt {

@@ -5,10 +5,8 @@ should be answered at once.
 """
 
 import datetime as dt
-import errno
 import json
 import os
-import shlex
 import signal
 import sys
 from enum import StrEnum
@@ -37,8 +35,9 @@ from h123.catalogue import subject_names
 from h123.console import err_console, out_console, say, write
 from h123.doctor import diagnose
 from h123.errors import UserError
-from h123.paths import lab_binary
+from h123.paths import lab_binary, typed
 from h123.results import CampaignFolder, export, import_samples
+from h123.results.durable import FULL
 from h123.strict import choose
 from h123.study import (
     Ledger,
@@ -169,19 +168,25 @@ def run(
 ) -> None:
     """Run a study, analyse it and write its report.
 
-    Ctrl-C or a crash loses at most the trials in progress: `h123 run --out DIR` resumes where it stopped. To add blocks
-    to a finished campaign, use `h123 run --out DIR --blocks N`.
+    Ctrl-C, a crash or a full disk loses at most the trials in progress: `h123 run --out DIR` resumes where it stopped.
+    To add blocks to a finished campaign, use `h123 run --out DIR --blocks N`.
     """
     if retry and (out is None or not (out / "campaign.json").exists()):
         raise UserError("--retry tries trials of a campaign again", remedy="name the campaign's folder with --out")
     campaign = _campaign(study, out, blocks, seed, parse_only(only or []), scale, clock)
-    folder = campaign.folder
+    folder, resume = campaign.folder, f"h123 run --out {typed(campaign.folder.path)}"
     try:
-        outcome = run_campaign(campaign, LocalEngine(), display_for(err_console), lanes, retry=retry)
+        with folder.alone():
+            outcome = run_campaign(campaign, LocalEngine(), display_for(err_console), lanes, retry=retry)
+            _conclude(folder)
     except KeyboardInterrupt:
-        say(f"\nInterrupted. Finished trials are kept. Resume with:\n  h123 run --out {shlex.quote(str(folder.path))}")
+        say(f"\nInterrupted. Finished trials are kept. Resume with:\n  {resume}")
         raise typer.Exit(130) from None
-    _conclude(folder)
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        message = f"{error.filename or folder.path}: {FULL[error.errno]}. The campaign pauses; finished trials are kept"
+        raise UserError(message, remedy=f"free some space, then resume with:\n  {resume}", status=1) from None
     _complain(outcome, folder)
 
 
@@ -201,7 +206,7 @@ def plan(
     check_campaign(planned)  # what `run` would refuse
     listing.print_plan(planned, Lanes.here(planned, lanes), out_console)
     if first := lacking(planned):
-        out_console.print(f"Note: {first.message}; {first.remedy}", markup=False, highlight=False, soft_wrap=True)
+        out_console.print(f"Note: {first.message}; {first.remedy}", soft_wrap=True)
 
 
 @app.command(name="analyse")
@@ -391,7 +396,7 @@ def lab_bench() -> None:
 
 def _print_version(asked: bool) -> None:
     if asked:
-        out_console.print(f"h123 {__version__}", highlight=False)
+        out_console.print(f"h123 {__version__}")
         raise typer.Exit
 
 
@@ -414,10 +419,11 @@ def main() -> None:
     except KeyboardInterrupt:
         _fail("interrupted", None, 130)
     except OSError as error:
-        if error.filename is None and error.errno != errno.ENOSPC:
+        full = FULL.get(error.errno or 0)
+        if error.filename is None and not full:
             raise  # not about a file that the person named, so a defect: the traceback is wanted
-        remedy = "free some space, then resume with `h123 run --out DIR`" if error.errno == errno.ENOSPC else None
-        _fail(f"{error.filename or 'a file'}: {error.strerror}", remedy, 1)
+        message = ": ".join(str(part) for part in (error.filename, full or error.strerror) if part)
+        _fail(message, "free some space, then run the same command again" if full else None, 1)
 
 
 def _ledgers(names: list[str], folder: CampaignFolder | None) -> list[Ledger]:
@@ -446,7 +452,7 @@ def _campaign(
         if study is not None and load_study(find_study(study)).scaled(begun).clocked(timed).resolved() != folder.study:
             raise UserError(
                 f"{out} holds a campaign of another study, or of an earlier version of this study",
-                remedy=f"resume that campaign with `h123 run --out {out}`, or choose another folder",
+                remedy=f"resume that campaign with `h123 run --out {typed(out)}`, or choose another folder",
             )
         asked = (
             ("--seed", seed, folder.seed),
@@ -481,7 +487,7 @@ def _conclude(folder: CampaignFolder) -> None:
     say("Writing the report ...")
     path = write_report(folder)
     print_summary(verdicts, out_console, folder.path)
-    out_console.print(f"Report: {path}", soft_wrap=True, highlight=False)
+    out_console.print(f"Report: {path}", soft_wrap=True)
 
 
 def _complain(outcome: Outcome, folder: CampaignFolder) -> None:
@@ -491,7 +497,7 @@ def _complain(outcome: Outcome, folder: CampaignFolder) -> None:
         raise UserError(
             f"{len(outcome.failed)} of {outcome.planned} trials have no valid result: {some}",
             remedy=f"the report says why; the logs are in {folder.path / 'trials'}. Fix the cause, then try again: "
-            f"h123 run --out {shlex.quote(str(folder.path))} --retry",
+            f"h123 run --out {typed(folder.path)} --retry",
             status=1,
         )
 

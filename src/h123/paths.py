@@ -1,6 +1,7 @@
-"""Where the project's own files are."""
+"""Where the project's own files are, and how a path is typed."""
 
 import os
+import shlex
 from pathlib import Path
 
 
@@ -17,3 +18,9 @@ def cache_folder() -> Path:
 def lab_binary() -> Path:
     """The data plane, built by the set-up."""
     return Path(os.environ.get("H123_LAB") or project_root() / "lab/target/release/h123-lab")
+
+
+def typed(path: Path) -> str:
+    """As a shell and our command line take it for this path, and nothing else."""
+    name = str(path)
+    return shlex.quote(f"./{name}" if name.startswith("-") else name)

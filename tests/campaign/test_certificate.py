@@ -1,6 +1,7 @@
 """The campaign's certificate is one that strict clients accept."""
 
 import datetime as dt
+import os
 import socket
 import ssl
 import threading
@@ -10,6 +11,7 @@ import pytest
 
 from h123.campaign import certificate
 from h123.campaign.certificate import HOST_NAME, campaign_certificate
+from h123.results import durable
 
 
 def test_a_strict_client_accepts_it(tmp_path: Path) -> None:
@@ -22,6 +24,22 @@ def test_a_strict_client_accepts_it(tmp_path: Path) -> None:
     threading.Thread(target=lambda: server.wrap_socket(ours, server_side=True).close(), daemon=True).start()
     with client.wrap_socket(theirs, server_hostname=HOST_NAME) as connection:
         assert connection.version() == "TLSv1.3"
+
+
+def test_the_key_is_private_from_its_first_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    modes, sync = dict[str, int](), durable.sync
+
+    def look(path: Path) -> None:
+        modes.setdefault(path.name, path.stat().st_mode & 0o777)
+        sync(path)
+
+    monkeypatch.setattr(durable, "sync", look)
+    before = os.umask(0)
+    try:
+        campaign_certificate(tmp_path, ["10.1.0.2"])
+    finally:
+        os.umask(before)
+    assert (modes["key.pem.tmp"], modes["cert.pem.tmp"]) == (0o600, 0o666)
 
 
 def test_it_is_made_once_and_the_key_is_private(tmp_path: Path) -> None:

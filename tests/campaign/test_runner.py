@@ -10,6 +10,7 @@ from campaign.scripted import ScriptedEngine
 from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign, start_campaign
 from h123.campaign.progress import Forecast
 from h123.errors import UserError
+from h123.lock import sole_user
 from h123.results import CampaignFolder
 
 STUDY = """\
@@ -37,12 +38,12 @@ class Silent:
     def say(self, *_: Any) -> None: ...
 
 
-def start(tmp_path: Path, text: str = STUDY, **options: Any) -> Campaign:
+def start(tmp_path: Path, text: str = STUDY, out: Path | None = None, **options: Any) -> Campaign:
     tmp_path.mkdir(exist_ok=True)
     study = tmp_path / "small.yaml"
     study.write_text(text)
     defaults: dict[str, Any] = {"blocks": None, "seed": None, "only": {}, "report": lambda _: None}
-    return start_campaign(study, tmp_path / "out", **{**defaults, **options})
+    return start_campaign(study, out or tmp_path / "out", **{**defaults, **options})
 
 
 def go_on(tmp_path: Path, engine: ScriptedEngine, blocks: int | None = None, lanes: int | None = None) -> Outcome:
@@ -146,16 +147,23 @@ def test_fewer_blocks_are_refused(tmp_path: Path) -> None:
         extend_campaign(tmp_path / "out", blocks=1, report=lambda _: None)
 
 
-def test_two_processes_cannot_run_one_campaign(tmp_path: Path) -> None:
-    campaign = start(tmp_path)
+def test_a_plan_that_another_process_has_changed_is_not_followed(tmp_path: Path) -> None:
+    """It was read while the other one had the folder, perhaps minutes ago: subjects are built in between."""
+    early = start(tmp_path)
+    with early.folder.alone():
+        late = CampaignFolder.open(tmp_path / "out")
+        early.folder.set_blocks(3)
+    with pytest.raises(UserError, match="changed"), late.alone():
+        pytest.fail("a second use at once")
+    with early.folder.alone(), pytest.raises(UserError, match="another h123"), early.folder.alone():
+        pytest.fail("a second use at once")
 
-    def intrude(_trial: dict[str, Any], _attempt: int) -> list[dict[str, str]]:
-        with pytest.raises(UserError, match="another h123"):
-            go_on(tmp_path, ScriptedEngine())
-        raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        run_campaign(campaign, ScriptedEngine(intrude), Silent())
+def test_a_campaign_is_not_begun_where_another_process_begins_one(tmp_path: Path) -> None:
+    (out := tmp_path / "out").mkdir()
+    with sole_user(out, "a test"), pytest.raises(UserError, match="another h123"):
+        start(tmp_path)
+    assert not list(out.iterdir())
 
 
 def test_full_disk_is_refused_before_the_first_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

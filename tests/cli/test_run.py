@@ -1,6 +1,7 @@
 """A real campaign on real namespaces and servers, interrupted and gone on with."""
 
 import json
+import os
 import signal
 import time
 from pathlib import Path
@@ -109,6 +110,47 @@ def test_blow_amid_lanes_loses_at_most_the_running_trials(h123: Tool, blow: sign
     clean = [trial["trial"] for trial in after if trial["valid"] and not trial["disturbed"]]
     assert len(clean) == len(set(clean)), "what was done is not done again"
     assert len({trial["trial"] for trial in after if trial["valid"]}) == 12
+
+
+def test_a_campaign_that_is_extended_is_one_process_only(h123: Tool) -> None:
+    out = h123.folder / "out"
+    for number, arguments in enumerate((["run", "smoke", "--out", "out"], ["run", "--out", "out", "--blocks", "4"]), 1):
+        process = h123.start(*arguments)
+        _until_trials(out, number)
+        process.send_signal(signal.SIGSTOP)  # however fast it is
+        refused = h123("run", "--out", "out")
+        process.send_signal(signal.SIGCONT)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 130
+        assert refused.returncode == 1
+        assert "another h123" in refused.stderr
+    assert json.loads((out / "campaign.json").read_text())["blocks"] == 4
+
+
+def _inner_labs(of: int) -> list[int]:
+    """First processes of the enclosures that a tool's labs have made."""
+    children = Path(f"/proc/{of}/task/{of}/children")
+    labs = [int(pid) for pid in children.read_text().split()] if children.exists() else []
+    return [int(pid) for lab in labs for pid in Path(f"/proc/{lab}/task/{lab}/children").read_text().split()]
+
+
+def test_killed_lab_is_a_failed_attempt(h123: Tool) -> None:
+    """As the kernel kills when memory runs out."""
+    process = h123.start("run", "smoke", "--only", "network=medium", "--out", "out", "--lanes", "1")
+    deadline = time.monotonic() + PATIENCE_S
+    while not (found := _inner_labs(process.pid)):
+        assert time.monotonic() < deadline, "no lab has come"
+        time.sleep(0.01)
+    os.kill(found[0], signal.SIGKILL)
+    _until_trials(h123.folder / "out", 2)
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=PATIENCE_S)[1]
+    assert process.returncode == 130, said
+    killed, again = _trials(h123.folder / "out")[:2]
+    assert [reason["code"] for reason in killed["reasons"]] == ["lab-killed"]
+    assert "memory" in killed["reasons"][0]["detail"]
+    assert (again["trial"], again["attempt"], again["valid"]) == (killed["trial"], 2, True)
 
 
 def test_resuming_another_study_is_refused(h123: Tool) -> None:

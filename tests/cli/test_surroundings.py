@@ -56,16 +56,18 @@ def test_closed_streams_hurt_nobody(tmp_path: Path, closed: str) -> None:
 
 
 def test_a_campaign_from_an_odd_place(h123: Tool) -> None:
-    """From its first trial to its report, under a private umask and between paths with spaces and umlauts."""
+    """From its first trial to its report, under a private umask, and with names that many a reader takes amiss."""
     place = h123.folder / "ein Ort für “h123”"
     (place / "temporäre Dateien").mkdir(parents=True)
     surroundings = {**NARROW, "TMPDIR": str(place / "temporäre Dateien"), "HOME": "/nonexistent", "TERM": "dumb"}
-    run = "h123 run smoke --only network=lan --out 'Größe 1' <&-"
-    done = _start(place, f"{run} && h123 analyse 'Größe 1' && h123 report 'Größe 1'", **surroundings)
+    name = "~Größe 10:30 :x: <i>&amp;"
+    run = f"h123 run smoke --only network=lan --out '{name}' <&-"
+    done = _start(place, f"{run} && h123 analyse '{name}' && h123 report '{name}'", **surroundings)
     assert done.returncode == 0, done.stderr
     assert done.stdout.isascii()
-    assert "5" in (place / "Größe 1/report.html").read_text(encoding="utf-8")
-    assert (place / "Größe 1/tls/cert.pem").stat().st_mode & 0o777 == 0o600
+    assert b"~Gr??e 10:30 :x: <i>&amp;/report.html" in done.stdout
+    assert "<i>&amp;" not in (place / name / "report.html").read_text(encoding="utf-8")
+    assert (place / name / "tls/cert.pem").stat().st_mode & 0o777 == 0o600
 
 
 def test_doctor_looks_where_there_is_a_folder(tmp_path: Path) -> None:

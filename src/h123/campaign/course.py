@@ -28,7 +28,9 @@ from h123.campaign.progress import Display, Forecast, Standing
 from h123.campaign.sofar import SoFar
 from h123.campaign.trialfile import SERVER_ADDRESS, write_trial_files
 from h123.errors import UserError
+from h123.paths import typed
 from h123.results import CampaignFolder, disturbance, ingest, machine_noise, ruined
+from h123.results.durable import require_room
 from h123.study import PlannedTrial
 
 Attempts = dict[str, list[Event]]
@@ -54,11 +56,13 @@ class _Running:
 
 
 class Course:
-    """Runs all blocks; appends to `attempts` as trials end."""
+    """Runs all blocks; appends to `attempts` as trials end. `tls` is the certificate's folder, by a plain path."""
 
-    def __init__(self, campaign: Campaign, engine: Engine, display: Display, lanes: Lanes, attempts: Attempts) -> None:
+    def __init__(
+        self, campaign: Campaign, engine: Engine, display: Display, lanes: Lanes, attempts: Attempts, tls: Path
+    ) -> None:
         self._campaign, self._engine, self._display = campaign, engine, display
-        self._lanes, self._attempts = lanes, attempts
+        self._lanes, self._attempts, self._tls = lanes, attempts, tls
         asked = campaign.plan.study.compare
         self._metrics = {metric for family in asked.families for metric in family.metrics}
         self._asked = set(asked.families[0].metrics)
@@ -125,8 +129,7 @@ class Course:
         lane = min(set(range(1, len(beside) + 2)) - {running.lane for running in beside})
         check = bool(tried) or self._unchecked(trial)
         folder = self._campaign.folder.partial(trial.id, len(tried) + 1)
-        # Absolute: the roles run in a folder of their own.
-        certificate = campaign_certificate(self._campaign.folder.tls.resolve(), [SERVER_ADDRESS])
+        certificate = campaign_certificate(self._tls, [SERVER_ADDRESS])
         networks, subjects = self._campaign.plan.study.networks, self._campaign.subjects
         running = _Running(
             trial, len(tried) + 1, max(begun, default=0) + 1, lane, check, time.monotonic(), alone=not beside
@@ -153,6 +156,8 @@ class Course:
         # What samples lack after a failure is its consequence, not another reason.
         missing = ingest(folder, parameters)
         reasons = report["reasons"] or missing
+        if reasons:
+            require_room(folder)  # or it may have failed for want of it, which says nothing about the trial
         judged = self._judge(folder, report, valid=not reasons)
         sealed = self._campaign.folder.seal(folder)
         event: Event = {
@@ -232,7 +237,7 @@ def _stop_if_hopeless(given_up_in_a_row: int, event: Event, folder: CampaignFold
     raise UserError(
         f"{HOPELESS_AFTER} trials in a row failed all their attempts, so the campaign stops. "
         f"The last one ({event['trial']}): {reason['code']}: {reason['detail']}",
-        remedy=f"read the logs in {logs}, fix the cause, then try again: h123 run --out {folder.path} --retry",
+        remedy=f"read the logs in {logs}, fix the cause, then try again: h123 run --out {typed(folder.path)} --retry",
         status=1,
     )
 

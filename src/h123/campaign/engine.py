@@ -3,8 +3,8 @@
 import json
 import os
 import select
+import signal
 import subprocess
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -12,9 +12,10 @@ from typing import IO, Any, Protocol
 from h123.campaign.again import PROBE_MS
 from h123.errors import UserError
 from h123.paths import lab_binary
+from h123.results.durable import require_room
 from h123.virtual import virtual_kernel
 
-_BAD_TRIAL, _UNFIT_MACHINE = 2, 3
+_BAD_TRIAL, _UNFIT_MACHINE, _SIGNALLED = 2, 3, 128
 _GRACE_S = 5.0
 
 
@@ -27,7 +28,7 @@ class Engine(Protocol):
     def wait(self) -> Path:
         """The folder of a started trial that has ended, as soon as there is one; its `report.json` exists.
 
-        Raises UserError when no trial can be executed at all here.
+        Raises UserError when no trial can be executed at all here, and OSError when the disk has no room for one.
         """
 
     def noise(self) -> float:
@@ -57,8 +58,9 @@ class LocalEngine:
 
     def start(self, folder: Path) -> None:
         command = [str(lab_binary()), "run", "trial.json", "--out", ".", "--die-with-parent", *_kernel(folder)]
-        # Closed when the lab is reaped. A pipe that nobody reads meanwhile could fill up and block the lab.
-        complaints = tempfile.TemporaryFile()  # noqa: SIM115
+        # Closed when the lab is reaped. A pipe that nobody reads meanwhile could fill up and block the lab; on a disk
+        # there may be no room.
+        complaints = os.fdopen(os.memfd_create("complaints"), "w+b")
         # A session of its own: Ctrl-C in the terminal reaches only us, and we end the lab in order.
         process = subprocess.Popen(
             command, cwd=folder, stdout=subprocess.DEVNULL, stderr=complaints, start_new_session=True
@@ -72,12 +74,14 @@ class LocalEngine:
         ready = {descriptor for descriptor, _ in poll.poll()}
         folder = next(folder for folder, lab in self._labs.items() if lab.ended in ready)
         status, said = self._reap(folder)
+        if status == 0 and (folder / "report.json").exists():
+            return folder
+        require_room(folder)
         if status == _UNFIT_MACHINE:
             raise UserError(said, remedy="run `h123 doctor` to see what this machine lacks", status=3)
         if status == _BAD_TRIAL:
             raise UserError(f"the lab refused {folder / 'trial.json'}: {said}")
-        if status != 0 or not (folder / "report.json").exists():
-            _record_crash(folder, status, said)
+        _record_crash(folder, status, said)
         return folder
 
     def noise(self) -> float:
@@ -122,13 +126,12 @@ def _trial(folder: Path) -> dict[str, Any]:
 def _record_crash(folder: Path, status: int, said: str) -> None:
     """A lab that ended without a report is a failed trial like any other: recorded, shown, repeated."""
     trial = _trial(folder)
-    reason = {"code": "setup-failed", "detail": f"h123-lab ended with status {status}: {said or 'it said nothing'}"}
     report = {
         "h123": "report/1",
         "id": trial["id"],
         "clock": trial["clock"],
         "valid": False,
-        "reasons": [reason],
+        "reasons": [_crash(status, said)],
         "warnings": [],
         "started_unix_ns": 0,
         "phases_ns": {"setup": 0, "check": 0, "ready": 0, "main": 0, "teardown": 0},
@@ -138,3 +141,14 @@ def _record_crash(folder: Path, status: int, said: str) -> None:
         "machine": {},
     }
     (folder / "report.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+
+def _crash(status: int, said: str) -> dict[str, str]:
+    """Why there is no report. The lab says so itself if what was killed is the process inside (status 128 + n)."""
+    said = said or "it said nothing"
+    if status < 0:
+        memory = ", perhaps because memory ran out (`dmesg` tells)" if -status == signal.SIGKILL else ""
+        return {"code": "lab-killed", "detail": f"the lab was killed by signal {-status}{memory}"}
+    if status > _SIGNALLED:
+        return {"code": "lab-killed", "detail": said.removeprefix("h123-lab: ")}
+    return {"code": "setup-failed", "detail": f"h123-lab ended with status {status}: {said}"}

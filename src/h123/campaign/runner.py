@@ -9,6 +9,7 @@ from pathlib import Path
 from h123 import __version__
 from h123.campaign.again import forgive, usable
 from h123.campaign.campaign import Campaign
+from h123.campaign.certificate import plainly
 from h123.campaign.course import Attempts, Course, untried
 from h123.campaign.engine import Engine
 from h123.campaign.lanes import Lanes
@@ -16,8 +17,8 @@ from h123.campaign.preparation import prepare_campaign
 from h123.campaign.progress import Display
 from h123.errors import UserError
 from h123.results import CampaignFolder, machine_facts
-from h123.results.folder import read_document
-from h123.results.lock import sole_user
+from h123.results.durable import TRIAL_BYTES
+from h123.results.folder import check_new, read_document
 from h123.study import PlannedTrial, Study, load_study, make_plan
 
 
@@ -45,6 +46,7 @@ def start_campaign(
     """A new campaign of `study_file` in the folder `out`; what the study needs is installed first."""
     study = load_study(study_file).scaled(scale).clocked(clock)
     plan = make_plan(study, blocks=blocks, seed=seed, only=only)
+    check_new(out)  # before anything is built
     subjects = prepare_campaign(plan, report)
     folder = CampaignFolder.create(
         out,
@@ -87,10 +89,10 @@ def run_campaign(
     """Run what is not finished yet, `lanes` trials at once at most (None: chosen, see lanes.py).
 
     `retry`: trials that were given up, or are disturbed still, are tried again as if they had not been tried yet.
-    KeyboardInterrupt passes, after all that ran has been ended and the journal has been told.
+    Only for who uses the folder `alone`. KeyboardInterrupt passes, after all that ran has been ended and the journal
+    has been told; so does OSError, where the disk is full.
     """
-    path = campaign.folder.path
-    with sole_user(path / "campaign.json", f"the campaign in {path}"), display:
+    with display:
         try:
             outcome = _run_unfinished(campaign, engine, display, lanes, retry)
         except KeyboardInterrupt:
@@ -108,11 +110,11 @@ def _run_unfinished(campaign: Campaign, engine: Engine, display: Display, lanes:
         rule.learn(
             event, read_document(campaign.folder.trial(event["trial"], event["attempt"]) / "report.json", "report/1")
         )
-    course = Course(campaign, engine, display, rule, attempts)
-    try:
-        course.run()
-    finally:
-        engine.stop()
+    with plainly(campaign.folder.tls) as tls:
+        try:
+            Course(campaign, engine, display, rule, attempts, tls).run()
+        finally:
+            engine.stop()
     outcome = Outcome(planned=len(attempts))
     for trial, tried in attempts.items():
         if usable(tried):
@@ -156,9 +158,9 @@ def _forgive_all(attempts: Attempts) -> None:
 
 def _check_disk(campaign: Campaign, trials: list[PlannedTrial]) -> None:
     """Samples and logs need little; a campaign that would fill the disk is refused before it starts."""
-    per_sample, per_trial = 100, 200_000
+    per_sample = 100
     requests = sum(t.parameters.users * (t.parameters.requests + t.parameters.warmup) for t in trials)
-    needed = per_sample * requests + per_trial * len(trials)
+    needed = per_sample * requests + TRIAL_BYTES * len(trials)
     free = shutil.disk_usage(campaign.folder.path).free
     if free < needed:
         raise UserError(

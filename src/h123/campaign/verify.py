@@ -1,17 +1,18 @@
 """Verification of a virtual trial: executed twice at once, it must do the same."""
 
 import json
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from h123.campaign.certificate import campaign_certificate
+from h123.campaign.certificate import campaign_certificate, plainly
 from h123.campaign.engine import Engine
 from h123.campaign.preparation import prepare
 from h123.campaign.trialfile import SERVER_ADDRESS, write_trial_files
 from h123.errors import UserError
+from h123.paths import typed
 from h123.results import CampaignFolder, Repetition, compare_executions, ingest
+from h123.scratch import scratch
 from h123.study import PlannedTrial, Study, make_plan
 
 EXECUTIONS = 2
@@ -54,7 +55,9 @@ def _of_trial_folder(where: Path) -> tuple[Path, str]:
     """The campaign's folder and the trial's name."""
     campaign = where.resolve().parent.parent
     if (where / "campaign.json").is_file():
-        raise UserError(f"{where} is a campaign", remedy=f"name one of its trials too: h123 verify {where} TRIAL")
+        raise UserError(
+            f"{where} is a campaign", remedy=f"name one of its trials too: h123 verify {typed(where)} TRIAL"
+        )
     if not (where / "trial.json").is_file() or not (campaign / "campaign.json").is_file():
         raise UserError(
             f"{where} is not the folder of a campaign's trial",
@@ -68,10 +71,10 @@ def verify_trial(found: Verifiable, engine: Engine, report: Callable[[str], None
 
     Raises UserError where an execution fails, with the reason that the trial's report gives.
     """
-    with tempfile.TemporaryDirectory(prefix="h123-verify-") as scratch:
-        folders = [Path(scratch).resolve() / str(number) for number in range(1, EXECUTIONS + 1)]
+    with scratch() as place, plainly(found.folder.tls) as tls:
+        folders = [place / str(number) for number in range(1, EXECUTIONS + 1)]
         for folder in folders:
-            _prepare(folder, found, report)
+            _prepare(folder, found, tls, report)
         try:
             for folder in folders:
                 engine.start(folder)
@@ -82,11 +85,11 @@ def verify_trial(found: Verifiable, engine: Engine, report: Callable[[str], None
         return compare_executions(*folders)
 
 
-def _prepare(folder: Path, found: Verifiable, report: Callable[[str], None]) -> None:
+def _prepare(folder: Path, found: Verifiable, tls: Path, report: Callable[[str], None]) -> None:
     """The trial's files anew, by the campaign's plan: the campaign may have been moved since."""
     folder.mkdir()
     subjects = prepare([found.trial.parameters], report)
-    certificate = campaign_certificate(found.folder.tls.resolve(), [SERVER_ADDRESS])
+    certificate = campaign_certificate(tls, [SERVER_ADDRESS])
     write_trial_files(folder, found.trial, found.study.networks, subjects, certificate, check=True)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from h123.analysis.families import headline
 from h123.errors import UserError
+from h123.paths import typed
 from h123.report import claims, difference, evidence, parts, published, words
 from h123.report.advice import advice, remedy
 from h123.report.answer import answers
@@ -33,7 +34,7 @@ def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:
     Raises UserError where the campaign has not been analysed, or the other cannot stand beside it.
     """
     if not folder.verdicts.is_file():
-        raise UserError(f"{folder.path} has no verdicts.json", remedy=f"run `h123 analyse {folder.path}` first")
+        raise UserError(f"{folder.path} has no verdicts.json", remedy=f"run `h123 analyse {typed(folder.path)}` first")
     verdicts = read_document(folder.verdicts, "verdicts/1")
     printed = _printed(folder, verdicts, beside)
     figures = _figures(folder, verdicts)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from h123.errors import UserError
+from h123.paths import typed
 from h123.report.words import cell_name, level, metric, ratio
 from h123.results import CampaignFolder
 from h123.results.folder import read_document
@@ -67,7 +68,7 @@ def side_beside(here: CampaignFolder, path: Path) -> Side:
     if path.resolve() == here.path.resolve():
         raise UserError(f"{path} is the campaign itself", remedy="name the folder of another campaign after --beside")
     other = CampaignFolder.open(path)
-    again = f"run `h123 analyse {path}` first"
+    again = f"run `h123 analyse {typed(path)}` first"
     if not other.verdicts.is_file():
         raise UserError(f"{path} has not been analysed: it has no verdicts.json", remedy=again)
     verdicts = read_document(other.verdicts, "verdicts/1")

@@ -1,6 +1,5 @@
 """The answer in a terminal of 80 columns: values, then differences in words, then the tables, then what to distrust."""
 
-import shlex
 import textwrap
 from collections.abc import Iterator, Mapping
 from itertools import groupby
@@ -13,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from h123.analysis.families import headline
+from h123.paths import typed
 from h123.report import claims, published
 from h123.report.advice import advice, remedy
 from h123.report.answer import Answer, answers
@@ -32,7 +32,7 @@ def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | 
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
     _say(console, verdicts["question"], style="bold")
     _print_answer(verdicts, console)
-    for line in advice(verdicts, shlex.quote(str(folder)) if folder else "DIR"):
+    for line in advice(verdicts, typed(folder) if folder else "DIR"):
         _say(console, line, indent=2)
     for line in parts_lines(verdicts["parts"], headline(comparisons)) if verdicts["parts"] else ():
         _say(console, line)

@@ -62,7 +62,9 @@ def _metrics(folder: CampaignFolder) -> pa.Table:
 def _copy(connection: duckdb.DuckDBPyConnection, query: str, target: Path, form: str) -> Path:
     temporary = target.with_name(target.name + ".tmp")
     try:
-        connection.execute(f"COPY ({query}) TO '{str(temporary).replace(chr(39), chr(39) * 2)}' ({_OPTIONS[form]})")
+        connection.execute(
+            f"COPY ({query}) TO '{str(temporary.absolute()).replace(chr(39), chr(39) * 2)}' ({_OPTIONS[form]})"
+        )
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)

@@ -1,19 +1,26 @@
 """The campaign folder: what is in it, and the order of writes that lets it be stopped at any moment and resumed."""
 
 import json
+import os
 import shutil
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
 from h123 import __version__
 from h123.errors import UserError
+from h123.lock import sole_user
 from h123.results.durable import sync, sync_tree, write_atomically
 from h123.results.journal import Event, append_event, read_events
 
 FORMAT = "campaign/1"
 PARTIAL = ".partial"
-_OWN_NAMES = {"study.yaml", "tls", "trials", "campaign.json.tmp"}
+LONGEST_PATH = 3800
+"""Bytes of a folder's path: Linux has 4096, and what is in it needs some."""
+_OWN_NAMES = {"study.yaml", "study.yaml.tmp", "tls", "trials", "campaign.json.tmp"}
 
 
 class CampaignFolder:
@@ -38,12 +45,9 @@ class CampaignFolder:
         subjects: dict[str, Any],
         origin: dict[str, Any] | None = None,
     ) -> Self:
-        """A new, empty campaign in `path`. Raises UserError where something else is there already."""
-        _refuse_occupied(path)
-        (path / "trials").mkdir(parents=True, exist_ok=True)
-        if origin is None:
-            (path / "tls").mkdir(exist_ok=True)
-        write_atomically(path / "study.yaml", study_text)
+        """A new, empty campaign in `path`. Raises UserError as `check_new` does, or where another process is faster."""
+        check_new(path)
+        path.mkdir(parents=True, exist_ok=True)
         content = {
             "h123": FORMAT,
             "study": study,
@@ -58,13 +62,20 @@ class CampaignFolder:
             **({"origin": origin} if origin else {}),
         }
         folder = cls(path, content)
-        # Last: a folder without this file is no campaign, so a crash before here leaves nothing half begun.
-        folder._save()
-        return folder
+        with sole_user(path, f"a campaign in {path}"):
+            _refuse_occupied(path)  # by who was faster
+            folder.trials.mkdir(exist_ok=True)
+            if origin is None:
+                folder.tls.mkdir(exist_ok=True)
+            write_atomically(path / "study.yaml", study_text)
+            # Last: a folder without this file is no campaign, so a crash before here leaves nothing half begun.
+            folder._save()
+        return cls.open(path)
 
     @classmethod
     def open(cls, path: Path) -> Self:
         """The campaign in `path`. Raises UserError if there is none, or one of another version's format."""
+        check_name(path)
         file = path / "campaign.json"
         if not file.is_file():
             raise UserError(
@@ -128,6 +139,18 @@ class CampaignFolder:
         """When it began, ISO 8601."""
         return str(self._content["created"])
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """For who adds to it. Raises UserError if another process does, or has changed its plan since it was opened."""
+        with sole_user(self.path, f"the campaign in {self.path}"):
+            if self.open(self.path)._content != self._content:
+                raise UserError(
+                    f"another h123 has changed the campaign in {self.path} meanwhile",
+                    remedy="run the same command again",
+                    status=1,
+                )
+            yield
+
     def set_blocks(self, blocks: int) -> None:
         """Plan for so many blocks from now on."""
         self._content = {**self._content, "blocks": blocks}
@@ -135,13 +158,14 @@ class CampaignFolder:
 
     @property
     def tls(self) -> Path:
-        """Folder of this campaign's certificate and keys."""
-        return self.path / "tls"
+        """Folder of this campaign's certificate and keys, as an absolute path."""
+        return self.path.absolute() / "tls"
 
     @property
     def trials(self) -> Path:
-        """Folder of the attempts' folders."""
-        return self.path / "trials"
+        """Folder of the attempts' folders, as an absolute path: the roles run elsewhere, and what reads Parquet takes
+        `~` and `:` in a relative path for more than a name."""
+        return self.path.absolute() / "trials"
 
     @property
     def verdicts(self) -> Path:
@@ -205,9 +229,35 @@ def read_document(path: Path, form: str) -> dict[str, Any]:
     return dict(content)
 
 
+def check_new(path: Path) -> None:
+    """Raises UserError where no campaign can be begun."""
+    check_name(path)
+    there = next(place for place in (path.absolute(), *path.absolute().parents) if os.path.lexists(place))
+    if not there.is_dir():
+        raise UserError(f"{there} is a file, or a link that leads nowhere; a campaign needs a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UserError(f"{there} cannot be written to", remedy="name another folder with --out")
+    _refuse_occupied(path)
+
+
+def check_name(path: Path) -> None:
+    """Raises UserError where a folder's path is not for results.
+
+    Readers of JSON and Parquet take text alone, and some characters for patterns, which other campaigns may match; a
+    terminal should get no control characters.
+    """
+    whole = str(path.absolute())
+    if any(character in "*?[" or unicodedata.category(character) in ("Cc", "Cs") for character in whole):
+        raise UserError(
+            f"{whole!r} cannot hold results: its path has control characters, one of * ? [, or bytes that are not "
+            "UTF-8",
+            remedy="name another folder, or rename this one",
+        )
+    if len(os.fsencode(whole)) > LONGEST_PATH:
+        raise UserError(f"the folder's path is longer than {LONGEST_PATH} bytes", remedy="name another folder")
+
+
 def _refuse_occupied(path: Path) -> None:
-    if path.exists() and not path.is_dir():
-        raise UserError(f"{path} is a file; a campaign needs a folder")
     if (path / "campaign.json").exists():
         raise UserError(
             f"{path} already holds a campaign", remedy="resume it (`h123 run --out`), or name another folder"

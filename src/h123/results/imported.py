@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from h123.errors import UserError
 from h123.results.durable import sync
-from h123.results.folder import PARTIAL, CampaignFolder
+from h123.results.folder import PARTIAL, CampaignFolder, check_new
 from h123.results.foreign import Place, Request, read_requests
 from h123.results.samples import SCHEMA, write_samples
 from h123.study import Schema
@@ -24,6 +24,7 @@ def import_samples(files: Sequence[Path], schema: Schema, out: Path) -> Campaign
     """The new campaign in `out`, with the samples of `files`. Raises UserError; `out` is then as it was."""
     if out.exists():
         raise UserError(f"{out} already exists", remedy="name a new folder with --out")
+    check_new(out)
     groups = _groups(files, schema)
     partial = out.with_name(out.name + PARTIAL)
     shutil.rmtree(partial, ignore_errors=True)

@@ -102,7 +102,8 @@ def _is_int64(value: str) -> bool:
 def write_samples(table: pa.Table, target: Path) -> None:
     """Write a table of SCHEMA in one step. Raises OSError."""
     temporary = target.with_name(target.name + ".tmp")
-    pq.write_table(table, temporary, compression="zstd")
+    with temporary.open("wb") as file:  # a name could be taken for a URI
+        pq.write_table(table, file, compression="zstd")
     sync(temporary)
     temporary.rename(target)
     sync(target.parent)

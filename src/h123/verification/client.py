@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from h123.campaign.trialfile import SERVER_ADDRESS
 from h123.catalogue import MANIFEST, Subject, catalogue, check_supported, make_bodies
 from h123.errors import UserError
 from h123.results import ingest
+from h123.scratch import scratch
 from h123.strict import choose
 from h123.verification.assignment import SIZES, WITNESS, Assignment, Row, assignments
 from h123.verification.conduct import faults_of
@@ -47,8 +47,8 @@ def verify_client(subject: Subject, engine: Engine) -> Iterator[Result]:
     kept = failures_folder(subject, "client")
     make_bodies(SIZES)
     told = set()
-    with tempfile.TemporaryDirectory(prefix="h123-verify-") as scratch:
-        certificate = campaign_certificate(Path(scratch).resolve(), [SERVER_ADDRESS])
+    with scratch() as place:
+        certificate = campaign_certificate(place, [SERVER_ADDRESS])
         trials = Trials({**catalogue(), subject.name: subject}, certificate, engine)
         for number, asked in enumerate(assignments(subject), 1):
             p = asked.parameters

@@ -14,15 +14,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 from h123 import __version__
-from h123.campaign.certificate import Certificate, campaign_certificate
+from h123.campaign.certificate import campaign_certificate, plainly
 from h123.campaign.engine import Engine
 from h123.campaign.progress import Display, Standing
 from h123.campaign.trialfile import SERVER_ADDRESS
 from h123.catalogue import Subject, fingerprint, make_bodies
 from h123.errors import UserError
+from h123.lock import sole_user
 from h123.results import machine_facts
+from h123.results.folder import check_name
 from h123.results.journal import Event, append_event, read_events
-from h123.results.lock import sole_user
 from h123.study import Parameters
 from h123.verification.assignment import CONNECTIONS, METHODS, PLAIN, Assignment
 from h123.verification.client import carry_out
@@ -80,6 +81,7 @@ class MatrixFolder:
     """A matrix on disk (docs/contracts.md, section 11): its journal, certificate, and the trials that failed."""
 
     def __init__(self, path: Path, subjects: Mapping[str, Subject]) -> None:
+        check_name(path)
         self.path = path
         self._journal = path / "journal.jsonl"
         self._prints = {name: fingerprint(subject) for name, subject in subjects.items()}
@@ -119,7 +121,7 @@ class MatrixFolder:
 
     def alone(self) -> AbstractContextManager[None]:
         """For who adds to it. Raises UserError if another process does."""
-        return sole_user(self._journal, f"the matrix in {self.path}")
+        return sole_user(self.path, f"the matrix in {self.path}")
 
     def begin(self) -> None:
         """A run begins, on this machine."""
@@ -128,10 +130,6 @@ class MatrixFolder:
     def trial(self, pairing: Pairing, method: str) -> Path:
         """Where a trial belongs."""
         return self.path.resolve() / "trials" / f"{pairing.name}-{method.lower()}"
-
-    def certificate(self) -> Certificate:
-        """That of all its trials."""
-        return campaign_certificate(self.path.resolve() / "tls", [SERVER_ADDRESS])
 
     def _fingerprints(self, pairing: Pairing) -> list[str | None]:
         return [self._prints.get(pairing.server), self._prints.get(pairing.client)]
@@ -158,12 +156,12 @@ def run_matrix(
             return
         folder.begin()
         make_bodies({SIZE})
-        trials = Trials(subjects, folder.certificate(), engine)
-        try:
-            with display:
+        with plainly(folder.path / "tls") as tls, display:
+            trials = Trials(subjects, campaign_certificate(tls, [SERVER_ADDRESS]), engine)
+            try:
                 _run(waiting, len(possible), folder, trials, display)
-        finally:
-            engine.stop()
+            finally:
+                engine.stop()
 
 
 def _run(waiting: Sequence[Pairing], total: int, folder: MatrixFolder, trials: Trials, display: Display) -> None:

@@ -2,7 +2,6 @@
 
 import shutil
 import signal
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from h123.campaign.engine import Engine
 from h123.campaign.trialfile import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS
 from h123.catalogue import Subject, catalogue, make_bodies, probe_command
 from h123.results.folder import read_document
+from h123.scratch import scratch
 from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
 from h123.verification.qlog import packet_events
 from h123.verification.question import LOGGED_BYTES, PROBE, SIZES, Purpose, Question, questions
@@ -33,8 +33,8 @@ def verify_server(subject: Subject, engine: Engine) -> Iterator[Result]:
     kept = failures_folder(subject, "server")
     subjects = {**{name: catalogue()[name] for name in (PROBE, ORIGIN)}, subject.name: subject}
     make_bodies([*SIZES, LOGGED_BYTES, BODY_BYTES])
-    with tempfile.TemporaryDirectory(prefix="h123-verify-") as scratch:
-        certificate = campaign_certificate(Path(scratch).resolve(), [SERVER_ADDRESS])
+    with scratch() as place:
+        certificate = campaign_certificate(place, [SERVER_ADDRESS])
         trials = Trials(subjects, certificate, engine)
         for asked in questions(subject):
             if asked.parameters.clock == "virtual" and installed_kernel() is None:

@@ -1,0 +1,28 @@
+"""A folder that one process at a time works on."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from h123.errors import UserError
+
+
+@contextmanager
+def sole_user(folder: Path, what: str) -> Iterator[None]:
+    """Raises UserError if another process uses this folder, which is `what`. The lock goes with the process.
+
+    The folder itself is locked: a file in it may be replaced, and its lock with it.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(
+                f"another h123 is running {what}", remedy="wait until it has ended, or stop it", status=1
+            ) from None
+        yield
+    finally:
+        os.close(descriptor)

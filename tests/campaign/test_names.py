@@ -1,0 +1,109 @@
+"""What people call a campaign's folder: it works to the end, or is refused before the first trial."""
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from campaign.scripted import ScriptedEngine
+from campaign.test_runner import STUDY, Silent, start
+from h123.analysis import analyse
+from h123.campaign import extend_campaign, run_campaign
+from h123.campaign.certificate import plainly
+from h123.console import out_console
+from h123.errors import UserError
+from h123.paths import typed
+from h123.report import print_summary
+from h123.results import CampaignFolder, export, load_attempts
+from synthetic import Scenario, make_campaign
+
+SMALL = STUDY.replace("[h1, h2, h3]", "[h2, h3]").replace("blocks: 2", "blocks: 1")
+NAMES = [
+    *("camp-10:30", "~t", "~/x", "s3://d", "-x", "a, b", "it's", '"\\', "x]"),
+    *("{a}", "$HOME", "%20", "&|;#", "größer", "a" * 255),
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_campaign_works_under_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    out = Path(name)
+    certificates = []
+
+    def look(trial: dict[str, Any], _attempt: int) -> list[dict[str, str]]:
+        command = next(role["command"] for role in trial["roles"] if role["name"] == "server")
+        certificates.append(Path(command[command.index("--cert") + 1]))
+        assert certificates[-1].read_text().startswith("-----BEGIN CERTIFICATE")
+        return []
+
+    run_campaign(start(tmp_path, SMALL, out), engine := ScriptedEngine(look), Silent())
+    assert all(re.fullmatch(r"/[\w./+@%,:=~-]+", str(path), re.ASCII) for path in certificates)
+    folder = CampaignFolder.open(out)
+    assert len(load_attempts(folder)) == len(engine.ran) == 6
+    assert all(path.stat().st_size for path in export(folder, "csv", out / "export"))
+    assert extend_campaign(out, blocks=2, report=lambda _: None).folder.path == out
+
+
+def test_so_does_its_analysis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = make_campaign(Path("~:x:<i>&amp;'\" "), Scenario(blocks=6))
+    out_console.width = 200
+    with out_console.capture() as shown:
+        print_summary(analyse(folder), out_console, folder.path)
+    assert "`h123 run --out '~:x:<i>&amp;'\"'\"'\" ' --blocks" in shown.get().replace("\n", " ")
+
+
+@pytest.mark.parametrize("name", [b"a\nb", b"\x1b", b"t\tb", b"\xff", b"d/\xff/e", b"del\x7f", b"c[1]", b"*", b"a?"])
+def test_names_that_are_not_text_or_are_patterns_are_refused(tmp_path: Path, name: bytes) -> None:
+    out = tmp_path / os.fsdecode(name)
+    with pytest.raises(UserError, match="cannot hold results") as refused:
+        start(tmp_path, SMALL, out)
+    assert refused.value.message.isascii()
+    assert refused.value.message.isprintable()
+    assert not out.exists()
+    moved = start(tmp_path, SMALL).folder.path.rename(tmp_path / os.fsdecode(name.replace(b"/", b"")))
+    with pytest.raises(UserError, match="cannot hold results"):
+        CampaignFolder.open(moved)
+
+
+def test_places_where_no_folder_can_be_are_refused_before_anything_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("h123.campaign.runner.prepare_campaign", lambda *_: pytest.fail("something is built"))
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("nowhere")
+    for place in ("file", "file/below", "link", "link/below"):
+        with pytest.raises(UserError, match="is a file, or a link that leads nowhere"):
+            start(tmp_path, SMALL, tmp_path / place)
+    with pytest.raises(UserError, match="longer than"):
+        start(tmp_path, SMALL, tmp_path.joinpath(*["a" * 250] * 16))
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/letter").touch()
+    with pytest.raises(UserError, match="letter"):
+        start(tmp_path, SMALL, tmp_path / "full")
+
+
+def test_a_folder_behind_a_link_is_one(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    run_campaign(start(tmp_path, SMALL, tmp_path / "link"), ScriptedEngine(), Silent())
+    assert len(load_attempts(CampaignFolder.open(tmp_path / "real"))) == 6
+
+
+def test_a_plain_path_is_left_alone_and_another_is_hidden(tmp_path: Path) -> None:
+    with plainly(tmp_path / "tls") as tls:
+        assert tls == tmp_path.resolve() / "tls"
+    with plainly(tmp_path / "my tls") as tls:
+        assert tls.resolve() == tmp_path.resolve() / "my tls"
+        assert " " not in str(tls)
+    assert not tls.is_symlink()
+
+
+@pytest.mark.parametrize(
+    ("path", "text"), [("a", "a"), ("-x", "./-x"), ("- x", "'./- x'"), ("~t", "'~t'"), ("/-x", "/-x")]
+)
+def test_paths_are_written_as_one_types_them(path: str, text: str) -> None:
+    assert typed(Path(path)) == text
