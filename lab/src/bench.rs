@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::account::{Machine, cpus};
 use crate::clock::now_ns;
-use crate::enclosure::{self, Tmp};
+use crate::enclosure;
 use crate::link::Course;
 use crate::network::{Emulated, Network};
 use crate::passage::{Quantiles, pass};
@@ -54,7 +54,7 @@ struct Figure {
 /// Prints the figures; exit status 0 if all bars are met, 1 if not.
 pub fn bench(json: bool) -> Result<u8, Refusal> {
     enclosure::require_tun()?;
-    enclosure::run(true, Tmp::Shared, || match measure_all(json) {
+    enclosure::run(true, || match measure_all(json) {
         Ok(figures) => u8::from(!figures.iter().all(|f| f.met)),
         Err(error) => {
             eprintln!("h123-lab: {error:#}");
@@ -204,7 +204,7 @@ fn delay(ms: u64) -> Result<(String, bool)> {
     })?;
     let (emulated, ends) = bed.parts();
     let course = emulated.base.clone();
-    let passed = pass(emulated, ends, &course, steady(DELAY_PROBES, MS))?;
+    let passed = pass(emulated, ends, &course, steady(DELAY_PROBES, MS))?.passed;
     let mut errors: Vec<i64> = passed
         .iter()
         .flatten()
@@ -232,7 +232,7 @@ fn rate(mbit: u64) -> Result<(String, bool)> {
     })?;
     let (emulated, ends) = bed.parts();
     let course = emulated.base.clone();
-    let passed = pass(emulated, ends, &course, overload)?;
+    let passed = pass(emulated, ends, &course, overload)?.passed;
     let rates: Vec<u64> = passed
         .iter()
         .flatten()
@@ -254,7 +254,7 @@ fn loss(share: f64) -> Result<(String, bool)> {
     })?;
     let (emulated, ends) = bed.parts();
     let course: Course = emulated.base.clone();
-    let passed = pass(emulated, ends, &course, steady(LOSS_PROBES, MS / 10))?;
+    let passed = pass(emulated, ends, &course, steady(LOSS_PROBES, MS / 10))?.passed;
     let (mut texts, mut met) = (vec![], true);
     for (way, passed) in passed.iter().enumerate() {
         let checked = passed

@@ -12,8 +12,11 @@ use anyhow::Result;
 use h123_link::{Direction, Udp};
 use serde::Serialize;
 
+use crate::link::Course;
 use crate::network::Emulated;
-use crate::passage::{BurstCheck, DelayCheck, LossCheck, Passed, RateCheck, pass};
+use crate::passage::{
+    BurstCheck, DelayCheck, LONGEST_NS, LossCheck, Passages, Passed, RateCheck, pass,
+};
 use crate::probe::Place;
 use crate::report::Ways;
 use crate::train::{constant_bps, flood, overload, pulse};
@@ -25,6 +28,8 @@ mod tolerance {
     pub const RATE_SHARE: f64 = 0.01;
 }
 
+const WAYS: [&str; 2] = ["up", "down"];
+
 /// As in the report. A part is null for a direction that it does not apply to.
 #[derive(Debug, Serialize)]
 pub struct CheckReport {
@@ -34,23 +39,15 @@ pub struct CheckReport {
     pub burst: Ways<Option<BurstCheck>>,
     pub passed: bool,
     pub failures: Vec<String>,
+    /// What was left out because the link is too slow for it.
+    #[serde(skip)]
+    pub omissions: Vec<String>,
 }
 
 /// Checks both directions of a link at the same time, as they are before any blackout or change, with UDP let through.
 /// The link's course is another afterwards.
 pub fn check(emulated: &mut Emulated, ends: [Place; 2]) -> Result<CheckReport> {
-    let base = emulated.base.with(|d| Direction {
-        udp: Udp::Pass,
-        ..d.clone()
-    });
-    // Rate and queue are measured without what would blur them.
-    let bare = base.with(|d| Direction {
-        loss: None,
-        duplicate: 0.0,
-        jitter: None,
-        reorder: None,
-        ..d.clone()
-    });
+    let [base, bare] = courses(&emulated.base);
     let mut report = CheckReport {
         delay: Ways::default(),
         rate: Ways::default(),
@@ -58,10 +55,14 @@ pub fn check(emulated: &mut Emulated, ends: [Place; 2]) -> Result<CheckReport> {
         burst: Ways::default(),
         passed: false,
         failures: vec![],
+        omissions: vec![],
     };
     let mut failures = vec![];
-    let passages = pass(emulated, ends, &base, |d| Some(pulse(d)))?;
-    for (way, passage) in passages.iter().enumerate() {
+    let pulses = pass(emulated, ends, &base, |d| Some(pulse(d)))?;
+    report
+        .omissions
+        .extend(omissions("delay and loss", &pulses));
+    for (way, passage) in pulses.passed.iter().enumerate() {
         let Some(passage) = passage else { continue };
         let direction = base.direction(way);
         let (delay, loss) = (passage.delay(), passage.loss(direction, base.seed(way)));
@@ -70,24 +71,57 @@ pub fn check(emulated: &mut Emulated, ends: [Place; 2]) -> Result<CheckReport> {
         *report.delay.way(way) = Some(delay);
         *report.loss.way(way) = loss;
     }
-    for (way, passage) in pass(emulated, ends, &bare, overload)?.iter().enumerate() {
+    let overloads = pass(emulated, ends, &bare, overload)?;
+    report.omissions.extend(omissions("rate", &overloads));
+    for (way, passage) in overloads.passed.iter().enumerate() {
         let rate = passage
             .as_ref()
             .and_then(|p| p.rate(constant_bps(bare.direction(way))?));
         failures.extend(rate.iter().filter_map(|r| Some((way, r.failure()?))));
         *report.rate.way(way) = rate;
     }
-    for (way, passage) in pass(emulated, ends, &bare, flood)?.iter().enumerate() {
+    let floods = pass(emulated, ends, &bare, flood)?;
+    report.omissions.extend(omissions("queue", &floods));
+    for (way, passage) in floods.passed.iter().enumerate() {
         let burst = passage.as_ref().map(Passed::burst);
         failures.extend(burst.iter().filter_map(|b| Some((way, b.failure()?))));
         *report.burst.way(way) = burst;
     }
     report.failures = failures
         .into_iter()
-        .map(|(way, text)| format!("{}: {text}", ["up", "down"][way]))
+        .map(|(way, text)| format!("{}: {text}", WAYS[way]))
         .collect();
     report.passed = report.failures.is_empty();
     Ok(report)
+}
+
+/// On which it is checked: as it is with UDP let through; then without what would blur rate and queue.
+pub fn courses(base: &Course) -> [Course; 2] {
+    let base = base.with(|d| Direction {
+        udp: Udp::Pass,
+        ..d.clone()
+    });
+    let bare = base.with(|d| Direction {
+        loss: None,
+        duplicate: 0.0,
+        jitter: None,
+        reorder: None,
+        ..d.clone()
+    });
+    [base, bare]
+}
+
+/// What of the link was not checked because its probes would have taken too long.
+fn omissions(what: &str, passages: &Passages) -> Vec<String> {
+    let too_long = WAYS.iter().zip(passages.too_long_ns);
+    let said = too_long.filter_map(|(way, takes_ns)| {
+        Some(format!(
+            "{way}: {what}: not checked, for the probes would take {:.0} s, the check waits at most {} s",
+            takes_ns? as f64 / 1e9,
+            LONGEST_NS / 1_000_000_000
+        ))
+    });
+    said.collect()
 }
 
 impl DelayCheck {

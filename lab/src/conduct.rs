@@ -120,6 +120,10 @@ impl<'a> Conductor<'a> {
                     .push(Remark::new("link-check-repeated", detail));
                 checked = network.check(index, link).map_err(setup_failed)?;
             }
+            let omissions = checked.iter().flat_map(|c| &c.omissions);
+            let unchecked = omissions
+                .map(|what| Remark::new("link-unchecked", format!("{}: {what}", link.name)));
+            self.report.warnings.extend(unchecked);
             self.report.links[index].check = checked;
         }
         self.report.phases_ns.check = now_ns() - begin;

@@ -106,11 +106,7 @@ impl Course {
 
     /// The same without what depends on time (blackouts, changes).
     pub fn without_events(&self) -> Self {
-        self.with(|d| Direction {
-            blackouts: vec![],
-            changes: vec![],
-            ..d.clone()
-        })
+        self.with(Direction::before_events)
     }
 
     pub fn direction(&self, way: usize) -> &Direction {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::{Result, ensure};
+use anyhow::ensure;
 use h123_link::{Direction, Fate, Packet, expected_losses};
 use serde::Serialize;
 
@@ -14,6 +14,8 @@ use crate::train::{DELAY_PROBES, Train};
 
 /// Receivers listen this much longer than the model says: as long as a machine may stall and still deliver all.
 const PATIENCE_NS: u64 = 50_000_000;
+/// A train that takes longer is not sent: a minute's delay with its jitter has passed by then.
+pub const LONGEST_NS: u64 = 120_000_000_000;
 const LOSS_CONFIDENCE: f64 = 0.999;
 
 #[derive(Debug, Serialize)]
@@ -69,26 +71,34 @@ pub struct Passed {
     bytes: u32,
 }
 
-/// Puts the link on a fresh course and sends both directions' trains.
+/// What came of both directions' trains.
+#[derive(Default)]
+pub struct Passages {
+    pub passed: [Option<Passed>; 2],
+    /// How long a train that was not sent would have taken, ns.
+    pub too_long_ns: [Option<u64>; 2],
+}
+
+/// Puts the link on a fresh course and sends both directions' trains, but for one that would take too long.
 pub fn pass(
     emulated: &mut Emulated,
     ends: [Place; 2],
     course: &Course,
     train: impl Fn(&Direction) -> Option<Train>,
-) -> Result<[Option<Passed>; 2]> {
-    let mut trains = [0, 1].map(|way| train(course.direction(way)));
-    for (way, train) in trains.iter_mut().enumerate() {
-        if let Some(train) = train {
-            train.tail_ns = tail_ns(course, way, train);
-        }
-    }
+) -> anyhow::Result<Passages> {
+    let mut all = Passages::default();
+    let trains = [0, 1].map(|way| {
+        let train = train(course.direction(way))?;
+        let planned = plan(course, way, train);
+        all.too_long_ns[way] = planned.as_ref().err().copied();
+        planned.ok()
+    });
     if trains.iter().all(Option::is_none) {
-        return Ok([None, None]);
+        return Ok(all);
     }
     let zero_ns = emulated.link.begin(&course.logged())?.zero_ns;
     let passages = exchange(ends, [trains[0].as_ref(), trains[1].as_ref()])?;
     let ledgers = emulated.link.begin(course)?.ledgers;
-    let mut passed = [None, None];
     for (way, passage) in passages.into_iter().enumerate() {
         let (Some(passage), Some(train)) = (passage, &trains[way]) else {
             continue;
@@ -99,21 +109,21 @@ pub fn pass(
             "{sent} probes were sent but the link saw {seen} packets: something else sends on it"
         );
         let arrivals = ledgers[way].arrivals.clone();
-        let sent = passage.sent_ns.iter().map(|t| t - zero_ns);
-        passed[way] = Some(Passed {
-            origins: if emulated.link.stamps {
-                arrivals.clone()
-            } else {
-                sent.collect()
-            },
-            fates: foretell(course, way, train.bytes, arrivals.iter().copied()),
-            arrivals,
-            passage,
-            zero_ns,
-            bytes: train.bytes,
-        });
+        let stamps = emulated.link.stamps;
+        all.passed[way] = Some(Passed::new(
+            course, way, train, passage, arrivals, zero_ns, stamps,
+        ));
     }
-    Ok(passed)
+    Ok(all)
+}
+
+/// The train with the time to listen for it; how long it would take, ns, if that is too long.
+pub fn plan(course: &Course, way: usize, mut train: Train) -> Result<Train, u64> {
+    train.tail_ns = tail_ns(course, way, &train);
+    match train.takes_ns() {
+        takes_ns if takes_ns > LONGEST_NS => Err(takes_ns),
+        _ => Ok(train),
+    }
 }
 
 fn foretell(
@@ -130,16 +140,42 @@ fn foretell(
 
 /// How long after the last packet of a train there is something to receive.
 fn tail_ns(course: &Course, way: usize, train: &Train) -> u64 {
-    let last_sent = train.offsets_ns.last().copied().unwrap_or(0);
     let arrivals = foretell(course, way, train.bytes, train.offsets_ns.iter().copied());
     let last = arrivals.iter().filter_map(|fate| match fate {
         Fate::Deliver { at, copy } => Some(copy.unwrap_or(*at).max(*at)),
         _ => None,
     });
-    last.max().unwrap_or(0).saturating_sub(last_sent) + PATIENCE_NS
+    let last = last.max().unwrap_or(0);
+    last.saturating_sub(train.last_sent_ns())
+        .saturating_add(PATIENCE_NS)
 }
 
 impl Passed {
+    /// `stamps`: whether the arrivals at the link are the kernel's.
+    pub fn new(
+        course: &Course,
+        way: usize,
+        train: &Train,
+        passage: Passage,
+        arrivals: Vec<u64>,
+        zero_ns: u64,
+        stamps: bool,
+    ) -> Self {
+        let sent = passage.sent_ns.iter().map(|t| t - zero_ns);
+        Self {
+            origins: if stamps {
+                arrivals.clone()
+            } else {
+                sent.collect()
+            },
+            fates: foretell(course, way, train.bytes, arrivals.iter().copied()),
+            arrivals,
+            passage,
+            zero_ns,
+            bytes: train.bytes,
+        }
+    }
+
     fn received(&self) -> BTreeSet<usize> {
         self.passage.arrivals.iter().map(|a| a.sequence).collect()
     }

@@ -36,6 +36,17 @@ pub struct Train {
     pub tail_ns: u64,
 }
 
+impl Train {
+    pub fn last_sent_ns(&self) -> u64 {
+        self.offsets_ns.last().copied().unwrap_or(0)
+    }
+
+    /// From the first packet to the end of listening.
+    pub fn takes_ns(&self) -> u64 {
+        self.last_sent_ns().saturating_add(self.tail_ns)
+    }
+}
+
 /// 200 well separated packets for the delay, then more for the loss: all far below the rate, so that none waits.
 pub fn pulse(direction: &Direction) -> Train {
     let apart = 2 * serialization_ns(direction, SMALLEST);
@@ -73,9 +84,9 @@ pub fn overload(direction: &Direction) -> Option<Train> {
 
 /// Twice what the queue holds, at once.
 pub fn flood(direction: &Direction) -> Option<Train> {
-    let bps = constant_bps(direction).filter(|bps| *bps <= FASTEST_BPS)?;
+    constant_bps(direction).filter(|bps| *bps <= FASTEST_BPS)?;
     let packets = queue_packets(direction, MTU)?.max(1);
-    if packets * u64::from(MTU) * 8 * 1000 / bps > LONGEST_DRAIN_NS / 1_000_000 {
+    if packets.saturating_mul(serialization_ns(direction, MTU)) > LONGEST_DRAIN_NS {
         return None;
     }
     Some(Train {

@@ -4,12 +4,17 @@ use std::collections::{BTreeMap, HashSet};
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-use h123_link::Direction;
+use h123_link::{Direction, LONGEST_NS};
 use serde::{Deserialize, Serialize};
 
 use crate::refusal::Refusal;
 
 const FORMAT: &str = "trial/1";
+/// More hosts or links no machine is to be asked for.
+const MOST: usize = 1000;
+/// In the year 2191: what the time of day of a kernel can be, with years to spare.
+const LATEST_UNIX_NS: u64 = 7_000_000_000_000_000_000;
+const LONGEST_NAME: usize = 100;
 
 /// One trial, as read from `trial.json`.
 #[derive(Debug, Deserialize)]
@@ -131,11 +136,14 @@ impl Trial {
     pub fn read(file: &Path, dir: &Path) -> Result<Self, Refusal> {
         let text = std::fs::read_to_string(file)
             .map_err(|e| Refusal::input(format!("cannot read {}: {e}", file.display())))?;
-        let trial: Self = serde_json::from_str(&text)
-            .map_err(|e| Refusal::input(format!("{} is not a trial: {e}", file.display())))?;
-        trial
-            .validate(dir)
-            .map_err(|e| Refusal::input(format!("{}: {e}", file.display())))?;
+        Self::parse(&text, dir).map_err(|e| Refusal::input(format!("{}{e}", file.display())))
+    }
+
+    /// A trial file's content; what is wrong with it, to be appended to its name.
+    pub fn parse(text: &str, dir: &Path) -> Result<Self, String> {
+        let trial: Self =
+            serde_json::from_str(text).map_err(|e| format!(" is not a trial: {e}"))?;
+        trial.validate(dir).map_err(|e| format!(": {e}"))?;
         Ok(trial)
     }
 
@@ -191,6 +199,12 @@ impl Trial {
         }
         if self.clock == Clock::Wall && self.start_unix_ns.is_some() {
             return Err("\"start_unix_ns\" belongs to the virtual clock".into());
+        }
+        if self.start_unix_ns > Some(LATEST_UNIX_NS) {
+            return Err(format!("\"start_unix_ns\" is at most {LATEST_UNIX_NS}"));
+        }
+        if self.hosts.len().max(self.links.len()) > MOST {
+            return Err(format!("at most {MOST} hosts and {MOST} links"));
         }
         if let Some(twice) = first_repeated(self.hosts.iter()) {
             return Err(format!("host \"{twice}\" is listed twice"));
@@ -249,6 +263,11 @@ impl Link {
         }
         let (a, b) = (self.a.address, self.b.address);
         let usable = |x: Ipv4Addr| matches!(x.octets()[3] & 3, 1 | 2);
+        // Addresses of one machine each: not "this network", loopback, multicast or reserved (RFC 6890).
+        let unicast = |x: Ipv4Addr| matches!(x.octets()[0], 1..=126 | 128..=223);
+        if !unicast(a) {
+            return Err(format!("{a} is not an address that a host can have"));
+        }
         if network(a) != network(b) || a == b || !usable(a) || !usable(b) {
             return Err(format!(
                 "{a} and {b} are not the two addresses of one /30 network, such as 10.1.0.1 and 10.1.0.2"
@@ -283,8 +302,11 @@ impl Role {
     fn validate(&self, hosts: &[String], dir: &Path) -> Result<(), String> {
         known_host(&self.host, hosts)?;
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-        if self.name.is_empty() || self.name.starts_with('.') || !self.name.chars().all(plain) {
-            return Err("a role's name becomes a file name: use letters, digits, - and _".into());
+        let named = (1..=LONGEST_NAME).contains(&self.name.len());
+        if !named || self.name.starts_with('.') || !self.name.chars().all(plain) {
+            return Err(format!(
+                "a role's name becomes a file name: use letters, digits, - and _, at most {LONGEST_NAME}"
+            ));
         }
         match self.kind {
             RoleKind::Main if self.ready.is_some() || self.stop_timeout_ns.is_some() => {
@@ -297,6 +319,19 @@ impl Role {
                 return Err("\"timeout_ns\" belongs to the main role; a service has \"stop_timeout_ns\" and \"ready.timeout_ns\"".into());
             }
             _ => {}
+        }
+        let ready_ns = self.ready.as_ref().and_then(|ready| ready.timeout_ns);
+        let longest = self.timeout_ns.max(self.stop_timeout_ns).max(ready_ns);
+        if longest > Some(LONGEST_NS) {
+            return Err(format!("a timeout is at most {LONGEST_NS} ns, 115 days"));
+        }
+        let mut texts = self
+            .command
+            .iter()
+            .chain(self.env.keys())
+            .chain(self.env.values());
+        if texts.any(|text| text.contains('\0')) {
+            return Err("no program can be given a text that contains a NUL (\\u0000)".into());
         }
         let Some(program) = self.command.first() else {
             return Err("its command is empty".into());

@@ -153,6 +153,30 @@ fn bad_trials_are_refused_with_the_reason() {
     refused(|t| t["links"][0]["b"]["host"] = "serve".into(), "\"serve\"");
     refused(|t| t["links"][0]["b"]["address"] = "10.1.0.9".into(), "/30");
     refused(|t| t["links"][0]["b"]["address"] = "10.1".into(), "IPv4");
+    refused(
+        |t| {
+            t["links"][0]["a"]["address"] = "127.0.0.1".into();
+            t["links"][0]["b"]["address"] = "127.0.0.2".into();
+        },
+        "127.0.0.1",
+    );
+    refused(
+        |t| t["links"][0]["up"]["delay_ns"] = (1u64 << 63).into(),
+        "delay_ns is 9223372036854775808: a time is at most",
+    );
+    refused(|t| t["roles"][0]["timeout_ns"] = u64::MAX.into(), "timeout");
+    refused(|t| t["roles"][0]["env"] = json!({"A": "\0"}), "NUL");
+    refused(
+        |t| t["roles"][0]["name"] = "x".repeat(101).into(),
+        "at most 100",
+    );
+    refused(
+        |t| {
+            t["clock"] = "virtual".into();
+            t["start_unix_ns"] = u64::MAX.into();
+        },
+        "start_unix_ns",
+    );
     refused(|t| t["links"][0]["kind"] = "veth".into(), "unshaped");
     refused(|t| t["roles"] = json!([]), "exactly one");
     refused(|t| t["roles"][0]["name"] = "../x".into(), "file name");

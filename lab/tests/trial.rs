@@ -203,3 +203,36 @@ fn what_a_role_leaves_running_is_counted_and_ended() {
     assert!((200_000_000..600_000_000).contains(&cpu), "{cpu}");
     assert_eq!(bench.processes(), Vec::<u32>::new());
 }
+
+#[test]
+fn a_queue_may_wait_for_a_rate_and_an_overtaking_for_a_delay() {
+    let bench = Bench::new();
+    let direction = json!({
+        "queue": {"bytes": 9000}, "reorder": {"share": 0.5, "ahead_ns": 1000},
+        "changes": [{"at_ns": 1_000_000, "rate": {"bps": 1_000_000}, "delay_ns": 5_000_000}],
+    });
+    let mut trial = trial(direction, Value::Null, "true");
+    trial["check"] = true.into();
+    let report = bench.run(&trial);
+    assert_eq!(report["valid"], true, "{report}");
+}
+
+#[test]
+fn a_link_too_slow_to_be_checked_is_said_and_not_waited_for() {
+    for direction in [
+        json!({"rate": {"bps": 1}, "queue": {"packets": 1_000_000}}),
+        json!({"delay_ns": 3_600_000_000_000u64}),
+        json!({"rate": {"trace_ms": [86_400_000]}, "queue": {"bytes": 9000}}),
+    ] {
+        let bench = Bench::new();
+        let mut trial = trial(direction, Value::Null, "true");
+        trial["check"] = true.into();
+        let report = bench.run(&trial);
+        assert_eq!(report["valid"], true, "{report}");
+        let warning = &report["warnings"][0];
+        assert_eq!(warning["code"], "link-unchecked", "{report}");
+        let detail = warning["detail"].as_str().unwrap();
+        assert!(detail.contains("access: up: delay"), "{detail}");
+        assert!(report["links"][0]["check"]["delay"]["up"].is_null());
+    }
+}

@@ -25,6 +25,20 @@ pub struct Direction {
     pub changes: Vec<Change>,
 }
 
+impl Direction {
+    /// As it is before any blackout or change: without those, and without what only they give an effect to, a queue
+    /// before a rate and an overtaking within a delay. Valid if this is.
+    pub fn before_events(&self) -> Direction {
+        Direction {
+            queue: self.queue.filter(|_| self.rate.is_some()),
+            reorder: self.reorder.filter(|_| self.delay_ns > 0),
+            blackouts: vec![],
+            changes: vec![],
+            ..self.clone()
+        }
+    }
+}
+
 /// How fast packets are served. A packet's size is that of its IP packet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, try_from = "RateFields")]

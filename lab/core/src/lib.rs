@@ -46,4 +46,4 @@ pub use interval::binomial_interval;
 pub use loss::expected_losses;
 pub use path::{Fate, Packet, Path};
 pub use tally::Tally;
-pub use validate::Invalid;
+pub use validate::{Invalid, LONGEST_NS};

@@ -4,6 +4,12 @@ use std::fmt::Debug;
 
 use crate::direction::{Change, Direction, GilbertElliott, Jitter, Loss, Queue, Rate};
 
+/// No time is longer: 115 days, of which sums stay far within 64 bits.
+pub const LONGEST_NS: u64 = 10_000_000_000_000_000;
+/// No other number is larger: a petabit per second, a petabyte.
+const LARGEST: u64 = 1_000_000_000_000_000;
+const NS_PER_MS: u64 = 1_000_000;
+
 /// A field with a value that it must not have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field} is {value}: {allowed}")]
@@ -32,6 +38,26 @@ fn share(field: &str, value: f64) -> Result<(), Invalid> {
     require(ok, field, value, "a probability is from 0 to 1")
 }
 
+fn time(field: &str, ns: u64) -> Result<(), Invalid> {
+    let allowed = format!("a time is at most {LONGEST_NS} ns, 115 days");
+    require(ns <= LONGEST_NS, field, ns, &allowed)
+}
+
+fn amount(field: &str, value: u64, least: u64, why: &str) -> Result<(), Invalid> {
+    require(
+        value >= least,
+        field,
+        value,
+        &format!("at least {least}{why}"),
+    )?;
+    require(
+        value <= LARGEST,
+        field,
+        value,
+        &format!("at most {LARGEST}"),
+    )
+}
+
 impl Direction {
     /// Checks every field.
     ///
@@ -48,6 +74,7 @@ impl Direction {
         }
         self.validate_blackouts()?;
         share("duplicate", self.duplicate)?;
+        time("delay_ns", self.delay_ns)?;
         self.validate_changes()?;
         self.validate_jitter()?;
         self.validate_reorder()
@@ -62,13 +89,11 @@ impl Direction {
         require(rated, "queue", queue, allowed)?;
         match queue {
             Queue::Bytes(bytes) => {
-                let allowed = "at least 1500, or no packet of full size could pass";
-                require(bytes >= 1500, "queue.bytes", bytes, allowed)
+                let why = ", or no packet of full size could pass";
+                amount("queue.bytes", bytes, 1500, why)
             }
-            Queue::Packets(packets) => {
-                require(packets >= 1, "queue.packets", packets, "at least 1")
-            }
-            Queue::Ns(_) => Ok(()),
+            Queue::Packets(packets) => amount("queue.packets", packets, 1, ""),
+            Queue::Ns(ns) => time("queue.ns", ns),
         }
     }
 
@@ -79,6 +104,7 @@ impl Direction {
             require(ok, &field, window, "from_ns must be before to_ns")?;
             let allowed = "blackouts must be in order of time and must not overlap";
             require(window.from_ns >= end, &field, window, allowed)?;
+            time(&format!("{field}.to_ns"), window.to_ns)?;
             end = window.to_ns;
         }
         Ok(())
@@ -92,12 +118,16 @@ impl Direction {
             let in_order = last < Some(change.at_ns);
             require(in_order, &format!("{field}.at_ns"), change.at_ns, allowed)?;
             last = Some(change.at_ns);
+            time(&format!("{field}.at_ns"), change.at_ns)?;
             let nothing = Change {
                 at_ns: change.at_ns,
                 ..Change::default()
             };
             let allowed = "a change says at least one of delay_ns, rate, loss and udp";
             require(*change != nothing, &field, change, allowed)?;
+            if let Some(delay_ns) = change.delay_ns {
+                time(&format!("{field}.delay_ns"), delay_ns)?;
+            }
             if let Some(rate) = &change.rate {
                 rate.validate(&format!("{field}.rate"))?;
             }
@@ -127,6 +157,7 @@ impl Direction {
         share("reorder.share", reorder.share)?;
         let ahead = reorder.ahead_ns;
         require(ahead > 0, "reorder.ahead_ns", ahead, "more than 0")?;
+        time("reorder.ahead_ns", ahead)?;
         let delayed =
             self.delay_ns > 0 || self.changes.iter().any(|change| change.delay_ns > Some(0));
         let allowed = "nothing can overtake on a direction without delay: add a delay_ns or leave out reorder";
@@ -138,8 +169,8 @@ impl Rate {
     fn validate(&self, field: &str) -> Result<(), Invalid> {
         match self {
             Rate::Constant { bps } => {
-                let allowed = "at least 1; a link that carries nothing for a while is a blackout";
-                require(*bps >= 1, &format!("{field}.bps"), bps, allowed)
+                let why = "; a link that carries nothing for a while is a blackout";
+                amount(&format!("{field}.bps"), *bps, 1, why)
             }
             Rate::Trace {
                 trace_ms,
@@ -150,6 +181,8 @@ impl Rate {
                 let allowed =
                     "at least one time, and the last, which is the trace's period, after 0";
                 require(period > Some(0), &times, trace_ms, allowed)?;
+                let period_ns = period.unwrap_or(0).saturating_mul(NS_PER_MS);
+                time(&times, period_ns)?;
                 let late = trace_ms.windows(2).position(|pair| pair[0] > pair[1]);
                 let value = late.map(|i| &trace_ms[i..i + 2]);
                 require(
@@ -175,7 +208,10 @@ impl Loss {
         match self {
             Loss::Random(value) => share(&format!("{field}.random"), *value),
             Loss::GilbertElliott(chain) => chain.validate(&format!("{field}.gilbert_elliott")),
-            Loss::Packets(_) => Ok(()),
+            Loss::Packets(indices) => {
+                let largest = indices.iter().copied().max().unwrap_or(0);
+                amount(&format!("{field}.packets"), largest, 0, "")
+            }
         }
     }
 }

@@ -40,6 +40,38 @@ fn each_refusal_names_the_field_the_value_and_what_is_allowed() {
         (r#"{"duplicate": 3}"#, ["duplicate is 3.0", "from 0 to 1"]),
         (r#"{"rate": {"bps": 0}}"#, ["rate.bps is 0", "at least 1"]),
         (
+            r#"{"rate": {"bps": 1000000000000001}}"#,
+            ["rate.bps is 1000000000000001", "at most"],
+        ),
+        (
+            r#"{"delay_ns": 9223372036854775808}"#,
+            ["delay_ns is 9223372036854775808", "115 days"],
+        ),
+        (
+            r#"{"rate": {"trace_ms": [1152921504606846976]}}"#,
+            ["rate.trace_ms is", "115 days"],
+        ),
+        (
+            r#"{"rate": {"bps": 9}, "queue": {"packets": 18446744073709551615}}"#,
+            ["queue.packets is 18446744073709551615", "at most"],
+        ),
+        (
+            r#"{"rate": {"bps": 9}, "queue": {"ns": 18446744073709551615}}"#,
+            ["queue.ns is 18446744073709551615", "at most"],
+        ),
+        (
+            r#"{"blackouts": [{"from_ns": 1, "to_ns": 18446744073709551615}]}"#,
+            ["blackouts[0].to_ns is", "115 days"],
+        ),
+        (
+            r#"{"changes": [{"at_ns": 18446744073709551615, "udp": "drop"}]}"#,
+            ["changes[0].at_ns is", "115 days"],
+        ),
+        (
+            r#"{"loss": {"packets": [3, 18446744073709551615]}}"#,
+            ["loss.packets is 18446744073709551615", "at most"],
+        ),
+        (
             r#"{"rate": {"trace_ms": []}}"#,
             ["rate.trace_ms is []", "at least one"],
         ),
