@@ -156,13 +156,15 @@ impl EmulatedLink {
     /// stay so, and count for neither.
     pub fn begin(&mut self, course: &Course) -> Result<Turn> {
         let (reply, turn) = channel();
-        let sent = self.orders.send(Order {
+        let order = Order {
             course: course.clone(),
             reply,
-        });
+        };
+        // An order that cannot be sent comes back with its reply's sender: kept, it would be waited for in vain.
+        let sent = self.orders.send(order).is_ok();
         self.wake.write(1)?;
-        match (sent, turn.recv()) {
-            (Ok(()), Ok(turn)) => Ok(turn),
+        match sent.then(|| turn.recv()) {
+            Some(Ok(turn)) => Ok(turn),
             _ => Err(self.cause_of_end()),
         }
     }

@@ -128,8 +128,13 @@ impl Tun {
         }
     }
 
+    /// Hands a packet to the host. One that is no IP packet (a raw socket can send anything) has arrived too, though the host
+    /// refuses it.
     pub fn write(&self, frame: &[u8]) -> std::io::Result<()> {
-        (&self.file).write(frame).map(drop)
+        match (&self.file).write(frame) {
+            Err(e) if e.kind() != ErrorKind::InvalidInput => Err(e),
+            _ => Ok(()),
+        }
     }
 
     /// Throws away what is waiting.

@@ -236,3 +236,62 @@ fn a_link_too_slow_to_be_checked_is_said_and_not_waited_for() {
         assert!(report["links"][0]["check"]["delay"]["up"].is_null());
     }
 }
+
+/// From a raw socket, straight into the device: of any length, with the beginnings of IPv4 and UDP now and then.
+#[test]
+fn a_link_survives_whatever_is_sent_on_it() {
+    let bench = Bench::new();
+    let seed = std::process::id();
+    println!("seed {seed}");
+    let client = format!(
+        "exec python3 -c '
+import random, socket
+r = random.Random({seed})
+s = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM)
+for i in range(20000):
+    p = bytearray(r.randbytes(r.choice([1, 9, 19, 20, 27, 28, 60, 1500, r.randint(1, 1500)])))
+    if r.random() < 0.5: p[0] = 0x40 | p[0] & 15
+    if r.random() < 0.5 and len(p) > 9: p[9] = 17
+    try: s.sendto(p, (\"h123-0\", 0x800))
+    except OSError as e: pass
+'"
+    );
+    let direction = json!({
+        "udp": "reject", "duplicate": 0.1, "loss": {"random": 0.1}, "delay_ns": 100_000,
+        "jitter": {"spread_ns": 100_000, "distribution": "normal", "keep_order": false},
+    });
+    let report = bench.run(&trial(direction, Value::Null, &client));
+    assert_eq!(codes(&report), [""; 0], "{report}");
+    let up = &report["links"][0]["directions"]["up"];
+    let number = |name: &str| up[name].as_u64().unwrap();
+    let parts = ["delivered", "lost", "queue_dropped", "blocked", "in_flight"];
+    assert_eq!(
+        number("packets_in"),
+        parts.map(number).iter().sum::<u64>(),
+        "{up}"
+    );
+    assert!(
+        number("blocked") > 1000 && number("delivered") > 1000,
+        "{up}"
+    );
+}
+
+/// As root can within its host.
+#[test]
+fn a_link_whose_device_is_taken_down_is_said() {
+    let bench = Bench::new();
+    let client = "exec python3 -c '
+import fcntl, socket, struct, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.sendto(b\"x\", (\"10.1.0.2\", 9))
+fcntl.ioctl(s, 0x8914, struct.pack(\"16sh14x\", b\"h123-0\", 0))
+time.sleep(0.1)
+'";
+    let report = bench.run(&trial(direction(50), Value::Null, client));
+    assert_eq!(codes(&report), ["setup-failed"]);
+    let detail = report["reasons"][0]["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("the link stopped: Input/output error"),
+        "{detail}"
+    );
+}
