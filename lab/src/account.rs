@@ -10,6 +10,9 @@ use serde::Serialize;
 use crate::clock::{nanoseconds, now_ns};
 use crate::stalls::Stalls;
 
+/// Characters of a command line.
+const COMMAND_SHOWN: usize = 200;
+
 /// CPU time, ns.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CpuTime {
@@ -40,6 +43,17 @@ pub fn processes() -> impl Iterator<Item = i32> {
 /// The session of a process, zombies included.
 pub fn session_of(pid: i32) -> Option<i32> {
     Stat::read(pid)?.field(6)
+}
+
+pub fn is_zombie(pid: i32) -> bool {
+    Stat::read(pid).and_then(|stat| stat.field::<char>(3)) == Some('Z')
+}
+
+/// The command line of a process, cut short; empty if it has gone.
+pub fn command_of(pid: i32) -> String {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words = String::from_utf8_lossy(&line).replace('\0', " ");
+    words.trim_end().chars().take(COMMAND_SHOWN).collect()
 }
 
 /// CPU time of a session's living processes and of the children they have waited for, ns.

@@ -19,7 +19,7 @@ pub struct Cli {
 pub enum Command {
     /// Execute the trial of a trial.json and write report.json
     Run(Run),
-    /// Run a server and a client command across one link
+    /// Run a server and a client command across one link; what they add to /tmp goes with the lab
     #[command(after_help = EXEC_EXAMPLE)]
     Exec(Exec),
     /// Say what this machine can do for a lab, and how to help it

@@ -26,6 +26,8 @@ const WAITING_POLL_NS: u64 = 25_000_000;
 const CHECKS: usize = 3;
 /// A command that opens no port counts as ready after this time (`exec` only).
 const GRACE_NS: u64 = 1_000_000_000;
+/// Of the processes that did not end with their roles.
+const LEFTOVERS_SHOWN: usize = 5;
 /// Exit status by which a role says that it cannot do what is asked.
 const UNSUPPORTED: i32 = 127;
 
@@ -90,6 +92,7 @@ impl<'a> Conductor<'a> {
         let begin = now_ns();
         let stopped = self.stop_all().map_err(setup_failed);
         self.describe_roles();
+        self.describe_left_behind();
         self.processes.kill_all();
         drop(network);
         self.report.phases_ns.teardown = now_ns() - begin;
@@ -395,7 +398,24 @@ impl<'a> Conductor<'a> {
             };
             self.processes.stop(started.index, grace)?;
         }
-        Ok(())
+        self.processes.stop_strays()
+    }
+
+    fn describe_left_behind(&mut self) {
+        let left = &self.processes.left_behind;
+        let mut said: Vec<_> = left.values().take(LEFTOVERS_SHOWN).cloned().collect();
+        if left.len() > said.len() {
+            said.push(format!("{} more", left.len() - said.len()));
+        }
+        if !said.is_empty() {
+            let detail = format!(
+                "still ran when its role had ended, and was killed: {}",
+                said.join("; ")
+            );
+            self.report
+                .warnings
+                .push(Remark::new("left-behind", detail));
+        }
     }
 
     fn describe_roles(&mut self) {

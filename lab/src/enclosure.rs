@@ -32,19 +32,11 @@ const INTERRUPTS: [Signal; 4] = [
     Signal::SIGQUIT,
 ];
 
-/// What `/tmp` is for the roles.
-pub enum Tmp {
-    /// The machine's own.
-    Shared,
-    /// What stands there already, and room for more that goes with the lab.
-    Private,
-}
-
 /// Runs `body` as PID 1 of a new enclosure and returns its exit status, or 128 + n after signal n.
 ///
 /// `body` runs with all signals blocked; a SIGTERM asks it to end early.
 /// Must be called before the program starts any thread.
-pub fn run(die_with_parent: bool, tmp: Tmp, body: impl FnOnce() -> u8) -> Result<u8, Refusal> {
+pub fn run(die_with_parent: bool, body: impl FnOnce() -> u8) -> Result<u8, Refusal> {
     let parent = getppid();
     if die_with_parent {
         set_pdeathsig(Signal::SIGKILL)
@@ -70,7 +62,7 @@ pub fn run(die_with_parent: bool, tmp: Tmp, body: impl FnOnce() -> u8) -> Result
         }
         ForkResult::Child => {
             drop(lifeline);
-            let status = enter(&outside, tmp).map_or_else(complain, |()| body());
+            let status = enter(&outside).map_or_else(complain, |()| body());
             std::process::exit(status.into());
         }
     }
@@ -140,7 +132,7 @@ fn wait_outside(child: Pid) -> Result<u8, Refusal> {
 }
 
 /// The child's part: tie its life to the process outside, leave the machine's namespaces.
-fn enter(outside: &OwnedFd, tmp: Tmp) -> Result<(), Refusal> {
+fn enter(outside: &OwnedFd) -> Result<(), Refusal> {
     set_pdeathsig(Signal::SIGKILL)
         .map_err(|e| Refusal::machine(format!("cannot follow the process outside: {e}")))?;
     // The process outside may have ended before the line above: then its end of the pipe is closed.
@@ -153,11 +145,11 @@ fn enter(outside: &OwnedFd, tmp: Tmp) -> Result<(), Refusal> {
         | CloneFlags::CLONE_NEWIPC
         | CloneFlags::CLONE_NEWUTS;
     unshare(apart).map_err(no_namespaces)?;
-    arrange_mounts(tmp)
+    arrange_mounts()
         .map_err(|e| Refusal::machine(format!("cannot arrange the lab's mounts: {e:#}")))
 }
 
-fn arrange_mounts(tmp: Tmp) -> anyhow::Result<()> {
+fn arrange_mounts() -> anyhow::Result<()> {
     let nothing: Option<&str> = None;
     mount(
         nothing,
@@ -169,10 +161,7 @@ fn arrange_mounts(tmp: Tmp) -> anyhow::Result<()> {
     .context("making / private")?;
     let safe = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     mount(Some("proc"), "/proc", Some("proc"), safe, nothing).context("mounting /proc")?;
-    match tmp {
-        Tmp::Shared => Ok(()),
-        Tmp::Private => cover_tmp(),
-    }
+    cover_tmp()
 }
 
 /// Covers `/tmp` with a fresh tmpfs and binds back into it what stands there already, so that every path keeps

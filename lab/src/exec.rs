@@ -1,14 +1,18 @@
 //! `exec`: any two commands across one link.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
 
 use crate::cli::Exec;
 use crate::conduct::{Setting, conduct};
-use crate::enclosure::{self, Tmp};
+use crate::enclosure;
 use crate::process::Exit;
 use crate::refusal::Refusal;
-use crate::report::{Report, write_atomically};
+use crate::report::{LinkReport, Report, write_atomically};
 use crate::trial::{Profile, Role, RoleKind, Trial};
 
 /// Exit status if the client never ran.
@@ -29,11 +33,36 @@ pub fn exec(arguments: &Exec) -> Result<u8, Refusal> {
     for role in &mut trial.roles {
         role.env = BTreeMap::from([("H123_SERVER".into(), server.clone())]);
     }
+    let wanted = arguments.json.as_deref().map(Wanted::open).transpose()?;
     enclosure::require_tun()?;
-    enclosure::run(arguments.die_with_parent, Tmp::Shared, || {
+    enclosure::run(arguments.die_with_parent, || {
         let report = conduct(&trial, &Setting::Terminal);
-        finish(&report, arguments.json.as_ref())
+        finish(&report, wanted.as_ref())
     })
+}
+
+/// A file that is wanted, and its folder, open: what is written to the enclosure's own /tmp goes with it.
+struct Wanted<'a> {
+    file: &'a Path,
+    folder: File,
+}
+
+impl<'a> Wanted<'a> {
+    fn open(file: &'a Path) -> Result<Self, Refusal> {
+        let folder = match file.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        let folder = File::open(folder)
+            .map_err(|e| Refusal::input(format!("cannot write {}: {e}", file.display())))?;
+        Ok(Self { file, folder })
+    }
+
+    fn write(&self, link: &LinkReport) -> anyhow::Result<()> {
+        let folder = PathBuf::from(format!("/proc/self/fd/{}", self.folder.as_raw_fd()));
+        let name = self.file.file_name().context("it names no file")?;
+        write_atomically(link, &folder.join(name))
+    }
 }
 
 fn role(name: &str, kind: RoleKind, command: &str) -> Role {
@@ -50,16 +79,17 @@ fn role(name: &str, kind: RoleKind, command: &str) -> Role {
 }
 
 /// Says what a person should know and returns the client's exit status.
-fn finish(report: &Report, json: Option<&PathBuf>) -> u8 {
+fn finish(report: &Report, wanted: Option<&Wanted>) -> u8 {
     // The client's own failure speaks for itself.
     let reasons = report.reasons.iter().filter(|r| r.code != "client-failed");
     for remark in reasons.chain(&report.warnings) {
         eprintln!("h123-lab: {}: {}", remark.code, remark.detail);
     }
-    if let (Some(file), Some(link)) = (json, report.links.first())
-        && let Err(error) = write_atomically(link, file)
+    if let (Some(wanted), Some(link)) = (wanted, report.links.first())
+        && let Err(error) = wanted.write(link)
     {
-        eprintln!("h123-lab: {error:#}");
+        let (file, cause) = (wanted.file.display(), error.root_cause());
+        eprintln!("h123-lab: cannot write {file}: {cause}");
         return 3;
     }
     let client = report

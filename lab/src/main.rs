@@ -30,6 +30,7 @@ mod refusal;
 mod report;
 mod run;
 mod stalls;
+mod sysfs;
 mod train;
 mod trial;
 mod tun;

@@ -17,8 +17,13 @@ use nix::sys::time::TimeSpec;
 use nix::unistd::{Pid, setsid};
 use serde::Serialize;
 
-use crate::account::{CpuTime, Waiting, cpu_of_session};
+use crate::account::{CpuTime, Waiting, command_of, cpu_of_session, is_zombie, session_of};
 use crate::clock::now_ns;
+use crate::sysfs;
+
+/// What a role has left running gets this long to follow it.
+const PARTING_NS: u64 = 100_000_000;
+const PARTING_POLL_NS: u64 = 5_000_000;
 
 /// All roles' processes. Each role is a session of its own, so that its descendants can be told from others'.
 pub struct Processes {
@@ -27,6 +32,8 @@ pub struct Processes {
     /// CPU time of reaped orphans, by session.
     orphans: HashMap<i32, u64>,
     pub interrupted: bool,
+    /// Commands of processes that did not end with their roles, by id.
+    pub left_behind: BTreeMap<i32, String>,
 }
 
 pub struct Process {
@@ -93,6 +100,7 @@ impl Processes {
             running: vec![],
             orphans: HashMap::new(),
             interrupted: false,
+            left_behind: BTreeMap::new(),
         })
     }
 
@@ -121,6 +129,7 @@ impl Processes {
         unsafe {
             command.pre_exec(move || {
                 setns(BorrowedFd::borrow_raw(namespace), CloneFlags::CLONE_NEWNET)?;
+                sysfs::renew()?;
                 if own_session {
                     setsid()?;
                 }
@@ -181,8 +190,35 @@ impl Processes {
                 self.wait_for(index, u64::MAX)?;
             }
         }
-        for leftover in session_members(pid) {
-            let _ = kill(leftover, Signal::SIGKILL);
+        self.end_leftovers(|process| session_of(process) == Some(pid.as_raw()))
+    }
+
+    /// Ends what no role's end has ended: processes in sessions of their own.
+    pub fn stop_strays(&mut self) -> Result<()> {
+        let us = std::process::id() as i32;
+        self.end_leftovers(|process| process != us)
+    }
+
+    /// Kills those of the living processes that do not end by themselves within a moment, and keeps in mind what they were.
+    fn end_leftovers(&mut self, ours: impl Fn(i32) -> bool) -> Result<()> {
+        let deadline = now_ns() + PARTING_NS;
+        let living = || {
+            let all = crate::account::processes();
+            let left: Vec<i32> = all.filter(|&p| ours(p) && !is_zombie(p)).collect();
+            left
+        };
+        let mut left = living();
+        while !left.is_empty() && now_ns() < deadline && !self.interrupted {
+            self.sleep(PARTING_POLL_NS)?;
+            self.take_signals()?;
+            self.reap();
+            left = living();
+        }
+        for process in left {
+            self.left_behind
+                .entry(process)
+                .or_insert_with(|| command_of(process));
+            let _ = kill(Pid::from_raw(process), Signal::SIGKILL);
         }
         Ok(())
     }
@@ -292,7 +328,7 @@ fn reap_one(options: i32) -> Option<Dead> {
     if pid == 0 {
         return None;
     }
-    let session = crate::account::session_of(pid).unwrap_or(0);
+    let session = session_of(pid).unwrap_or(0);
     let mut status = 0;
     // SAFETY: as above.
     let reaped = unsafe { libc::wait4(pid, &mut status, 0, &mut usage) };
@@ -310,13 +346,6 @@ fn signal_group(pid: Pid, signal: Signal) {
     if kill(Pid::from_raw(-pid.as_raw()), signal).is_err() {
         let _ = kill(pid, signal);
     }
-}
-
-fn session_members(leader: Pid) -> Vec<Pid> {
-    crate::account::processes()
-        .filter(|&pid| crate::account::session_of(pid) == Some(leader.as_raw()))
-        .map(Pid::from_raw)
-        .collect()
 }
 
 impl std::fmt::Display for Exit {

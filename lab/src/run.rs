@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::boot::boot;
 use crate::cli::Run;
 use crate::conduct::{Setting, conduct};
-use crate::enclosure::{self, Tmp};
+use crate::enclosure;
 use crate::guest::{self, Errand};
 use crate::refusal::Refusal;
 use crate::report::write_atomically;
@@ -47,14 +47,12 @@ fn run_inside(kernel: &Path, trial: &Trial, arguments: &Run, dir: PathBuf) -> Re
         luck: format!("{} {}", trial.seed, trial.id),
         environment: std::env::vars_os().filter_map(text).collect(),
     };
-    enclosure::run(arguments.die_with_parent, Tmp::Private, || {
-        boot(&kernel, trial, &errand)
-    })
+    enclosure::run(arguments.die_with_parent, || boot(&kernel, trial, &errand))
 }
 
 fn run_here(arguments: &Run, trial: &Trial, dir: &Path) -> Result<u8, Refusal> {
     enclosure::require_tun()?;
-    enclosure::run(arguments.die_with_parent, Tmp::Private, || {
+    enclosure::run(arguments.die_with_parent, || {
         let report = conduct(trial, &Setting::Folder(dir.to_path_buf()));
         match write_atomically(&report, &dir.join("report.json")) {
             Ok(()) => 0,

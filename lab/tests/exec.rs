@@ -119,3 +119,19 @@ fn doctor_says_what_can_be_done() {
             .all(|f| f["ok"] == true || !f["remedy"].as_str().unwrap().is_empty())
     );
 }
+
+#[test]
+fn what_the_commands_add_to_tmp_goes_with_the_lab_but_the_report_stays() {
+    let bench = Bench::new();
+    let stray = std::path::Path::new("/tmp").join(format!("{}-stray", bench.word));
+    let json = std::path::Path::new("/tmp").join(format!("{}.json", bench.word));
+    let client = format!("touch {0} && test -e {0}", stray.display());
+    let arguments = ["--server", "sleep 5", "--client", &client, "--json"];
+    let mut command = bench.exec(&json!({"kind": "veth"}), &arguments);
+    let status = command.arg(&json).status().unwrap();
+    let report = std::fs::read(&json).unwrap_or_default();
+    let _ = std::fs::remove_file(&json);
+    assert!(status.success() && !stray.exists());
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    assert_eq!(report["kind"], "veth");
+}

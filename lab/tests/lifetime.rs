@@ -2,9 +2,9 @@
 
 mod common;
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use common::{Bench, codes, direction, service, signal, trial, wait_until};
+use common::{Bench, codes, direction, service, signal, stderr, trial, wait_until};
 use serde_json::json;
 
 /// A trial whose two roles last.
@@ -77,5 +77,32 @@ fn it_can_follow_its_parent() {
     let namespaces = bench.namespaces();
     signal(&child, libc::SIGKILL);
     child.wait().unwrap();
+    bench.assert_gone(&namespaces);
+}
+
+/// As the kernel does when memory runs out.
+#[test]
+fn a_killed_inner_lab_is_said_and_leaves_nothing() {
+    let bench = Bench::new();
+    let mut lab = lasting(&bench);
+    lab.stderr(Stdio::piped());
+    let child = bench.start(lab, 2);
+    let namespaces = bench.namespaces();
+    let children = format!("/proc/{0}/task/{0}/children", child.id());
+    let inner: i32 = std::fs::read_to_string(children)
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    // SAFETY: a child of the lab, which waits for it.
+    assert_eq!(unsafe { libc::kill(inner, libc::SIGKILL) }, 0);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(128 + libc::SIGKILL));
+    let said = stderr(&output);
+    assert!(
+        said.contains("the inner lab was killed by signal 9") && said.contains("memory"),
+        "{said}"
+    );
+    assert!(!bench.dir.join("out/report.json").exists());
     bench.assert_gone(&namespaces);
 }

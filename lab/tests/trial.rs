@@ -205,6 +205,52 @@ fn what_a_role_leaves_running_is_counted_and_ended() {
 }
 
 #[test]
+fn roles_see_the_devices_of_their_own_host_alone_and_their_limits() {
+    let bench = Bench::new();
+    let client = "ls /sys/class/net; touch /sys/x 2>&1; ls /sys/fs/cgroup; true";
+    let report = bench.run(&trial(direction(1), Value::Null, client));
+    assert_eq!(codes(&report), [""; 0]);
+    let said = bench.log("client");
+    assert!(said.starts_with("h123-0\nlo\n"), "{said}");
+    assert!(said.contains("Read-only file system"), "{said}");
+    for limits in std::fs::read_dir("/sys/fs/cgroup").into_iter().flatten() {
+        let name = limits.unwrap().file_name().into_string().unwrap();
+        assert!(said.contains(&name), "{name} is not in {said}");
+    }
+}
+
+#[test]
+fn what_a_role_leaves_behind_in_a_session_of_its_own_is_said() {
+    let bench = Bench::new();
+    let server = service(
+        &format!(
+            "setsid sh -c '{}' & sleep 0.1; echo up; exec sleep 60",
+            bench.lasting()
+        ),
+        json!({"line": "up"}),
+    );
+    let report = bench.run(&trial(direction(1), server, "true"));
+    assert_eq!(report["valid"], true, "{report}");
+    let warnings = report["warnings"].as_array().unwrap();
+    let left = warnings.iter().find(|w| w["code"] == "left-behind");
+    let detail = left.unwrap_or_else(|| panic!("{report}"))["detail"].as_str();
+    assert!(detail.unwrap().contains("sleep 300"), "{report}");
+    assert_eq!(bench.processes(), Vec::<u32>::new());
+}
+
+#[test]
+fn what_ended_before_its_role_is_not_left_behind() {
+    let bench = Bench::new();
+    let server = service(
+        "setsid true & wait; echo up; exec sleep 60",
+        json!({"line": "up"}),
+    );
+    let report = bench.run(&trial(direction(1), server, "true & wait"));
+    let mut warnings = report["warnings"].as_array().unwrap().iter();
+    assert!(warnings.all(|w| w["code"] != "left-behind"), "{report}");
+}
+
+#[test]
 fn a_queue_may_wait_for_a_rate_and_an_overtaking_for_a_delay() {
     let bench = Bench::new();
     let direction = json!({
