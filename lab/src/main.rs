@@ -12,6 +12,8 @@ mod congestion;
 mod doctor;
 mod enclosure;
 mod exec;
+#[cfg(test)]
+mod fuzz;
 mod guest;
 mod lateness;
 mod link;

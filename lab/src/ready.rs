@@ -10,7 +10,7 @@ use crate::namespace::Host;
 use crate::trial::Ready;
 
 /// States in `/proc/net/tcp` and `udp`.
-const LISTEN: &str = "0A";
+pub const LISTEN: &str = "0A";
 const UNCONNECTED: &str = "07";
 
 /// What a service still has to show.
@@ -77,7 +77,7 @@ impl Readiness {
 }
 
 /// Local ports of the sockets in this state.
-fn ports(table: &str, state: &str) -> Vec<u16> {
+pub fn ports(table: &str, state: &str) -> Vec<u16> {
     let port = |line: &str| {
         let mut fields = line.split_whitespace().skip(1);
         let (_, port) = fields.next()?.rsplit_once(':')?;

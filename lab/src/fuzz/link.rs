@@ -1,0 +1,468 @@
+//! Any valid direction and any packets: no panic, every packet accounted for, order kept, never beyond the rate, the queue
+//! never over its limit, and the same again with the same seed.
+
+use std::collections::VecDeque;
+
+use h123_link::{
+    Blackout, Change, Direction, Distribution, Fate, GilbertElliott, Jitter, LONGEST_NS, Loss,
+    Packet, Path, Queue, Rate, Reorder, Udp,
+};
+use proptest::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::fuzz;
+use super::numbers::{any_number, share, up_to};
+
+const LARGEST: u64 = 1_000_000_000_000_000;
+const NS_PER_MS: u64 = 1_000_000;
+/// Of which a rate of n bit/s does n each nanosecond.
+const WORK_PER_BYTE: i128 = 8_000_000_000;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Case {
+    direction: Direction,
+    seed: u64,
+    /// When, how many bytes, whether UDP.
+    packets: Vec<(u64, u32, bool)>,
+}
+
+fn any_case() -> impl Strategy<Value = Case> {
+    (any_direction(), any::<u64>(), any_packets()).prop_map(|(direction, seed, packets)| Case {
+        direction,
+        seed,
+        packets,
+    })
+}
+
+/// Mostly in order and close together, now and then anywhere.
+fn any_packets() -> impl Strategy<Value = Vec<(u64, u32, bool)>> {
+    let gap = prop_oneof![4 => Just(0), 8 => 0..2_000_000u64, 2 => 0..1_000_000_000u64, 1 => any_number()];
+    let bytes = prop_oneof![4 => 20..=1500u32, 1 => any::<u32>()];
+    let back = prop::bool::weighted(0.02);
+    let packet = (gap, bytes, any::<bool>(), back);
+    prop::collection::vec(packet, 0..40).prop_map(|packets| {
+        let mut now = 0u64;
+        let place = |(gap, bytes, udp, back): (u64, u32, bool, bool)| {
+            now = if back {
+                now.saturating_sub(gap)
+            } else {
+                now.saturating_add(gap)
+            };
+            (now, bytes, udp)
+        };
+        packets.into_iter().map(place).collect()
+    })
+}
+
+fn any_direction() -> impl Strategy<Value = Direction> {
+    let sending = (prop::option::of(any_rate()), prop::option::of(any_queue()));
+    let hurting = (
+        prop::option::of(any_loss()),
+        prop::collection::vec((any_time(), any_time()), 0..3),
+        share(),
+    );
+    let travelling = (
+        any_time(),
+        prop::option::of(any_jitter()),
+        prop::option::of(any_reorder()),
+    );
+    let changes = prop::collection::vec(any_change(), 0..4);
+    (sending, hurting, travelling, any_udp(), changes).prop_map(
+        |(
+            (rate, queue),
+            (loss, blackouts, duplicate),
+            (delay_ns, jitter, reorder),
+            udp,
+            changes,
+        )| {
+            let direction = Direction {
+                rate,
+                queue,
+                loss,
+                blackouts: in_order(blackouts),
+                duplicate,
+                delay_ns,
+                jitter,
+                reorder,
+                udp,
+                changes,
+            };
+            made_valid(direction)
+        },
+    )
+}
+
+/// Of a few seconds mostly.
+fn any_time() -> impl Strategy<Value = u64> {
+    prop_oneof![1 => Just(0), 4 => 0..5_000_000_000u64, 4 => 0..5_000_000u64, 1 => up_to(LONGEST_NS)]
+}
+
+fn any_rate() -> impl Strategy<Value = Rate> {
+    let gaps = prop::collection::vec(0..20u64, 1..8);
+    let bytes = prop_oneof![3 => 200..4000u32, 1 => any::<u32>()];
+    let trace = (gaps, 1..=20u64, prop::bool::weighted(0.05), bytes).prop_map(
+        |(gaps, last, slow, bytes)| {
+            let factor = if slow {
+                LONGEST_NS / NS_PER_MS / 200
+            } else {
+                1
+            };
+            let mut at = 0;
+            let step = |gap: u64| {
+                at += gap * factor;
+                at
+            };
+            Rate::Trace {
+                trace_ms: gaps.into_iter().chain([last]).map(step).collect(),
+                opportunity_bytes: bytes.max(1),
+            }
+        },
+    );
+    let bps = prop_oneof![3 => 1_000..2_000_000_000u64, 1 => up_to(LARGEST).prop_map(|n| n.max(1))];
+    prop_oneof![2 => bps.prop_map(|bps| Rate::Constant { bps }), 1 => trace]
+}
+
+fn any_queue() -> impl Strategy<Value = Queue> {
+    prop_oneof![
+        (1500..50_000u64).prop_map(Queue::Bytes),
+        (1..20u64).prop_map(Queue::Packets),
+        (0..50_000_000u64).prop_map(Queue::Ns),
+        up_to(LARGEST).prop_map(|n| Queue::Bytes(n.max(1500))),
+        up_to(LARGEST).prop_map(|n| Queue::Packets(n.max(1))),
+        up_to(LONGEST_NS).prop_map(Queue::Ns),
+    ]
+}
+
+fn any_loss() -> impl Strategy<Value = Loss> {
+    let chain = (share(), share(), share(), share()).prop_map(|(p, r, loss_good, loss_bad)| {
+        GilbertElliott {
+            p,
+            r: r.max(f64::MIN_POSITIVE),
+            loss_good,
+            loss_bad,
+        }
+    });
+    prop_oneof![
+        share().prop_map(Loss::Random),
+        chain.prop_map(Loss::GilbertElliott),
+        prop::collection::vec(0..50u64, 0..8).prop_map(Loss::Packets),
+        prop::collection::vec(up_to(LARGEST), 0..3).prop_map(Loss::Packets),
+    ]
+}
+
+fn any_jitter() -> impl Strategy<Value = Jitter> {
+    let distribution = prop_oneof![Just(Distribution::Uniform), Just(Distribution::Normal)];
+    (any_time(), distribution, any::<bool>()).prop_map(|(spread_ns, distribution, keep_order)| {
+        Jitter {
+            spread_ns,
+            distribution,
+            keep_order,
+        }
+    })
+}
+
+fn any_reorder() -> impl Strategy<Value = Reorder> {
+    (share(), any_time()).prop_map(|(share, ahead_ns)| Reorder {
+        share,
+        ahead_ns: ahead_ns.max(1),
+    })
+}
+
+fn any_udp() -> impl Strategy<Value = Udp> {
+    prop_oneof![4 => Just(Udp::Pass), 1 => Just(Udp::Drop), 1 => Just(Udp::Reject)]
+}
+
+fn any_change() -> impl Strategy<Value = Change> {
+    (
+        any_time(),
+        prop::option::of(any_time()),
+        prop::option::of(any_rate()),
+        prop::option::of(any_loss()),
+        prop::option::of(any_udp()),
+    )
+        .prop_map(|(at_ns, delay_ns, rate, loss, udp)| Change {
+            at_ns,
+            delay_ns,
+            rate,
+            loss,
+            udp: udp.or(Some(Udp::Pass)),
+        })
+}
+
+fn in_order(mut spans: Vec<(u64, u64)>) -> Vec<Blackout> {
+    spans.sort_unstable();
+    let mut end = 0;
+    let mut windows = vec![];
+    for (from_ns, long) in spans {
+        let to_ns = from_ns.saturating_add(long).min(LONGEST_NS);
+        if from_ns >= end && from_ns < to_ns {
+            windows.push(Blackout { from_ns, to_ns });
+            end = to_ns;
+        }
+    }
+    windows
+}
+
+/// What fields demand of one another.
+fn made_valid(mut direction: Direction) -> Direction {
+    let changes = &mut direction.changes;
+    changes.sort_by_key(|change| change.at_ns);
+    changes.dedup_by_key(|change| change.at_ns);
+    if direction.rate.is_none() && changes.iter().all(|change| change.rate.is_none()) {
+        direction.queue = None;
+    }
+    let delays = || {
+        changes
+            .iter()
+            .filter_map(|change| change.delay_ns)
+            .chain([direction.delay_ns])
+    };
+    let (least, most) = (delays().min().unwrap_or(0), delays().max().unwrap_or(0));
+    if let Some(jitter) = &mut direction.jitter {
+        jitter.spread_ns = jitter.spread_ns.min(least);
+    }
+    direction.reorder = direction.reorder.filter(|_| most > 0);
+    direction
+}
+
+fn test(case: &Case) {
+    case.direction.validate().expect("a valid direction");
+    everything_is_accounted_for(case);
+    before_events(case);
+    // Where nothing is lost or delayed, a delivery is a departure.
+    let mut bare = case.clone();
+    bare.direction = Direction {
+        rate: case.direction.rate.clone(),
+        queue: case.direction.queue,
+        changes: case
+            .direction
+            .changes
+            .iter()
+            .filter_map(only_rate)
+            .collect(),
+        ..Direction::default()
+    };
+    if bare.direction.changes.is_empty() && bare.direction.rate.is_none() {
+        bare.direction.queue = None;
+    }
+    let departures = depart(&bare);
+    never_beyond_the_rate(&bare.direction, &departures);
+    never_over_the_queue(&bare, &departures);
+}
+
+fn only_rate(change: &Change) -> Option<Change> {
+    let rate = Some(change.rate.clone()?);
+    Some(Change {
+        at_ns: change.at_ns,
+        rate,
+        ..Change::default()
+    })
+}
+
+fn everything_is_accounted_for(case: &Case) {
+    let (mut path, mut again) = (
+        Path::new(&case.direction, case.seed),
+        Path::new(&case.direction, case.seed),
+    );
+    let in_order =
+        case.direction.reorder.is_none() && case.direction.jitter.is_none_or(|j| j.keep_order);
+    let (mut latest_now, mut latest) = (0, 0);
+    let [
+        mut delivered,
+        mut copies,
+        mut lost,
+        mut dropped,
+        mut blocked,
+    ] = [0u64; 5];
+    for &(now, bytes, udp) in &case.packets {
+        let packet = Packet { bytes, udp };
+        let fate = path.offer(now, packet);
+        assert_eq!(
+            fate,
+            again.offer(now, packet),
+            "another fate with the same seed"
+        );
+        latest_now = now.max(latest_now);
+        match fate {
+            Fate::Deliver { at, copy } => {
+                assert!(at >= latest_now, "delivered before it came");
+                assert!(
+                    !in_order || at >= latest,
+                    "delivered before its predecessor"
+                );
+                assert!(copy.is_none_or(|copy| copy == at));
+                latest = at;
+                delivered += 1;
+                copies += u64::from(copy.is_some());
+            }
+            Fate::Lost => lost += 1,
+            Fate::QueueDropped => dropped += 1,
+            Fate::Blocked { .. } => blocked += u64::from(udp),
+        }
+    }
+    let tally = path.tally();
+    let counted = [
+        tally.delivered,
+        tally.duplicated,
+        tally.lost,
+        tally.queue_dropped,
+        tally.blocked,
+    ];
+    assert_eq!(counted, [delivered, copies, lost, dropped, blocked]);
+    assert_eq!(tally.packets_in, case.packets.len() as u64);
+    assert_eq!(tally.packets_in, delivered + lost + dropped + blocked);
+    assert_eq!(tally.drop_set(), again.tally().drop_set());
+}
+
+/// The direction as it is at first is valid too, and does the same until something happens.
+fn before_events(case: &Case) {
+    let direction = &case.direction;
+    let calm = direction.before_events();
+    calm.validate().expect("still valid");
+    let (mut path, mut before) = (Path::new(direction, case.seed), Path::new(&calm, case.seed));
+    let first_change = direction.changes.first().map_or(u64::MAX, |c| c.at_ns);
+    let first = direction
+        .blackouts
+        .first()
+        .map_or(first_change, |b| b.from_ns.min(first_change));
+    for &(now, bytes, udp) in case.packets.iter().filter(|p| p.1 <= 1500) {
+        let (one, other) = (
+            path.offer(now, Packet { bytes, udp }),
+            before.offer(now, Packet { bytes, udp }),
+        );
+        // When the later of the two would have left is not known where a packet is lost: then all that follow may differ.
+        let Fate::Deliver { at, .. } = one else { break };
+        if at >= first {
+            break;
+        }
+        assert_eq!(one, other, "events act before their time");
+    }
+}
+
+/// Arrival and departure of each packet; none if the queue had no room for it.
+fn depart(case: &Case) -> Vec<(u64, u32, Option<u64>)> {
+    let mut path = Path::new(&case.direction, case.seed);
+    let mut latest = 0;
+    let offered = case.packets.iter().map(|&(now, bytes, udp)| {
+        latest = now.max(latest);
+        match path.offer(now, Packet { bytes, udp }) {
+            Fate::Deliver { at, .. } => (latest, bytes, Some(at)),
+            Fate::QueueDropped => (latest, bytes, None),
+            fate => panic!("{fate:?} on a path that has nothing but a rate and a queue"),
+        }
+    });
+    offered.collect()
+}
+
+/// From any departure to any later one, the packets after the first need no more than what the rate can do meanwhile, the
+/// ends included.
+fn never_beyond_the_rate(direction: &Direction, departures: &[(u64, u32, Option<u64>)]) {
+    let rates = Rates::of(direction);
+    // Work so far, less what could have been done before: the least seen.
+    let (mut work, mut least) = (0i128, None::<i128>);
+    for &(_, bytes, departure) in departures {
+        let Some(at) = departure.filter(|&at| at < u64::MAX) else {
+            continue;
+        };
+        work += i128::from(bytes) * WORK_PER_BYTE;
+        if let Some(least) = least {
+            let beyond = work - rates.done_by(at, true) - least;
+            assert!(beyond <= 0, "beyond the rate at {at} ns");
+        }
+        if at >= rates.begin() {
+            let from_here = work - rates.done_by(at, false);
+            least = Some(least.map_or(from_here, |least| least.min(from_here)));
+        }
+    }
+}
+
+/// Rates and when each comes into force.
+struct Rates(Vec<(u64, Rate)>);
+
+impl Rates {
+    fn of(direction: &Direction) -> Self {
+        let first = direction.rate.iter().map(|rate| (0, rate.clone()));
+        let later = direction.changes.iter();
+        let later = later.filter_map(|change| Some((change.at_ns, change.rate.clone()?)));
+        let mut all: Vec<_> = first.chain(later).collect();
+        // A change at time zero comes before any packet.
+        if all.get(1).is_some_and(|second| second.0 == 0) {
+            all.remove(0);
+        }
+        Self(all)
+    }
+
+    /// From when on there is a rate.
+    fn begin(&self) -> u64 {
+        self.0.first().map_or(u64::MAX, |first| first.0)
+    }
+
+    /// Work that can be done until `at`, this moment included or not.
+    fn done_by(&self, at: u64, included: bool) -> i128 {
+        let ends = self.0.iter().skip(1).map(|next| next.0).chain([u64::MAX]);
+        let parts = self.0.iter().zip(ends).filter(|((from, _), _)| *from <= at);
+        let done = |((from, rate), end): (&(u64, Rate), u64)| {
+            if end <= at {
+                done_within(rate, end - from, false, true)
+            } else {
+                done_within(rate, at - from, included, included)
+            }
+        };
+        parts.map(done).sum()
+    }
+}
+
+/// In so many nanoseconds since the rate came into force: with the opportunities of the last moment or without, and with
+/// what is done in the last nanosecond, to whose end departures are rounded up, or without.
+fn done_within(rate: &Rate, ns: u64, opportunities: bool, nanosecond: bool) -> i128 {
+    match rate {
+        Rate::Constant { bps } => {
+            let whole = if nanosecond { ns } else { ns.saturating_sub(1) };
+            i128::from(*bps) * i128::from(whole)
+        }
+        Rate::Trace {
+            trace_ms,
+            opportunity_bytes,
+        } => {
+            let period = trace_ms[trace_ms.len() - 1];
+            let ms = if opportunities {
+                Some(ns / NS_PER_MS)
+            } else {
+                ns.div_ceil(NS_PER_MS).checked_sub(1)
+            };
+            let Some(ms) = ms else { return 0 };
+            let (rounds, rest) = (ms / period, ms % period);
+            let in_last = trace_ms.iter().filter(|&&time| time <= rest).count();
+            let all = i128::from(rounds) * trace_ms.len() as i128 + in_last as i128;
+            all * i128::from(*opportunity_bytes) * WORK_PER_BYTE
+        }
+    }
+}
+
+/// What is admitted finds room within the limit, and what is refused does not.
+fn never_over_the_queue(case: &Case, departures: &[(u64, u32, Option<u64>)]) {
+    let mut waiting: VecDeque<(u64, u64)> = VecDeque::new();
+    let mut free_at = 0;
+    for &(now, bytes, departure) in departures {
+        while waiting.front().is_some_and(|first| first.0 <= now) {
+            waiting.pop_front();
+        }
+        let held: u64 = waiting.iter().map(|one| one.1).sum();
+        let room = match case.direction.queue {
+            None => true,
+            Some(Queue::Bytes(limit)) => held + u64::from(bytes) <= limit,
+            Some(Queue::Packets(limit)) => (waiting.len() as u64) < limit,
+            Some(Queue::Ns(limit)) => free_at.max(now) - now <= limit,
+        };
+        assert_eq!(departure.is_some(), room, "at {now} ns {held} bytes waited");
+        if let Some(departure) = departure {
+            waiting.push_back((departure, u64::from(bytes)));
+            free_at = departure;
+        }
+    }
+}
+
+#[test]
+fn links() {
+    fuzz("link", 4000, any_case(), test);
+}

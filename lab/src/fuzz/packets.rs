@@ -1,0 +1,177 @@
+//! Whatever bytes arrive at a link, in whatever order and at whatever times, and whatever the kernel's tables say: no panic, and
+//! answers that are packets.
+
+use h123_link::Direction;
+use proptest::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::fuzz;
+use super::numbers::any_number;
+use crate::account::counters;
+use crate::lateness::Lateness;
+use crate::link::Course;
+use crate::packet::{is_udp, port_unreachable};
+use crate::passage::Passed;
+use crate::probe::{Arrival, Passage};
+use crate::ready::{LISTEN, ports};
+use crate::stalls::Stalls;
+use crate::train::{SMALLEST, Train};
+use crate::tun::HEADER;
+
+/// Times of a monotonic clock: 36 years.
+const LATEST_NS: u64 = 1 << 60;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Case {
+    /// An IP packet, or what came instead.
+    packet: Vec<u8>,
+    /// Of `/proc/net`.
+    table: String,
+    /// Of each packet, when it was sent and when it arrived at the link.
+    sent: Vec<(u64, u64)>,
+    /// What came out: sequence numbers and times.
+    arrivals: Vec<(u64, u64)>,
+    /// Something that was due, and when it was done.
+    stalls: Vec<(u64, u64)>,
+}
+
+fn any_case() -> impl Strategy<Value = Case> {
+    let times = || prop::collection::vec((any_number(), any_number()), 0..12);
+    let received =
+        prop::collection::vec((prop_oneof![0..12u64, any_number()], any_number()), 0..12);
+    (any_packet(), any_table(), times(), received, times()).prop_map(
+        |(packet, table, sent, arrivals, stalls)| Case {
+            packet,
+            table,
+            sent,
+            arrivals,
+            stalls,
+        },
+    )
+}
+
+/// Half of them with the first bytes of IPv4 and UDP.
+fn any_packet() -> impl Strategy<Value = Vec<u8>> {
+    let size = prop_oneof![4 => 0..64usize, 1 => 0..=1500usize];
+    let bytes = size.prop_flat_map(|size| prop::collection::vec(any::<u8>(), size));
+    (bytes, any::<bool>()).prop_map(|(mut bytes, like_udp)| {
+        if like_udp && bytes.len() > 9 {
+            bytes[0] = 0x40 | bytes[0] & 15;
+            bytes[9] = 17;
+        }
+        bytes
+    })
+}
+
+fn any_table() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        "[ -~]{0,40}",
+        "[A-Z][a-z]{0,4}:( [A-Za-z]{0,6}){0,4}",
+        "[A-Z][a-z]{0,4}:( -?[0-9]{0,20}){0,4}",
+        " {0,3}[0-9]: [0-9A-F]{0,8}:[0-9A-Fa-f]{0,5} [0-9A-F]{8}:[0-9A-F]{4} (0A|07|01)",
+        any::<String>(),
+    ];
+    prop::collection::vec(line, 0..5).prop_map(|lines| lines.join("\n"))
+}
+
+fn test(case: &Case) {
+    answer(&case.packet);
+    counters(&case.table);
+    ports(&case.table, LISTEN);
+    measure(case);
+    late(&case.stalls);
+}
+
+/// "Port unreachable" goes to whom the packet came from, quotes its beginning, and its checksums are right.
+fn answer(packet: &[u8]) {
+    if !is_udp(packet) {
+        return;
+    }
+    let Some(frame) = port_unreachable(packet) else {
+        let offset = u16::from_be_bytes([packet[6], packet[7]]) & 0x1fff;
+        return assert_ne!(offset, 0, "the first fragment is answered");
+    };
+    let (header, ip) = frame.split_at(HEADER);
+    assert!(header.iter().all(|&byte| byte == 0));
+    assert_eq!(usize::from(u16::from_be_bytes([ip[2], ip[3]])), ip.len());
+    assert!(ip.len() <= 28 + 60 + 8);
+    assert_eq!(
+        [&ip[12..16], &ip[16..20]],
+        [&packet[16..20], &packet[12..16]]
+    );
+    assert!(packet.starts_with(&ip[28..]));
+    for part in [&ip[..20], &ip[20..]] {
+        let word =
+            |pair: &[u8]| u64::from(pair[0]) << 8 | pair.get(1).map_or(0, |&low| u64::from(low));
+        let sum: u64 = part.chunks(2).map(word).sum();
+        assert_eq!(sum % 0xffff, 0, "a checksum is wrong");
+    }
+}
+
+/// What a check makes of a train of which anything may have arrived.
+fn measure(case: &Case) {
+    let json = r#"{"delay_ns": 1000000, "rate": {"bps": 1000000}, "loss": {"random": 0.3}}"#;
+    let direction: Direction = serde_json::from_str(json).expect("a direction");
+    let course = Course::new([direction.clone(), direction.clone()], 1, "link");
+    let train = Train {
+        bytes: SMALLEST,
+        offsets_ns: vec![],
+        catch_up: true,
+        tail_ns: 0,
+    };
+    for stamps in [false, true] {
+        let passage = Passage {
+            sent_ns: case.sent.iter().map(|sent| sent.0 % LATEST_NS).collect(),
+            arrivals: case
+                .arrivals
+                .iter()
+                .map(|&(sequence, at)| Arrival {
+                    sequence: sequence as usize,
+                    at_ns: at % LATEST_NS,
+                })
+                .collect(),
+        };
+        let arrivals = case.sent.iter().map(|sent| sent.1 % LATEST_NS).collect();
+        let passed = Passed::new(&course, 0, &train, passage, arrivals, 0, stamps);
+        let (delay, burst) = (passed.delay(), passed.burst());
+        assert!(delay.lost <= delay.probes);
+        assert_eq!(burst.sent, case.sent.len() as u64);
+        let loss = passed
+            .loss(&direction, course.seed(0))
+            .expect("there is a loss");
+        assert!(loss.lost <= loss.sent && loss.low <= loss.high && loss.high <= loss.sent);
+        passed.rate(1_000_000);
+    }
+}
+
+fn late(times: &[(u64, u64)]) {
+    let mut times = times.to_vec();
+    times.sort_by_key(|&(_, done)| done);
+    let mut lateness = Lateness::new();
+    let (mut stalls, mut others) = (Stalls::default(), Stalls::default());
+    for (number, &(due, done)) in times.iter().enumerate() {
+        lateness.record(done.saturating_sub(due));
+        let one = if number % 2 == 0 {
+            &mut stalls
+        } else {
+            &mut others
+        };
+        one.record(due, done);
+    }
+    lateness.report();
+    let stalls = stalls.join(others);
+    let spans: Vec<(u64, u64)> =
+        serde_json::from_value(serde_json::to_value(&stalls).expect("spans")).expect("spans");
+    assert!(spans.iter().all(|(from, to)| from < to));
+    assert!(
+        spans.windows(2).all(|pair| pair[0].1 < pair[1].0),
+        "{spans:?}"
+    );
+    let whole = stalls.within(0, u64::MAX);
+    assert!(stalls.within(1_000, 1_000_000_000) <= whole);
+}
+
+#[test]
+fn packets() {
+    fuzz("packets", 4000, any_case(), test);
+}
