@@ -40,6 +40,9 @@ pub enum Command {
         #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u64).range(10..=60_000))]
         ms: u64,
     },
+    /// Say of trial files, one a line of standard input, whether `run` would take them
+    #[command(hide = true)]
+    Validate,
     /// What a virtual kernel starts first
     #[command(hide = true)]
     Guest,

@@ -36,6 +36,7 @@ mod sysfs;
 mod train;
 mod trial;
 mod tun;
+mod validate;
 mod watch;
 
 use std::process::ExitCode;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         Command::Doctor { json } => Ok(doctor::doctor(json)),
         Command::Bench { json } => bench::bench(json),
         Command::Noise { ms } => Ok(noise::noise(ms)),
+        Command::Validate => validate::validate(),
         Command::Guest => guest::guest(),
     };
     match result {

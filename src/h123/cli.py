@@ -125,6 +125,7 @@ LanesOption = Annotated[
     int | None,
     typer.Option(
         min=1,
+        max=200,
         metavar="N",
         help="Run up to N trials over emulated links at the same time; 1 runs them strictly one by one. By default "
         "h123 chooses from the link rates and the processor time that trials take. Under the virtual clock the default "

@@ -46,7 +46,7 @@ def print_plan(plan: Plan, lanes: Lanes, console: Console) -> None:
 
 
 def _lanes(plan: Plan, lanes: Lanes) -> str:
-    most = max(lanes.width(trial) for trial in plan.trials())
+    most = max(lanes.width(trial) for trial in plan.blocks[0])
     if most == 1:
         return "One trial at a time (--lanes N runs N trials over emulated links at once)"
     if lanes.most is None:

@@ -1,24 +1,52 @@
 """Models of files that people write: unknown keys are refused, and faults are said in words that help."""
 
+import datetime as dt
 import difflib
+import reprlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+MOST_CHOICES = 100
+"""That a complaint lists."""
+
+
+class _Short(reprlib.Repr):
+    """As people write it, in a line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel, self.maxstring, self.maxlong, self.maxother = 3, 100, 100, 100
+
+    def repr_date(self, value: dt.date, _level: int) -> str:
+        return str(value)
+
+    repr_datetime = repr_date
+
+
+_SHORT = _Short()
+
+
+def shown(value: object) -> str:
+    """A value as a complaint quotes it, however long or deep it is."""
+    return _SHORT.repr(value)
+
 
 def choose(word: object, allowed: Iterable[object]) -> str:
-    """What may stand in place of `word`: a near miss if there is one, and the whole list."""
+    """What may stand in place of `word`: a near miss if there is one, and the list."""
     names = [str(name) for name in allowed]
-    close = difflib.get_close_matches(str(word), names, n=1)
+    close = difflib.get_close_matches(str(word)[:100], names, n=1)
+    if len(names) > MOST_CHOICES:
+        names = [*names[:MOST_CHOICES], "..."]
     hint = f"did you mean {close[0]}? The" if close else "the"
     if not names:
         return "there are none to choose from"
     return f"{hint} choices are {', '.join(names)}" if len(names) > 1 else f"the only choice is {names[0]}"
 
 
-def fault_at(keys: Sequence[str], message: str) -> PydanticCustomError:
+def fault_at(keys: Sequence[str | int], message: str) -> PydanticCustomError:
     """What a validator raises about one part of what it checks: the part at `keys`."""
     return PydanticCustomError("fault_at", "{message}", {"message": message, "keys": keys})
 
@@ -35,7 +63,7 @@ class Strict(BaseModel):
             return data
         for key in data:
             if key not in cls.model_fields:
-                raise fault_at([key], f"unknown key {key!r}; {choose(key, cls.model_fields)}")
+                raise fault_at([key], f"unknown key {shown(key)}; {choose(key, cls.model_fields)}")
         return data
 
 
@@ -55,13 +83,13 @@ def describe(fault: ErrorDetails, written: str) -> str:
             return at + fault["msg"]
         case "literal_error":
             allowed = [word.strip(" '") for word in context["expected"].replace(" or ", ",").split(",")]
-            return f"{at}{given!r} is not allowed; {choose(given, allowed)}"
+            return f"{at}{shown(given)} is not allowed; {choose(given, allowed)}"
         case "value_error":
             return f"{at}{context['error']}"
         case "too_short":
             return f"{at}must not be empty"
         case "model_type" | "dict_type":
-            return f"{at}expected keys with values, found {given!r}"
+            return f"{at}expected keys with values, found {shown(given)}"
         case _:
             message = fault["msg"].replace("Input should be", "must be").replace("String should", "must")
-            return f"{at}{message[:1].lower()}{message[1:]}, found {given!r}"
+            return f"{at}{message[:1].lower()}{message[1:]}, found {shown(given)}"

@@ -1,78 +1,129 @@
 """Quantities as people write them (15ms, 20Mbit/s, 100kB, 0.5%) and as machines keep them (ns, bit/s, bytes, shares).
 
-Decimal prefixes throughout: 1 kB = 1000 bytes, 1 Mbit/s = 10^6 bits a second; KiB, MiB, GiB are binary.
+Decimal prefixes throughout: 1 kB = 1000 bytes, 1 Mbit/s = 10^6 bits a second; KiB, MiB, GiB are binary. Each kind has
+limits (docs/contracts.md, section 1), so that nothing that is computed from a quantity can overflow or never end.
 """
 
 import math
 import re
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-_TIME = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
-_SIZE = {
-    "B": 1,
-    "kB": 10**3,
-    "KB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
-    "KiB": 2**10,
-    "MiB": 2**20,
-    "GiB": 2**30,
-}
-_RATE = {"bit/s": 1, "kbit/s": 10**3, "Mbit/s": 10**6, "Gbit/s": 10**9}
-_NUMBER = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(\S*)\s*")
+from h123.strict import shown
+
+_NUMBER = re.compile(r"([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(\S*)", re.ASCII)
+_LONGEST = 60
+"""Letters of a quantity: more than any number with a unit needs."""
 
 
-def _quantity(text: object, units: dict[str, int], example: str, bare_unit: str | None = None) -> int:
-    match = _NUMBER.fullmatch(str(text))
-    unit = (match.group(2) or bare_unit) if match else None
-    if not match or unit not in units:
-        raise ValueError(f"{text!r} is not valid; write a number and one of {', '.join(units)}, such as {example}")
-    try:
-        value = Decimal(match.group(1)) * units[unit]
-    except InvalidOperation:
-        raise ValueError(f"{text!r} does not start with a number") from None
-    if value < 0:
-        raise ValueError(f"{text!r} is negative; it must be 0 or more")
-    return int(value.to_integral_value())
+@dataclass(frozen=True)
+class _Kind:
+    """Quantities that have their units and limits in common."""
+
+    units: dict[str, int]
+    example: str
+    most: str
+    least: str | None = None
+
+    def parse(self, text: object) -> int:
+        """In the smallest unit, a whole number. Raises ValueError."""
+        number, unit = _split(text)
+        if unit not in self.units:
+            units = ", ".join(filter(None, self.units))
+            raise ValueError(f"{shown(text)} is not valid; write a number and one of {units}, such as {self.example}")
+        try:
+            value = Decimal(number)
+        except InvalidOperation:
+            raise ValueError(f"{shown(text)} does not start with a number") from None
+        if value < 0:
+            raise ValueError(f"{shown(text)} is negative; it must be 0 or more")
+        # Compared before it is scaled: what has a huge exponent must never be written out.
+        if value > self._limit(self.most) / self.units[unit]:
+            raise ValueError(f"{shown(text)} is too large; the largest that makes sense here is {self.most}")
+        if self.least and value < self._limit(self.least) / self.units[unit]:
+            raise ValueError(f"{shown(text)} is too small; the smallest that makes sense here is {self.least}")
+        return int((value * self.units[unit]).to_integral_value())
+
+    def _limit(self, text: str) -> Decimal:
+        number, unit = _split(text)
+        return Decimal(number) * self.units[unit or ""]
+
+
+_TIME_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
+_DURATION = _Kind(_TIME_UNITS, "15ms", most="168h")
+_DELAY = _Kind(_TIME_UNITS, "15ms", most="1min")
+_SIZE = _Kind(
+    {
+        "": 1,
+        "B": 1,
+        "kB": 10**3,
+        "KB": 10**3,
+        "MB": 10**6,
+        "GB": 10**9,
+        "KiB": 2**10,
+        "MiB": 2**20,
+        "GiB": 2**30,
+    },
+    "100kB",
+    most="100GB",
+)
+_RATE = _Kind(
+    {"bit/s": 1, "kbit/s": 10**3, "Mbit/s": 10**6, "Gbit/s": 10**9}, "20Mbit/s", most="100Gbit/s", least="1kbit/s"
+)
+
+
+def _split(text: object) -> tuple[str, str | None]:
+    """Number and unit as they are written; no unit where this is no quantity at all."""
+    written = str(text).strip()
+    match = _NUMBER.fullmatch(written) if len(written) <= _LONGEST else None
+    return (match[1], match[2]) if match else ("", None)
 
 
 def parse_duration(text: object) -> int:
     """Nanoseconds of a duration such as `15ms` or `1.5s`. Raises ValueError."""
-    return _quantity(0 if text == 0 else text, _TIME, "15ms", "ns" if text == 0 else None)
+    return 0 if text == 0 else _DURATION.parse(text)
+
+
+def parse_delay(text: object) -> int:
+    """Nanoseconds of a delay such as `15ms`: no more than connections can be made over. Raises ValueError."""
+    return 0 if text == 0 else _DELAY.parse(text)
 
 
 def parse_size(text: object) -> int:
     """Bytes of a size such as `100kB`; a bare number is bytes. Raises ValueError."""
-    return _quantity(text, _SIZE, "100kB", "B")
+    return _SIZE.parse(text)
 
 
 def parse_rate(text: object) -> int:
     """Bits per second of a rate such as `20Mbit/s`. Raises ValueError."""
-    return _quantity(text, _RATE, "20Mbit/s")
+    return _RATE.parse(text)
 
 
 def parse_share(text: object) -> float:
     """A share in [0, 1] of `0.5%` or `0.005`. Raises ValueError."""
-    written = str(text).strip()
-    try:
-        value = float(written.rstrip("%")) / (100 if written.endswith("%") else 1)
-    except ValueError:
-        raise ValueError(f"{text!r} is not a share; write 0.5% or 0.005") from None
+    value = _part(text, "a share; write 0.5% or 0.005")
     if not 0 <= value <= 1:
-        raise ValueError(f"{text!r} is outside 0 to 1 (0% to 100%)")
+        raise ValueError(f"{shown(text)} is outside 0 to 1 (0% to 100%)")
     return value
 
 
 def parse_change(text: object) -> float:
     """A relative change above -1 of `-31.2 %` or `-0.312`. Raises ValueError."""
-    written = str(text).strip()
-    try:
-        value = float(written.rstrip("%")) / (100 if written.endswith("%") else 1)
-    except ValueError:
-        raise ValueError(f"{text!r} is not a change; write -31.2 % or -0.312") from None
+    value = _part(text, "a change; write -31.2 % or -0.312")
     if not -1 < value < math.inf or value == 0:
-        raise ValueError(f"{text!r} is not a change: it must be above -100 %, and not 0")
+        raise ValueError(f"{shown(text)} is not a change: it must be above -100 %, and not 0")
     return value
+
+
+def _part(text: object, kind: str) -> float:
+    """A number, or one in per cent. Raises ValueError."""
+    number, unit = _split(text)
+    try:
+        if unit not in ("", "%"):
+            raise ValueError
+        return float(number) / (100 if unit else 1)
+    except ValueError:
+        raise ValueError(f"{shown(text)} is not {kind}") from None
 
 
 def _scaled(value: float, steps: list[tuple[float, str]]) -> str:

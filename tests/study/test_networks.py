@@ -1,5 +1,6 @@
 """Networks are read as meant, in the lab's units, or refused with file and line."""
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,8 @@ FIELDS: list[tuple[str, dict[str, Any]]] = [
     ("rate: 1Gbit/s\n  queue: 64p", {"rate": {"bps": 10**9}, "queue": {"packets": 64}}),
     ("rate: 1kbit/s\n  queue: 50ms", {"rate": {"bps": 1000}, "queue": {"ns": 50_000_000}}),
     (
-        "jitter: {spread: 5ms, distribution: normal, keep_order: false}",
-        {"jitter": {"spread_ns": 5_000_000, "distribution": "normal", "keep_order": False}},
+        "delay: 5ms\n  jitter: {spread: 5ms, distribution: normal, keep_order: false}",
+        {"delay_ns": 5_000_000, "jitter": {"spread_ns": 5_000_000, "distribution": "normal", "keep_order": False}},
     ),
     ("blackouts: [[1s, 1.5s]]", {"blackouts": [{"from_ns": 10**9, "to_ns": 1_500_000_000}]}),
     ("duplicate: 1%", {"duplicate": 0.01}),
@@ -42,8 +43,9 @@ FIELDS: list[tuple[str, dict[str, Any]]] = [
     ),
     ("udp: reject", {"udp": "reject"}),
     (
-        "changes: [{at: 5s, rate: 2Mbit/s, delay: 50ms, loss: 1%, udp: drop}]",
+        "queue: 9p\n  changes: [{at: 5s, rate: 2Mbit/s, delay: 50ms, loss: 1%, udp: drop}]",
         {
+            "queue": {"packets": 9},
             "changes": [
                 {
                     "at_ns": 5 * 10**9,
@@ -52,7 +54,7 @@ FIELDS: list[tuple[str, dict[str, Any]]] = [
                     "loss": {"random": 0.01},
                     "udp": "drop",
                 }
-            ]
+            ],
         },
     ),
 ]
@@ -77,7 +79,7 @@ BAD = [
     ("both:\n  delay: -15ms", 5, ["both.delay", "negative"]),
     ("both:\n  delay: 15", 5, ["both.delay", "15 is not valid"]),
     ("both:\n  dealy: 15ms", 5, ["unknown key 'dealy'", "did you mean delay?"]),
-    ("both:\n  rate: 0Mbit/s\n  queue: 1kB", 5, ["both.rate: must be greater than 0"]),
+    ("both:\n  rate: 0Mbit/s\n  queue: 1kB", 5, ["both.rate: '0Mbit/s' is too small"]),
     ("both:\n  rate: 20Mbps\n  queue: 1kB", 5, ["'20Mbps' is not valid", "Mbit/s"]),
     ("both:\n  rate: 20Mbit/s", 4, ["a rate needs a `queue`"]),
     ("both:\n  queue: 100kB", 4, ["`queue` has no effect"]),
@@ -89,9 +91,9 @@ BAD = [
     ("both:\n  loss: {packets: [-1]}", 5, ["both.loss.packets.0"]),
     ("both:\n  udp: block", 5, ["'block' is not allowed", "pass, drop, reject"]),
     ("both:\n  jitter: {spread: 1ms, keep_order: 3}", 5, ["keep_order: must be a valid boolean"]),
-    ("both:\n  blackouts: [[2s, 1s]]", 4, ["a blackout must end after it starts"]),
+    ("both:\n  blackouts: [[2s, 1s]]", 5, ["a blackout must end after it starts"]),
     ("both:\n  changes: [{at: 5s}]", 5, ["changes nothing"]),
-    ("both:\n  changes: [{at: 5s, udp: drop}, {at: 4s, udp: pass}]", 4, ["order of time"]),
+    ("both:\n  changes: [{at: 5s, udp: drop}, {at: 4s, udp: pass}]", 5, ["order of time"]),
     ("both:\n  delay: 5ms\n  reorder: {share: 1%, ahead: 10ms}", 4, ["longer than `delay`"]),
     ("both:\n  trace: none.trace\n  queue: 1kB", 5, ["none.trace", "cannot be read"]),
     ("both: {delay: 1ms}\nup: {delay: 1ms}", 1, ["either `both`, or `up` and `down`"]),
@@ -110,6 +112,22 @@ def test_refused_with_line_and_cure(tmp_path: Path, body: str, line: int, said: 
         assert words in refused.value.message
 
 
+CASES = json.loads((project_root() / "lab/tests/directions.json").read_text())
+"""Directions as people write them, beside what the lab then reads; its side is tested in lab/tests/directions.rs."""
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["written"] for case in CASES])
+def test_what_the_lab_refuses_is_refused_with_its_line(tmp_path: Path, case: dict[str, Any]) -> None:
+    body = "both:\n" + "".join(f"  {line}\n" for line in case["written"].split("\n"))
+    if "line" not in case:
+        assert read(tmp_path, body).link()["up"] == case["direction"]
+        return
+    with pytest.raises(UserError) as refused:
+        read(tmp_path, body)
+    assert f"odd.yaml:{4 + case['line']}: " in refused.value.message
+    assert case["says"] in refused.value.message
+
+
 def test_trace_gives_the_rate(tmp_path: Path) -> None:
     write(tmp_path, "1\n1\n5\n10\n", "four.trace")
     network = read(tmp_path, "both: {trace: four.trace, queue: 10p}\n")
@@ -126,6 +144,9 @@ def test_trace_gives_the_rate(tmp_path: Path) -> None:
         ("0\n0\n", "at least one time of 1 ms"),
         ("3\n2\n", ":2: 2 comes after 3"),
         ("x\n", ":1: "),
+        ("1" * 5000 + "\n", ":1: "),
+        ("é\n", ":1: 'é' is not a number"),
+        ("1\n604800001\n", ":2: 604800001 ms is longer than"),
     ],
 )
 def test_bad_traces(tmp_path: Path, trace: str, said: str) -> None:

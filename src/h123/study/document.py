@@ -7,30 +7,56 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
+from yaml.constructor import ConstructorError
+from yaml.reader import Reader, ReaderError
 
 from h123.errors import UserError
-from h123.strict import describe, place
+from h123.strict import describe, place, shown
+from h123.textfile import read_text
 
 Location = Sequence[str | int]
 Model = TypeVar("Model", bound=BaseModel)
+MOST_BYTES = 100_000
+"""Of a file: read in about a second, and many times what anybody writes by hand."""
+MOST_VALUES = 100_000
+"""In a file, counted wherever an alias repeats them: without aliases, none of that size has so many."""
+MOST_BITS = 256
+"""Of a whole number: more than any quantity has, and few enough to be printed."""
+MOST_FAULTS = 100
+"""Among which the first in the file is looked for."""
+
+
+class _Loader(yaml.SafeLoader):
+    """All that it refuses to construct it refuses in words of its own, with the line."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            value = super().construct_object(node, deep)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            kind = node.tag.rpartition(":")[2]
+            raise _unfit(node, f"{shown(node.value)} is not a valid {kind}") from None
+        if isinstance(value, int) and value.bit_length() > MOST_BITS:
+            raise _unfit(node, "a number with too many digits")
+        if isinstance(value, str) and (found := Reader.NON_PRINTABLE.search(value)):
+            raise _unfit(node, f"{shown(value)} contains a character that is not allowed, {_code(ord(found[0]))}")
+        return value
+
+
+def _unfit(node: yaml.Node, message: str) -> ConstructorError:
+    return ConstructorError(None, None, message, node.start_mark)
+
+
+def _code(character: int) -> str:
+    return f"U+{character:04X}"
 
 
 class Document:
     """The data of one YAML file, and the line on which each part of it stands."""
 
-    def __init__(self, path: Path, text: str) -> None:
-        """Raises UserError for what is not YAML, not a mapping, or names a key twice."""
+    def __init__(self, path: Path) -> None:
+        """Raises UserError for what cannot be read, is not YAML, not a mapping, or names a key twice."""
         self.path = path
-        loader = yaml.SafeLoader(text)
-        try:
-            self._root = loader.get_single_node()
-            self._refuse_duplicates(self._root, set())
-            data = loader.construct_document(self._root) if self._root else None
-        except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
-            raise UserError(f"{path}:{mark.line + 1 if mark else 1}: {error.problem or error.context}") from None
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
-            raise UserError(f"{path}: not valid YAML: {error}") from None
+        data = self._load(read_text(path, MOST_BYTES))
         if not isinstance(data, dict):
             raise UserError(f"{path}:1: expected `key: value` lines, as in the files that ship with h123")
         self.data: dict[str, Any] = data
@@ -38,17 +64,13 @@ class Document:
     @classmethod
     def read(cls, path: Path, format_line: str) -> "Document":
         """Reads a file whose `h123` key must name `format_line` (such as `study/1`). Raises UserError."""
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-            raise UserError(f"{path}: cannot be read: {reason}") from None
-        document = cls(path, text)
+        document = cls(path)
         found = document.data.pop("h123", None)
         if found is None:
             raise UserError(f"{path}:1: the line `h123: {format_line}` is missing")
         if found != format_line:
-            raise document.error(["h123"], f"the format is {found!r}; this version of h123 reads {format_line!r} here")
+            message = f"the format is {shown(found)}; this version of h123 reads {format_line!r} here"
+            raise document.error(["h123"], message)
         return document
 
     def error(self, location: Location, message: str) -> UserError:
@@ -80,28 +102,60 @@ class Document:
         try:
             return model.model_validate(data, context=context)
         except ValidationError as invalid:
-            faults = [([*at, *place(fault)], fault) for fault in invalid.errors()]
+            faults = [([*at, *place(fault)], fault) for fault in invalid.errors()[:MOST_FAULTS]]
             where, fault = min(faults, key=lambda pair: self.line(pair[0]))
             raise self.error(where, describe(fault, self._written(fault, at))) from None
 
-    def _refuse_duplicates(self, node: yaml.Node | None, seen: set[int]) -> None:
-        if node is None or id(node) in seen:
-            return
-        seen.add(id(node))
-        if isinstance(node, yaml.SequenceNode):
-            for item in node.value:
-                self._refuse_duplicates(item, seen)
+    def _load(self, text: str) -> Any:
+        """The data; keeps the nodes that it comes from."""
+        try:
+            loader = _Loader(text)
+        except ReaderError as error:
+            line = text.count("\n", 0, error.position) + 1
+            raise UserError(f"{self.path}:{line}: the character {_code(error.character)} is not allowed") from None
+        try:
+            self._root = loader.get_single_node()
+            if self._root is None:
+                return None
+            self._count_values(self._root, {})
+            return loader.construct_document(self._root)
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            raise UserError(f"{self.path}:{mark.line + 1 if mark else 1}: {error.problem or error.context}") from None
+        except RecursionError:
+            raise UserError(f"{self.path}:{loader.line + 1}: nested too deeply") from None
+        except (yaml.YAMLError, ArithmeticError, ValueError):
+            raise UserError(f"{self.path}:{loader.line + 1}: not valid YAML") from None
+
+    def _count_values(self, node: yaml.Node, counts: dict[int, int]) -> int:
+        """How many values a node stands for. Raises UserError where aliases make that too many, or without end, and
+        where a key is named twice."""
+        line = node.start_mark.line + 1
+        if id(node) in counts:
+            if not counts[id(node)]:
+                raise UserError(f"{self.path}:{line}: an alias within what it stands for")
+            return counts[id(node)]
+        counts[id(node)] = 0
         if isinstance(node, yaml.MappingNode):
-            first: dict[str, int] = {}
-            for key, value in node.value:
-                line = key.start_mark.line + 1
-                if isinstance(key, yaml.ScalarNode) and key.value in first:
-                    raise UserError(
-                        f"{self.path}:{line}: duplicate key {key.value!r}; it is already on line {first[key.value]}"
-                    )
-                if isinstance(key, yaml.ScalarNode) and key.value != "<<":
-                    first[key.value] = line
-                self._refuse_duplicates(value, seen)
+            self._refuse_duplicates(node)
+            inside = [part for pair in node.value for part in pair]
+        else:
+            inside = node.value if isinstance(node, yaml.SequenceNode) else []
+        count = counts[id(node)] = 1 + sum(self._count_values(part, counts) for part in inside)
+        if count > MOST_VALUES:
+            raise UserError(f"{self.path}:{line}: its aliases repeat so much that this has over {MOST_VALUES} values")
+        return count
+
+    def _refuse_duplicates(self, node: yaml.MappingNode) -> None:
+        first: dict[str, int] = {}
+        for key, _ in node.value:
+            line = key.start_mark.line + 1
+            if isinstance(key, yaml.ScalarNode) and key.value in first:
+                raise UserError(
+                    f"{self.path}:{line}: duplicate key {shown(key.value)}; it is already on line {first[key.value]}"
+                )
+            if isinstance(key, yaml.ScalarNode) and key.value != "<<":
+                first[key.value] = line
 
 
 def _child(node: yaml.Node | None, step: str | int) -> tuple[int, yaml.Node] | None:

@@ -1,5 +1,6 @@
 """networks/*.yaml as people write them: quantities with units, `both` for two equal directions."""
 
+import itertools
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -7,22 +8,30 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictInt, Tag, ValidationInfo, model_validator
 
 from h123.errors import UserError
-from h123.strict import Strict
+from h123.strict import Strict, fault_at, shown
 from h123.study import network as resolved
 from h123.study.document import Document
-from h123.study.quantities import BitRate, Duration, Share
-from h123.units import parse_duration, parse_size
+from h123.study.quantities import BitRate, Delay, Duration, Share
+from h123.textfile import read_text
+from h123.units import parse_delay, parse_size
 
 Positive = Field(gt=0)
 Block = Literal["pass", "drop", "reject"]
 OPPORTUNITY_BYTES = 1500
 """What one line of a Mahimahi trace delivers (Netravali et al., USENIX ATC 2015)."""
+FULL_PACKET_BYTES = 1500
+MOST_QUEUE_BYTES, MOST_QUEUE_PACKETS = 1_000_000_000, 1_000_000
+MOST_INDEX = 1_000_000_000
+"""Of a packet: far more than a trial has."""
+MOST_TRACE_BYTES, MOST_TRACE_LINES, MOST_TRACE_MS = 10_000_000, 1_000_000, 168 * 3600 * 1000
+
+_TRACE_LINE = re.compile(r"[ \t]{0,20}[0-9]{1,15}[ \t]{0,20}")
 
 
 class JitterFile(Strict):
     """`jitter: {spread: 5ms, distribution: normal, keep_order: true}`."""
 
-    spread: Annotated[Duration, Positive]
+    spread: Annotated[Delay, Positive]
     distribution: Literal["uniform", "normal"] = "uniform"
     keep_order: StrictBool = True
 
@@ -43,14 +52,14 @@ class BurstsFile(Strict):
 class ListedFile(Strict):
     """`loss: {packets: [3, 17]}`: exactly these packets, counted from 0."""
 
-    packets: list[Annotated[StrictInt, Field(ge=0)]] = Field(min_length=1)
+    packets: list[Annotated[StrictInt, Field(ge=0, le=MOST_INDEX)]] = Field(min_length=1)
 
 
 class ReorderFile(Strict):
     """`reorder: {share: 1%, ahead: 10ms}`."""
 
     share: Share
-    ahead: Annotated[Duration, Positive]
+    ahead: Annotated[Delay, Positive]
 
 
 def _kind_of_loss(value: Any) -> str:
@@ -82,14 +91,18 @@ def _resolve_loss(loss: BurstsFile | ListedFile | float | None) -> resolved.Loss
 
 def _read_queue(value: Any) -> resolved.Queue:
     text = str(value).strip()
-    if match := re.fullmatch(r"([0-9]+)\s*p", text):
-        queue = resolved.Queue(packets=int(match.group(1)))
-    elif re.search(r"[0-9]\s*(ns|us|ms|s)$", text):
-        queue = resolved.Queue(ns=parse_duration(text))
+    if match := re.fullmatch(r"([0-9]{1,30})\s*p", text, re.ASCII):
+        queue = resolved.Queue(packets=int(match[1]))
+    elif re.search(r"[0-9]\s*(ns|us|ms|s)$", text[-10:]):
+        queue = resolved.Queue(ns=parse_delay(text))
     else:
         queue = resolved.Queue(bytes=parse_size(value))
     if not (queue.bytes or queue.packets or queue.ns):
         raise ValueError(f"a queue of {text} can hold nothing; write bytes (100kB), packets (64p) or time (50ms)")
+    if 0 < (queue.bytes or 0) < FULL_PACKET_BYTES:
+        raise ValueError(f"a queue of {text} has no room for a packet of {FULL_PACKET_BYTES}B, so none would ever pass")
+    if (queue.bytes or 0) > MOST_QUEUE_BYTES or (queue.packets or 0) > MOST_QUEUE_PACKETS:
+        raise ValueError(f"a queue of {shown(text)} is too large; the largest is 1GB, {MOST_QUEUE_PACKETS}p or 1min")
     return queue
 
 
@@ -97,7 +110,7 @@ class ChangeFile(Strict):
     """`{at: 5s, rate: 2Mbit/s}`: from then on."""
 
     at: Duration
-    delay: Duration | None = None
+    delay: Delay | None = None
     rate: BitRate | None = None
     loss: LossFile | None = None
     udp: Block | None = None
@@ -121,19 +134,20 @@ class ChangeFile(Strict):
 
 def read_trace(path: Path) -> list[int]:
     """Milliseconds of a Mahimahi trace's delivery opportunities. Raises UserError."""
-    try:
-        lines = path.read_text(encoding="ascii").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: the trace cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    lines = read_text(path, MOST_TRACE_BYTES).splitlines()
+    if len(lines) > MOST_TRACE_LINES:
+        raise UserError(f"{path}: a trace can have {MOST_TRACE_LINES} lines, this one has {len(lines)}")
     times: list[int] = []
     for number, line in enumerate(lines, 1):
-        if not re.fullmatch(r"\s*[0-9]+\s*", line):
-            raise UserError(f"{path}:{number}: {line!r} is not a number of milliseconds")
+        if not _TRACE_LINE.fullmatch(line):
+            raise UserError(f"{path}:{number}: {shown(line)} is not a number of milliseconds")
         if times and int(line) < times[-1]:
             raise UserError(f"{path}:{number}: {int(line)} comes after {times[-1]}; times must not decrease")
         times.append(int(line))
     if not times or times[-1] == 0:
         raise UserError(f"{path}: a trace needs at least one time of 1 ms or more: the last one is its period")
+    if times[-1] > MOST_TRACE_MS:
+        raise UserError(f"{path}:{len(lines)}: {times[-1]} ms is longer than 168 h, the longest that a trace can be")
     return times
 
 
@@ -148,7 +162,7 @@ def _read_trace(value: Any, info: ValidationInfo) -> Any:
 class DirectionFile(Strict):
     """One direction. What is left out does not happen to packets."""
 
-    delay: Duration = 0
+    delay: Delay = 0
     jitter: JitterFile | None = None
     rate: BitRate | None = None
     trace: Annotated[list[int] | None, BeforeValidator(_read_trace)] = None
@@ -162,21 +176,47 @@ class DirectionFile(Strict):
 
     @model_validator(mode="after")
     def _makes_sense(self) -> "DirectionFile":
+        """Whatever the lab would refuse is refused here, where its line can be told (lab/tests/directions.json)."""
+        self._check_rate()
+        self._check_delays()
+        self._check_times()
+        return self
+
+    def _check_rate(self) -> None:
         limited = self.rate is not None or self.trace is not None
+        later = any(change.rate is not None for change in self.changes or [])
         if self.rate is not None and self.trace is not None:
             raise ValueError("write either `rate` or `trace`, not both")
-        if limited and self.queue is None:
+        if (limited or later) and self.queue is None:
             raise ValueError("a rate needs a `queue` (100kB, 64p or 50ms): without one, nothing is ever dropped")
-        if self.queue is not None and not limited:
+        if self.queue is not None and not (limited or later):
             raise ValueError("`queue` has no effect without `rate` or `trace`")
+
+    def _check_delays(self) -> None:
         if self.reorder and self.reorder.ahead > self.delay:
             raise ValueError("`reorder.ahead` is longer than `delay`: a packet cannot leave before it arrives")
-        if any(start >= end for start, end in self.blackouts or []):
-            raise ValueError("a blackout must end after it starts: [[1s, 1.5s]]")
+        spread = self.jitter.spread if self.jitter else 0
+        if spread > self.delay:
+            raise fault_at(["jitter", "spread"], "the jitter is larger than `delay`: a delay cannot fall below 0")
+        for index, change in enumerate(self.changes or []):
+            if change.delay is not None and change.delay < spread:
+                message = "this delay is smaller than the jitter: a delay cannot fall below 0"
+                raise fault_at(["changes", index, "delay"], message)
+
+    def _check_times(self) -> None:
+        ended = 0
+        for index, (start, end) in enumerate(self.blackouts or []):
+            if start >= end:
+                raise fault_at(["blackouts", index], "a blackout must end after it starts: [[1s, 1.5s]]")
+            if start < ended:
+                message = "this blackout begins before the one above it ends; write them in order of time, or as one"
+                raise fault_at(["blackouts", index], message)
+            ended = end
         moments = [change.at for change in self.changes or []]
-        if moments != sorted(moments):
-            raise ValueError("`changes` must be in order of time")
-        return self
+        for index, (earlier, later) in enumerate(itertools.pairwise(moments), 1):
+            if later <= earlier:
+                message = "`changes` must be in order of time, each at a time of its own"
+                raise fault_at(["changes", index, "at"], message)
 
     def resolve(self) -> resolved.Direction:
         """In the lab's words."""
@@ -200,7 +240,7 @@ class DirectionFile(Strict):
 class NetworkFile(Strict):
     """A network profile: `both`, or `up` and `down`, or `unshaped: true`."""
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=40)]
     title: str
     both: DirectionFile | None = None
     up: DirectionFile | None = None

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, StrictBool, TypeAdapter
 
-from h123.strict import Strict
+from h123.strict import Strict, shown
 from h123.study.quantities import Duration, Size
 
 Count = Annotated[int, Field(strict=True)]
@@ -16,7 +16,7 @@ NETWORK_PARAMETERS = ("network", "backend_network")
 def _read_connections(value: object) -> object:
     if value in ("shared", "per-user") or (type(value) is int and 1 <= value <= 10_000):
         return value
-    raise ValueError(f"{value!r} is not valid; write shared, per-user, or a number of connections from 1 to 10000")
+    raise ValueError(f"{shown(value)} is not valid; write shared, per-user, or a number of connections from 1 to 10000")
 
 
 Connections = Annotated[Literal["shared", "per-user"] | int, BeforeValidator(_read_connections)]
@@ -49,7 +49,7 @@ class Parameters(Strict):
     users: Annotated[Count, Field(ge=1, le=10_000)] = 1
     requests: Annotated[Count, Field(ge=1, le=10_000_000)] = 10
     """Requests of each user, warm-up not counted."""
-    rate: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)] | None = None
+    rate: Annotated[float, Field(ge=0.001, le=1_000_000, strict=True, allow_inf_nan=False)] | None = None
     """Requests a second of all users together (open loop); None: each user waits for its last answer (closed loop)."""
     connections: Connections = "shared"
     """shared: HTTP/2 and HTTP/3 use one, HTTP/1.1 one per user; users are dealt round robin over a number of them."""

@@ -13,6 +13,7 @@ one that is filtered with `only` is a part of the whole one: same names, same se
 
 import hashlib
 import itertools
+import math
 import re
 from dataclasses import dataclass, field
 
@@ -20,12 +21,14 @@ from h123.errors import UserError
 from h123.strict import choose
 from h123.study.estimate import Estimate, estimate, estimate_check, own_seconds
 from h123.study.parameters import Parameters
-from h123.study.study import Study, split_pair
+from h123.study.study import MOST_TRIALS, Study, split_pair
 from h123.study.trial import PlannedTrial
 from h123.units import format_span
 
 Only = dict[str, list[str]]
 MAX_ID_LENGTH = 120
+MOST_TREATMENTS = 10_000
+"""Of a study: each is settled, and shown, before anything runs."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,7 @@ def make_plan(study: Study, *, blocks: int | None = None, seed: int | None = Non
         raise UserError(f"--blocks {count}: a campaign needs at least 1 block, and verdicts need at least 6")
     if not 0 <= chosen_seed < 2**53:
         raise UserError(f"--seed {chosen_seed}: the seed must be a whole number from 0 to {2**53 - 1}")
+    _refuse_too_many(study, only or {}, count)
     kept = _kept_levels(study, only or {})
     pairs, notes = _kept_pairs(study, kept[study.compare.factor])
     treatments = _treatments(study)
@@ -105,6 +109,25 @@ def make_plan(study: Study, *, blocks: int | None = None, seed: int | None = Non
             _refuse_endless(study, treatment)
     planned = [_block(study, treatments, kept, chosen_seed, number) for number in range(1, count + 1)]
     return Plan(study=study, seed=chosen_seed, only=only or {}, blocks=planned, pairs=pairs, notes=notes)
+
+
+def _refuse_too_many(study: Study, only: Only, blocks: int) -> None:
+    """Counts what nobody has time to run, before there is any of it."""
+    treatments = math.prod(len(levels) for levels in study.factors.values())
+    if treatments > MOST_TREATMENTS:
+        raise UserError(
+            f"study {study.name}: its factors make {treatments} treatments; at most {MOST_TREATMENTS} are possible",
+            remedy="leave out some levels, or divide the study",
+        )
+    each = math.prod(
+        sum(level in only.get(factor, levels) for level in levels) for factor, levels in study.factors.items()
+    )
+    if each * blocks > MOST_TRIALS:
+        raise UserError(
+            f"study {study.name}: {blocks} blocks of {each} trials or more are too many;"
+            f" a campaign has at most {MOST_TRIALS} trials",
+            remedy="choose fewer blocks (--blocks) or fewer levels (--only)",
+        )
 
 
 def _kept_levels(study: Study, only: Only) -> dict[str, list[str]]:

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationInfo
 
-from h123.units import parse_change, parse_duration, parse_rate, parse_share, parse_size
+from h123.strict import shown
+from h123.units import parse_change, parse_delay, parse_duration, parse_rate, parse_share, parse_size
 
 RESOLVED = "resolved"
 
@@ -18,7 +19,7 @@ def _written(parse: Callable[[object], float]) -> BeforeValidator:
         if value is None or (info.context == RESOLVED and not isinstance(value, str)):
             return value
         if isinstance(value, bool | list | dict):
-            raise ValueError(f"expected a quantity, found {value!r}")
+            raise ValueError(f"expected a quantity, found {shown(value)}")
         return parse(value)
 
     return BeforeValidator(read)
@@ -26,6 +27,8 @@ def _written(parse: Callable[[object], float]) -> BeforeValidator:
 
 Duration = Annotated[int, _written(parse_duration), Field(ge=0)]
 """Nanoseconds, written `15ms`."""
+Delay = Annotated[int, _written(parse_delay), Field(ge=0)]
+"""The same, of what a packet may take."""
 Size = Annotated[int, _written(parse_size), Field(ge=0)]
 """Bytes, written `100kB`."""
 BitRate = Annotated[int, _written(parse_rate), Field(gt=0)]

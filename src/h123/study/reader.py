@@ -1,6 +1,7 @@
 """studies/*.yaml as people write them: read, checked against everything they name, resolved."""
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,21 +20,23 @@ from h123.study.parameters import (
     validate_parameter,
 )
 from h123.study.shelf import load_network
-from h123.study.study import Comparison, Level, Study, split_pair
+from h123.study.study import MOST_TRIALS, Comparison, Level, Study, split_pair
 
 FORMAT = "study/1"
+MOST_LEVELS = 1000
+"""Of a factor."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
 
 
 class StudyFile(Strict):
     """The outer shape; what factors and settings hold is checked by the reader."""
 
-    name: Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")]
+    name: Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=100)]
     question: Annotated[StrictStr, Field(min_length=1)]
     factors: dict[StrictStr, Any] = Field(min_length=1)
     settings: dict[StrictStr, Any] = Field(default={})
     compare: Comparison
-    blocks: Annotated[StrictInt, Field(ge=1, le=100_000)]
+    blocks: Annotated[StrictInt, Field(ge=1, le=MOST_TRIALS)]
     seed: Annotated[StrictInt, Field(ge=0, lt=2**53)] = 1
 
 
@@ -99,6 +102,10 @@ class StudyReader:
     def levels(self, factor: str, given: Any) -> dict[str, Level]:
         """The levels of one factor: scalars of the parameter it is named after, or named bundles of parameters."""
         at: list[str | int] = ["factors", factor]
+        if isinstance(given, list | dict) and len(given) > MOST_LEVELS:
+            raise self.document.error(
+                at, f"factor {factor!r} has {len(given)} levels; at most {MOST_LEVELS} are possible"
+            )
         if isinstance(given, list):
             if factor not in PARAMETER_NAMES:
                 message = f"factor {factor!r} is a list of values, so it must have the name of a parameter"
@@ -166,7 +173,7 @@ class StudyReader:
             message = f"{compare.factor!r} is not a factor of this study; {choose(compare.factor, study.factors)}"
             raise self.document.error([at, "factor"], message)
         self.check_twin(study)
-        self.check_pairs(compare.pairs, list(study.factors[compare.factor]), compare.factor)
+        self.check_pairs(compare.pairs, study.factors[compare.factor].keys(), compare.factor)
         self.check_families(study)
 
     def check_twin(self, study: Study) -> None:
@@ -175,7 +182,7 @@ class StudyReader:
             message = f"twin {compare.twin!r} is not a level of {compare.factor!r}; {choose(compare.twin, levels)}"
             raise self.document.error(["compare", "twin"], message)
 
-    def check_pairs(self, pairs: list[str], levels: list[str], factor: str) -> None:
+    def check_pairs(self, pairs: list[str], levels: Collection[str], factor: str) -> None:
         seen: dict[frozenset[str], str] = {}
         for index, pair in enumerate(pairs):
             at: list[str | int] = ["compare", "pairs", index]
@@ -193,12 +200,13 @@ class StudyReader:
     def check_families(self, study: Study) -> None:
         others = [factor for factor in study.factors if factor != study.compare.factor]
         names = [family.name for family in study.compare.families]
+        pairs = set(study.compare.pairs)
         for index, family in enumerate(study.compare.families):
             at: list[str | int] = ["compare", "families", index]
             if family.name in names[:index]:
                 raise self.document.error([*at, "name"], f"two families are named {family.name!r}")
             for pair in family.pairs or []:
-                if pair not in study.compare.pairs:
+                if pair not in pairs:
                     message = f"family {family.name!r}: {pair!r} is not in `pairs`; {choose(pair, study.compare.pairs)}"
                     raise self.document.error([*at, "pairs"], message)
             for factor in family.each:

@@ -48,9 +48,8 @@ def find_study(name: str, beside: Path | None = None) -> Path:
 def is_study(name: str) -> bool:
     """Whether `name` is that of a study, or the path of a file that says it is one. Raises UserError."""
     path = Path(name)
-    if path.suffix in (".yaml", ".yml") and path.is_file():
-        written = Document(path, path.read_text("utf-8", errors="replace")).data.get("h123")
-        return str(written).startswith("study/")
+    if path.suffix in (".yaml", ".yml"):
+        return str(Document(path).data.get("h123")).startswith("study/")
     return name in _names("studies")
 
 
@@ -71,9 +70,11 @@ def _names(folder: str) -> list[str]:
 def _find(name: str, kind: str, folder: str, beside: Path | None) -> Path:
     if "/" in name or name.endswith((".yaml", ".yml")):
         path = (beside or Path()) / name
-        if path.is_file():
-            return path
-        raise UserError(f"{kind} file not found: {path}")
+        try:
+            path.stat()
+        except OSError as error:
+            raise UserError(f"{kind} file not found: {path}") from error
+        return path
     if name in _names(folder):
         return project_root() / folder / f"{name}.yaml"
     raise UserError(f"there is no {kind} {name!r}; {choose(name, _names(folder))}; or give the path of a YAML file")

@@ -28,6 +28,9 @@ Metric = Literal[
 ]
 METRICS: tuple[str, ...] = get_args(Metric)
 
+MOST_TRIALS = 100_000
+"""Of a campaign, days of the shortest ones; so there cannot be more blocks."""
+
 Level = dict[str, Any]
 """Parameter name to value."""
 
@@ -101,7 +104,7 @@ class Study(Strict):
     settings: dict[str, Any]
     """The other parameters."""
     compare: Comparison
-    blocks: Annotated[int, Field(ge=1, le=100_000, strict=True)]
+    blocks: Annotated[int, Field(ge=1, le=MOST_TRIALS, strict=True)]
     seed: Annotated[int, Field(ge=0, lt=2**53, strict=True)] = 1
     scale: Annotated[float, Field(gt=0, le=1)] = 1.0
     """What the file's request counts were multiplied by."""
