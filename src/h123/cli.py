@@ -450,7 +450,8 @@ def _campaign(
     if out is not None and (out / "campaign.json").exists():
         folder = CampaignFolder.open(out)
         begun, timed = folder.study.get("scale", 1.0), folder.study["settings"].get("clock")
-        if study is not None and load_study(find_study(study)).scaled(begun).clocked(timed).resolved() != folder.study:
+        written = None if study is None else load_study(find_study(study)).scaled(begun).clocked(timed)
+        if written and written.resolved() != folder.study:
             raise UserError(
                 f"{out} holds a campaign of another study, or of an earlier version of this study",
                 remedy=f"resume that campaign with `h123 run --out {typed(out)}`, or choose another folder",
@@ -467,7 +468,7 @@ def _campaign(
                     f"{option} cannot change: the campaign in {out} was started with another value",
                     remedy=f"leave {option} out to resume it, or choose another folder with --out",
                 )
-        return extend_campaign(out, blocks=blocks, report=say)
+        return extend_campaign(out, blocks=blocks, report=say, networks=written.networks if written else None)
     if study is None:
         raise UserError(
             "no study given" if out is None else f"no study given, and there is no campaign in {out} to resume",

@@ -12,6 +12,7 @@ from h123.campaign.progress import Forecast
 from h123.errors import UserError
 from h123.lock import sole_user
 from h123.results import CampaignFolder
+from h123.study import load_study
 
 STUDY = """\
 h123: study/1
@@ -157,6 +158,34 @@ def test_a_plan_that_another_process_has_changed_is_not_followed(tmp_path: Path)
         pytest.fail("a second use at once")
     with early.folder.alone(), pytest.raises(UserError, match="another h123"), early.folder.alone():
         pytest.fail("a second use at once")
+
+
+def test_a_mended_network_goes_on_where_nothing_was_measured_over_it(tmp_path: Path) -> None:
+    def written(delay: str) -> str:
+        (tmp_path / "own.yaml").write_text(f"h123: network/1\nname: own\ntitle: t\nboth: {{delay: {delay}}}\n")
+        return STUDY.replace("[lan, poor]", "[lan, own.yaml]")
+
+    def mended(delay: str) -> Campaign:
+        written(delay)
+        networks = load_study(tmp_path / "small.yaml").networks
+        return extend_campaign(tmp_path / "out", blocks=None, report=lambda _: None, networks=networks)
+
+    def stopped(trial: dict[str, Any], _attempt: int) -> list[dict[str, str]]:
+        if trial["links"][0]["kind"] == "emulated":
+            raise KeyboardInterrupt
+        return []
+
+    campaign = start(tmp_path, written("1ms"))
+    with pytest.raises(KeyboardInterrupt):
+        run_campaign(campaign, ScriptedEngine(stopped), Silent(), 2)
+    met: list[Any] = []
+    engine = ScriptedEngine(lambda trial, _: met.append(trial["links"][0].get("up")) or [])
+    assert run_campaign(mended("2ms"), engine, Silent(), 1).valid == 16
+    assert [up for up in met if up] == [{"delay_ns": 2_000_000}] * 8
+    assert CampaignFolder.open(tmp_path / "out").networks["own"]["up"] == {"delay_ns": 2_000_000}
+    with pytest.raises(UserError, match="network own has changed since this campaign measured over it"):
+        run_campaign(mended("3ms"), ScriptedEngine(), Silent())
+    assert go_on(tmp_path, ScriptedEngine()).valid == 16
 
 
 def test_a_campaign_is_not_begun_where_another_process_begins_one(tmp_path: Path) -> None:

@@ -80,7 +80,8 @@ class LocalEngine:
         if status == _UNFIT_MACHINE:
             raise UserError(said, remedy="run `h123 doctor` to see what this machine lacks", status=3)
         if status == _BAD_TRIAL:
-            raise UserError(f"the lab refused {folder / 'trial.json'}: {said}")
+            remedy = "if a network is wrong, mend its file, then resume with `h123 run STUDY --out DIR`"
+            raise UserError(f"the lab refused {folder / 'trial.json'}: {said}", remedy=remedy)
         _record_crash(folder, status, said)
         return folder
 

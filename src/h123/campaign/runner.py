@@ -2,7 +2,7 @@
 
 import itertools
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from h123.errors import UserError
 from h123.results import CampaignFolder, machine_facts
 from h123.results.durable import TRIAL_BYTES
 from h123.results.folder import check_new, read_document
-from h123.study import PlannedTrial, Study, load_study, make_plan
+from h123.study import Network, PlannedTrial, Study, load_study, make_plan
 
 
 @dataclass
@@ -70,12 +70,17 @@ def start_campaign(
     return Campaign(plan, subjects, folder)
 
 
-def extend_campaign(out: Path, *, blocks: int | None, report: Callable[[str], None]) -> Campaign:
-    """The campaign in the folder `out`, to be gone on with; `blocks` may ask for more of them."""
+def extend_campaign(
+    out: Path, *, blocks: int | None, report: Callable[[str], None], networks: Mapping[str, Network] | None = None
+) -> Campaign:
+    """The campaign in the folder `out`, to be gone on with; `blocks` may ask for more of them. `networks`: as their
+    files have them now; None: as the campaign has them."""
     folder = CampaignFolder.open(out)
     if folder.origin:
         raise UserError(f"{out} holds imported samples: there is nothing to go on with")
     study = Study.from_resolved(folder.study, folder.networks)
+    if networks is not None:
+        study = study.model_copy(update={"networks": dict(networks)})
     if blocks is not None and blocks < folder.blocks:
         raise UserError(f"{out} was planned with {folder.blocks} blocks; --blocks {blocks} would be fewer")
     plan = make_plan(study, blocks=blocks or folder.blocks, seed=folder.seed, only=folder.only)
@@ -142,6 +147,7 @@ def _take_up(campaign: Campaign, retry: bool) -> Attempts:
     for sealed in folder.sealed():
         if sealed not in journalled:
             shutil.rmtree(sealed)
+    _take_up_networks(campaign, attempts)
     if len(campaign.plan.blocks) > folder.blocks:
         folder.set_blocks(len(campaign.plan.blocks))
     folder.append({"event": "resume" if events else "campaign", "version": __version__, "trials": len(attempts)})
@@ -149,6 +155,21 @@ def _take_up(campaign: Campaign, retry: bool) -> Attempts:
         folder.append({"event": "retry"})
         _forgive_all(attempts)
     return attempts
+
+
+def _take_up_networks(campaign: Campaign, attempts: Attempts) -> None:
+    """A network that has been mended is taken as it is now, unless there are results over it as it was."""
+    folder, networks = campaign.folder, campaign.plan.study.networks
+    changed = {name for name, kept in folder.networks.items() if Network.from_resolved(kept) != networks[name]}
+    for event in itertools.chain.from_iterable(attempts.values()):
+        over = {event["parameters"]["network"], event["parameters"]["backend_network"]}
+        if event["valid"] and (found := changed & over):
+            raise UserError(
+                f"network {min(found)} has changed since this campaign measured over it",
+                remedy=f"resume with the network as it was by `h123 run --out {folder.path}`, or choose another folder",
+            )
+    if changed:
+        folder.set_networks({name: network.resolved() for name, network in networks.items()})
 
 
 def _forgive_all(attempts: Attempts) -> None:

@@ -156,6 +156,11 @@ class CampaignFolder:
         self._content = {**self._content, "blocks": blocks}
         self._save()
 
+    def set_networks(self, networks: dict[str, Any]) -> None:
+        """Resolved network profiles by name, from now on."""
+        self._content = {**self._content, "networks": networks}
+        self._save()
+
     @property
     def tls(self) -> Path:
         """Folder of this campaign's certificate and keys, as an absolute path."""

@@ -1,0 +1,51 @@
+"""Reads mutated files until something but an answer or a clear refusal comes of one. 10^5 cases take minutes.
+
+    PYTHONPATH=src .venv/bin/python bench/fuzz READER...|all [--cases 100000] [--seed S]
+
+Prints the seed, the cases a second and each failure with the file of a small case that shows it; the status is then 1.
+A reader is a `Reader` in a module of this folder, named in `readers.py`.
+"""
+
+import argparse
+import secrets
+import sys
+
+from reader import ROOT
+
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
+
+from readers import READERS  # noqa: E402
+from runner import Course, run  # noqa: E402
+
+FAILURES = ROOT / ".cache/fuzz"
+
+
+def main() -> int:
+    """Run the readers that were asked for, one after another."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("readers", nargs="+", choices=[*READERS, "all"], metavar="READER", help=", ".join(READERS))
+    parser.add_argument("--cases", type=int, default=100_000, help="of each reader")
+    parser.add_argument("--seed", type=int, default=None, help="[default: another each time]")
+    arguments = parser.parse_args()
+    seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
+    failed = 0
+    for name in READERS if "all" in arguments.readers else arguments.readers:
+        course = run(READERS[name], arguments.cases, seed)
+        failed += len(course.failures)
+        _tell(name, seed, course)
+    return 1 if failed else 0
+
+
+def _tell(name: str, seed: int, course: Course) -> None:
+    speed = course.done / course.seconds
+    said = f"{course.done} cases, {course.refused} refused, {len(course.failures)} failed, {speed:.0f} a second"
+    print(f"{name}: {said} (seed {seed})", flush=True)
+    for failure in course.failures:
+        FAILURES.mkdir(parents=True, exist_ok=True)
+        file = FAILURES / f"{name}-{seed}-{failure.number}"
+        file.write_bytes(failure.case)
+        print(f"  case {failure.number}: {failure.what}\n    {file}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,20 @@
+"""What is fuzzed: a function that reads what others wrote, and real files of the kind it reads."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One reader. It may refuse a case with UserError and in no other way, within `runner.LIMIT_S`."""
+
+    name: str
+    read: Callable[[bytes, Path], object]
+    """Reads a case. The folder is empty at the worker's start, the same for all its cases, and gone at its end."""
+    corpus: Callable[[], Sequence[bytes]]
+    """Real files; each worker asks once."""
+    words: Sequence[str] = ()
+    """What such files may say, beside the words of the corpus."""

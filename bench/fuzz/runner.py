@@ -1,0 +1,199 @@
+"""Runs a reader's cases in processes of their own, and tells which ended in anything but an answer or a UserError."""
+
+import contextlib
+import faulthandler
+import multiprocessing as mp
+import os
+import random
+import signal
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+from mutations import make_case, tokens
+from reader import Reader
+
+from h123.errors import UserError
+
+LIMIT_S = 2.0
+"""Processor time of a case: what other programs do meanwhile is not counted."""
+STUCK_S = 60.0
+"""Time of a case that waits for something, or holds Python's lock: the worker ends with all its stacks."""
+PROCESSES = 2
+SMALLER = 300
+"""Attempts to make a failing case smaller."""
+
+
+class TooLong(BaseException):
+    """A case has used its processor time up; nobody catches this on the way."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What a case ended in."""
+
+    number: int
+    what: str
+    """Its last words, or where it was when its time was over."""
+    case: bytes
+
+
+@dataclass
+class Course:
+    """How far a run has come."""
+
+    done: int
+    refused: int
+    """Cases that were answered by a UserError; the others were read."""
+    failures: list[Failure]
+    seconds: float
+
+
+def run(reader: Reader, cases: int, seed: int, most_failures: int = 10) -> Course:
+    """Read so many cases; stops early after `most_failures`. Case `n` depends on the reader's corpus, seed and n."""
+    reader.corpus()  # whatever that keeps is made once, for all workers
+    began, course = time.monotonic(), Course(0, 0, [], 0.0)
+    shares = [range(first, cases, PROCESSES) for first in range(PROCESSES)]
+    workers = {worker.heard: worker for worker in (_Worker.start(reader, seed, share) for share in shares)}
+    while workers and len(course.failures) < most_failures:
+        for heard in wait(list(workers)):
+            worker = workers[heard]  # type: ignore[index]
+            try:
+                failure, done, refused = worker.heard.recv()
+            except EOFError:
+                del workers[worker.heard]
+                if left := worker.died():
+                    course.failures.append(worker.last_words())
+                    replaced = _Worker.start(reader, seed, left)
+                    workers[replaced.heard] = replaced
+                continue
+            course.done, course.refused = course.done + done, course.refused + refused
+            course.failures += [failure] if failure else []
+    for worker in workers.values():
+        worker.process.terminate()
+    course.seconds = time.monotonic() - began
+    return course
+
+
+@dataclass
+class _Worker:
+    reader: Reader
+    seed: int
+    share: range
+    process: Any
+    heard: Connection
+    number: Any
+    """The case it is at; -1 before and after all."""
+
+    @classmethod
+    def start(cls, reader: Reader, seed: int, share: range) -> "_Worker":
+        context = mp.get_context("fork")
+        heard, tells = context.Pipe(duplex=False)
+        number = context.Value("q", -1, lock=False)
+        process = context.Process(target=_work, args=(reader, seed, share, tells, number), daemon=True)
+        process.start()
+        tells.close()
+        return cls(reader, seed, share, process, heard, number)
+
+    def died(self) -> range | None:
+        """What is left of its share, if it ended at a case."""
+        self.process.join()
+        at = self.number.value
+        return None if at < 0 else range(at + self.share.step, self.share.stop, self.share.step)
+
+    def last_words(self) -> Failure:
+        at = self.number.value
+        code = self.process.exitcode
+        return Failure(at, f"the worker died (exit code {code})", case_of(self.reader, self.seed, at))
+
+
+def case_of(reader: Reader, seed: int, number: int) -> bytes:
+    """One case by its number."""
+    corpus = reader.corpus()
+    return _case(reader.name, corpus, tokens(corpus, reader.words), seed, number)
+
+
+def _case(name: str, corpus: Any, words: Any, seed: int, number: int) -> bytes:
+    return make_case(corpus, words, random.Random(f"{name} {seed} {number}"))
+
+
+def _work(reader: Reader, seed: int, share: range, tells: Connection, at: Any) -> None:
+    signal.signal(signal.SIGPROF, _over)
+    corpus = reader.corpus()
+    words = tokens(corpus, reader.words)
+    done = refused = 0
+    with tempfile.TemporaryDirectory(prefix="h123-fuzz-", dir=_scratch()) as scratch:
+        for number in share:
+            at.value = number
+            case = _case(reader.name, corpus, words, seed, number)
+            answer = attempt(reader, case, Path(scratch))
+            done, refused = done + 1, refused + (answer == "")
+            if answer:
+                small = smaller(reader, case, answer, Path(scratch))
+                tells.send((Failure(number, answer, small), done, refused))
+                done = refused = 0
+    tells.send((None, done, refused))
+    at.value = -1
+
+
+def _scratch() -> Path | None:
+    """In memory, if there is such a place: what is read here is put on the disk for nothing."""
+    return Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else None
+
+
+def attempt(reader: Reader, case: bytes, scratch: Path) -> str | None:
+    """None: read; empty: refused as it should be; else what went wrong."""
+    faulthandler.dump_traceback_later(STUCK_S, exit=True)
+    try:
+        with _limited():
+            reader.read(case, scratch)
+    except UserError:
+        return ""
+    except TooLong as error:
+        return f"took more than {LIMIT_S:g} s of processor time: {_where(error)}"
+    except Exception as error:
+        return f"{type(error).__name__}: {str(error)[:200]} ({_where(error)})"
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+    return None
+
+
+@contextlib.contextmanager
+def _limited() -> Iterator[None]:
+    signal.setitimer(signal.ITIMER_PROF, LIMIT_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _over(_signal: int, _frame: object) -> None:
+    raise TooLong
+
+
+def _where(error: BaseException) -> str:
+    """The project's last line on the way there."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if "/h123/" in f.filename]
+    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "outside of h123"
+
+
+def smaller(reader: Reader, case: bytes, answer: str, scratch: Path) -> bytes:
+    """A part of the case that still fails in the same place."""
+    place, step = answer.rpartition("(")[2], len(case) // 2
+    tried = 0
+    while step and tried < SMALLER and "took more" not in answer:
+        start = 0
+        while start < len(case) and tried < SMALLER:
+            shorter, tried = case[:start] + case[start + step :], tried + 1
+            found = attempt(reader, shorter, scratch)
+            if found and found.rpartition("(")[2] == place:
+                case = shorter
+            else:
+                start += step
+        step //= 2
+    return case
