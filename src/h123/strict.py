@@ -25,6 +25,10 @@ class _Short(reprlib.Repr):
 
     repr_datetime = repr_date
 
+    def repr_int(self, value: int, level: int) -> str:
+        # Python refuses to write those with thousands of digits.
+        return super().repr_int(value, level) if value.bit_length() < 1000 else "a huge number"
+
 
 _SHORT = _Short()
 

@@ -1,9 +1,13 @@
 """Text files that people name: read at once and whole, or refused in a sentence."""
 
+import re
 import stat
 from pathlib import Path
 
 from h123.errors import UserError
+
+_UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What YAML itself admits nowhere but escaped (YAML 1.2, production c-printable)."""
 
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -30,3 +34,14 @@ def read_text(path: Path, most_bytes: int) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError:
         raise UserError(f"{path}: cannot be read: not UTF-8 text") from None
+
+
+def unprintable(text: str) -> str | None:
+    """The first character that no program, file name or terminal is to be given, as `U+0000`; None: there is none."""
+    found = _UNPRINTABLE.search(text)
+    return code_point(ord(found[0])) if found else None
+
+
+def code_point(character: int) -> str:
+    """As people write it: `U+0000`."""
+    return f"U+{character:04X}"

@@ -58,6 +58,7 @@ def test_negative_delay(h123: Tool) -> None:
         (["run", "smoke", "--only", "network"], "FACTOR=LEVEL"),
         (["run", "smoke", "--only", "network=mars"], "mars"),
         (["run", "smoke", "--only", "colour=red"], "colour"),
+        (["plan", "smoke", "--blocks", "1000000000"], "1000000000 blocks of 6 trials or more are too many"),
         (["analyse", "nowhere"], "nowhere"),
         (["verify", "nowhere"], "nowhere"),
         (["export", "nowhere", "--format", "csv"], "nowhere"),
@@ -235,6 +236,23 @@ def test_without_root_the_message_says_so() -> None:
         done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=600, check=False, **nobody)
     assert done.returncode == 3
     assert "root" in done.stderr
+
+
+def test_what_is_no_study_is_refused_at_once(h123: Tool) -> None:
+    os.mkfifo(h123.folder / "pipe.yaml")
+    (h123.folder / "folder.yaml").mkdir()
+    (h123.folder / "nul.yaml").write_text("h123: study/1\nname: a\0b\n")
+    for study, said in (
+        ("pipe.yaml", "it is a named pipe, not a file"),
+        ("folder.yaml", "it is a folder, not a file"),
+        ("/dev/zero", "it is a device, not a file"),
+        ("nul.yaml", "nul.yaml:2: the character U+0000 is not allowed"),
+        ("x" * 300 + ".yaml", "study file not found"),
+    ):
+        done = h123("plan", study)
+        assert done.returncode == 2, done.stderr
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_retry_needs_a_campaign(h123: Tool) -> None:

@@ -1,18 +1,21 @@
 """A TOML file that people write: every complaint about it names the file and, where it can be told, the line."""
 
+import itertools
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from h123.errors import UserError
-from h123.strict import describe, place
+from h123.strict import describe, place, shown
+from h123.textfile import read_text, unprintable
 
 Model = TypeVar("Model", bound=BaseModel)
+MOST_BYTES = 100_000
 _HEADER = re.compile(r"(\[{1,2})\s*([^][]+?)\s*\]")
 _AT_LINE = re.compile(r" \(at line (\d+), column \d+\)$")
 """How tomllib ends most of its messages."""
@@ -26,17 +29,20 @@ class TomlFile:
     def __init__(self, path: Path) -> None:
         """Raises UserError for what cannot be read, or is not TOML."""
         self.path = path
+        self.text = read_text(path, MOST_BYTES)
         try:
-            self.text = path.read_text(encoding="utf-8")
             self.data: dict[str, Any] = tomllib.loads(self.text)
-        except UnicodeDecodeError:
-            raise UserError(f"{path}: cannot be read: not UTF-8 text") from None
-        except OSError as error:
-            raise UserError(f"{path}: cannot be read: {error.strerror}") from None
-        except ValueError as error:
+        except tomllib.TOMLDecodeError as error:
             told = _AT_LINE.search(str(error))
             place, message = (f"{path}:{told[1]}", str(error)[: told.start()]) if told else (path, error)
             raise UserError(f"{place}: {message}") from None
+        except RecursionError:
+            raise UserError(f"{path}: nested too deeply") from None
+        except ValueError:
+            raise UserError(f"{path}: a number with too many digits") from None
+        for written in _texts(self.data):
+            if character := unprintable(written):
+                raise UserError(f"{path}: {shown(written)} contains a character that is not allowed, {character}")
 
     def error(self, keys: Sequence[str], message: str) -> UserError:
         """The complaint, with file and line in front."""
@@ -70,6 +76,15 @@ class TomlFile:
             if equals and key == list(keys[: len(key)]):
                 return number
         return line
+
+
+def _texts(data: Any) -> Iterator[str]:
+    """All texts in it, the keys too."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict | list):
+        for part in itertools.chain(data, data.values() if isinstance(data, dict) else ()):
+            yield from _texts(part)
 
 
 def _steps(name: str) -> list[str]:

@@ -7,12 +7,13 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
+from yaml.composer import ComposerError
 from yaml.constructor import ConstructorError
-from yaml.reader import Reader, ReaderError
+from yaml.reader import ReaderError
 
 from h123.errors import UserError
 from h123.strict import describe, place, shown
-from h123.textfile import read_text
+from h123.textfile import code_point, read_text, unprintable
 
 Location = Sequence[str | int]
 Model = TypeVar("Model", bound=BaseModel)
@@ -20,6 +21,8 @@ MOST_BYTES = 100_000
 """Of a file: read in about a second, and many times what anybody writes by hand."""
 MOST_VALUES = 100_000
 """In a file, counted wherever an alias repeats them: without aliases, none of that size has so many."""
+MOST_LEVELS = 50
+"""Of values in values."""
 MOST_BITS = 256
 """Of a whole number: more than any quantity has, and few enough to be printed."""
 MOST_FAULTS = 100
@@ -29,6 +32,16 @@ MOST_FAULTS = 100
 class _Loader(yaml.SafeLoader):
     """All that it refuses to construct it refuses in words of its own, with the line."""
 
+    _level = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        self._level += 1
+        if self._level > MOST_LEVELS:
+            raise ComposerError(None, None, "nested too deeply", self.get_mark())
+        node = super().compose_node(parent, index)
+        self._level -= 1
+        return node
+
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
             value = super().construct_object(node, deep)
@@ -37,17 +50,13 @@ class _Loader(yaml.SafeLoader):
             raise _unfit(node, f"{shown(node.value)} is not a valid {kind}") from None
         if isinstance(value, int) and value.bit_length() > MOST_BITS:
             raise _unfit(node, "a number with too many digits")
-        if isinstance(value, str) and (found := Reader.NON_PRINTABLE.search(value)):
-            raise _unfit(node, f"{shown(value)} contains a character that is not allowed, {_code(ord(found[0]))}")
+        if isinstance(value, str) and (character := unprintable(value)):
+            raise _unfit(node, f"{shown(value)} contains a character that is not allowed, {character}")
         return value
 
 
 def _unfit(node: yaml.Node, message: str) -> ConstructorError:
     return ConstructorError(None, None, message, node.start_mark)
-
-
-def _code(character: int) -> str:
-    return f"U+{character:04X}"
 
 
 class Document:
@@ -112,7 +121,7 @@ class Document:
             loader = _Loader(text)
         except ReaderError as error:
             line = text.count("\n", 0, error.position) + 1
-            raise UserError(f"{self.path}:{line}: the character {_code(error.character)} is not allowed") from None
+            raise UserError(f"{self.path}:{line}: the character {code_point(error.character)} is not allowed") from None
         try:
             self._root = loader.get_single_node()
             if self._root is None:

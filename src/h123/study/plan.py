@@ -27,7 +27,7 @@ from h123.units import format_span
 
 Only = dict[str, list[str]]
 MAX_ID_LENGTH = 120
-MOST_TREATMENTS = 10_000
+MOST_TREATMENTS = 3_000
 """Of a study: each is settled, and shown, before anything runs."""
 
 

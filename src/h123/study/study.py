@@ -28,8 +28,8 @@ Metric = Literal[
 ]
 METRICS: tuple[str, ...] = get_args(Metric)
 
-MOST_TRIALS = 100_000
-"""Of a campaign, days of the shortest ones; so there cannot be more blocks."""
+MOST_TRIALS = 30_000
+"""Of a campaign: a day of the shortest ones; so there cannot be more blocks either."""
 
 Level = dict[str, Any]
 """Parameter name to value."""
