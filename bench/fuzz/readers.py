@@ -1,6 +1,8 @@
 """All readers that are fuzzed, by name. Another one is a module beside this and a line here."""
 
-from journal import JOURNAL
+from manifests import MANIFESTS
+from plans import NETWORKS, STUDIES, WORKLOADS
 from reader import Reader
 
-READERS: dict[str, Reader] = {reader.name: reader for reader in (JOURNAL,)}
+_ALL = (NETWORKS, STUDIES, MANIFESTS, WORKLOADS)
+READERS: dict[str, Reader] = {reader.name: reader for reader in _ALL}
