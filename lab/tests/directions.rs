@@ -26,7 +26,7 @@ fn refusals(trials: &[Value]) -> Vec<Value> {
         .unwrap();
     let answers = child.wait_with_output().unwrap().stdout;
     let answers = String::from_utf8(answers).unwrap();
-    let refusals = answers.lines().map(|line| serde_json::from_str(line));
+    let refusals = answers.lines().map(serde_json::from_str);
     refusals.collect::<Result<_, _>>().unwrap()
 }
 
