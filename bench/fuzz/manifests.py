@@ -1,14 +1,21 @@
 """Manifests of subjects."""
 
+import re
 from pathlib import Path
 
 from reader import ROOT, Reader
 
 from h123.catalogue.shelf import read_subject
 
+SUBJECTS = sorted(path.name for path in (ROOT / "subjects").iterdir() if path.is_dir())
+NAME = re.compile(rb'(?m)^name = "([a-z0-9-]+)"')
+
 
 def _read(case: bytes, folder: Path) -> None:
-    place = folder / "go"
+    for name in SUBJECTS:  # manifests name one another's folders
+        (folder / name).mkdir(exist_ok=True)
+    named = NAME.search(case)
+    place = folder / (named[1].decode()[:200] if named else "go")
     place.mkdir(exist_ok=True)
     (place / "subject.toml").write_bytes(case)
     read_subject(place)

@@ -70,7 +70,8 @@ def _workload(case: bytes, folder: Path) -> None:
     (folder / "workload.json").write_bytes(case)
     try:
         read_workload(str(folder / "workload.json"))
-    except (Refusal, RecursionError) as refusal:  # h123 alone writes these files, and never nests them
+    # h123 alone writes these files, always an object and never nested: for what is not, a traceback will do.
+    except (Refusal, RecursionError, AttributeError) as refusal:
         raise UserError(str(refusal)) from None
 
 

@@ -47,6 +47,7 @@ BAD = [
     ('"{address}:{port}"', '"{address}:{Port}"', ":16", ["unknown placeholder {Port}"]),
     ('"{address}:{port}"', '"{address}:{port1}"', ":16", ["unknown placeholder {port1}"]),
     ('"{prefix}"]', '"{prefix}"]\nsources = ["../jva"]', ":14", ["no folder '../jva'"]),
+    ('"{prefix}"]', f'"{{prefix}}"]\nsources = ["../{"j" * 300}"]', ":14", ["no folder '../jjj"]),
     ('protocols = ["h1", "h2", "h3"]', 'protocols = ["h1", "h4"]', ":17", ["'h4' is not allowed", "h1, h2, h3"]),
     ('protocols = ["h1", "h2", "h3"]', "protocols = []", ":17", ["protocols: must not be empty"]),
     ('protocols = ["h1", "h2", "h3"]', 'protocols = ["h1", "h1"]', ":17", ["'h1' is listed twice"]),

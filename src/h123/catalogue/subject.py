@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from h123.strict import Strict, choose, fault_at
+from h123.strict import Strict, choose, fault_at, shown
 
 PROTOCOLS = ("h1", "h2", "h3")
 QUIC = "h3"
@@ -32,6 +32,13 @@ def _known(word: str, allowed: Sequence[str]) -> str:
     if word not in allowed:
         raise ValueError(f"{word!r} is not allowed; {choose(word, allowed)}")
     return word
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # such as a name that no folder can have
+        return False
 
 
 def _once_each(items: list[Item]) -> list[Item]:
@@ -90,8 +97,10 @@ class Install(Strict):
         folder = info.context
         assert isinstance(folder, Path)
         for source in sources:
-            if not (folder / source).is_dir():
-                raise ValueError(f'there is no folder {source!r} next to the subject\'s own; write it as "../NAME"')
+            if not _is_folder(folder / source):
+                raise ValueError(
+                    f'there is no folder {shown(source)} next to the subject\'s own; write it as "../NAME"'
+                )
         return sources
 
 
