@@ -25,6 +25,8 @@ LIMIT_S = 2.0
 STUCK_S = 60.0
 """Time of a case that waits for something, or holds Python's lock: the worker ends with all its stacks."""
 PROCESSES = 2
+TOLD_EVERY = 100
+"""Cases, so that a run that is interrupted knows how far it came."""
 SMALLER = 300
 """Attempts to make a failing case smaller."""
 
@@ -60,24 +62,30 @@ def run(reader: Reader, cases: int, seed: int, most_failures: int = 10) -> Cours
     began, course = time.monotonic(), Course(0, 0, [], 0.0)
     shares = [range(first, cases, PROCESSES) for first in range(PROCESSES)]
     workers = {worker.heard: worker for worker in (_Worker.start(reader, seed, share) for share in shares)}
-    while workers and len(course.failures) < most_failures:
-        for heard in wait(list(workers)):
-            worker = workers[heard]  # type: ignore[index]
-            try:
-                failure, done, refused = worker.heard.recv()
-            except EOFError:
-                del workers[worker.heard]
-                if left := worker.died():
-                    course.failures.append(worker.last_words())
-                    replaced = _Worker.start(reader, seed, left)
-                    workers[replaced.heard] = replaced
-                continue
-            course.done, course.refused = course.done + done, course.refused + refused
-            course.failures += [failure] if failure else []
+    with contextlib.suppress(KeyboardInterrupt):
+        while workers and len(course.failures) < most_failures:
+            for heard in wait(list(workers)):
+                _hear(workers.pop(heard), workers, course)  # type: ignore[call-overload]
     for worker in workers.values():
         worker.process.terminate()
     course.seconds = time.monotonic() - began
     return course
+
+
+def _hear(worker: "_Worker", workers: dict[Connection, "_Worker"], course: Course) -> None:
+    """Take down what the worker tells, or where it died; puts it, or who goes on with its share, among the workers."""
+    try:
+        failure, done, refused = worker.heard.recv()
+    except EOFError:
+        left = worker.died()
+        if left is not None:
+            course.failures.append(worker.last_words())
+            goes_on = _Worker.start(worker.reader, worker.seed, left)
+            workers[goes_on.heard] = goes_on
+        return
+    workers[worker.heard] = worker
+    course.done, course.refused = course.done + done, course.refused + refused
+    course.failures += [failure] if failure else []
 
 
 @dataclass
@@ -133,9 +141,9 @@ def _work(reader: Reader, seed: int, share: range, tells: Connection, at: Any) -
             case = _case(reader.name, corpus, words, seed, number)
             answer = attempt(reader, case, Path(scratch))
             done, refused = done + 1, refused + (answer == "")
-            if answer:
-                small = smaller(reader, case, answer, Path(scratch))
-                tells.send((Failure(number, answer, small), done, refused))
+            failure = Failure(number, answer, smaller(reader, case, answer, Path(scratch))) if answer else None
+            if failure or done == TOLD_EVERY:
+                tells.send((failure, done, refused))
                 done = refused = 0
     tells.send((None, done, refused))
     at.value = -1

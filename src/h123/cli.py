@@ -216,7 +216,9 @@ def analyse_command(folder: FolderArgument) -> None:
     from h123.analysis import analyse
     from h123.report import print_summary
 
-    print_summary(analyse(CampaignFolder.open(folder)), out_console, folder)
+    campaign = CampaignFolder.open(folder)
+    print_summary(analyse(campaign), out_console, folder)
+    _complain_of_damage(campaign)
 
 
 @app.command()
@@ -239,6 +241,7 @@ def report(
     campaign = CampaignFolder.open(folder)
     analyse(campaign)
     out_console.print(str(write_report(campaign, beside)), soft_wrap=True)
+    _complain_of_damage(campaign)
 
 
 @app.command(name="export")
@@ -254,6 +257,7 @@ def export_command(
     campaign = CampaignFolder.open(folder)
     for path in export(campaign, format.value, out or campaign.path / "export"):
         out_console.print(str(path), soft_wrap=True)
+    _complain_of_damage(campaign)
 
 
 @app.command(name="import")
@@ -341,6 +345,8 @@ def claims(
     folder = CampaignFolder.open(campaign) if campaign else None
     ledgers = _ledgers(what or [], folder)
     print_claims(decide_claims(folder, ledgers) if folder else [decide(one) for one in ledgers], out_console)
+    if folder:
+        _complain_of_damage(folder)
 
 
 @app.command()
@@ -500,6 +506,18 @@ def _complain(outcome: Outcome, folder: CampaignFolder) -> None:
             f"{len(outcome.failed)} of {outcome.planned} trials have no valid result: {some}",
             remedy=f"the report says why; the logs are in {folder.path / 'trials'}. Fix the cause, then try again: "
             f"h123 run --out {typed(folder.path)} --retry",
+            status=1,
+        )
+
+
+def _complain_of_damage(folder: CampaignFolder) -> None:
+    """What a campaign has lost since it was measured, after everything that it still has was shown."""
+    if lost := list(folder.lost().values()):
+        again = f"h123 run --out {typed(folder.path)} repeats just these trials"
+        raise UserError(
+            f"{len(lost)} trials are left out, for their files are not those that were measured: {'; '.join(lost[:3])}"
+            + (f"; and {len(lost) - 3} more" if len(lost) > 3 else ""),
+            remedy=f"restore the files from a copy; or {'import the samples again' if folder.origin else again}",
             status=1,
         )
 

@@ -1,6 +1,8 @@
 """The runner's promises: order, repeats, resume, stopping; with an engine that needs no time."""
 
 import itertools
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -212,3 +214,22 @@ def test_forecast_learns(tmp_path: Path) -> None:
     assert {forecast.seconds(t) for t in trials} == {4.0}, "all turn out as wrong as the first"
     forecast.learn(trials[0], 8.0)
     assert {forecast.seconds(t) for t in alike} == {6.0}
+
+
+@pytest.mark.parametrize("harm", [shutil.rmtree, lambda place: (place / "report.json").write_text("{}")])
+def test_a_trial_whose_files_are_gone_or_changed_is_run_again_and_no_other(
+    tmp_path: Path, harm: Callable[[Path], object]
+) -> None:
+    campaign = start(tmp_path)
+    run_campaign(campaign, ScriptedEngine(), Silent(), 1)
+    victim = campaign.plan.trials()[5].id
+    harm(campaign.folder.trial(victim, 1))
+    said: list[str] = []
+    again = extend_campaign(tmp_path / "out", blocks=None, report=said.append)
+    engine = ScriptedEngine()
+    outcome = run_campaign(again, engine, Silent(), 1)
+    assert [name for name, _ in engine.ran] == [victim]
+    assert (outcome.valid, outcome.failed) == (16, [])
+    assert [line for line in said if line.startswith(f"{victim}~1: ") and line.endswith("the trial is run again")]
+    assert CampaignFolder.open(tmp_path / "out").lost() == {}
+    assert campaign.folder.trial(victim, 2).is_dir()

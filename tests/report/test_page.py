@@ -161,6 +161,7 @@ def test_hostile_words_stay_words(tmp_path: Path) -> None:
     folder = make_campaign(tmp_path / "c", Scenario(seed=1, blocks=1))
     path = folder.path / "campaign.json"
     content = json.loads(path.read_text())
+    del content["digest"]
     content["study"]["question"] = "<script>alert(1)</script> & [bold]?"
     path.write_text(json.dumps(content))
     folder = CampaignFolder.open(folder.path)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import resource
 from pathlib import Path
 
 import duckdb
@@ -15,7 +16,7 @@ from h123.results.metrics import measure
 from h123.results.samples import COLUMNS, ingest
 from h123.results.summary import Summary, summarise
 from h123.study import METRICS as STUDY_METRICS
-from synthetic import Scenario, make_campaign
+from synthetic import NETWORKS, Scenario, make_campaign
 
 INVALID = "b01-t01-lan-h2-twin"
 
@@ -139,16 +140,61 @@ def test_export_complains_of_formats_and_places(folder: CampaignFolder, tmp_path
         export(folder, "csv", tmp_path / "file")
 
 
-def test_a_full_disk_is_a_clear_error_and_leaves_nothing(folder: CampaignFolder, tmp_path: Path) -> None:
-    (tmp_path / "samples.csv.tmp").symlink_to("/dev/full")
-    with pytest.raises(UserError, match="failed") as caught:
-        export(folder, "csv", tmp_path)
-    assert "space" in caught.value.message
+def test_a_file_that_cannot_grow_is_a_clear_error_and_leaves_nothing(folder: CampaignFolder, tmp_path: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        with pytest.raises(UserError, match=r"failed.*too large"):
+            export(folder, "csv", tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_lost_file_is_named(tmp_path: Path) -> None:
-    folder = make_campaign(tmp_path / "c", Scenario(blocks=1))
-    (folder.sealed()[0] / "samples.parquet").unlink()
-    with pytest.raises(UserError, match=r"no samples\.parquet"):
-        load_attempts(folder)
+@pytest.mark.parametrize("form", ["csv", "parquet", "json"])
+def test_what_a_factor_is_called_is_never_run(tmp_path: Path, form: str) -> None:
+    """Nor what its levels are called, nor the folder: a campaign may be a stranger's."""
+    stolen = tmp_path / "stolen"
+    factor = f"x\" FROM samples AS s JOIN trials AS t USING (trial, attempt)) TO '{stolen}'; --"
+    levels = {"it's": {"users": 2}, "'; DROP TABLE trials; --": {"users": 4}}
+    made = make_campaign(tmp_path / "it's; --", Scenario(blocks=1, networks={"lan": NETWORKS["lan"]}))
+    folder = renamed(made, factor, levels)
+    samples, trials = export(folder, form, tmp_path / "out\"'s")
+    assert not stolen.exists()
+    for row in [*_read(samples, form), *_read(trials, form)]:
+        assert row[f"cell_{factor}"] in levels
+
+
+def renamed(folder: CampaignFolder, factor: str, levels: dict[str, dict[str, int]]) -> CampaignFolder:
+    """The campaign with two further factors, one of them `x`, as somebody else's program may have written it."""
+    content = json.loads((folder.path / "campaign.json").read_text())
+    content["study"]["factors"] |= {"x": {"one": {"requests": 5}}, factor: levels}
+    del content["study"]["settings"]["users"], content["study"]["settings"]["requests"], content["digest"]
+    (folder.path / "campaign.json").write_text(json.dumps(content))
+    events = [json.loads(line) for line in (folder.path / "journal.jsonl").read_text().splitlines()]
+    for number, event in enumerate(events):
+        del event["digest"]
+        if event["event"] == "trial":
+            event["cell"] |= {"x": "one", factor: list(levels)[number % 2]}
+    (folder.path / "journal.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+    return CampaignFolder.open(folder.path)
+
+
+def test_a_connection_reaches_nothing_but_the_trials(folder: CampaignFolder, tmp_path: Path) -> None:
+    (tmp_path / "secret.csv").write_text("a\n1\n")
+    connection = connect(folder)
+    for query in (
+        f"SELECT * FROM read_csv('{tmp_path}/secret.csv')",
+        f"COPY (SELECT 1) TO '{tmp_path}/written.csv'",
+        f"ATTACH '{tmp_path}/new.db'",
+        "SET enable_external_access = true",
+        "SET allowed_directories = ['/']",
+    ):
+        with pytest.raises(duckdb.Error):
+            connection.execute(query)
+    assert [path.name for path in tmp_path.iterdir()] == ["secret.csv"]
+
+
+def test_a_campaign_behind_a_symbolic_link_is_read(folder: CampaignFolder, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(folder.path)
+    assert len(load_attempts(CampaignFolder.open(tmp_path / "link"))) == 12

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from h123.analysis.audits import audit
+from h123.analysis.audits import audit, files_changed
 from h123.analysis.comparisons import compare
 from h123.analysis.decisions import decide
 from h123.analysis.disturbances import disturbances
@@ -35,7 +35,8 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
     pace = seconds_per_trial(folder.events())
     asked = study.compare.as_published
     complete = _complete_blocks(attempts, plan)
-    findings, summary = audit(attempts, comparisons, plan=plan, alpha=rule.alpha, remedy=rule.remedy)
+    whole = [files_changed(folder)]
+    findings, summary = audit(attempts, comparisons, whole, plan=plan, alpha=rule.alpha, remedy=rule.remedy)
     verdicts = {
         "h123": "verdicts/1",
         "campaign": folder.name,
@@ -48,6 +49,7 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
         "blocks": {"planned": len(plan.blocks), "complete": complete},
         "attainable_p": attainable(complete),
         "trials": _trial_counts(folder, attempts, plan),
+        "unsealed": sum(not event.get("seal") for event in folder.events() if event["event"] == "trial"),
         "comparisons": comparisons,
         "projection": outlook(comparisons, len(plan.blocks[0]), len(attempts), pace, rule.remedy),
         "parts": parts(attempts, plan, rule),
@@ -76,7 +78,8 @@ def gather(folder: CampaignFolder) -> Evidence:
     """What a campaign's folder holds, ready to be judged. Raises UserError."""
     study = Study.from_resolved(folder.study)
     plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, only=folder.only)
-    cure = remedy(plan, folder.events(), imported=folder.origin is not None)
+    standing = [event for event in folder.events() if event["event"] != "trial" or not folder.damage(event)]
+    cure = remedy(plan, standing, imported=folder.origin is not None)
     return Evidence(plan, load_attempts(folder), Rule(study.compare.margin, study.compare.alpha, folder.seed, cure))
 
 

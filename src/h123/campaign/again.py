@@ -85,6 +85,11 @@ def forgive(tried: Sequence[Event]) -> None:
         event["forgiven"] = True
 
 
+def lose(event: Event) -> None:
+    """The attempt's files are gone or changed: it counts for nothing, and stands against nothing."""
+    event["valid"], event["forgiven"] = False, True
+
+
 def _since_retry(tried: Sequence[Event]) -> list[Event]:
     return [event for event in tried if not event.get("forgiven")]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from h123 import __version__
-from h123.campaign.again import forgive, usable
+from h123.campaign.again import forgive, lose, usable
 from h123.campaign.campaign import Campaign
 from h123.campaign.certificate import plainly
 from h123.campaign.course import Attempts, Course, untried
@@ -17,8 +17,9 @@ from h123.campaign.preparation import prepare_campaign
 from h123.campaign.progress import Display
 from h123.errors import UserError
 from h123.results import CampaignFolder, machine_facts
+from h123.results.documents import read_document
 from h123.results.durable import TRIAL_BYTES
-from h123.results.folder import check_new, read_document
+from h123.results.folder import check_new
 from h123.study import Network, PlannedTrial, Study, load_study, make_plan
 
 
@@ -85,6 +86,8 @@ def extend_campaign(
         raise UserError(f"{out} was planned with {folder.blocks} blocks; --blocks {blocks} would be fewer")
     plan = make_plan(study, blocks=blocks or folder.blocks, seed=folder.seed, only=folder.only)
     subjects = prepare_campaign(plan, report)
+    for lost in folder.lost().values():
+        report(f"{lost}: the trial is run again")
     return Campaign(plan, subjects, folder)
 
 
@@ -112,9 +115,8 @@ def _run_unfinished(campaign: Campaign, engine: Engine, display: Display, lanes:
     _check_disk(campaign, untried(campaign.plan.trials(), attempts))
     rule = Lanes.here(campaign.plan, lanes)
     for event in itertools.chain.from_iterable(attempts.values()):
-        rule.learn(
-            event, read_document(campaign.folder.trial(event["trial"], event["attempt"]) / "report.json", "report/1")
-        )
+        if not campaign.folder.damage(event):
+            rule.learn(event, read_document(campaign.folder.attempt(event) / "report.json", "report/1"))
     with plainly(campaign.folder.tls) as tls:
         try:
             Course(campaign, engine, display, rule, attempts, tls).run()
@@ -132,16 +134,22 @@ def _run_unfinished(campaign: Campaign, engine: Engine, display: Display, lanes:
 def _take_up(campaign: Campaign, retry: bool) -> Attempts:
     """Attempts already made, by trial, after whatever a crash left half done has been cleared away.
 
-    A trial sealed in the instant before a crash, but not journalled, counts as one that ran: it is run again.
+    A trial sealed in the instant before a crash, but not journalled, counts as one that ran: it is run again; and so is
+    one whose files are gone or changed.
     """
     folder = campaign.folder
     attempts: Attempts = {trial.id: [] for trial in campaign.plan.trials()}
     events = folder.events()
     for event in events:
         if event["event"] == "trial":
+            if event["trial"] not in attempts:
+                raise UserError(f"the journal of {folder.path} has a trial that is not in its plan: {event['trial']}")
             attempts[event["trial"]].append(event)
         elif event["event"] == "retry":
             _forgive_all(attempts)
+    for event in itertools.chain.from_iterable(attempts.values()):
+        if folder.damage(event):
+            lose(event)
     folder.discard_partials()
     journalled = {folder.trial(e["trial"], e["attempt"]) for tried in attempts.values() for e in tried}
     for sealed in folder.sealed():

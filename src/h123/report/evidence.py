@@ -31,7 +31,7 @@ def link_rows(attempts: Sequence[Attempt]) -> list[LinkRow]:
     rows = []
     for network, virtual in dict.fromkeys((a.parameters["network"], a.virtual) for a in attempts):
         mine = [a for a in attempts if (a.parameters["network"], a.virtual) == (network, virtual)]
-        links = [link for a in mine for link in a.report["links"] if link["kind"] == "emulated"]
+        links = [link for a in mine for link in a.report["links"] if link.get("kind") == "emulated"]
         for direction in ("up", "down") if links else ():
             named = f"{network}, virtual clock" if virtual else network
             rows.append(_link_row(named, direction, mine[0].link.get(direction, {}), links))
@@ -45,7 +45,8 @@ def _link_row(network: str, direction: str, profile: dict[str, Any], links: list
         return [check[part][direction] for check in checks if (check.get(part) or {}).get(direction)]
 
     delays, rates, losses = found("delay"), found("rate"), found("loss")
-    late = [link["directions"][direction]["lateness_ns"]["p99"] for link in links if link.get("directions")]
+    counted = [(link.get("directions") or {}).get(direction) for link in links]
+    late = [way["lateness_ns"]["p99"] for way in counted if way]
     errors = [f"{_worst(d['error_ns'][q] for d in delays) / 1000:.0f}" for q in ("p50", "p99")] if delays else []
     off = [100 * (r["measured_bps"] / r["configured_bps"] - 1) for r in rates]
     sent, lost = sum(item["sent"] for item in losses), sum(item["lost"] for item in losses)

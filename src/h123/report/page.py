@@ -23,8 +23,8 @@ from h123.report.spread import cpu_figure, requests_figure, treatments, trials_f
 from h123.report.template import template
 from h123.report.terminal import trust
 from h123.results import CampaignFolder, load_attempts
+from h123.results.documents import read_document
 from h123.results.durable import write_atomically
-from h123.results.folder import read_document
 
 
 def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:

@@ -129,6 +129,11 @@ def trust(verdicts: Mapping[str, Any]) -> list[str]:
             f"A/A twin: {twins['rejected']} of {twins['comparisons']} comparisons of a treatment with itself differ "
             f"({percent(twins['rate'])}; {percent(twins['expected'])} expected by chance)"
         )
+    if verdicts["unsealed"]:
+        lines.append(
+            f"{verdicts['unsealed']} attempts are not sealed, for an earlier h123 recorded them: nobody can tell "
+            "whether their files have changed"
+        )
     lines += disturbed_lines(verdicts)
     lines += origin["costs"] if origin else []
     failed = [row for row in verdicts["audit_summary"] if row["failed"]]

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from h123.errors import UserError
-from h123.results.folder import CampaignFolder, read_document
+from h123.results.documents import misshapen, read_document
+from h123.results.folder import CampaignFolder
 from h123.results.metrics import measure
+from h123.results.shapes import Finished
 from h123.results.summary import Summary, summarise
 from h123.results.tables import connect
 
@@ -67,19 +69,13 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
         "SELECT trial, attempt, block, position, cell, twin, parameters, disturbed, disturbance, shares, file "
         "FROM analysed ORDER BY block, position"
     ).fetchall()
-    for trial, attempt, *_, file in rows:
-        if file is None:
-            raise UserError(
-                f"{folder.trial(trial, attempt)} has no samples.parquet, although the journal says the trial was valid",
-                remedy="restore the file from a copy, or start a new campaign",
-            )
     summaries = summarise(connection, [Path(file) for *_, file in rows])
     attempts = []
     for trial, attempt, block, position, cell, twin, parameters, disturbed, disturbance, shares, file in rows:
         place, summary, report = Path(file).parent, summaries[Path(file)], NO_REPORT
         conditions = json.loads(parameters)
         if folder.origin is None:
-            report = read_document(place / "report.json", "report/1")
+            report = finished_report(place / "report.json")
         elif not folder.origin["timed"]:
             summary = replace(summary, warm_start_ns=None, warm_end_ns=None)
         attempts.append(
@@ -103,6 +99,14 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
             )
         )
     return attempts
+
+
+def finished_report(path: Path) -> dict[str, Any]:
+    """The report of a trial that ran to its end."""
+    report = read_document(path, "report/1")
+    if fault := misshapen(report, Finished):
+        raise UserError(f"{path} tells of no finished trial, although the journal says that it was valid: {fault}")
+    return report
 
 
 def _facts(path: Path) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ from h123.errors import UserError
 from h123.results.attempts import load_attempts
 from h123.results.folder import CampaignFolder
 from h123.results.metrics import METRICS
-from h123.results.tables import CELL_PREFIX, connect
+from h123.results.tables import CELL_PREFIX, connect, literal, name
 
 _OPTIONS = {
     "csv": "FORMAT csv, HEADER true",
@@ -27,10 +27,10 @@ def export(folder: CampaignFolder, form: str, out: Path) -> list[Path]:
     """
     if form not in _OPTIONS:
         raise UserError(f"{form!r} is not an export format; choose one of {', '.join(_OPTIONS)}")
-    connection = connect(folder)
+    connection = connect(folder, writes=out)
     connection.register("metrics", _metrics(folder))
-    columns = [str(name) for (name, *_) in connection.execute("DESCRIBE trials").fetchall()]
-    levels = "".join(f't."{name}", ' for name in columns if name.startswith(CELL_PREFIX))
+    columns = [str(column) for (column, *_) in connection.execute("DESCRIBE trials").fetchall()]
+    levels = "".join(f"t.{name(column)}, " for column in columns if column.startswith(CELL_PREFIX))
     queries = {
         "samples": (
             f"SELECT trial, attempt, t.block, t.twin, t.valid, {levels}s.* EXCLUDE (trial, attempt) "
@@ -44,8 +44,8 @@ def export(folder: CampaignFolder, form: str, out: Path) -> list[Path]:
     }
     try:
         out.mkdir(parents=True, exist_ok=True)
-        return [_copy(connection, query, out / f"{name}.{form}", form) for name, query in queries.items()]
-    except (OSError, duckdb.IOException) as error:
+        return [_copy(connection, query, out / f"{table}.{form}", form) for table, query in queries.items()]
+    except (OSError, duckdb.Error) as error:
         raise UserError(
             f"the export to {out} failed: {error}",
             remedy="check the disk's free space and the folder's permissions",
@@ -62,9 +62,7 @@ def _metrics(folder: CampaignFolder) -> pa.Table:
 def _copy(connection: duckdb.DuckDBPyConnection, query: str, target: Path, form: str) -> Path:
     temporary = target.with_name(target.name + ".tmp")
     try:
-        connection.execute(
-            f"COPY ({query}) TO '{str(temporary.absolute()).replace(chr(39), chr(39) * 2)}' ({_OPTIONS[form]})"
-        )
+        connection.execute(f"COPY ({query}) TO {literal(str(temporary.absolute()))} ({_OPTIONS[form]})")
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)

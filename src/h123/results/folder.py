@@ -1,5 +1,6 @@
 """The campaign folder: what is in it, and the order of writes that lets it be stopped at any moment and resumed."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -13,7 +14,10 @@ from typing import Any, Self
 from h123 import __version__
 from h123.errors import UserError
 from h123.lock import sole_user
+from h123.results import seal
+from h123.results.documents import read_document
 from h123.results.durable import sync, sync_tree, write_atomically
+from h123.results.events import check_trials
 from h123.results.journal import Event, append_event, read_events
 
 FORMAT = "campaign/1"
@@ -29,6 +33,7 @@ class CampaignFolder:
     def __init__(self, path: Path, content: dict[str, Any]) -> None:
         self.path = path
         self._content = content
+        self._damage: dict[Path, str | None] = {}
 
     @classmethod
     def create(
@@ -82,7 +87,10 @@ class CampaignFolder:
                 f"{path} is not a campaign: it has no campaign.json",
                 remedy="give the folder that `h123 run` wrote (by default under campaigns/)",
             )
-        return cls(path, read_document(file, FORMAT))
+        content = read_document(file, FORMAT)
+        if content.pop("digest", None) not in (None, _digest(content)):
+            raise UserError(f"{file} has changed since h123 wrote it", remedy="restore the file from a copy")
+        return cls(path, content)
 
     @property
     def name(self) -> str:
@@ -178,12 +186,40 @@ class CampaignFolder:
         return self.path / "verdicts.json"
 
     def append(self, event: Event) -> None:
-        """Add `event` and the time to the journal; it is on the disk when this returns."""
+        """Add `event` and the time to the journal, of an attempt its seal; it is on the disk when this returns."""
+        if event["event"] == "trial" and (sealed := seal.digest_of(self.attempt(event))):
+            event = {**event, "seal": sealed}
         append_event(self.path / "journal.jsonl", event)
 
     def events(self) -> list[Event]:
-        """The journal, oldest event first."""
-        return read_events(self.path / "journal.jsonl")
+        """The journal, oldest event first. Raises UserError."""
+        path = self.path / "journal.jsonl"
+        return check_trials(read_events(path), path, self.study["factors"])
+
+    def attempt(self, event: Event) -> Path:
+        """The files of the attempt that the event tells of."""
+        return self.trial(event["trial"], event["attempt"])
+
+    def damage(self, event: Event) -> str | None:
+        """What has become of the attempt's files since it was sealed, in words; None where nothing is known to.
+
+        They are read once, when this is first asked. Of an attempt without a seal (earlier versions made none) it is
+        known only whether its files are there.
+        """
+        attempt = self.attempt(event)
+        if attempt not in self._damage:
+            self._damage[attempt] = seal.damage(attempt, event)
+        return self._damage[attempt]
+
+    def lost(self) -> dict[str, str]:
+        """Trials that had a valid attempt and have none whose files are as they were: attempt and damage, in words."""
+        valid = [event for event in self.events() if event["event"] == "trial" and event["valid"]]
+        whole = {event["trial"] for event in valid if not self.damage(event)}
+        return {
+            event["trial"]: f"{self.attempt(event).name}: {self.damage(event)}"
+            for event in valid
+            if event["trial"] not in whole
+        }
 
     def trial(self, trial: str, attempt: int) -> Path:
         """Where the finished attempt's files are."""
@@ -200,6 +236,7 @@ class CampaignFolder:
     def seal(self, partial: Path) -> Path:
         """Declare an attempt finished: its files are put on the disk, then it gets its final name, returned."""
         finished = partial.with_name(partial.name.removesuffix(PARTIAL))
+        seal.make(partial)
         sync_tree(partial)
         partial.rename(finished)
         sync(self.trials)
@@ -211,27 +248,18 @@ class CampaignFolder:
 
     def discard_partials(self) -> None:
         """Delete what was running when the campaign stopped."""
+        self.trials.mkdir(exist_ok=True)  # somebody may have deleted it with all that was in it
         for partial in self.trials.glob("*" + PARTIAL):
             shutil.rmtree(partial)
         sync(self.trials)
 
     def _save(self) -> None:
-        write_atomically(self.path / "campaign.json", json.dumps(self._content, indent=1, allow_nan=False) + "\n")
+        content = {**self._content, "digest": _digest(self._content)}
+        write_atomically(self.path / "campaign.json", json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
-def read_document(path: Path, form: str) -> dict[str, Any]:
-    """The JSON object in `path`, whose `h123` line must be `form`. Raises UserError otherwise."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError) as error:
-        raise UserError(f"{path} cannot be read: {error}") from None
-    written = content.get("h123") if isinstance(content, dict) else None
-    if written != form:
-        raise UserError(
-            f"{path} has format {written or 'unknown'}; this h123 ({__version__}) reads {form}",
-            remedy="use the version of h123 that wrote it",
-        )
-    return dict(content)
+def _digest(content: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def check_new(path: Path) -> None:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from h123.errors import UserError
-from h123.results.samples import PHASES
+from h123.results.samples import LIMIT, PHASES
 from h123.strict import choose
 from h123.study import Samples, Schema, Source
 
@@ -20,6 +20,10 @@ _SCALE = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 _EPOCH_NS = (946_684_800 * 10**9, 7_258_118_400 * 10**9)
 """The years 2000 to 2200: what a time since 1970 must lie in, or its unit is another."""
 _FIRST_STATUS = 100
+_SHOWN = 60
+"""Characters of something that should not be there."""
+_MOST_DIGITS = 40
+"""Of a number; `1e999999` would take minutes to write out."""
 
 Row = dict[str, str]
 
@@ -88,11 +92,14 @@ def _json_rows(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, Row]]:
             continue
         try:
             content = json.loads(line, parse_float=str, parse_int=str)
+            if not isinstance(content, dict):
+                raise UserError(f"{path}:{number}: not an object, but {line.strip()[:40]!r}")
+            row = dict(_flat(content, ""))
+        except RecursionError:
+            raise UserError(f"{path}:{number}: nested too deeply") from None
         except ValueError as error:
             raise UserError(f"{path}:{number}: not JSON: {error}") from None
-        if not isinstance(content, dict):
-            raise UserError(f"{path}:{number}: not an object, but {line.strip()[:40]!r}")
-        yield number, dict(_flat(content, ""))
+        yield number, row
 
 
 def _flat(content: dict[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
@@ -131,7 +138,7 @@ def _place(row: Row, schema: Schema, file: str) -> Place:
     for factor, known in schema.study.factors.items():
         level = _text(row, samples.levels[factor])
         if level not in known:
-            raise ValueError(f"{level!r} is not a level of factor {factor!r}; {choose(level, known)}")
+            raise ValueError(f"{level[:_SHOWN]!r} is not a level of factor {factor!r}; {choose(level, known)}")
         levels.append(level)
     return Place(_label(row, samples.block), _label(row, samples.run) or file, tuple(levels))
 
@@ -146,6 +153,8 @@ def _text(row: Row, source: Source) -> str:
     if source.column is None:
         return str(source.value)
     written = row[source.column]
+    if not written.isascii() and any("\ud800" <= character <= "\udfff" for character in written):
+        raise ValueError(f"{source.column} is {written[:_SHOWN]!r}, which is not Unicode text")
     meant = {str(name): str(value) for name, value in source.values.items()}
     return meant.get(written, written)
 
@@ -157,7 +166,7 @@ def _sample(row: Row, samples: Samples) -> dict[str, Any]:
     error = _error(row, samples.error, status)
     phase = _text(row, samples.phase) if samples.phase else "warm"
     if phase not in PHASES:
-        raise ValueError(f"phase is {phase!r}, not one of {', '.join(PHASES)}")
+        raise ValueError(f"phase is {phase[:_SHOWN]!r}, not one of {', '.join(PHASES)}")
     return {
         "phase": phase,
         "start_ns": start,
@@ -191,17 +200,18 @@ def _times(row: Row, samples: Samples) -> tuple[int, int]:
 def _number(row: Row, name: str, source: Source) -> int:
     """A time in ns."""
     written, unit = _text(row, source), str(source.unit)
+    shown = repr(written[:_SHOWN])
     if unit == "rfc3339":
         return _rfc3339(written)
     try:
         value = Decimal(written) * _SCALE[unit.removeprefix("unix-")]
-        whole = int(value.to_integral_value())
-    except (InvalidOperation, OverflowError, ValueError):
-        raise ValueError(f"{name} is {written!r}, not a number") from None
+        whole = int(value.to_integral_value()) if value.adjusted() < _MOST_DIGITS else LIMIT
+    except (ArithmeticError, ValueError):
+        raise ValueError(f"{name} is {shown}, not a number") from None
     if unit.startswith("unix-") and not _EPOCH_NS[0] <= whole <= _EPOCH_NS[1]:
-        raise ValueError(f"{name} is {written!r}, which is not a date for the unit {unit}")
-    if abs(whole) >= 2**62:
-        raise ValueError(f"{name} is {written!r}: too large for a time in {unit}")
+        raise ValueError(f"{name} is {shown}, which is not a date for the unit {unit}")
+    if abs(whole) >= LIMIT:
+        raise ValueError(f"{name} is {shown}: too large for a time in {unit}")
     return whole
 
 
@@ -209,7 +219,7 @@ def _rfc3339(written: str) -> int:
     """`2017-05-09T14:34:45.625742514+02:00` in ns since 1970, no digit lost."""
     found = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?\d*(Z|[+-]\d\d:\d\d)", written)
     if not found:
-        raise ValueError(f"{written!r} is not a time such as 2017-05-09T14:34:45.625742514+02:00")
+        raise ValueError(f"{written[:_SHOWN]!r} is not a time such as 2017-05-09T14:34:45.625742514+02:00")
     whole = datetime.fromisoformat(found[1] + found[3].replace("Z", "+00:00"))
     return int(whole.timestamp()) * 10**9 + int((found[2] or "").ljust(9, "0"))
 
@@ -219,9 +229,9 @@ def _whole(row: Row, name: str, source: Source) -> int:
     try:
         value = int(written)
     except ValueError:
-        raise ValueError(f"{name} is {written!r}, not a whole number") from None
-    if abs(value) >= 2**62:
-        raise ValueError(f"{name} is {written!r}: too large")
+        raise ValueError(f"{name} is {written[:_SHOWN]!r}, not a whole number") from None
+    if abs(value) >= LIMIT:
+        raise ValueError(f"{name} is {written[:_SHOWN]!r}: too large")
     return value
 
 

@@ -66,7 +66,7 @@ def _write(path: Path, files: Sequence[Path], schema: Schema, groups: Groups) ->
         subjects={},
         origin={
             "kind": "imported",
-            "files": [{"name": file.name, "sha256": _digest(file)} for file in files],
+            "files": [{"name": _name(file), "sha256": _digest(file)} for file in files],
             "schema": schema.study.name,
             "requests": sum(map(len, groups.values())),
             "blocks": any(place.block is not None for place in groups),
@@ -76,7 +76,7 @@ def _write(path: Path, files: Sequence[Path], schema: Schema, groups: Groups) ->
             "unknown": schema.unknown,
         },
     )
-    folder.append({"event": "import", "files": [file.name for file in files], "trials": len(groups)})
+    folder.append({"event": "import", "files": [_name(file) for file in files], "trials": len(groups)})
     counters: dict[int, int] = defaultdict(int)
     # In the order of time where it is known, else of the files.
     began = {place: min(request.sample["start_ns"] for request in members) for place, members in groups.items()}
@@ -146,6 +146,11 @@ def _trial(
             "seconds": round(span / 1e9, 4) if schema.samples.timed else None,
         }
     )
+
+
+def _name(path: Path) -> str:
+    """As text, also where it is not UTF-8."""
+    return path.name.encode(errors="replace").decode()
 
 
 def _digest(path: Path) -> str:

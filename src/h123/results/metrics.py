@@ -69,7 +69,7 @@ def _cpu(summary: Summary, report: dict[str, Any], roles: tuple[str, ...]) -> fl
 
 def _memory(report: dict[str, Any], role: str) -> float | None:
     """The largest resident set that the role ever had, as the kernel counted it."""
-    peaks = [one["max_rss_bytes"] for one in report.get("roles", []) if one["name"] == role]
+    peaks = [one.get("max_rss_bytes") for one in report.get("roles", []) if one["name"] == role]
     return float(peaks[0]) if len(peaks) == 1 and peaks[0] else None
 
 

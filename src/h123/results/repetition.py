@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from h123.results.folder import read_document
+from h123.results.documents import read_document
 from h123.results.samples import TIME_COLUMNS
 
 RANDOM_BYTES = 4

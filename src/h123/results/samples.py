@@ -1,6 +1,7 @@
 """Raw samples: from a client's CSV to Parquet, refusing whatever is not exactly by contract."""
 
 import csv
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
+from h123.errors import UserError
 from h123.results.durable import sync
 
 TEXT_COLUMNS = {"phase", "protocol", "error"}
@@ -19,6 +21,10 @@ COLUMNS = [
 ]
 REQUIRED = ("user", "start_ns", "end_ns", "status", "bytes_up", "bytes_down")
 PHASES = ("cold", "warmup", "warm")
+LIMIT = 2**61
+"""No number of a sample is larger: what is computed of two of them is still one of 64 bits."""
+_SHOWN = 60
+"""Characters of something that should not be there."""
 SCHEMA = pa.schema([(name, pa.string() if name in TEXT_COLUMNS else pa.int64()) for name in COLUMNS])
 
 Reason = dict[str, str]
@@ -35,8 +41,8 @@ def ingest(partial: Path, parameters: dict[str, Any]) -> list[Reason]:
         return [_reason("samples-missing", "the client wrote no samples.csv")]
     try:
         table = _read(source)
-    except ValueError as error:  # pyarrow's errors of form are ValueErrors
-        return [_reason("samples-malformed", _first_fault(source) or f"samples.csv: {error}")]
+    except (ValueError, pa.ArrowException) as error:
+        return [_reason("samples-malformed", _first_fault(source) or f"samples.csv: {str(error)[:200]}")]
     if table.num_rows == 0:
         return [_reason("samples-missing", "samples.csv has a header and no rows")]
     if fault := _first_fault(source) if _suspicious(table) else None:
@@ -62,20 +68,29 @@ def _read(source: Path) -> pa.Table:
 
 
 def _suspicious(table: pa.Table) -> bool:
-    """Whether a row is of the right types but says nothing sensible: an unknown phase, an empty necessary field."""
+    """Whether a row is of the right types but says nothing sensible: an unknown phase, an empty necessary field, a
+    number beyond the limit."""
     known = pc.all(pc.is_in(table["phase"], value_set=pa.array(PHASES))).as_py()
-    return not known or any(table[name].null_count for name in REQUIRED)
+    return not known or any(table[name].null_count for name in REQUIRED) or _beyond(table)
+
+
+def _beyond(table: pa.Table) -> bool:
+    bounds = [pc.min_max(table[name]).as_py() for name in COLUMNS if name not in TEXT_COLUMNS]
+    return any(known and max(-known, known) >= LIMIT for bound in bounds for known in bound.values())
 
 
 def _first_fault(source: Path) -> str | None:
     """The first line of the CSV that is not by contract, and why."""
     with source.open(encoding="utf-8", errors="replace", newline="") as file:
         rows = csv.reader(file)
-        if (header := next(rows, [])) != COLUMNS:
-            return f"samples.csv, line 1: the header is {','.join(header)!r}, not {','.join(COLUMNS)!r}"
-        for row in rows:
-            if fault := _fault(row):
-                return f"samples.csv, line {rows.line_num}: {fault}"
+        try:
+            if (header := next(rows, [])) != COLUMNS:
+                return f"samples.csv, line 1: the header is {','.join(header)[:200]!r}, not {','.join(COLUMNS)!r}"
+            for row in rows:
+                if fault := _fault(row):
+                    return f"samples.csv, line {rows.line_num}: {fault}"
+        except csv.Error as error:
+            return f"samples.csv, line {rows.line_num}: {error}"
     return None
 
 
@@ -84,17 +99,17 @@ def _fault(row: list[str]) -> str | None:
         return f"{len(row)} fields instead of {len(COLUMNS)}"
     for name, value in zip(COLUMNS, row, strict=True):
         if name == "phase" and value not in PHASES:
-            return f"phase is {value!r}, not one of {', '.join(PHASES)}"
+            return f"phase is {value[:_SHOWN]!r}, not one of {', '.join(PHASES)}"
         if name in REQUIRED and not value:
             return f"{name} is empty"
-        if name not in TEXT_COLUMNS and value and not _is_int64(value):
-            return f"{name} is {value!r}, not a whole number"
+        if name not in TEXT_COLUMNS and value and not _is_whole(value):
+            return f"{name} is {value[:_SHOWN]!r}, not a whole number that a sample can have"
     return None
 
 
-def _is_int64(value: str) -> bool:
+def _is_whole(value: str) -> bool:
     try:
-        return value.isascii() and -(2**63) <= int(value) < 2**63
+        return value.isascii() and -LIMIT < int(value) < LIMIT
     except ValueError:
         return False
 
@@ -114,10 +129,35 @@ def _negotiated(table: pa.Table, asked: str) -> list[Reason]:
     other = succeeded.filter(pc.not_equal(succeeded["protocol"], asked))
     if other.num_rows == 0:
         return []
-    names = ", ".join(sorted(repr(name) for name in set(other["protocol"].to_pylist())))
+    names = ", ".join(sorted({repr(name[:_SHOWN]) for name in other["protocol"].unique().to_pylist()})[:5])
     detail = f"{other.num_rows} of {succeeded.num_rows} successful requests went over {names} instead of {asked!r}"
     return [_reason("wrong-protocol", detail)]
 
 
 def _reason(code: str, detail: str) -> Reason:
     return {"code": code, "detail": detail}
+
+
+def unreadable(file: Path) -> str | None:
+    """Why a Parquet file cannot be one of samples, in words, by its end alone; None if it can."""
+    try:
+        return None if pq.read_schema(file).equals(SCHEMA) else "has other columns than samples"
+    except (OSError, ValueError, pa.ArrowException):
+        return "is not whole"
+
+
+def complaint(files: Iterable[Path], error: Exception) -> UserError:
+    """Of samples that cannot be read, and the first file of which that can be said."""
+    remedy = "restore the file from a copy"
+    for file in files:
+        try:
+            pq.read_table(file)
+        except (OSError, ValueError, pa.ArrowException) as fault:
+            return UserError(f"{file} cannot be read: {_line(fault)}", remedy)
+        if other := unreadable(file):
+            return UserError(f"{file} {other}", remedy)
+    return UserError(f"the samples cannot be read: {_line(error)}", remedy)
+
+
+def _line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]

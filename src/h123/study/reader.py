@@ -1,6 +1,5 @@
 """studies/*.yaml as people write them: read, checked against everything they name, resolved."""
 
-import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +10,7 @@ from h123.catalogue import subject_names
 from h123.errors import UserError
 from h123.strict import Strict, choose, describe
 from h123.study.document import Document, Location
+from h123.study.names import check_name
 from h123.study.network import Network
 from h123.study.parameters import (
     NETWORK_PARAMETERS,
@@ -25,7 +25,6 @@ from h123.study.study import MOST_TRIALS, Comparison, Level, Study, split_pair
 FORMAT = "study/1"
 MOST_LEVELS = 1000
 """Of a factor."""
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
 
 
 class StudyFile(Strict):
@@ -55,6 +54,7 @@ class StudyReader:
     def study(self) -> Study:
         shape = self.document.validate(StudyFile, self.document.data)
         settings = {name: self.parameter(name, value, ["settings", name]) for name, value in shape.settings.items()}
+        self.refuse_same_columns(list(shape.factors))
         factors = {name: self.levels(name, given) for name, given in shape.factors.items()}
         self.refuse_parameters_set_twice(factors, settings)
         study = Study(
@@ -102,6 +102,7 @@ class StudyReader:
     def levels(self, factor: str, given: Any) -> dict[str, Level]:
         """The levels of one factor: scalars of the parameter it is named after, or named bundles of parameters."""
         at: list[str | int] = ["factors", factor]
+        self.name(factor, "factor", at)
         if isinstance(given, list | dict) and len(given) > MOST_LEVELS:
             raise self.document.error(
                 at, f"factor {factor!r} has {len(given)} levels; at most {MOST_LEVELS} are possible"
@@ -127,7 +128,8 @@ class StudyReader:
     def scalar_level(self, factor: str, value: Any, at: Location) -> tuple[str, Level]:
         checked = self.parameter(factor, value, at)
         written = str(value).lower() if isinstance(value, bool | None) else str(value)
-        return self.level_name(checked if factor in NETWORK_PARAMETERS and checked else written, at), {factor: checked}
+        name = checked if factor in NETWORK_PARAMETERS and checked else written
+        return self.name(name, "level", at), {factor: checked}
 
     def bundle_level(self, name: Any, bundle: Any, at: Location) -> tuple[str, Level]:
         if not isinstance(bundle, dict) or not bundle:
@@ -135,12 +137,20 @@ class StudyReader:
                 at, f"level {name!r} must list the parameters it sets, such as {{users: 4, requests: 5}}"
             )
         level = {key: self.parameter(str(key), value, [*at, str(key)]) for key, value in bundle.items()}
-        return self.level_name(str(name), at), level
+        return self.name(str(name), "level", at), level
 
-    def level_name(self, name: str, at: Location) -> str:
-        if not NAME.fullmatch(name):
-            raise self.document.error(at, f"{name!r} is no level name: use up to 40 letters, digits and . _ + -")
-        return name
+    def name(self, name: str, what: str, at: Location) -> str:
+        try:
+            return check_name(name, what)
+        except ValueError as fault:
+            raise self.document.error(at, str(fault)) from None
+
+    def refuse_same_columns(self, factors: list[str]) -> None:
+        """Tables have a column a factor, and to SQL `load` and `Load` are one."""
+        known: dict[str, str] = {}
+        for factor in factors:
+            if (other := known.setdefault(factor.lower(), factor)) != factor:
+                raise self.document.error(["factors", factor], f"factors {other!r} and {factor!r} differ only in case")
 
     def refuse_parameters_set_twice(self, factors: dict[str, dict[str, Level]], settings: dict[str, Any]) -> None:
         owner: dict[str, str] = {}

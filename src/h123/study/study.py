@@ -3,10 +3,10 @@
 import itertools
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, Field, StrictBool
+from pydantic import AfterValidator, Field, StrictBool, ValidationError
 
 from h123.errors import UserError
-from h123.strict import Strict
+from h123.strict import Strict, describe
 from h123.study.network import Network
 from h123.study.parameters import Parameters
 from h123.study.quantities import RESOLVED, Share
@@ -154,7 +154,39 @@ class Study(Strict):
 
     @classmethod
     def from_resolved(cls, data: dict[str, Any], networks: dict[str, dict[str, Any]] | None = None) -> "Study":
-        """A study out of campaign.json (`study` and `networks`)."""
+        """A study out of campaign.json (`study` and `networks`). Raises UserError where it can be none."""
         fields = {key: value for key, value in data.items() if key != "h123"}
-        profiles = {name: Network.from_resolved(profile) for name, profile in (networks or {}).items()}
-        return cls.model_validate({**fields, "networks": profiles}, context=RESOLVED)
+        try:
+            profiles = {name: Network.from_resolved(profile) for name, profile in (networks or {}).items()}
+            study = cls.model_validate({**fields, "networks": profiles}, context=RESOLVED)
+            fault = study._contradiction() or study._unreadable_level()
+        except ValidationError as invalid:
+            first = invalid.errors()[0]
+            fault = describe(first, ".".join(map(str, first["loc"])))
+        if fault:
+            raise UserError(
+                f"the campaign's study is not as h123 writes it: {fault[:300]}",
+                remedy="restore campaign.json from a copy, or start a new campaign",
+            )
+        return study
+
+    def _contradiction(self) -> str | None:
+        """What is compared but is not there. (Of a file that a person wrote, the reader says it with its line.)"""
+        levels = self.factors.get(self.compare.factor)
+        if not levels or not all(self.factors.values()):
+            return f"factor {self.compare.factor!r}, or another, has no levels"
+        others = self.factors.keys() - {self.compare.factor}
+        named = {level for pair in self.compare.pairs for level in split_pair(pair)} | {self.compare.twin} - {""}
+        pairs = {pair for family in self.compare.families for pair in family.pairs or []} - {*self.compare.pairs}
+        each = {factor for family in self.compare.families for factor in family.each} - others
+        unknown = sorted({*(named - levels.keys()), *pairs, *each})
+        return f"it compares {unknown[0]!r}, which it does not have" if unknown else None
+
+    def _unreadable_level(self) -> str | None:
+        first = {factor: next(iter(levels)) for factor, levels in self.factors.items()}
+        for factor, levels in self.factors.items():
+            for level in levels:
+                known = self.parameters({**first, factor: level}).networks()
+                if self.networks and (missing := [name for name in known if name not in self.networks]):
+                    return f"there is no network {missing[0]!r}"
+        return None

@@ -10,7 +10,7 @@ from h123.campaign.certificate import campaign_certificate
 from h123.campaign.engine import Engine
 from h123.campaign.trialfile import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS
 from h123.catalogue import Subject, catalogue, make_bodies, probe_command
-from h123.results.folder import read_document
+from h123.results.documents import read_document
 from h123.scratch import scratch
 from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
 from h123.verification.qlog import packet_events

@@ -13,7 +13,7 @@ from h123.campaign.engine import Engine
 from h123.campaign.trialfile import write_trial_files
 from h123.catalogue import Subject
 from h123.results import ruined
-from h123.results.folder import read_document
+from h123.results.documents import read_document
 from h123.study import Network, Parameters, PlannedTrial
 
 Window = tuple[int, int]

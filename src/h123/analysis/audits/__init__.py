@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from h123.analysis.audits import design, machine, physics, requests
-from h123.analysis.audits.finding import Audit, Finding
+from h123.analysis.audits.files import files_changed
+from h123.analysis.audits.finding import Audit, CampaignAudit, Finding
 from h123.analysis.remedy import Remedy
 from h123.results import Attempt
 from h123.study import Plan
@@ -12,13 +13,24 @@ from h123.study import Plan
 AUDITS: list[Audit] = [*physics.AUDITS, *requests.AUDITS, *machine.AUDITS]
 """Those of a trial. Another one is added to its module's list."""
 
+__all__ = ["AUDITS", "audit", "files_changed"]
+
 _Rows = list[dict[str, Any]]
 
 
 def audit(
-    attempts: Sequence[Attempt], comparisons: _Rows, *, plan: Plan, alpha: float, remedy: Remedy
+    attempts: Sequence[Attempt],
+    comparisons: _Rows,
+    more: Sequence[CampaignAudit] = (),
+    *,
+    plan: Plan,
+    alpha: float,
+    remedy: Remedy,
 ) -> tuple[_Rows, _Rows]:
-    """The `audits` and the `audit_summary` of verdicts.json. The campaign's own findings have no trial (null)."""
+    """The `audits` and the `audit_summary` of verdicts.json. The campaign's own findings have no trial (null).
+
+    `more`: audits of the campaign that are not about what its attempts say.
+    """
     rows, summary = [], []
     for check in AUDITS:
         found = [(attempt.name, finding) for attempt in attempts if (finding := check.check(attempt))]
@@ -26,7 +38,7 @@ def audit(
         failed, where = sum(not finding.passed for _, finding in found), "trial" if len(found) == 1 else "trials"
         said = f"In {failed} of {len(found)} {where} {check.failure}"
         summary.append(_summary(check.name, check.meaning, said, [finding for _, finding in found]))
-    for whole in design.of_campaign(attempts, comparisons, plan=plan, alpha=alpha, remedy=remedy):
+    for whole in [*design.of_campaign(attempts, comparisons, plan=plan, alpha=alpha, remedy=remedy), *more]:
         rows += [_row(whole.name, None, finding) for finding in whole.findings]
         summary.append(_summary(whole.name, whole.meaning, whole.failure, whole.findings))
     return rows, summary

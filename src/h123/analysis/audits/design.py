@@ -3,14 +3,13 @@
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.stats import chi2
 
 from h123.analysis.audits.disturbed import DISTURBED_UNLIKE, disturbed_unlike
-from h123.analysis.audits.finding import Finding
+from h123.analysis.audits.finding import CampaignAudit, Finding
 from h123.analysis.families import blocks_needed, smallest_adjusted
 from h123.analysis.remedy import Remedy
 from h123.results import Attempt
@@ -26,18 +25,6 @@ off."""
 ORDER_UNRECORDED = "order-unrecorded"
 ORDER_CONFOUNDED = "order-confounded"
 BLOCKS_TOO_FEW = "blocks-too-few"
-
-
-@dataclass(frozen=True)
-class CampaignAudit:
-    """A check of the campaign as a whole; no findings where it does not apply."""
-
-    name: str
-    meaning: str
-    """For people: what it checks."""
-    failure: str
-    """For people, where it failed: what happened, what that means, what to do."""
-    findings: Sequence[Finding]
 
 
 def of_campaign(

@@ -1,6 +1,6 @@
 """What an audit says about one trial, and how audits are declared."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from h123.results import Attempt
@@ -26,6 +26,18 @@ class Audit:
     failure: str
     """For people, where it failed, after `In 2 of 72 trials `: what happened, what that means, what to do."""
     check: Callable[[Attempt], Finding | None]
+
+
+@dataclass(frozen=True)
+class CampaignAudit:
+    """A check of the campaign as a whole; no findings where it does not apply."""
+
+    name: str
+    meaning: str
+    """For people: what it checks."""
+    failure: str
+    """For people, where it failed: what happened, what that means, what to do."""
+    findings: Sequence[Finding]
 
 
 def at_most(value: float, limit: float, detail: str) -> Finding:

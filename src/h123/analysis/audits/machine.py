@@ -59,7 +59,7 @@ def _loss(name: str, configured: dict[str, Any], counted: dict[str, Any]) -> Fin
         return None
     share, lost = float(loss["random"]), int(counted["lost"])
     packets = int(counted["packets_in"] - counted["queue_dropped"] - counted["blocked"])
-    low, high = (int(bound) for bound in binom.interval(LOSS_CONFIDENCE, packets, share)) if packets else (0, 0)
+    low, high = (int(bound) for bound in binom.interval(LOSS_CONFIDENCE, packets, share)) if packets > 0 else (0, 0)
     detail = f"{name}: {lost} of {packets} packets lost, {low} to {high} expected at {share:.3%}"
     return Finding(low <= lost <= high, lost, high if lost > packets * share else low, detail)
 

@@ -1,0 +1,26 @@
+"""campaign.json: the folder, its study, its plan, and what the report says of it."""
+
+from pathlib import Path
+
+from campaign_files import sample_files, without_digests
+from reader import Reader
+
+from h123.report.evidence import provenance
+from h123.results import CampaignFolder
+from h123.study import Study, make_plan
+
+
+def _read(case: bytes, folder: Path) -> None:
+    (folder / "campaign.json").write_bytes(case)
+    opened = CampaignFolder.open(folder)
+    study = Study.from_resolved(opened.study, opened.networks)
+    make_plan(study, blocks=1, seed=opened.seed, only=opened.only)
+    provenance(opened, [])
+
+
+def _corpus() -> list[bytes]:
+    files = sample_files("campaign.json")
+    return files + without_digests(files)
+
+
+CAMPAIGN = Reader("campaign", _read, _corpus)

@@ -1,0 +1,48 @@
+"""report.json, trial.json and client.json of an attempt, its metrics, and every audit of it."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from campaign_files import campaign, sample_files
+from reader import Reader
+
+from h123.analysis.audits import AUDITS
+from h123.report.evidence import link_rows
+from h123.results import Attempt, own_ns, ruined
+from h123.results.attempts import finished_report
+from h123.results.documents import read_document
+from h123.results.metrics import measure
+
+
+def _audited(**changed: Any) -> None:
+    attempts: list[Attempt] = campaign()[1]
+    for attempt in (attempts[0], attempts[5]):
+        changed_one = replace(attempt, **changed)
+        measure(changed_one.summary, changed_one.report)
+        for audit in AUDITS:
+            audit.check(changed_one)
+        link_rows([changed_one])
+
+
+def _read_report(case: bytes, folder: Path) -> None:
+    (folder / "report.json").write_bytes(case)
+    ruined(read_document(folder / "report.json", "report/1"))
+    report = finished_report(folder / "report.json")
+    own_ns(report)
+    _audited(report=report)
+
+
+def _read_trial(case: bytes, folder: Path) -> None:
+    (folder / "trial.json").write_bytes(case)
+    _audited(link=read_document(folder / "trial.json", "trial/1")["links"][0])
+
+
+def _read_client(case: bytes, folder: Path) -> None:
+    (folder / "client.json").write_bytes(case)
+    _audited(facts=read_document(folder / "client.json", "client/1"))
+
+
+REPORT = Reader("report", _read_report, lambda: sample_files("report.json"))
+TRIAL = Reader("trial", _read_trial, lambda: sample_files("trial.json"))
+CLIENT = Reader("client", _read_client, lambda: sample_files("client.json"))

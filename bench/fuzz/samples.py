@@ -1,0 +1,48 @@
+"""Samples: the CSV of a client, through to its metrics; and the Parquet of a folder that may be a stranger's."""
+
+import functools
+from pathlib import Path
+
+import duckdb
+from campaign_files import campaign, sample_files
+from reader import Reader
+
+from h123.results import disturbance, ingest, trial_metrics
+from h123.results.samples import COLUMNS
+
+_ROWS = (
+    "cold,0,1000000,41000000,41000000,81000000,91000000,200,0,100000,h2,0,0,",
+    "warm,0,91000000,,91000000,131000000,191000000,200,0,100000,h2,0,1,",
+    "warmup,1,91000000,,,,191000000,200,0,100000,h2,,,",
+    "warm,1,91000000,,91000000,,3091000000,0,0,0,,0,1,timeout",
+    'warm,1,91000000,,91000000,,3091000000,0,0,0,,0,1,"other: it said ""no"", twice"',
+)
+
+
+@functools.cache
+def _connection() -> duckdb.DuckDBPyConnection:
+    """A worker's own: DuckDB's threads do not survive a fork."""
+    return duckdb.connect(config={"threads": 1})
+
+
+def _read_csv(case: bytes, folder: Path) -> None:
+    (folder / "samples.csv").write_bytes(case)
+    if not ingest(folder, {"protocol": "h2"}):
+        attempt = campaign()[1][0]
+        trial_metrics(_connection(), folder / "samples.parquet", attempt.report, "wall")
+        report = {**attempt.report, "machine": {**attempt.report["machine"], "lab_ns": 1}}
+        disturbance(report, {"links": [attempt.link]}, folder / "samples.parquet")
+
+
+def _read_parquet(case: bytes, folder: Path) -> None:
+    (folder / "samples.parquet").write_bytes(case)
+    trial_metrics(_connection(), folder / "samples.parquet", campaign()[1][0].report, "wall")
+
+
+def _csv() -> list[bytes]:
+    header = ",".join(COLUMNS)
+    return ["\n".join([header, *rows, ""]).encode() for rows in (_ROWS, _ROWS[:2], _ROWS * 3)]
+
+
+SAMPLES = Reader("samples", _read_csv, _csv, words=("cold", "warm", "warmup", "h1", "h3", "reset", "refused", "tls"))
+PARQUET = Reader("parquet", _read_parquet, lambda: sample_files("samples.parquet"))

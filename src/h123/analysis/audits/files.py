@@ -1,0 +1,29 @@
+"""The audit of the campaign's files: are they still those that the trials left?"""
+
+from h123.analysis.audits.finding import CampaignAudit, Finding
+from h123.results import CampaignFolder
+
+FILES_CHANGED = "files-changed"
+
+
+def files_changed(folder: CampaignFolder) -> CampaignAudit:
+    """Of every trial that had a valid attempt and can be looked into: it has one whose files are as they were."""
+    events = [event for event in folder.events() if event["event"] == "trial" and event["valid"]]
+    lost = folder.lost()
+    sealed = {event["trial"]: event for event in events if event.get("seal")}
+    findings = [Finding(True, None, None, f"{trial}: as it was sealed") for trial in sealed if trial not in lost]
+    findings += [Finding(False, None, None, damage) for damage in lost.values()]
+    which = f"{len(lost)} of {len({event['trial'] for event in events})} trials"
+    cure = "import the samples again" if folder.origin else "`h123 run --out DIR` repeats just these trials"
+    return CampaignAudit(
+        FILES_CHANGED,
+        "The files of each trial are those that it left, by the digests made when it ended. Campaigns of earlier "
+        "versions have none: then only missing files are seen.",
+        f"The files of {which} have changed or gone since they were measured ({_some(list(lost.values()))}). They are "
+        f"left out, as if they had not been run. Restore the files from a copy; or {cure}.",
+        findings,
+    )
+
+
+def _some(damage: list[str]) -> str:
+    return "; ".join(damage[:3]) + (f"; and {len(damage) - 3} more" if len(damage) > 3 else "")

@@ -1,0 +1,73 @@
+"""The seal of a finished attempt: digests of all its files, in a file whose own digest the journal has.
+
+It shows what a disk or a hand changed afterwards. It keeps nobody from anything who can write both folder and journal.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from h123.results.documents import read_document
+from h123.results.samples import unreadable
+
+NAME = "seal.json"
+FORMAT = "seal/1"
+ANALYSED = ("trial.json", "report.json", "client.json", "samples.parquet")
+"""Of these files a seal that does not name them says that they were not there."""
+
+
+def make(folder: Path) -> None:
+    """Write the seal of what is in `folder`."""
+    digests = {name: _digest(path) for name, path in sorted(_files(folder))}
+    text = json.dumps({"h123": FORMAT, "files": digests}, indent=1) + "\n"
+    (folder / NAME).write_text(text, encoding="ascii")
+
+
+def digest_of(folder: Path) -> str | None:
+    """The seal's own digest, for the journal; None where there is no seal."""
+    return _digest(folder / NAME) if (folder / NAME).is_file() else None
+
+
+def damage(folder: Path, event: Mapping[str, Any]) -> str | None:
+    """What has become of the attempt in `folder` since it was sealed, by its event in the journal; None: nothing."""
+    if not folder.is_dir():
+        return "its folder is gone"
+    if sealed := event.get("seal"):
+        return broken(folder, sealed)
+    samples = folder / "samples.parquet"
+    if event["valid"] and not samples.is_file():
+        return f"{samples.name} is gone"
+    fault = unreadable(samples) if event["valid"] else None
+    return f"{samples.name} {fault}" if fault else None
+
+
+def broken(folder: Path, digest: str) -> str | None:
+    """What of the files in `folder` is not as its seal, which has this digest, says; None if all is."""
+    found = dict(_files(folder))
+    if digest_of(folder) != digest:
+        return f"{NAME} is not the one that the journal knows"
+    digests: dict[str, str] = read_document(folder / NAME, FORMAT)["files"]
+    if gone := [name for name in digests if name not in found]:
+        return f"{gone[0]} is gone"
+    if changed := [name for name, sealed in digests.items() if _digest(found[name]) != sealed]:
+        return f"{changed[0]} has changed since the trial ended"
+    if added := [name for name in ANALYSED if name in found and name not in digests]:
+        return f"{added[0]} was not there when the trial ended"
+    return None
+
+
+def _files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """The regular files below, without the seal, with their names from there."""
+    for root, _, names in os.walk(folder):
+        for name in names:
+            path = Path(root) / name
+            if path.is_file() and not path.is_symlink() and path != folder / NAME:
+                yield str(path.relative_to(folder)), path
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
