@@ -102,5 +102,5 @@ def _report(
         "main_began_ns": 0,
         "links": [{"name": "access", "directions": None, "stalls": [[0, late_ns]] if late_ns else []}],
         "hosts": [],
-        "machine": {"lab_ns": 0, "steal_ns": 0, "stalls": [[], []], **machine},
+        "machine": {"cpus": 2, "wall_ns": 0, "busy_ns": 0, "lab_ns": 0, "steal_ns": 0, "stalls": [[], []], **machine},
     }
