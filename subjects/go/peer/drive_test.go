@@ -1,6 +1,8 @@
 package peer
 
 import (
+	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"slices"
@@ -280,6 +282,39 @@ func TestErrorsHaveNames(t *testing.T) {
 			check("HTTP/1.1 with an HTTP/2 server", "tls", fields{"protocol": h1})
 		}
 	})
+}
+
+// What never ends is given up as soon as it cannot be an answer any more, long before its time is over.
+func TestEndlessAnswers(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		server := serveHandler(t, p, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			for {
+				if _, err := w.Write(block); err != nil {
+					return
+				}
+			}
+		}))
+		d := server.drive(t, fields{"users": 1, "requests": 2, "timeout_ns": 100 * int64(time.Second)})
+		if d.status != 0 || len(d.rows) != 2 || d.count("error", "protocol") != 2 {
+			t.Errorf("exit %d, %v, %s", d.status, d.rows, d.said)
+		}
+	})
+}
+
+func TestSwitchingProtocols(t *testing.T) {
+	t.Parallel()
+	server := serveHandler(t, h1, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		connection, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		fmt.Fprint(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: other\r\n\r\n")
+		_, _ = io.Copy(io.Discard, connection) // silence
+	}))
+	d := server.drive(t, fields{"users": 1, "requests": 2, "timeout_ns": int64(time.Second)})
+	if d.status != 0 || len(d.rows) != 2 || d.count("error", "protocol") != 2 || d.count("status", "101") != 2 {
+		t.Errorf("exit %d, %v, %s", d.status, d.rows, d.said)
+	}
 }
 
 func TestInterrupted(t *testing.T) {

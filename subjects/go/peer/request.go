@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -15,7 +17,21 @@ import (
 type requester struct {
 	template *http.Request
 	upload   int64 // bytes of a request's body
+	most     int64 // bytes that an answer's body can have
 	timeout  time.Duration
+}
+
+// shortAnswer is more than an answer has that is no download: a count, or words about an error.
+const shortAnswer = 64 << 10
+
+// mostBytes is how many bytes an answer to the path can have.
+func mostBytes(path string) int64 {
+	if number, ok := strings.CutPrefix(path, "/bytes/"); ok {
+		if count, err := strconv.ParseInt(number, 10, 64); err == nil {
+			return max(count, shortAnswer)
+		}
+	}
+	return shortAnswer
 }
 
 func newRequester(w *workload) (*requester, error) {
@@ -30,6 +46,7 @@ func newRequester(w *workload) (*requester, error) {
 			Header: http.Header{"User-Agent": {"h123"}},
 		},
 		upload:  w.UploadBytes,
+		most:    mostBytes(w.Path),
 		timeout: time.Duration(w.TimeoutNs),
 	}, nil
 }
@@ -111,7 +128,7 @@ func (r *requester) attempt(ctx context.Context, take take, s *sample, buffer []
 	response, err := c.RoundTrip(request)
 	closing := err != nil && (c.protocol == h1 || neverSent(err))
 	if err == nil {
-		err = s.read(response, buffer)
+		err = s.read(response, r.most, buffer)
 		closing = response.Close || (c.protocol == h1 && err != nil)
 	}
 	if closing {
@@ -127,14 +144,21 @@ func (r *requester) attempt(ctx context.Context, take take, s *sample, buffer []
 	return err
 }
 
-// read reads a response to its end.
-func (s *sample) read(response *http.Response, buffer []byte) error {
+// read reads a response to its end, or to where its body has more than the most bytes it can have.
+func (s *sample) read(response *http.Response, most int64, buffer []byte) error {
 	defer response.Body.Close()
 	s.status = response.StatusCode
 	s.protocol = protocols[response.ProtoMajor]
+	if s.status == http.StatusSwitchingProtocols {
+		// Behind it net/http reads whatever comes, for however long.
+		return fmt.Errorf("%w: status %d", errProtocol, s.status)
+	}
 	var err error
-	if s.down, err = discard(response.Body, buffer); err != nil {
+	if s.down, err = discard(io.LimitReader(response.Body, most+1), buffer); err != nil {
 		return err
+	}
+	if s.down > most {
+		return fmt.Errorf("%w: more than %d bytes", errProtocol, most)
 	}
 	if length := response.ContentLength; length >= 0 && s.down != length {
 		return fmt.Errorf("%w: %d bytes of %d", errProtocol, s.down, length)
