@@ -13,10 +13,11 @@ HEADER = ",".join(COLUMNS)
 COLD = "cold,0,1,2,3,4,5,200,0,100,h3,0,0,"
 WARM = "warm,0,6,,7,8,9,200,0,100,h3,0,1,"
 FAILED = 'warm,0,10,,,,20,0,0,0,,,,"other: a ""b"", c"'
-ASKED = {"protocol": "h3"}
+ASKED = {"protocol": "h3", "method": "GET", "size": 100}
 
 
 def write(folder: Path, *lines: str, end: str = "\n") -> Path:
+    folder.mkdir(exist_ok=True)
     (folder / "samples.csv").write_text("\n".join(lines) + end, encoding="utf-8")
     return folder
 
@@ -69,6 +70,23 @@ def test_another_protocol_on_a_successful_row_is_wrong(tmp_path: Path) -> None:
     assert reason["code"] == "wrong-protocol"
     assert "1 of 2 successful requests went over 'h2' instead of 'h3'" in reason["detail"]
     assert (tmp_path / "samples.parquet").exists()
+
+
+def test_a_success_with_another_size_than_asked_is_wrong(tmp_path: Path) -> None:
+    (reason,) = ingest(write(tmp_path, HEADER, COLD, WARM.replace(",100,", ",50,"), FAILED), ASKED)
+    assert reason["code"] == "wrong-size"
+    assert reason["detail"] == "1 of 2 successful requests had a body of 50 bytes, not 100"
+
+
+def test_of_an_upload_the_size_is_that_of_what_was_sent(tmp_path: Path) -> None:
+    sent = WARM.replace("200,0,100", "200,100,3")
+    assert ingest(write(tmp_path / "whole", HEADER, sent), ASKED | {"method": "POST"}) == []
+    (reason,) = ingest(write(tmp_path / "cut", HEADER, WARM), ASKED | {"method": "POST"})
+    assert reason["code"] == "wrong-size"
+
+
+def test_an_answer_that_is_none_may_have_any_size(tmp_path: Path) -> None:
+    assert ingest(write(tmp_path, HEADER, WARM.replace("200,0,100", "404,0,9")), ASKED) == []
 
 
 def test_a_failed_request_need_not_have_negotiated(tmp_path: Path) -> None:

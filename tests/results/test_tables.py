@@ -79,7 +79,7 @@ def summary_of(folder: Path, rows: list[str]) -> Summary:
     """The figures of a samples file with these rows."""
     folder.mkdir(exist_ok=True)
     (folder / "samples.csv").write_text("\n".join([",".join(COLUMNS), *rows]) + "\n")
-    ingest(folder, {"protocol": "h2"})
+    ingest(folder, {"protocol": "h2", "method": "GET", "size": 100})
     return summarise(duckdb.connect(), [folder / "samples.parquet"])[folder / "samples.parquet"]
 
 

@@ -21,6 +21,7 @@ COLUMNS = [
 ]
 REQUIRED = ("user", "start_ns", "end_ns", "status", "bytes_up", "bytes_down")
 PHASES = ("cold", "warmup", "warm")
+_STATUS_OK = 200
 LIMIT = 2**61
 """No number of a sample is larger: what is computed of two of them is still one of 64 bits."""
 _SHOWN = 60
@@ -33,8 +34,9 @@ Reason = dict[str, str]
 def ingest(partial: Path, parameters: dict[str, Any]) -> list[Reason]:
     """Turn `partial`/samples.csv into samples.parquet; return reasons that make the trial invalid, none if all is well.
 
-    `parameters` are the trial's (only `protocol` is read). Reasons are `samples-missing`, `samples-malformed` (with the
-    line; the CSV then stays for inspection) and `wrong-protocol`. Raises OSError where the Parquet cannot be written.
+    `parameters` are the trial's (`protocol`, `method` and `size` are read). Reasons are `samples-missing`,
+    `samples-malformed` (with the line; the CSV then stays for inspection), `wrong-protocol` and `wrong-size`. Raises
+    OSError where the Parquet cannot be written.
     """
     source = partial / "samples.csv"
     if not source.is_file() or source.stat().st_size == 0:
@@ -49,7 +51,7 @@ def ingest(partial: Path, parameters: dict[str, Any]) -> list[Reason]:
         return [_reason("samples-malformed", fault)]
     write_samples(table, partial / "samples.parquet")
     source.unlink()
-    return _negotiated(table, str(parameters["protocol"]))
+    return _negotiated(table, str(parameters["protocol"])) + _whole(table, parameters)
 
 
 def _read(source: Path) -> pa.Table:
@@ -132,6 +134,19 @@ def _negotiated(table: pa.Table, asked: str) -> list[Reason]:
     names = ", ".join(sorted({repr(name[:_SHOWN]) for name in other["protocol"].unique().to_pylist()})[:5])
     detail = f"{other.num_rows} of {succeeded.num_rows} successful requests went over {names} instead of {asked!r}"
     return [_reason("wrong-protocol", detail)]
+
+
+def _whole(table: pa.Table, parameters: dict[str, Any]) -> list[Reason]:
+    """Whoever counts a cut answer as a success is quicker than those who wait for the whole."""
+    column, asked = "bytes_up" if parameters["method"] == "POST" else "bytes_down", parameters["size"]
+    succeeded = table.filter(pc.and_(pc.equal(table["error"], ""), pc.equal(table["status"], _STATUS_OK)))
+    other = succeeded.filter(pc.not_equal(succeeded[column], asked))
+    if other.num_rows == 0:
+        return []
+    found = pc.min_max(other[column]).as_py()
+    sizes = " to ".join(str(size) for size in dict.fromkeys(found.values()))
+    detail = f"{other.num_rows} of {succeeded.num_rows} successful requests had a body of {sizes} bytes, not {asked}"
+    return [_reason("wrong-size", detail)]
 
 
 def _reason(code: str, detail: str) -> Reason:
