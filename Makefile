@@ -61,8 +61,9 @@ lint: setup $(VENV)/dev.stamp ## ruff, mypy, clippy, rustfmt, gofmt, go vet
 	@cd lab && cargo fmt --all --check && cargo clippy --workspace --all-targets --release --locked --quiet -- -D warnings
 	@for crate in $(CRATES); do (cd $$crate && cargo fmt --check) || exit 1; done
 	@cd subjects/rust-common && $(CLIPPY)
-	@cd subjects && test -z "$$(gofmt -l .)" || { cd subjects && gofmt -l . && exit 1; }
+	@test -z "$$(gofmt -l subjects tests)" || { gofmt -l subjects tests && exit 1; }
 	@cd subjects/go && go vet ./...
+	@cd tests/adversary/peer && go vet ./...
 
 clean: ## remove everything built (campaigns stay)
 	rm -rf $(VENV) .cache lab/target .mypy_cache .ruff_cache .pytest_cache .hypothesis

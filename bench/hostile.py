@@ -1,0 +1,119 @@
+"""What clients make of a hostile server, and servers of a hostile client: the tables of docs/hostile.md.
+
+    PYTHONPATH=src:tests .venv/bin/python bench/hostile.py [SUBJECT...] [--save]
+
+Every attack that tests/adversary/peer knows, on each of the subjects, all that are installed if none are named; --save
+writes docs/hostile.md. In a cell: how the requests ended, seconds that the client ran, MiB of memory that the attacked
+side had. What must not be (a request that outlasts its timeout by far, a success that is none, more than 512 MiB in a
+client) is bold, and listed below.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from adversary.trial import (
+    AT_ONCE,
+    LONG_S,
+    MOST_BYTES,
+    REQUESTS,
+    TIMEOUT_S,
+    TRIAL_S,
+    USERS,
+    Attack,
+    Outcome,
+    Outcomes,
+    assaulted,
+    assaults_on,
+    attacked,
+    attacks_on,
+)
+from h123.campaign.certificate import Certificate, campaign_certificate
+from h123.campaign.trialfile import SERVER_ADDRESS
+from h123.catalogue import PROTOCOLS, Subject, catalogue, installed
+from h123.results import machine_facts
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "hostile.md"
+_MACHINE = machine_facts()
+_HEAD = f"""\
+# Hostile servers and clients
+
+Written by `PYTHONPATH=src:tests .venv/bin/python bench/hostile.py --save` on {_MACHINE["cpus_usable"]} processors,
+Linux {_MACHINE["kernel"].split("-")[0]}, {_MACHINE["distribution"]}, {AT_ONCE} trials at once. What each attack is, and
+what is judged, is in `tests/adversary/`; subjects that were not installed are not here.
+
+In a cell: how the requests ended (the errors of the samples, `answered`, or the reason for which the trial is not
+valid), the seconds that the client ran, and the most memory that the attacked side had. Bold is what must not be:
+a request of a client that outlasts its timeout by far, a success without the bytes that were asked for, more than
+{MOST_BYTES >> 20} MiB in a client. A client makes {USERS} x {REQUESTS} requests, each with a timeout of {TIMEOUT_S} s,
+or {LONG_S} s where it took much memory; a server is assaulted for {TIMEOUT_S} s, and then asked as by anybody. The lab
+ends what has not ended after {TRIAL_S} s.
+""".splitlines()
+Found = dict[Attack, dict[str, Outcome]]
+"""By attack and subject."""
+Carried = Callable[[Subject, list[Attack], Path, Certificate], Outcomes]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("subjects", metavar="SUBJECT", nargs="*")
+    parser.add_argument("--save", action="store_true")
+    asked = parser.parse_args()
+    known = catalogue()
+    chosen = [known[name] for name in asked.subjects] or [one for one in known.values() if installed(one)]
+    with tempfile.TemporaryDirectory(prefix="h123-hostile-") as scratch:
+        place = Path(scratch).resolve()
+        certificate = campaign_certificate(place, [SERVER_ADDRESS])
+        clients = _found(attacked, attacks_on, [one for one in chosen if one.client], place / "attacks", certificate)
+        servers = _found(assaulted, assaults_on, [one for one in chosen if one.server], place / "assaults", certificate)
+    page = "\n".join([*_HEAD, *_tables("client", clients), *_tables("server", servers)])
+    print(page)
+    if asked.save:
+        PAGE.write_text(page + "\n", encoding="utf-8")
+    return 0
+
+
+def _found(
+    carried: Carried,
+    attacks: Callable[[Subject], list[Attack]],
+    subjects: list[Subject],
+    place: Path,
+    certificate: Certificate,
+) -> Found:
+    found: Found = {}
+    for subject in subjects:
+        print(f"{subject.name} ...", file=sys.stderr, flush=True)
+        for attack, outcome in carried(subject, attacks(subject), place / subject.name, certificate).items():
+            found.setdefault(attack, {})[subject.name] = outcome
+    return found
+
+
+def _tables(attacked: str, found: Found) -> Iterator[str]:
+    for protocol in PROTOCOLS:
+        here = {attack: outcomes for attack, outcomes in found.items() if attack.protocol == protocol}
+        names = sorted({name for outcomes in here.values() for name in outcomes})
+        if not names:
+            continue
+        yield from ("", f"## What a {attacked} makes of it, over {protocol}", "")
+        yield from (f"| | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|")
+        for attack, outcomes in here.items():
+            cells = [_cell(outcomes[name]) if name in outcomes else "" for name in names]
+            yield f"| **{attack.name}**: {attack.does} | {' | '.join(cells)} |"
+        faults = [
+            f"* {name}, {attack.name}: {'; '.join(outcome.faults)}."
+            for attack, outcomes in here.items()
+            for name, outcome in outcomes.items()
+            if outcome.faults
+        ]
+        yield from ["", *faults] if faults else []
+
+
+def _cell(outcome: Outcome) -> str:
+    text = f"{outcome.ended}, {outcome.seconds:.1f} s, {outcome.memory >> 20} MiB"
+    return f"**{text}**" if outcome.faults else text
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"compress/flate"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// attacks are all that the server knows.
+var attacks = slicesOf(anyProtocol, onlyHTTP1, onlyHTTP2, onlyHTTP3)
+
+func slicesOf(lists ...[]attack) (all []attack) {
+	for _, list := range lists {
+		all = append(all, list...)
+	}
+	return all
+}
+
+var (
+	half    = make([]byte, size/2)
+	whole   = make([]byte, size)
+	part    = make([]byte, 16<<10)
+	filler  = field{"x-fill", strings.Repeat("x", 100)}
+	length  = func(n int) field { return field{"content-length", strconv.Itoa(n)} }
+	refused = errors.New("h123-hostile refuses all handshakes")
+)
+
+const second = time.Second
+
+var anyProtocol = []attack{
+	{name: "endless-headers", does: "a header whose fields never end", any: func(e exchange) error {
+		return forever(e.open(200), func() error { return e.more(filler) })
+	}},
+	{name: "endless-trailers", does: "the whole body, then trailers that never end", any: func(e exchange) error {
+		err := errors.Join(e.head(200), e.write(whole), e.open(0))
+		return forever(err, func() error { return e.more(filler) })
+	}},
+	{name: "endless-1xx", does: "one informational answer after another, never the final one", any: func(e exchange) error {
+		return forever(nil, func() error { return e.head(103, filler) })
+	}},
+	{name: "switching", does: "status 101, then silence", any: func(e exchange) error {
+		return errors.Join(e.head(101), e.wait())
+	}},
+	{name: "silence", does: "no answer", any: exchange.wait},
+	{name: "slow-header", does: "a header field a second", any: func(e exchange) error {
+		return forever(e.open(200), func() error { time.Sleep(second); return e.more(filler) })
+	}},
+	{name: "slow-body", does: "a byte of the body a second", any: func(e exchange) error {
+		return forever(e.head(200, length(size)), func() error { time.Sleep(second); return e.write(whole[:1]) })
+	}},
+	{name: "endless-body", does: "a body of no stated length that never ends", any: func(e exchange) error {
+		return forever(e.head(200), func() error { return e.write(part) })
+	}},
+	{name: "body-too-long", does: "a body that never ends, of a stated length", any: func(e exchange) error {
+		return forever(e.head(200, length(size)), func() error { return e.write(part) })
+	}, answers: true},
+	{name: "length-too-small", does: "twice as much body as content-length says", any: func(e exchange) error {
+		return errors.Join(e.head(200, length(size/2)), e.write(whole), e.end())
+	}},
+	{name: "length-too-large", does: "the whole body, half of what content-length says", any: func(e exchange) error {
+		return errors.Join(e.head(200, length(2*size)), e.write(whole), e.end(), e.hangUp())
+	}},
+	{name: "length-missing", does: "the whole body, and no content-length", any: func(e exchange) error {
+		return errors.Join(e.head(200), e.write(whole), e.end())
+	}, answers: true},
+	{name: "length-negative", does: "the whole body, and a content-length below 0", any: func(e exchange) error {
+		return errors.Join(e.head(200, length(-1)), e.write(whole), e.end(), e.hangUp())
+	}, answers: true},
+	{name: "length-huge", does: "the whole body, and a content-length beyond 64 bits", any: func(e exchange) error {
+		huge := field{"content-length", "92233720368547758080000"}
+		return errors.Join(e.head(200, huge), e.write(whole), e.end(), e.hangUp())
+	}, answers: true},
+	{name: "length-twice", does: "the whole body, and two different content-lengths", any: func(e exchange) error {
+		return errors.Join(e.head(200, length(size), length(1)), e.write(whole), e.end(), e.hangUp())
+	}, answers: true},
+	{name: "half", does: "half of what was asked for, in good order", any: func(e exchange) error {
+		return errors.Join(e.head(200, length(size/2)), e.write(half), e.end())
+	}},
+	{name: "cut", does: "half of the body, then the end of the connection", any: func(e exchange) error {
+		return errors.Join(e.head(200, length(size)), e.write(half), e.hangUp())
+	}},
+	{name: "reset", does: "half of the body, then a reset", any: func(e exchange) error {
+		return errors.Join(e.head(200, length(size)), e.write(half), e.reset())
+	}},
+	{name: "hang-up", does: "the end of the connection for an answer", any: exchange.hangUp},
+	{name: "gzip-bomb", does: "as many bytes as asked for, of gzip that unpacks to a thousand times as many", any: func(e exchange) error {
+		return errors.Join(e.head(200, length(size), field{"content-encoding", "gzip"}), e.write(bomb()), e.end())
+	}, answers: true},
+	{name: "endless-gzip", does: "gzip that never ends, and unpacks to a thousand times as much", any: func(e exchange) error {
+		packed := bomb()
+		return forever(e.head(200, field{"content-encoding", "gzip"}), func() error { return e.write(packed) })
+	}},
+	{name: "garbage", does: "random bytes in place of the protocol's", any: func(e exchange) error {
+		return forever(nil, func() error { return e.raw(noise()) })
+	}},
+	{name: "tls-alert", does: "an alert for an answer to the ClientHello", tls: func(config *tls.Config) {
+		config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return nil, refused }
+	}},
+	{name: "other-alpn", does: "a handshake for another protocol; for who asks for none, a hang-up", tls: func(config *tls.Config) {
+		config.NextProtos = []string{"h123"}
+	}, any: exchange.hangUp},
+	{name: "mute", does: "no answer to the ClientHello", stream: drain, datagram: func(socket net.PacketConn) {
+		heard(socket, func(net.Addr) {})
+	}},
+	{name: "noise", does: "random bytes for an answer to the ClientHello", stream: func(socket net.Conn) {
+		for {
+			if _, err := socket.Write(noise()); err != nil {
+				return
+			}
+		}
+	}, datagram: func(socket net.PacketConn) {
+		heard(socket, func(from net.Addr) {
+			for range 100 {
+				_, _ = socket.WriteTo(noise()[:1200], from)
+			}
+		})
+	}},
+}
+
+// forever repeats a step until it fails, as it does when the client has gone; err is what came before it.
+func forever(err error, step func() error) error {
+	for err == nil {
+		err = step()
+	}
+	return err
+}
+
+func noise() []byte {
+	random := make([]byte, 16<<10)
+	_, _ = rand.Read(random)
+	return random
+}
+
+// bomb is as many bytes of gzip as were asked for, which unpack to about a thousand times as many. Where they end, the
+// file does not.
+var bomb = sync.OnceValue(func() []byte {
+	var zeros bytes.Buffer
+	writer, _ := flate.NewWriter(&zeros, flate.BestCompression)
+	_, _ = writer.Write(make([]byte, 1<<20))
+	_ = writer.Flush() // to a whole byte, and so that what follows can be the same again
+	packed := []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255}
+	for len(packed) < size {
+		packed = append(packed, zeros.Bytes()...)
+	}
+	return packed[:size]
+})
+
+// drain reads what comes until the other side has gone.
+func drain(socket net.Conn) {
+	buffer := make([]byte, 16<<10)
+	for {
+		if _, err := socket.Read(buffer); err != nil {
+			return
+		}
+	}
+}
+
+// heard calls for every datagram that comes.
+func heard(socket net.PacketConn, answer func(from net.Addr)) {
+	buffer := make([]byte, 2<<10)
+	for {
+		_, from, err := socket.ReadFrom(buffer)
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err == nil {
+			answer(from)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+// h123-hostile is a server and a client that break HTTP's rules, or keep them and mean harm: what h123's clients,
+// servers and lab are tested against. It is no subject: nothing is measured with it.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+)
+
+const usage = `h123-hostile: a server and a client that attack the other side
+
+  h123-hostile list
+      Names all attacks and assaults, as JSON.
+
+  h123-hostile serve --attack NAME --protocol h1|h2|h3 --address A --port P --cert FILE --key FILE
+      Answers every request with an attack.
+
+  h123-hostile drive --assault NAME --workload FILE --samples FILE --facts FILE
+      Assaults the server of a workload for the time that it allows a request, then makes one request like anybody's,
+      which is the only row of the samples.
+`
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "h123-hostile:", err)
+		os.Exit(1)
+	}
+}
+
+func run(arguments []string) error {
+	if len(arguments) == 0 {
+		return errors.New(usage)
+	}
+	switch command, rest := arguments[0], arguments[1:]; command {
+	case "list":
+		return json.NewEncoder(os.Stdout).Encode(map[string]any{"size": size, "attacks": attacks, "assaults": assaults})
+	case "serve":
+		return serve(rest)
+	case "drive":
+		return drive(rest)
+	}
+	return errors.New(usage)
+}
+
+// flags reads options that are all of them needed.
+func flags(arguments []string, names ...string) (map[string]string, error) {
+	set := flag.NewFlagSet("h123-hostile", flag.ContinueOnError)
+	read := map[string]*string{}
+	for _, name := range names {
+		read[name] = set.String(name, "", "")
+	}
+	if err := set.Parse(arguments); err != nil {
+		return nil, err
+	}
+	values := map[string]string{}
+	for name, value := range read {
+		if *value == "" {
+			return nil, fmt.Errorf("--%s is missing", name)
+		}
+		values[name] = *value
+	}
+	return values, nil
+}

@@ -1,0 +1,42 @@
+"""No attack by a server outlasts a client's timeouts, fills the machine's memory, or passes for an answer."""
+
+from pathlib import Path
+
+import pytest
+
+from adversary.trial import Attack, attacked, attacks_on
+from h123.campaign.certificate import Certificate
+from h123.catalogue import Subject, catalogue, install, installed, subject_names
+
+WORST = {
+    "h1": ["endless-trailers", "endless-1xx", "switching", "endless-body", "length-too-small", "gzip-bomb"],
+    "h2": ["endless-headers", "endless-body", "half", "hpack-bomb", "settings-flood", "priority-flood", "window-zero"],
+    "h3": ["endless-headers", "endless-1xx", "endless-body", "cut", "qpack-inserts", "mute"],
+}
+"""What `make test` asks of the embedded client."""
+UNBOUNDED = {"autocannon": {"endless-body-h1", "endless-gzip-h1"}, "wrk": {"endless-body-h1", "endless-gzip-h1"}}
+"""What other people's programs do not bound: they keep a body whole until it has ended."""
+
+
+def _faults(client: Subject, attacks: list[Attack], folder: Path, certificate: Certificate) -> dict[str, list[str]]:
+    """What came of the attacks that must not."""
+    outcomes = attacked(client, attacks, folder, certificate)
+    return {str(attack): outcome.faults for attack, outcome in outcomes.items() if outcome.faults}
+
+
+def test_the_embedded_client_bears_the_worst(tmp_path: Path, certificate: Certificate) -> None:
+    go = catalogue()["go"]
+    install(go, print)
+    chosen = [attack for attack in attacks_on(go) if attack.name in WORST[attack.protocol]]
+    assert len(chosen) == sum(map(len, WORST.values()))
+    assert _faults(go, chosen, tmp_path, certificate) == {}
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", [name for name in subject_names() if catalogue()[name].client])
+def test_every_client_bears_everything(name: str, tmp_path: Path, certificate: Certificate) -> None:
+    client = catalogue()[name]
+    if not installed(client):
+        pytest.skip("not installed")
+    chosen = [attack for attack in attacks_on(client) if str(attack) not in UNBOUNDED.get(name, set())]
+    assert _faults(client, chosen, tmp_path, certificate) == {}
