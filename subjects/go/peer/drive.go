@@ -1,7 +1,6 @@
 package peer
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -86,32 +86,41 @@ func save(file *os.File, write func(io.Writer) error) error {
 	return nil
 }
 
-// notes collects what the libraries have to say, for client.json. They log to the standard logger: quic-go, if it
-// cannot enlarge the buffers of a UDP socket.
+// mostNotes is how many different things are worth a note.
+const mostNotes = 100
+
+// notes collects what the libraries have to say, for client.json, each thing once: a server can make them say it as
+// often as it likes. They log to the standard logger: quic-go, if it cannot enlarge the buffers of a UDP socket.
 type notes struct {
 	mutex sync.Mutex
-	text  bytes.Buffer
+	lines []string
 }
 
 func newNotes(p protocol) *notes {
 	n := &notes{}
 	if p == h3 {
-		n.text.WriteString("UDP segmentation offload (GSO) is on where the kernel has it: quic-go's default\n")
+		n.lines = append(n.lines, "UDP segmentation offload (GSO) is on where the kernel has it: quic-go's default")
 	}
 	log.SetFlags(0)
 	log.SetOutput(n)
 	return n
 }
 
-func (n *notes) Write(line []byte) (int, error) {
+func (n *notes) Write(said []byte) (int, error) {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
-	return n.text.Write(line)
+	for line := range strings.Lines(string(said)) {
+		line = strings.TrimSpace(line)
+		if len(n.lines) < mostNotes && line != "" && !slices.Contains(n.lines, line) {
+			n.lines = append(n.lines, line)
+		}
+	}
+	return len(said), nil
 }
 
 // all is one note a line.
 func (n *notes) all() []string {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
-	return strings.FieldsFunc(n.text.String(), func(r rune) bool { return r == '\n' })
+	return slices.Clone(n.lines)
 }

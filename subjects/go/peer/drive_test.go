@@ -317,6 +317,24 @@ func TestSwitchingProtocols(t *testing.T) {
 	}
 }
 
+// Nothing that a server has the libraries log grows without end.
+func TestNotesAreFew(t *testing.T) {
+	t.Parallel()
+	n := &notes{}
+	for range 1000 {
+		fmt.Fprintln(n, "the same again")
+	}
+	if got := n.all(); !slices.Equal(got, []string{"the same again"}) {
+		t.Errorf("%d notes", len(got))
+	}
+	for i := range 1000 {
+		fmt.Fprintf(n, "number %d\n", i)
+	}
+	if got := n.all(); len(got) != mostNotes {
+		t.Errorf("%d notes", len(got))
+	}
+}
+
 func TestInterrupted(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, p protocol) {
 		var asked atomic.Int64
