@@ -36,6 +36,7 @@ export class Tap {
     const phase = this.#samples.length < this.#workload.warmup ? "warmup" : "warm";
     const sample = new Sample(phase, this.#user, now());
     sample.protocol = "h1";
+    sample.expected = 0; // what is left of the last answer may end this one before it has a header
     sample.on = this.#connection();
     sample.reused = sample.on.served++ > 0;
     this.#pending = sample;

@@ -4,6 +4,7 @@ import { connect } from "node:quic";
 import { pieces } from "./peer/block.mjs";
 import { now } from "./peer/clock.mjs";
 import { aborted } from "./peer/deadline.mjs";
+import { ProtocolError } from "./peer/failures.mjs";
 import { CONNECTION_WINDOW, STREAM_WINDOW } from "./peer/windows.mjs";
 
 const PIECE = 16 << 10; // as in the server
@@ -61,10 +62,12 @@ class Http3 {
   async request({ method, host, path, upload_bytes: upload }, sample, signal) {
     const headers = { ":method": method, ":scheme": "https", ":authority": host, ":path": path, "user-agent": "h123" };
     if (upload > 0) headers["content-length"] = String(upload);
+    let length;
     const stream = await this.#session.createBidirectionalStream({
       onheaders: (answer) => {
         sample.firstByte = now();
         sample.status = Number(answer[":status"]);
+        length = answer["content-length"];
       },
     });
     stream.onerror = () => {}; // reading it throws
@@ -74,6 +77,8 @@ class Http3 {
     signal.addEventListener("abort", giveUp, { once: true });
     for await (const chunks of stream) for (const chunk of chunks) sample.down += chunk.length;
     signal.removeEventListener("abort", giveUp);
+    // A connection that is closed amid an answer looks like the answer's end.
+    if (length !== undefined && Number(length) !== sample.down) throw new ProtocolError(`${sample.down} of ${length} bytes`);
   }
 }
 

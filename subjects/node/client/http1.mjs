@@ -3,6 +3,7 @@ import { Agent, request } from "node:https";
 
 import { send } from "../peer/bodies.mjs";
 import { now } from "../peer/clock.mjs";
+import { ProtocolError } from "../peer/failures.mjs";
 import { secure } from "./secure.mjs";
 
 export async function dial(workload, signal) {
@@ -39,6 +40,12 @@ class Http1 {
         reject(error);
       });
       asking.on("finish", () => sample.written());
+      // Node hands the connection over, and lets go of the request.
+      asking.on("upgrade", (response) => {
+        sample.status = response.statusCode;
+        this.#socket.destroy();
+        reject(new ProtocolError(`status ${response.statusCode}`));
+      });
       asking.on("response", (response) => {
         sample.firstByte = now();
         sample.status = response.statusCode;

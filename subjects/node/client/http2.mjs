@@ -38,14 +38,19 @@ class Http2 {
       const headers = { ":method": method, ":path": path, ":authority": host, "user-agent": "h123" };
       if (upload > 0) headers["content-length"] = upload;
       const stream = this.#session.request(headers, { endStream: upload === 0, signal });
+      const early = () => reject(Object.assign(new Error("closed early"), { code: "ECONNRESET" }));
+      let length;
       stream.on("error", reject);
       stream.on("response", (answer) => {
         sample.firstByte = now();
         sample.status = answer[":status"];
+        length = answer["content-length"];
       });
       stream.on("data", (chunk) => (sample.down += chunk.length));
-      stream.on("end", resolve);
-      stream.on("close", () => reject(Object.assign(new Error("closed early"), { code: "ECONNRESET" })));
+      // A connection that is closed amid an answer looks like the answer's end.
+      const whole = () => sample.status > 0 && (length === undefined || Number(length) === sample.down);
+      stream.on("end", () => (whole() ? resolve() : early()));
+      stream.on("close", early);
       if (upload > 0) {
         stream.on("finish", () => sample.written()); // of a request without a body Node does not tell
         send(stream, upload, (taken) => (sample.up += taken));
