@@ -99,6 +99,9 @@ class Session(Feeding):
                 self.ready_ns = time.monotonic_ns()
                 self._http = H3Connection(self._quic)
                 self._ready.set_result(None)
+            case ConnectionTerminated(error_code=code, frame_type=None):
+                # HTTP/3's codes, some of which are TLS's as well.
+                self._break(Broken("reset" if code == ErrorCode.H3_NO_ERROR else "protocol"))
             case ConnectionTerminated(error_code=code):
                 self._break(Broken(_in_words(code)))
             case StreamReset(stream_id=stream) if stream in self._requests:
@@ -165,6 +168,6 @@ def _in_words(code: int) -> str:
         return "protocol"
     if code in _CRYPTO_ERRORS:
         return "tls"
-    if code in (QuicErrorCode.NO_ERROR, QuicErrorCode.INTERNAL_ERROR, ErrorCode.H3_NO_ERROR):
+    if code in (QuicErrorCode.NO_ERROR, QuicErrorCode.INTERNAL_ERROR):
         return "reset"
     return "protocol"

@@ -1,6 +1,7 @@
 //! The client.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -22,6 +23,9 @@ use crate::{quic, tls};
 
 /// For the farewells of connections.
 const FAREWELL: Duration = Duration::from_millis(50);
+/// How often a connection is looked at, and what it may bring beside bodies.
+const LOOK: Duration = Duration::from_millis(250);
+const BESIDE_BODIES: u64 = 64 << 20;
 
 pub fn drive(flags: Flags) -> Result<()> {
     client::drive(flags, Quinn::new)
@@ -85,11 +89,14 @@ impl Dialer for Quinn {
             .await;
         let (mut driver, requests) = http.map_err(Problem::other)?;
         tokio::spawn(async move { driver.wait_idle().await });
+        let progress = Arc::default();
+        tokio::spawn(watch(connection.clone(), Arc::clone(&progress)));
         let handshake = handshake(&connection);
         Ok((
             Http {
                 connection,
                 requests,
+                progress,
             },
             handshake,
         ))
@@ -121,9 +128,23 @@ fn handshake(connection: &quinn::Connection) -> Tls {
     }
 }
 
+/// Closes a connection that brings far more than bodies need. h3 keeps what has not ended, such as a header or a frame
+/// of settings, however long it gets.
+async fn watch(connection: quinn::Connection, progress: Arc<AtomicU64>) {
+    while connection.close_reason().is_none() {
+        let bodies = progress.load(Ordering::Relaxed);
+        if connection.stats().udp_rx.bytes > 2 * bodies + BESIDE_BODIES {
+            connection.close(quic::EXCESSIVE_LOAD, b"");
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
 struct Http {
     connection: quinn::Connection,
     requests: SendRequest<h3_quinn::OpenStreams, Bytes>,
+    /// Bytes of bodies, in both directions.
+    progress: Arc<AtomicU64>,
 }
 
 type Stream = RequestStream<h3_quinn::BidiStream<Bytes>, Bytes>;
@@ -142,8 +163,8 @@ impl Connection for Http {
         let mut requests = self.requests.clone();
         let asked = async {
             let mut stream = requests.send_request(head).await?;
-            send(&mut stream, request.upload, exchange).await?;
-            receive(&mut stream, exchange).await
+            send(&mut stream, request.upload, exchange, &self.progress).await?;
+            receive(&mut stream, exchange, &self.progress).await
         };
         asked.await.map_err(|error| self.problem(error))
     }
@@ -156,6 +177,7 @@ impl Connection for Http {
 impl Http {
     fn problem(&self, error: StreamError) -> Problem {
         match (self.connection.close_reason(), error) {
+            (Some(ConnectionError::LocallyClosed), _) => Problem::Protocol, // by `watch`
             (Some(reason), _) => problem(&reason),
             (None, StreamError::RemoteTerminate { .. }) => Problem::Reset,
             (None, _) => Problem::Protocol,
@@ -178,11 +200,13 @@ async fn send(
     stream: &mut Stream,
     upload: u64,
     exchange: &mut Exchange,
+    progress: &AtomicU64,
 ) -> std::result::Result<(), StreamError> {
     for part in Body::block(upload) {
         let length = part.len() as u64;
         stream.send_data(part).await?;
         exchange.up += length;
+        progress.fetch_add(length, Ordering::Relaxed);
     }
     stream.finish().await?;
     exchange.sent = now();
@@ -192,6 +216,7 @@ async fn send(
 async fn receive(
     stream: &mut Stream,
     exchange: &mut Exchange,
+    progress: &AtomicU64,
 ) -> std::result::Result<(), StreamError> {
     let head = stream.recv_response().await?;
     exchange.first_byte = now();
@@ -199,7 +224,9 @@ async fn receive(
     let length = head.headers().get(CONTENT_LENGTH);
     exchange.announced = length.and_then(|length| length.to_str().ok()?.parse().ok());
     while let Some(part) = stream.recv_data().await? {
-        exchange.down += part.remaining() as u64;
+        let length = part.remaining() as u64;
+        exchange.down += length;
+        progress.fetch_add(length, Ordering::Relaxed);
     }
     Ok(())
 }

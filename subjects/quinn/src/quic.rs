@@ -42,3 +42,6 @@ pub fn log(transport: &mut TransportConfig, file: &Path) -> Result<()> {
 
 /// HTTP/3's H3_NO_ERROR.
 pub const NO_ERROR: VarInt = VarInt::from_u32(0x100);
+
+/// HTTP/3's H3_EXCESSIVE_LOAD.
+pub const EXCESSIVE_LOAD: VarInt = VarInt::from_u32(0x107);
