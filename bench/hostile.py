@@ -11,7 +11,7 @@ client) is bold, and listed below.
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from adversary.trial import (
@@ -30,7 +30,7 @@ from adversary.trial import (
     attacked,
     attacks_on,
 )
-from h123.campaign.certificate import Certificate, campaign_certificate
+from h123.campaign.certificate import campaign_certificate
 from h123.campaign.trialfile import SERVER_ADDRESS
 from h123.catalogue import PROTOCOLS, Subject, catalogue, installed
 from h123.results import machine_facts
@@ -53,7 +53,6 @@ ends what has not ended after {TRIAL_S} s.
 """.splitlines()
 Found = dict[Attack, dict[str, Outcome]]
 """By attack and subject."""
-Carried = Callable[[Subject, list[Attack], Path, Certificate], Outcomes]
 
 
 def main() -> int:
@@ -63,31 +62,28 @@ def main() -> int:
     asked = parser.parse_args()
     known = catalogue()
     chosen = [known[name] for name in asked.subjects] or [one for one in known.values() if installed(one)]
+    clients: Found = {}
+    servers: Found = {}
     with tempfile.TemporaryDirectory(prefix="h123-hostile-") as scratch:
         place = Path(scratch).resolve()
         certificate = campaign_certificate(place, [SERVER_ADDRESS])
-        clients = _found(attacked, attacks_on, [one for one in chosen if one.client], place / "attacks", certificate)
-        servers = _found(assaulted, assaults_on, [one for one in chosen if one.server], place / "assaults", certificate)
-    page = "\n".join([*_HEAD, *_tables("client", clients), *_tables("server", servers)])
+        for subject in chosen:
+            print(f"{subject.name} ...", file=sys.stderr, flush=True)
+            folder = place / subject.name
+            if subject.client:
+                _add(clients, subject, attacked(subject, attacks_on(subject), folder / "attacks", certificate))
+            if subject.server:
+                _add(servers, subject, assaulted(subject, assaults_on(subject), folder / "assaults", certificate))
+            page = "\n".join([*_HEAD, *_tables("client", clients), *_tables("server", servers)])
+            if asked.save:
+                PAGE.write_text(page + "\n", encoding="utf-8")
     print(page)
-    if asked.save:
-        PAGE.write_text(page + "\n", encoding="utf-8")
     return 0
 
 
-def _found(
-    carried: Carried,
-    attacks: Callable[[Subject], list[Attack]],
-    subjects: list[Subject],
-    place: Path,
-    certificate: Certificate,
-) -> Found:
-    found: Found = {}
-    for subject in subjects:
-        print(f"{subject.name} ...", file=sys.stderr, flush=True)
-        for attack, outcome in carried(subject, attacks(subject), place / subject.name, certificate).items():
-            found.setdefault(attack, {})[subject.name] = outcome
-    return found
+def _add(found: Found, subject: Subject, outcomes: Outcomes) -> None:
+    for attack, outcome in outcomes.items():
+        found.setdefault(attack, {})[subject.name] = outcome
 
 
 def _tables(attacked: str, found: Found) -> Iterator[str]:

@@ -35,6 +35,8 @@ LATE_S = 5
 """By which a request may overrun its timeout on a busy machine; what knows no timeout overruns it by far more."""
 TRIAL_S = 60
 """After which the lab ends the client: far more than its requests may take one after another."""
+CONSISTENT = {"half", "length-too-small", "length-twice"}
+"""Attacks in which nothing but the request tells a client that the answer is not whole."""
 MOST_BYTES = 512 << 20
 """Of memory, for a client. What a server takes, the study's metrics tell."""
 
@@ -222,7 +224,7 @@ def _carried_out(
     faults = _late(reasons, rows, parameters.timeout / 1e9)
     if victim == "client":
         faults += [f"{memory >> 20} MiB of memory"] if memory > MOST_BYTES else []
-        faults += [] if reasons else _untrue(attack, rows)
+        faults += _untold(attack, reasons) if reasons else _untrue(attack, rows)
     return Outcome(_ended(reasons, rows), trial.report["phases_ns"]["main"] / 1e9, memory, faults)
 
 
@@ -232,6 +234,13 @@ def _late(reasons: Sequence[dict[str, str]], rows: Sequence[dict[str, Any]], tim
     if longest > timeout_s + LATE_S:
         faults.append(f"a request with a timeout of {timeout_s:.0f} s ended after {longest:.1f} s")
     return faults
+
+
+def _untold(attack: Attack, reasons: Sequence[dict[str, str]]) -> list[str]:
+    """Why the trial is not valid, where the client itself should have told of failed requests; or our own mistake."""
+    codes = {"samples-missing", "samples-malformed", "server-exited"}
+    codes |= {"wrong-size"} if attack.name not in CONSISTENT else set()
+    return [reason["detail"] for reason in reasons if reason["code"] in codes]
 
 
 def _untrue(attack: Attack, rows: Sequence[dict[str, Any]]) -> list[str]:
