@@ -25,7 +25,7 @@ KNOWN = {
     # Keeps a body until it has ended, and gives no request up.
     "wrk": {"endless-body-h1", "endless-gzip-h1"},
 }
-"""What clients made of other people's parts do not bound or tell. Their trials are failed ones all the same, or have failed rows."""
+"""What clients made of other people's parts do not bound or tell. Their trials or their rows fail all the same."""
 
 
 def _faults(client: Subject, attacks: list[Attack], folder: Path, certificate: Certificate) -> dict[str, list[str]]:
