@@ -18,7 +18,7 @@ CRATES := $(patsubst %/Cargo.toml,%,$(wildcard subjects/*/Cargo.toml subjects/*/
 SUBJECTS_CARGO := CARGO_TARGET_DIR="$(CURDIR)/.cache/cargo" cargo
 CLIPPY := $(SUBJECTS_CARGO) clippy --all-features --all-targets --locked --quiet -- -D warnings
 
-.PHONY: help setup quick test test-all bench lint clean
+.PHONY: help setup quick test test-all torture bench lint clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,7 @@ test: setup $(VENV)/dev.stamp ## all tests that fit in a few minutes
 	@cd subjects/go && go test ./...
 	@PYTHONPATH=src $(PY) -m pytest -m "not heavy" --numprocesses auto --dist loadfile $(PURE)
 	@PYTHONPATH=src $(PY) -m pytest -m "not heavy" $(addprefix --ignore=,$(PURE))
+	@PYTHONPATH=src $(PY) bench/torture --rounds 8
 
 test-all: test ## also the long and heavy ones, every subject that installs within five minutes, and clippy of Rust subjects
 	@cd subjects/go-rest && go vet ./... && go test ./...
@@ -43,6 +44,9 @@ test-all: test ## also the long and heavy ones, every subject that installs with
 		if test -e "$${H123_CACHE:-.cache}/$$subject"; then echo "clippy: $$crate" && (cd $$crate && $(CLIPPY)) || exit 1; \
 		else echo "clippy: $$crate left out, $$subject is not installed"; fi; \
 	done
+
+torture: setup ## break campaigns in every way, 1000 times, and see that nothing is lost or left behind: about an hour
+	@PYTHONPATH=src $(PY) bench/torture
 
 bench: setup ## the figures the documentation states: link accuracy, virtual clock, overhead, lanes, analysis speed
 	@status=0; \

@@ -1,0 +1,168 @@
+"""The tool's commands as a round starts them, and how they end."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Protocol
+
+from box import PLACE, ROOT
+from processes import running
+
+# Loaded once, for all that is called rather than started.
+from h123 import analysis, cli, report  # noqa: F401
+from h123.streams import make_usable
+
+DISK = PLACE / "disk"
+"""The file system that the campaign, the cache and the tool's temporary files are on."""
+CAMPAIGN, CACHE, TEMPORARY = DISK / "campaign", DISK / "cache", DISK / "tmp"
+STUDY = Path(__file__).with_name("torture.yaml")
+PATIENCE_S = 300.0
+"""For what ends by itself, on a machine with other work."""
+
+POLL_S = 0.003
+_ENVIRONMENT = {
+    "PYTHONPATH": str(ROOT / "src"),
+    "H123_CACHE": str(CACHE),
+    "TMPDIR": str(TEMPORARY),
+    "COLUMNS": "200",
+}
+
+Limits = Mapping[int, int]
+"""`resource.RLIMIT_...` to the most that the command and all it starts may have."""
+
+
+class NeverEnds(Exception):
+    """A command has not ended in time."""
+
+
+class Started(Protocol):
+    """What `subprocess.Popen` and `_Called` have in common."""
+
+    pid: int
+
+    def poll(self) -> int | None:
+        """Exit status, or minus the signal that ended it; None while it runs."""
+
+
+@dataclass
+class Command:
+    """One start of the tool."""
+
+    words: list[str]
+    process: Started
+    output: Path
+    expected: set[int]
+    """Exit statuses that are right for it; what was sent to the process itself may have ended it, too."""
+    sent: list[int] = field(default_factory=list)
+    """Signals sent to the process."""
+
+    @property
+    def ended(self) -> bool:
+        return self.process.poll() is not None
+
+    @property
+    def said(self) -> str:
+        """All it wrote."""
+        return self.output.read_text(encoding="utf-8", errors="replace")
+
+    def wait(self) -> int:
+        """Its exit status. Raises NeverEnds."""
+        deadline = time.monotonic() + PATIENCE_S
+        while (status := self.process.poll()) is None:
+            if time.monotonic() > deadline:
+                others = "; ".join(str(process) for process in running().values())
+                raise NeverEnds(f"{self} has not ended after {PATIENCE_S:.0f} s; there are: {others}")
+            time.sleep(POLL_S)
+        return status
+
+    def __str__(self) -> str:
+        return "h123 " + " ".join(self.words)
+
+
+class Commands:
+    """Those of one round, in the order in which they were started."""
+
+    def __init__(self) -> None:
+        self.all: list[Command] = []
+
+    def start(
+        self,
+        *words: str,
+        expected: set[int],
+        launcher: bool = False,
+        limits: Limits | None = None,
+        wrapper: Sequence[str] = (),
+    ) -> Command:
+        """`launcher`: by ./h123 instead of by Python; `wrapper`: the words of a command that runs it."""
+        program = [str(ROOT / "h123")] if launcher else [sys.executable, "-m", "h123"]
+        output = self._output()
+        with output.open("wb") as file:
+            process = subprocess.Popen(
+                [*wrapper, *program, *words],
+                cwd=DISK,
+                env={**os.environ, **_ENVIRONMENT},
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=file,
+                start_new_session=True,
+                preexec_fn=_prepare(limits or {}),
+            )
+        return self._begun(words, process, output, expected)
+
+    def call(self, *words: str, expected: set[int]) -> Command:
+        """Like `start`, but in a fork of this process, which has loaded the tool already: for what is not struck."""
+        output = self._output()
+        process = _Called(words, output)
+        return self._begun(words, process, output, expected)
+
+    def _output(self) -> Path:
+        return PLACE / f"said-{len(self.all) + 1}"
+
+    def _begun(self, words: Sequence[str], process: Started, output: Path, expected: set[int]) -> Command:
+        self.all.append(Command(list(words), process, output, expected))
+        return self.all[-1]
+
+
+class _Called:
+    """The tool in a fork of this process."""
+
+    def __init__(self, words: Sequence[str], output: Path) -> None:
+        self._process = get_context("fork").Process(target=_be_tool, args=(words, output))
+        self._process.start()
+        self.pid = self._process.pid or 0
+
+    def poll(self) -> int | None:
+        """As that of `subprocess.Popen`."""
+        return self._process.exitcode
+
+
+def _be_tool(words: Sequence[str], output: Path) -> None:
+    os.setsid()
+    _prepare({})()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.chdir(DISK)
+    os.environ.update(_ENVIRONMENT)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT), 1)
+    os.dup2(1, 2)
+    sys.stdout = sys.stderr = None
+    sys.argv = ["h123", *words]
+    make_usable()
+    cli.main()
+
+
+def _prepare(limits: Limits) -> Callable[[], None]:
+    def prepare() -> None:
+        for signalled in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(signalled, signal.SIG_DFL)  # whoever started the bench may ignore them
+        for limited, most in limits.items():
+            resource.setrlimit(limited, (most, most))
+
+    return prepare

@@ -1,0 +1,59 @@
+"""What runs in a box, and what each of it is to the command that started it."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+KINDS = ("launcher", "tool", "worker", "outer lab", "inner lab", "server", "client")
+"""Shell and make before the tool, the tool, what it forks, a lab's process outside and its first one inside, roles."""
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process that has not ended."""
+
+    pid: int
+    parent: int
+    words: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.pid} {' '.join(self.words)[:120]}"
+
+
+def running() -> dict[int, Process]:
+    """All processes of this box but its first; those that have ended and only wait to be asked are none."""
+    found = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
+            words = tuple((entry / "cmdline").read_bytes().decode(errors="replace").split("\0")[:-1])
+        except OSError:
+            continue
+        if int(entry.name) != os.getpid() and state not in "ZX":
+            found[int(entry.name)] = Process(int(entry.name), int(parent), words)
+    return found
+
+
+def by_kind() -> dict[str, list[int]]:
+    """The processes that run now, by what they are; kinds without any are left out."""
+    processes, found = running(), dict[str, list[int]]()
+    for process in processes.values():
+        found.setdefault(_kind(process, processes.get(process.parent)), []).append(process.pid)
+    return found
+
+
+def _kind(process: Process, parent: Process | None) -> str:
+    words = process.words
+    if _is_lab(process):
+        return "inner lab" if parent and _is_lab(parent) else "outer lab"
+    if words[1:2] == ("serve",):
+        return "server"
+    if words[1:2] == ("drive",):
+        return "client"
+    if "h123" in words[1:3]:
+        return "worker" if parent and parent.words == words else "tool"
+    return "launcher"
+
+
+def _is_lab(process: Process) -> bool:
+    return bool(process.words) and process.words[0].endswith("h123-lab")

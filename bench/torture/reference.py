@@ -1,0 +1,86 @@
+"""What an undisturbed campaign is: rounds begin with copies of it, and are held against it."""
+
+import io
+import json
+import tarfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import box
+import pyarrow.parquet as pq
+from commands import CACHE, CAMPAIGN, DISK, STUDY, TEMPORARY, Commands
+
+BLOCKS = (1, 2)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The campaign of torture.yaml."""
+
+    subject: bytes
+    """The installed subject, an archive."""
+    campaigns: dict[int, bytes]
+    """The finished campaign by its blocks, archives."""
+    trials: dict[int, dict[str, int]]
+    """By blocks: the planned trials' ids, with how many samples a trial has."""
+    span_s: float
+    """How long a whole `h123 run` takes here."""
+
+
+def make_reference(subject: Path) -> Reference:
+    """Raises RuntimeError where an undisturbed campaign does not end well."""
+    return box.inside(lambda: _measure(archive(subject)))
+
+
+def furnish(subject: bytes) -> None:
+    """The disk of a box, with the subject in the cache."""
+    DISK.mkdir()
+    box.mount("-t", "tmpfs", "tmpfs", str(DISK))
+    for folder in (TEMPORARY, CACHE / "subjects"):
+        folder.mkdir(parents=True)
+    extract(subject, CACHE / "subjects")
+
+
+def _measure(subject: bytes) -> Reference:
+    furnish(subject)
+    commands, campaigns, trials, spans = Commands(), dict[int, bytes](), dict[int, dict[str, int]](), list[float]()
+    for blocks in BLOCKS:
+        began = time.monotonic()
+        study = [str(STUDY)] if blocks == 1 else []
+        command = commands.start("run", *study, "--out", str(CAMPAIGN), "--blocks", str(blocks), expected={0})
+        if command.wait() != 0:
+            raise RuntimeError(f"an undisturbed campaign failed:\n{command.said}")
+        spans.append(time.monotonic() - began)
+        campaigns[blocks] = archive(CAMPAIGN)
+        trials[blocks] = {
+            event["trial"]: samples(CAMPAIGN, event) for event in events(CAMPAIGN) if event["event"] == "trial"
+        }
+    return Reference(subject, campaigns, trials, min(spans))
+
+
+def events(campaign: Path) -> list[dict[str, Any]]:
+    """The journal of a campaign."""
+    lines = (campaign / "journal.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def samples(campaign: Path, event: dict[str, Any]) -> int:
+    """How many samples an attempt has."""
+    file = campaign / f"trials/{event['trial']}~{event['attempt']}/samples.parquet"
+    return int(pq.read_metadata(file).num_rows)
+
+
+def archive(folder: Path) -> bytes:
+    """A folder, under its own name."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        tar.add(folder, arcname=folder.name)
+    return buffer.getvalue()
+
+
+def extract(archived: bytes, into: Path) -> None:
+    """Inverse of `archive`."""
+    with tarfile.open(fileobj=io.BytesIO(archived)) as tar:
+        tar.extractall(into)

@@ -1,0 +1,101 @@
+"""What a machine can run out of: room and inodes of a disk, the right to write, descriptors, memory, processes."""
+
+import math
+import os
+import platform
+import re
+import resource
+import subprocess
+import time
+from pathlib import Path
+from random import Random
+
+import box
+from commands import DISK
+from rounds import Round
+from strikes import Moment
+
+_FREED = "remount,size=50%,nr_inodes=1000000"
+_PID_MAX = Path("/proc/sys/kernel/pid_max")
+_RESERVED_PIDS, _FREE_PIDS = 300, 32768
+"""Numbers that the kernel gives out once only; and how many it has by default."""
+
+
+def full_disk(this: Round) -> None:
+    """At a random moment the disk of campaign, cache and temporary files has little room left, or few inodes."""
+    this.begin()
+    moment, room = Moment.drawn(this.draws, this.reference.span_s), _logarithmic(this.draws, 1, 3e6)
+    inodes = round(_logarithmic(this.draws, 1, 300)) if this.draws.random() < 0.4 else None
+    at_once = this.draws.random() < 0.2
+    command = None if at_once else this.run(expected={0, 1})
+    if command and not moment.wait(command):
+        this.notes.append("the disk was full too late")
+    used = os.statvfs(DISK)
+    if inodes is None:
+        box.mount("-o", f"remount,size={(used.f_blocks - used.f_bfree) * used.f_frsize + int(room)}", str(DISK))
+    else:
+        box.mount("-o", f"remount,nr_inodes={used.f_files - used.f_ffree + inodes}", str(DISK))
+    left = f"{room / 1e3:.0f} kB" if inodes is None else f"{inodes} inodes"
+    this.notes.append(f"{left} left, {'before the command' if at_once else moment}")
+    (command or this.run(expected={0, 1})).wait()
+    box.mount("-o", _FREED, str(DISK))
+
+
+def read_only_disk(this: Round) -> None:
+    """From a random moment on nothing can be written."""
+    this.begin()
+    moment = Moment.drawn(this.draws, this.reference.span_s)
+    at_once = this.draws.random() < 0.2
+    command = None if at_once else this.run(expected={0, 1})
+    if command:
+        moment.wait(command)
+    while not (done := _may_be_written(False)) and command and not command.ended:
+        time.sleep(0.0005)  # as long as a file is open to be written, the kernel refuses
+    this.notes.append(f"read-only {'before the command' if at_once else moment}" if done else "never read-only")
+    (command or this.run(expected={0, 1})).wait()
+    _may_be_written(True)
+
+
+def limits(this: Round) -> None:
+    """A command may have few descriptors, short files or little memory."""
+    this.begin()
+    limited, least, most = this.draws.choice(
+        [(resource.RLIMIT_NOFILE, 6, 80), (resource.RLIMIT_FSIZE, 200, 2e6), (resource.RLIMIT_AS, 1e8, 8e9)]
+    )
+    limit = int(_logarithmic(this.draws, least, most))
+    names = {resource.RLIMIT_NOFILE: "descriptors", resource.RLIMIT_FSIZE: "bytes a file", resource.RLIMIT_AS: "bytes"}
+    this.notes.append(f"at most {limit} {names[limited]}")
+    this.run(expected={0, 1, 3}, limits={limited: limit}).wait()
+
+
+def few_processes(this: Round) -> None:
+    """A command may have few processes and threads: RLIMIT_NPROC is not for root, but a PID namespace has a limit."""
+    this.begin()
+    limit = round(_logarithmic(this.draws, 1, 60))
+    if tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2]) < (6, 14):
+        this.notes.append("not possible here: before Linux 6.14 the limit was the whole machine's")
+        return
+    while (pid := os.fork()) < _RESERVED_PIDS:
+        if pid == 0:
+            os._exit(0)
+        os.waitpid(pid, 0)
+    os.waitpid(pid, 0)
+    _PID_MAX.write_text(str(_RESERVED_PIDS + limit))
+    this.notes.append(f"at most {limit} processes and threads")
+    try:
+        this.run(expected={0, 1, 3}).wait()
+    finally:
+        _PID_MAX.write_text(str(_FREE_PIDS))
+
+
+def _may_be_written(may: bool) -> bool:
+    try:
+        box.mount("-o", f"remount,{'rw' if may else 'ro'}", str(DISK))
+    except subprocess.CalledProcessError:
+        return False
+    return True
+
+
+def _logarithmic(draws: Random, least: float, most: float) -> float:
+    """Of any order of magnitude alike."""
+    return math.exp(draws.uniform(math.log(least), math.log(most)))
