@@ -1,5 +1,6 @@
 """The tool's commands as a round starts them, and how they end."""
 
+import fcntl
 import os
 import resource
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
@@ -27,6 +29,7 @@ PATIENCE_S = 300.0
 """For what ends by itself, on a machine with other work."""
 
 POLL_S = 0.003
+_PIPE_BYTES = 1 << 20
 _ENVIRONMENT = {
     "PYTHONPATH": str(ROOT / "src"),
     "H123_CACHE": str(CACHE),
@@ -57,11 +60,13 @@ class Command:
 
     words: list[str]
     process: Started
-    output: Path
+    output: int
+    """The end of a pipe to read from: no limit of the command's shortens what it says."""
     expected: set[int]
     """Exit statuses that are right for it; what was sent to the process itself may have ended it, too."""
     sent: list[int] = field(default_factory=list)
     """Signals sent to the process."""
+    heard: bytes = b""
 
     @property
     def ended(self) -> bool:
@@ -69,8 +74,11 @@ class Command:
 
     @property
     def said(self) -> str:
-        """All it wrote."""
-        return self.output.read_text(encoding="utf-8", errors="replace")
+        """All it has written so far."""
+        with suppress(BlockingIOError):
+            while more := os.read(self.output, _PIPE_BYTES):
+                self.heard += more
+        return self.heard.decode(errors="replace")
 
     def wait(self) -> int:
         """Its exit status. Raises NeverEnds."""
@@ -102,38 +110,34 @@ class Commands:
     ) -> Command:
         """`launcher`: by ./h123 instead of by Python; `wrapper`: the words of a command that runs it."""
         program = [str(ROOT / "h123")] if launcher else [sys.executable, "-m", "h123"]
-        output = self._output()
-        with output.open("wb") as file:
-            process = subprocess.Popen(
-                [*wrapper, *program, *words],
-                cwd=DISK,
-                env={**os.environ, **_ENVIRONMENT},
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=file,
-                start_new_session=True,
-                preexec_fn=_prepare(limits or {}),
-            )
-        return self._begun(words, process, output, expected)
+        reading, writing = _pipe()
+        process = subprocess.Popen(
+            [*wrapper, *program, *words],
+            cwd=DISK,
+            env={**os.environ, **_ENVIRONMENT},
+            stdin=subprocess.DEVNULL,
+            stdout=writing,
+            stderr=writing,
+            start_new_session=True,
+            preexec_fn=_prepare(limits or {}),
+        )
+        return self._begun(words, process, reading, writing, expected)
 
     def call(self, *words: str, expected: set[int]) -> Command:
         """Like `start`, but in a fork of this process, which has loaded the tool already: for what is not struck."""
-        output = self._output()
-        process = _Called(words, output)
-        return self._begun(words, process, output, expected)
+        reading, writing = _pipe()
+        return self._begun(words, _Called(words, writing), reading, writing, expected)
 
-    def _output(self) -> Path:
-        return PLACE / f"said-{len(self.all) + 1}"
-
-    def _begun(self, words: Sequence[str], process: Started, output: Path, expected: set[int]) -> Command:
-        self.all.append(Command(list(words), process, output, expected))
+    def _begun(self, words: Sequence[str], process: Started, reading: int, writing: int, expected: set[int]) -> Command:
+        os.close(writing)
+        self.all.append(Command(list(words), process, reading, expected))
         return self.all[-1]
 
 
 class _Called:
     """The tool in a fork of this process."""
 
-    def __init__(self, words: Sequence[str], output: Path) -> None:
+    def __init__(self, words: Sequence[str], output: int) -> None:
         self._process = get_context("fork").Process(target=_be_tool, args=(words, output))
         self._process.start()
         self.pid = self._process.pid or 0
@@ -143,19 +147,27 @@ class _Called:
         return self._process.exitcode
 
 
-def _be_tool(words: Sequence[str], output: Path) -> None:
+def _be_tool(words: Sequence[str], output: int) -> None:
     os.setsid()
     _prepare({})()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(DISK)
     os.environ.update(_ENVIRONMENT)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT), 1)
-    os.dup2(1, 2)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
     sys.stdout = sys.stderr = None
     sys.argv = ["h123", *words]
     make_usable()
     cli.main()
+
+
+def _pipe() -> tuple[int, int]:
+    """One that nobody has to read from meanwhile."""
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    os.set_blocking(reading, False)
+    return reading, writing
 
 
 def _prepare(limits: Limits) -> Callable[[], None]:

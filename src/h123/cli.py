@@ -12,7 +12,7 @@ import sys
 from enum import StrEnum
 from pathlib import Path
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -35,6 +35,7 @@ from h123.catalogue import subject_names
 from h123.console import err_console, out_console, say, write
 from h123.doctor import diagnose
 from h123.errors import UserError
+from h123.limits import exhausted
 from h123.paths import lab_binary, typed
 from h123.results import CampaignFolder, export, import_samples
 from h123.results.durable import FULL
@@ -428,9 +429,11 @@ def main() -> None:
     except OSError as error:
         full = FULL.get(error.errno or 0)
         if error.filename is None and not full:
-            raise  # not about a file that the person named, so a defect: the traceback is wanted
+            _give_up(error)
         message = ": ".join(str(part) for part in (error.filename, full or error.strerror) if part)
         _fail(message, "free some space, then run the same command again" if full else None, 1)
+    except Exception as error:
+        _give_up(error)
 
 
 def _ledgers(names: list[str], folder: CampaignFolder | None) -> list[Ledger]:
@@ -553,7 +556,13 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _fail(message: str, remedy: str | None, status: int) -> None:
+def _give_up(error: Exception) -> NoReturn:
+    if found := exhausted(error):
+        _fail(found.message, found.remedy, found.status)
+    raise error  # a defect: the traceback is wanted
+
+
+def _fail(message: str, remedy: str | None, status: int) -> NoReturn:
     write(err_console, message, lead="h123: ", lead_style="bold red")
     if remedy:
         write(err_console, remedy, lead="  -> ")

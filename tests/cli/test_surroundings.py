@@ -55,6 +55,15 @@ def test_closed_streams_hurt_nobody(tmp_path: Path, closed: str) -> None:
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("limit", ["-v 100000", "-v 400000", "-v 8000000", "-n 12"])
+def test_tight_limits_are_told_before_anything_begins(tmp_path: Path, limit: str) -> None:
+    done = _start(tmp_path, f"ulimit {limit}; h123 run smoke --out out")
+    assert done.returncode == 3, done.stderr
+    assert b"ulimit " + limit[:2].encode() in done.stderr
+    assert b"Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_campaign_from_an_odd_place(h123: Tool) -> None:
     """From its first trial to its report, under a private umask, and with names that many a reader takes amiss."""
     place = h123.folder / "ein Ort für “h123”"

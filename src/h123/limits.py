@@ -1,0 +1,58 @@
+"""What a process may have at most. Too little is said before anything begins rather than amid a campaign.
+
+Only the standard library is needed here: the others are what would fail.
+"""
+
+import errno
+import os
+import resource
+
+from h123.errors import UserError
+
+_GIB = 1 << 30
+ADDRESS_SPACE = 96 * _GIB
+"""What draws the figures (V8) reserves 64 GiB, of which it uses little, and ends the process where it may not."""
+DESCRIPTORS = 64
+
+
+def check_limits() -> None:
+    """Raises UserError where this process may have too little for any command."""
+    space, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if 0 <= space < ADDRESS_SPACE:
+        raise UserError(
+            f"this shell allows a process {space / _GIB:.1f} GiB of address space (`ulimit -v`). h123 needs "
+            f"{ADDRESS_SPACE // _GIB} GiB, most of which its libraries only reserve",
+            remedy="run `ulimit -v unlimited` first, or use a shell without that limit",
+            status=3,
+        )
+    descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= descriptors < DESCRIPTORS:
+        raise UserError(
+            f"this shell allows a process {descriptors} open files (`ulimit -n`); h123 needs {DESCRIPTORS}",
+            remedy=f"run `ulimit -n {DESCRIPTORS}` first",
+            status=3,
+        )
+
+
+def exhausted(error: Exception) -> UserError | None:
+    """What to say where an error came of what no check foresees: that there was none left of something.
+
+    Libraries have no common error for it: the system's words in theirs have to do.
+    """
+    if isinstance(error, MemoryError):
+        return _lacking(*_RUN_OUT[os.strerror(errno.ENOMEM)])
+    return next((_lacking(*found) for words, found in _RUN_OUT.items() if words in str(error)), None)
+
+
+_PROCESSES = ("no further process or thread can be started", "end some, or raise the limit on their number")
+_RUN_OUT = {
+    os.strerror(errno.ENOMEM): ("memory has run out", "free some"),
+    os.strerror(errno.EAGAIN): _PROCESSES,
+    "can't start new thread": _PROCESSES,
+    os.strerror(errno.EMFILE): ("no further file can be opened", "raise the limit (`ulimit -n`)"),
+    os.strerror(errno.ENFILE): ("no further file can be opened on this machine", "end some programs"),
+}
+
+
+def _lacking(what: str, remedy: str) -> UserError:
+    return UserError(what, remedy=f"{remedy}, then run the same command again", status=3)
