@@ -16,7 +16,8 @@ _FAR_S = 10**9
 def pauses(this: Round) -> None:
     """Processes stand still for a while, as in a machine that is suspended or starved."""
     this.begin()
-    made = [Pause.drawn(this.draws, this.reference.span_s / 2) for _ in range(this.draws.choice([1, 2, 4]))]
+    count = this.draws.choice([1, 2, 4])
+    made = [Pause.drawn(this.draws, this.reference.span_s / count) for _ in range(count)]
     command = this.run(expected={0, 1})
     this.notes += [pause.make(command) for pause in made]
     command.wait()

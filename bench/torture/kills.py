@@ -8,7 +8,8 @@ def kills(this: Round) -> None:
     """One to three commands after one another, each with one to four signals to whatever of it runs."""
     this.begin()
     for _ in range(this.draws.choice([1, 1, 2, 3])):
-        blows = [Blow.drawn(this.draws, this.reference.span_s) for _ in range(this.draws.choice([1, 1, 1, 2, 4]))]
+        count = this.draws.choice([1, 1, 1, 2, 4])
+        blows = [Blow.drawn(this.draws, this.reference.span_s / count) for _ in range(count)]
         command = this.run(expected={0, 1, 130}, launcher=this.draws.random() < 0.25)
         this.notes += [blow.strike(command) for blow in blows]
         command.wait()

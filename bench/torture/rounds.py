@@ -109,8 +109,8 @@ def _play(seed: int, number: int, reference: Reference, only: str | None) -> Out
     this.wrong += _answers(this.commands)
     this.wrong += [f"{len(names)} {kind} left, such as {names[:3]}" for kind, names in before.left().items()]
     told = [f"{command} -> {command.process.poll()}" for command in this.commands.all]
-    for number, command in enumerate(this.commands.all, start=1):
-        (box.PLACE / f"said-{number}").write_text(f"{command}\n{command.said}", encoding="utf-8")
+    for place, command in enumerate(this.commands.all, start=1):
+        (box.PLACE / f"said-{place}").write_text(f"{command}\n{command.said}", encoding="utf-8")
     remains = archive(box.PLACE) if this.wrong else None
     return Outcome(number, only or drawn, time.monotonic() - began, this.notes + told, this.wrong, remains)
 

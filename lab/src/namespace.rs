@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::thread::Builder;
 
 use anyhow::{Context, Result};
 use nix::sched::{CloneFlags, setns, unshare};
@@ -100,6 +101,10 @@ fn disable_ipv6() -> Result<()> {
 }
 
 fn on_a_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-    std::thread::scope(|scope| scope.spawn(work).join())
-        .expect("a namespace's thread does not panic")
+    std::thread::scope(|scope| {
+        let thread = Builder::new()
+            .spawn_scoped(scope, work)
+            .context("starting a thread")?;
+        thread.join().expect("a namespace's thread does not panic")
+    })
 }

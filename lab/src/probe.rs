@@ -5,7 +5,7 @@ use std::io::IoSliceMut;
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::{Scope, ScopedJoinHandle};
+use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use anyhow::{Context, Result};
 use nix::errno::Errno;
@@ -53,10 +53,11 @@ pub fn exchange(ends: [Place; 2], trains: [Option<&Train>; 2]) -> Result<[Option
     }
     let start_ns = now_ns() + LEAD_NS;
     std::thread::scope(|scope| {
-        let [up, down] = ways
-            .each_ref()
-            .map(|way| way.as_ref().map(|way| way.start(scope, start_ns)));
-        let passages = [up, down].map(|way| way.map(Running::finish).transpose());
+        let running = ways.each_ref().map(|way| {
+            let way = way.as_ref();
+            way.map(|way| way.start(scope, start_ns)).transpose()
+        });
+        let passages = running.map(|way| way?.map(Running::finish).transpose());
         let [up, down] = passages;
         Ok([up?, down?])
     })
@@ -97,15 +98,21 @@ impl<'a> Way<'a> {
         })
     }
 
-    fn start<'s>(&'s self, scope: &'s Scope<'s, '_>, start_ns: u64) -> Running<'s> {
-        let receiver = scope.spawn(|| self.receive());
-        let sender = scope.spawn(move || {
+    fn start<'s>(&'s self, scope: &'s Scope<'s, '_>, start_ns: u64) -> Result<Running<'s>> {
+        let receiver = Builder::new().spawn_scoped(scope, || self.receive());
+        let sender = Builder::new().spawn_scoped(scope, move || {
             let sent = self.send(start_ns);
             self.stop_ns
                 .store(now_ns() + self.train.tail_ns, Ordering::Release);
             sent
         });
-        Running { sender, receiver }
+        if sender.is_err() {
+            self.stop_ns.store(0, Ordering::Release);
+        }
+        Ok(Running {
+            sender: sender.context("starting a probe's sender")?,
+            receiver: receiver.context("starting a probe's receiver")?,
+        })
     }
 
     fn send(&self, start_ns: u64) -> Result<Vec<u64>> {
