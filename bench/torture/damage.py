@@ -1,35 +1,37 @@
 """Files of a finished campaign that are no longer what they were."""
 
+import json
 import shutil
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
 
 from commands import CAMPAIGN
+from reference import events
 from rounds import Round
 
-READERS = (("run", "--out", "campaign"), ("analyse", "campaign"), ("report", "campaign"), ("export", "campaign"))
+_READERS = (("run", "--out", "campaign"), ("analyse", "campaign"), ("report", "campaign"), ("export", "campaign"))
+_HEART = ("journal.jsonl", "campaign.json")
 
 
 def flips(this: Round) -> None:
-    """Some bits of a file are flipped, and a command reads it. In a sealed trial that must be noticed."""
+    """Some bits of a file are flipped, and a command reads it. Nobody may take changed data for what was measured."""
     this.take_up(2)
-    files = sorted(path for path in CAMPAIGN.rglob("*") if path.is_file())
-    heart = [CAMPAIGN / name for name in ("journal.jsonl", "campaign.json", "study.yaml")]
-    kind = this.draws.random()
-    parquets = [path for path in files if path.suffix == ".parquet"]
-    file = this.draws.choice(parquets if kind < 0.3 else heart if kind < 0.6 else files)
-    whole, places = file.read_bytes(), [this.draws.random() for _ in range(this.draws.choice([1, 1, 2, 8]))]
-    words, damaged = this.draws.choice(READERS), bytearray(whole)
-    for place in places:
-        bit = int(place * len(whole) * 8)
-        damaged[bit // 8] ^= 1 << bit % 8
-    file.write_bytes(damaged)
-    name = file.relative_to(CAMPAIGN)
+    file = _file(this)
+    name, whole, verdicts = file.relative_to(CAMPAIGN), file.read_bytes(), _verdicts()
+    places, words = [this.draws.random() for _ in range(this.draws.choice([1, 1, 2, 8]))], this.draws.choice(_READERS)
+    _flip(file, places)
     this.notes.append(f"bits of {name} flipped at {', '.join(f'{place:.6f}' for place in places)} of its length")
-    command = this.commands.call(*words, expected={0, 1, 2})
-    sealed = name.parts[0] == "trials"
-    if command.wait() == 0 and sealed and bytes(damaged) != whole:
-        this.wrong.append(f"{command} took {name} although it was damaged")
-    if sealed or command.wait() == 2:
-        file.write_bytes(whole)  # a command that refuses has changed nothing
+    attempt = name.parts[1] if name.parts[0] == "trials" and file.read_bytes() != whole else None
+    needed = attempt in _needed()
+    command = this.commands.call(*words, expected={0, 1, 2} if attempt is None else {0, 1})
+    status = command.wait()
+    if words[0] == "run" and needed:
+        this.harmed.add(str(attempt))  # it must have been repeated
+    elif status == 0 and (needed or (words[0] != "export" and _verdicts() != verdicts)):
+        this.wrong.append(f"{command} took {name} although it was changed")
+    elif attempt or status:
+        file.write_bytes(whole)  # who refuses it has changed nothing
     else:
         shutil.rmtree(CAMPAIGN)
         this.take_up(2)
@@ -46,11 +48,50 @@ def cut_journal(this: Round) -> None:
 
 
 def deleted_trial(this: Round) -> None:
-    """Folders of finished trials are deleted by hand."""
+    """Folders of finished trials are deleted by hand, and a command reads what is left."""
     this.take_up(2)
-    attempts = sorted((CAMPAIGN / "trials").iterdir())
-    gone = this.draws.sample(attempts, this.draws.choice([1, 1, 2]))
-    for folder in gone:
-        shutil.rmtree(folder)
-    this.notes.append(f"deleted {', '.join(folder.name for folder in gone)}")
-    this.commands.call(*this.draws.choice(READERS), expected={0, 1, 2}).wait()
+    attempts = sorted(path.name for path in (CAMPAIGN / "trials").iterdir())
+    gone, needed = this.draws.sample(attempts, this.draws.choice([1, 1, 2])), _needed()
+    words = this.draws.choice(_READERS)
+    for name in gone:
+        shutil.rmtree(CAMPAIGN / "trials" / name)
+    this.harmed |= set(gone)
+    this.notes.append(f"deleted {', '.join(gone)}")
+    command = this.commands.call(*words, expected={0, 1})
+    if command.wait() == 0 and words[0] != "run" and needed & set(gone):
+        this.wrong.append(f"{command} did not miss {', '.join(gone)}")
+
+
+def _file(this: Round) -> Path:
+    """Any, and rather those that matter."""
+    files = sorted(path for path in CAMPAIGN.rglob("*") if path.is_file())
+    samples = [path for path in files if path.suffix == ".parquet"]
+    heart = [CAMPAIGN / name for name in _HEART]
+    return this.draws.choice(this.draws.choice([samples, heart, files, files]))
+
+
+def _flip(file: Path, places: list[float]) -> None:
+    """`places`: shares, 0 to 1, of its length."""
+    content = bytearray(file.read_bytes())
+    for place in places:
+        bit = int(place * len(content) * 8)
+        content[bit // 8] ^= 1 << bit % 8
+    file.write_bytes(content)
+
+
+def _needed() -> set[str]:
+    """Attempts that are the only valid one of their trial."""
+    valid = defaultdict[str, list[str]](list)
+    for event in events(CAMPAIGN):
+        if event["event"] == "trial" and event["valid"]:
+            valid[event["trial"]].append(f"{event['trial']}~{event['attempt']}")
+    return {names[0] for names in valid.values() if len(names) == 1}
+
+
+def _verdicts() -> dict[str, Any] | None:
+    """What was analysed last; None where that cannot be read."""
+    try:
+        found: dict[str, Any] = json.loads((CAMPAIGN / "verdicts.json").read_text(encoding="utf-8"))
+    except ValueError:
+        return None
+    return found

@@ -31,6 +31,8 @@ class Round:
     commands: Commands = field(default_factory=Commands)
     notes: list[str] = field(default_factory=list)
     """What happened, in words."""
+    harmed: set[str] = field(default_factory=set)
+    """Attempts whose files a mischief has deleted or changed for good."""
     wrong: list[str] = field(default_factory=list)
     """What a mischief itself found amiss."""
 
@@ -103,7 +105,7 @@ def _play(seed: int, number: int, reference: Reference, only: str | None) -> Out
     try:
         MISCHIEFS[only or drawn].play(this)
         this.end()
-        this.wrong += faults(CAMPAIGN, reference.trials[this.blocks])
+        this.wrong += faults(CAMPAIGN, reference.trials[this.blocks], this.harmed)
     except NeverEnds as endless:
         this.wrong.append(str(endless))
     this.wrong += _answers(this.commands)

@@ -3,30 +3,46 @@
 import itertools
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Any
 
-from reference import events, samples
+from reference import samples
+
+from h123.errors import UserError
+from h123.results import CampaignFolder
 
 Event = dict[str, Any]
 
 
-def faults(campaign: Path, planned: dict[str, int]) -> Iterator[str]:
-    """All that is wrong with the campaign; `planned`: its trials' ids, with how many samples each has."""
+def faults(campaign: Path, planned: dict[str, int], harmed: Set[str] = frozenset()) -> Iterator[str]:
+    """All that is wrong with the campaign. `planned`: its trials' ids, with how many samples each has; `harmed`: the
+    attempts whose files were deleted or changed, which must have been repeated."""
     try:
-        journal = events(campaign)
-    except (OSError, ValueError) as error:
-        yield f"the journal cannot be read: {error}"
+        folder = CampaignFolder.open(campaign)
+        journal = folder.events()
+    except UserError as error:
+        yield error.message
         return
     attempts = [event for event in journal if event["event"] == "trial"]
     yield from _order(journal)
-    yield from _trials(attempts, set(planned))
-    yield from _folders(campaign, attempts)
+    yield from _trials(attempts, set(planned), harmed)
+    yield from _folders(campaign, attempts, harmed)
     for event in attempts:
-        if event["valid"]:
+        if _name(event) in harmed:
+            continue
+        if damage := folder.damage(event):
+            yield f"{_name(event)}: {damage}"
+        elif not event.get("seal"):
+            yield f"{_name(event)} has no seal"
+        elif event["valid"]:
             yield from _files(campaign, event, planned.get(event["trial"]))
     yield from _report(campaign, len(planned))
+
+
+def _name(event: Event) -> str:
+    """Of the attempt's folder."""
+    return f"{event['trial']}~{event['attempt']}"
 
 
 def _order(journal: list[Event]) -> Iterator[str]:
@@ -38,7 +54,7 @@ def _order(journal: list[Event]) -> Iterator[str]:
             yield f"the journal goes on after {before['event']!r} with {after['event']!r}"
 
 
-def _trials(attempts: list[Event], planned: set[str]) -> Iterator[str]:
+def _trials(attempts: list[Event], planned: set[str], harmed: Set[str]) -> Iterator[str]:
     """Each planned trial once: no other, none lost, none done again that was well."""
     tried = defaultdict[str, list[Event]](list)
     for event in attempts:
@@ -49,16 +65,16 @@ def _trials(attempts: list[Event], planned: set[str]) -> Iterator[str]:
         numbers = [event["attempt"] for event in made]
         if numbers != list(range(1, len(made) + 1)):
             yield f"{trial}: attempts {numbers}"
-        if not any(event["valid"] for event in made):
+        if not any(event["valid"] for event in made if _name(event) not in harmed):
             yield f"{trial}: no valid attempt"
-        if any(event["valid"] and not event["disturbed"] for event in made[:-1]):
+        if any(event["valid"] and not event["disturbed"] for event in made[:-1] if _name(event) not in harmed):
             yield f"{trial}: done again, although an attempt counts"
 
 
-def _folders(campaign: Path, attempts: list[Event]) -> Iterator[str]:
-    journalled = {f"{event['trial']}~{event['attempt']}" for event in attempts}
+def _folders(campaign: Path, attempts: list[Event], harmed: Set[str]) -> Iterator[str]:
+    journalled = {_name(event) for event in attempts}
     there = {path.name for path in (campaign / "trials").iterdir()}
-    if there != journalled:
+    if there ^ journalled - harmed:
         yield f"in the journal alone: {sorted(journalled - there)}; on the disk alone: {sorted(there - journalled)}"
     for path in campaign.rglob("*"):
         if path.name.endswith((".tmp", ".partial")):
@@ -66,7 +82,7 @@ def _folders(campaign: Path, attempts: list[Event]) -> Iterator[str]:
 
 
 def _files(campaign: Path, event: Event, rows: int | None) -> Iterator[str]:
-    folder = campaign / f"trials/{event['trial']}~{event['attempt']}"
+    folder = campaign / "trials" / _name(event)
     try:
         report = json.loads((folder / "report.json").read_text())
         json.loads((folder / "trial.json").read_text())
