@@ -157,6 +157,7 @@ def test_trials_that_failed_are_to_be_tried_again(tmp_path: Path) -> None:
     events = [json.loads(line) for line in journal.read_text().splitlines()]
     for event in events:
         if event["event"] == "trial" and event["block"] > 4 and event["cell"]["protocol"] == "h3":
+            del event["digest"]
             event.update(valid=False, reasons=[{"code": "client-failed", "detail": "exit status 1"}])
     journal.write_text("".join(json.dumps(event) + "\n" for event in events))
     verdicts = analyse(CampaignFolder.open(folder.path))
@@ -211,4 +212,4 @@ def test_failed_audits_are_said_as_what_happened(tmp_path: Path) -> None:
     _, verdicts = asked(tmp_path, families=FAMILIES, spoil=spoil)
     text = summary(verdicts).replace("\n", " ")
     assert "audit client-saturated failed: In 2 of 72 trials the client was at its limit (over 90 % of one" in text
-    assert "20 other audits passed" in text
+    assert "21 other audits passed" in text

@@ -32,6 +32,9 @@ def _sane(way: Direction) -> Direction:
     delays += [way.reorder.ahead_ns] if way.reorder else []
     if any(abs(delay or 0) >= 2**62 for delay in delays):
         raise ValueError("a delay that no link has")
+    losses = [loss.mean for loss in (way.loss, *(change.loss for change in changes)) if loss]
+    if not all(0 <= share <= 1 for share in losses):
+        raise ValueError("a loss that no link has")
     if not all(_possible(rate) for rate in (way.rate, *(change.rate for change in changes)) if rate):
         raise ValueError("a rate that no link has")
     return way
