@@ -130,15 +130,15 @@ def test_a_failure_is_kept_with_its_reason_and_logs(tmp_path: Path) -> None:
 
 
 def test_a_request_that_failed_is_a_failure_though_the_trial_is_valid(tmp_path: Path) -> None:
-    class Short(ScriptedEngine):
+    class Refusing(ScriptedEngine):
         def wait(self) -> Path:
             folder = super().wait()
             path = folder / "samples.csv"
-            path.write_text(path.read_text().replace(",0,100000,", ",0,99999,", 1))
+            path.write_text(path.read_text().replace(",200,0,100000,", ",503,0,100000,", 1))
             return folder
 
-    cells = _run(tmp_path, Short())
-    assert cells[ALL[0]].results["GET"].reason == "0 bytes up and 99999 down instead of 0 and 100000"
+    cells = _run(tmp_path, Refusing())
+    assert cells[ALL[0]].results["GET"].reason == "a request ended with status 503, error ''"
 
 
 def test_exit_127_of_what_is_declared_is_a_failure(tmp_path: Path) -> None:
