@@ -95,8 +95,10 @@ def test_lanes_end_with_a_report_and_say_who_ran_beside_whom(h123: Tool) -> None
 def test_blow_amid_lanes_loses_at_most_the_running_trials(h123: Tool, blow: signal.Signals) -> None:
     out = h123.folder / "out"
     process = h123.start("run", "smoke", "--only", "network=medium", "--blocks", "3", "--lanes", "2", "--out", "out")
-    deadline = time.monotonic() + PATIENCE_S
-    while len(list(out.glob("trials/*.partial"))) < 2 or len(_trials(out)) < 2:
+    deadline, most = time.monotonic() + PATIENCE_S, 0
+    # A busy machine may take a lane away as soon as a trial has ended.
+    while most < 2 or not _trials(out):
+        most = max(most, len(list(out.glob("trials/*.partial"))))
         assert time.monotonic() < deadline, "never two at once"
         time.sleep(0.01)
     process.send_signal(blow)
