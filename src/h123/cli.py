@@ -37,7 +37,7 @@ from h123.doctor import diagnose
 from h123.errors import UserError
 from h123.limits import exhausted
 from h123.paths import lab_binary, typed
-from h123.results import CampaignFolder, export, import_samples
+from h123.results import CampaignFolder, export, import_samples, interruptible
 from h123.results.durable import FULL
 from h123.strict import choose
 from h123.study import (
@@ -178,7 +178,7 @@ def run(
     campaign = _campaign(study, out, blocks, seed, parse_only(only or []), scale, clock)
     folder, resume = campaign.folder, f"h123 run --out {typed(campaign.folder.path)}"
     try:
-        with folder.alone():
+        with folder.alone(), interruptible():
             outcome = run_campaign(campaign, LocalEngine(), display_for(err_console), lanes, retry=retry)
             _conclude(folder)
     except KeyboardInterrupt:
@@ -421,7 +421,8 @@ def main() -> None:
     """Entry point: every expected failure ends as one message and an exit status."""
     _heed_signals()
     try:
-        app(prog_name="h123")
+        with interruptible():
+            app(prog_name="h123")
     except UserError as error:
         _fail(error.message, error.remedy, error.status)
     except KeyboardInterrupt:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import duckdb
 
+from h123.results.interruption import interruptible
 from h123.results.samples import complaint
 
 _SQL = """
@@ -126,12 +127,8 @@ def summarise(connection: duckdb.DuckDBPyConnection, files: Sequence[Path]) -> d
     names = ", ".join(f"file_row.{f.name}" for f in fields(Summary))
     query = f"SELECT file_row.file, {names} FROM ({_SQL}) AS file_row"
     try:
-        rows = connection.execute(query, {"files": [str(file) for file in files]}).fetchall()
-    except (RuntimeError, duckdb.InterruptException) as error:
-        # DuckDB takes Ctrl-C for itself, and says so in its own way.
-        if "interrupted" in str(error):
-            raise KeyboardInterrupt from error
-        raise
+        with interruptible():
+            rows = connection.execute(query, {"files": [str(file) for file in files]}).fetchall()
     except duckdb.Error as error:
         raise complaint(files, error) from None
     return {Path(file): Summary(*figures) for file, *figures in rows}

@@ -1,0 +1,24 @@
+"""Ctrl-C amid a query ends as it does anywhere else."""
+
+import os
+import signal
+import threading
+
+import duckdb
+import pytest
+
+from h123.results import interruptible
+
+
+def test_ctrl_c_amid_a_query_is_ctrl_c() -> None:
+    connection = duckdb.connect(":memory:")
+    strike = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    strike.start()
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        connection.execute("SELECT count(*) FROM range(10_000_000_000) AS a, range(10_000) AS b").fetchall()
+    strike.join()
+
+
+def test_other_errors_stay_what_they_are() -> None:
+    with pytest.raises(RuntimeError, match="something else"), interruptible():
+        raise RuntimeError("something else")
