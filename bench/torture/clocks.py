@@ -32,6 +32,6 @@ def another_uptime(this: Round) -> None:
     blow = Blow(Moment.drawn(this.draws, this.reference.span_s), everything, signal.SIGKILL)
     elsewhen = ["unshare", "--time", "--fork", "--kill-child"]
     elsewhen += [f"--{clock}={offset:.0f}" for clock, offset in zip(("monotonic", "boottime"), offsets, strict=True)]
-    command = this.run(expected={0, 1}, wrapper=elsewhen)
+    command = this.start({0, 1}, wrapper=elsewhen)
     this.notes.append(f"clocks off by {offsets[0]:.0f} s and {offsets[1]:.0f} s; {blow.strike(command)}")
     command.wait()

@@ -124,7 +124,7 @@ class Commands:
         return self._begun(words, process, reading, writing, expected)
 
     def call(self, *words: str, expected: set[int]) -> Command:
-        """Like `start`, but in a fork of this process, which has loaded the tool already: for what is not struck."""
+        """Like `start`, but in a fork of this process, which has loaded the tool already."""
         reading, writing = _pipe()
         return self._begun(words, _Called(words, writing), reading, writing, expected)
 

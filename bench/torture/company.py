@@ -25,7 +25,7 @@ def company(this: Round) -> None:
     if "run" in second:
         other = this.run(expected={0, 1, 2})
     else:
-        other = this.commands.start(second, CAMPAIGN.name, expected={0, 1, 2})
+        other = this.commands.call(second, CAMPAIGN.name, expected={0, 1, 2})
     statuses = first.wait(), other.wait()
     this.notes.append(f"{second} beside it, {moment}: {statuses[0]} and {statuses[1]}")
     if all(statuses):

@@ -10,6 +10,7 @@ def kills(this: Round) -> None:
     for _ in range(this.draws.choice([1, 1, 2, 3])):
         count = this.draws.choice([1, 1, 1, 2, 4])
         blows = [Blow.drawn(this.draws, this.reference.span_s / count) for _ in range(count)]
-        command = this.run(expected={0, 1, 130}, launcher=this.draws.random() < 0.25)
+        whole, launcher = this.draws.random() < 0.4, this.draws.random() < 0.5
+        command = this.start({0, 1, 130}, launcher=launcher) if whole else this.run(expected={0, 1, 130})
         this.notes += [blow.strike(command) for blow in blows]
         command.wait()

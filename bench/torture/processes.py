@@ -26,7 +26,7 @@ def running() -> dict[int, Process]:
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
-            words = tuple((entry / "cmdline").read_bytes().decode(errors="replace").split("\0")[:-1])
+            words = _words(entry)
         except OSError:
             continue
         if int(entry.name) != os.getpid() and state not in "ZX":
@@ -50,10 +50,14 @@ def _kind(process: Process, parent: Process | None) -> str:
         return "server"
     if words[1:2] == ("drive",):
         return "client"
-    if "h123" in words[1:3]:
+    if "h123" in words[1:3] or words == _words(Path("/proc/self")):  # the latter in a fork of ours
         return "worker" if parent and parent.words == words else "tool"
     return "launcher"
 
 
 def _is_lab(process: Process) -> bool:
     return bool(process.words) and process.words[0].endswith("h123-lab")
+
+
+def _words(entry: Path) -> tuple[str, ...]:
+    return tuple((entry / "cmdline").read_bytes().decode(errors="replace").split("\0")[:-1])

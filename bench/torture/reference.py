@@ -49,7 +49,7 @@ def _measure(subject: bytes) -> Reference:
     for blocks in BLOCKS:
         began = time.monotonic()
         study = [str(STUDY)] if blocks == 1 else []
-        command = commands.start("run", *study, "--out", str(CAMPAIGN), "--blocks", str(blocks), expected={0})
+        command = commands.call("run", *study, "--out", str(CAMPAIGN), "--blocks", str(blocks), expected={0})
         if command.wait() != 0:
             raise RuntimeError(f"an undisturbed campaign failed:\n{command.said}")
         spans.append(time.monotonic() - began)

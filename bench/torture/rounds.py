@@ -47,16 +47,15 @@ class Round:
         extract(self.reference.campaigns[blocks], CAMPAIGN.parent)
         self.blocks = blocks
 
-    def run(
-        self,
-        *more: str,
-        expected: set[int],
-        launcher: bool = False,
-        limits: Limits | None = None,
-        wrapper: Sequence[str] = (),
+    def run(self, *more: str, expected: set[int]) -> Command:
+        """Begin the campaign, or go on with it; without what it takes to load the tool, which is most of a round."""
+        return self.commands.call(*self._words(*more), expected=expected)
+
+    def start(
+        self, expected: set[int], *, launcher: bool = False, limits: Limits | None = None, wrapper: Sequence[str] = ()
     ) -> Command:
-        """Begin the campaign, or go on with it."""
-        words = self._words(*more)
+        """The same, from the very beginning."""
+        words = self._words()
         return self.commands.start(*words, expected=expected, launcher=launcher, limits=limits, wrapper=wrapper)
 
     def end(self) -> None:
@@ -64,8 +63,7 @@ class Round:
         status = 0
         for _ in range(TRIES):
             begun = (CAMPAIGN / "campaign.json").exists()
-            words = self._words(*(["--retry"] if status and begun else []))
-            status = self.commands.call(*words, expected={0, 1}).wait()
+            status = self.run(*(["--retry"] if status and begun else []), expected={0, 1}).wait()
             if status == 0:
                 return
 

@@ -68,7 +68,7 @@ def limits(this: Round) -> None:
     limit = int(_logarithmic(this.draws, least, most))
     names = {resource.RLIMIT_NOFILE: "descriptors", resource.RLIMIT_FSIZE: "bytes a file", resource.RLIMIT_AS: "bytes"}
     this.notes.append(f"at most {limit} {names[limited]}")
-    this.run(expected={0, 1, 3}, limits={limited: limit}).wait()
+    this.start({0, 1, 3}, limits={limited: limit}).wait()
 
 
 def few_processes(this: Round) -> None:
@@ -82,7 +82,7 @@ def few_processes(this: Round) -> None:
     allow_processes(limit)
     this.notes.append(f"at most {limit} processes and threads")
     try:
-        this.run(expected={0, 1, 3, 130}).wait()  # 130: OpenBLAS interrupts its own process where it gets no thread
+        this.start({0, 1, 3, 130}).wait()  # 130: OpenBLAS interrupts its own process where it gets no thread
     finally:
         allow_processes(FREE_PIDS)
 
