@@ -11,20 +11,19 @@ everything is kept in a folder.
 """
 
 import argparse
-import io
 import os
 import sys
-import tarfile
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
+from pathlib import Path
 
 import box
 from mischiefs import MISCHIEFS
-from reference import make_reference
+from reference import extract, make_reference
 from rounds import Outcome, play
 
 from h123.catalogue import catalogue, install
@@ -75,9 +74,8 @@ def _tell(seed: int, outcome: Outcome, verbose: bool) -> None:
     if outcome.faults or verbose:
         _list("", [*outcome.notes, *(f"WRONG: {fault}" for fault in outcome.faults)])
     if outcome.remains is not None:
-        kept = tempfile.mkdtemp(prefix=f"h123-torture-{seed}-{outcome.number}-")
-        with tarfile.open(fileobj=io.BytesIO(outcome.remains)) as tar:
-            tar.extractall(kept, filter="data")
+        kept = Path(tempfile.mkdtemp(prefix=f"h123-torture-{seed}-{outcome.number}-"))
+        extract(outcome.remains, kept)
         _list("", [f"kept in {kept}; to repeat: --seed {seed} --round {outcome.number}"])
 
 

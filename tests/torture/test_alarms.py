@@ -1,7 +1,6 @@
 """`make torture` is worth as much as its alarms: each of them rings when there is reason to."""
 
 import fcntl
-import json
 import os
 import shutil
 import socket
@@ -17,6 +16,7 @@ from h123.analysis import analyse
 from h123.paths import project_root
 from h123.report import write_report
 from h123.results import CampaignFolder
+from h123.results.journal import Event, append_event, read_events
 from synthetic import Scenario, make_campaign
 
 sys.path.append(str(project_root() / "bench/torture"))  # programs, not a package
@@ -48,12 +48,14 @@ def _planned(campaign: Path) -> dict[str, int]:
     return {event["trial"]: wholeness.samples(campaign, event) for event in trials}
 
 
-def _journal(campaign: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in (campaign / "journal.jsonl").read_text().splitlines()]
+def _journal(campaign: Path) -> list[Event]:
+    return read_events(campaign / "journal.jsonl")
 
 
-def _rewrite(campaign: Path, events: list[dict[str, object]]) -> None:
-    (campaign / "journal.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+def _rewrite(campaign: Path, events: list[Event]) -> None:
+    (campaign / "journal.jsonl").unlink()
+    for event in events:
+        append_event(campaign / "journal.jsonl", event)
 
 
 def _lose(campaign: Path) -> None:
@@ -69,6 +71,20 @@ def _double(campaign: Path) -> None:
 
 def _forget(campaign: Path) -> None:
     shutil.rmtree(next((campaign / "trials").iterdir()))
+
+
+def _flip(campaign: Path) -> None:
+    facts = next(campaign.glob("trials/*/client.json"))
+    facts.write_bytes(facts.read_bytes().replace(b" ", b"\t", 1))
+
+
+def _unseal(campaign: Path) -> None:
+    _rewrite(campaign, [{name: value for name, value in e.items() if name != "seal"} for e in _journal(campaign)])
+
+
+def _change_journal(campaign: Path) -> None:
+    journal = campaign / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes().replace(b'"lan"', b'"lam"', 1))
 
 
 def _leave_partial(campaign: Path) -> None:
@@ -98,6 +114,9 @@ def test_a_whole_campaign_raises_no_alarm(campaign: Path) -> None:
         (_lose, "lost"),
         (_double, "done again"),
         (_forget, "in the journal alone"),
+        (_flip, "has changed"),
+        (_unseal, "has no seal"),
+        (_change_journal, "has changed"),
         (_leave_partial, "was left"),
         (_stop, "the journal ends with"),
         (_tear_report, "report.html"),
@@ -108,6 +127,11 @@ def test_what_is_wrong_with_a_campaign_is_found(campaign: Path, harm: Callable[[
     planned = _planned(campaign)
     harm(campaign)
     assert any(alarm in fault for fault in wholeness.faults(campaign, planned))
+
+
+def test_a_harmed_trial_must_have_been_repeated(campaign: Path) -> None:
+    harmed = {next((campaign / "trials").iterdir()).name}
+    assert any("no valid attempt" in fault for fault in wholeness.faults(campaign, _planned(campaign), harmed))
 
 
 def test_samples_that_went_missing_are_found(campaign: Path) -> None:
