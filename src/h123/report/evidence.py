@@ -44,7 +44,8 @@ def _link_row(network: str, direction: str, profile: dict[str, Any], links: list
     def found(part: str) -> list[dict[str, Any]]:
         return [check[part][direction] for check in checks if (check.get(part) or {}).get(direction)]
 
-    delays, rates, losses = found("delay"), found("rate"), found("loss")
+    rates, losses = found("rate"), found("loss")
+    delays = [delay for delay in found("delay") if delay["error_ns"]]  # none where no probe arrived
     counted = [(link.get("directions") or {}).get(direction) for link in links]
     late = [way["lateness_ns"]["p99"] for way in counted if way]
     errors = [f"{_worst(d['error_ns'][q] for d in delays) / 1000:.0f}" for q in ("p50", "p99")] if delays else []

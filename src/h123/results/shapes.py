@@ -126,7 +126,8 @@ class Error(Shape):
 
 
 class Delay(Shape):
-    error_ns: Error
+    error_ns: Error | None
+    """None where no probe arrived."""
 
 
 class Rate(Shape):

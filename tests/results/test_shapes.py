@@ -1,0 +1,36 @@
+"""What a lab may write is not refused, be it ever so unlucky."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from h123.report.evidence import link_rows
+from h123.results.documents import misshapen
+from h123.results.shapes import Report
+
+NO_PROBE_ARRIVED: dict[str, Any] = {"probes": 200, "lost": 200, "error_ns": None}
+
+
+def report(delay: dict[str, Any]) -> dict[str, Any]:
+    check = {"delay": {"up": delay, "down": None}, "passed": False, "failures": ["no probe arrived"]}
+    return {
+        "h123": "report/1",
+        "reasons": [{"code": "link-check-failed", "detail": "no probe arrived"}],
+        "started_unix_ns": 1,
+        "phases_ns": {},
+        "links": [{"name": "access", "kind": "emulated", "check": check, "directions": None}],
+        "roles": [],
+        "hosts": [],
+        "machine": {},
+    }
+
+
+def test_a_check_of_which_no_probe_arrived_is_a_report() -> None:
+    """It used to stop a campaign for good: torture found it where every packet of a check was held up."""
+    assert misshapen(report(NO_PROBE_ARRIVED), Report) is None
+
+
+def test_such_a_check_has_a_row_without_an_error() -> None:
+    attempt: Any = SimpleNamespace(
+        parameters={"network": "poor"}, link={"up": {}, "down": {}}, report=report(NO_PROBE_ARRIVED), virtual=False
+    )
+    assert {row.delay_error for row in link_rows([attempt])} == {"–"}
