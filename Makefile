@@ -53,6 +53,7 @@ bench: setup ## the figures the documentation states: link accuracy, virtual clo
 	./h123 lab bench || status=1; \
 	./h123 install virtual-kernel && PYTHONPATH=src $(PY) bench/link_accuracy || status=1; \
 	PYTHONPATH=src $(PY) bench/virtual.py || status=1; \
+	PYTHONPATH=src $(PY) bench/calibration.py || status=1; \
 	PYTHONPATH=src $(PY) bench/analyse.py || status=1; \
 	PYTHONPATH=src $(PY) bench/overhead.py || status=1; \
 	PYTHONPATH=src $(PY) bench/lanes.py || status=1; \

@@ -20,7 +20,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from h123.analysis.estimate import hodges_lehmann
+from h123.analysis.signedrank import SignedRank
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCKS, MARGIN = 10, 0.05
@@ -91,7 +91,7 @@ def _compare(alone: dict[tuple[int, str, str], float], together: dict[tuple[int,
 
 def _print_ratio(name: str, logs: dict[tuple[int, str, str], float]) -> bool:
     blocks = [[value for (block, _, _), value in logs.items() if block == number] for number in range(1, BLOCKS + 1)]
-    found = hodges_lehmann([statistics.fmean(block) for block in blocks if block])
+    found = SignedRank([statistics.fmean(block) for block in blocks if block]).estimate()
     centre, low, high = (math.exp(value) for value in (found.centre, found.low, found.high))
     within = low > 1 / (1 + MARGIN) and high < 1 + MARGIN
     verdict = "equivalent within 5 %" if within else "not shown to be within 5 %"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from paths import Kind, Profile, lay, run
 
-from h123.analysis.estimate import Estimate, hodges_lehmann
+from h123.analysis.signedrank import Estimate, SignedRank
 from h123.campaign.certificate import Certificate, campaign_certificate
 from h123.campaign.trialfile import SERVER_ADDRESS, write_trial_files
 from h123.catalogue import Subject, catalogue, install
@@ -57,7 +57,7 @@ class Transfers:
 
 def ratio(link: list[float], netem: list[float]) -> Estimate:
     """Of the goodput over the link to that over netem, run by run."""
-    found = hodges_lehmann([math.log(a / b) for a, b in zip(link, netem, strict=True)], CONFIDENCE)
+    found = SignedRank([math.log(a / b) for a, b in zip(link, netem, strict=True)]).estimate(CONFIDENCE)
     return Estimate(*(math.exp(v) for v in (found.centre, found.low, found.high)), found.confidence)
 
 

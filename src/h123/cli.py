@@ -167,20 +167,35 @@ def run(
             "--retry", help="With --out: try failed and disturbed trials again, as if they had not been tried yet."
         ),
     ] = False,
+    until_decided: Annotated[
+        bool,
+        typer.Option(
+            "--until-decided",
+            help="Look after 8, 12, 16, 20 and 30 blocks, and stop as soon as the question is decided.",
+        ),
+    ] = False,
+    at_most: Annotated[
+        int | None,
+        typer.Option(
+            "--at-most", metavar="N", min=8, help="With --until-decided: no look beyond N blocks.", show_default=False
+        ),
+    ] = None,
 ) -> None:
     """Run a study, analyse it and write its report.
 
     Ctrl-C, a crash or a full disk loses at most the trials in progress: `h123 run --out DIR` resumes where it stopped.
-    To add blocks to a finished campaign, use `h123 run --out DIR --blocks N`.
+    To add blocks to a finished campaign, use `h123 run --out DIR --blocks N`; each such look at the data makes the next
+    one stricter, so if you do not know how many blocks it takes, start with `--until-decided` instead.
     """
     if retry and (out is None or not (out / "campaign.json").exists()):
         raise UserError("--retry tries trials of a campaign again", remedy="name the campaign's folder with --out")
-    campaign = _campaign(study, out, blocks, seed, parse_only(only or []), scale, clock)
+    looks = _looks(until_decided, at_most, blocks, out)
+    campaign = _campaign(study, out, blocks, seed, parse_only(only or []), scale, clock, looks)
     folder, resume = campaign.folder, f"h123 run --out {typed(campaign.folder.path)}"
     try:
         with folder.alone(), interruptible():
-            outcome = run_campaign(campaign, LocalEngine(), display_for(err_console), lanes, retry=retry)
-            _conclude(folder)
+            outcome = _run_to_the_last_look(campaign, lanes, retry)
+            _conclude(CampaignFolder.open(folder.path))
     except KeyboardInterrupt:
         say(f"\nInterrupted. Finished trials are kept. Resume with:\n  {resume}")
         raise typer.Exit(130) from None
@@ -455,6 +470,7 @@ def _campaign(
     only: dict[str, list[str]],
     scale: float | None,
     clock: Clock | None,
+    looks: list[int],
 ) -> Campaign:
     """The campaign that `run`'s arguments ask for: one to resume, or a new one."""
     if out is not None and (out / "campaign.json").exists():
@@ -487,7 +503,40 @@ def _campaign(
     path = find_study(study)
     out = out or Path("campaigns") / f"{path.stem}-{dt.datetime.now():%Y%m%d-%H%M%S}"
     scale = 1.0 if scale is None else scale
-    return start_campaign(path, out, blocks=blocks, seed=seed, only=only, scale=scale, clock=clock, report=say)
+    return start_campaign(
+        path, out, blocks=blocks, seed=seed, only=only, scale=scale, clock=clock, looks=looks, report=say
+    )
+
+
+def _looks(until_decided: bool, at_most: int | None, blocks: int | None, out: Path | None) -> list[int]:
+    """The looks that a new campaign is planned with; none where the study's blocks are run and looked at once."""
+    if at_most is not None and not until_decided:
+        raise UserError("--at-most goes with --until-decided", remedy="use --blocks to run a fixed number of blocks")
+    if not until_decided:
+        return []
+    if blocks is not None:
+        raise UserError("--blocks and --until-decided exclude each other", remedy="--at-most N limits the blocks")
+    if out is not None and (out / "campaign.json").exists() and not CampaignFolder.open(out).looks:
+        raise UserError(
+            f"--until-decided must be there from the start: {out} was begun without it",
+            remedy="choose another folder with --out; or add blocks with --blocks, for which a stricter rule holds",
+        )
+    from h123.analysis import plan_looks
+
+    return plan_looks(at_most)
+
+
+def _run_to_the_last_look(campaign: Campaign, lanes: int | None, retry: bool) -> Outcome:
+    """Run what is planned, and where looks are planned go on to the next as long as the question is undecided."""
+    from h123.analysis import analyse, next_look
+
+    while True:
+        outcome = run_campaign(campaign, LocalEngine(), display_for(err_console), lanes, retry=retry)
+        folder = campaign.folder
+        if outcome.failed or not folder.looks or (blocks := next_look(analyse(folder))) is None:
+            return outcome
+        say(f"Not decided with {folder.blocks} blocks: going on to {blocks}")
+        campaign = extend_campaign(folder.path, blocks=blocks, report=say)
 
 
 def _conclude(folder: CampaignFolder) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from scipy.stats import friedmanchisquare
 
-from h123.analysis.analyse import gather
-from h123.analysis.audits import AUDITS, audit, design
+from h123.analysis.audits import AUDITS, Failed, audit_campaign, audit_trials, design
 from h123.analysis.audits.path import capacity_bits, round_trip_floor_ns
-from h123.analysis.measured import Evidence
+from h123.analysis.evidence import Evidence, gather
 from h123.analysis.remedy import Remedy
+from h123.analysis.trials import treated
 from h123.results import Attempt
 from synthetic import Scenario, make_campaign
 
@@ -27,7 +27,7 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
 
 @pytest.fixture(scope="module")
 def attempts(evidence: Evidence) -> list[Attempt]:
-    return list(evidence.attempts)
+    return list(evidence.trials.attempts)
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +233,7 @@ def test_blocks_too_few_for_a_family() -> None:
 def test_a_failure_for_want_of_blocks_says_so(evidence: Evidence) -> None:
     few = {"twin": False, "p": 1.0, "family": "answer", "correction": "holm", "blocks": 1}
     families = [{**few, "family": name} for name in ("answer", "warm")]
-    _, counted = audit(evidence.attempts, families, plan=evidence.plan, alpha=0.05, remedy=Remedy(1))
+    _, counted = audit_campaign(evidence.trials.attempts, families, plan=evidence.plan, level=0.05, remedy=Remedy(1))
     (row,) = [row for row in counted if row["audit"] == "blocks-too-few"]
     assert row["failure"] == (
         "In 2 of 2 families of comparisons 1 block cannot call anything faster or slower, however clear the data. "
@@ -242,17 +242,19 @@ def test_a_failure_for_want_of_blocks_says_so(evidence: Evidence) -> None:
 
 
 def test_the_summary_counts_what_was_checked_and_failed(evidence: Evidence) -> None:
-    attempts = evidence.attempts
+    attempts = evidence.trials.attempts
     spoiled = [summary(refused=3)(attempts[0]), *attempts[1:]]
-    rows, counted = audit(spoiled, [], plan=evidence.plan, alpha=0.05, remedy=Remedy())
+    rows, counted, failed = audit_trials(spoiled)
+    assert failed == [Failed("status-wrong", treated(attempts[0]))]
     by_name = {row["audit"]: row for row in counted}
     assert (by_name["status-wrong"]["checked"], by_name["status-wrong"]["failed"]) == (len(attempts), 1)
     said = by_name["status-wrong"]["failure"]
     assert said.startswith(f"In 1 of {len(attempts)} trials answers had another status than 200: ")
     assert by_name["size-wrong"]["failure"] is None
-    (failed,) = [row for row in rows if not row["passed"]]
-    assert (failed["trial"], failed["value"], failed["limit"]) == (attempts[0].name, 3, 0)
-    assert [row["trial"] for row in rows if row["audit"] == "order-confounded"] == [None]
+    (found,) = [row for row in rows if not row["passed"]]
+    assert (found["trial"], found["value"], found["limit"]) == (attempts[0].name, 3, 0)
+    whole, _ = audit_campaign(attempts, [], plan=evidence.plan, level=0.05, remedy=Remedy())
+    assert [row["trial"] for row in whole if row["audit"] == "order-confounded"] == [None]
 
 
 SENDERS = [

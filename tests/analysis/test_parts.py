@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from h123.analysis import analyse
-from h123.analysis.estimate import hodges_lehmann
+from h123.analysis.looks import SHARE
 from h123.analysis.parts import PARTS
+from h123.analysis.signedrank import SignedRank
 from h123.results import CampaignFolder
 from synthetic import NETWORKS, Scenario, _network, make_campaign
 
@@ -34,6 +35,9 @@ BOTH = Scenario(
     processing={(network, "h3"): effect for network, effect in PROCESSING.items()},
     families=FAMILIES,
 )
+
+CONFIDENCE = 1 - 0.05 * SHARE
+"""Of the first look."""
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +68,7 @@ def test_each_blocks_total_is_protocol_times_processing(verdicts: dict[str, Any]
         ratios = {part: [pair["ratio"] for pair in found[part]["pairs"]] for part in PARTS}
         assert ratios["total"] == pytest.approx(np.multiply(ratios["protocol"], ratios["processing"]))
         for part in PARTS:
-            exact = hodges_lehmann(np.log(ratios[part]))
+            exact = SignedRank(np.log(ratios[part])).estimate(CONFIDENCE)
             assert [found[part][name] for name in ("ratio", "low", "high")] == pytest.approx(
                 [math.exp(exact.centre), math.exp(exact.low), math.exp(exact.high)]
             )

@@ -1,5 +1,6 @@
 """Projections come true: about as many campaigns as promised have a verdict with the number of blocks projected."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,14 +8,16 @@ import pytest
 
 from h123.analysis.comparisons import Comparison, Pair
 from h123.analysis.families import Membership
+from h123.analysis.looks import Looks
 from h123.analysis.pace import seconds_per_trial
 from h123.analysis.projection import LIMIT, Levels, pairs_needed, project
 from h123.analysis.remedy import Remedy
 from h123.analysis.verdicts import Rule, judge
 
 SEED = 20261122
-RULE = Rule(0.05, 0.05, SEED)
-ALONE = Levels(0.05, 0.05)
+RULE = Rule(0.05, 0.05, Looks([5]))
+ALONE = Levels(RULE.level, RULE.level)
+"""As if the look with more blocks had the level of the first."""
 
 
 def judged(logs: np.ndarray, correction: str = "none") -> list[dict[str, Any]]:
@@ -32,7 +35,7 @@ def judged(logs: np.ndarray, correction: str = "none") -> list[dict[str, Any]]:
 
 
 def projected(logs: list[float], remedy: Remedy, correction: str = "none") -> dict[str, Any] | None:
-    (found,) = project(judged(np.array([logs]), correction), RULE.margin, RULE.alpha, remedy)
+    (found,) = project(judged(np.array([logs]), correction), replace(RULE, remedy=remedy))
     return found["projection"]
 
 

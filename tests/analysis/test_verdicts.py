@@ -1,6 +1,8 @@
 """From pairs to one of four words: known answers, symmetries, and the error rates of the whole chain."""
 
 import itertools
+import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +12,12 @@ from hypothesis import strategies as st
 
 from h123.analysis.comparisons import TWINS, Comparison, Pair
 from h123.analysis.families import Membership
-from h123.analysis.verdicts import Rule, judge, twin_rate
+from h123.analysis.looks import Looks
+from h123.analysis.signedrank import size
+from h123.analysis.twins import twin_rate
+from h123.analysis.verdicts import Rule, judge
 
-RULE = Rule(margin=0.05, alpha=0.05, seed=1)
+RULE = Rule(margin=0.05, alpha=0.05, looks=Looks([8]))
 ANSWER = Membership("answer", "holm")
 
 
@@ -73,7 +78,7 @@ def test_a_clear_difference_that_a_sweep_drowns_is_told() -> None:
     sweep = Membership("sweep", "bh")
     drowned, *_ = judge([comparison(BELOW, family=sweep), *[comparison(WIDE, family=sweep)] * 9], RULE)
     assert drowned["verdict"] == "inconclusive"
-    assert "Benjamini-Hochberg over 10 puts it above 0.05; 9 blocks would do: run `--blocks 9`" in drowned["note"]
+    assert "Benjamini-Hochberg over 10 puts it above 0.0469; 9 blocks would do: run `--blocks 9`" in drowned["note"]
 
 
 def test_few_pairs_say_what_their_interval_is_worth() -> None:
@@ -94,19 +99,49 @@ def test_no_values_are_no_verdict_and_take_no_part_in_the_correction() -> None:
     assert (full["family_size"], full["verdict"]) == (1, "faster")
 
 
-def test_an_outlying_block_does_not_turn_the_verdict_against_the_estimate() -> None:
-    """Mean and Hodges-Lehmann estimate on different sides: no direction is given."""
-    logs = [-0.01] * 5 + [0.3]
-    found = verdict([float(np.exp(x)) for x in logs])
+def test_an_outlying_block_turns_no_verdict() -> None:
+    """The test's statistic is the interval's: a mean would say p = .387 beside an interval from 0.70 to 0.70."""
+    found = verdict([0.7] * 12 + [8.0])
+    assert found["verdict"] == "faster"
+    assert found["high"] < 1
+
+
+def test_sure_but_small_is_not_the_same_as_no_difference() -> None:
+    small, none = verdict([1.04] * 8), verdict(SAME)
+    assert (small["verdict"], small["small"]) == ("equivalent", "slower")
+    assert (none["verdict"], none["small"]) == ("equivalent", None)
+    assert verdict([1.0] * 5)["verdict"] == "inconclusive"
+
+
+def test_a_side_that_fails_loses_those_blocks() -> None:
+    """Faster where it answers, but a third of its trials give no answer: not faster."""
+    pairs = [Pair(block, 0.8, 1.0) for block in range(1, 9)] + [Pair(block, math.inf, 1.0) for block in range(9, 13)]
+    (found,) = judge([replace(comparison([]), pairs=pairs)], RULE)
     assert found["verdict"] == "inconclusive"
+    assert found["failed"] == {"a": [9, 10, 11, 12], "b": []}
+    assert "x failed in 4 blocks" in found["note"]
+    (lost,) = judge([replace(comparison([]), pairs=[Pair(block, math.inf, 1.0) for block in range(1, 9)])], RULE)
+    assert (lost["verdict"], lost["ratio"], lost["pairs"]) == ("slower", None, [])
+
+
+def test_a_ratio_that_no_number_holds_is_none() -> None:
+    (found,) = judge([replace(comparison([]), pairs=[Pair(block, 1e300, 1e-300) for block in range(1, 9)])], RULE)
+    assert (found["verdict"], found["ratio"]) == ("slower", None)
 
 
 def test_twins_stand_apart_and_their_rate_beside_the_expected_one() -> None:
-    found = judge([comparison(BELOW, family=TWINS), comparison(WIDE, family=TWINS), comparison(BELOW)], RULE)
+    compared = [comparison(BELOW, family=TWINS), comparison(WIDE, family=TWINS), comparison(BELOW)]
+    found = judge(compared, RULE)
     assert found[0]["p_adjusted"] == found[0]["p"]
     assert found[2]["family_size"] == 1
-    assert twin_rate(found, 0.05) == {"comparisons": 2, "rejected": 1, "rate": 0.5, "expected": 0.03125}
-    assert twin_rate([], 0.05) == {"comparisons": 0, "rejected": 0, "rate": None, "expected": None}
+    rate = twin_rate(compared, found, 0.05, seed=1)
+    assert {name: rate[name] for name in ("comparisons", "rejected", "rate")} == {
+        "comparisons": 2,
+        "rejected": 1,
+        "rate": 0.5,
+    }
+    assert rate["expected"] == 0.03125
+    assert twin_rate([], [], 0.05, seed=1)["rate"] is None
 
 
 ratios_ = st.lists(st.floats(0.5, 2.0), min_size=2, max_size=9)
@@ -171,11 +206,10 @@ def test_false_positives_are_as_many_as_claimed(seed: int, blocks: int) -> None:
     """No true difference: rejections within the 99.9 % binomial band of the attainable size, which alpha bounds."""
     print("seed", seed)
     found = simulate(seed, blocks, effect=0.0, block_noise=0.5)
-    rate = twin_rate(found, RULE.alpha)
-    band = 3.3 * (rate["expected"] * (1 - rate["expected"]) / CAMPAIGNS) ** 0.5
-    assert abs(rate["rate"] - rate["expected"]) <= band
-    assert rate["expected"] <= RULE.alpha
-    assert sum(one["low"] > 1 or one["high"] < 1 for one in found) / CAMPAIGNS <= 0.05 + band
+    expected = size(blocks, RULE.alpha)
+    band = 3.3 * (expected * (1 - expected) / CAMPAIGNS) ** 0.5
+    assert abs(sum(one["p"] <= RULE.alpha for one in found) / CAMPAIGNS - expected) <= band
+    assert sum(one["low"] > 1 or one["high"] < 1 for one in found) / CAMPAIGNS <= 1 - found[0]["confidence"] + band
 
 
 def test_power_in_the_setting_of_the_design() -> None:

@@ -22,6 +22,9 @@ def comparison(**changes: Any) -> dict[str, Any]:
         "high": 0.78,
         "confidence": 0.96875,
         "verdict": "faster",
+        "small": None,
+        "withheld": None,
+        "failed": {"a": [], "b": []},
         "note": None,
     }
     return {**base, **changes}
@@ -98,6 +101,18 @@ SLOWER = {"verdict": "slower"}
         (
             {"ratio": None, "low": None, "high": None, "confidence": None, "blocks": 0, **UNDECIDED},
             "On poor, no answer: no block has a value for both HTTP/3 and HTTP/2.",
+        ),
+        (
+            {"ratio": 1.04, "low": 1.03, "high": 1.045, "verdict": "equivalent", "small": "slower"},
+            "On poor, HTTP/3 is 4 % slower than HTTP/2 (3 to 4.5 %), within the margin of 5 %.",
+        ),
+        (
+            {"withheld": {"kind": "failures", "why": "45.0% of h3's requests failed"}, **UNDECIDED},
+            "On poor, not judged: 45.0% of h3's requests failed.",
+        ),
+        (
+            {"ratio": None, "low": None, "high": None, "failed": {"a": [1, 2, 3, 4, 5], "b": []}, **SLOWER},
+            "On poor, HTTP/2 is faster than HTTP/3, which failed in 5 of 6 blocks.",
         ),
         (
             {"cell": {}, "a": "reno", "b": "cubic", "ratio": 0.9996, "low": 0.9995, "high": 0.9999},

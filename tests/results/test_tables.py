@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import resource
 from pathlib import Path
 
@@ -93,7 +94,7 @@ def test_failed_requests_are_slower_than_all_others(tmp_path: Path) -> None:
     assert measure(summary_of(tmp_path / "1", [*ok, warm(1, "reset")]), {})["latency"] == pytest.approx(0.025)
     assert measure(summary_of(tmp_path / "2", [*ok, warm(1, "", 503)]), {})["latency"] == pytest.approx(0.025)
     # As many failures as successes: the median lies between a number and infinity.
-    assert measure(summary_of(tmp_path / "3", [*ok, *[warm(1, "timeout")] * 3]), {})["latency"] is None
+    assert measure(summary_of(tmp_path / "3", [*ok, *[warm(1, "timeout")] * 3]), {})["latency"] == math.inf
     assert measure(summary_of(tmp_path / "4", [*ok, *[warm(1, "timeout")] * 2]), {})["latency"] == pytest.approx(0.03)
 
 

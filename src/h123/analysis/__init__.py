@@ -2,5 +2,6 @@
 
 from h123.analysis.analyse import analyse, decide_claims
 from h123.analysis.decisions import decide
+from h123.analysis.looks import next_look, plan_looks
 
-__all__ = ["analyse", "decide", "decide_claims"]
+__all__ = ["analyse", "decide", "decide_claims", "next_look", "plan_looks"]

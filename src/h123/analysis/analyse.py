@@ -5,38 +5,41 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from h123.analysis.audits import audit, files_changed
+from h123.analysis.audits import audit_campaign, files_changed
 from h123.analysis.comparisons import compare
 from h123.analysis.decisions import decide
 from h123.analysis.disturbances import disturbances
+from h123.analysis.evidence import complete_blocks, gather
+from h123.analysis.failures import failures
 from h123.analysis.interactions import interactions
-from h123.analysis.measured import Evidence
+from h123.analysis.looks import Looks, told
 from h123.analysis.origin import costs
 from h123.analysis.pace import seconds_per_trial
 from h123.analysis.parts import parts
 from h123.analysis.projection import outlook, project
 from h123.analysis.published import as_published
-from h123.analysis.remedy import remedy
-from h123.analysis.signflip import attainable
-from h123.analysis.verdicts import Rule, judge, twin_rate
-from h123.results import Attempt, CampaignFolder, load_attempts
+from h123.analysis.signedrank import attainable
+from h123.analysis.trials import treated
+from h123.analysis.twins import twin_rate
+from h123.analysis.verdicts import judge
+from h123.results import Attempt, CampaignFolder, shown
 from h123.results.durable import write_atomically
-from h123.study import Ledger, Plan, PlannedTrial, Study, ledgers_of, make_plan
+from h123.study import Ledger, Plan, ledgers_of
 
 
 def analyse(folder: CampaignFolder) -> dict[str, Any]:
     """The content of verdicts.json, which is also written. The same folder gives the same bytes. Raises UserError."""
     evidence = gather(folder)
-    plan, attempts, rule, origin = evidence.plan, evidence.attempts, evidence.rule, folder.origin
-    study = plan.study
+    plan, trials, rule, origin = evidence.plan, evidence.trials, evidence.rule, folder.origin
+    study, attempts, grounds = plan.study, trials.attempts, evidence.grounds
     unknown = origin["unknown"] if origin else []
-    judged = judge(compare(attempts, plan, unknown=unknown), rule)
-    comparisons = project(judged, rule.margin, rule.alpha, rule.remedy)
+    compared = compare(trials, plan, unknown=unknown)
+    comparisons = project(judge(compared, rule, grounds), rule)
     pace = seconds_per_trial(folder.events())
     asked = study.compare.as_published
-    complete = _complete_blocks(attempts, plan)
+    complete = complete_blocks(attempts, plan)
     whole = [files_changed(folder)]
-    findings, summary = audit(attempts, comparisons, whole, plan=plan, alpha=rule.alpha, remedy=rule.remedy)
+    findings, summary = audit_campaign(attempts, comparisons, whole, plan=plan, level=rule.level, remedy=rule.remedy)
     verdicts = {
         "h123": "verdicts/1",
         "campaign": folder.name,
@@ -45,27 +48,36 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
         "factor": study.compare.factor,
         "margin": rule.margin,
         "alpha": rule.alpha,
-        "seed": rule.seed,
+        "looks": {**vars(rule.looks), "rule": rule.looks.rule, "level": rule.looks.level(rule.alpha)},
+        "seed": folder.seed,
         "blocks": {"planned": len(plan.blocks), "complete": complete},
         "attainable_p": attainable(complete),
         "trials": _trial_counts(folder, attempts, plan),
         "unsealed": sum(not event.get("seal") for event in folder.events() if event["event"] == "trial"),
         "comparisons": comparisons,
+        "failures": failures(evidence.shares, plan, rule.level, study.compare.failures) if evidence.shares.any else [],
         "projection": outlook(comparisons, len(plan.blocks[0]), len(attempts), pace, rule.remedy),
-        "parts": parts(attempts, plan, rule),
+        "parts": parts(trials, plan, rule, grounds),
         "interactions": interactions(attempts, plan, rule.alpha),
         "as_published": as_published(folder, plan, comparisons, unknown=unknown) if asked else None,
         "claims": [decide(ledger, evidence) for ledger in ledgers_of(study.name)],
-        "disturbances": disturbances(attempts, plan, rule, comparisons),
-        "twins": twin_rate(comparisons, rule.alpha),
-        "audits": findings,
-        "audit_summary": summary,
+        "disturbances": disturbances(trials, plan, rule, comparisons, grounds),
+        "twins": twin_rate(compared, comparisons, rule.alpha, folder.seed),
+        "audits": evidence.audits.rows + findings,
+        "audit_summary": evidence.audits.summary + summary,
         "origin": {**origin, "costs": costs(origin, attempts, comparisons, rule.alpha)} if origin else None,
         "values": [_values(attempt) for attempt in attempts],
     }
+    _journal(folder, rule.looks)
     text = json.dumps(verdicts, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False)
     write_atomically(folder.verdicts, text + "\n")
     return verdicts
+
+
+def _journal(folder: CampaignFolder, looks: Looks) -> None:
+    """Every look is told, for the next one to know of it (looks.py)."""
+    if looks.blocks[-1] not in told(folder.events()):
+        folder.append({"event": "look", "blocks": looks.blocks[-1]})
 
 
 def decide_claims(folder: CampaignFolder, ledgers: Iterable[Ledger]) -> list[dict[str, Any]]:
@@ -74,28 +86,9 @@ def decide_claims(folder: CampaignFolder, ledgers: Iterable[Ledger]) -> list[dic
     return [decide(ledger, evidence) for ledger in ledgers]
 
 
-def gather(folder: CampaignFolder) -> Evidence:
-    """What a campaign's folder holds, ready to be judged. Raises UserError."""
-    study = Study.from_resolved(folder.study)
-    plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, only=folder.only)
-    standing = [event for event in folder.events() if event["event"] != "trial" or not folder.damage(event)]
-    cure = remedy(plan, standing, imported=folder.origin is not None)
-    return Evidence(plan, load_attempts(folder), Rule(study.compare.margin, study.compare.alpha, folder.seed, cure))
-
-
-def _complete_blocks(attempts: Sequence[Attempt], plan: Plan) -> int:
-    valid = {_treatment(attempt) for attempt in attempts}
-    return sum(all(_treatment(trial) in valid for trial in block) for block in plan.blocks)
-
-
-def _treatment(trial: Attempt | PlannedTrial) -> tuple[object, ...]:
-    """What a block has once. Imported trials have names of their own, and may have several runs of one."""
-    return trial.block, tuple(sorted(trial.cell.items())), trial.twin
-
-
 def _trial_counts(folder: CampaignFolder, attempts: Sequence[Attempt], plan: Plan) -> dict[str, int]:
     tried = Counter(bool(event["valid"]) for event in folder.events() if event["event"] == "trial")
-    missing = len({_treatment(trial) for trial in plan.trials()} - {_treatment(attempt) for attempt in attempts})
+    missing = len({treated(trial) for trial in plan.trials()} - {treated(attempt) for attempt in attempts})
     valid = len(attempts)
     return {"planned": valid + missing, "valid": valid, "invalid": tried[False], "missing": missing}
 
@@ -107,5 +100,5 @@ def _values(attempt: Attempt) -> dict[str, Any]:
         "position": attempt.position,
         "cell": attempt.cell,
         "twin": attempt.twin,
-        "metrics": attempt.metrics,
+        "metrics": shown(attempt.metrics),
     }

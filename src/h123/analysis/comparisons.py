@@ -3,13 +3,14 @@
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from h123.analysis.families import Membership, membership
-from h123.results import PROCESSOR_METRICS, Attempt
+from h123.analysis.trials import Treated, Trials, treated
+from h123.results import METRICS, PROCESSOR_METRICS, Attempt
 from h123.study import Parameters, Plan, Study
 from h123.units import format_bytes
 
@@ -21,7 +22,7 @@ Cell = dict[str, str]
 
 @dataclass(frozen=True)
 class Pair:
-    """One block's two values of a metric."""
+    """One block's two values of a metric; `Metric.worst` where the side failed."""
 
     block: int
     a: float
@@ -31,8 +32,17 @@ class Pair:
 
     @property
     def log_ratio(self) -> float:
-        """log(a / b)."""
-        return math.log(self.a / self.b)
+        """log(a / b); infinite where one side failed."""
+        return _log(self.a) - _log(self.b)
+
+    @property
+    def whole(self) -> bool:
+        """Whether both sides have a value."""
+        return math.isfinite(self.log_ratio)
+
+
+def _log(value: float) -> float:
+    return math.log(value) if value > 0 else -math.inf
 
 
 @dataclass(frozen=True)
@@ -50,34 +60,48 @@ class Comparison:
     one_sided: int
     """Blocks in which one side has a value and the other has none; they are not among the pairs."""
 
+    @property
+    def failed(self) -> dict[str, list[int]]:
+        """The blocks in which only the one side failed, `a` or `b`; they are among the pairs, as that side's worst."""
+        worst = METRICS[self.metric].worst
+        return {
+            "a": [pair.block for pair in self.pairs if pair.a == worst],
+            "b": [pair.block for pair in self.pairs if pair.b == worst],
+        }
+
 
 class Values:
     """The trials' values, to be asked for by block and treatment."""
 
-    def __init__(self, attempts: Iterable[Attempt]) -> None:
-        self._attempts: dict[tuple[int, tuple[tuple[str, str], ...], bool], list[Attempt]] = defaultdict(list)
-        for attempt in attempts:
-            self._attempts[attempt.block, tuple(sorted(attempt.cell.items())), attempt.twin].append(attempt)
+    def __init__(self, trials: Trials) -> None:
+        self._failed = trials.failed
+        self._attempts: dict[Treated, list[Attempt]] = defaultdict(list)
+        for attempt in trials.attempts:
+            self._attempts[treated(attempt)].append(attempt)
 
     def of(self, block: int, cell: Cell, twin: bool, metric: str) -> float | None:
         """The trial's value; the median where imported samples have several runs in one block."""
-        runs = self._attempts.get((block, tuple(sorted(cell.items())), twin), [])
-        values = [value for attempt in runs if (value := attempt.metrics[metric]) is not None]
+        place, worst = Treated(block, tuple(sorted(cell.items())), twin), METRICS[metric].worst
+        if place in self._failed:
+            return worst if METRICS[metric].of_requests else None
+        values = [value for run in self._attempts.get(place, []) if (value := run.metrics[metric]) is not None]
+        if worst in values:
+            return worst
         # A ratio needs two positive numbers.
         return float(np.median(values)) if values and min(values) > 0 else None
 
     def share(self, block: int, cell: Cell, twin: bool, metric: str) -> float:
         """The largest share of the trial's value that may be the machine's; 0 where that is not known."""
-        runs = self._attempts.get((block, tuple(sorted(cell.items())), twin), [])
+        runs = self._attempts.get(Treated(block, tuple(sorted(cell.items())), twin), [])
         return max((attempt.shares.get(metric, 0.0) for attempt in runs), default=0.0)
 
 
-def compare(attempts: Iterable[Attempt], plan: Plan, *, unknown: Collection[str] = ()) -> list[Comparison]:
+def compare(trials: Trials, plan: Plan, *, unknown: Collection[str] = ()) -> list[Comparison]:
     """All comparisons that the study's families name, then those of the twins, each with its values.
 
     `unknown` are parameters that the study holds a placeholder for (imported samples).
     """
-    values = Values(attempts)
+    values = Values(trials)
     return [fill(comparison, values, plan) for comparison in _declared(plan, unknown)]
 
 
@@ -135,7 +159,9 @@ def pair_values(
         sides = ({**cell, compared: first}, False), ({**cell, compared: second}, twin)
         a, b = (values.of(block, *side, metric) for side in sides)
         if a is not None and b is not None:
-            pairs.append(Pair(block, a, b, max(values.share(block, *side, metric) for side in sides)))
+            # Where both failed, neither is the better.
+            if a != b or a != METRICS[metric].worst:
+                pairs.append(Pair(block, a, b, max(values.share(block, *side, metric) for side in sides)))
         elif a is not None or b is not None:
             one_sided += 1
     return pairs, one_sided

@@ -1,22 +1,22 @@
 """The verdict on each claim of a ledger: by arithmetic, and by a campaign of the study that the ledger is about.
 
 The rule, the same for all: a directional claim is refuted if its interval lies inside the study's equivalence margin or
-on the other side; confirmed if the exact sign-flip test rejects in the claimed direction, after Holm over the ledger's
-claims that the campaign was to measure, and the interval overlaps half to twice the claimed size (if there is one). If
-only the size fails, the direction alone is confirmed. An equivalence is confirmed if in all its cells the interval lies
-inside its margin and both one-sided tests reject after Holm, refuted if in some cell the interval lies wholly outside.
-Intervals are not widened for the number of claims or cells. Anything else is undecided, and so is every claim with
-fewer than 6 blocks.
+on the other side; confirmed if the exact signed-rank test rejects in the claimed direction, after Holm over the claims
+of the ledger that the campaign was to measure, and the interval overlaps half to twice the claimed size (if there is
+one). If only the size fails, the direction alone is confirmed. An equivalence is confirmed if in all its cells the
+interval lies inside its margin and both one-sided tests reject after Holm, refuted if in some cell the interval lies
+wholly outside. Intervals are not widened for the number of claims or cells. Anything else is undecided, and so is every
+claim with fewer than 6 blocks, and every claim that rests on trials which an audit calls impossible.
 """
 
 import math
 from typing import Any
 
 from h123.analysis.arithmetic import check
-from h123.analysis.estimate import Estimate
+from h123.analysis.evidence import Evidence
 from h123.analysis.families import adjust, blocks_needed
-from h123.analysis.measured import Evidence, Figure, Measured, claimed_cells, measure
-from h123.analysis.signflip import attainable
+from h123.analysis.measured import Figure, Measured, claimed_cells, measure
+from h123.analysis.signedrank import Estimate, attainable
 from h123.analysis.verdicts import ENOUGH_FOR_INTERVAL, Rule
 from h123.study import Claim, Ledger, MeasurableClaim, WordedClaim
 from h123.study.claim import ALL
@@ -140,10 +140,8 @@ def _direction(claim: MeasurableClaim, measured: Measured, p_adjusted: float, fa
         return REFUTED, f"the interval lies inside the equivalence margin of {100 * rule.margin:g} %"
     if max(sign * estimate.low, sign * estimate.high) < 0:
         return REFUTED, f"the interval lies on the other side: {claim.a} is not {claim.direction}"
-    if p_adjusted > rule.alpha:
+    if p_adjusted > rule.level:
         return UNDECIDED, _not_rejected(measured.blocks, p_adjusted, family, rule, sides=2)
-    if sign * estimate.centre <= 0 or sign * figure.mean <= 0:
-        return UNDECIDED, "the mean and the median ratio point in opposite directions: an outlying block decides"
     if claim.size is None or _overlaps(estimate, claim.size):
         return CONFIRMED, None
     half, twice = (f"{100 * share * claim.size:+.3g} %" for share in (0.5, 2))
@@ -160,7 +158,7 @@ def _equivalence(margin: float, measured: Measured, p_adjusted: float, family: i
         return REFUTED, f"the interval lies outside {said} in {len(outside)} of {len(known)} cells"
     if beyond:
         return UNDECIDED, f"the interval reaches beyond {said} in {len(beyond)} of {len(known)} cells"
-    if p_adjusted > rule.alpha:
+    if p_adjusted > rule.level:
         return UNDECIDED, _not_rejected(measured.blocks, p_adjusted, family, rule, sides=1)
     return CONFIRMED, None
 
@@ -177,10 +175,10 @@ def _overlaps(estimate: Estimate, size: float) -> bool:
 
 
 def _not_rejected(blocks: int, p_adjusted: float, family: int, rule: Rule, *, sides: int) -> str:
-    if attainable(blocks, sides) * family <= rule.alpha:
-        return f"adjusted p {p_adjusted:.2g} is above {rule.alpha:g}"
-    needed = blocks_needed(family, "holm", rule.alpha)
-    cure = rule.remedy.enough(needed, blocks) if needed else None
+    if attainable(blocks, sides) * family <= rule.level:
+        return f"adjusted p {p_adjusted:.2g} is above {rule.level:.3g}"
+    needed = blocks_needed(family, "holm", rule.level)
+    cure = rule.remedy.enough(needed, blocks)
     return f"no p from {blocks} blocks can be small enough after Holm over {family} claims" + (
         f": {cure}" if cure else ""
     )

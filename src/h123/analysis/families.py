@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from statsmodels.stats.multitest import multipletests
+from scipy.stats import false_discovery_control
 
-from h123.analysis.signflip import EXACT_UP_TO, attainable
+from h123.analysis.signedrank import attainable
 from h123.study import Family
-
-_METHODS = {"holm": "holm", "bh": "fdr_bh"}
 
 
 @dataclass(frozen=True)
@@ -41,9 +39,17 @@ def headline(judged: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 def adjust(p: Sequence[float], correction: str) -> list[float]:
     """p values adjusted for their number: `holm` (Holm 1979), `bh` (Benjamini and Hochberg 1995)."""
-    if not len(p):
+    values = np.asarray(p, dtype=np.float64)
+    if not len(values):
         return []
-    return [float(value) for value in multipletests(np.asarray(p), method=_METHODS[correction])[1]]
+    if correction == "bh":
+        return [float(value) for value in false_discovery_control(values)]
+    # Not by statsmodels, which collects all garbage of the process at each call.
+    order = np.argsort(values)
+    stepped = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(1.0, stepped)
+    return [float(value) for value in adjusted]
 
 
 def smallest_adjusted(pairs: int, size: int, correction: str) -> float:
@@ -55,8 +61,7 @@ def smallest_adjusted(pairs: int, size: int, correction: str) -> float:
     return min(1.0, attainable(pairs) * (size if correction == "holm" else 1))
 
 
-def blocks_needed(size: int, correction: str, alpha: float) -> int | None:
-    """The smallest number of blocks with which a verdict is possible; None if no number is enough for this family."""
+def blocks_needed(size: int, correction: str, alpha: float) -> int:
+    """The smallest number of blocks with which a verdict is possible."""
     factor = size if correction == "holm" else 1
-    blocks = max(2, math.ceil(math.log2(2 * factor / alpha)))
-    return blocks if blocks <= EXACT_UP_TO else None
+    return max(2, math.ceil(math.log2(2 * factor / alpha)))

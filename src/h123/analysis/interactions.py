@@ -99,7 +99,7 @@ def _complete(index: _Index, cells: list[tuple[str, ...]], metric: str) -> Float
     by_block: dict[int, dict[tuple[str, ...], float]] = defaultdict(dict)
     for (block, cell), runs in index.items():
         values = [value for metrics in runs if (value := metrics[metric]) is not None]
-        if values and min(values) > 0:
+        if values and min(values) > 0 and max(values) < math.inf:
             by_block[block][cell] = math.log(float(np.median(values)))
     rows = [[known[cell] for cell in cells] for _, known in sorted(by_block.items()) if len(known) == len(cells)]
     return np.array(rows)

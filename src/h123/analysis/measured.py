@@ -6,30 +6,22 @@ equivalence has one figure a cell, because it holds in all of them or not at all
 """
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from h123.analysis.comparisons import Cell, Values, other_cells, pair_values
-from h123.analysis.estimate import Estimate, hodges_lehmann
-from h123.analysis.signflip import equivalence, sign_flip
-from h123.analysis.verdicts import ENOUGH_FOR_INTERVAL, Rule
-from h123.results import Attempt
+from h123.analysis.comparisons import Cell, Comparison, Values, fill, other_cells, pair_values, workload
+from h123.analysis.evidence import Evidence
+from h123.analysis.families import Membership
+from h123.analysis.signedrank import Estimate, SignedRank
+from h123.analysis.verdicts import ENOUGH_FOR_INTERVAL
 from h123.study import MeasurableClaim, Plan
 from h123.study.claim import ALL
 
 _SHOWN = 2
 ByBlock = dict[int, float]
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """A campaign, as far as claims ask about it."""
-
-    plan: Plan
-    attempts: Sequence[Attempt]
-    rule: Rule
 
 
 @dataclass(frozen=True)
@@ -41,8 +33,6 @@ class Figure:
     blocks: int
     estimate: Estimate | None
     """Of the logarithm; None without a block."""
-    mean: float
-    """Of the logarithm: the statistic of the tests."""
     p: float | None
     """Two-sided, of no difference; for an equivalence of a difference beyond the margin (both one-sided tests)."""
 
@@ -82,19 +72,32 @@ def measure(claim: MeasurableClaim, evidence: Evidence) -> Measured:
     plan, cells = evidence.plan, claimed_cells(claim, evidence.plan)
     if absent := _absent(claim, cells, plan):
         return Measured([], absent, planned=False)
-    values = Values(evidence.attempts)
+    values = Values(evidence.trials)
     ratios = [_log_ratios(claim, cell, values, plan) for cell in cells]
     if claim.direction == "equivalent":
-        found = [_figure(cell, list(r.values()), claim, evidence.rule) for cell, r in zip(cells, ratios, strict=True)]
+        found = [_figure(cell, list(r.values()), claim) for cell, r in zip(cells, ratios, strict=True)]
     else:
         common = [block for block in ratios[0] if all(block in by_block for by_block in ratios)]
-        means = [float(np.mean([by_block[block] for by_block in ratios])) for block in common]
-        found = [_figure(None, means, claim, evidence.rule)]
+        means = _known({block: float(np.mean([by_block[block] for by_block in ratios])) for block in common})
+        found = [_figure(None, list(means.values()), claim)]
+    if ground := _ground(claim, cells, evidence):
+        return Measured(found, f"not judged: {ground}")
     measured = Measured(found, None)
     if measured.blocks >= ENOUGH_FOR_INTERVAL:
         return measured
     by_cell = dict(zip(map(_name, cells), ratios, strict=True))
     return Measured(found, _too_few(claim, measured.blocks, by_cell, evidence))
+
+
+def _ground(claim: MeasurableClaim, cells: Sequence[Cell], evidence: Evidence) -> str | None:
+    """Why one of the comparisons that it rests on is not judged."""
+    plan, values = evidence.plan, Values(evidence.trials)
+    for cell in [*cells, *(_counterpart(claim, cell) for cell in cells if claim.against)]:
+        label = workload(plan.study, cell, claim.a, claim.b)
+        asked = Comparison(cell, label, claim.metric, claim.a, claim.b, False, Membership("claims", "holm"), [], 0)
+        if ground := evidence.grounds.against(fill(asked, values, plan)):
+            return f"{_name(cell)}: {ground.why}" if len(cells) > 1 else ground.why
+    return None
 
 
 def _absent(claim: MeasurableClaim, cells: Sequence[Cell], plan: Plan) -> str | None:
@@ -124,22 +127,20 @@ def _log_ratios(claim: MeasurableClaim, cell: Cell, values: Values, plan: Plan) 
     if claim.against is None:
         return here
     there = ratios(_counterpart(claim, cell))
-    return {block: value - there[block] for block, value in here.items() if block in there}
+    return _known({block: value - there[block] for block, value in here.items() if block in there})
 
 
-def _figure(cell: Cell | None, values: Sequence[float], claim: MeasurableClaim, rule: Rule) -> Figure:
+def _known(by_block: ByBlock) -> ByBlock:
+    """Without the blocks in which failures of both sides leave nothing to compare."""
+    return {block: value for block, value in by_block.items() if not math.isnan(value)}
+
+
+def _figure(cell: Cell | None, values: Sequence[float], claim: MeasurableClaim) -> Figure:
     if not values:
-        return Figure(cell, 0, None, 0.0, None)
-    differences = np.array([values])
-    p = None
-    if len(values) > 1:  # one pair has no permutation test
-        tested = (
-            sign_flip(differences, rule.seed)
-            if claim.margin is None
-            else equivalence(differences, claim.margin, rule.seed)
-        )
-        p = float(tested[0])
-    return Figure(cell, len(values), hodges_lehmann(differences[0]), float(differences.mean()), p)
+        return Figure(cell, 0, None, None)
+    found = SignedRank(values)
+    p = found.p() if claim.margin is None else found.p_equivalent(claim.margin)
+    return Figure(cell, len(values), found.estimate(), p)
 
 
 def _too_few(claim: MeasurableClaim, blocks: int, ratios: Mapping[str, ByBlock], evidence: Evidence) -> str:

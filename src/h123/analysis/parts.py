@@ -15,14 +15,15 @@ how often programs look at it.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from h123.analysis.comparisons import Comparison, Pair, Values, fill, other_cells, workload
 from h123.analysis.families import Membership, membership
+from h123.analysis.grounds import Grounds
+from h123.analysis.trials import Trials
 from h123.analysis.verdicts import Rule, judge
-from h123.results import Attempt
 from h123.study import Plan
 
 PARTS = ("total", "protocol", "processing")
@@ -62,19 +63,20 @@ def clocks(plan: Plan) -> Clocks | None:
     return None
 
 
-def parts(attempts: Iterable[Attempt], plan: Plan, rule: Rule) -> dict[str, Any] | None:
+def parts(trials: Trials, plan: Plan, rule: Rule, grounds: Grounds) -> dict[str, Any] | None:
     """The `parts` of verdicts.json, of the networks that are emulated; None where the study has not both clocks."""
     found = clocks(plan)
     if found is None:
         return None
-    values = Values(attempt for attempt in attempts if attempt.link["kind"] == "emulated")
+    emulated = [attempt for attempt in trials.attempts if attempt.link["kind"] == "emulated"]
+    values = Values(Trials(emulated, trials.failed))
     rows = [_parts(row, found, values, plan) for row in _asked(plan, found)]
-    judged = judge([part for row in rows if row[0].pairs for part in row], rule)
+    judged = judge([part for row in rows if row[0].pairs for part in row], rule, grounds)
     costs = [_cpu(row, found, values, plan) for row in _bare(plan, found)]
     return {
         "clock": vars(found),
         "rows": [_row(judged[place : place + len(PARTS)]) for place in range(0, len(judged), len(PARTS))],
-        "cpu": [_estimate(row) for row in judge([row for row in costs if row.pairs], rule)],
+        "cpu": [_estimate(row) for row in judge([row for row in costs if row.pairs], rule, grounds)],
     }
 
 

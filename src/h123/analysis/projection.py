@@ -2,7 +2,7 @@
 
 If mean and standard deviation of the paired log ratios stay what they are: the smallest number of blocks with which
 Student's t test finds a difference with a power of `POWER`, or the two one-sided tests an equivalence, at the level
-that the family's correction leaves and the sign-flip test attains. It is no surer than the mean that it starts from.
+that the family's correction leaves and the signed-rank test attains. It is no surer than the mean that it starts from.
 Reference: Julious, Sample Sizes for Clinical Trials (2010), chapters 3 and 5.
 """
 
@@ -20,14 +20,15 @@ from scipy.stats import t as student
 
 from h123.analysis.families import blocks_needed, headline
 from h123.analysis.remedy import Remedy
-from h123.analysis.signflip import attainable
+from h123.analysis.signedrank import size
+from h123.analysis.verdicts import Rule
 
 POWER = 0.8
 LIMIT = 200
 """Blocks beyond which a campaign is not the way to an answer."""
 FEWEST_PAIRS = 3
 """Of fewer the spread says nothing."""
-SPREAD, FEWEST, TRIALS, BEYOND, MACHINE = "spread", "fewest", "trials", "beyond", "machine"
+SPREAD, FEWEST, TRIALS, BEYOND = "spread", "fewest", "trials", "beyond"
 _FURTHEST = 37.0
 
 Judged = dict[str, Any]
@@ -35,21 +36,25 @@ Judged = dict[str, Any]
 
 @dataclass(frozen=True)
 class Levels:
-    """What each test's own p must reach for its adjusted p to be at most alpha."""
+    """What each test's own p must reach for its adjusted p to be small enough."""
 
     difference: float
     equivalence: float
 
 
-def project(judged: Sequence[Judged], margin: float, alpha: float, remedy: Remedy) -> list[Judged]:
-    """The comparisons of verdicts.json, each with its `projection` (docs/contracts.md, section 7)."""
+def project(judged: Sequence[Judged], rule: Rule) -> list[Judged]:
+    """The comparisons of verdicts.json, each with its `projection` (docs/contracts.md, section 7).
+
+    More blocks are another look, at the level that is left for it.
+    """
+    level = rule.looks.next_level(rule.alpha)
     families: dict[str, list[Judged]] = defaultdict(list)
     for comparison in judged:
         if comparison["p"] is not None:
             families[comparison["family"]].append(comparison)
-    levels = {name: _levels(members, alpha) for name, members in families.items()}
+    levels = {name: _levels(members, rule.level, level) for name, members in families.items()}
     return [
-        {**comparison, "projection": _projection(comparison, levels.get(comparison["family"]), margin, alpha, remedy)}
+        {**comparison, "projection": _projection(comparison, levels.get(comparison["family"]), level, rule)}
         for comparison in judged
     ]
 
@@ -83,22 +88,22 @@ def pairs_needed(log_ratios: Sequence[float], margin: float, levels: Levels) -> 
     return blocks[first] if first < len(blocks) else None
 
 
-def _projection(
-    comparison: Judged, levels: Levels | None, margin: float, alpha: float, remedy: Remedy
-) -> dict[str, Any] | None:
+def _projection(comparison: Judged, levels: Levels | None, level: float, rule: Rule) -> dict[str, Any] | None:
     if comparison["twin"] or comparison["verdict"] != "inconclusive":
         return None
     if comparison["withheld"]:
-        # More trials on the same machine would be as disturbed.
-        return {"blocks": None, "basis": MACHINE}
-    pairs, lacking = comparison["blocks"], remedy.failed + remedy.waiting > 0
+        # More trials of the same kind would be no better.
+        return {"blocks": None, "basis": comparison["withheld"]["kind"]}
+    remedy, pairs = rule.remedy, comparison["blocks"]
+    lacking = remedy.failed + remedy.waiting > 0
     if levels is None or comparison["p"] is None:
         return {"blocks": None, "basis": TRIALS} if lacking else None
-    if pairs < FEWEST_PAIRS:
-        needed, basis = blocks_needed(comparison["family_size"], comparison["correction"], alpha), FEWEST
+    ratios = [math.log(pair["ratio"]) for pair in comparison["pairs"] if pair["ratio"]]
+    needed: int | None
+    if len(ratios) < FEWEST_PAIRS:
+        needed, basis = blocks_needed(comparison["family_size"], comparison["correction"], level), FEWEST
     else:
-        ratios = [math.log(pair["ratio"]) for pair in comparison["pairs"]]
-        needed, basis = pairs_needed(ratios, margin, levels), SPREAD
+        needed, basis = pairs_needed(ratios, rule.margin, levels), SPREAD
     if needed is None:
         return {"blocks": None, "basis": BEYOND}
     if lacking and needed <= remedy.blocks:
@@ -107,13 +112,13 @@ def _projection(
     return {"blocks": needed + max(0, remedy.blocks - pairs), "basis": basis}
 
 
-def _levels(family: Sequence[Judged], alpha: float) -> Levels:
-    """As if the other comparisons of the family stayed as they are."""
+def _levels(family: Sequence[Judged], now: float, then: float) -> Levels:
+    """As if the other comparisons of the family stayed as they are; the levels of the present look and of the next."""
     size, correction = len(family), family[0]["correction"]
 
     def level(adjusted: str) -> float:
-        found = min(size - 1, sum(c[adjusted] <= alpha for c in family))
-        return float(alpha * (1 / (size - found) if correction == "holm" else (found + 1) / size))
+        found = min(size - 1, sum(c[adjusted] <= now for c in family))
+        return float(then * (1 / (size - found) if correction == "holm" else (found + 1) / size))
 
     return Levels(level("p_adjusted"), level("p_equivalent_adjusted"))
 
@@ -139,7 +144,6 @@ def _clipped(noncentrality: float) -> float:
 
 @cache
 def _critical(blocks: int, level: float, sides: int) -> float:
-    """Student's t for the largest p of the sign-flip test that is not above `level`; infinite if there is none."""
-    step = attainable(blocks, sides)
-    size = math.floor(level / step + 1e-9) * step
-    return float(student.isf(size / sides, blocks - 1)) if size > 0 else math.inf
+    """Student's t for the largest p of the sign-flip test not above `level`; infinite if there is none."""
+    p = size(blocks, level, sides)
+    return float(student.isf(p / sides, blocks - 1)) if p > 0 else math.inf

@@ -1,24 +1,27 @@
-"""Verdicts: from paired values to an estimate, its p values, corrected within families, and one of four words."""
+"""Verdicts: from paired values to an estimate, its p values, corrected within families, and one of four words.
+
+A comparison is not judged where there is a ground against it (grounds.py); it keeps its place in its family.
+"""
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from h123.analysis.comparisons import Comparison
-from h123.analysis.estimate import CONFIDENCE, Estimate, hodges_lehmann
 from h123.analysis.families import adjust, blocks_needed, smallest_adjusted
+from h123.analysis.grounds import Ground, Grounds
+from h123.analysis.looks import Looks
 from h123.analysis.remedy import Remedy
-from h123.analysis.signflip import attainable, equivalence, sign_flip
+from h123.analysis.signedrank import CONFIDENCE, Estimate, SignedRank, attainable
+from h123.analysis.symmetry import LEVEL, SignTest, symmetry
 from h123.results import METRICS
 
 FASTER, SLOWER, EQUIVALENT, INCONCLUSIVE = "faster", "slower", "equivalent", "inconclusive"
 ENOUGH_FOR_INTERVAL = 6
-MOSTLY = 0.5
-"""Share of its values above which a comparison may be of the machine and not of the levels."""
 _NAMES = {"holm": "Holm", "bh": "Benjamini-Hochberg"}
 
 
@@ -28,9 +31,20 @@ class Rule:
 
     margin: float
     alpha: float
-    seed: int
+    """The error of all looks together."""
+    looks: Looks
     remedy: Remedy = field(default_factory=Remedy)
     """How the campaign gets more blocks, said in notes."""
+
+    @property
+    def level(self) -> float:
+        """What an adjusted p must not exceed at the present look, with room for rounding."""
+        return self.looks.level(self.alpha) * (1 + 1e-9)
+
+    @property
+    def confidence(self) -> float:
+        """Of the intervals that belong to this look."""
+        return 1 - self.looks.level(self.alpha)
 
 
 @dataclass(frozen=True)
@@ -39,59 +53,47 @@ class Tested:
 
     comparison: Comparison
     estimate: Estimate | None
-    mean: float
-    """Mean log-ratio: the statistic of the tests."""
     p: float | None
     p_equivalent: float | None
+    symmetric: float | None = None
+    """p of symmetric differences; None where that is not known."""
+    test: str | None = None
+    """`signed-rank`, or `sign` where the differences are not symmetric."""
+    ground: Ground | None = None
+    """For which it is not judged."""
+    qualified: Sequence[str] = ()
+    """Audits that it failed and that leave it a verdict."""
     p_adjusted: float | None = None
     p_equivalent_adjusted: float | None = None
     family_size: int = 0
 
 
-def judge(comparisons: Sequence[Comparison], rule: Rule) -> list[dict[str, Any]]:
-    """The `comparisons` of verdicts.json, in the same order."""
-    return [_document(tested, rule) for tested in _correct(_test(comparisons, rule))]
+def judge(comparisons: Sequence[Comparison], rule: Rule, grounds: Grounds | None = None) -> list[dict[str, Any]]:
+    """The `comparisons` of verdicts.json, in the same order; those that there are grounds against are not judged."""
+    tested = [_test(comparison, rule) for comparison in comparisons]
+    if grounds:
+        tested = [
+            replace(one, ground=grounds.against(one.comparison), qualified=grounds.qualified(one.comparison))
+            for one in tested
+        ]
+    return [_document(one, rule) for one in _correct(tested)]
 
 
-def twin_rate(judged: Iterable[dict[str, Any]], alpha: float) -> dict[str, Any]:
-    """How often the A/A comparisons reject, beside how often they should.
-
-    Expected is not alpha but the largest share of rejections below it that the number of blocks allows: with 6 blocks p
-    is a multiple of 1/32, so 3.1 % of tests with nothing to find reject at 5 %.
-    """
-    twins = [c for c in judged if c["twin"] and c["p"] is not None]
-    rejected = sum(c["p"] <= alpha for c in twins)
-    sizes = [math.floor(alpha / c["p_attainable"] + 1e-9) * c["p_attainable"] for c in twins]
-    return {
-        "comparisons": len(twins),
-        "rejected": rejected,
-        "rate": rejected / len(twins) if twins else None,
-        "expected": sum(sizes) / len(sizes) if sizes else None,
-    }
-
-
-def _test(comparisons: Sequence[Comparison], rule: Rule) -> list[Tested]:
-    """Tests of the same number of pairs are computed together: that is what makes thousands of them quick."""
-    tested = [Tested(c, None, 0.0, None, None) for c in comparisons]
-    by_pairs: dict[int, list[int]] = defaultdict(list)
-    for place, comparison in enumerate(comparisons):
-        by_pairs[len(comparison.pairs)].append(place)
-    for pairs, places in by_pairs.items():
-        if pairs == 0:
-            continue
-        differences = np.array([[pair.log_ratio for pair in comparisons[place].pairs] for place in places])
-        # One pair has no p below 1, and the permutation test none at all.
-        p = sign_flip(differences, rule.seed) if pairs > 1 else np.ones(len(places))
-        p_equivalent = equivalence(differences, rule.margin, rule.seed) if pairs > 1 else np.ones(len(places))
-        for row, place in enumerate(places):
-            tested[place] = Tested(
-                comparisons[place],
-                hodges_lehmann(differences[row]),
-                float(differences[row].mean()),
-                float(p[row]),
-                float(p_equivalent[row]),
-            )
-    return tested
+def _test(comparison: Comparison, rule: Rule) -> Tested:
+    if not comparison.pairs:
+        return Tested(comparison, None, None, None)
+    differences = [pair.log_ratio for pair in comparison.pairs]
+    symmetric = symmetry(differences)
+    lopsided = symmetric is not None and symmetric <= LEVEL
+    found = SignTest(differences) if lopsided else SignedRank(differences)
+    return Tested(
+        comparison,
+        found.estimate(rule.confidence),
+        found.p(),
+        found.p_equivalent(rule.margin),
+        symmetric,
+        "sign" if lopsided else "signed-rank",
+    )
 
 
 def _correct(tested: list[Tested]) -> list[Tested]:
@@ -117,31 +119,28 @@ def _correct(tested: list[Tested]) -> list[Tested]:
 
 
 def _verdict(tested: Tested, rule: Rule) -> str:
-    if tested.estimate is None or tested.p_adjusted is None or tested.p_equivalent_adjusted is None:
+    if tested.ground or tested.p_adjusted is None or tested.p_equivalent_adjusted is None:
         return INCONCLUSIVE
-    if _machines(tested.comparison):
-        return INCONCLUSIVE
-    if tested.p_equivalent_adjusted <= rule.alpha:
+    if tested.p_equivalent_adjusted <= rule.level and len(tested.comparison.pairs) >= ENOUGH_FOR_INTERVAL:
         return EQUIVALENT
-    if tested.p_adjusted > rule.alpha or not _agree(tested):
-        return INCONCLUSIVE
+    return _direction(tested, rule) or INCONCLUSIVE
+
+
+def _direction(tested: Tested, rule: Rule) -> str | None:
+    """Faster or slower, where that is sure, be it by ever so little."""
+    if tested.ground or tested.estimate is None or tested.p_adjusted is None or tested.p_adjusted > rule.level:
+        return None
     better = (tested.estimate.centre < 0) == METRICS[tested.comparison.metric].lower_is_better
     return FASTER if better else SLOWER
 
 
-def _machines(comparison: Comparison) -> bool:
-    """Whether in half of the blocks or more most of what was measured may be the machine's (docs/disturbances.md)."""
-    return bool(comparison.pairs) and float(np.median([pair.share for pair in comparison.pairs])) > MOSTLY
-
-
-def _agree(tested: Tested) -> bool:
-    """Whether the estimate points where the tests' statistic does; an outlying block can turn one and not the other."""
-    return tested.estimate is not None and tested.estimate.centre * tested.mean > 0
-
-
 def _notes(tested: Tested, verdict: str, rule: Rule) -> list[str]:
     comparison, blocks = tested.comparison, len(tested.comparison.pairs)
-    notes = []
+    notes = [
+        f"{level} failed in {_count(len(where))}, which counts as its loss"
+        for level, where in zip((comparison.a, comparison.b), comparison.failed.values(), strict=True)
+        if where
+    ]
     if comparison.one_sided:
         notes.append(f"left out because only one side has a value: {_count(comparison.one_sided)}")
     if tested.estimate is None:
@@ -151,15 +150,15 @@ def _notes(tested: Tested, verdict: str, rule: Rule) -> list[str]:
             f"the interval holds with {100 * tested.estimate.confidence:.3g} % confidence from {_count(blocks)}: "
             f"{100 * CONFIDENCE:.0f} % needs {ENOUGH_FOR_INTERVAL}"
         )
+    if tested.test == "sign":
+        notes.append("some blocks are far off to one side, so the answer is about the median block (sign test)")
+    if tested.ground:
+        return [*notes, f"not judged: {tested.ground.why}"]
     if verdict != INCONCLUSIVE:
         return notes
-    if _machines(comparison):
-        return [*notes, "not decided: the machine was so busy that most of these values may be its doing"]
     size, correction = tested.family_size, comparison.family.correction
-    if smallest_adjusted(blocks, size, correction) > rule.alpha:
+    if smallest_adjusted(blocks, size, correction) > rule.level:
         notes.append(_too_few(blocks, size, correction, rule))
-    elif tested.p_adjusted is not None and tested.p_adjusted <= rule.alpha:
-        notes.append("the mean and the median ratio point in opposite directions: an outlying block decides")
     elif not comparison.twin and tested.p is not None and tested.p <= attainable(blocks) * (1 + 1e-9):
         notes.append(_as_clear_as_can_be(blocks, size, correction, rule))
     return notes
@@ -170,20 +169,17 @@ def _count(blocks: int) -> str:
 
 
 def _too_few(blocks: int, size: int, correction: str, rule: Rule) -> str:
-    needed = blocks_needed(size, correction, rule.alpha)
+    needed = blocks_needed(size, correction, rule.level)
     reached = f"{_count(blocks)}: p cannot fall below {attainable(blocks):.2g}"
-    over = f"{_NAMES[correction]} over {size}" if correction == "holm" else f"alpha {rule.alpha:g}"
-    if needed is None:
-        return f"{reached}; {over} needs a p smaller than any number of blocks can give: declare smaller families"
+    over = f"{_NAMES[correction]} over {size}" if correction == "holm" else f"level {rule.level:.3g}"
     return f"{reached}; {over} needs {needed} blocks{_cure(needed, blocks, rule)}"
 
 
 def _as_clear_as_can_be(blocks: int, size: int, correction: str, rule: Rule) -> str:
     """The data could not speak more clearly, but too few of the family's other comparisons are as clear."""
-    enough = blocks_needed(size, "holm", rule.alpha)
-    more = f"; {enough} blocks would do{_cure(enough, blocks, rule)}" if enough else ""
-    above = f"{_NAMES[correction]} over {size} puts it above {rule.alpha:g}"
-    return f"no p from {_count(blocks)} is smaller, but {above}{more}"
+    enough = blocks_needed(size, "holm", rule.level)
+    above = f"{_NAMES[correction]} over {size} puts it above {rule.level:.3g}"
+    return f"no p from {_count(blocks)} is smaller, but {above}; {enough} blocks would do{_cure(enough, blocks, rule)}"
 
 
 def _cure(needed: int, have: int, rule: Rule) -> str:
@@ -193,8 +189,8 @@ def _cure(needed: int, have: int, rule: Rule) -> str:
 
 def _document(tested: Tested, rule: Rule) -> dict[str, Any]:
     comparison, estimate = tested.comparison, tested.estimate
-    verdict = _verdict(tested, rule)
-    notes = _notes(tested, verdict, rule)
+    verdict, direction = _verdict(tested, rule), _direction(tested, rule)
+    notes, whole = _notes(tested, verdict, rule), [pair for pair in comparison.pairs if pair.whole]
     return {
         "cell": comparison.cell,
         "workload": comparison.workload,
@@ -203,12 +199,14 @@ def _document(tested: Tested, rule: Rule) -> dict[str, Any]:
         "b": comparison.b,
         "twin": comparison.twin,
         "blocks": len(comparison.pairs),
-        "a_median": float(np.median([pair.a for pair in comparison.pairs])) if estimate else None,
-        "b_median": float(np.median([pair.b for pair in comparison.pairs])) if estimate else None,
-        "ratio": math.exp(estimate.centre) if estimate else None,
-        "low": math.exp(estimate.low) if estimate else None,
-        "high": math.exp(estimate.high) if estimate else None,
+        "a_median": float(np.median([pair.a for pair in whole])) if whole else None,
+        "b_median": float(np.median([pair.b for pair in whole])) if whole else None,
+        "ratio": _ratio(estimate.centre) if estimate else None,
+        "low": _ratio(estimate.low) if estimate else None,
+        "high": _ratio(estimate.high) if estimate else None,
         "confidence": estimate.confidence if estimate else None,
+        "test": tested.test,
+        "symmetric": tested.symmetric,
         "p": tested.p,
         "p_attainable": attainable(len(comparison.pairs)),
         "p_adjusted": tested.p_adjusted,
@@ -218,7 +216,17 @@ def _document(tested: Tested, rule: Rule) -> dict[str, Any]:
         "family_size": tested.family_size,
         "correction": comparison.family.correction,
         "verdict": verdict,
-        "withheld": _machines(comparison),
+        "small": direction if verdict == EQUIVALENT else None,
+        "withheld": vars(tested.ground) if tested.ground else None,
         "note": "; ".join(notes) or None,
-        "pairs": [{"block": p.block, "a": p.a, "b": p.b, "ratio": p.a / p.b} for p in comparison.pairs],
+        "qualified": list(tested.qualified),
+        "failed": comparison.failed,
+        "pairs": [{"block": p.block, "a": p.a, "b": p.b, "ratio": _ratio(p.log_ratio)} for p in whole],
     }
+
+
+def _ratio(logarithm: float) -> float | None:
+    """None where it has no bound, or none that a number can hold."""
+    with np.errstate(over="ignore"):
+        ratio = float(np.exp(logarithm))
+    return ratio if math.isfinite(ratio) else None

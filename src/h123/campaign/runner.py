@@ -2,7 +2,7 @@
 
 import itertools
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,10 +43,14 @@ def start_campaign(
     report: Callable[[str], None],
     scale: float = 1.0,
     clock: str | None = None,
+    looks: Sequence[int] = (),
 ) -> Campaign:
-    """A new campaign of `study_file` in the folder `out`; what the study needs is installed first."""
+    """A new campaign of `study_file` in the folder `out`; what the study needs is installed first.
+
+    `looks`: the numbers of blocks at which it is to be looked at; it begins with the first of them.
+    """
     study = load_study(study_file).scaled(scale).clocked(clock)
-    plan = make_plan(study, blocks=blocks, seed=seed, only=only)
+    plan = make_plan(study, blocks=looks[0] if looks else blocks, seed=seed, only=only)
     check_new(out)  # before anything is built
     subjects = prepare_campaign(plan, report)
     folder = CampaignFolder.create(
@@ -57,6 +61,7 @@ def start_campaign(
         seed=plan.seed,
         blocks=len(plan.blocks),
         only=only,
+        looks=looks,
         machine=machine_facts(),
         subjects={
             name: {

@@ -1,5 +1,6 @@
 """What the trials say so far: shown while a campaign runs, marked as not final, and decided by nobody."""
 
+import math
 import statistics
 from collections import defaultdict
 from pathlib import Path
@@ -31,7 +32,7 @@ class SoFar:
         metrics = trial_metrics(self._connection, sealed / "samples.parquet", report, event["parameters"]["clock"])
         value, level = metrics[self._metric], event["cell"][self._factor]
         cell = tuple(chosen for factor, chosen in event["cell"].items() if factor != self._factor)
-        if value:
+        if value and math.isfinite(value):
             self._values[cell][level, event["block"]] = value
 
     def lines(self) -> list[str]:

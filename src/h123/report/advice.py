@@ -38,6 +38,8 @@ def remedy(comparison: Mapping[str, Any]) -> str:
         "beyond": "More blocks than are practical would decide it.",
         "trials": "Trials are missing.",
         "machine": "Most of these values may be the busy machine's doing: measure again when it is quieter.",
+        "failures": "More blocks would not help: too many requests failed.",
+        "audits": "More blocks would not help: the audits say what is wrong.",
     }.get(found["basis"], "")
 
 

@@ -19,6 +19,8 @@ from h123.report.words import (
     unbroken,
 )
 
+_UNFIT = ("failures", "audits")
+"""Grounds for which not even what was seen is worth saying."""
 _FACTOR = 2.0
 """Up to this factor a difference is said in per cent."""
 
@@ -26,9 +28,16 @@ _FACTOR = 2.0
 def sentence(comparison: Comparison, margin: float) -> str:
     """What came of a comparison, verdict and interval included; `margin` is the equivalence margin (0.05: 5 %)."""
     where, said = place(comparison["cell"]), _Said(comparison)
-    if comparison["ratio"] is None:
+    if (withheld := comparison["withheld"]) and withheld["kind"] in _UNFIT:
+        return opened(where, f"not judged: {withheld['why']}.")
+    if not comparison["blocks"]:
         return opened(where, f"no answer: no block has a value for both {said.a} and {said.b}.")
+    if comparison["ratio"] is None:
+        return opened(where, f"{said.by_failures()}.")
     if comparison["verdict"] == "equivalent":
+        if comparison["small"]:
+            small = f"{said.difference(comparison['ratio'])}{said.interval()}, within the margin of {percent(margin)}"
+            return unbroken(opened(where, f"{small}."))
         return unbroken(opened(where, f"{said.same()} within {percent(margin)}."))
     if comparison["verdict"] != "inconclusive":
         return opened(where, f"{said.difference(comparison['ratio'])}{said.interval()}.")
@@ -99,6 +108,16 @@ class _Said:
             )
         first, second = (self.a, self.b) if ratio > 1 else (self.b, self.a)
         return f"{first}'s {self.wording.noun} is {times} {second}'s"
+
+    def by_failures(self) -> str:
+        """`HTTP/2 is faster than HTTP/3, which failed in 7 of 12 blocks`: so often that no ratio can be given."""
+        failed, blocks = self.comparison["failed"], self.comparison["blocks"]
+        lost = {"faster": "b", "slower": "a"}.get(self.comparison["verdict"])
+        if lost is None:
+            both = f"{self.a} failed in {len(failed['a'])} and {self.b} in {len(failed['b'])} of {blocks} blocks"
+            return f"cannot tell yet: {both}"
+        winner, loser = (self.a, self.b) if lost == "b" else (self.b, self.a)
+        return f"{winner} is {self.wording.better} than {loser}, which failed in {len(failed[lost])} of {blocks} blocks"
 
     def interval(self) -> str:
         """The interval in brackets, in the unit and the direction of `difference`."""

@@ -18,7 +18,9 @@ from h123.report.advice import advice, remedy
 from h123.report.answer import Answer, answers
 from h123.report.difference import confidence, sentence
 from h123.report.disturbed import disturbed_lines
+from h123.report.failures import failure_lines
 from h123.report.gist import ENOUGH_TO_READ, gist
+from h123.report.looks import look_lines
 from h123.report.parts import terminal_lines as parts_lines
 from h123.report.words import cell_name, level, metric, percent, ratio, unbroken, verdict_word
 
@@ -126,14 +128,16 @@ def trust(verdicts: Mapping[str, Any]) -> list[str]:
         lines[0] += f"; {trials['invalid']} invalid attempts kept and repeated"
     if twins["comparisons"]:
         lines.append(
-            f"A/A twin: {twins['rejected']} of {twins['comparisons']} comparisons of a treatment with itself differ "
-            f"({percent(twins['rate'])}; {percent(twins['expected'])} expected by chance)"
+            f"A/A twin: {twins['rejected']} of {twins['comparisons']} comparisons of a treatment with itself differ, "
+            f"{twins['verdict']} (chance: {percent(twins['expected'])}, up to {twins['most']} in 99 of 100 campaigns)"
         )
     if verdicts["unsealed"]:
         lines.append(
             f"{verdicts['unsealed']} attempts are not sealed, for an earlier h123 recorded them: nobody can tell "
             "whether their files have changed"
         )
+    lines += look_lines(verdicts)
+    lines += failure_lines(verdicts)
     lines += disturbed_lines(verdicts)
     lines += origin["costs"] if origin else []
     failed = [row for row in verdicts["audit_summary"] if row["failed"]]

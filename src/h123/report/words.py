@@ -108,6 +108,10 @@ def verdict_word(comparison: Comparison) -> str:
     wording = metric(comparison["metric"])
     words = {"faster": wording.better, "slower": wording.worse, "inconclusive": "cannot tell yet"}
     verdict = str(comparison["verdict"])
+    if comparison.get("withheld"):
+        return "not judged"
+    if comparison.get("small"):
+        return f"{words[comparison['small']]}, within the margin"
     return words.get(verdict, verdict)
 
 

@@ -7,7 +7,7 @@ from h123.results.folder import CampaignFolder
 from h123.results.imported import import_samples
 from h123.results.interruption import interruptible
 from h123.results.machine import machine_facts
-from h123.results.metrics import METRICS, PROCESSOR_METRICS, trial_metrics
+from h123.results.metrics import METRICS, PROCESSOR_METRICS, shown, trial_metrics
 from h123.results.repetition import Repetition, compare_executions
 from h123.results.samples import ingest
 from h123.results.tables import connect
@@ -33,5 +33,6 @@ __all__ = [
     "machine_noise",
     "own_ns",
     "ruined",
+    "shown",
     "trial_metrics",
 ]

@@ -8,7 +8,7 @@ import pyarrow as pa
 from h123.errors import UserError
 from h123.results.attempts import load_attempts
 from h123.results.folder import CampaignFolder
-from h123.results.metrics import METRICS
+from h123.results.metrics import METRICS, shown
 from h123.results.tables import CELL_PREFIX, connect, literal, name
 
 _OPTIONS = {
@@ -55,7 +55,7 @@ def export(folder: CampaignFolder, form: str, out: Path) -> list[Path]:
 
 def _metrics(folder: CampaignFolder) -> pa.Table:
     schema = pa.schema([("trial", pa.string()), ("attempt", pa.int64()), *((name, pa.float64()) for name in METRICS)])
-    rows = [{"trial": a.trial, "attempt": a.attempt, **a.metrics} for a in load_attempts(folder)]
+    rows = [{"trial": a.trial, "attempt": a.attempt, **shown(a.metrics)} for a in load_attempts(folder)]
     return pa.Table.from_pylist(rows, schema=schema)
 
 

@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -46,6 +46,7 @@ class CampaignFolder:
         seed: int,
         blocks: int,
         only: dict[str, list[str]],
+        looks: Sequence[int] = (),
         machine: dict[str, Any],
         subjects: dict[str, Any],
         origin: dict[str, Any] | None = None,
@@ -60,6 +61,7 @@ class CampaignFolder:
             "seed": seed,
             "blocks": blocks,
             "only": only,
+            "looks": list(looks),
             "version": __version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "machine": machine,
@@ -136,6 +138,11 @@ class CampaignFolder:
     def blocks(self) -> int:
         """Blocks planned."""
         return int(self._content["blocks"])
+
+    @property
+    def looks(self) -> list[int]:
+        """The numbers of blocks at which it was planned to be looked at; none without `--until-decided`."""
+        return list(self._content.get("looks", []))
 
     @property
     def version(self) -> str:

@@ -1,7 +1,7 @@
 """Metrics of one trial (docs/contracts.md, section 6): seconds, except goodput in bit/s and memory in bytes."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,15 +22,28 @@ class Metric:
 
     lower_is_better: bool
     value: Callable[[Summary, dict[str, Any]], float | None]
+    of_requests: bool = True
+    """Whether requests that fail make it worse; what a processor or memory did for them is as real as for others."""
+
+    @property
+    def worst(self) -> float:
+        """Of a trial whose requests failed: beyond any value that a trial can have."""
+        return math.inf if self.lower_is_better else 0.0
 
 
 def measure(summary: Summary, report: dict[str, Any], clock: str = "wall") -> dict[str, float | None]:
-    """All metrics of a trial; None where the trial has no value for one.
+    """All metrics of a trial; None where the trial has no value for one, `Metric.worst` where so many requests failed
+    that nothing better can be said.
 
     Under the virtual clock processing takes no time: what its kernel counts as CPU time is rounding, not a value.
     """
     absent = PROCESSOR_METRICS if clock == "virtual" else ()
     return {name: None if name in absent else metric.value(summary, report) for name, metric in METRICS.items()}
+
+
+def shown(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
+    """The same for a document, which can hold no infinity: a value that failed requests leave is none."""
+    return {name: value if value is None or math.isfinite(value) else None for name, value in metrics.items()}
 
 
 def trial_metrics(
@@ -41,7 +54,9 @@ def trial_metrics(
 
 
 def _seconds(ns: float | None) -> float | None:
-    return ns * _NS if ns is not None and math.isfinite(ns) else None
+    if ns is None:
+        return None
+    return ns * _NS if math.isfinite(ns) else math.inf  # between two infinite ranks DuckDB finds no number
 
 
 def _latency(summary: Summary, quantile: float) -> float | None:
@@ -59,7 +74,9 @@ def _goodput(summary: Summary) -> float | None:
     if summary.warm_start_ns is None or summary.warm_end_ns is None or summary.warm_end_ns <= summary.warm_start_ns:
         return None
     size = (summary.warm_bytes_up or 0) + (summary.warm_bytes_down or 0)
-    return 8 * size / ((summary.warm_end_ns - summary.warm_start_ns) * _NS) if size else None
+    if not size and summary.warm_ok:
+        return None  # bodies without bytes
+    return 8 * size / ((summary.warm_end_ns - summary.warm_start_ns) * _NS)
 
 
 def _cpu(summary: Summary, report: dict[str, Any], roles: tuple[str, ...]) -> float | None:
@@ -82,9 +99,9 @@ METRICS: dict[str, Metric] = {
     "cold_latency": Metric(True, lambda s, _: _seconds(s.cold_latency_ns)),
     "cold_ttfb": Metric(True, lambda s, _: _ttfb(s.cold_ttfb_ns, s.cold_ok, s.cold_ttfb_known)),
     "handshake": Metric(True, lambda s, _: _seconds(s.handshake_ns)),
-    "cpu": Metric(True, lambda s, r: _cpu(s, r, ("server", "client"))),
-    "cpu_server": Metric(True, lambda s, r: _cpu(s, r, ("server",))),
-    "cpu_client": Metric(True, lambda s, r: _cpu(s, r, ("client",))),
-    "memory_server": Metric(True, lambda _, r: _memory(r, "server")),
-    "memory_client": Metric(True, lambda _, r: _memory(r, "client")),
+    "cpu": Metric(True, lambda s, r: _cpu(s, r, ("server", "client")), of_requests=False),
+    "cpu_server": Metric(True, lambda s, r: _cpu(s, r, ("server",)), of_requests=False),
+    "cpu_client": Metric(True, lambda s, r: _cpu(s, r, ("client",)), of_requests=False),
+    "memory_server": Metric(True, lambda _, r: _memory(r, "server"), of_requests=False),
+    "memory_client": Metric(True, lambda _, r: _memory(r, "client"), of_requests=False),
 }

@@ -275,6 +275,7 @@ class Campaign(Shape):
     seed: Annotated[int, Field(ge=0, lt=2**53)]
     blocks: Annotated[int, Field(ge=1, le=100_000)]
     only: dict[str, list[str]]
+    looks: list[Annotated[int, Field(ge=1, le=100_000)]] = []
     version: str
     created: str
     machine: MachineFacts

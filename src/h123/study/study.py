@@ -69,6 +69,8 @@ class Comparison(Strict):
     margin: Annotated[Share, Field(gt=0, lt=1)] = 0.05
     """Ratios within 1/(1 + margin) to 1 + margin count as equivalent."""
     alpha: Annotated[Share, Field(gt=0, lt=1)] = 0.05
+    failures: Annotated[Share, Field(ge=0, lt=1)] = 0.01
+    """Where the shares of failed requests of two levels differ by more, their times are not compared."""
     as_published: StrictBool = False
     """Also analyse by the procedure of the REST-API study: pooled requests, Mann-Whitney, Kruskal-Wallis."""
     families: list[Family] = Field(

@@ -1,44 +1,68 @@
 """Audits: plausibility checks of every trial and of the campaign, against physics and arithmetic."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from h123.analysis.audits import design, machine, physics, requests
 from h123.analysis.audits.files import files_changed
 from h123.analysis.audits.finding import Audit, CampaignAudit, Finding
 from h123.analysis.remedy import Remedy
+from h123.analysis.trials import Treated, treated
 from h123.results import Attempt
 from h123.study import Plan
 
 AUDITS: list[Audit] = [*physics.AUDITS, *requests.AUDITS, *machine.AUDITS]
 """Those of a trial. Another one is added to its module's list."""
+SPOILS = {check.name: check.spoils for check in AUDITS}
 
-__all__ = ["AUDITS", "audit", "files_changed"]
+__all__ = ["AUDITS", "SPOILS", "Failed", "TrialAudits", "audit_campaign", "audit_trials", "files_changed"]
 
 _Rows = list[dict[str, Any]]
 
 
-def audit(
+class Failed(NamedTuple):
+    """An audit that failed, and of which trial."""
+
+    audit: str
+    trial: Treated
+
+
+class TrialAudits(NamedTuple):
+    """The `audits` and the `audit_summary` of verdicts.json as far as they are about trials, and what failed."""
+
+    rows: _Rows
+    summary: _Rows
+    failed: list[Failed]
+
+
+def audit_trials(attempts: Sequence[Attempt]) -> TrialAudits:
+    """All audits of trials."""
+    rows, summary, failures = [], [], []
+    for check in AUDITS:
+        found = [(attempt, finding) for attempt in attempts if (finding := check.check(attempt))]
+        rows += [_row(check.name, attempt.name, finding) for attempt, finding in found]
+        failed = [Failed(check.name, treated(attempt)) for attempt, finding in found if not finding.passed]
+        said = f"In {len(failed)} of {len(found)} {'trial' if len(found) == 1 else 'trials'} {check.failure}"
+        summary.append(_summary(check.name, check.meaning, said, [finding for _, finding in found]))
+        failures += failed
+    return TrialAudits(rows, summary, failures)
+
+
+def audit_campaign(
     attempts: Sequence[Attempt],
     comparisons: _Rows,
     more: Sequence[CampaignAudit] = (),
     *,
     plan: Plan,
-    alpha: float,
+    level: float,
     remedy: Remedy,
 ) -> tuple[_Rows, _Rows]:
-    """The `audits` and the `audit_summary` of verdicts.json. The campaign's own findings have no trial (null).
+    """The same of the campaign as a whole. Its findings have no trial (null).
 
     `more`: audits of the campaign that are not about what its attempts say.
     """
     rows, summary = [], []
-    for check in AUDITS:
-        found = [(attempt.name, finding) for attempt in attempts if (finding := check.check(attempt))]
-        rows += [_row(check.name, trial, finding) for trial, finding in found]
-        failed, where = sum(not finding.passed for _, finding in found), "trial" if len(found) == 1 else "trials"
-        said = f"In {failed} of {len(found)} {where} {check.failure}"
-        summary.append(_summary(check.name, check.meaning, said, [finding for _, finding in found]))
-    for whole in [*design.of_campaign(attempts, comparisons, plan=plan, alpha=alpha, remedy=remedy), *more]:
+    for whole in [*design.of_campaign(attempts, comparisons, plan=plan, alpha=level, remedy=remedy), *more]:
         rows += [_row(whole.name, None, finding) for finding in whole.findings]
         summary.append(_summary(whole.name, whole.meaning, whole.failure, whole.findings))
     return rows, summary

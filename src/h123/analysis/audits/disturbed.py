@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from h123.analysis.audits.finding import Finding
-from h123.analysis.signflip import sign_flip
+from h123.analysis.signedrank import SignedRank
 from h123.results import Attempt
 from h123.study import Plan, split_pair
 
 DISTURBED_UNLIKE = "disturbed-unlike"
 UNLIKE_LEVEL = 0.01
-"""Of the sign-flip test: levels that are disturbed alike fail with this probability at most."""
+"""Of the signed-rank test: levels that are disturbed alike fail with this probability at most."""
 
 
 def disturbed_unlike(attempts: Sequence[Attempt], plan: Plan) -> list[Finding]:
@@ -43,7 +43,7 @@ def _unlike(pairs: Any, limit: float, where: str, a: str, b: str) -> Finding:
     """`pairs` has the shape (blocks, 2)."""
     differences = pairs[:, 0] - pairs[:, 1]
     mean = float(differences.mean())
-    p = float(sign_flip(differences[None, :], seed=0)[0])
+    p = SignedRank(differences).p()
     shares = f"up to {pairs[:, 0].mean():.1%} of {a}'s times may be the machine's, {pairs[:, 1].mean():.1%} of {b}'s"
     detail = f"{where}: {shares} (p = {p:.2g})".removeprefix(": ")
     return Finding(abs(mean) <= limit or p > UNLIKE_LEVEL, abs(mean), limit, detail)

@@ -3,7 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from h123.results import Attempt
+from h123.results import METRICS, Attempt
+
+ALL = frozenset(METRICS)
+COLD = frozenset({"cold_latency", "cold_ttfb", "handshake"})
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,9 @@ class Audit:
     failure: str
     """For people, where it failed, after `In 2 of 72 trials `: what happened, what that means, what to do."""
     check: Callable[[Attempt], Finding | None]
+    spoils: frozenset[str] = frozenset()
+    """Metrics whose values cannot be relied on where it failed, so that no verdict may rest on them. None: the audit
+    tells of load or chance, which qualifies a verdict and does not forbid it."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 from scipy.stats import binom
 
-from h123.analysis.audits.finding import Audit, Finding, none_of
+from h123.analysis.audits.finding import ALL, Audit, Finding, none_of
 from h123.analysis.audits.path import direction
 from h123.results import Attempt, longest_waiting
 
@@ -147,6 +147,7 @@ AUDITS = [
         "packets entered the link and are nowhere accounted for: its counters, or the link, are wrong. That is a "
         "defect of h123; please report it with the campaign's folder.",
         packets_unaccounted,
+        spoils=ALL,
     ),
     Audit(
         "udp-buffer-dropped",
@@ -161,5 +162,6 @@ AUDITS = [
         "another congestion control was in force than asked for, and it decides more than the protocol does: compare "
         "these trials with no others. `h123 verify` of the subject says what it can do.",
         congestion_wrong,
+        spoils=ALL,
     ),
 ]

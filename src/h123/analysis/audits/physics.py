@@ -1,6 +1,6 @@
 """Audits against physics: nothing is quicker than its link."""
 
-from h123.analysis.audits.finding import Audit, Finding, at_least, at_most
+from h123.analysis.audits.finding import ALL, COLD, Audit, Finding, at_least, at_most
 from h123.analysis.audits.path import capacity_bits, direction, round_trip_floor_ns
 from h123.results import Attempt
 from h123.units import format_bytes, format_seconds
@@ -93,6 +93,7 @@ AUDITS = [
         "more bytes arrived than the link's rate lets through: the link was not in force, or bytes or times are wrong. "
         "Do not use these trials; `h123 verify` tests client and server.",
         goodput_above_link,
+        spoils=ALL,
     ),
     Audit(
         "request-above-link",
@@ -100,6 +101,7 @@ AUDITS = [
         "a request moved its body faster than the link's rate allows: it did not cross the link, or its times are "
         "wrong. Do not use these trials; `h123 verify` tests the client.",
         request_above_link,
+        spoils=ALL,
     ),
     Audit(
         "requests-above-littles-law",
@@ -107,6 +109,7 @@ AUDITS = [
         "more requests a second were answered than those under way and the round trip allow: some did not cross the "
         "link, such as by a cache. Do not use these trials.",
         requests_above_littles_law,
+        spoils=ALL,
     ),
     Audit(
         "handshake-below-round-trips",
@@ -114,6 +117,7 @@ AUDITS = [
         "a handshake took less than the protocol's round trips: the connection was resumed, was not new, or did not "
         "cross the link. Cold times and handshakes of these trials are not what they are called.",
         handshake_below_round_trips,
+        spoils=COLD,
     ),
     Audit(
         "first-byte-below-round-trip",
@@ -121,5 +125,6 @@ AUDITS = [
         "an answer began before a round trip was over: the client takes its times at the wrong place, or the answer "
         "did not cross the link. Do not use these trials; `h123 verify` tests the client.",
         first_byte_below_round_trip,
+        spoils=ALL,
     ),
 ]

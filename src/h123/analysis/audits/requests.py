@@ -1,6 +1,6 @@
 """Audits of the requests themselves: all there, all answered, all as asked."""
 
-from h123.analysis.audits.finding import Audit, Finding, none_of
+from h123.analysis.audits.finding import ALL, COLD, Audit, Finding, none_of
 from h123.results import Attempt
 
 STATUS_OK = 200
@@ -81,6 +81,7 @@ AUDITS = [
         "the times of requests do not follow one another: the client's clock or its bookkeeping is wrong. Do not use "
         "these trials; `h123 verify` tests the client.",
         times_disordered,
+        spoils=ALL,
     ),
     Audit(
         "size-wrong",
@@ -88,6 +89,7 @@ AUDITS = [
         "bodies had another size than asked: they were cut or padded, so times and goodput are those of another "
         "workload. Do not compare these trials.",
         size_wrong,
+        spoils=ALL,
     ),
     Audit(
         "status-wrong",
@@ -95,6 +97,7 @@ AUDITS = [
         "answers had another status than 200: errors were measured, which may be quicker than answers. Do not compare "
         "these trials; the server's log in their folders may say why.",
         status_wrong,
+        spoils=ALL,
     ),
     Audit(
         "requests-failed",
@@ -109,12 +112,14 @@ AUDITS = [
         "the records have more or fewer requests than the workload asked for: some were lost, or something else was "
         "run. Do not compare these trials; `h123 verify` tests the client.",
         requests_miscounted,
+        spoils=ALL,
     ),
     Audit(
         "protocol-wrong",
         "The protocol negotiated is the one asked for.",
         "another protocol was spoken than asked for: something else was measured. Do not compare these trials.",
         protocol_wrong,
+        spoils=ALL,
     ),
     Audit(
         "tls-wrong",
@@ -122,5 +127,6 @@ AUDITS = [
         "connections used an older TLS than 1.3, or did not tell: it needs one more round trip, so their handshakes "
         "and cold times do not compare with those of other trials.",
         tls_wrong,
+        spoils=COLD,
     ),
 ]

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from h123.analysis.estimate import hodges_lehmann
 from h123.analysis.published.pooled import Run
+from h123.analysis.signedrank import SignedRank
 
 Row = dict[str, Any]
 
@@ -28,7 +28,7 @@ def replications(cell: Mapping[str, str], metric: str, runs: Sequence[Run], link
 def centre(trials: Iterable[Row], statistic: str) -> Row:
     """The mean of the trials' means, or the median of their medians, with the interval over the trials."""
     values = [trial[statistic] for trial in trials]
-    estimate = hodges_lehmann(values)
+    estimate = SignedRank(values).estimate()
     return {
         "value": float(np.mean(values) if statistic == "mean" else np.median(values)),
         "low": estimate.low,
@@ -44,7 +44,7 @@ def change(a: Iterable[Row], b: Iterable[Row], statistic: str) -> Row | None:
     blocks = sorted(first.keys() & second.keys())
     if not blocks:
         return None
-    estimate = hodges_lehmann([np.log(first[block] / second[block]) for block in blocks])
+    estimate = SignedRank([np.log(first[block] / second[block]) for block in blocks]).estimate()
     return {
         "value": float(np.expm1(estimate.centre)),
         "low": float(np.expm1(estimate.low)),

@@ -1,0 +1,174 @@
+"""How often the verdicts err, and how often they decide: false differences, coverage, false equivalences, power.
+
+    PYTHONPATH=src .venv/bin/python bench/calibration.py [--campaigns 2000] [--seed 1]
+
+Campaigns of which the truth is known go through the analysis that real ones go through. Bars: no more errors than 5 %
+plus two standard errors, intervals that hold the truth in at least 95 % less two standard errors where the differences
+are symmetric, as the interval assumes. Exit status 1 if one is missed.
+"""
+
+import argparse
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+from h123.analysis.comparisons import Comparison, Pair  # noqa: E402
+from h123.analysis.families import Membership  # noqa: E402
+from h123.analysis.looks import PLANNED, Looks  # noqa: E402
+from h123.analysis.signedrank import SignedRank  # noqa: E402
+from h123.analysis.verdicts import Rule, judge  # noqa: E402
+
+ALPHA, MARGIN, BLOCKS = 0.05, 0.05, (6, 8, 13, 20, 30)
+Draw = Callable[[np.random.Generator, tuple[int, ...]], Any]
+"""Differences of two levels that do not differ, of a shape (..., blocks)."""
+
+
+def clean(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    """Normal, 5 %."""
+    return random.normal(0, 0.05, shape)
+
+
+def outliers(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    """3 %, and a twentieth of the blocks 30 times as far off, to either side."""
+    return random.normal(0, 0.03, shape) * np.where(random.random(shape) < 0.05, 30, 1)
+
+
+def unequal_tails(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    """Median 0, but far to one side: a standard log-normal, less its median, in tenths."""
+    return 0.1 * (np.exp(random.normal(0, 1, shape)) - 1)
+
+
+def failing(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    """A tenth of the blocks lost to a failure of either side."""
+    lost = np.where(random.random(shape) < 0.5, math.inf, -math.inf)
+    return np.where(random.random(shape) < 0.1, lost, random.normal(0, 0.05, shape))
+
+
+def drifting(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    """The machine slows down by a tenth from each trial to the next; the order is random."""
+    return random.normal(0, 0.05, shape) + 0.1 * random.choice([-2, -1, 1, 2], shape)
+
+
+SETTINGS: dict[str, Draw] = {
+    "clean": clean,
+    "outliers": outliers,
+    "unequal tails": unequal_tails,
+    "failing": failing,
+    "drifting": drifting,
+}
+SYMMETRIC = {"clean", "outliers", "failing", "drifting"}
+
+
+class Bench:
+    """Counts, and what missed its bar."""
+
+    def __init__(self, campaigns: int, seed: int) -> None:
+        self.campaigns, self.seed = campaigns, seed
+        self.missed: list[str] = []
+
+    def at_most(self, what: str, share: float) -> str:
+        """The share as text, marked where it is more than 5 % and two standard errors."""
+        bar = ALPHA + 2 * math.sqrt(ALPHA * (1 - ALPHA) / self.campaigns)
+        return self._shown(what, share, share <= bar)
+
+    def at_least(self, what: str, share: float) -> str:
+        """The same of 95 % less two standard errors."""
+        bar = 1 - ALPHA - 2 * math.sqrt(ALPHA * (1 - ALPHA) / self.campaigns)
+        return self._shown(what, share, share >= bar)
+
+    def _shown(self, what: str, share: float, met: bool) -> str:
+        self.missed += [] if met else [f"{what}: {share:.1%}"]
+        return f"{share:6.1%}{' ' if met else '!'}"
+
+
+def main() -> int:
+    """Draw, judge, print; exit status 1 if a bar is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--campaigns", type=int, default=2000, help="of each kind")
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    bench = Bench(asked.campaigns, asked.seed)
+    print(f"{asked.campaigns} campaigns of each kind, seed {asked.seed}; alpha {ALPHA:.0%}, margin {MARGIN:.0%}")
+    _verdicts(bench)
+    _looks(bench)
+    for missed in bench.missed:
+        print(f"missed: {missed}")
+    return 1 if bench.missed else 0
+
+
+def _verdicts(bench: Bench) -> None:
+    print("\nsetting        blocks  false diff.  coverage  false equiv.  power at 1.1  equivalent at 1")
+    for (name, draw), blocks in ((setting, count) for setting in SETTINGS.items() for count in BLOCKS):
+        random = np.random.default_rng([bench.seed, blocks, *name.encode()])
+        noise = draw(random, (bench.campaigns, blocks))
+        same, faster = (_judged(noise + shift) for shift in (0.0, math.log(1.1)))
+        beyond = _judged(noise + math.log1p(MARGIN))
+        wrong = bench.at_most(f"{name}, {blocks} blocks, false differences", _share(same, "faster", "slower"))
+        shown = [_holds(found) for found in same]
+        covered = f"{np.mean(shown):6.1%} "
+        if name in SYMMETRIC:
+            covered = bench.at_least(f"{name}, {blocks} blocks, coverage", float(np.mean(shown)))
+        alike = bench.at_most(f"{name}, {blocks} blocks, false equivalences", _share(beyond, "equivalent"))
+        power, equal = _share(faster, "slower"), _share(same, "equivalent")
+        print(f"{name:<14} {blocks:>6}  {wrong:>11}  {covered:>8}  {alike:>12}  {power:12.1%}  {equal:15.1%}")
+
+
+def _looks(bench: Bench) -> None:
+    """Five planned looks, and looks taken as somebody pleases."""
+    random = np.random.default_rng([bench.seed, 99])
+    noise = random.normal(0, 0.05, (bench.campaigns, PLANNED[-1]))
+    planned = [Looks([blocks], PLANNED) for blocks in PLANNED]
+    rising = [Looks(range(6, blocks + 1, 2)) for blocks in range(6, 31, 2)]
+    print("\nlooks                       false diff.  power at 1.05  blocks on average")
+    for name, looks in (("planned: 8, 12, 16, 20, 30", planned), ("every second from 6 to 30", rising)):
+        same = [_first(row, looks) for row in noise]
+        other = [_first(row + math.log(1.05), looks) for row in noise]
+        wrong = bench.at_most(f"looks {name}, false differences", float(np.mean([found is not None for found in same])))
+        power = np.mean([found is not None for found in other])
+        taken = np.mean([found or looks[-1].blocks[-1] for found in other])
+        print(f"{name:<27} {wrong:>11}  {power:13.1%}  {taken:17.1f}")
+
+
+def _first(differences: Any, looks: list[Looks]) -> int | None:
+    """The number of blocks with which a difference is found; None where it never is."""
+    for look in looks:
+        blocks = look.blocks[-1]
+        if SignedRank(differences[:blocks]).p() <= look.level(ALPHA):
+            return blocks
+    return None
+
+
+def _judged(differences: Any) -> list[dict[str, Any]]:
+    rule, alone = Rule(MARGIN, ALPHA, Looks([differences.shape[1]])), Membership("alone", "none")
+    comparisons = [
+        Comparison({}, "", "latency", "a", "b", False, alone, [_pair(i, float(x)) for i, x in enumerate(row)], 0)
+        for row in differences
+    ]
+    return judge(comparisons, rule)
+
+
+def _pair(block: int, difference: float) -> Pair:
+    """A failed side has the worst value."""
+    if math.isinf(difference):
+        return Pair(block, math.inf if difference > 0 else 1.0, math.inf if difference < 0 else 1.0)
+    return Pair(block, math.exp(difference), 1.0)
+
+
+def _holds(found: dict[str, Any]) -> bool:
+    """Whether the interval holds 1; one without an end has no bound there."""
+    return (found["low"] or 0.0) <= 1 <= (found["high"] or math.inf)
+
+
+def _share(found: list[dict[str, Any]], *verdicts: str) -> float:
+    return float(np.mean([one["verdict"] in verdicts for one in found]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+"""What a campaign's folder holds, ready to be judged."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from h123.analysis.audits import TrialAudits, audit_trials
+from h123.analysis.failures import Shares
+from h123.analysis.grounds import Grounds
+from h123.analysis.looks import looks
+from h123.analysis.remedy import remedy
+from h123.analysis.trials import Trials, load_trials, treated
+from h123.analysis.verdicts import Rule
+from h123.results import Attempt, CampaignFolder
+from h123.study import Plan, Study, make_plan
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A campaign, ready to be judged."""
+
+    plan: Plan
+    trials: Trials
+    rule: Rule
+    audits: TrialAudits
+
+    @cached_property
+    def shares(self) -> Shares:
+        """Of failed requests."""
+        return Shares(self.trials, self.plan)
+
+    @cached_property
+    def grounds(self) -> Grounds:
+        """What speaks against judging."""
+        return Grounds(self.audits.failed, self.shares, self.plan)
+
+
+def gather(folder: CampaignFolder) -> Evidence:
+    """All of the campaign. Raises UserError."""
+    study = Study.from_resolved(folder.study)
+    plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, only=folder.only)
+    standing = [event for event in folder.events() if event["event"] != "trial" or not folder.damage(event)]
+    cure = remedy(plan, standing, imported=folder.origin is not None)
+    trials = load_trials(folder, plan)
+    # A campaign that still has trials to run is looked at as far as it has come.
+    now = complete_blocks(trials.attempts, plan) if cure.waiting else len(plan.blocks)
+    rule = Rule(study.compare.margin, study.compare.alpha, looks(folder.events(), now, folder.looks), cure)
+    return Evidence(plan, trials, rule, audit_trials(trials.attempts))
+
+
+def complete_blocks(attempts: Sequence[Attempt], plan: Plan) -> int:
+    """Of whose trials all have an attempt that counts."""
+    valid = {treated(attempt) for attempt in attempts}
+    return sum(all(treated(trial) in valid for trial in block) for block in plan.blocks)

@@ -1,0 +1,95 @@
+"""Grounds for which a comparison is not judged, whatever its figures: they rest on data that cannot be relied on."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from h123.analysis.audits import SPOILS, Failed
+from h123.analysis.comparisons import Comparison
+from h123.analysis.failures import Shares, mean_difference
+from h123.analysis.trials import Treated
+from h123.results import METRICS
+from h123.study import Plan
+
+MOSTLY = 0.5
+"""Share of its values above which a comparison may be of the machine and not of the levels."""
+MACHINE, FAILURES, AUDITS = "machine", "failures", "audits"
+_NAMED = 2
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Which kind, and why, in words."""
+
+    kind: str
+    why: str
+
+
+class Grounds:
+    """All that speaks against judging, of one campaign."""
+
+    def __init__(self, audits: Iterable[Failed], shares: Shares, plan: Plan) -> None:
+        self._factor, self._tolerated = plan.study.compare.factor, plan.study.compare.failures
+        self._shares = shares
+        self._audits: dict[Treated, list[str]] = defaultdict(list)
+        for one in audits:
+            self._audits[one.trial].append(one.audit)
+
+    def against(self, comparison: Comparison) -> Ground | None:
+        """The weightiest; None where there is none."""
+        return self._spoiled(comparison) or self._failures(comparison) or _machine(comparison)
+
+    def qualified(self, c: Comparison) -> list[str]:
+        """The audits of load and chance that its trials failed: the verdict stands, and they are named beside it."""
+        return sorted({audit for audits in self._failed(c).values() for audit in audits if not SPOILS[audit]})
+
+    def _spoiled(self, c: Comparison) -> Ground | None:
+        """Audits that call impossible or mistaken what the trials of the comparison gave for its metric."""
+        found = {
+            trial: names
+            for trial, audits in self._failed(c).items()
+            if (names := {audit for audit in audits if c.metric in SPOILS[audit]})
+        }
+        if not found:
+            return None
+        said = "one of its trials" if len(found) == 1 else f"{len(found)} of its trials"
+        return Ground(AUDITS, f"{said} failed {_listed(sorted(set().union(*found.values())))}")
+
+    def _failed(self, c: Comparison) -> dict[Treated, list[str]]:
+        """By trial. A factor that the comparison's cell leaves open is open here too."""
+        sides = [({**c.cell, self._factor: level}.items(), twin) for level, twin in ((c.a, False), (c.b, c.twin))]
+        blocks = {pair.block for pair in c.pairs}
+        return {
+            trial: audits
+            for trial, audits in self._audits.items()
+            if trial.block in blocks
+            and any(trial.twin == twin and cell <= dict(trial.cell).items() for cell, twin in sides)
+        }
+
+    def _failures(self, c: Comparison) -> Ground | None:
+        """More requests of one side failed than of the other: what is left of it is a choice of the quicker ones."""
+        if c.twin or not METRICS[c.metric].of_requests:
+            return None
+        pairs = self._shares.pairs(c.cell, c.a, c.b)
+        if mean_difference(pairs) <= self._tolerated:
+            return None
+        a, b = (float(np.mean(side)) for side in zip(*pairs, strict=True))
+        return Ground(
+            FAILURES,
+            f"{a:.1%} of {c.a}'s requests failed and {b:.1%} of {c.b}'s: the times of those that are left would favour "
+            f"the side that fails (the study tolerates a difference of {self._tolerated:.1%})",
+        )
+
+
+def _machine(comparison: Comparison) -> Ground | None:
+    """In half of the blocks or more most of what was measured may be the machine's (docs/disturbances.md)."""
+    if not comparison.pairs or float(np.median([pair.share for pair in comparison.pairs])) <= MOSTLY:
+        return None
+    return Ground(MACHINE, "the machine was so busy that most of these values may be its doing")
+
+
+def _listed(audits: Sequence[str]) -> str:
+    more = len(audits) - _NAMED
+    return f"`{'`, `'.join(audits[:_NAMED])}`" + (f" and {more} more audits" if more > 0 else "")

@@ -1,0 +1,80 @@
+"""Looks: how much of the error that a study allows the present look at its campaign may spend.
+
+Whoever looks at the same data again and again, with a few more blocks each time, finds a difference sooner or later
+where there is none. Two rules keep the error of all looks together at alpha:
+
+* spending (every campaign): each look may spend `SHARE` of what the looks before it have left. The shares add up to at
+  most alpha, whatever the looks are and whenever they are taken (Bonferroni's inequality). Nearly all of it goes to the
+  first look, which is the one that a campaign is planned for.
+* planned looks (`--until-decided`): the numbers of blocks are fixed before the data, and each look has the same level
+  (Pocock, Biometrika 64, 1977). `LEVEL` is his constant for five looks and this test: see bench/calibration.py.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from h123.analysis.families import headline
+
+SHARE = 15 / 16
+PLANNED = (8, 12, 16, 20, 30)
+FEWEST = 6
+"""Blocks of which p can be 0.05."""
+LEVEL = 5 / 16
+"""Of alpha: 1/64 of 0.05."""
+SPENDING, FIXED = "spending", "planned"
+
+
+@dataclass(frozen=True)
+class Looks:
+    """The numbers of blocks at which a campaign was looked at, the present one last."""
+
+    blocks: Sequence[int]
+    planned: Sequence[int] = ()
+    """With `--until-decided`: where looks were to be."""
+
+    @property
+    def rule(self) -> str:
+        """Which of the two holds. A look that was not planned leaves only the one that holds for all."""
+        return FIXED if self.planned and set(self.blocks) <= set(self.planned) else SPENDING
+
+    def level(self, alpha: float) -> float:
+        """The error that the present look may spend."""
+        return self._level(alpha, _spent(self.blocks[:-1]))
+
+    def next_level(self, alpha: float) -> float:
+        """The same of a look with more blocks."""
+        return self._level(alpha, _spent(self.blocks))
+
+    def _level(self, alpha: float, before: int) -> float:
+        return alpha * LEVEL if self.rule == FIXED else alpha * SHARE * (1 - SHARE) ** before
+
+
+def _spent(blocks: Sequence[int]) -> int:
+    """Looks that could find something: with fewer blocks no p is small enough, so they spend nothing."""
+    return sum(number >= FEWEST for number in blocks)
+
+
+def plan_looks(at_most: int | None) -> list[int]:
+    """The numbers of blocks to look at, none above `at_most` (None: as many as there are)."""
+    return [blocks for blocks in PLANNED if at_most is None or blocks <= at_most]
+
+
+def next_look(verdicts: Mapping[str, Any]) -> int | None:
+    """The number of blocks at which to look next; None where the question is decided, or more blocks cannot help.
+
+    That is the study's first family: all its comparisons have a verdict, or none is possible.
+    """
+    undecided = [c for c in headline(verdicts["comparisons"]) if c["verdict"] == "inconclusive" and not c["withheld"]]
+    further = [blocks for blocks in verdicts["looks"]["planned"] if blocks > verdicts["blocks"]["planned"]]
+    return further[0] if undecided and further else None
+
+
+def looks(events: Iterable[Mapping[str, Any]], now: int, planned: Sequence[int] = ()) -> Looks:
+    """Those that the journal tells, and one at `now` blocks if that is another."""
+    return Looks(list(dict.fromkeys([*(blocks for blocks in told(events) if blocks != now), now])), planned)
+
+
+def told(events: Iterable[Mapping[str, Any]]) -> list[int]:
+    """The numbers of blocks of the journal's looks."""
+    return [event["blocks"] for event in events if event["event"] == "look" and isinstance(event.get("blocks"), int)]

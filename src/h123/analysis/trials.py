@@ -1,0 +1,64 @@
+"""What a campaign's trials came to: the attempts that count, and the trials that failed."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from h123.results import Attempt, CampaignFolder, load_attempts
+from h123.study import Plan, PlannedTrial
+
+LOSSES = frozenset(
+    {
+        "server-exited",
+        "server-not-ready",
+        "client-failed",
+        "client-timeout",
+        "samples-missing",
+        "samples-malformed",
+        "wrong-protocol",
+    }
+)
+"""Reasons for which an attempt does not count that are its server's or its client's. Others are of the link, the
+machine or the set-up, and say nothing about a treatment; what a subject cannot do at all is no failure either."""
+
+
+class Treated(NamedTuple):
+    """What a block has once. Imported trials have names of their own, and may have several runs of one."""
+
+    block: int
+    cell: tuple[tuple[str, str], ...]
+    twin: bool
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Of a campaign, or of a part of it."""
+
+    attempts: Sequence[Attempt]
+    failed: frozenset[Treated] = frozenset()
+    """Those of which every attempt was tried and failed by its server or client: they count as that side's loss."""
+
+
+def treated(trial: Attempt | PlannedTrial) -> Treated:
+    """The trial's place in the plan."""
+    return Treated(trial.block, tuple(sorted(trial.cell.items())), trial.twin)
+
+
+def load_trials(folder: CampaignFolder, plan: Plan) -> Trials:
+    """All of the campaign. Raises UserError."""
+    return Trials(load_attempts(folder), _failed(folder.events(), plan))
+
+
+def _failed(events: Iterable[dict[str, Any]], plan: Plan) -> frozenset[Treated]:
+    tried: dict[str, list[dict[str, Any]]] = {}
+    for event in events:
+        if event["event"] == "trial":
+            tried.setdefault(event["trial"], []).append(event)
+    return frozenset(treated(trial) for trial in plan.trials() if _has_failed(tried.get(trial.id, [])))
+
+
+def _has_failed(tried: Sequence[dict[str, Any]]) -> bool:
+    """None counts, and the machine had no part in the last one that failed."""
+    if not tried or any(event["valid"] for event in tried) or tried[-1].get("disturbed"):
+        return False
+    return any(reason["code"] in LOSSES for reason in tried[-1]["reasons"])

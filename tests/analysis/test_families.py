@@ -1,0 +1,57 @@
+"""Families: corrections as the papers have them, and how many blocks a verdict takes."""
+
+import pytest
+
+from h123.analysis.families import adjust, blocks_needed, membership, smallest_adjusted
+from h123.study import Family
+
+
+def test_corrections_are_those_of_the_papers() -> None:
+    # Benjamini and Hochberg (1995), section 3.2: 15 p values; at 5 % BH rejects the first four, Holm the first three.
+    p = [
+        0.0001,
+        0.0004,
+        0.0019,
+        0.0095,
+        0.0201,
+        0.0278,
+        0.0298,
+        0.0344,
+        0.0459,
+        0.3240,
+        0.4262,
+        0.5719,
+        0.6528,
+        0.7590,
+        1.0,
+    ]
+    assert sum(value <= 0.05 for value in adjust(p, "bh")) == 4
+    assert sum(value <= 0.05 for value in adjust(p, "holm")) == 3
+    assert adjust([0.01, 0.04, 0.03], "holm") == pytest.approx([0.03, 0.06, 0.06])
+    assert adjust([], "bh") == []
+
+
+def test_blocks_needed_for_a_verdict() -> None:
+    assert blocks_needed(1, "holm", 0.05) == 6
+    assert blocks_needed(9, "holm", 0.05) == 9
+    assert blocks_needed(9, "bh", 0.05) == 6
+    assert blocks_needed(10_000, "holm", 0.05) == 19
+    for size in (1, 9, 21, 60):
+        blocks = blocks_needed(size, "holm", 0.05)
+        assert smallest_adjusted(blocks, size, "holm") <= 0.05 < smallest_adjusted(blocks - 1, size, "holm")
+
+
+def test_a_comparison_belongs_to_the_first_family_that_names_it() -> None:
+    answer = Family(name="answer", correction="holm", metrics=["latency"], pairs=["b/a"], each=["network"])
+    rest = Family(name="rest", correction="bh", metrics=["latency", "ttfb"])
+    cell = {"network": "poor"}
+    found = [
+        membership([answer, rest], m, pair, cell)
+        for m, pair in [("latency", ("b", "a")), ("latency", ("c", "a")), ("ttfb", ("b", "a")), ("cpu", ("b", "a"))]
+    ]
+    assert [one and (one.name, one.correction) for one in found] == [
+        ("answer/poor", "holm"),
+        ("rest", "bh"),
+        ("rest", "bh"),
+        None,
+    ]

@@ -1,0 +1,101 @@
+"""What is not judged: impossible data, unlike failures; and failures have a verdict of their own."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from h123.analysis import analyse
+from h123.study import PlannedTrial
+from synthetic import Scenario, Spoil, make_campaign
+
+FAMILIES = [{"name": "answer", "correction": "holm", "metrics": ["latency"], "pairs": ["h3/h2"], "each": ["network"]}]
+
+
+def campaign(path: Path, spoil: Spoil | None = None, **other: Any) -> dict[str, Any]:
+    scenario = Scenario(blocks=12, families=FAMILIES, protocols=("h2", "h3"), pairs=("h3/h2",), spoil=spoil, **other)
+    return analyse(make_campaign(path / "c", scenario))
+
+
+def answer(verdicts: dict[str, Any], network: str = "poor") -> dict[str, Any]:
+    (found,) = [c for c in verdicts["comparisons"] if not c["twin"] and c["cell"]["network"] == network]
+    return found
+
+
+def failing(share: float, blocks: Callable[[int], bool] = lambda _: True) -> Spoil:
+    """Of h3's warm requests over `poor`, the slowest share fails in those blocks."""
+
+    def spoil(trial: PlannedTrial, folder: Path) -> None:
+        if trial.cell != {"network": "poor", "protocol": "h3"} or not blocks(trial.block):
+            return
+        header, *rows = (folder / "samples.csv").read_text().splitlines()
+        place = {name: number for number, name in enumerate(header.split(","))}
+        table = [row.split(",") for row in rows]
+        warm = [row for row in table if row[place["phase"]] == "warm"]
+        slowest = sorted(warm, key=lambda row: int(row[place["start_ns"]]) - int(row[place["end_ns"]]))
+        for row in slowest[: round(share * len(warm))]:
+            row[place["status"]], row[place["error"]] = "0", "timeout"
+        (folder / "samples.csv").write_text("\n".join([header, *map(",".join, table)]) + "\n")
+
+    return spoil
+
+
+def test_sound_data_are_judged(tmp_path: Path) -> None:
+    verdicts = campaign(tmp_path)
+    assert (answer(verdicts)["verdict"], answer(verdicts)["withheld"]) == ("faster", None)
+    assert verdicts["failures"] == []
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    # In every block; and of four blocks nearly all requests, which used to be dropped: "faster 0.83, p = .0078".
+    [failing(0.45), failing(0.6, lambda block: block <= 4)],
+)
+def test_the_side_that_fails_is_not_faster(tmp_path: Path, spoil: Spoil) -> None:
+    verdicts = campaign(tmp_path, spoil)
+    found = answer(verdicts)
+    assert (found["verdict"], found["withheld"]["kind"]) == ("inconclusive", "failures")
+    assert "of h3's requests failed and 0.0% of h2's" in found["note"]
+    assert answer(verdicts, "lan")["withheld"] is None
+    (row,) = verdicts["failures"]
+    assert (row["cell"], row["a"], row["b"], row["b_share"]) == ({"network": "poor"}, "h3", "h2", 0)
+
+
+def test_failures_are_compared_like_a_metric(tmp_path: Path) -> None:
+    (row,) = campaign(tmp_path, failing(0.45))["failures"]
+    assert (row["verdict"], row["blocks"]) == ("fails more", 12)
+    assert 0.3 < row["low"] <= row["difference"] <= row["high"] < 0.5
+
+
+def test_few_failures_leave_the_verdict(tmp_path: Path) -> None:
+    """Half a percent of the requests: within what a study tolerates."""
+    verdicts = campaign(tmp_path, failing(0.05, lambda block: block == 1), settings={"requests": 20})
+    assert (answer(verdicts)["verdict"], answer(verdicts)["withheld"]) == ("faster", None)
+    (row,) = verdicts["failures"]
+    assert row["verdict"] == "alike"
+
+
+def test_impossible_data_have_no_verdict(tmp_path: Path) -> None:
+    """Requests of h3 above the link in all of its trials used to be its victory."""
+
+    def spoil(trial: PlannedTrial, folder: Path) -> None:
+        if trial.cell["protocol"] != "h3" or trial.cell["network"] == "lan":
+            return
+        header, *rows = (folder / "samples.csv").read_text().splitlines()
+        place = {name: number for number, name in enumerate(header.split(","))}
+        table = [row.split(",") for row in rows]
+        for row in table:
+            start = int(row[place["start_ns"]])
+            for name in ("connected_ns", "sent_ns", "first_byte_ns", "end_ns"):
+                if row[place[name]]:
+                    row[place[name]] = str(start + (int(row[place[name]]) - start) // 100)
+        (folder / "samples.csv").write_text("\n".join([header, *map(",".join, table)]) + "\n")
+
+    verdicts = campaign(tmp_path, spoil)
+    for network in ("medium", "poor"):
+        found = answer(verdicts, network)
+        assert (found["verdict"], found["withheld"]["kind"]) == ("inconclusive", "audits")
+        assert "12 of its trials failed" in found["note"]
+        assert "request-above-link" in found["note"]
+    assert answer(verdicts, "lan")["withheld"] is None
