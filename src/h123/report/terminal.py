@@ -176,5 +176,5 @@ def _table(comparisons: list[dict[str, Any]], pairs: list[tuple[str, str]]) -> T
 
 
 def _verdict(c: Mapping[str, Any]) -> Text:
-    word = "?" if c["verdict"] == "inconclusive" else verdict_word(c)
+    word = "?" if c["verdict"] == "inconclusive" and not c["withheld"] else verdict_word(c)
     return Text(f"{ratio(c['ratio'], c['low'], c['high']):>5} {word}", style=_STYLES[c["verdict"]])

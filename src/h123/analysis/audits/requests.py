@@ -102,8 +102,8 @@ AUDITS = [
     Audit(
         "requests-failed",
         "No request ended with an error.",
-        "requests ended with an error. They count as slower than all others, so the answer allows for them; where they "
-        "are too many for a metric, the trial has no value for it. The logs in the trials' folders may say why.",
+        "requests ended with an error. They count as slower than all others, so the answer allows for them; where one "
+        "level fails more often than another, their times are not judged. The logs in the trials' folders may say why.",
         requests_failed,
     ),
     Audit(
