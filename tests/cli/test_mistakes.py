@@ -56,6 +56,8 @@ def test_negative_delay(h123: Tool) -> None:
         (["run", "nonesuch"], "nonesuch"),
         (["run"], "no study"),
         (["run", "smoke", "--only", "network"], "FACTOR=LEVEL"),
+        (["run", "smoke", "--until-decided", "--blocks", "9"], "--at-most"),
+        (["run", "smoke", "--at-most", "12"], "--until-decided"),
         (["run", "smoke", "--only", "network=mars"], "mars"),
         (["run", "smoke", "--only", "colour=red"], "colour"),
         (["plan", "smoke", "--blocks", "1000000000"], "1000000000 blocks of 6 trials or more are too many"),

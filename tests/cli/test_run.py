@@ -163,3 +163,18 @@ def test_resuming_another_study_is_refused(h123: Tool) -> None:
     refused = h123("run", "quick", "--out", "out")
     assert refused.returncode == 2
     assert "another study" in refused.stderr
+
+
+@pytest.mark.heavy
+def test_a_campaign_ends_with_the_look_that_decides(h123: Tool) -> None:
+    done = h123("run", "smoke", "--only", "network=medium", "--until-decided", "--at-most", "12", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(line) for line in (h123.folder / "out/journal.jsonl").read_text().splitlines()]
+    taken = [event["blocks"] for event in events if event["event"] == "look"]
+    verdicts = json.loads((h123.folder / "out/verdicts.json").read_text())
+    assert taken in ([8], [8, 12])
+    assert (verdicts["looks"]["blocks"], verdicts["looks"]["rule"]) == (taken, "planned")
+    assert verdicts["blocks"]["planned"] == taken[-1]
+    if taken == [8]:
+        asked = [c for c in verdicts["comparisons"] if c["family"].startswith("answer") and not c["twin"]]
+        assert all(c["verdict"] != "inconclusive" or c["withheld"] for c in asked)
