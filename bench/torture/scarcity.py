@@ -49,13 +49,13 @@ def read_only_disk(this: Round) -> None:
     this.begin()
     moment = Moment.drawn(this.draws, this.reference.span_s)
     at_once = this.draws.random() < 0.2
-    command = None if at_once else this.run(expected={0, 1})
+    command = None if at_once else this.run(expected={0, 1, 2})  # 2: a new campaign needs a folder to write to
     if command:
         moment.wait(command)
     while not (done := _may_be_written(False)) and command and not command.ended:
         time.sleep(0.0005)  # as long as a file is open to be written, the kernel refuses
     this.notes.append(f"read-only {'before the command' if at_once else moment}" if done else "never read-only")
-    (command or this.run(expected={0, 1})).wait()
+    (command or this.run(expected={0, 1, 2})).wait()
     _may_be_written(True)
 
 
@@ -63,7 +63,7 @@ def limits(this: Round) -> None:
     """A command may have few descriptors, short files or little memory."""
     this.begin()
     limited, least, most = this.draws.choice(
-        [(resource.RLIMIT_NOFILE, 6, 80), (resource.RLIMIT_FSIZE, 200, 2e6), (resource.RLIMIT_AS, 1e8, 8e9)]
+        [(resource.RLIMIT_NOFILE, 6, 80), (resource.RLIMIT_FSIZE, 200, 2e6), (resource.RLIMIT_AS, 1e8, 1e12)]
     )
     limit = int(_logarithmic(this.draws, least, most))
     names = {resource.RLIMIT_NOFILE: "descriptors", resource.RLIMIT_FSIZE: "bytes a file", resource.RLIMIT_AS: "bytes"}

@@ -74,7 +74,7 @@ def _trials(attempts: list[Event], planned: set[str], harmed: Set[str]) -> Itera
 def _folders(campaign: Path, attempts: list[Event], harmed: Set[str]) -> Iterator[str]:
     journalled = {_name(event) for event in attempts}
     there = {path.name for path in (campaign / "trials").iterdir()}
-    if there ^ journalled - harmed:
+    if there - journalled or journalled - there - harmed:
         yield f"in the journal alone: {sorted(journalled - there)}; on the disk alone: {sorted(there - journalled)}"
     for path in campaign.rglob("*"):
         if path.name.endswith((".tmp", ".partial")):

@@ -37,6 +37,12 @@ def test_a_defect_shows_where_it_is(monkeypatch: pytest.MonkeyPatch, error: Exce
         _main(monkeypatch, error)
 
 
+def test_ctrl_c_is_one_whatever_a_library_makes_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SystemExit) as ended:
+        _main(monkeypatch, RuntimeError("Query interrupted"))  # DuckDB's
+    assert ended.value.code == 130
+
+
 def _main(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def fail(prog_name: str) -> None:  # noqa: ARG001
         raise error
