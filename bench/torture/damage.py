@@ -19,16 +19,16 @@ def flips(this: Round) -> None:
     this.take_up(2)
     file = _file(this)
     name, whole, verdicts = file.relative_to(CAMPAIGN), file.read_bytes(), _verdicts()
+    needed = _needed()
     places, words = [this.draws.random() for _ in range(this.draws.choice([1, 1, 2, 8]))], this.draws.choice(_READERS)
     _flip(file, places)
     this.notes.append(f"bits of {name} flipped at {', '.join(f'{place:.6f}' for place in places)} of its length")
     attempt = name.parts[1] if name.parts[0] == "trials" and file.read_bytes() != whole else None
-    needed = attempt in _needed()
     command = this.commands.call(*words, expected={0, 1, 2} if attempt is None else {0, 1})
     status = command.wait()
-    if words[0] == "run" and needed:
+    if words[0] == "run" and attempt in needed:
         this.harmed.add(str(attempt))  # it must have been repeated
-    elif status == 0 and (needed or (words[0] != "export" and _verdicts() != verdicts)):
+    elif status == 0 and (attempt in needed or (words[0] != "export" and _verdicts() != verdicts)):
         this.wrong.append(f"{command} took {name} although it was changed")
     elif attempt or status:
         file.write_bytes(whole)  # who refuses it has changed nothing

@@ -34,3 +34,11 @@ def test_such_a_check_has_a_row_without_an_error() -> None:
         parameters={"network": "poor"}, link={"up": {}, "down": {}}, report=report(NO_PROBE_ARRIVED), virtual=False
     )
     assert {row.delay_error for row in link_rows([attempt])} == {"–"}
+
+
+def test_a_trial_that_ended_before_its_main_role_is_a_report() -> None:
+    """It used to stop a campaign for good: torture ended a lab in order."""
+    cpu = {"user_ns": 1, "system_ns": 1, "main_ns": 0, "main_wait_ns": None, "main_turns": None}
+    whole = report(NO_PROBE_ARRIVED)
+    assert misshapen({**whole, "roles": [{"name": "server", "cpu": cpu}]}, Report) is None
+    assert misshapen({**whole, "roles": [{"name": "server", "cpu": {**cpu, "main_ns": None}}]}, Report) is not None

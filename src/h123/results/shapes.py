@@ -82,8 +82,9 @@ class Trial(Shape):
 
 class Cpu(Shape):
     main_ns: Count
-    main_wait_ns: Count = 0
-    main_turns: Count = 0
+    main_wait_ns: Count | None = None
+    main_turns: Count | None = None
+    """None where the trial ended before the main role did."""
 
 
 class Role(Shape):
