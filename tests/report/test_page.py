@@ -197,6 +197,16 @@ def test_campaign_without_a_valid_trial_has_a_page(tmp_path: Path) -> None:
     assert "by 3 ms &lt;b&gt;" in text
 
 
+def test_campaign_with_nothing_but_the_twin_has_a_page(tmp_path: Path) -> None:
+    """It has no panel for the distribution: torture left one."""
+    one = {"lan": Scenario().networks["lan"]}
+    whole = analyse(make_campaign(tmp_path / "whole", Scenario(blocks=1, networks=one)))
+    lost = frozenset(value["trial"].split("~")[0] for value in whole["values"] if not value["twin"])
+    folder = make_campaign(tmp_path / "c", Scenario(blocks=1, networks=one, missing=lost))
+    analyse(folder)
+    assert Page(write_report(folder).read_text()).open == []
+
+
 def test_report_before_analysis_says_what_to_do(tmp_path: Path) -> None:
     folder = make_campaign(tmp_path / "c", Scenario(seed=1, blocks=1))
     folder.verdicts.unlink(missing_ok=True)

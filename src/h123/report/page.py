@@ -74,7 +74,8 @@ def _figures(folder: CampaignFolder, verdicts: dict[str, Any]) -> list[Figure]:
             figures.append(trials_figure(values, asked, factor))
         if quantiles := _in_order(latency_quantiles(folder), verdicts):
             bases = {c["b"] for c in known}
-            figures.append(distribution_figure(quantiles, factor, bases.pop() if len(bases) == 1 else None))
+            if not all(row["twin"] for row in quantiles):
+                figures.append(distribution_figure(quantiles, factor, bases.pop() if len(bases) == 1 else None))
             figures.append(requests_figure(quantiles, treatments(values, factor), factor))
         if any(row["metrics"].get("cpu_server") is not None for row in values):
             figures.append(cpu_figure(values, factor))
