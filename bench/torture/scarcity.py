@@ -33,11 +33,8 @@ def full_disk(this: Round) -> None:
     command = None if at_once else this.run(expected={0, 1})
     if command and not moment.wait(command):
         this.notes.append("the disk was full too late")
-    used = os.statvfs(DISK)
-    if inodes is None:
-        box.mount("-o", f"remount,size={(used.f_blocks - used.f_bfree) * used.f_frsize + int(room)}", str(DISK))
-    else:
-        box.mount("-o", f"remount,nr_inodes={used.f_files - used.f_ffree + inodes}", str(DISK))
+    if not any(_leave(int(room), inodes) for _ in range(1000)):  # somebody may write meanwhile
+        raise RuntimeError(f"{DISK} cannot be made smaller")
     left = f"{room / 1e3:.0f} kB" if inodes is None else f"{inodes} inodes"
     this.notes.append(f"{left} left, {'before the command' if at_once else moment}")
     (command or this.run(expected={0, 1})).wait()
@@ -52,11 +49,11 @@ def read_only_disk(this: Round) -> None:
     command = None if at_once else this.run(expected={0, 1, 2})  # 2: a new campaign needs a folder to write to
     if command:
         moment.wait(command)
-    while not (done := _may_be_written(False)) and command and not command.ended:
+    while not (done := _remount("ro")) and command and not command.ended:
         time.sleep(0.0005)  # as long as a file is open to be written, the kernel refuses
     this.notes.append(f"read-only {'before the command' if at_once else moment}" if done else "never read-only")
     (command or this.run(expected={0, 1, 2})).wait()
-    _may_be_written(True)
+    _remount("rw")
 
 
 def limits(this: Round) -> None:
@@ -103,9 +100,17 @@ def allow_processes(limit: int) -> None:
     _PID_MAX.write_text(str(_RESERVED_PIDS + limit))
 
 
-def _may_be_written(may: bool) -> bool:
+def _leave(room: int, inodes: int | None) -> bool:
+    """Shrink the disk to what is used and so many bytes, or inodes; False where more is used by then."""
+    used = os.statvfs(DISK)
+    size = (used.f_blocks - used.f_bfree) * used.f_frsize + room
+    limit = f"size={size}" if inodes is None else f"nr_inodes={used.f_files - used.f_ffree + inodes}"
+    return _remount(limit)
+
+
+def _remount(options: str) -> bool:
     try:
-        box.mount("-o", f"remount,{'rw' if may else 'ro'}", str(DISK))
+        box.mount("-o", f"remount,{options}", str(DISK))
     except subprocess.CalledProcessError:
         return False
     return True
