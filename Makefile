@@ -33,7 +33,7 @@ test: setup $(VENV)/dev.stamp ## all tests that fit in a few minutes
 	@cd subjects/go && go test ./...
 	@PYTHONPATH=src $(PY) -m pytest -m "not heavy" --numprocesses auto --dist loadfile $(PURE)
 	@PYTHONPATH=src $(PY) -m pytest -m "not heavy" $(addprefix --ignore=,$(PURE))
-	@PYTHONPATH=src $(PY) bench/torture --rounds 8
+	@PYTHONPATH=src $(PY) bench/torture --rounds 6
 
 test-all: test ## also the long and heavy ones, every subject that installs within five minutes, and clippy of Rust subjects
 	@cd subjects/go-rest && go vet ./... && go test ./...
