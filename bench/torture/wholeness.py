@@ -47,9 +47,10 @@ def _name(event: Event) -> str:
 
 def _order(journal: list[Event]) -> Iterator[str]:
     """One run at a time: what another has begun and not ended is not gone on with, unless it was killed."""
-    if journal[-1]["event"] != "finished":
-        yield f"the journal ends with {journal[-1]['event']!r}"
-    for before, after in itertools.pairwise(journal):
+    runs = [event for event in journal if event["event"] != "look"]  # whoever analyses may look at any time
+    if runs[-1]["event"] != "finished":
+        yield f"the journal ends with {runs[-1]['event']!r}"
+    for before, after in itertools.pairwise(runs):
         if before["event"] in ("finished", "interrupted") and after["event"] not in ("resume", "campaign"):
             yield f"the journal goes on after {before['event']!r} with {after['event']!r}"
 

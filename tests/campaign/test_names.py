@@ -2,6 +2,8 @@
 
 import os
 import re
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,16 @@ NAMES = [
 ]
 
 
+@pytest.fixture
+def plain(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder whose path is plain, and in it the links that hide others: that of the tests need not be."""
+    with tempfile.TemporaryDirectory(prefix="h123-test-", dir="/tmp") as folder:
+        monkeypatch.setattr("h123.scratch.cache_folder", lambda: Path(folder) / "cache")
+        yield Path(folder).resolve()
+
+
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.usefixtures("plain")
 def test_a_campaign_works_under_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
@@ -93,11 +104,11 @@ def test_a_folder_behind_a_link_is_one(tmp_path: Path) -> None:
     assert len(load_attempts(CampaignFolder.open(tmp_path / "real"))) == 6
 
 
-def test_a_plain_path_is_left_alone_and_another_is_hidden(tmp_path: Path) -> None:
-    with plainly(tmp_path / "tls") as tls:
-        assert tls == tmp_path.resolve() / "tls"
-    with plainly(tmp_path / "my tls") as tls:
-        assert tls.resolve() == tmp_path.resolve() / "my tls"
+def test_a_plain_path_is_left_alone_and_another_is_hidden(plain: Path) -> None:
+    with plainly(plain / "tls") as tls:
+        assert tls == plain / "tls"
+    with plainly(plain / "my tls") as tls:
+        assert tls.resolve() == plain / "my tls"
         assert " " not in str(tls)
     assert not tls.is_symlink()
 

@@ -92,7 +92,7 @@ def _leave_partial(campaign: Path) -> None:
 
 
 def _stop(campaign: Path) -> None:
-    _rewrite(campaign, _journal(campaign)[:-1])
+    _rewrite(campaign, [event for event in _journal(campaign) if event["event"] != "finished"])
 
 
 def _tear_report(campaign: Path) -> None:
