@@ -31,7 +31,8 @@ class Reference:
 
 def make_reference(subject: Path) -> Reference:
     """Raises RuntimeError where an undisturbed campaign does not end well."""
-    return box.inside(lambda: _measure(archive(subject)))
+    archived = archive(subject)  # out here: the cache may be in the /tmp that a box replaces
+    return box.inside(lambda: _measure(archived))
 
 
 def furnish(subject: bytes) -> None:
