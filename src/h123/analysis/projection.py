@@ -144,6 +144,6 @@ def _clipped(noncentrality: float) -> float:
 
 @cache
 def _critical(blocks: int, level: float, sides: int) -> float:
-    """Student's t for the largest p of the sign-flip test not above `level`; infinite if there is none."""
+    """Student's t for the largest p of the test not above `level`; infinite if there is none."""
     p = size(blocks, level, sides)
     return float(student.isf(p / sides, blocks - 1)) if p > 0 else math.inf
