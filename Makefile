@@ -8,8 +8,6 @@ PY := $(VENV)/bin/python
 # Not so where making it was interrupted, or where its Python has gone or become another one since. Programs in it are run
 # as modules: their own first lines hold the path that the checkout had when they were installed.
 WHOLE := $(shell $(PY) -c 'import pip' 2>/dev/null && echo whole)
-# Tests of figures and pages, which start no lab and so may run beside one another.
-PURE := tests/analysis tests/report tests/results tests/study
 LAB := lab/target/release/h123-lab
 LAB_SOURCES := $(shell find lab -path lab/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
 CRATES := $(patsubst %/Cargo.toml,%,$(wildcard subjects/*/Cargo.toml subjects/*/*/Cargo.toml))
@@ -31,8 +29,7 @@ quick: ## compare HTTP/1.1, HTTP/2 and HTTP/3 on three networks: 2 to 3 minutes 
 test: setup $(VENV)/dev.stamp ## all tests that fit in a few minutes
 	@cd lab && cargo test --workspace --release --locked --quiet
 	@cd subjects/go && go test ./...
-	@PYTHONPATH=src $(PY) -m pytest -m "not heavy" --numprocesses auto --dist loadfile $(PURE)
-	@PYTHONPATH=src $(PY) -m pytest -m "not heavy" $(addprefix --ignore=,$(PURE))
+	@PYTHONPATH=src $(PY) -m pytest -m "not heavy" --numprocesses auto --dist loadfile
 	@PYTHONPATH=src $(PY) bench/torture --rounds 6
 
 test-all: test ## also the long and heavy ones, every subject that installs within five minutes, and clippy of Rust subjects

@@ -9,7 +9,7 @@ from cli.conftest import Tool
 
 @pytest.mark.usefixtures("leaves_nothing_behind")
 def test_a_scaled_campaign_stays_scaled(h123: Tool) -> None:
-    options = ["smoke", "--scale", "0.5", "--blocks", "1", "--out", "out"]
+    options = ["smoke", "--only", "network=lan", "--scale", "0.5", "--blocks", "1", "--out", "out"]
     assert h123("run", *options).returncode == 0
     study = json.loads((h123.folder / "out/campaign.json").read_text())["study"]
     assert study["scale"] == 0.5
