@@ -1,8 +1,8 @@
 """What holds for all tests.
 
 - Property tests are judged by what they find, never by how long the machine took.
-- Ctrl-C and a lost terminal are heard, though whoever started the tests may ignore them (a shell does so for what it puts
-  into the background): tests send them, to themselves and to what they start.
+- Ctrl-C and a lost terminal are heard, though whoever started the tests may ignore them (a shell does so for what it
+  puts into the background): tests send them, to themselves and to what they start.
 """
 
 import signal
