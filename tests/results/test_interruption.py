@@ -11,7 +11,7 @@ from h123.results import interruptible
 
 
 def test_ctrl_c_amid_a_query_is_ctrl_c() -> None:
-    # With more threads DuckDB 2.0 ends one query in five only when a worker is through with it: of ours, within seconds.
+    # With more threads DuckDB 2.0 ends one query in five only when a worker is through: of ours, within seconds.
     connection = duckdb.connect(":memory:", config={"threads": 1})
     strike = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     strike.start()
