@@ -101,6 +101,7 @@ FAULTS: list[tuple[str, Callable[[Attempt], Attempt]]] = [
     ("machine-saturated", report(all_cpu)),
     ("loss-off", report(lose)),
     ("packets-unaccounted", report(lambda r: down(r).update(delivered=1))),
+    ("lab-warned", report(lambda r: r.update(warnings=[{"code": "left-behind", "detail": "server: sleep 100"}]))),
     ("udp-buffer-dropped", report(lambda r: r["hosts"][1]["counters"]["after"].update({"Udp.RcvbufErrors": 1}))),
     ("congestion-wrong", report(lambda r: r["hosts"][0].update(congestion="bbr"))),
     ("congestion-wrong", report(lambda r: r["hosts"][1].update(congestion="reno"))),

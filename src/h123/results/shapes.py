@@ -170,6 +170,7 @@ class Report(Shape):
     """report.json."""
 
     reasons: list[Reason]
+    warnings: list[Reason] = []
     started_unix_ns: Count
     phases_ns: dict[str, Count]
     main_began_ns: Count = 0

@@ -103,6 +103,14 @@ def congestion_wrong(attempt: Attempt) -> Finding | None:
     return Finding(set(recorded.values()) == {asked}, None, None, f"{detail}; {asked} asked")
 
 
+def lab_warned(attempt: Attempt) -> Finding | None:
+    """The lab had nothing to remark on; checks that it repeated and that passed then apart."""
+    if attempt.imported:
+        return None
+    told = [warning for warning in attempt.report.get("warnings", []) if warning["code"] != "link-check-repeated"]
+    return none_of(len(told), "; ".join(f"{warning['code']}: {warning['detail']}" for warning in told) or "nothing")
+
+
 def _counted(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The counters of each direction of the first link; none for a veth."""
     links = report["links"]
@@ -163,5 +171,13 @@ AUDITS = [
         "these trials with no others. `h123 verify` of the subject says what it can do.",
         congestion_wrong,
         spoils=ALL,
+    ),
+    Audit(
+        "lab-warned",
+        "The lab had no remark on the trial: no process left running, no part of the link left unchecked, no privilege "
+        "that the machine refused.",
+        "the lab remarked on something that may matter: a process that a server or client left running, a part of the "
+        "link that could not be checked, or a privilege that the machine refused. The report names it for each trial.",
+        lab_warned,
     ),
 ]
