@@ -1,9 +1,15 @@
 """Families: corrections as the papers have them, and how many blocks a verdict takes."""
 
+from collections import Counter
+
 import pytest
 
+from h123.analysis.comparisons import compare
 from h123.analysis.families import adjust, blocks_needed, membership, smallest_adjusted
-from h123.study import Family
+from h123.analysis.looks import Looks
+from h123.analysis.signedrank import attainable
+from h123.analysis.trials import Trials
+from h123.study import Family, find_study, list_studies, load_study, make_plan
 
 
 def test_corrections_are_those_of_the_papers() -> None:
@@ -55,3 +61,13 @@ def test_a_comparison_belongs_to_the_first_family_that_names_it() -> None:
         ("rest", "bh"),
         None,
     ]
+
+
+@pytest.mark.parametrize("name", [path.stem for path in list_studies() if path.stem != "smoke"])
+def test_a_shipped_study_can_find_one_difference_among_equals(name: str) -> None:
+    """Then its p stands alone in its family, and both corrections multiply it by the family's size."""
+    plan = make_plan(load_study(find_study(name)))
+    level = Looks([len(plan.blocks)]).level(plan.study.compare.alpha)
+    sizes = Counter(one.family.name for one in compare(Trials([]), plan) if not one.twin)
+    short = {family: size for family, size in sizes.items() if size * attainable(len(plan.blocks)) > level}
+    assert not short

@@ -29,8 +29,8 @@ def test_a_scaled_campaign_stays_scaled(h123: Tool) -> None:
 def test_a_plan_says_what_a_scale_takes(h123: Tool) -> None:
     whole, part = (h123("plan", "rest-api", "--scale", scale) for scale in ("1", "0.05"))
     assert whole.returncode == part.returncode == 0, part.stderr
-    assert "576 trials" in whole.stdout
-    assert "576 trials" in part.stdout
+    assert "720 trials" in whole.stdout
+    assert "720 trials" in part.stdout
     assert whole.stdout.splitlines()[-1] != part.stdout.splitlines()[-1]
 
 
