@@ -37,13 +37,6 @@ class Asked:
     width: float | None = None
     at_most: int | None = None
 
-    @property
-    def begun(self) -> CampaignFolder | None:
-        """The campaign to go on with."""
-        if self.out is None or not (self.out / "campaign.json").exists():
-            return None
-        return CampaignFolder.open(self.out)
-
 
 class Interrupted(Exception):
     """By whoever was watching, who has been told how to go on."""
@@ -51,8 +44,9 @@ class Interrupted(Exception):
 
 def run(asked: Asked) -> None:
     """All of it. What has been measured is kept, whatever happens. Raises Interrupted, UserError."""
-    _check(asked)
-    campaign = _resume(asked, asked.begun) if asked.begun else _begin(asked)
+    there = CampaignFolder.open(asked.out) if asked.out and (asked.out / "campaign.json").exists() else None
+    _check(asked, there)
+    campaign = _resume(asked, there) if there else _begin(asked)
     folder, resume = campaign.folder, f"h123 run --out {typed(campaign.folder.path)}"
     try:
         with folder.alone(), interruptible():
@@ -82,9 +76,9 @@ def conclude(folder: CampaignFolder) -> None:
     out_console.print(f"Report: {path}", soft_wrap=True)
 
 
-def _check(asked: Asked) -> None:
+def _check(asked: Asked, there: CampaignFolder | None) -> None:
     """Refuse what contradicts itself, or the campaign that is there."""
-    if asked.retry and not asked.begun:
+    if asked.retry and there is None:
         raise UserError("--retry tries trials of a campaign again", remedy="name the campaign's folder with --out")
     rules = ["--until-decided"] * asked.until_decided + ["--width"] * (asked.width is not None)
     if len(rules) > 1:
@@ -98,7 +92,7 @@ def _check(asked: Asked) -> None:
     (rule,) = rules
     if asked.blocks is not None:
         raise UserError(f"--blocks and {rule} exclude each other", remedy="--at-most N limits the blocks")
-    if asked.begun and not _began_so(asked, asked.begun):
+    if there and not _began_so(asked, there):
         raise UserError(
             f"{rule} must be there from the start: {asked.out} was begun without it, or with another value",
             remedy="choose another folder with --out; or add blocks with --blocks, for which a stricter rule holds",
