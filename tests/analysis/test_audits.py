@@ -241,6 +241,9 @@ def test_blocks_are_too_few_where_one_difference_among_equals_could_not_be_found
     (enough,) = design.blocks_too_few([{**server, "blocks": 10}] * 20, 0.05 * 15 / 16, 0.05)
     assert enough.passed
     assert "of true differences of 5 % where one, half or all" in enough.detail
+    one_block = {**server, "blocks": 1, "low": 0.5, "high": 0.5}
+    (partly,) = design.blocks_too_few([{**server, "blocks": 10}, one_block], 0.05, 0.05)
+    assert "power not known" in partly.detail
     (lost,) = design.blocks_too_few([{**server, "blocks": 10, "high": None}], 0.05, 0.05)
     assert "power not known" in lost.detail
 

@@ -11,7 +11,7 @@ from scipy.stats import chi2
 from h123.analysis.audits.disturbed import DISTURBED_UNLIKE, disturbed_unlike
 from h123.analysis.audits.finding import CampaignAudit, Finding
 from h123.analysis.power import can_find_one, fewest_blocks, power
-from h123.analysis.precision import spread
+from h123.analysis.precision import FEWEST, spread
 from h123.analysis.remedy import Remedy
 from h123.analysis.signedrank import attainable
 from h123.results import Attempt
@@ -133,8 +133,9 @@ def blocks_too_few(comparisons: Sequence[dict[str, Any]], alpha: float, margin: 
 
 
 def _chances(family: Sequence[dict[str, Any]], blocks: int, alpha: float, margin: float) -> str:
-    """The power at the margin, with the spread that the intervals show; an unbounded one shows none."""
-    spreads = [spread(c["low"], c["high"], c["blocks"], alpha) for c in family if c["low"] and c["high"]]
+    """The power at the margin, with the spread that the intervals show; one of few blocks, or unbounded, shows none."""
+    known = [c for c in family if c["low"] and c["high"] and c["blocks"] >= FEWEST]
+    spreads = [spread(c["low"], c["high"], c["blocks"], alpha) for c in known]
     if len(spreads) < len(family):
         return "power not known"
     found = power(spreads, blocks, margin, correction=family[0]["correction"], level=alpha)
