@@ -22,6 +22,8 @@ def print_foresight(
     """How narrow the intervals will be, what each family can find, and how many blocks a width takes."""
     sought = plan.study.compare.margin if effect is None else effect
     families = foresee(plan, effect=sought, stated=spread, known=published())
+    if not families:
+        return
     asked, blocks = headline(families), len(plan.blocks)
     write(console, f"\nWhat {_blocks(blocks)} buy{'s' if blocks == 1 else ''}, {_source(families, spread)}:")
     for metric in dict.fromkeys(one.metric for one in asked):

@@ -2,12 +2,16 @@
 
 import importlib.util
 from dataclasses import replace
+from io import StringIO
 from types import ModuleType
+
+from rich.console import Console
 
 from h123.analysis.foreseen import blocks_to_be, foresee, headline
 from h123.analysis.spreads import PUBLISHED, Trial, Varied, nearest, published
+from h123.foresight import print_foresight
 from h123.paths import project_root
-from h123.study import Plan, find_study, load_study, make_plan
+from h123.study import Family, Plan, find_study, load_study, make_plan
 
 TRIAL = Trial("poor", "wall", "GET", 100_000, 4, 8)
 
@@ -80,3 +84,14 @@ def test_a_width_takes_the_blocks_of_the_comparison_that_varies_most() -> None:
 
 
 NETWORKS = [("medium", 0.5), ("poor", 0.1)]
+
+
+def test_a_plan_that_compares_nothing_buys_nothing() -> None:
+    """Processor time alone, under the clock by which processing takes none."""
+    study = load_study(find_study("smoke")).clocked("virtual")
+    cost = Family(name="cost", correction="holm", metrics=["cpu"])
+    study = study.model_copy(update={"compare": study.compare.model_copy(update={"families": [cost]})})
+    console = Console(file=StringIO())
+    print_foresight(make_plan(study), console, effect=None, spread=None, width=0.05)
+    assert isinstance(console.file, StringIO)
+    assert console.file.getvalue() == ""
