@@ -44,7 +44,8 @@ def gather(folder: CampaignFolder) -> Evidence:
     trials = load_trials(folder, plan)
     # A campaign that still has trials to run is looked at as far as it has come.
     now = complete_blocks(trials.attempts, plan) if cure.waiting else len(plan.blocks)
-    rule = Rule(study.compare.margin, study.compare.alpha, looks(folder.events(), now, folder.looks), cure)
+    taken = looks(folder.events(), now, folder.looks, by_width=folder.width is not None)
+    rule = Rule(study.compare.margin, study.compare.alpha, taken, cure)
     return Evidence(plan, trials, rule, audit_trials(trials.attempts))
 
 

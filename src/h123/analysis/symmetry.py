@@ -33,7 +33,8 @@ def symmetry(differences: Sequence[float] | Floats) -> float | None:
         return None
     triples = np.array(list(combinations(range(n), 3)))
     low, middle, high = d[triples].T
-    leans = np.sign(low + high - 2 * middle)
+    off = low + high - 2 * middle
+    leans = np.where(np.abs(off) > ROUNDING, np.sign(off), 0.0)  # what rounding moves off the middle is on it
     total = float(leans.sum())
     ones, pairs = np.zeros(n), np.zeros((n, n))
     for first, second in combinations(range(3), 2):

@@ -20,7 +20,7 @@ from h123.report.difference import confidence, sentence
 from h123.report.disturbed import disturbed_lines
 from h123.report.failures import failure_lines
 from h123.report.gist import ENOUGH_TO_READ, gist
-from h123.report.looks import look_lines
+from h123.report.looks import look_lines, width_lines
 from h123.report.parts import terminal_lines as parts_lines
 from h123.report.words import cell_name, level, metric, percent, ratio, unbroken, verdict_word
 
@@ -137,6 +137,7 @@ def trust(verdicts: Mapping[str, Any]) -> list[str]:
             "whether their files have changed"
         )
     lines += look_lines(verdicts)
+    lines += width_lines(verdicts)
     lines += failure_lines(verdicts)
     lines += disturbed_lines(verdicts)
     lines += origin["costs"] if origin else []
