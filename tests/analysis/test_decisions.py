@@ -20,6 +20,7 @@ from h123.analysis.trials import Trials
 from h123.analysis.verdicts import Rule
 from h123.results import Attempt
 from h123.results.summary import Summary
+from h123.results.timeline import Timeline
 from h123.study import Ledger, Plan, find_study, ledgers_of, load_ledger, load_study, make_plan
 
 Effect = float | Callable[[Mapping[str, str]], float]
@@ -84,6 +85,7 @@ def evidence(
                 facts=None,
                 imported=False,
                 summary=ANSWERED,
+                timeline=Timeline(),
                 metrics={name: trial.block * own[name] * effect[name] for name in truth},
             )
         )

@@ -117,7 +117,8 @@ def test_report_and_export_of_imported_samples(tmp_path: Path) -> None:
 
 def test_declared_blocks_pair_the_trials(tmp_path: Path) -> None:
     schema = PAPER.replace("levels:", "block: {column: TTFB}\n  levels:")
-    rows = [f"HTTP/{v},{1000 + 10 * b + (0 if v == 2 else 100)},{b},2000000" for b in range(60, 66) for v in (2, 3)]
+    values = [(v, 1000 + 10 * b + (0 if v == 2 else 100) + i, b) for b in range(60, 66) for v in (2, 3) for i in (0, 7)]
+    rows = [f"HTTP/{v},{latency},{b},2000000" for v, latency, b in values]
     verdicts = analyse(_paper(tmp_path, rows, schema))
     first = verdicts["comparisons"][0]
     assert (first["blocks"], first["verdict"], first["p"]) == (6, "slower", 2 / 2**6)

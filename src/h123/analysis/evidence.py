@@ -45,7 +45,7 @@ def gather(folder: CampaignFolder) -> Evidence:
     # A campaign that still has trials to run is looked at as far as it has come.
     now = complete_blocks(trials.attempts, plan) if cure.waiting else len(plan.blocks)
     rule = Rule(study.compare.margin, study.compare.alpha, looks(folder.events(), now, folder.looks), cure)
-    return Evidence(plan, trials, rule, audit_trials(trials.attempts))
+    return Evidence(plan, trials, rule, audit_trials(trials.attempts, plan))
 
 
 def complete_blocks(attempts: Sequence[Attempt], plan: Plan) -> int:

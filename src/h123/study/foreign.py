@@ -64,6 +64,9 @@ class Samples(Strict):
     protocol: Source | None = None
     error: Source | None = None
     phase: Source | None = None
+    tls: Source | None = None
+    resumed: Source | None = None
+    """Whether the request's connection resumed an earlier session: yes or no."""
     levels: dict[str, Source] = Field(default={})
     """Factor to the source of its level."""
     run: Source | None = None
