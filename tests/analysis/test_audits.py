@@ -105,7 +105,6 @@ FAULTS: list[tuple[str, Callable[[Attempt], Attempt]]] = [
     ("times-zero", summary(instant=3)),
     ("times-beyond-run", report(lambda r: r["phases_ns"].update(main=r["phases_ns"]["main"] // 1000))),
     ("rows-repeated", timeline(repeats=1)),
-    ("rows-repeated", timeline(repeats=2, coarse=True)),
     ("users-exceeded", timeline(in_flight=5)),
     ("loop-still", timeline(still_ns=20_000 * MS)),
     ("loop-still", lambda a: parameters(rate=100.0)(timeline(gap_ns=300 * MS)(a))),

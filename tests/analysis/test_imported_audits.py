@@ -54,7 +54,7 @@ def _cold(seconds: float, resumed: str) -> list[Row]:
             warm = closed_loop(level, block, seconds=0.03)
             length = seconds if level == "h3" else 0.08
             first = replace(warm[0], phase="cold", latency=int(length * SECOND))
-            rows += [replace(row, resumed=resumed if level == "h3" else "no", tls="1.3") for row in [first, *warm]]
+            rows += [replace(row, resumed=resumed, tls="1.3") for row in [first, *warm]]
     return rows
 
 

@@ -48,8 +48,6 @@ class Timeline:
     """The longest time in which no request began."""
     repeats: int | None = None
     """Rows that are those of another request."""
-    coarse: bool = False
-    """Whether the clock is so coarse that a few rows may be alike by chance."""
     mark: tuple[int, ...] | None = None
     """Tells the attempt's durations from those of any other; None where they are too few or too much alike."""
 
@@ -91,17 +89,15 @@ def _timeline(users: Times, starts: Times, ends: Times, first_bytes: Times, time
     durations = ends - starts
     mark = _mark(durations)
     tick = _tick(starts, durations)
-    if not timed or tick >= _SHARP_NS:
-        repeats, coarse = _repeated_series(durations, first_bytes), False
-    else:
-        repeats, coarse = _repeated_rows(users, starts, ends), tick > 1
+    sharp = timed and tick < _SHARP_NS
+    repeats = _repeated_rows(users, starts, ends) if sharp else _repeated_series(durations, first_bytes)
     if not timed:
-        return Timeline(repeats=repeats, coarse=coarse, mark=mark)
+        return Timeline(repeats=repeats, mark=mark)
     begun, ended = np.sort(starts), np.sort(ends)
     pauses = np.diff(ended, prepend=begun[0])
     gap = int(np.diff(begun).max()) if len(begun) > 1 else None
     flying = _in_flight(begun, np.sort(ends - (_SHORTER * durations).astype(np.int64) - 2 * tick))
-    return Timeline(flying, int(pauses.max()), float(np.median(pauses)), gap, repeats, coarse, mark)
+    return Timeline(flying, int(pauses.max()), float(np.median(pauses)), gap, repeats, mark)
 
 
 def _in_flight(begun: Times, ended: Times) -> int:

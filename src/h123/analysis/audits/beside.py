@@ -4,6 +4,7 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any
 
 from h123.analysis.audits.finding import ALL, UNENCRYPTED, Beside, Finding, Found, none_of
 from h123.analysis.audits.path import capacity_bits, direction, round_trip_floor_ns
@@ -94,20 +95,22 @@ def _began_ns(attempt: Attempt) -> int | None:
 
 
 def tls_unlike(attempts: Sequence[Attempt], plan: Plan) -> Found:
-    """Versions of TLS of two compared levels in a cell: the same, where those of both are known."""
+    """TLS of two compared levels in a cell, and whether sessions were resumed: the same, where both are known."""
     return _of_pairs(attempts, plan, _unlike)
 
 
 def _unlike(a: list[Attempt], b: list[Attempt]) -> Finding | None:
-    sides = [{version for attempt in side for version in attempt.tls_versions} for side in (a, b)]
+    sides = [{_tls_name(kind) for attempt in side for kind in attempt.tls if _tls_name(kind)} for side in (a, b)]
     if not all(sides):
         return None
-    names = [" and ".join(map(_tls_name, sorted(side))) for side in sides]
-    return Finding(sides[0] == sides[1], None, None, " beside ".join(names))
+    return Finding(sides[0] == sides[1], None, None, " beside ".join(" and ".join(sorted(side)) for side in sides))
 
 
-def _tls_name(version: str) -> str:
-    return "no TLS" if version == UNENCRYPTED else f"TLS {version}"
+def _tls_name(kind: dict[str, Any]) -> str:
+    """Empty where nothing is known."""
+    version = kind.get("version")
+    words = ["no TLS" if version == UNENCRYPTED else f"TLS {version}"] if version else []
+    return ", ".join([*words, "resumed"] if kind.get("resumed") else words)
 
 
 def _of_pairs(
@@ -165,10 +168,10 @@ AUDITS = [
     ),
     Beside(
         "tls-unlike",
-        "The compared levels have the same TLS, where that is known: handshakes, round trips and processor time "
-        "depend on it.",
-        "one level ran without TLS, or over another version, and the other did not: the difference is of TLS as much "
-        "as of the levels. Compare them with the same TLS.",
+        "The compared levels have the same TLS, where that is known, and resume sessions alike: handshakes, round "
+        "trips and processor time depend on it.",
+        "one level ran without TLS, over another version or with resumed sessions, and the other did not: the "
+        "difference is of TLS as much as of the levels. Compare them with the same TLS.",
         tls_unlike,
     ),
 ]

@@ -7,8 +7,8 @@ from h123.results import Attempt
 from h123.units import format_seconds
 
 INSTANT_SHARE = 0.01
-COARSE_SHARE = 0.01
-"""Of rows that a coarse clock may make alike."""
+REPEATED_SHARE = 0.01
+"""Requests that begin and end together do happen."""
 SHORTEST_STILL_NS = 2_000_000_000
 """Longer than a lost packet's retransmission takes, be it lost again."""
 STILL = 10
@@ -41,12 +41,11 @@ def times_beyond_run(attempt: Attempt) -> Finding | None:
 
 
 def rows_repeated(attempt: Attempt) -> Finding | None:
-    """Rows that are those of another request: none; at most 1 % where the clock does not tell nanoseconds."""
+    """Rows that are those of another request / all, at most 1 %."""
     repeats, rows = attempt.timeline.repeats, attempt.summary.warm
     if repeats is None or not rows:
         return None
-    limit = COARSE_SHARE if attempt.timeline.coarse else 0.0
-    return at_most(repeats / rows, limit, f"{repeats} of {rows} rows are those of another request")
+    return at_most(repeats / rows, REPEATED_SHARE, f"{repeats} of {rows} rows are those of another request")
 
 
 def users_exceeded(attempt: Attempt) -> Finding | None:
