@@ -16,7 +16,8 @@ from h123.results.samples import complaint
 _SQL = """
 SELECT filename AS file, list(coalesce("user", -1)) AS users, list(start_ns) AS starts, list(end_ns) AS ends,
     list(coalesce(first_byte_ns - start_ns, -1)) AS first_bytes
-FROM read_parquet($files, filename = true) WHERE phase = 'warm' GROUP BY filename
+FROM read_parquet($files, filename = true)
+WHERE phase = 'warm' AND start_ns IS NOT NULL AND end_ns IS NOT NULL GROUP BY filename
 """
 _ROWS_AT_ONCE = 2_000_000
 """What is in memory together."""
@@ -68,7 +69,7 @@ def timelines(
         users, starts, ends, first_bytes = (column.values.to_numpy() for column in lists)
         for number, file in enumerate(table.column("file").to_pylist()):
             rows = slice(bounds[number], bounds[number + 1])
-            found[Path(file)] = _timeline(users[rows], starts[rows], ends[rows], first_bytes[rows], timed)
+            found[Path(file)] = timeline(users[rows], starts[rows], ends[rows], first_bytes[rows], timed)
     return found
 
 
@@ -85,7 +86,8 @@ def _chunks(files: Sequence[tuple[Path, int]]) -> Iterator[list[Path]]:
         yield chunk
 
 
-def _timeline(users: Times, starts: Times, ends: Times, first_bytes: Times, timed: bool) -> Timeline:
+def timeline(users: Times, starts: Times, ends: Times, first_bytes: Times, timed: bool) -> Timeline:
+    """Of the requests whose columns these are, in the order of their rows."""
     durations = ends - starts
     mark = _mark(durations)
     tick = _tick(starts, durations)

@@ -32,7 +32,7 @@ class Source(Strict):
     column: str | None = None
     value: str | int | float | None = None
     unit: Unit | None = None
-    values: dict[str | int, str | int] = Field(default={})
+    values: dict[str | int, str | int | float] = Field(default={})
     """What is written in the column, to what is meant."""
 
     @model_validator(mode="after")
