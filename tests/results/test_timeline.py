@@ -26,7 +26,7 @@ class Rows:
     durations: Times
 
     def timeline(self, *, timed: bool = True) -> Timeline:
-        return timeline(self.users, self.starts, self.starts + self.durations, 0 * self.starts, timed)
+        return timeline(self.starts, self.starts + self.durations, self.users, timed)
 
     def picked(self, rows: Any) -> "Rows":
         return Rows(self.users[rows], self.starts[rows], self.durations[rows])
@@ -75,7 +75,7 @@ def test_requests_at_once_that_users_tell_apart_are_not_repeated() -> None:
 @given(seed=st.integers(0, 1000))
 def test_durations_alone_tell_of_series_that_are_there_twice(seed: int) -> None:
     rows = closed_loop(1, 100, seed)
-    assert rows.timeline(timed=False) == Timeline(repeats=0, mark=rows.timeline().mark)
+    assert rows.timeline(timed=False) == Timeline(repeats=0, sums=rows.timeline().sums)
     assert rows.picked([*range(100), *range(60, 90)]).timeline(timed=False).repeats == 30
     shuffled = np.random.default_rng(seed).permutation([*range(100), *range(100)])
     assert rows.picked(shuffled).timeline(timed=False).repeats == 100
@@ -102,13 +102,13 @@ def test_a_pause_of_all_users_is_found(rows: Rows, place: int, still: int) -> No
     assert still * SECOND <= found <= still * SECOND + 50 * MS
 
 
-def test_marks_tell_durations_apart() -> None:
+def test_sums_tell_durations_apart() -> None:
     rows = closed_loop(3, 40, 1)
     other = replace(rows, durations=rows.durations + (np.arange(120) == 7))
     moved = replace(rows, starts=rows.starts + 77 * SECOND)
-    assert rows.timeline().mark == moved.timeline().mark
-    assert None is not rows.timeline().mark != other.timeline().mark
-    assert replace(rows, durations=rows.durations * 0 + MS).timeline().mark is None
+    assert rows.timeline().sums == moved.timeline().sums
+    assert None is not rows.timeline().sums != other.timeline().sums
+    assert replace(rows, durations=rows.durations * 0 + MS).timeline().sums is None
 
 
 def _written(path: Path, rows: Rows) -> Path:

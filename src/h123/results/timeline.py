@@ -14,12 +14,12 @@ from h123.results.interruption import interruptible
 from h123.results.samples import complaint
 
 _SQL = """
-SELECT filename AS file, list(coalesce("user", -1)) AS users, list(start_ns) AS starts, list(end_ns) AS ends,
-    list(coalesce(first_byte_ns - start_ns, -1)) AS first_bytes
+SELECT filename AS file, list(start_ns) AS starts, list(end_ns) AS ends,
+    list(coalesce("user", first_byte_ns - start_ns, -1)) AS marks
 FROM read_parquet($files, filename = true)
 WHERE phase = 'warm' AND start_ns IS NOT NULL AND end_ns IS NOT NULL GROUP BY filename
 """
-_ROWS_AT_ONCE = 2_000_000
+_ROWS_AT_ONCE = 500_000
 """What is in memory together."""
 _MOST = 0.99
 """Quantile of what was in flight: a client that notes a start some microseconds early has no more users for that."""
@@ -49,7 +49,7 @@ class Timeline:
     """The longest time in which no request began."""
     repeats: int | None = None
     """Rows that are those of another request."""
-    mark: tuple[int, ...] | None = None
+    sums: tuple[int, ...] | None = None
     """Tells the attempt's durations from those of any other; None where they are too few or too much alike."""
 
 
@@ -66,10 +66,10 @@ def timelines(
             raise complaint(chunk, error) from None
         lists = [table.column(name).combine_chunks() for name in table.column_names[1:]]
         bounds = lists[0].offsets.to_numpy()
-        users, starts, ends, first_bytes = (column.values.to_numpy() for column in lists)
+        starts, ends, marks = (column.values.to_numpy() for column in lists)
         for number, file in enumerate(table.column("file").to_pylist()):
             rows = slice(bounds[number], bounds[number + 1])
-            found[Path(file)] = timeline(users[rows], starts[rows], ends[rows], first_bytes[rows], timed)
+            found[Path(file)] = timeline(starts[rows], ends[rows], marks[rows], timed)
     return found
 
 
@@ -86,20 +86,21 @@ def _chunks(files: Sequence[tuple[Path, int]]) -> Iterator[list[Path]]:
         yield chunk
 
 
-def timeline(users: Times, starts: Times, ends: Times, first_bytes: Times, timed: bool) -> Timeline:
-    """Of the requests whose columns these are, in the order of their rows."""
+def timeline(starts: Times, ends: Times, marks: Times, timed: bool) -> Timeline:
+    """Of requests in the order of their rows; `marks`: what else tells one from another, which is its user, or where
+    nobody tells of users the time to its first byte."""
     durations = ends - starts
-    mark = _mark(durations)
+    sums = _sums(durations)
     tick = _tick(starts, durations)
     sharp = timed and tick < _SHARP_NS
-    repeats = _repeated_rows(users, starts, ends) if sharp else _repeated_series(durations, first_bytes)
+    repeats = _repeated_rows(starts, ends, marks) if sharp else _repeated_series(durations, marks)
     if not timed:
-        return Timeline(repeats=repeats, mark=mark)
+        return Timeline(repeats=repeats, sums=sums)
     begun, ended = np.sort(starts), np.sort(ends)
     pauses = np.diff(ended, prepend=begun[0])
     gap = int(np.diff(begun).max()) if len(begun) > 1 else None
     flying = _in_flight(begun, np.sort(ends - (_SHORTER * durations).astype(np.int64) - 2 * tick))
-    return Timeline(flying, int(pauses.max()), float(np.median(pauses)), gap, repeats, mark)
+    return Timeline(flying, int(pauses.max()), float(np.median(pauses)), gap, repeats, sums)
 
 
 def _in_flight(begun: Times, ended: Times) -> int:
@@ -114,31 +115,29 @@ def _tick(starts: Times, durations: Times) -> int:
     return max(1, int(np.gcd.reduce(starts[some] - starts[0])), int(np.gcd.reduce(durations[some])))
 
 
-def _mark(durations: Times) -> tuple[int, ...] | None:
+def _sums(durations: Times) -> tuple[int, ...] | None:
     """Counts and power sums, modulo 2^64: the same in any order of the rows."""
     if len(np.unique(durations[:1000])) < _ENOUGH:
         return None
     unsigned = durations.astype(np.uint64)
-    sums = (unsigned, unsigned * unsigned, unsigned * unsigned * unsigned)
-    return (len(durations), *(int(np.sum(power, dtype=np.uint64)) for power in sums))
+    powers = (unsigned, unsigned * unsigned, unsigned * unsigned * unsigned)
+    return (len(durations), *(int(np.sum(power, dtype=np.uint64)) for power in powers))
 
 
-def _repeated_rows(users: Times, starts: Times, ends: Times) -> int:
-    """Rows of the same user, start and end as another one."""
+def _repeated_rows(starts: Times, ends: Times, marks: Times) -> int:
+    """Rows with the start, end and mark of another one."""
     begun = np.sort(starts)
     twice = begun[1:][begun[1:] == begun[:-1]]
     if not len(twice):
         return 0
     suspects = np.isin(starts, twice)
-    rows: Any = np.stack([users[suspects], starts[suspects], ends[suspects]], axis=1)
+    rows: Any = np.stack([starts[suspects], ends[suspects], marks[suspects]], axis=1)
     return len(rows) - len(np.unique(rows, axis=0))
 
 
-def _repeated_series(durations: Times, first_bytes: Times) -> int | None:
+def _repeated_series(durations: Times, marks: Times) -> int | None:
     """Rows in series of `_WINDOW` that stand there before, or half of all where each value comes in a multiple."""
-    _, values, counts = np.unique(
-        np.stack([durations, first_bytes], axis=1), axis=0, return_inverse=True, return_counts=True
-    )
+    _, values, counts = np.unique(np.stack([durations, marks], axis=1), axis=0, return_inverse=True, return_counts=True)
     often = int(np.gcd.reduce(counts))
     if often > 1 and len(counts) >= _ENOUGH:
         return len(values) - len(values) // often

@@ -62,13 +62,13 @@ def _needed_ns(attempt: Attempt) -> float | None:
 
 def trials_repeated(attempts: Sequence[Attempt], _: Plan) -> Found:
     """Trials whose requests took the very same times as another trial's: none. Under the virtual clock they may."""
-    marked = [attempt for attempt in attempts if attempt.timeline.mark and not attempt.virtual]
+    telling = [attempt for attempt in attempts if attempt.timeline.sums and not attempt.virtual]
     same: dict[Hashable, list[Attempt]] = defaultdict(list)
-    for attempt in marked:
-        same[attempt.timeline.mark].append(attempt)
+    for attempt in telling:
+        same[attempt.timeline.sums].append(attempt)
     found = []
-    for attempt in marked:
-        others = [other.name for other in same[attempt.timeline.mark] if other is not attempt]
+    for attempt in telling:
+        others = [other.name for other in same[attempt.timeline.sums] if other is not attempt]
         found.append((attempt, none_of(len(others), f"the same times as {', '.join(others[:2]) or 'no other trial'}")))
     return found
 

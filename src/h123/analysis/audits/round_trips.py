@@ -28,7 +28,7 @@ def cold_below_round_trips(attempt: Attempt) -> Finding | None:
 
 def request_below_round_trip(attempt: Attempt) -> Finding | None:
     """Shortest request, cold or not, >= shortest round trip of the link, less 2 %: so it is even with 0-RTT."""
-    return _held(attempt, attempt.summary.shortest_ns, 1, "request")
+    return _held(attempt, 0 if attempt.summary.instant else attempt.summary.shortest_ns, 1, "request")
 
 
 def first_byte_below_round_trip(attempt: Attempt) -> Finding | None:
