@@ -1,5 +1,6 @@
 """report.json, trial.json and client.json of an attempt, its metrics, and every audit of it."""
 
+import functools
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,12 +8,19 @@ from typing import Any
 from campaign_files import campaign, sample_files
 from reader import Reader
 
-from h123.analysis.audits import AUDITS
+from h123.analysis.audits import audit_trials
 from h123.report.evidence import link_rows
 from h123.results import Attempt, own_ns, ruined
 from h123.results.attempts import finished_report
 from h123.results.documents import read_document
 from h123.results.metrics import measure
+from h123.study import Plan, Study, make_plan
+
+
+@functools.cache
+def _plan() -> Plan:
+    folder = campaign()[0]
+    return make_plan(Study.from_resolved(folder.study), blocks=folder.blocks, seed=folder.seed, only=folder.only)
 
 
 def _audited(**changed: Any) -> None:
@@ -20,8 +28,7 @@ def _audited(**changed: Any) -> None:
     for attempt in (attempts[0], attempts[5]):
         changed_one = replace(attempt, **changed)
         measure(changed_one.summary, changed_one.report)
-        for audit in AUDITS:
-            audit.check(changed_one)
+        audit_trials([changed_one, *attempts[6:8]], _plan())
         link_rows([changed_one])
 
 

@@ -9,6 +9,7 @@ from reader import Reader
 
 from h123.results import disturbance, ingest, trial_metrics
 from h123.results.samples import COLUMNS
+from h123.results.timeline import timelines
 
 _ROWS = (
     "cold,0,1000000,41000000,41000000,81000000,91000000,200,0,100000,h2,0,0,",
@@ -32,11 +33,14 @@ def _read_csv(case: bytes, folder: Path) -> None:
         trial_metrics(_connection(), folder / "samples.parquet", attempt.report, "wall")
         report = {**attempt.report, "machine": {**attempt.report["machine"], "lab_ns": 1}}
         disturbance(report, {"links": [attempt.link]}, folder / "samples.parquet")
+        timelines(_connection(), [(folder / "samples.parquet", 1)], timed=True)
 
 
 def _read_parquet(case: bytes, folder: Path) -> None:
     (folder / "samples.parquet").write_bytes(case)
     trial_metrics(_connection(), folder / "samples.parquet", campaign()[1][0].report, "wall")
+    for timed in (True, False):
+        timelines(_connection(), [(folder / "samples.parquet", 1)], timed=timed)
 
 
 def _csv() -> list[bytes]:

@@ -20,6 +20,7 @@ from h123.analysis.trials import Trials
 from h123.analysis.verdicts import Rule
 from h123.results import Attempt
 from h123.results.summary import Summary
+from h123.results.timeline import Timeline
 from h123.study import Ledger, Plan, find_study, ledgers_of, load_ledger, load_study, make_plan
 
 Effect = float | Callable[[Mapping[str, str]], float]
@@ -84,6 +85,7 @@ def evidence(
                 facts=None,
                 imported=False,
                 summary=ANSWERED,
+                timeline=Timeline(),
                 metrics={name: trial.block * own[name] * effect[name] for name in truth},
             )
         )
@@ -276,7 +278,7 @@ def test_the_scale_and_its_requests_are_told(rest: Ledger) -> None:
 def test_without_a_campaign_arithmetic_alone_decides() -> None:
     found = {row["id"]: row for ledger in ledgers_of() for row in decide(ledger)["claims"]}
     impossible = {name for name, row in found.items() if row["verdict"] == "impossible"}
-    assert impossible == {"C01a", "C01b", "C02a", "C04a", "C08", "C08a", "C10", "C17"}
+    assert impossible == {"C01a", "C01b", "C02a", "C04a", "C07a", "C08", "C08a", "C08c", "C10", "C10a", "C17"}
     assert {row["verdict"] for row in found.values()} == {"impossible", "open"}
     assert found["C01"]["reason"] == "a campaign of study rest-api with 6 blocks or more"
 

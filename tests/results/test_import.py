@@ -1,6 +1,7 @@
 """Foreign samples become a campaign that the analysis takes for no more than it is."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ from h123.analysis import analyse
 from h123.campaign import extend_campaign
 from h123.errors import UserError
 from h123.report import write_report
-from h123.results import CampaignFolder, connect, export, import_samples
+from h123.report.evidence import provenance
+from h123.results import CampaignFolder, connect, export, import_samples, load_attempts
 from h123.study import load_schema
 
 RECORDED = Path(__file__).parent / "foreign"
@@ -70,7 +72,9 @@ def test_audits_that_lack_something_have_nothing_to_check(tmp_path: Path) -> Non
     absent = ["client-saturated", "machine-saturated", "loss-off", "packets-unaccounted", "udp-buffer-dropped"]
     absent += ["congestion-wrong", "tls-wrong", "protocol-wrong", "requests-miscounted", "order-unrecorded"]
     absent += ["order-confounded", "goodput-above-link", "handshake-below-round-trips"]
+    absent += ["users-exceeded", "loop-still", "times-beyond-run", "arms-apart", "tls-unlike", "tls-impossible"]
     assert {name: _audit(verdicts, name)["checked"] for name in absent} == dict.fromkeys(absent, 0)
+    assert {_audit(verdicts, name)["result"] for name in absent} == {"nothing to check"}
     done = ["size-wrong", "request-above-link", "first-byte-below-round-trip"]
     assert {name: _audit(verdicts, name)["failed"] for name in done} == dict.fromkeys(done, 0)
     assert all(_audit(verdicts, name)["checked"] == 2 for name in done)
@@ -117,7 +121,8 @@ def test_report_and_export_of_imported_samples(tmp_path: Path) -> None:
 
 def test_declared_blocks_pair_the_trials(tmp_path: Path) -> None:
     schema = PAPER.replace("levels:", "block: {column: TTFB}\n  levels:")
-    rows = [f"HTTP/{v},{1000 + 10 * b + (0 if v == 2 else 100)},{b},2000000" for b in range(60, 66) for v in (2, 3)]
+    values = [(v, 1000 + 10 * b + (0 if v == 2 else 100) + i, b) for b in range(60, 66) for v in (2, 3) for i in (0, 7)]
+    rows = [f"HTTP/{v},{latency},{b},2000000" for v, latency, b in values]
     verdicts = analyse(_paper(tmp_path, rows, schema))
     first = verdicts["comparisons"][0]
     assert (first["blocks"], first["verdict"], first["p"]) == (6, "slower", 2 / 2**6)
@@ -205,6 +210,42 @@ def test_a_broken_schema_names_file_and_line(tmp_path: Path, old: str, new: str,
         _paper(tmp_path, schema=PAPER.replace(old, new, 1))
     assert said in caught.value.message
     assert caught.value.message.startswith(f"{tmp_path}/paper.yaml:")
+
+
+SECURED = PAPER.replace(
+    "  levels:", "  tls: {column: TLS, values: {TLSv1.3: 1.3}}\n  resumed: {column: Resumed}\n  levels:"
+)
+
+
+def _secured(folder: Path, *ends: str) -> CampaignFolder:
+    rows = [f"{row},{end}" for row, end in zip(ROWS, ends, strict=True)]
+    (folder / "paper.yaml").write_text(SECURED)
+    file = _csv(folder / "paper.csv", rows, "Protocol,Latency,TTFB,Bytes,TLS,Resumed")
+    return import_samples([file], load_schema(str(folder / "paper.yaml")), folder / "out")
+
+
+def test_tls_is_kept_as_far_as_it_is_told(tmp_path: Path) -> None:
+    folder = _secured(tmp_path, "1.3,yes", "TLSv1.3,0", ",", ",")
+    told = {attempt.cell["protocol"]: attempt.tls for attempt in load_attempts(folder)}
+    assert told == {
+        "h3": [
+            {"version": "1.3", "resumed": True, "requests": 1},
+            {"version": "1.3", "resumed": False, "requests": 1},
+        ],
+        "h2": [],
+    }
+    verdicts = analyse(folder)
+    assert "TLS" not in " ".join(verdicts["origin"]["costs"])
+    assert _audit(verdicts, "tls-unlike")["result"] == "nothing to check"
+    assert ("TLS", "HTTP/3: 1.3; HTTP/2: not known") in provenance(folder, load_attempts(folder))
+
+
+@pytest.mark.parametrize(
+    ("end", "said"), [("1.4,", "tls is '1.4', not one of 1.0, 1.1"), (",maybe", "resumed is 'maybe'")]
+)
+def test_tls_that_is_none_names_the_row(tmp_path: Path, end: str, said: str) -> None:
+    with pytest.raises(UserError, match=f"paper.csv:5: {re.escape(said)}"):
+        _secured(tmp_path, ",", ",", ",", end)
 
 
 def test_one_side_only_and_occupied_folders_are_refused(tmp_path: Path) -> None:

@@ -28,12 +28,20 @@ def check(one: checks.Check) -> Arithmetic:
             return _transfer(one)
         case checks.LittleCheck():
             return _little(one)
+        case checks.CountCheck():
+            return _count(one)
+        case checks.RoundTripsCheck():
+            return _round_trips(one)
+        case checks.ProductCheck():
+            return _product(one)
         case checks.PercentageCheck():
             return _percentage(one)
         case checks.RankBiserialCheck():
             return _rank_biserial(one)
         case checks.SmallestPCheck():
             return _smallest_p(one)
+        case checks.ManyTestsCheck():
+            return _many_tests(one)
         case checks.TlsCheck():
             return _tls(one)
 
@@ -59,6 +67,24 @@ def _little(one: checks.LittleCheck) -> Arithmetic:
     most = one.in_flight / (one.round_trip / 1e9)
     shown = f"{one.in_flight} in flight / {format_seconds(one.round_trip / 1e9)} = at most {most:g} requests/s"
     return Arithmetic(one.rps <= most, f"{shown}; {one.rps:g} claimed")
+
+
+def _count(one: checks.CountCheck) -> Arithmetic:
+    most = one.requests / (one.time / 1e9)
+    shown = f"{one.requests} requests / {format_seconds(one.time / 1e9)} = at most {most:.4g} requests/s"
+    return Arithmetic(one.rps <= most, f"{shown}; {one.rps:g} claimed")
+
+
+def _round_trips(one: checks.RoundTripsCheck) -> Arithmetic:
+    least, trips = one.trips * one.round_trip, "a round trip" if one.trips == 1 else f"{one.trips} round trips"
+    shown = f"{trips} of {format_seconds(one.round_trip / 1e9)} take {format_seconds(least / 1e9)}"
+    return Arithmetic(one.time >= least, f"{shown}; {format_seconds(one.time / 1e9)} claimed")
+
+
+def _product(one: checks.ProductCheck) -> Arithmetic:
+    product = math.prod(one.factors)
+    passed = abs(one.printed / product - 1) <= one.within
+    return Arithmetic(passed, f"{' x '.join(f'{f:g}' for f in one.factors)} = {product:.4g}; {one.printed:g} printed")
 
 
 def _percentage(one: checks.PercentageCheck) -> Arithmetic:
@@ -97,6 +123,15 @@ def _smallest_p(one: checks.SmallestPCheck) -> Arithmetic:
     return Arithmetic(
         smallest <= one.alpha, f"smallest exact two-sided p: {shown}; {one.alpha:g} is said to be reached"
     )
+
+
+def _many_tests(one: checks.ManyTestsCheck) -> Arithmetic:
+    """With nothing to find, and tests that do not hang together."""
+    false, any_false = one.tests * one.alpha, -math.expm1(one.tests * math.log1p(-one.alpha))
+    shown = (
+        f"{one.tests} tests at {one.alpha:g} find {false:.2g} differences by chance, at least one in {any_false:.1%}"
+    )
+    return Arithmetic(any_false <= one.alpha * (1 + 1e-9), f"{shown} of such studies")
 
 
 def _tls(one: checks.TlsCheck) -> Arithmetic:

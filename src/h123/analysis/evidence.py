@@ -46,7 +46,7 @@ def gather(folder: CampaignFolder) -> Evidence:
     now = complete_blocks(trials.attempts, plan) if cure.waiting else len(plan.blocks)
     taken = looks(folder.events(), now, folder.looks, by_width=folder.width is not None)
     rule = Rule(study.compare.margin, study.compare.alpha, taken, cure)
-    return Evidence(plan, trials, rule, audit_trials(trials.attempts))
+    return Evidence(plan, trials, rule, audit_trials(trials.attempts, plan))
 
 
 def complete_blocks(attempts: Sequence[Attempt], plan: Plan) -> int:

@@ -15,8 +15,9 @@ def costs(
     lines = [f"imported from {files}: {origin['requests']} requests in {origin['runs']} trials, not measured by h123"]
     if not origin["blocks"]:
         lines.append(_without_blocks(origin, attempts, judged, alpha))
+    without = "" if any(attempt.tls_versions for attempt in attempts) else "TLS, "
     lines.append(
-        "not recorded, so not checked: link check, packets, lateness of the link, CPU, TLS, congestion control"
+        f"not recorded, so not checked: link check, packets, lateness of the link, CPU, {without}congestion control"
     )
     if not origin["timed"]:
         lines.append("it is not known when requests began: no goodput, and no audit that needs the run's length")

@@ -99,8 +99,9 @@ def provenance(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[tupl
     if folder.origin:
         files = [(f"file {file['name']}", f"SHA-256 {file['sha256']}") for file in folder.origin["files"]]
         schema = (folder.path / "study.yaml").name
-        told = [("schema", f"{folder.origin['schema']}, kept in {schema}"), ("machine, subjects, TLS", "not recorded")]
-        return [("h123", folder.version), ("imported", folder.created), *files, *told]
+        told = [("schema", f"{folder.origin['schema']}, kept in {schema}"), ("machine, subjects", "not recorded")]
+        secured = ("TLS", _imported_tls(attempts, folder.study["compare"]["factor"]))
+        return [("h123", folder.version), ("imported", folder.created), *files, *told, secured]
     machine = folder.machine
     cores = f"{machine.get('cpus_usable')} of {machine.get('cpus')} processors"
     memory = format_bytes(machine.get("memory_bytes") or 0)
@@ -118,6 +119,14 @@ def provenance(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[tupl
         ("seed", str(folder.seed)),
         ("to repeat", f"h123 run study.yaml --seed {folder.seed} --blocks {folder.blocks}{_asked(folder)}"),
     ]
+
+
+def _imported_tls(attempts: Sequence[Attempt], factor: str) -> str:
+    """Of each level, what the files tell."""
+    known: dict[str, set[str]] = {attempt.cell[factor]: set() for attempt in attempts}
+    for attempt in attempts:
+        known[attempt.cell[factor]] |= attempt.tls_versions or {"not known"}
+    return "; ".join(f"{level(name)}: {' and '.join(sorted(versions))}" for name, versions in known.items())
 
 
 def _tls(attempts: Sequence[Attempt]) -> list[str]:

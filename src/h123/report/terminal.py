@@ -1,6 +1,7 @@
 """The answer in a terminal of 80 columns: values, then differences in words, then the tables, then what to distrust."""
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
@@ -148,12 +149,15 @@ def trust(verdicts: Mapping[str, Any]) -> list[str]:
 
 def _audits_passed(summary: list[dict[str, Any]]) -> str:
     """How many audits passed; those that had nothing to check did not."""
-    checked, failed = (sum(bool(row[name]) for row in summary) for name in ("checked", "failed"))
-    passed = f"{checked - failed} other audits passed" if failed else f"all {checked} audits passed"
-    silent = f"{len(summary) - checked} had nothing to check"
-    if not checked:
+    counts = Counter(row["result"] for row in summary)
+    if set(counts) == {"nothing to check"}:
         return f"no audit was made: all {len(summary)} had nothing to check"
-    return passed + (f"; {silent}" if len(summary) > checked else "")
+    told = [f"{counts['passed']} of {len(summary)} audits passed"]
+    if counts["failed"]:
+        told.append(f"{counts['failed']} failed")
+    if silent := counts["nothing to check"]:
+        told.append(f"{silent} had nothing to check (the report names them)")
+    return "; ".join(told)
 
 
 def _tables(comparisons: list[dict[str, Any]]) -> Iterator[Table]:

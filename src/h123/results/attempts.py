@@ -12,6 +12,7 @@ from h123.results.metrics import measure
 from h123.results.shapes import Finished
 from h123.results.summary import Summary, summarise
 from h123.results.tables import connect
+from h123.results.timeline import Timeline, timelines
 
 NO_REPORT: dict[str, Any] = {
     "links": [],
@@ -45,16 +46,27 @@ class Attempt:
     """The link between client and server as trial.json has it."""
     report: dict[str, Any]
     facts: dict[str, Any] | None
-    """client.json; None if the client wrote none."""
+    """client.json; None if the client wrote none, and where imported samples do not tell of TLS."""
     imported: bool
     """Whether a foreign tool measured it: then `report` is empty and unknown parameters are None."""
     summary: Summary
+    timeline: Timeline
     metrics: dict[str, float | None]
 
     @property
     def virtual(self) -> bool:
         """Whether the trial's times are of the virtual clock, so that processing took none."""
         return bool(self.parameters["clock"] == "virtual")
+
+    @property
+    def tls(self) -> list[dict[str, Any]]:
+        """What the client, or a schema, tells of connections; nothing where that is not known."""
+        return list((self.facts or {}).get("tls", []))
+
+    @property
+    def tls_versions(self) -> set[str]:
+        """`1.3`, `1.2`... as far as they are known; `none` without TLS."""
+        return {str(kind["version"]) for kind in self.tls if kind.get("version")}
 
     @property
     def name(self) -> str:
@@ -70,13 +82,15 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
         "FROM analysed ORDER BY block, position"
     ).fetchall()
     summaries = summarise(connection, [Path(file) for *_, file in rows])
+    timed = folder.origin is None or folder.origin["timed"]
+    in_time = timelines(connection, [(file, summary.rows) for file, summary in summaries.items()], timed=timed)
     attempts = []
     for trial, attempt, block, position, cell, twin, parameters, disturbed, disturbance, shares, file in rows:
         place, summary, report = Path(file).parent, summaries[Path(file)], NO_REPORT
         conditions = json.loads(parameters)
         if folder.origin is None:
             report = finished_report(place / "report.json")
-        elif not folder.origin["timed"]:
+        elif not timed:
             summary = replace(summary, warm_start_ns=None, warm_end_ns=None)
         attempts.append(
             Attempt(
@@ -95,6 +109,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
                 facts=_facts(place / "client.json"),
                 imported=folder.origin is not None,
                 summary=summary,
+                timeline=in_time[Path(file)],
                 metrics=measure(summary, report, conditions["clock"]),
             )
         )

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from h123.errors import UserError
 from h123.results.samples import LIMIT, PHASES
 from h123.strict import choose
 from h123.study import Samples, Schema, Source
 
+TLS = ("1.0", "1.1", "1.2", "1.3", "none")
+RESUMED = {"yes": True, "no": False, "1": True, "0": False}
 ERRORS = ("timeout", "reset", "refused", "tls", "protocol")
 _SCALE = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 _EPOCH_NS = (946_684_800 * 10**9, 7_258_118_400 * 10**9)
@@ -38,12 +40,21 @@ class Place:
     """In the order of the study's factors."""
 
 
+class Tls(NamedTuple):
+    """What is known of a request's connection."""
+
+    version: str | None
+    """`none` without TLS."""
+    resumed: bool
+
+
 @dataclass(frozen=True)
 class Request:
     """One row. `sample` holds the columns of samples.parquet."""
 
     place: Place
     sample: dict[str, Any]
+    tls: Tls | None
 
 
 def read_requests(path: Path, schema: Schema) -> Iterator[Request]:
@@ -57,7 +68,7 @@ def read_requests(path: Path, schema: Schema) -> Iterator[Request]:
             row = {**named, **row}
             if absent := [name for name in columns if name not in row]:
                 raise ValueError(f"there is no column {absent[0]!r}; {choose(absent[0], row)}")
-            yield Request(_place(row, schema, path.stem), _sample(row, samples))
+            yield Request(_place(row, schema, path.stem), _sample(row, samples), _tls(row, samples))
         except ValueError as fault:
             raise UserError(f"{path}:{line}: {fault}") from None
 
@@ -112,9 +123,10 @@ def _flat(content: dict[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
 
 def _columns(samples: Samples) -> list[str]:
     """The columns that a row must have. `block`, `run` and `error` may be missing: then there is none."""
-    needed = ("start", "end", "latency", "ttfb", "status", "bytes_up", "bytes_down", "protocol", "phase")
-    sources = [*(getattr(samples, name) for name in needed), *samples.levels.values()]
-    return [source.column for source in sources if source and source.column]
+    needed = [name for name in Samples.model_fields if name not in ("block", "run", "error")]
+    given = [source for name in needed if isinstance(source := getattr(samples, name), Source)]
+    sources = [*given, *samples.levels.values()]
+    return [source.column for source in sources if source.column]
 
 
 def _from_name(path: Path, patterns: list[str]) -> Row:
@@ -178,6 +190,17 @@ def _sample(row: Row, samples: Samples) -> dict[str, Any]:
         "protocol": _text(row, samples.protocol) if samples.protocol else None,
         "error": error,
     }
+
+
+def _tls(row: Row, samples: Samples) -> Tls | None:
+    """None where neither is told; an empty field tells nothing."""
+    version = _text(row, samples.tls) if samples.tls else ""
+    resumed = _text(row, samples.resumed) if samples.resumed else ""
+    if version and version not in TLS:
+        raise ValueError(f"tls is {version[:_SHOWN]!r}, not one of {', '.join(TLS)}")
+    if resumed and resumed not in RESUMED:
+        raise ValueError(f"resumed is {resumed[:_SHOWN]!r}, not one of {', '.join(RESUMED)}")
+    return Tls(version or None, RESUMED.get(resumed, False)) if version or resumed else None
 
 
 def _times(row: Row, samples: Samples) -> tuple[int, int]:

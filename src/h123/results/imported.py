@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 import shutil
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -127,6 +127,9 @@ def _trial(
     # What the schema says of the path: nothing here was run by a lab.
     described = {"h123": "trial/1", "id": name, "origin": "imported", "links": [link]}
     (partial / "trial.json").write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
+    if told := Counter(request.tls for request in requests if request.tls):
+        kinds = [{**kind._asdict(), "requests": count} for kind, count in told.items()]
+        (partial / "client.json").write_text(json.dumps({"h123": "client/1", "tls": kinds}) + "\n", encoding="utf-8")
     folder.seal(partial)
     span = max(r.sample["end_ns"] for r in requests) - min(r.sample["start_ns"] for r in requests)
     folder.append(

@@ -208,6 +208,9 @@ class Tls(Shape):
     key_exchange: str | None = None
     alpn: str | None = None
     connections: Count = 0
+    resumed: bool = False
+    requests: Count = 0
+    """Both of imported samples."""
 
 
 class Client(Shape):

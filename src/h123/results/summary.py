@@ -19,6 +19,7 @@ SELECT
     count(*) FILTER (error <> '') AS errors,
     min(error) FILTER (error <> '') AS first_error,
     count(*) FILTER (error = '' AND status <> 200) AS refused,
+    count(*) FILTER (ok AND end_ns = start_ns) AS instant,
     count(*) FILTER (warm AND ok) AS warm_ok,
     count(*) FILTER (warm AND ok AND first_byte_ns IS NOT NULL) AS warm_ttfb_known,
     count(*) FILTER (cold AND ok) AS cold_ok,
@@ -39,6 +40,8 @@ SELECT
     arg_max(bytes_up, bytes_up / (end_ns - start_ns)) FILTER (ok AND end_ns > start_ns) AS quickest_up_bytes,
     arg_max(end_ns - start_ns, bytes_down / (end_ns - start_ns)) FILTER (ok AND end_ns > start_ns) AS quickest_down_ns,
     arg_max(bytes_down, bytes_down / (end_ns - start_ns)) FILTER (ok AND end_ns > start_ns) AS quickest_down_bytes,
+    min(end_ns - start_ns) FILTER (ok AND end_ns > start_ns) AS shortest_ns,
+    min(end_ns - start_ns) FILTER (ok AND cold) AS cold_shortest_ns,
     sum(end_ns - start_ns) FILTER (warm) AS warm_busy_ns,
     min(connected_ns - start_ns) FILTER (cold) AS handshake_min_ns,
     min(first_byte_ns - start_ns) FILTER (warm AND ok) AS ttfb_min_ns,
@@ -80,6 +83,8 @@ class Summary:
     """One of them, in words."""
     refused: int
     """Rows without an error whose status is not 200."""
+    instant: int
+    """Rows that are ok and took no time at all."""
     warm_ok: int
     warm_ttfb_known: int
     """Warm rows that are ok and have the time of the first byte."""
@@ -103,6 +108,9 @@ class Summary:
     quickest_down_ns: int | None
     quickest_down_bytes: int | None
     """Time and body bytes of the request that moved most bytes a second, in each direction."""
+    shortest_ns: int | None
+    """Of all requests that are ok and took any time."""
+    cold_shortest_ns: int | None
     warm_busy_ns: int | None
     """Sum of end - start over warm requests."""
     handshake_min_ns: int | None

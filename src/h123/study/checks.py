@@ -42,6 +42,33 @@ class LittleCheck(Strict):
     round_trip: Annotated[Duration, Field(gt=0)]
 
 
+class CountCheck(Strict):
+    """Requests a second, of a run that makes so many requests in its time and no more."""
+
+    check: Literal["rate-within-count"]
+    rps: Positive
+    requests: Annotated[StrictInt, Field(ge=1)]
+    time: Annotated[Duration, Field(gt=0)]
+
+
+class RoundTripsCheck(Strict):
+    """A time that takes so many round trips."""
+
+    check: Literal["time-above-round-trips"]
+    time: Annotated[Duration, Field(gt=0)]
+    round_trip: Annotated[Duration, Field(gt=0)]
+    trips: Annotated[StrictInt, Field(ge=1)] = 1
+
+
+class ProductCheck(Strict):
+    """A figure that follows from others by multiplication."""
+
+    check: Literal["product"]
+    factors: Annotated[list[Positive], Field(min_length=2)]
+    printed: Positive
+    within: Annotated[Share, Field(gt=0, lt=1)] = 0.05
+
+
 class PercentageCheck(Strict):
     """The change from one figure to another, beside the percentage printed: `-31.2` for 31.2 % lower."""
 
@@ -72,6 +99,14 @@ class SmallestPCheck(Strict):
     alpha: Annotated[Share, Field(gt=0, lt=1)] = 0.05
 
 
+class ManyTestsCheck(Strict):
+    """Tests without a correction for their number, each at a level."""
+
+    check: Literal["tests-uncorrected"]
+    tests: Annotated[StrictInt, Field(ge=1)]
+    alpha: Annotated[Share, Field(gt=0, lt=1)] = 0.05
+
+
 class TlsCheck(Strict):
     """A version of TLS under a version of HTTP."""
 
@@ -80,4 +115,16 @@ class TlsCheck(Strict):
     tls: Literal["1.2", "1.3"]
 
 
-Check = RateCheck | TransferCheck | LittleCheck | PercentageCheck | RankBiserialCheck | SmallestPCheck | TlsCheck
+Check = (
+    RateCheck
+    | TransferCheck
+    | LittleCheck
+    | CountCheck
+    | RoundTripsCheck
+    | ProductCheck
+    | PercentageCheck
+    | RankBiserialCheck
+    | SmallestPCheck
+    | ManyTestsCheck
+    | TlsCheck
+)

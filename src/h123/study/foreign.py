@@ -32,7 +32,7 @@ class Source(Strict):
     column: str | None = None
     value: str | int | float | None = None
     unit: Unit | None = None
-    values: dict[str | int, str | int] = Field(default={})
+    values: dict[str | int, str | int | float] = Field(default={})
     """What is written in the column, to what is meant."""
 
     @model_validator(mode="after")
@@ -64,6 +64,9 @@ class Samples(Strict):
     protocol: Source | None = None
     error: Source | None = None
     phase: Source | None = None
+    tls: Source | None = None
+    resumed: Source | None = None
+    """Whether the request's connection resumed an earlier session: yes or no."""
     levels: dict[str, Source] = Field(default={})
     """Factor to the source of its level."""
     run: Source | None = None

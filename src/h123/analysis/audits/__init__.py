@@ -3,17 +3,18 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from h123.analysis.audits import design, machine, physics, requests
+from h123.analysis.audits import beside, course, design, machine, physics, requests, round_trips
 from h123.analysis.audits.files import files_changed
-from h123.analysis.audits.finding import Audit, CampaignAudit, Finding
+from h123.analysis.audits.finding import Audit, Beside, CampaignAudit, Finding
 from h123.analysis.remedy import Remedy
 from h123.analysis.trials import Treated, treated
 from h123.results import Attempt
 from h123.study import Plan
 
-AUDITS: list[Audit] = [*physics.AUDITS, *requests.AUDITS, *machine.AUDITS]
+AUDITS: list[Audit] = [*physics.AUDITS, *round_trips.AUDITS, *course.AUDITS, *requests.AUDITS, *machine.AUDITS]
 """Those of a trial. Another one is added to its module's list."""
-SPOILS = {check.name: check.spoils for check in AUDITS}
+_ALL: list[Audit | Beside] = [*AUDITS, *beside.AUDITS]
+SPOILS = {check.name: check.spoils for check in _ALL}
 
 __all__ = ["AUDITS", "SPOILS", "Failed", "TrialAudits", "audit_campaign", "audit_trials", "files_changed"]
 
@@ -35,15 +36,16 @@ class TrialAudits(NamedTuple):
     failed: list[Failed]
 
 
-def audit_trials(attempts: Sequence[Attempt]) -> TrialAudits:
+def audit_trials(attempts: Sequence[Attempt], plan: Plan) -> TrialAudits:
     """All audits of trials."""
     rows, summary, failures = [], [], []
-    for check in AUDITS:
-        found = [(attempt, finding) for attempt in attempts if (finding := check.check(attempt))]
+    for check in _ALL:
+        found = check.found(attempts, plan)
         rows += [_row(check.name, attempt.name, finding) for attempt, finding in found]
         failed = [Failed(check.name, treated(attempt)) for attempt, finding in found if not finding.passed]
         said = f"In {len(failed)} of {len(found)} {'trial' if len(found) == 1 else 'trials'} {check.failure}"
-        summary.append(_summary(check.name, check.meaning, said, [finding for _, finding in found]))
+        findings = [finding for _, finding in found]
+        summary.append(_summary(check.name, check.meaning, said, findings, of=len(attempts)))
         failures += failed
     return TrialAudits(rows, summary, failures)
 
@@ -72,8 +74,11 @@ def _row(name: str, trial: str | None, finding: Finding) -> dict[str, Any]:
     return {"audit": name, "trial": trial, **vars(finding)}
 
 
-def _summary(name: str, meaning: str, failure: str, findings: Sequence[Finding]) -> dict[str, Any]:
-    """`failure` is told only where there is one."""
+def _summary(
+    name: str, meaning: str, failure: str, findings: Sequence[Finding], of: int | None = None
+) -> dict[str, Any]:
+    """`failure` is told only where there is one. `of`: the trials that there are."""
     failed = sum(not finding.passed for finding in findings)
+    result = "failed" if failed else "passed" if findings else "nothing to check"
     told = {"meaning": meaning, "failure": failure if failed else None}
-    return {"audit": name, "checked": len(findings), "failed": failed, **told}
+    return {"audit": name, "result": result, "checked": len(findings), "of": of, "failed": failed, **told}

@@ -4,9 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from h123.results import METRICS, Attempt
+from h123.study import Plan
 
 ALL = frozenset(METRICS)
 COLD = frozenset({"cold_latency", "cold_ttfb", "handshake"})
+UNENCRYPTED = "none"
+"""In the place of a version of TLS."""
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,9 @@ class Finding:
     value: float | None
     limit: float | None
     detail: str
+
+
+Found = list[tuple[Attempt, Finding]]
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,21 @@ class Audit:
     spoils: frozenset[str] = frozenset()
     """Metrics whose values cannot be relied on where it failed, so that no verdict may rest on them. None: the audit
     tells of load or chance, which qualifies a verdict and does not forbid it."""
+
+    def found(self, attempts: Sequence[Attempt], _: Plan) -> Found:
+        """What it finds of those that it applies to."""
+        return [(attempt, finding) for attempt in attempts if (finding := self.check(attempt))]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A plausibility check of each trial by what the others are; the rest is as in `Audit`."""
+
+    name: str
+    meaning: str
+    failure: str
+    found: Callable[[Sequence[Attempt], Plan], Found]
+    spoils: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,14 @@
-"""Audits against physics: nothing is quicker than its link."""
+"""Audits against physics: nothing moves more than its link carries."""
 
-from h123.analysis.audits.finding import ALL, COLD, Audit, Finding, at_least, at_most
+import math
+
+from h123.analysis.audits.finding import ALL, Audit, Finding, at_most
 from h123.analysis.audits.path import capacity_bits, direction, round_trip_floor_ns
 from h123.results import Attempt
 from h123.units import format_bytes, format_seconds
 
 RATE_TOLERANCE = 1.02
 TIME_TOLERANCE = 0.98
-
-ROUND_TRIPS = {"h1": 2, "h2": 2, "h3": 1}
-"""Before the first request: TCP's and TLS 1.3's handshakes (RFC 9293, RFC 8446), or QUIC's, both in one (RFC 9000)."""
 
 
 def goodput_above_link(attempt: Attempt) -> Finding | None:
@@ -20,22 +19,54 @@ def goodput_above_link(attempt: Attempt) -> Finding | None:
     s = attempt.summary
     if s.warm_start_ns is None or s.warm_end_ns is None or s.warm_end_ns <= s.warm_start_ns:
         return None
-    seconds = (s.warm_end_ns - s.warm_start_ns) * 1e-9
-    shares = {}
-    for name, size in (("up", s.warm_bytes_up), ("down", s.warm_bytes_down)):
+    return _share(attempt, (s.warm_end_ns - s.warm_start_ns) * 1e-9, RATE_TOLERANCE, "bodies took")
+
+
+def users_above_link(attempt: Attempt) -> Finding | None:
+    """Body bits x users / (rate x the requests' times together), at most 1.02 x 2 users / (users + 1).
+
+    Where it is not known when requests began: each user of a closed loop has one under way until the last of its own
+    has ended. At the most unequal the link serves one user after the other, so that all wait for the first, all but one
+    for the second...: then their times add up to (users + 1) / 2 of the run's (Smith's rule of shortest first).
+    """
+    s, users = attempt.summary, attempt.parameters["users"]
+    if s.warm_start_ns is not None or attempt.parameters["rate"] or not users or not s.warm_busy_ns:
+        return None
+    limit = RATE_TOLERANCE * 2 * users / (users + 1)
+    return _share(attempt, s.warm_busy_ns / users * 1e-9, limit, f"{users} users at once would take")
+
+
+def _share(attempt: Attempt, seconds: float, limit: float, said: str) -> Finding | None:
+    """Body bits of all warm requests / what the link carries in so many seconds, the higher of both directions."""
+    s, shares = attempt.summary, {}
+    moved = {"up": s.warm_bytes_up, "down": s.warm_bytes_down}
+    moved |= {name: size * s.warm_ok for name, size in _declared(attempt).items()}
+    for name, size in moved.items():
         capacity = capacity_bits(direction(attempt.link, name), seconds)
         if capacity and size is not None:
             shares[name] = 8 * size / capacity
     if not shares:
         return None
     name = max(shares, key=lambda key: shares[key])
-    return at_most(shares[name], RATE_TOLERANCE, f"bodies took {shares[name]:.1%} of what the link can carry {name}")
+    return at_most(shares[name], limit, f"{said} {shares[name]:.1%} of what the link can carry {name}")
+
+
+def _declared(attempt: Attempt) -> dict[str, int]:
+    """Body bytes of each request by direction, as the study has them, where samples hold no bytes. Without a method
+    the direction is the one that carries more."""
+    s, asked = attempt.summary, attempt.parameters["size"]
+    if asked is None or s.bytes_up_max is not None or s.bytes_down_max is not None:
+        return {}
+    carried = {name: capacity_bits(direction(attempt.link, name), 1.0) for name in ("up", "down")}
+    freest = max(carried, key=lambda name: carried[name] or math.inf)
+    return {{"POST": "up", "GET": "down"}.get(attempt.parameters["method"], freest): asked}
 
 
 def request_above_link(attempt: Attempt) -> Finding | None:
     """Body bits of the request that moved most a second / (rate x its own time), either direction, at most 1.02."""
     s, shares = attempt.summary, {}
     quickest = {"up": (s.quickest_up_bytes, s.quickest_up_ns), "down": (s.quickest_down_bytes, s.quickest_down_ns)}
+    quickest |= {name: (size, s.shortest_ns) for name, size in _declared(attempt).items()}
     for name, (size, time_ns) in quickest.items():
         if size is None or time_ns is None:
             continue
@@ -67,25 +98,6 @@ def requests_above_littles_law(attempt: Attempt) -> Finding | None:
     return at_most(rate, limit, detail)
 
 
-def handshake_below_round_trips(attempt: Attempt) -> Finding | None:
-    """Shortest handshake >= round trips of the protocol x shortest round trip of the link, less 2 %."""
-    shortest, trips = attempt.summary.handshake_min_ns, ROUND_TRIPS.get(attempt.parameters["protocol"])
-    floor = round_trip_floor_ns(attempt.link)
-    if shortest is None or trips is None or not floor:
-        return None
-    detail = f"shortest handshake {format_seconds(shortest * 1e-9)}, {trips} round trip(s) of "
-    return at_least(shortest * 1e-9, trips * floor * TIME_TOLERANCE * 1e-9, detail + format_seconds(floor * 1e-9))
-
-
-def first_byte_below_round_trip(attempt: Attempt) -> Finding | None:
-    """Shortest time to first byte of a warm request >= shortest round trip of the link, less 2 %."""
-    shortest, floor = attempt.summary.ttfb_min_ns, round_trip_floor_ns(attempt.link)
-    if shortest is None or not floor:
-        return None
-    detail = f"shortest {format_seconds(shortest * 1e-9)}, round trip {format_seconds(floor * 1e-9)}"
-    return at_least(shortest * 1e-9, floor * TIME_TOLERANCE * 1e-9, detail)
-
-
 AUDITS = [
     Audit(
         "goodput-above-link",
@@ -93,6 +105,14 @@ AUDITS = [
         "more bytes arrived than the link's rate lets through: the link was not in force, or bytes or times are wrong. "
         "Do not use these trials; `h123 verify` tests client and server.",
         goodput_above_link,
+        spoils=ALL,
+    ),
+    Audit(
+        "users-above-link",
+        "All users together move no more than the link's rate lets through, where only durations are known.",
+        "so many users at once, with requests as short as these, would move more than the link carries: the link was "
+        "not in force, or users, sizes or times are wrong. Do not use these trials. Start times would tell for sure.",
+        users_above_link,
         spoils=ALL,
     ),
     Audit(
@@ -109,22 +129,6 @@ AUDITS = [
         "more requests a second were answered than those under way and the round trip allow: some did not cross the "
         "link, such as by a cache. Do not use these trials.",
         requests_above_littles_law,
-        spoils=ALL,
-    ),
-    Audit(
-        "handshake-below-round-trips",
-        "A handshake takes the protocol's round trips: two over TCP with TLS 1.3, one over QUIC.",
-        "a handshake took less than the protocol's round trips: the connection was resumed, was not new, or did not "
-        "cross the link. Cold times and handshakes of these trials are not what they are called.",
-        handshake_below_round_trips,
-        spoils=COLD,
-    ),
-    Audit(
-        "first-byte-below-round-trip",
-        "No answer begins before a round trip is over.",
-        "an answer began before a round trip was over: the client takes its times at the wrong place, or the answer "
-        "did not cross the link. Do not use these trials; `h123 verify` tests the client.",
-        first_byte_below_round_trip,
         spoils=ALL,
     ),
 ]

@@ -1,6 +1,6 @@
 """Audits of the requests themselves: all there, all answered, all as asked."""
 
-from h123.analysis.audits.finding import ALL, COLD, Audit, Finding, none_of
+from h123.analysis.audits.finding import ALL, COLD, Audit, Finding, at_least, none_of
 from h123.results import Attempt
 
 STATUS_OK = 200
@@ -74,6 +74,21 @@ def tls_wrong(attempt: Attempt) -> Finding | None:
     return Finding(bool(versions) and set(versions) == {TLS_VERSION}, None, None, detail)
 
 
+def tls_impossible(attempt: Attempt) -> Finding | None:
+    """HTTP/3 has no TLS but 1.3, which is QUIC's (RFC 9001, section 4.2)."""
+    versions = attempt.tls_versions
+    if attempt.parameters["protocol"] != "h3" or not versions:
+        return None
+    return Finding(versions == {TLS_VERSION}, None, None, f"HTTP/3 with TLS {' and '.join(sorted(versions))}")
+
+
+def request_as_trial(attempt: Attempt) -> Finding | None:
+    """Imported: more than one request. What we measure ourselves has its own server and client, whatever its length."""
+    if not attempt.imported:
+        return None
+    return at_least(attempt.summary.rows, 2, f"{attempt.summary.rows} requests")
+
+
 AUDITS = [
     Audit(
         "times-disordered",
@@ -128,5 +143,22 @@ AUDITS = [
         "and cold times do not compare with those of other trials.",
         tls_wrong,
         spoils=COLD,
+    ),
+    Audit(
+        "tls-impossible",
+        "HTTP/3 is over TLS 1.3, as far as the version is known.",
+        "requests are said to be of HTTP/3 and over another TLS than 1.3, or over none, which does not exist: one of "
+        "the two is not what was measured. Do not use these trials; take both from what the client negotiated.",
+        tls_impossible,
+        spoils=ALL,
+    ),
+    Audit(
+        "request-as-trial",
+        "An imported trial is a run of several requests.",
+        "what is called a trial is one request. Nothing tells it from a row of a longer run, and requests of one run "
+        "share its luck: counted as trials they find differences that are not there. Let `block` and `run` of the "
+        "schema name whole runs, made at different times.",
+        request_as_trial,
+        spoils=ALL,
     ),
 ]

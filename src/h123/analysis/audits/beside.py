@@ -1,0 +1,177 @@
+"""Audits of trials beside one another: is each a trial of its own, and do the compared levels meet on equal terms?"""
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any
+
+from h123.analysis.audits.finding import ALL, UNENCRYPTED, Beside, Finding, Found, none_of
+from h123.analysis.audits.path import capacity_bits, direction, round_trip_floor_ns
+from h123.results import Attempt
+from h123.study import Plan, split_pair
+from h123.units import format_seconds
+
+THOUSANDFOLD = 500
+"""Times as long: a unit taken for the next, be the truth half of that. Levels that meet in a cell do not differ so."""
+
+
+def times_thousandfold(attempts: Sequence[Attempt], plan: Plan) -> Found:
+    """Imported: median time, below 500 times that of any other trial of the same conditions, and below 500 times what
+    its link needs for a round trip and the bodies of all users.
+
+    Our own trials are held against the time that the client ran, which leaves no doubt.
+    """
+    cells: dict[Hashable, list[float]] = defaultdict(list)
+    medians = [(attempt, median) for attempt in attempts if (median := _median_ns(attempt))]
+    for attempt, median in medians:
+        cells[_conditions(attempt, plan)].append(median)
+    found = []
+    for attempt, median in medians:
+        others, needed = cells[_conditions(attempt, plan)], _needed_ns(attempt)
+        held = [("the shortest of its cell", min(others))] if len(others) > 1 else []
+        held += [("what its link needs", needed)] if needed else []
+        if held:
+            what, base = min(held, key=lambda one: one[1])
+            detail = f"median {format_seconds(median * 1e-9)}, {median / base:.3g} times {what}"
+            found.append((attempt, Finding(median < THOUSANDFOLD * base, median / base, THOUSANDFOLD, detail)))
+    return found
+
+
+def _median_ns(attempt: Attempt) -> float | None:
+    latency = attempt.summary.latency_ns
+    if not attempt.imported or latency is None or not 0 < latency[0] < math.inf:
+        return None
+    return latency[0]
+
+
+def _conditions(attempt: Attempt, plan: Plan) -> Hashable:
+    compared, same = plan.study.compare.factor, ("network", "method", "size", "users", "rate")
+    cell = tuple(sorted((factor, level) for factor, level in attempt.cell.items() if factor != compared))
+    return cell, tuple(attempt.parameters[name] for name in same)
+
+
+def _needed_ns(attempt: Attempt) -> float | None:
+    """A round trip, and the bodies of all users over the link; None where it is not known."""
+    p, floor = attempt.parameters, round_trip_floor_ns(attempt.link)
+    if not floor or p["size"] is None:
+        return None
+    second = capacity_bits(direction(attempt.link, "up" if p["method"] == "POST" else "down"), 1.0)
+    return floor + (8e9 * p["size"] * (p["users"] or 1) / second if second else 0)
+
+
+def trials_repeated(attempts: Sequence[Attempt], _: Plan) -> Found:
+    """Trials whose requests took the very same times as another trial's: none. Under the virtual clock they may."""
+    telling = [attempt for attempt in attempts if attempt.timeline.sums and not attempt.virtual]
+    same: dict[Hashable, list[Attempt]] = defaultdict(list)
+    for attempt in telling:
+        same[attempt.timeline.sums].append(attempt)
+    found = []
+    for attempt in telling:
+        others = [other.name for other in same[attempt.timeline.sums] if other is not attempt]
+        found.append((attempt, none_of(len(others), f"the same times as {', '.join(others[:2]) or 'no other trial'}")))
+    return found
+
+
+def arms_apart(attempts: Sequence[Attempt], plan: Plan) -> Found:
+    """Of each two compared levels with two trials and more in a cell: not all of one began before the other's first."""
+    return _of_pairs(attempts, plan, _apart)
+
+
+def _apart(a: list[Attempt], b: list[Attempt]) -> Finding | None:
+    began = [[ns for attempt in side if (ns := _began_ns(attempt)) is not None] for side in (a, b)]
+    if any(len(times) < 2 or len(times) < len(side) for times, side in zip(began, (a, b), strict=True)):
+        return None
+    apart = max(min(began[0]) - max(began[1]), min(began[1]) - max(began[0]))
+    said = f"all began {format_seconds(apart * 1e-9)} and more apart" if apart > 0 else "their trials took turns"
+    return Finding(apart <= 0, None, None, said)
+
+
+def _began_ns(attempt: Attempt) -> int | None:
+    """By a clock that all trials have in common; None where there is none."""
+    if attempt.imported:
+        return attempt.summary.warm_start_ns if attempt.position is not None else None
+    return None if attempt.virtual else attempt.report["started_unix_ns"]
+
+
+def tls_unlike(attempts: Sequence[Attempt], plan: Plan) -> Found:
+    """TLS of two compared levels in a cell, and whether sessions were resumed: the same, where both are known."""
+    return _of_pairs(attempts, plan, _unlike)
+
+
+def _unlike(a: list[Attempt], b: list[Attempt]) -> Finding | None:
+    sides = [{_tls_name(kind) for attempt in side for kind in attempt.tls if _tls_name(kind)} for side in (a, b)]
+    if not all(sides):
+        return None
+    return Finding(sides[0] == sides[1], None, None, " beside ".join(" and ".join(sorted(side)) for side in sides))
+
+
+def _tls_name(kind: dict[str, Any]) -> str:
+    """Empty where nothing is known."""
+    version = kind.get("version")
+    words = ["no TLS" if version == UNENCRYPTED else f"TLS {version}"] if version else []
+    return ", ".join([*words, "resumed"] if kind.get("resumed") else words)
+
+
+def _of_pairs(
+    attempts: Sequence[Attempt], plan: Plan, hold: Callable[[list[Attempt], list[Attempt]], Finding | None]
+) -> Found:
+    """What `hold` finds of two levels, for each trial of either; of several, the first that failed."""
+    found: dict[str, tuple[Attempt, Finding]] = {}
+    for a, b, sides in _pairs(attempts, plan):
+        finding = hold(*sides)
+        if finding is None:
+            continue
+        told = Finding(finding.passed, finding.value, finding.limit, f"{a} and {b}: {finding.detail}")
+        for attempt in itertools.chain(*sides):
+            if attempt.name not in found or found[attempt.name][1].passed:
+                found[attempt.name] = (attempt, told)
+    return list(found.values())
+
+
+def _pairs(attempts: Iterable[Attempt], plan: Plan) -> Iterator[tuple[str, str, tuple[list[Attempt], list[Attempt]]]]:
+    compared = plan.study.compare.factor
+    cells: dict[Hashable, dict[str, list[Attempt]]] = defaultdict(lambda: defaultdict(list))
+    for attempt in attempts:
+        others = tuple(sorted((factor, level) for factor, level in attempt.cell.items() if factor != compared))
+        cells[others][attempt.cell[compared]].append(attempt)
+    for levels in cells.values():
+        for a, b in map(split_pair, plan.pairs):
+            if a in levels and b in levels:
+                yield a, b, (levels[a], levels[b])
+
+
+AUDITS = [
+    Beside(
+        "times-thousandfold",
+        "No imported trial's times are hundreds of times those of others of its cell, or what its link needs.",
+        "requests took hundreds of times as long as in other trials of the cell, or as their link needs: one of them "
+        "is probably in another unit (milliseconds read as seconds). Look at the units in the schema and the files, "
+        "and import again.",
+        times_thousandfold,
+        spoils=ALL,
+    ),
+    Beside(
+        "trials-repeated",
+        "No two trials have the very same times, so each was measured.",
+        "requests took exactly the times of another trial's: the same measurement is there twice, and counts as two. "
+        "Import each run once.",
+        trials_repeated,
+        spoils=ALL,
+    ),
+    Beside(
+        "arms-apart",
+        "The trials of compared levels took turns: not all of one ran before the other's first.",
+        "all trials of one level ran before the first of the other: whatever changed in between (the machine, the "
+        "network, the time of day) looks like a difference of the levels. Measure them in turn, in random order.",
+        arms_apart,
+    ),
+    Beside(
+        "tls-unlike",
+        "The compared levels have the same TLS, where that is known, and resume sessions alike: handshakes, round "
+        "trips and processor time depend on it.",
+        "one level ran without TLS, over another version or with resumed sessions, and the other did not: the "
+        "difference is of TLS as much as of the levels. Compare them with the same TLS.",
+        tls_unlike,
+    ),
+]

@@ -1,0 +1,124 @@
+"""Audits of an attempt's course: the load asked for was there all the time, and each request stands there once."""
+
+import math
+
+from h123.analysis.audits.finding import ALL, Audit, Finding, at_most
+from h123.results import Attempt
+from h123.units import format_seconds
+
+INSTANT_SHARE = 0.01
+REPEATED_SHARE = 0.01
+"""Requests that begin and end together do happen."""
+SHORTEST_STILL_NS = 2_000_000_000
+"""Longer than a lost packet's retransmission takes, be it lost again."""
+STILL = 10
+"""Times the usual: so far is a stall from how the loop goes otherwise."""
+STILL_SHARE = 0.01
+"""Of the run: what a 99th percentile would show."""
+CHANCE = 1e-6
+"""That a gap is so long in requests which start at random."""
+RUN_TOLERANCE = 1.02
+
+
+def times_zero(attempt: Attempt) -> Finding | None:
+    """Requests that took no time at all / all that were answered, at most 1 %."""
+    s = attempt.summary
+    answered = s.rows - s.errors - s.refused
+    if not answered:
+        return None
+    share = s.instant / answered
+    return at_most(share, INSTANT_SHARE, f"{s.instant} of {answered} requests took no time at all")
+
+
+def times_beyond_run(attempt: Attempt) -> Finding | None:
+    """Time from the first warm start to the last end / time that the client ran, at most 1.02."""
+    s, ran = attempt.summary, attempt.report.get("phases_ns", {}).get("main")
+    if not ran or s.warm_start_ns is None or s.warm_end_ns is None:
+        return None
+    span = s.warm_end_ns - s.warm_start_ns
+    detail = f"requests over {format_seconds(span * 1e-9)}, the client ran for {format_seconds(ran * 1e-9)}"
+    return at_most(span / ran, RUN_TOLERANCE, detail)
+
+
+def rows_repeated(attempt: Attempt) -> Finding | None:
+    """Rows that are those of another request / all, at most 1 %."""
+    repeats, rows = attempt.timeline.repeats, attempt.summary.warm
+    if repeats is None or not rows:
+        return None
+    return at_most(repeats / rows, REPEATED_SHARE, f"{repeats} of {rows} rows are those of another request")
+
+
+def users_exceeded(attempt: Attempt) -> Finding | None:
+    """Requests under way at once, at most as many as there are users (closed loop)."""
+    flying, users = attempt.timeline.in_flight, attempt.parameters["users"]
+    if flying is None or not users or attempt.parameters["rate"]:
+        return None
+    return at_most(flying, users, f"{flying} requests under way at once by {users} users")
+
+
+def loop_still(attempt: Attempt) -> Finding | None:
+    """Closed loop: the longest time without an end, at most 2 s, or 1 % of the run, or 10 times what is usual (a
+    request's median time, or the median time between ends). Open loop: no gap between starts that chance leaves once in
+    a million runs.
+    """
+    s, course, rate = attempt.summary, attempt.timeline, attempt.parameters["rate"]
+    if s.warm_start_ns is None or s.warm_end_ns is None:
+        return None
+    if rate:
+        if course.gap_ns is None:
+            return None
+        most = math.log(max(s.warm, 2) / CHANCE) / rate
+        return at_most(course.gap_ns * 1e-9, most, f"no request began for {format_seconds(course.gap_ns * 1e-9)}")
+    if course.still_ns is None or s.latency_ns is None or not math.isfinite(s.latency_ns[0]):
+        return None
+    usual = max(s.latency_ns[0], course.pace_ns or 0.0)
+    most = max(SHORTEST_STILL_NS, STILL * usual, STILL_SHARE * (s.warm_end_ns - s.warm_start_ns)) * 1e-9
+    still = course.still_ns * 1e-9
+    return at_most(
+        still, most, f"no request ended for {format_seconds(still)}, where {format_seconds(usual * 1e-9)} is usual"
+    )
+
+
+AUDITS = [
+    Audit(
+        "times-zero",
+        "Requests take time: at most one in a hundred is over in none at all.",
+        "requests were over in no time at all: the tool's clock is too coarse for them, or they were not made. Their "
+        "times say nothing. Use a tool that writes finer times.",
+        times_zero,
+        spoils=ALL,
+    ),
+    Audit(
+        "times-beyond-run",
+        "The requests' times lie within the time that the client ran.",
+        "requests cover more time than the client ran: it writes its times in another unit, or makes them up. Do not "
+        "use these trials; `h123 verify` tests the client.",
+        times_beyond_run,
+        spoils=ALL,
+    ),
+    Audit(
+        "rows-repeated",
+        "Each row is a request of its own.",
+        "rows stand there more than once: a file was put together wrongly, and requests count twice. Do not use these "
+        "trials; make the file again.",
+        rows_repeated,
+        spoils=ALL,
+    ),
+    Audit(
+        "users-exceeded",
+        "No more requests are under way at once than there are users (closed loop).",
+        "more requests were under way at once than there are users: the load was another than asked, or times are "
+        "wrong or in another unit. Do not compare these trials; if `users` is wrong in the schema, mend it.",
+        users_exceeded,
+        spoils=ALL,
+    ),
+    Audit(
+        "loop-still",
+        "Requests went on all the time: none of the load was left out while the server, the link or the client stood "
+        "still.",
+        "everything stood still for a while. Requests that would have come meanwhile were never made, so the few that "
+        "waited hardly show in medians and percentiles (coordinated omission). Look for what stopped it, and measure "
+        "with `rate`, by a client that counts from when a request was due.",
+        loop_still,
+    ),
+]

@@ -1,0 +1,93 @@
+"""Audits against physics: nothing is answered sooner than the link's round trips allow."""
+
+from h123.analysis.audits.finding import ALL, COLD, UNENCRYPTED, Audit, Finding, at_least
+from h123.analysis.audits.path import round_trip_floor_ns
+from h123.results import Attempt
+from h123.units import format_seconds
+
+TOLERANCE = 0.98
+TLS = 1
+"""Round trips of TLS 1.3 over TCP before the first request (RFC 8446); without it, or where that is not known, none."""
+
+
+def handshake_below_round_trips(attempt: Attempt) -> Finding | None:
+    """Shortest handshake >= round trips of the protocol x shortest round trip of the link, less 2 %."""
+    trips = _handshake(attempt)
+    return _held(attempt, attempt.summary.handshake_min_ns, trips, "handshake") if trips else None
+
+
+def cold_below_round_trips(attempt: Attempt) -> Finding | None:
+    """Shortest cold request >= round trips of the handshake and one more, less 2 %; none of a handshake if resumed."""
+    shortest, trips = attempt.summary.cold_shortest_ns, _handshake(attempt)
+    if trips is None:
+        return None
+    if any(kind.get("resumed") for kind in attempt.tls):
+        trips = 0
+    return _held(attempt, shortest, trips + 1, "cold request")
+
+
+def request_below_round_trip(attempt: Attempt) -> Finding | None:
+    """Shortest request, cold or not, >= shortest round trip of the link, less 2 %: so it is even with 0-RTT."""
+    return _held(attempt, 0 if attempt.summary.instant else attempt.summary.shortest_ns, 1, "request")
+
+
+def first_byte_below_round_trip(attempt: Attempt) -> Finding | None:
+    """Shortest time to first byte of a warm request >= shortest round trip of the link, less 2 %."""
+    return _held(attempt, attempt.summary.ttfb_min_ns, 1, "time to first byte")
+
+
+def _held(attempt: Attempt, shortest: int | None, trips: int, what: str) -> Finding | None:
+    floor = round_trip_floor_ns(attempt.link)
+    if shortest is None or not floor:
+        return None
+    detail = f"shortest {what} {format_seconds(shortest * 1e-9)}, {trips} round {'trip' if trips == 1 else 'trips'} of "
+    return at_least(shortest * 1e-9, trips * floor * TOLERANCE * 1e-9, detail + format_seconds(floor * 1e-9))
+
+
+def _handshake(attempt: Attempt) -> int | None:
+    """Round trips before the first request: QUIC's, which has TLS in it (RFC 9000), or TCP's (RFC 9293) and TLS's."""
+    protocol = attempt.parameters["protocol"]
+    if protocol is None:
+        return None
+    if protocol == "h3":
+        return 1
+    versions = attempt.tls_versions
+    encrypted = not attempt.imported or (versions and UNENCRYPTED not in versions)
+    return 1 + TLS if encrypted else 1
+
+
+AUDITS = [
+    Audit(
+        "handshake-below-round-trips",
+        "A handshake takes the protocol's round trips: two over TCP with TLS 1.3, one over QUIC.",
+        "a handshake took less than the protocol's round trips: the connection was resumed, was not new, or did not "
+        "cross the link. Cold times and handshakes of these trials are not what they are called.",
+        handshake_below_round_trips,
+        spoils=COLD,
+    ),
+    Audit(
+        "cold-below-round-trips",
+        "A cold request takes its handshake's round trips and one more, unless its session was resumed.",
+        "a cold request was answered before its handshake and a round trip can have been over: the session was resumed "
+        "(0-RTT needs an earlier connection), the connection was not new, or nothing crossed the link. Cold times of "
+        "these trials are not what they are called; if sessions were resumed, let the schema say so (`resumed`).",
+        cold_below_round_trips,
+        spoils=COLD,
+    ),
+    Audit(
+        "request-below-round-trip",
+        "No request is over before a round trip is, resumed or not.",
+        "a request was over before a round trip was: it did not cross the link, or its times are wrong or in another "
+        "unit. Do not use these trials; `h123 verify` tests the client.",
+        request_below_round_trip,
+        spoils=ALL,
+    ),
+    Audit(
+        "first-byte-below-round-trip",
+        "No answer begins before a round trip is over.",
+        "an answer began before a round trip was over: the client takes its times at the wrong place, or the answer "
+        "did not cross the link. Do not use these trials; `h123 verify` tests the client.",
+        first_byte_below_round_trip,
+        spoils=ALL,
+    ),
+]

@@ -1,0 +1,152 @@
+"""What only an attempt's requests beside one another tell: how many were under way at once, how long none ended, which
+rows stand there twice. All of it is about warm requests."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from h123.results.interruption import interruptible
+from h123.results.samples import complaint
+
+_SQL = """
+SELECT filename AS file, list(start_ns) AS starts, list(end_ns) AS ends,
+    list(coalesce("user", first_byte_ns - start_ns, -1)) AS marks
+FROM read_parquet($files, filename = true)
+WHERE phase = 'warm' AND start_ns IS NOT NULL AND end_ns IS NOT NULL GROUP BY filename
+"""
+_ROWS_AT_ONCE = 500_000
+"""What is in memory together."""
+_MOST = 0.99
+"""Quantile of what was in flight: a client that notes a start some microseconds early has no more users for that."""
+_SHORTER = 0.02
+"""By so much a request is taken to be shorter, for the same reason."""
+_SHARP_NS = 100_000
+"""Clocks that tick more slowly have different requests begin and end together."""
+_WINDOW, _DIFFERENT = 12, 8
+"""Rows in a row, and different values among them, that chance does not repeat; where fewer differ nothing is known."""
+_ENOUGH = 20
+"""Different values that chance does not give in even numbers."""
+
+Times = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Of one attempt. None where it cannot be known, as of a request of which only the duration is."""
+
+    in_flight: int | None = None
+    """The most at once, as requests began; one in a hundred may have met more."""
+    still_ns: int | None = None
+    """The longest time in which no request ended."""
+    pace_ns: float | None = None
+    """The median time between two ends."""
+    gap_ns: int | None = None
+    """The longest time in which no request began."""
+    repeats: int | None = None
+    """Rows that are those of another request."""
+    sums: tuple[int, ...] | None = None
+    """Tells the attempt's durations from those of any other; None where they are too few or too much alike."""
+
+
+def timelines(
+    connection: duckdb.DuckDBPyConnection, files: Sequence[tuple[Path, int]], *, timed: bool
+) -> dict[Path, Timeline]:
+    """By the Parquet files, each with its number of rows. `timed`: whether their starts are known."""
+    found = {file: Timeline() for file, _ in files}
+    for chunk in _chunks(files):
+        try:
+            with interruptible():
+                table = connection.sql(_SQL, params={"files": [str(file) for file in chunk]}).to_arrow_table()
+        except duckdb.Error as error:
+            raise complaint(chunk, error) from None
+        lists = [table.column(name).combine_chunks() for name in table.column_names[1:]]
+        bounds = lists[0].offsets.to_numpy()
+        starts, ends, marks = (column.values.to_numpy() for column in lists)
+        for number, file in enumerate(table.column("file").to_pylist()):
+            rows = slice(bounds[number], bounds[number + 1])
+            found[Path(file)] = timeline(starts[rows], ends[rows], marks[rows], timed)
+    return found
+
+
+def _chunks(files: Sequence[tuple[Path, int]]) -> Iterator[list[Path]]:
+    chunk: list[Path] = []
+    room = _ROWS_AT_ONCE
+    for file, rows in files:
+        if chunk and rows > room:
+            yield chunk
+            chunk, room = [], _ROWS_AT_ONCE
+        chunk.append(file)
+        room -= rows
+    if chunk:
+        yield chunk
+
+
+def timeline(starts: Times, ends: Times, marks: Times, timed: bool) -> Timeline:
+    """Of requests in the order of their rows; `marks`: what else tells one from another, which is its user, or where
+    nobody tells of users the time to its first byte."""
+    durations = ends - starts
+    sums = _sums(durations)
+    tick = _tick(starts, durations)
+    sharp = timed and tick < _SHARP_NS
+    repeats = _repeated_rows(starts, ends, marks) if sharp else _repeated_series(durations, marks)
+    if not timed:
+        return Timeline(repeats=repeats, sums=sums)
+    begun, ended = np.sort(starts), np.sort(ends)
+    pauses = np.diff(ended, prepend=begun[0])
+    gap = int(np.diff(begun).max()) if len(begun) > 1 else None
+    flying = _in_flight(begun, np.sort(ends - (_SHORTER * durations).astype(np.int64) - 2 * tick))
+    return Timeline(flying, int(pauses.max()), float(np.median(pauses)), gap, repeats, sums)
+
+
+def _in_flight(begun: Times, ended: Times) -> int:
+    """Both sorted. At a start: how many had begun, less how many had ended."""
+    flying = np.arange(1, len(begun) + 1) - np.searchsorted(ended, begun, side="right")
+    return int(np.quantile(flying, _MOST, method="lower"))
+
+
+def _tick(starts: Times, durations: Times) -> int:
+    """What all times are multiples of: how finely the clock was read. Some thousand rows tell."""
+    some = slice(0, 5000)
+    return max(1, int(np.gcd.reduce(starts[some] - starts[0])), int(np.gcd.reduce(durations[some])))
+
+
+def _sums(durations: Times) -> tuple[int, ...] | None:
+    """Counts and power sums, modulo 2^64: the same in any order of the rows."""
+    if len(np.unique(durations[:1000])) < _ENOUGH:
+        return None
+    unsigned = durations.astype(np.uint64)
+    powers = (unsigned, unsigned * unsigned, unsigned * unsigned * unsigned)
+    return (len(durations), *(int(np.sum(power, dtype=np.uint64)) for power in powers))
+
+
+def _repeated_rows(starts: Times, ends: Times, marks: Times) -> int:
+    """Rows with the start, end and mark of another one."""
+    begun = np.sort(starts)
+    twice = begun[1:][begun[1:] == begun[:-1]]
+    if not len(twice):
+        return 0
+    suspects = np.isin(starts, twice)
+    rows: Any = np.stack([starts[suspects], ends[suspects], marks[suspects]], axis=1)
+    return len(rows) - len(np.unique(rows, axis=0))
+
+
+def _repeated_series(durations: Times, marks: Times) -> int | None:
+    """Rows in series of `_WINDOW` that stand there before, or half of all where each value comes in a multiple."""
+    _, values, counts = np.unique(np.stack([durations, marks], axis=1), axis=0, return_inverse=True, return_counts=True)
+    often = int(np.gcd.reduce(counts))
+    if often > 1 and len(counts) >= _ENOUGH:
+        return len(values) - len(values) // often
+    if len(values) < 2 * _WINDOW:
+        return None
+    windows = np.lib.stride_tricks.sliding_window_view(values.ravel(), _WINDOW)
+    ordered = np.sort(windows, axis=1)
+    telling = windows[(np.diff(ordered, axis=1) > 0).sum(axis=1) + 1 >= _DIFFERENT]
+    if not len(telling):
+        return None
+    again = len(telling) - len(np.unique(telling, axis=0))
+    return again + _WINDOW - 1 if again else 0
