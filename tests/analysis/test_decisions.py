@@ -19,6 +19,7 @@ from h123.analysis.looks import Looks
 from h123.analysis.trials import Trials
 from h123.analysis.verdicts import Rule
 from h123.results import Attempt
+from h123.results.attempts import NO_REPORT
 from h123.results.summary import Summary
 from h123.study import Ledger, Plan, find_study, ledgers_of, load_ledger, load_study, make_plan
 
@@ -75,12 +76,12 @@ def evidence(
                 position=trial.position,
                 cell=trial.cell,
                 twin=trial.twin,
-                parameters={},
+                parameters={"clock": "wall"},
                 disturbed=False,
                 disturbance=None,
                 shares={},
                 link={},
-                report={},
+                report=NO_REPORT,
                 facts=None,
                 imported=False,
                 summary=ANSWERED,

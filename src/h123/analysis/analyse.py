@@ -38,7 +38,7 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
     pace = seconds_per_trial(folder.events())
     asked = study.compare.as_published
     complete = complete_blocks(attempts, plan)
-    whole = [files_changed(folder)]
+    whole = [*evidence.order, files_changed(folder)]
     findings, summary = audit_campaign(attempts, comparisons, whole, plan=plan, level=rule.level, remedy=rule.remedy)
     verdicts = {
         "h123": "verdicts/1",

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from h123.analysis.audits import TrialAudits, audit_trials
+from h123.analysis.audits import TrialAudits, audit_trials, of_order
+from h123.analysis.audits.finding import CampaignAudit
 from h123.analysis.failures import Shares
 from h123.analysis.grounds import Grounds
 from h123.analysis.looks import looks
@@ -30,9 +31,14 @@ class Evidence:
         return Shares(self.trials, self.plan)
 
     @cached_property
+    def order(self) -> list[CampaignAudit]:
+        """The audits of when the trials ran."""
+        return of_order(self.trials.attempts, self.plan)
+
+    @cached_property
     def grounds(self) -> Grounds:
         """What speaks against judging."""
-        return Grounds(self.audits.failed, self.shares, self.plan)
+        return Grounds(self.audits.failed, self.shares, self.plan, self.order)
 
 
 def gather(folder: CampaignFolder) -> Evidence:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from h123.analysis.audits import SPOILS, Failed
+from h123.analysis.audits.finding import CampaignAudit
 from h123.analysis.comparisons import Comparison
 from h123.analysis.failures import Shares, mean_difference
 from h123.analysis.trials import Treated
@@ -30,9 +31,12 @@ class Ground:
 class Grounds:
     """All that speaks against judging, of one campaign."""
 
-    def __init__(self, audits: Iterable[Failed], shares: Shares, plan: Plan) -> None:
+    def __init__(
+        self, audits: Iterable[Failed], shares: Shares, plan: Plan, campaign: Sequence[CampaignAudit] = ()
+    ) -> None:
+        """`campaign`: audits of the whole that comparisons are qualified by."""
         self._factor, self._tolerated = plan.study.compare.factor, plan.study.compare.failures
-        self._shares = shares
+        self._shares, self._campaign = shares, campaign
         self._audits: dict[Treated, list[str]] = defaultdict(list)
         for one in audits:
             self._audits[one.trial].append(one.audit)
@@ -42,8 +46,9 @@ class Grounds:
         return self._spoiled(comparison) or self._failures(comparison) or _machine(comparison)
 
     def qualified(self, c: Comparison) -> list[str]:
-        """The audits of load and chance that its trials failed: the verdict stands, and they are named beside it."""
-        return sorted({audit for audits in self._failed(c).values() for audit in audits if not SPOILS[audit]})
+        """The audits of load, chance and order that it failed: the verdict stands, and they are named beside it."""
+        of_trials = {audit for audits in self._failed(c).values() for audit in audits if not SPOILS[audit]}
+        return sorted(of_trials | {audit.name for audit in self._campaign if audit.qualifies(c)})
 
     def _spoiled(self, c: Comparison) -> Ground | None:
         """Audits that call impossible or mistaken what the trials of the comparison gave for its metric."""
@@ -55,7 +60,7 @@ class Grounds:
         if not found:
             return None
         said = "one of its trials" if len(found) == 1 else f"{len(found)} of its trials"
-        return Ground(AUDITS, f"{said} failed {_listed(sorted(set().union(*found.values())))}")
+        return Ground(AUDITS, f"{said} failed {named(sorted(set().union(*found.values())))}")
 
     def _failed(self, c: Comparison) -> dict[Treated, list[str]]:
         """By trial. A factor that the comparison's cell leaves open is open here too."""
@@ -90,6 +95,7 @@ def _machine(comparison: Comparison) -> Ground | None:
     return Ground(MACHINE, "the machine was so busy that most of these values may be its doing")
 
 
-def _listed(audits: Sequence[str]) -> str:
+def named(audits: Sequence[str]) -> str:
+    """`loss-off`, `status-wrong` and 2 more audits."""
     more = len(audits) - _NAMED
     return f"`{'`, `'.join(audits[:_NAMED])}`" + (f" and {more} more audits" if more > 0 else "")

@@ -13,7 +13,7 @@ import numpy as np
 
 from h123.analysis.comparisons import Comparison
 from h123.analysis.families import adjust, blocks_needed, smallest_adjusted
-from h123.analysis.grounds import Ground, Grounds
+from h123.analysis.grounds import Ground, Grounds, named
 from h123.analysis.looks import Looks
 from h123.analysis.remedy import Remedy
 from h123.analysis.signedrank import CONFIDENCE, Estimate, SignedRank, attainable
@@ -155,7 +155,7 @@ def _notes(tested: Tested, verdict: str, rule: Rule) -> list[str]:
     if tested.ground:
         return [*notes, f"not judged: {tested.ground.why}"]
     if verdict != INCONCLUSIVE:
-        return notes
+        return [*notes, f"beside it stands the failed {named(tested.qualified)}"] if tested.qualified else notes
     size, correction = tested.family_size, comparison.family.correction
     if smallest_adjusted(blocks, size, correction) > rule.level:
         notes.append(_too_few(blocks, size, correction, rule))
