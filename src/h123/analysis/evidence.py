@@ -1,7 +1,7 @@
 """What a campaign's folder holds, ready to be judged."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from h123.analysis.audits import TrialAudits, audit_trials, of_order
@@ -13,7 +13,7 @@ from h123.analysis.remedy import remedy
 from h123.analysis.trials import Trials, load_trials, treated
 from h123.analysis.verdicts import Rule
 from h123.results import Attempt, CampaignFolder
-from h123.study import Plan, Study, make_plan
+from h123.study import Network, Plan, Study, make_plan
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,8 @@ class Evidence:
     trials: Trials
     rule: Rule
     audits: TrialAudits
+    networks: Mapping[str, Network] = field(default_factory=dict)
+    """Profiles by name."""
 
     @cached_property
     def shares(self) -> Shares:
@@ -38,7 +40,7 @@ class Evidence:
     @cached_property
     def grounds(self) -> Grounds:
         """What speaks against judging."""
-        return Grounds(self.audits.failed, self.shares, self.plan, self.order)
+        return Grounds(self.audits.failed, self.shares, self.plan, self.order, self.networks)
 
 
 def gather(folder: CampaignFolder) -> Evidence:
@@ -51,7 +53,8 @@ def gather(folder: CampaignFolder) -> Evidence:
     # A campaign that still has trials to run is looked at as far as it has come.
     now = complete_blocks(trials.attempts, plan) if cure.waiting else len(plan.blocks)
     rule = Rule(study.compare.margin, study.compare.alpha, looks(folder.events(), now, folder.looks), cure)
-    return Evidence(plan, trials, rule, audit_trials(trials.attempts))
+    networks = {name: Network.from_resolved(profile) for name, profile in folder.networks.items()}
+    return Evidence(plan, trials, rule, audit_trials(trials.attempts), networks)
 
 
 def complete_blocks(attempts: Sequence[Attempt], plan: Plan) -> int:

@@ -1,7 +1,7 @@
 """Grounds for which a comparison is not judged, whatever its figures: they rest on data that cannot be relied on."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +12,11 @@ from h123.analysis.comparisons import Comparison
 from h123.analysis.failures import Shares, mean_difference
 from h123.analysis.trials import Treated
 from h123.results import METRICS
-from h123.study import Plan
+from h123.study import Network, Plan, timeless
 
 MOSTLY = 0.5
 """Share of its values above which a comparison may be of the machine and not of the levels."""
-MACHINE, FAILURES, AUDITS = "machine", "failures", "audits"
+MACHINE, FAILURES, AUDITS, TIMELESS = "machine", "failures", "audits", "timeless"
 _NAMED = 2
 
 
@@ -32,18 +32,29 @@ class Grounds:
     """All that speaks against judging, of one campaign."""
 
     def __init__(
-        self, audits: Iterable[Failed], shares: Shares, plan: Plan, campaign: Sequence[CampaignAudit] = ()
+        self,
+        audits: Iterable[Failed],
+        shares: Shares,
+        plan: Plan,
+        campaign: Sequence[CampaignAudit] = (),
+        networks: Mapping[str, Network] | None = None,
     ) -> None:
-        """`campaign`: audits of the whole that comparisons are qualified by."""
-        self._factor, self._tolerated = plan.study.compare.factor, plan.study.compare.failures
-        self._shares, self._campaign = shares, campaign
+        """`campaign`: audits of the whole that comparisons are qualified by; `networks`: profiles by name."""
+        self._study, self._factor = plan.study, plan.study.compare.factor
+        self._shares, self._tolerated = shares, plan.study.compare.failures
+        self._campaign, self._networks = campaign, networks or {}
         self._audits: dict[Treated, list[str]] = defaultdict(list)
         for one in audits:
             self._audits[one.trial].append(one.audit)
 
     def against(self, comparison: Comparison) -> Ground | None:
         """The weightiest; None where there is none."""
-        return self._spoiled(comparison) or self._failures(comparison) or _machine(comparison)
+        return (
+            self._spoiled(comparison)
+            or self._failures(comparison)
+            or self._timeless(comparison)
+            or _machine(comparison)
+        )
 
     def qualified(self, c: Comparison) -> list[str]:
         """The audits of load, chance and order that it failed: the verdict stands, and they are named beside it."""
@@ -85,6 +96,18 @@ class Grounds:
             FAILURES,
             f"{a:.1%} of {c.a}'s requests failed and {b:.1%} of {c.b}'s: the times of those that are left would favour "
             f"the side that fails (the study tolerates a difference of {self._tolerated:.1%})",
+        )
+
+    def _timeless(self, c: Comparison) -> Ground | None:
+        """Its times are of trials in which nothing takes any (study/timeless.py)."""
+        sides = (self._study.parameters({**c.cell, self._factor: level}) for level in (c.a, c.b))
+        names = dict.fromkeys(side.network for side in sides if timeless(side, self._networks))
+        if not names or not METRICS[c.metric].of_requests:
+            return None
+        return Ground(
+            TIMELESS,
+            f"under the virtual clock nothing takes time over {' and '.join(names)}, which has no delay and no rate: "
+            "what is left are microseconds that programs take to read the clock",
         )
 
 
