@@ -186,14 +186,14 @@ def test_a_virtual_clock_has_no_load_to_check(sound: Attempt) -> None:
 
 
 def test_blocks_too_few_for_a_family() -> None:
-    one = {"twin": False, "p": 0.03, "family": "answer", "correction": "holm", "blocks": 6}
+    one = {"twin": False, "repeats": None, "p": 0.03, "family": "answer", "correction": "holm", "blocks": 6}
     assert [finding.passed for finding in design.blocks_too_few([one], 0.05)] == [True]
     assert [finding.passed for finding in design.blocks_too_few([one, one], 0.05)] == [False]
     assert design.blocks_too_few([{**one, "twin": True}], 0.05) == []
 
 
 def test_a_failure_for_want_of_blocks_says_so(evidence: Evidence) -> None:
-    few = {"twin": False, "p": 1.0, "family": "answer", "correction": "holm", "blocks": 1}
+    few = {"twin": False, "repeats": None, "p": 1.0, "family": "answer", "correction": "holm", "blocks": 1}
     families = [{**few, "family": name} for name in ("answer", "warm")]
     _, counted = audit_campaign(evidence.trials.attempts, families, plan=evidence.plan, level=0.05, remedy=Remedy(1))
     (row,) = [row for row in counted if row["audit"] == "blocks-too-few"]

@@ -11,6 +11,7 @@ from h123.analysis.decisions import decide
 from h123.analysis.disturbances import disturbances
 from h123.analysis.evidence import complete_blocks, gather
 from h123.analysis.failures import failures
+from h123.analysis.handshakes import handshakes, noted
 from h123.analysis.interactions import interactions
 from h123.analysis.looks import Looks, told
 from h123.analysis.origin import costs
@@ -18,7 +19,9 @@ from h123.analysis.pace import seconds_per_trial
 from h123.analysis.parts import parts
 from h123.analysis.projection import outlook, project
 from h123.analysis.published import as_published
+from h123.analysis.repeats import repeats
 from h123.analysis.signedrank import attainable
+from h123.analysis.tails import tails
 from h123.analysis.trials import treated
 from h123.analysis.twins import twin_rate
 from h123.analysis.verdicts import judge
@@ -34,7 +37,9 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
     study, attempts, grounds = plan.study, trials.attempts, evidence.grounds
     unknown = origin["unknown"] if origin else []
     compared = compare(trials, plan, unknown=unknown)
-    comparisons = project(judge(compared, rule, grounds), rule)
+    judged = judge(compared, rule, grounds)
+    opened = handshakes(attempts, judged, study.compare.factor)
+    comparisons = project(noted(judged, opened), rule)
     pace = seconds_per_trial(folder.events())
     asked = study.compare.as_published
     complete = complete_blocks(attempts, plan)
@@ -62,6 +67,9 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
         "as_published": as_published(folder, plan, comparisons, unknown=unknown) if asked else None,
         "claims": [decide(ledger, evidence) for ledger in ledgers_of(study.name)],
         "disturbances": disturbances(trials, plan, rule, comparisons, grounds),
+        "repeats": repeats(comparisons),
+        "handshakes": opened,
+        "tails": tails(folder, attempts, plan),
         "twins": twin_rate(compared, comparisons, rule.alpha, folder.seed),
         "audits": evidence.audits.rows + findings,
         "audit_summary": evidence.audits.summary + summary,

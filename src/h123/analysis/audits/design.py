@@ -75,6 +75,6 @@ def _too_few(comparisons: Sequence[dict[str, Any]], alpha: float, remedy: Remedy
 def _families(comparisons: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     families: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for comparison in comparisons:
-        if not comparison["twin"] and comparison["p"] is not None:
+        if not comparison["twin"] and not comparison["repeats"] and comparison["p"] is not None:
             families[comparison["family"]].append(comparison)
     return families
