@@ -29,6 +29,8 @@ from h123.results import Attempt, CampaignFolder, shown
 from h123.results.durable import write_atomically
 from h123.study import Ledger, Plan, ledgers_of
 
+Event = dict[str, Any]
+
 
 def analyse(folder: CampaignFolder) -> dict[str, Any]:
     """The content of verdicts.json, which is also written. The same folder gives the same bytes. Raises UserError."""
@@ -40,7 +42,8 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
     judged = judge(compared, rule, grounds)
     opened = handshakes(attempts, judged, study.compare.factor)
     comparisons = project(noted(judged, opened), rule)
-    pace = seconds_per_trial(folder.events())
+    events = folder.events()
+    pace = seconds_per_trial(events)
     asked = study.compare.as_published
     complete = complete_blocks(attempts, plan)
     whole = [*evidence.order, files_changed(folder)]
@@ -57,8 +60,8 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
         "seed": folder.seed,
         "blocks": {"planned": len(plan.blocks), "complete": complete},
         "attainable_p": attainable(complete),
-        "trials": _trial_counts(folder, attempts, plan),
-        "unsealed": sum(not event.get("seal") for event in folder.events() if event["event"] == "trial"),
+        "trials": _trial_counts(events, attempts, plan),
+        "unsealed": sum(not event.get("seal") for event in events if event["event"] == "trial"),
         "comparisons": comparisons,
         "failures": failures(evidence.shares, plan, rule.level, study.compare.failures) if evidence.shares.any else [],
         "projection": outlook(comparisons, len(plan.blocks[0]), len(attempts), pace, rule.remedy),
@@ -94,8 +97,8 @@ def decide_claims(folder: CampaignFolder, ledgers: Iterable[Ledger]) -> list[dic
     return [decide(ledger, evidence) for ledger in ledgers]
 
 
-def _trial_counts(folder: CampaignFolder, attempts: Sequence[Attempt], plan: Plan) -> dict[str, int]:
-    tried = Counter(bool(event["valid"]) for event in folder.events() if event["event"] == "trial")
+def _trial_counts(events: Sequence[Event], attempts: Sequence[Attempt], plan: Plan) -> dict[str, int]:
+    tried = Counter(bool(event["valid"]) for event in events if event["event"] == "trial")
     missing = len({treated(trial) for trial in plan.trials()} - {treated(attempt) for attempt in attempts})
     valid = len(attempts)
     return {"planned": valid + missing, "valid": valid, "invalid": tried[False], "missing": missing}

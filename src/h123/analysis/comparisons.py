@@ -5,8 +5,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
+from statistics import median
 
 from h123.analysis.families import Membership, membership
 from h123.analysis.repeats import repeated
@@ -91,7 +90,7 @@ class Values:
         if worst in values:
             return worst
         # A ratio needs two positive numbers.
-        return float(np.median(values)) if values and min(values) > 0 else None
+        return float(median(values)) if values and min(values) > 0 else None
 
     def share(self, block: int, cell: Cell, twin: bool, metric: str) -> float:
         """The largest share of the trial's value that may be the machine's; 0 where that is not known."""

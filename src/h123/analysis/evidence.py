@@ -45,14 +45,14 @@ class Evidence:
 
 def gather(folder: CampaignFolder) -> Evidence:
     """All of the campaign. Raises UserError."""
-    study = Study.from_resolved(folder.study)
+    study, events = Study.from_resolved(folder.study), folder.events()
     plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, only=folder.only)
-    standing = [event for event in folder.events() if event["event"] != "trial" or not folder.damage(event)]
+    standing = [event for event in events if event["event"] != "trial" or not folder.damage(event)]
     cure = remedy(plan, standing, imported=folder.origin is not None)
     trials = load_trials(folder, plan)
     # A campaign that still has trials to run is looked at as far as it has come.
     now = complete_blocks(trials.attempts, plan) if cure.waiting else len(plan.blocks)
-    rule = Rule(study.compare.margin, study.compare.alpha, looks(folder.events(), now, folder.looks), cure)
+    rule = Rule(study.compare.margin, study.compare.alpha, looks(events, now, folder.looks), cure)
     networks = {name: Network.from_resolved(profile) for name, profile in folder.networks.items()}
     return Evidence(plan, trials, rule, audit_trials(trials.attempts), networks)
 
