@@ -64,9 +64,10 @@ def _leaning(d: Floats) -> Floats:
 
 
 def _above(d: Floats, bound: Floats, start: Any, end: Any) -> Any:
-    """Of the sorted d[start:end], how many are above the bound, less how many are below it."""
-    below = np.clip(np.searchsorted(d, bound, side="left"), start, end) - start
-    return end - np.clip(np.searchsorted(d, bound, side="right"), start, end) - below
+    """Of the sorted d[start:end], how many are above the bound, less how many are below it. What rounding moves off the
+    bound is on it."""
+    below = np.clip(np.searchsorted(d, bound - ROUNDING, side="left"), start, end) - start
+    return end - np.clip(np.searchsorted(d, bound + ROUNDING, side="right"), start, end) - below
 
 
 class SignTest:
