@@ -24,8 +24,10 @@ from h123.analysis.families import Membership  # noqa: E402
 from h123.analysis.looks import PLANNED, Looks  # noqa: E402
 from h123.analysis.signedrank import SignedRank  # noqa: E402
 from h123.analysis.verdicts import Rule, judge  # noqa: E402
+from h123.analysis.width import FIRST, next_blocks, reached  # noqa: E402
 
 ALPHA, MARGIN, BLOCKS = 0.05, 0.05, (6, 8, 13, 20, 30)
+WIDTHS, MOST = (0.03, 0.05), 60
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Any]
 """Differences of two levels that do not differ, of a shape (..., blocks)."""
 
@@ -98,6 +100,7 @@ def main() -> int:
     print(f"{asked.campaigns} campaigns of each kind, seed {asked.seed}; alpha {ALPHA:.0%}, margin {MARGIN:.0%}")
     _verdicts(bench)
     _looks(bench)
+    _widths(bench)
     for missed in bench.missed:
         print(f"missed: {missed}")
     return 1 if bench.missed else 0
@@ -145,8 +148,36 @@ def _first(differences: Any, looks: list[Looks]) -> int | None:
     return None
 
 
-def _judged(differences: Any) -> list[dict[str, Any]]:
-    rule, alone = Rule(MARGIN, ALPHA, Looks([differences.shape[1]])), Membership("alone", "none")
+def _widths(bench: Bench) -> None:
+    """Campaigns that end when their interval is narrow enough, or at MOST blocks."""
+    print("\nsetting         width  false diff.  coverage  blocks on average  narrow enough")
+    for (name, draw), wanted in ((setting, width) for setting in SETTINGS.items() for width in WIDTHS):
+        random = np.random.default_rng([bench.seed, round(100 * wanted), *name.encode()])
+        ended = [_narrowed(row, wanted) for row in draw(random, (bench.campaigns, MOST))]
+        found = [one for one, _ in ended]
+        wrong = bench.at_most(f"{name}, width {wanted:.0%}, false differences", _share(found, "faster", "slower"))
+        covered = f"{np.mean([_holds(one) for one in found]):6.1%} "
+        if name in SYMMETRIC:
+            covered = bench.at_least(f"{name}, width {wanted:.0%}, coverage", float(np.mean([*map(_holds, found)])))
+        blocks, narrow = np.mean([one["blocks"] for one in found]), np.mean([done for _, done in ended])
+        print(f"{name:<14} {wanted:6.0%}  {wrong:>11}  {covered:>8}  {blocks:17.1f}  {narrow:13.1%}")
+
+
+def _narrowed(differences: Any, wanted: float) -> tuple[dict[str, Any], bool]:
+    """The comparison where the campaign ends, and whether its interval is as narrow as wanted."""
+    blocks = FIRST
+    while True:
+        rule = Rule(MARGIN, ALPHA, Looks([blocks], by_width=True))
+        (found,) = _judged(differences[None, :blocks], rule)
+        reach = reached([found], wanted, blocks, rule)
+        further = next_blocks(reach, blocks, MOST)
+        if further is None:
+            return found, reach.narrow
+        blocks = further
+
+
+def _judged(differences: Any, rule: Rule | None = None) -> list[dict[str, Any]]:
+    rule, alone = rule or Rule(MARGIN, ALPHA, Looks([differences.shape[1]])), Membership("alone", "none")
     comparisons = [
         Comparison({}, "", "latency", "a", "b", False, alone, [_pair(i, float(x)) for i, x in enumerate(row)], 0)
         for row in differences

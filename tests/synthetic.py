@@ -85,6 +85,8 @@ class Scenario:
     missing: frozenset[str] = frozenset()
     """Trials that were not run (the campaign was interrupted)."""
     only: dict[str, list[str]] = field(default_factory=dict)
+    width: dict[str, Any] | None = None
+    """As `CampaignFolder.width`."""
     as_published: bool = False
     """Whether the study asks for the published analysis too."""
     spoil: Spoil | None = None
@@ -105,6 +107,7 @@ def make_campaign(path: Path, scenario: Scenario | None = None) -> CampaignFolde
         seed=scenario.seed,
         blocks=scenario.blocks,
         only=scenario.only,
+        width=scenario.width,
         machine=machine_facts(),
         subjects={"go": {"version": "0.65.0", "stack": "quic-go", "language": "Go"}},
     )

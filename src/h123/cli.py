@@ -4,7 +4,6 @@ Analysis and report are imported by the commands that need them: their libraries
 should be answered at once.
 """
 
-import datetime as dt
 import json
 import os
 import signal
@@ -16,19 +15,13 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from h123 import __version__, completion, listing, subject_commands
+from h123 import __version__, completion, listing, running, subject_commands
 from h123.campaign import (
-    Campaign,
     Lanes,
     LocalEngine,
-    Outcome,
     check_campaign,
-    display_for,
-    extend_campaign,
     find_trial,
     lacking,
-    run_campaign,
-    start_campaign,
     verify_trial,
 )
 from h123.catalogue import subject_names
@@ -53,6 +46,7 @@ from h123.study import (
     parse_only,
 )
 from h123.subject_commands import Role, verify_subjects
+from h123.units import parse_share
 
 app = typer.Typer(
     name="h123",
@@ -81,6 +75,17 @@ class Clock(StrEnum):
 
     WALL = "wall"
     VIRTUAL = "virtual"
+
+
+def _share(text: str) -> float:
+    """A share above 0, for an option."""
+    try:
+        share = parse_share(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    if share == 0:
+        raise typer.BadParameter("must be above 0")
+    return share
 
 
 StudyArgument = Annotated[
@@ -174,10 +179,25 @@ def run(
             help="Look after 8, 12, 16, 20 and 30 blocks, and stop as soon as the question is decided.",
         ),
     ] = False,
+    width: Annotated[
+        float | None,
+        typer.Option(
+            metavar="W",
+            parser=_share,
+            help="Run until every interval that answers the question (of the study's first family) is as narrow as ±W. "
+            "5% means: from its middle / 1.05 to its middle x 1.05. Begins with 10 blocks and says how many seem "
+            "needed; where these are more than 200 it ends, unless --at-most allows more.",
+            show_default=False,
+        ),
+    ] = None,
     at_most: Annotated[
         int | None,
         typer.Option(
-            "--at-most", metavar="N", min=8, help="With --until-decided: no look beyond N blocks.", show_default=False
+            "--at-most",
+            metavar="N",
+            min=8,
+            help="With --until-decided or --width: no more than N blocks.",
+            show_default=False,
         ),
     ] = None,
 ) -> None:
@@ -185,26 +205,27 @@ def run(
 
     Ctrl-C, a crash or a full disk loses at most the trials in progress: `h123 run --out DIR` resumes where it stopped.
     To add blocks to a finished campaign, use `h123 run --out DIR --blocks N`; each such look at the data makes the next
-    one stricter, so if you do not know how many blocks it takes, start with `--until-decided` instead.
+    one stricter, so if you do not know how many blocks it takes, start with `--until-decided` instead, or with
+    `--width 5%` if you want to know how large a difference is.
     """
-    if retry and (out is None or not (out / "campaign.json").exists()):
-        raise UserError("--retry tries trials of a campaign again", remedy="name the campaign's folder with --out")
-    looks = _looks(until_decided, at_most, blocks, out)
-    campaign = _campaign(study, out, blocks, seed, parse_only(only or []), scale, clock, looks)
-    folder, resume = campaign.folder, f"h123 run --out {typed(campaign.folder.path)}"
+    asked = running.Asked(
+        study=study,
+        out=out,
+        blocks=blocks,
+        seed=seed,
+        only=parse_only(only or []),
+        scale=scale,
+        clock=clock,
+        lanes=lanes,
+        retry=retry,
+        until_decided=until_decided,
+        width=width,
+        at_most=at_most,
+    )
     try:
-        with folder.alone(), interruptible():
-            outcome = _run_to_the_last_look(campaign, lanes, retry)
-            _conclude(CampaignFolder.open(folder.path))
-    except KeyboardInterrupt:
-        say(f"\nInterrupted. Finished trials are kept. Resume with:\n  {resume}")
+        running.run(asked)
+    except running.Interrupted:
         raise typer.Exit(130) from None
-    except OSError as error:
-        if error.errno not in FULL:
-            raise
-        message = f"{error.filename or folder.path}: {FULL[error.errno]}. The campaign pauses; finished trials are kept"
-        raise UserError(message, remedy=f"free some space, then resume with:\n  {resume}", status=1) from None
-    _complain(outcome, folder)
 
 
 @app.command()
@@ -216,12 +237,46 @@ def plan(
     scale: ScaleOption = None,
     clock: ClockOption = None,
     lanes: LanesOption = None,
+    spread: Annotated[
+        float | None,
+        typer.Option(
+            metavar="S",
+            parser=_share,
+            help="Standard deviation of a ratio from block to block, such as 10%. [default: published campaigns']",
+            show_default=False,
+        ),
+    ] = None,
+    effect: Annotated[
+        float | None,
+        typer.Option(
+            metavar="E",
+            parser=_share,
+            help="The difference to be found, such as 10%. [default: the study's margin]",
+            show_default=False,
+        ),
+    ] = None,
+    width: Annotated[
+        float | None,
+        typer.Option(
+            metavar="W",
+            parser=_share,
+            help="Also say how many blocks `run --width W` would take.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
-    """Show what `run` would do, without running it: treatments, trials, order, estimated time and bytes."""
+    """Show what `run` would do, without running it: treatments, trials, order, estimated time and bytes.
+
+    And what the blocks buy: how narrow the intervals will be, and how likely each family of comparisons is to find a
+    difference of a given size, by the spread that published campaigns had between blocks (docs/statistics.md).
+    """
+    from h123.foresight import print_foresight
+
     asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale).clocked(clock)
     planned = make_plan(asked, blocks=blocks, seed=seed, only=parse_only(only or []))
     check_campaign(planned)  # what `run` would refuse
     listing.print_plan(planned, Lanes.here(planned, lanes), out_console)
+    print_foresight(planned, out_console, effect=effect, spread=spread, width=width)
     if first := lacking(planned):
         out_console.print(f"Note: {first.message}; {first.remedy}", soft_wrap=True)
 
@@ -294,7 +349,7 @@ def import_command(
     Nothing is made up: audits that need something the files do not record (link, CPU, order...) are skipped, and the
     summary says what is missing as a result. See docs/import.md for an example.
     """
-    _conclude(import_samples(files, load_schema(schema), out))
+    running.conclude(import_samples(files, load_schema(schema), out))
 
 
 @app.command()
@@ -460,107 +515,6 @@ def _ledgers(names: list[str], folder: CampaignFolder | None) -> list[Ledger]:
     if not (found := ledgers_of(study)):
         raise UserError(f"no claims file is about study {study!r}", remedy="`h123 claims` lists all claims")
     return found
-
-
-def _campaign(
-    study: str | None,
-    out: Path | None,
-    blocks: int | None,
-    seed: int | None,
-    only: dict[str, list[str]],
-    scale: float | None,
-    clock: Clock | None,
-    looks: list[int],
-) -> Campaign:
-    """The campaign that `run`'s arguments ask for: one to resume, or a new one."""
-    if out is not None and (out / "campaign.json").exists():
-        folder = CampaignFolder.open(out)
-        begun, timed = folder.study.get("scale", 1.0), folder.study["settings"].get("clock")
-        written = None if study is None else load_study(find_study(study)).scaled(begun).clocked(timed)
-        if written and written.resolved() != folder.study:
-            raise UserError(
-                f"{out} holds a campaign of another study, or of an earlier version of this study",
-                remedy=f"resume that campaign with `h123 run --out {typed(out)}`, or choose another folder",
-            )
-        asked = (
-            ("--seed", seed, folder.seed),
-            ("--only", only or None, folder.only),
-            ("--scale", scale, begun),
-            ("--clock", clock, timed or "wall"),
-        )
-        for option, given, kept in asked:
-            if given is not None and given != kept:
-                raise UserError(
-                    f"{option} cannot change: the campaign in {out} was started with another value",
-                    remedy=f"leave {option} out to resume it, or choose another folder with --out",
-                )
-        return extend_campaign(out, blocks=blocks, report=say, networks=written.networks if written else None)
-    if study is None:
-        raise UserError(
-            "no study given" if out is None else f"no study given, and there is no campaign in {out} to resume",
-            remedy="`h123 run quick` runs the study quick; `h123 list studies` lists all studies",
-        )
-    path = find_study(study)
-    out = out or Path("campaigns") / f"{path.stem}-{dt.datetime.now():%Y%m%d-%H%M%S}"
-    scale = 1.0 if scale is None else scale
-    return start_campaign(
-        path, out, blocks=blocks, seed=seed, only=only, scale=scale, clock=clock, looks=looks, report=say
-    )
-
-
-def _looks(until_decided: bool, at_most: int | None, blocks: int | None, out: Path | None) -> list[int]:
-    """The looks that a new campaign is planned with; none where the study's blocks are run and looked at once."""
-    if at_most is not None and not until_decided:
-        raise UserError("--at-most goes with --until-decided", remedy="use --blocks to run a fixed number of blocks")
-    if not until_decided:
-        return []
-    if blocks is not None:
-        raise UserError("--blocks and --until-decided exclude each other", remedy="--at-most N limits the blocks")
-    if out is not None and (out / "campaign.json").exists() and not CampaignFolder.open(out).looks:
-        raise UserError(
-            f"--until-decided must be there from the start: {out} was begun without it",
-            remedy="choose another folder with --out; or add blocks with --blocks, for which a stricter rule holds",
-        )
-    from h123.analysis import plan_looks
-
-    return plan_looks(at_most)
-
-
-def _run_to_the_last_look(campaign: Campaign, lanes: int | None, retry: bool) -> Outcome:
-    """Run what is planned, and where looks are planned go on to the next as long as the question is undecided."""
-    from h123.analysis import analyse, next_look
-
-    while True:
-        outcome = run_campaign(campaign, LocalEngine(), display_for(err_console), lanes, retry=retry)
-        folder = campaign.folder
-        if outcome.failed or not folder.looks or (blocks := next_look(analyse(folder))) is None:
-            return outcome
-        say(f"Not decided with {folder.blocks} blocks: going on to {blocks}")
-        campaign = extend_campaign(folder.path, blocks=blocks, report=say)
-
-
-def _conclude(folder: CampaignFolder) -> None:
-    from h123.analysis import analyse
-    from h123.report import print_summary, write_report
-
-    say("Analysing ...")
-    verdicts = analyse(folder)
-    say("Writing the report ...")
-    path = write_report(folder)
-    print_summary(verdicts, out_console, folder.path)
-    out_console.print(f"Report: {path}", soft_wrap=True)
-
-
-def _complain(outcome: Outcome, folder: CampaignFolder) -> None:
-    """A campaign with holes ends with a non-zero status, after everything it has was shown."""
-    if outcome.failed:
-        some = ", ".join(outcome.failed[:3]) + (", ..." if len(outcome.failed) > 3 else "")
-        raise UserError(
-            f"{len(outcome.failed)} of {outcome.planned} trials have no valid result: {some}",
-            remedy=f"the report says why; the logs are in {folder.path / 'trials'}. Fix the cause, then try again: "
-            f"h123 run --out {typed(folder.path)} --retry",
-            status=1,
-        )
 
 
 def _complain_of_damage(folder: CampaignFolder) -> None:

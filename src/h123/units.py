@@ -149,6 +149,11 @@ def format_rate(bps: float) -> str:
     return _scaled(bps, [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1, "bit/s")])
 
 
+def format_share(share: float) -> str:
+    """An estimated share, which two digits do justice to: `5 %`, `0.74 %`."""
+    return f"{float(f'{100 * share:.2g}'):g} %"
+
+
 def format_span(seconds: float) -> str:
     """A span of work for a person: `42 s`, `3 min 20 s`, `29 h 5 min`."""
     whole = round(seconds)

@@ -75,7 +75,8 @@ def test_a_complete_campaign_counts_as_one(verdicts: dict[str, Any]) -> None:
     assert verdicts["blocks"] == {"planned": 6, "complete": 6}
     assert verdicts["attainable_p"] == 0.03125
     assert len(verdicts["values"]) == 72
-    assert [row["audit"] for row in verdicts["audit_summary"] if row["failed"]] == []
+    # Of its 6 blocks, the families of more than one comparison can find no difference that stands alone.
+    assert [row["audit"] for row in verdicts["audit_summary"] if row["failed"]] == ["blocks-too-few"]
 
 
 def test_invalid_attempts_are_counted_and_missing_trials_drop_their_pair(tmp_path: Path) -> None:

@@ -186,10 +186,44 @@ def test_a_virtual_clock_has_no_load_to_check(sound: Attempt) -> None:
 
 
 def test_blocks_too_few_for_a_family() -> None:
-    one = {"twin": False, "repeats": None, "p": 0.03, "family": "answer", "correction": "holm", "blocks": 6}
-    assert [finding.passed for finding in design.blocks_too_few([one], 0.05)] == [True]
-    assert [finding.passed for finding in design.blocks_too_few([one, one], 0.05)] == [False]
-    assert design.blocks_too_few([{**one, "twin": True}], 0.05) == []
+    one = {
+        "twin": False,
+        "repeats": None,
+        "p": 0.03,
+        "family": "answer",
+        "correction": "holm",
+        "blocks": 6,
+        "low": 0.9,
+        "high": 1.1,
+    }
+    assert [finding.passed for finding in design.blocks_too_few([one], 0.05, 0.05)] == [True]
+    assert [finding.passed for finding in design.blocks_too_few([one, one], 0.05, 0.05)] == [False]
+    assert design.blocks_too_few([{**one, "twin": True}], 0.05, 0.05) == []
+
+
+def test_blocks_are_too_few_where_one_difference_among_equals_could_not_be_found() -> None:
+    """Twenty servers beside one, under Benjamini-Hochberg: if most differ 8 blocks show it, if one does they cannot."""
+    server = {
+        "twin": False,
+        "repeats": None,
+        "p": 0.0078,
+        "family": "answer",
+        "correction": "bh",
+        "low": 0.48,
+        "high": 0.52,
+    }
+    (few,) = design.blocks_too_few([{**server, "blocks": 8}] * 20, 0.05 * 15 / 16, 0.05)
+    assert not few.passed
+    assert few.value == pytest.approx(20 * 2 / 2**8)
+    assert "10 blocks needed" in few.detail
+    (enough,) = design.blocks_too_few([{**server, "blocks": 10}] * 20, 0.05 * 15 / 16, 0.05)
+    assert enough.passed
+    assert "of true differences of 5 % where one, half or all" in enough.detail
+    one_block = {**server, "blocks": 1, "low": 0.5, "high": 0.5}
+    (partly,) = design.blocks_too_few([{**server, "blocks": 10}, one_block], 0.05, 0.05)
+    assert "power not known" in partly.detail
+    (lost,) = design.blocks_too_few([{**server, "blocks": 10, "high": None}], 0.05, 0.05)
+    assert "power not known" in lost.detail
 
 
 def test_a_failure_for_want_of_blocks_says_so(evidence: Evidence) -> None:
@@ -198,8 +232,8 @@ def test_a_failure_for_want_of_blocks_says_so(evidence: Evidence) -> None:
     _, counted = audit_campaign(evidence.trials.attempts, families, plan=evidence.plan, level=0.05, remedy=Remedy(1))
     (row,) = [row for row in counted if row["audit"] == "blocks-too-few"]
     assert row["failure"] == (
-        "In 2 of 2 families of comparisons 1 block cannot call anything faster or slower, however clear the data. "
-        "6 are the fewest that can: run `--blocks 6`."
+        "In 2 of 2 families of comparisons 1 block cannot find a single true difference, however large, if all others "
+        "are none. That takes 6 blocks: run `--blocks 6`."
     )
 
 

@@ -12,9 +12,9 @@ from h123.analysis.signedrank import SignedRank
 ALPHA = 0.05
 
 
-@given(st.lists(st.integers(6, 1000), min_size=1, max_size=30, unique=True))
-def test_all_looks_together_spend_no_more_than_alpha(blocks: list[int]) -> None:
-    levels = [Looks(blocks[: count + 1]).level(ALPHA) for count in range(len(blocks))]
+@given(st.lists(st.integers(6, 1000), min_size=1, max_size=30, unique=True), st.booleans())
+def test_all_looks_together_spend_no_more_than_alpha(blocks: list[int], by_width: bool) -> None:
+    levels = [Looks(blocks[: count + 1], by_width=by_width).level(ALPHA) for count in range(len(blocks))]
     assert sum(levels) <= ALPHA * (1 + 1e-12)
     assert levels == sorted(levels, reverse=True)
 

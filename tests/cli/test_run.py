@@ -178,3 +178,39 @@ def test_a_campaign_ends_with_the_look_that_decides(h123: Tool) -> None:
     if taken == [8]:
         asked = [c for c in verdicts["comparisons"] if c["family"].startswith("answer") and not c["twin"]]
         assert all(c["verdict"] != "inconclusive" or c["withheld"] for c in asked)
+
+
+@pytest.mark.heavy
+def test_a_campaign_ends_when_its_intervals_are_narrow_enough(h123: Tool) -> None:
+    asked = ["--only", "network=medium", "--width", "10%", "--at-most", "12", "--out", "out"]
+    done = h123("run", "smoke", *asked)
+    assert done.returncode == 0, done.stderr
+    out = h123.folder / "out"
+    verdicts = json.loads((out / "verdicts.json").read_text())
+    width, blocks = verdicts["width"], verdicts["blocks"]["planned"]
+    assert blocks in (10, 12)
+    assert width["narrow"] == (width["widest"] <= 0.1)
+    assert width["narrow"] or blocks == 12
+    assert ("going on to 12" in done.stderr) == (blocks == 12)
+    assert [event["blocks"] for event in _events(out) if event["event"] == "look"] == [blocks], "one look, at the end"
+    assert "--width" in done.stdout or "as asked" in done.stdout
+    again = h123("run", "smoke", *asked)
+    assert again.returncode == 0, again.stderr
+    assert len(_trials(out)) == 4 * blocks
+    other = h123("run", "smoke", "--width", "1%", "--out", "out")
+    assert other.returncode == 2
+    assert "must be there from the start" in other.stderr
+
+
+def test_a_plan_says_what_its_blocks_buy(h123: Tool) -> None:
+    told = h123("plan", "quick", "--width", "10%", "--effect", "20%")
+    assert told.returncode == 0, told.stderr
+    said = " ".join(told.stdout.split())
+    assert "as in the published quick (docs/results/spread.csv)" in said
+    assert "truly differs by 20 %" in said
+    assert "±10 % would take about" in said
+    few = h123("plan", "servers", "--blocks", "8", "--spread", "10%")
+    said = " ".join(few.stdout.split())
+    assert "if ratios vary by 10 % from block to block" in said
+    assert "24 of 24 families" in said
+    assert "that takes 10 (--blocks)" in said

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from markupsafe import escape
 from rich.console import Console
 
 from h123.analysis import analyse
@@ -140,6 +141,18 @@ def dead_links(text: str, beside: Path | None) -> list[str]:
 def test_the_order_of_a_block_is_a_list(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
     lists = re.findall(r'<ol class="order">(.*?)</ol>', campaign[2])
     assert [text.count("<li>") for text in lists] == [12] * 6
+
+
+def test_an_audit_says_in_how_many_trials_its_fault_was_found(
+    campaign: tuple[CampaignFolder, dict[str, Any], str],
+) -> None:
+    """`blocks-too-few passed: there are blocks enough` read as its opposite, and so did one that failed."""
+    _, verdicts, html = campaign
+    section = " ".join(html[html.index(">Audits<") :].split())
+    for row in verdicts["audit_summary"]:
+        found = f"in {row['failed'] or 'none'} of {row['checked']}" if row["checked"] else "nothing to check"
+        words = str(escape(row["failure"] or row["meaning"]))
+        assert re.search(f"<td>{row['audit']}</td><td [^>]*>{found}</td> <td [^>]*>{re.escape(words)}</td>", section)
 
 
 def test_terminal_summary_fits_80_columns(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:

@@ -9,7 +9,7 @@ from h123.analysis.audits import audit_campaign, files_changed
 from h123.analysis.comparisons import compare
 from h123.analysis.decisions import decide
 from h123.analysis.disturbances import disturbances
-from h123.analysis.evidence import complete_blocks, gather
+from h123.analysis.evidence import Evidence, complete_blocks, gather
 from h123.analysis.failures import failures
 from h123.analysis.handshakes import handshakes, noted
 from h123.analysis.interactions import interactions
@@ -24,7 +24,8 @@ from h123.analysis.signedrank import attainable
 from h123.analysis.tails import tails
 from h123.analysis.trials import treated
 from h123.analysis.twins import twin_rate
-from h123.analysis.verdicts import judge
+from h123.analysis.verdicts import Rule, judge
+from h123.analysis.width import Reached, reached
 from h123.results import Attempt, CampaignFolder, shown
 from h123.results.durable import write_atomically
 from h123.study import Ledger, Plan, ledgers_of
@@ -56,7 +57,8 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
         "factor": study.compare.factor,
         "margin": rule.margin,
         "alpha": rule.alpha,
-        "looks": {**vars(rule.looks), "rule": rule.looks.rule, "level": rule.looks.level(rule.alpha)},
+        "looks": _looks(rule),
+        "width": _width(folder, comparisons, evidence),
         "seed": folder.seed,
         "blocks": {"planned": len(plan.blocks), "complete": complete},
         "attainable_p": attainable(complete),
@@ -85,10 +87,32 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
     return verdicts
 
 
+def _looks(rule: Rule) -> dict[str, Any]:
+    taken = rule.looks
+    return {"blocks": taken.blocks, "planned": taken.planned, "rule": taken.rule, "level": taken.level(rule.alpha)}
+
+
 def _journal(folder: CampaignFolder, looks: Looks) -> None:
     """Every look is told, for the next one to know of it (looks.py)."""
     if looks.blocks[-1] not in told(folder.events()):
         folder.append({"event": "look", "blocks": looks.blocks[-1]})
+
+
+def measure_width(folder: CampaignFolder) -> Reached:
+    """How narrow the intervals of the answer are, of a campaign that is to have a width. Nobody is told where they lie,
+    so this is no look. Raises UserError."""
+    evidence = gather(folder)
+    judged = judge(compare(evidence.trials, evidence.plan), evidence.rule, evidence.grounds)
+    return _reached(folder, judged, evidence)
+
+
+def _reached(folder: CampaignFolder, judged: Sequence[dict[str, Any]], evidence: Evidence) -> Reached:
+    assert folder.width is not None
+    return reached(judged, folder.width["wanted"], len(evidence.plan.blocks), evidence.rule)
+
+
+def _width(folder: CampaignFolder, judged: Sequence[dict[str, Any]], evidence: Evidence) -> dict[str, Any] | None:
+    return {**folder.width, **vars(_reached(folder, judged, evidence))} if folder.width else None
 
 
 def decide_claims(folder: CampaignFolder, ledgers: Iterable[Ledger]) -> list[dict[str, Any]]:

@@ -104,10 +104,11 @@ def compare(trials: Trials, plan: Plan, *, unknown: Collection[str] = ()) -> lis
     `unknown` are parameters that the study holds a placeholder for (imported samples).
     """
     values = Values(trials)
-    return [fill(comparison, values, plan) for comparison in _declared(plan, unknown)]
+    return [fill(comparison, values, plan) for comparison in declared(plan, unknown)]
 
 
-def _declared(plan: Plan, unknown: Collection[str]) -> Iterator[Comparison]:
+def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[Comparison]:
+    """The comparisons that the plan asks for, those of the twins last, without values."""
     study, cells = plan.study, other_cells(plan)
     asked = study.compare
     metrics = list(dict.fromkeys(metric for family in asked.families for metric in family.metrics))

@@ -52,7 +52,8 @@ def gather(folder: CampaignFolder) -> Evidence:
     trials = load_trials(folder, plan)
     # A campaign that still has trials to run is looked at as far as it has come.
     now = complete_blocks(trials.attempts, plan) if cure.waiting else len(plan.blocks)
-    rule = Rule(study.compare.margin, study.compare.alpha, looks(events, now, folder.looks), cure)
+    taken = looks(events, now, folder.looks, by_width=folder.width is not None)
+    rule = Rule(study.compare.margin, study.compare.alpha, taken, cure)
     networks = {name: Network.from_resolved(profile) for name, profile in folder.networks.items()}
     return Evidence(plan, trials, rule, audit_trials(trials.attempts), networks)
 

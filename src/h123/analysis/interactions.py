@@ -18,7 +18,6 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-import statsmodels.api as sm
 from numpy.typing import NDArray
 
 from h123.analysis.families import adjust
@@ -114,10 +113,12 @@ def _fit(
     table: Floats, terms: Sequence[_Term], factor: str, levels: Levels, metric: str, alpha: float
 ) -> list[dict[str, Any]]:
     """Estimates and p of all terms out of one model; a metric whose values never vary has none."""
+    from statsmodels.regression.linear_model import OLS  # as long to load as all else that analyses
+
     blocks, cells = table.shape
     design = np.tile(np.eye(cells), (blocks, 1))
     groups = np.repeat(np.arange(blocks), cells)
-    model = sm.OLS(table.ravel(), design).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
+    model = OLS(table.ravel(), design).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
     rows = []
     for term in terms:
         test = model.t_test(term.weights(factor, levels))

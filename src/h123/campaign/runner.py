@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from h123 import __version__
 from h123.campaign.again import forgive, lose, usable
@@ -44,10 +45,12 @@ def start_campaign(
     scale: float = 1.0,
     clock: str | None = None,
     looks: Sequence[int] = (),
+    width: dict[str, Any] | None = None,
 ) -> Campaign:
     """A new campaign of `study_file` in the folder `out`; what the study needs is installed first.
 
-    `looks`: the numbers of blocks at which it is to be looked at; it begins with the first of them.
+    `looks`: the numbers of blocks at which it is to be looked at; it begins with the first of them. `width`: how narrow
+    its intervals are to be (see `CampaignFolder.width`).
     """
     study = load_study(study_file).scaled(scale).clocked(clock)
     plan = make_plan(study, blocks=looks[0] if looks else blocks, seed=seed, only=only)
@@ -62,6 +65,7 @@ def start_campaign(
         blocks=len(plan.blocks),
         only=only,
         looks=looks,
+        width=width,
         machine=machine_facts(),
         subjects={
             name: {

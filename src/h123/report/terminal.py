@@ -21,7 +21,7 @@ from h123.report.difference import confidence, sentence
 from h123.report.disturbed import disturbed_lines
 from h123.report.failures import failure_lines
 from h123.report.gist import ENOUGH_TO_READ, gist
-from h123.report.looks import look_lines
+from h123.report.looks import look_lines, width_lines
 from h123.report.parts import terminal_lines as parts_lines
 from h123.report.words import cell_name, level, metric, percent, ratio, unbroken, verdict_word
 
@@ -139,6 +139,7 @@ def trust(verdicts: Mapping[str, Any]) -> list[str]:
         )
     lines += caveat_lines(verdicts)
     lines += look_lines(verdicts)
+    lines += width_lines(verdicts)
     lines += failure_lines(verdicts)
     lines += disturbed_lines(verdicts)
     lines += origin["costs"] if origin else []

@@ -47,6 +47,7 @@ class CampaignFolder:
         blocks: int,
         only: dict[str, list[str]],
         looks: Sequence[int] = (),
+        width: dict[str, Any] | None = None,
         machine: dict[str, Any],
         subjects: dict[str, Any],
         origin: dict[str, Any] | None = None,
@@ -62,6 +63,7 @@ class CampaignFolder:
             "blocks": blocks,
             "only": only,
             "looks": list(looks),
+            "width": width,
             "version": __version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "machine": machine,
@@ -143,6 +145,11 @@ class CampaignFolder:
     def looks(self) -> list[int]:
         """The numbers of blocks at which it was planned to be looked at; none without `--until-decided`."""
         return list(self._content.get("looks", []))
+
+    @property
+    def width(self) -> dict[str, Any] | None:
+        """How narrow its intervals are to be (`wanted`), and the blocks `at_most`; None without `--width`."""
+        return self._content.get("width")
 
     @property
     def version(self) -> str:

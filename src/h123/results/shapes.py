@@ -269,6 +269,11 @@ class MachineFacts(Shape):
     load_average: list[float] | None = None
 
 
+class Width(Shape):
+    wanted: Annotated[float, Field(gt=0, le=1)]
+    at_most: Annotated[int, Field(ge=1, le=100_000)] | None = None
+
+
 class Campaign(Shape):
     """campaign.json; study and networks are read by the study room."""
 
@@ -278,6 +283,7 @@ class Campaign(Shape):
     blocks: Annotated[int, Field(ge=1, le=100_000)]
     only: dict[str, list[str]]
     looks: list[Annotated[int, Field(ge=1, le=100_000)]] = []
+    width: Width | None = None
     version: str
     created: str
     machine: MachineFacts

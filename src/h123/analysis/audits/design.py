@@ -1,4 +1,4 @@
-"""Audits of the campaign as a whole: are there blocks enough to say anything, and were levels disturbed alike?"""
+"""Audits of the whole campaign: do the blocks let a family find one difference, were levels disturbed alike?"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -6,8 +6,10 @@ from typing import Any
 
 from h123.analysis.audits.disturbed import DISTURBED_UNLIKE, disturbed_unlike
 from h123.analysis.audits.finding import CampaignAudit, Finding
-from h123.analysis.families import blocks_needed, smallest_adjusted
+from h123.analysis.power import can_find_one, fewest_blocks, power
+from h123.analysis.precision import FEWEST, spread
 from h123.analysis.remedy import Remedy
+from h123.analysis.signedrank import attainable
 from h123.results import Attempt
 from h123.study import Plan
 
@@ -28,9 +30,10 @@ def of_campaign(
     return [
         CampaignAudit(
             BLOCKS_TOO_FEW,
-            "Each family of comparisons has blocks enough for a verdict, with its correction.",
+            "Each family of comparisons can find a single true difference, if that is large and all others are none: "
+            "then its p stands alone, and the correction multiplies it by the family's size.",
             _too_few(comparisons, alpha, remedy),
-            blocks_too_few(comparisons, alpha),
+            blocks_too_few(comparisons, alpha, plan.study.compare.margin),
         ),
         CampaignAudit(
             DISTURBED_UNLIKE,
@@ -44,31 +47,40 @@ def of_campaign(
     ]
 
 
-def blocks_too_few(comparisons: Sequence[dict[str, Any]], alpha: float) -> list[Finding]:
-    """For each family: the smallest adjusted p that its blocks allow, at most alpha."""
+def blocks_too_few(comparisons: Sequence[dict[str, Any]], alpha: float, margin: float) -> list[Finding]:
+    """For each family: the smallest p that its blocks allow, times its size, at most alpha."""
     findings = []
     for name, members in _families(comparisons).items():
-        blocks = max(c["blocks"] for c in members)
-        smallest = smallest_adjusted(blocks, len(members), members[0]["correction"])
-        detail = f"family {name}: {blocks} blocks, {len(members)} comparison(s), smallest adjusted p {smallest:.2g}"
-        findings.append(Finding(smallest <= alpha, smallest, alpha, detail))
+        blocks, size = max(c["blocks"] for c in members), len(members)
+        smallest = min(1.0, attainable(blocks) * size)
+        detail = f"family {name}: {blocks} blocks, {size} comparison(s), p of one difference at least {smallest:.2g}"
+        able = can_find_one(blocks, size, alpha)
+        chances = _chances(members, blocks, alpha, margin) if able else f"{fewest_blocks(size, alpha)} blocks needed"
+        findings.append(Finding(able, smallest, alpha, f"{detail}; {chances}"))
     return findings
 
 
+def _chances(family: Sequence[dict[str, Any]], blocks: int, alpha: float, margin: float) -> str:
+    """The power at the margin, with the spread that the intervals show; one of few blocks, or unbounded, shows none."""
+    known = [c for c in family if c["low"] and c["high"] and c["blocks"] >= FEWEST]
+    spreads = [spread(c["low"], c["high"], c["blocks"], alpha) for c in known]
+    if len(spreads) < len(family):
+        return "power not known"
+    found = power(spreads, blocks, margin, correction=family[0]["correction"], level=alpha)
+    shares = f"{found.one:.0%}, {found.half:.0%} or {found.all:.0%}"
+    return f"finds {shares} of true differences of {100 * margin:g} % where one, half or all of its comparisons differ"
+
+
 def _too_few(comparisons: Sequence[dict[str, Any]], alpha: float, remedy: Remedy) -> str:
-    families, findings = list(_families(comparisons).values()), blocks_too_few(comparisons, alpha)
-    short = [members for members, finding in zip(families, findings, strict=True) if not finding.passed]
+    families = [(max(c["blocks"] for c in members), len(members)) for members in _families(comparisons).values()]
+    short = [(blocks, size) for blocks, size in families if not can_find_one(blocks, size, alpha)]
     if not short:
         return ""
-    have = min(c["blocks"] for members in short for c in members)
-    needed = [blocks_needed(len(members), members[0]["correction"], alpha) for members in short]
-    fewest = max((number for number in needed if number), default=None)
-    advice = remedy.enough(fewest, have) if fewest else "declare smaller families"
-    cure = f"{fewest} are the fewest that can" if fewest else "no number of blocks can"
+    needed, have = max(fewest_blocks(size, alpha) for _, size in short), min(blocks for blocks, _ in short)
+    blocks, advice = "1 block" if have == 1 else f"{have} blocks", remedy.enough(needed, have)
     return (
-        f"In {len(short)} of {len(families)} families of comparisons {have} {'block' if have == 1 else 'blocks'} "
-        f"cannot call anything faster or slower, however clear the data. {cure.capitalize()}"
-        + (f": {advice}." if advice else ".")
+        f"In {len(short)} of {len(families)} families of comparisons {blocks} cannot find a single true difference, "
+        f"however large, if all others are none. That takes {needed} blocks" + (f": {advice}." if advice else ".")
     )
 
 

@@ -1,0 +1,91 @@
+"""Spreads: how much the ratios of published campaigns vary from block to block (docs/results/spread.csv).
+
+A ratio over a network varies with the network and with how much a trial moves: more packets meet more of the same
+losses. So a campaign tells only of trials like its own. bench/spread.py writes the file.
+"""
+
+import csv
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass, fields
+from functools import cache
+from typing import Self
+
+from h123.paths import project_root
+from h123.study import Parameters
+
+PUBLISHED = project_root() / "docs/results/spread.csv"
+ALIKE = 4.0
+"""Trials are alike up to this factor between the sizes of their bodies, and between what they move in all."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What of a trial decides how much its values vary."""
+
+    network: str
+    clock: str
+    method: str
+    size: int
+    users: int
+    requests: int
+
+    @classmethod
+    def of(cls, parameters: Parameters) -> Self:
+        """A trial with these parameters."""
+        p = parameters
+        return cls(p.network, p.clock, p.method, p.size, p.users, p.requests)
+
+    def distance(self, other: "Trial") -> float:
+        """How unlike another; infinite if it says nothing of this one."""
+        if (self.network, self.clock, self.method) != (other.network, other.clock, other.method):
+            return math.inf
+        apart = [abs(math.log(one / another)) for one, another in zip(self._amounts, other._amounts, strict=True)]
+        return sum(apart) if max(apart) <= math.log(ALIKE) else math.inf
+
+    @property
+    def _amounts(self) -> tuple[int, int]:
+        return self.size, self.size * self.users * self.requests
+
+
+@dataclass(frozen=True)
+class Varied:
+    """What one campaign's comparisons by a metric over such trials had for a spread."""
+
+    campaign: str
+    trial: Trial
+    metric: str
+    blocks: int
+    comparisons: int
+    spread: float
+    """The median of the standard deviations of their log ratios."""
+
+    def written(self) -> tuple[object, ...]:
+        """A line of the file."""
+        return (self.campaign, *astuple(self.trial), self.metric, self.blocks, self.comparisons, self.spread)
+
+
+def columns() -> list[str]:
+    """The file's first line."""
+    return ["campaign", *(field.name for field in fields(Trial)), "metric", "blocks", "comparisons", "spread"]
+
+
+@cache
+def published() -> Sequence[Varied]:
+    """All of the file."""
+    with PUBLISHED.open(encoding="utf-8", newline="") as file:
+        return [_read(line) for line in csv.DictReader(file)]
+
+
+def nearest(trial: Trial, metric: str, known: Iterable[Varied]) -> Varied | None:
+    """What is known of the trials most alike; None where none are."""
+    told = [one for one in known if one.metric == metric and trial.distance(one.trial) < math.inf]
+    return min(told, key=lambda one: trial.distance(one.trial), default=None)
+
+
+def _read(line: dict[str, str]) -> Varied:
+    trial = Trial(
+        line["network"], line["clock"], line["method"], int(line["size"]), int(line["users"]), int(line["requests"])
+    )
+    counts = int(line["blocks"]), int(line["comparisons"])
+    return Varied(line["campaign"], trial, line["metric"], *counts, float(line["spread"]))

@@ -1,0 +1,97 @@
+"""Spreads: what published campaigns varied by, told of trials like theirs only; and the file that holds them."""
+
+import importlib.util
+from dataclasses import replace
+from io import StringIO
+from types import ModuleType
+
+from rich.console import Console
+
+from h123.analysis.foreseen import blocks_to_be, foresee, headline
+from h123.analysis.spreads import PUBLISHED, Trial, Varied, nearest, published
+from h123.foresight import print_foresight
+from h123.paths import project_root
+from h123.study import Family, Plan, find_study, load_study, make_plan
+
+TRIAL = Trial("poor", "wall", "GET", 100_000, 4, 8)
+
+
+def _bench() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("spread", project_root() / "bench/spread.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _plan(name: str, blocks: int | None = None) -> Plan:
+    return make_plan(load_study(find_study(name)), blocks=blocks)
+
+
+def test_the_file_is_what_the_published_reports_say() -> None:
+    report = PUBLISHED.parent / "quick/report.html"
+    found = _bench().varied(report)
+    assert found
+    assert found == [one for one in published() if one.campaign == "quick"]
+
+
+def test_only_trials_alike_say_anything() -> None:
+    def varied(spread: float, trial: Trial, metric: str = "latency") -> Varied:
+        return Varied("c", trial, metric, 8, 1, spread)
+
+    unlike = [
+        varied(1, replace(TRIAL, network="lan")),
+        varied(1, replace(TRIAL, clock="virtual")),
+        varied(1, replace(TRIAL, method="POST")),
+        varied(1, replace(TRIAL, requests=100)),
+        varied(1, replace(TRIAL, size=2_000_000, users=1, requests=1)),
+        varied(1, TRIAL, "goodput"),
+    ]
+    assert nearest(TRIAL, "latency", unlike) is None
+    near, same = varied(0.2, replace(TRIAL, requests=16)), varied(0.3, replace(TRIAL, users=8, requests=4))
+    assert nearest(TRIAL, "latency", [*unlike, near]) == near
+    assert nearest(TRIAL, "latency", [near, same]) == same
+
+
+def test_what_is_not_known_is_not_made_up() -> None:
+    families = foresee(_plan("misplaced-tc"), effect=0.05, stated=None, known=published())
+    assert all(one.spread is None and one.width is None for family in families for one in family.comparisons)
+    assert all(family.power is None for family in families)
+    stated = foresee(_plan("misplaced-tc"), effect=0.05, stated=0.1, known=published())
+    assert all(one.spread == 0.1 and one.campaign is None for family in stated for one in family.comparisons)
+    assert all(family.power is not None for family in stated)
+
+
+def test_the_servers_of_eight_blocks_cannot_find_one_and_those_of_ten_can() -> None:
+    eight, ten = (foresee(_plan("servers", n), effect=1.0, stated=None, known=published()) for n in (8, 10))
+    assert {(family.able, family.fewest, len(family.comparisons)) for family in eight} == {(False, 10, 20)}
+    assert all(family.able for family in ten)
+    medium = next(family for family in ten if family.name == "answer/go/medium")
+    assert medium.power
+    assert medium.power.one > 0.9
+
+
+def test_a_width_takes_the_blocks_of_the_comparison_that_varies_most() -> None:
+    plan = _plan("quick")
+    known = [Varied("c", replace(TRIAL, network=network), "latency", 8, 1, spread) for network, spread in NETWORKS]
+    asked = headline(foresee(plan, effect=0.05, stated=None, known=known))
+    assert {one.where for one in asked} == {"lan", "medium", "poor"}
+    needed = blocks_to_be(0.05, asked, plan)
+    assert needed.keys() == {"medium", "poor"}
+    assert needed["medium"] is None
+    assert needed["poor"] in range(15, 30)
+
+
+NETWORKS = [("medium", 0.5), ("poor", 0.1)]
+
+
+def test_a_plan_that_compares_nothing_buys_nothing() -> None:
+    """Processor time alone, under the clock by which processing takes none."""
+    study = load_study(find_study("smoke")).clocked("virtual")
+    cost = Family(name="cost", correction="holm", metrics=["cpu"])
+    study = study.model_copy(update={"compare": study.compare.model_copy(update={"families": [cost]})})
+    console = Console(file=StringIO())
+    print_foresight(make_plan(study), console, effect=None, spread=None, width=0.05)
+    assert isinstance(console.file, StringIO)
+    assert console.file.getvalue() == ""
