@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from scipy.stats import friedmanchisquare
 
 from h123.analysis.audits import AUDITS, Failed, audit_campaign, audit_trials, beside, design
 from h123.analysis.audits.finding import Audit
@@ -212,52 +211,23 @@ def test_capacity_of_rates_changes_and_traces() -> None:
     assert capacity_bits(trace, 1.0) == pytest.approx(300 * 12000, rel=0.02)
 
 
-def test_recorded_order_and_its_failure(attempts: list[Attempt]) -> None:
-    recorded = design.order_unrecorded(attempts)
-    assert recorded is not None
-    assert recorded.passed
-    swapped = [replace(attempts[0], position=2), replace(attempts[1], position=1), *attempts[2:]]
-    found = design.order_unrecorded(swapped)
-    assert found is not None
-    assert (found.passed, found.value) == (False, 1)
-
-
-def test_a_virtual_clock_has_no_load_and_no_order_to_check(attempts: list[Attempt], sound: Attempt) -> None:
+def test_a_virtual_clock_has_no_load_to_check(sound: Attempt) -> None:
     virtual = parameters(clock="virtual")
     for name, spoil in (("client-saturated", client_cpu), ("machine-saturated", all_cpu)):
         assert CHECKS[name](virtual(report(spoil)(sound))) is None
-    swapped = [replace(attempts[0], position=2), replace(attempts[1], position=1), *attempts[2:]]
-    found = design.order_unrecorded([virtual(swapped[0]), *swapped[1:]])
-    assert found is not None
-    assert found.passed
-    assert design.order_unrecorded([virtual(attempt) for attempt in swapped]) is None
-
-
-def test_random_order_passes_and_a_sorted_one_fails(attempts: list[Attempt]) -> None:
-    found = design.order_confounded(attempts, "protocol")
-    assert found is not None
-    assert found.passed
-    in_order = sorted(attempts, key=lambda a: (a.block, a.cell["protocol"]))
-    sorted_ = [replace(a, position=place) for place, a in enumerate(in_order)]
-    found = design.order_confounded(sorted_, "protocol")
-    assert found is not None
-    assert not found.passed
-
-
-def test_order_test_is_friedmans_where_each_treatment_runs_once(attempts: list[Attempt]) -> None:
-    orders = [[1, 2, 3], [2, 1, 3], [1, 3, 2], [1, 2, 3], [3, 1, 2]]
-    rows = [
-        replace(attempts[0], block=block, position=place, cell={"protocol": level})
-        for block, places in enumerate(orders)
-        for level, place in zip(("x", "y", "z"), places, strict=True)
-    ]
-    found = design.order_confounded(rows, "protocol")
-    assert found is not None
-    assert found.value == pytest.approx(friedmanchisquare(*zip(*orders, strict=True)).pvalue)
 
 
 def test_blocks_too_few_for_a_family() -> None:
-    one = {"twin": False, "p": 0.03, "family": "answer", "correction": "holm", "blocks": 6, "low": 0.9, "high": 1.1}
+    one = {
+        "twin": False,
+        "repeats": None,
+        "p": 0.03,
+        "family": "answer",
+        "correction": "holm",
+        "blocks": 6,
+        "low": 0.9,
+        "high": 1.1,
+    }
     assert [finding.passed for finding in design.blocks_too_few([one], 0.05, 0.05)] == [True]
     assert [finding.passed for finding in design.blocks_too_few([one, one], 0.05, 0.05)] == [False]
     assert design.blocks_too_few([{**one, "twin": True}], 0.05, 0.05) == []
@@ -265,7 +235,15 @@ def test_blocks_too_few_for_a_family() -> None:
 
 def test_blocks_are_too_few_where_one_difference_among_equals_could_not_be_found() -> None:
     """Twenty servers beside one, under Benjamini-Hochberg: if most differ 8 blocks show it, if one does they cannot."""
-    server = {"twin": False, "p": 0.0078, "family": "answer", "correction": "bh", "low": 0.48, "high": 0.52}
+    server = {
+        "twin": False,
+        "repeats": None,
+        "p": 0.0078,
+        "family": "answer",
+        "correction": "bh",
+        "low": 0.48,
+        "high": 0.52,
+    }
     (few,) = design.blocks_too_few([{**server, "blocks": 8}] * 20, 0.05 * 15 / 16, 0.05)
     assert not few.passed
     assert few.value == pytest.approx(20 * 2 / 2**8)
@@ -281,7 +259,7 @@ def test_blocks_are_too_few_where_one_difference_among_equals_could_not_be_found
 
 
 def test_a_failure_for_want_of_blocks_says_so(evidence: Evidence) -> None:
-    few = {"twin": False, "p": 1.0, "family": "answer", "correction": "holm", "blocks": 1}
+    few = {"twin": False, "repeats": None, "p": 1.0, "family": "answer", "correction": "holm", "blocks": 1}
     families = [{**few, "family": name} for name in ("answer", "warm")]
     _, counted = audit_campaign(evidence.trials.attempts, families, plan=evidence.plan, level=0.05, remedy=Remedy(1))
     (row,) = [row for row in counted if row["audit"] == "blocks-too-few"]
@@ -303,8 +281,9 @@ def test_the_summary_counts_what_was_checked_and_failed(evidence: Evidence) -> N
     assert by_name["size-wrong"]["failure"] is None
     (found,) = [row for row in rows if not row["passed"]]
     assert (found["trial"], found["value"], found["limit"]) == (attempts[0].name, 3, 0)
-    whole, _ = audit_campaign(attempts, [], plan=evidence.plan, level=0.05, remedy=Remedy())
-    assert [row["trial"] for row in whole if row["audit"] == "order-confounded"] == [None]
+    whole, _ = audit_campaign(attempts, [], evidence.order, plan=evidence.plan, level=0.05, remedy=Remedy())
+    assert {row["trial"] for row in whole} == {None}
+    assert {row["audit"] for row in whole} == {"order-unrecorded", "order-confounded", "pairs-apart"}
 
 
 SENDERS = [

@@ -1,6 +1,7 @@
 """Claims decided by campaigns whose truth is known, and figures against sums done by hand."""
 
 import itertools
+import json
 import math
 import statistics
 from collections.abc import Callable, Mapping
@@ -18,7 +19,9 @@ from h123.analysis.evidence import Evidence
 from h123.analysis.looks import Looks
 from h123.analysis.trials import Trials
 from h123.analysis.verdicts import Rule
+from h123.report.claims import measured_lines
 from h123.results import Attempt
+from h123.results.attempts import NO_REPORT
 from h123.results.summary import Summary
 from h123.results.timeline import Timeline
 from h123.study import Ledger, Plan, find_study, ledgers_of, load_ledger, load_study, make_plan
@@ -76,12 +79,12 @@ def evidence(
                 position=trial.position,
                 cell=trial.cell,
                 twin=trial.twin,
-                parameters={},
+                parameters={"clock": "wall"},
                 disturbed=False,
                 disturbance=None,
                 shares={},
                 link={},
-                report={},
+                report=NO_REPORT,
                 facts=None,
                 imported=False,
                 summary=ANSWERED,
@@ -155,6 +158,15 @@ def test_much_noise_decides_nothing(rest: Ledger, claim: str) -> None:
     assert row["verdict"] == "undecided"
     assert row["p_adjusted"] > 0.05
     assert "above 0.0469" in row["reason"] or "reaches beyond the margin" in row["reason"]
+
+
+def test_a_side_that_always_fails_has_no_bound_and_ends_no_analysis(rest: Ledger) -> None:
+    row = rows(alone(rest, "C01"), evidence({"latency": math.inf}))["C01"]
+    assert row["verdict"] == "refuted"
+    (figure,) = row["figures"]
+    assert (figure["ratio"], figure["low"], figure["high"]) == (None, None, None)
+    json.dumps(row, allow_nan=False)
+    assert measured_lines(row)[0].startswith("measured: without bound (95 %: without bound to without bound)")
 
 
 def by_hand(values: list[float]) -> tuple[float, float]:

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from h123.analysis import analyse
+from h123.report import write_report
+from h123.report.difference import sentence
 from h123.study import PlannedTrial
 from synthetic import Scenario, Spoil, make_campaign
 
@@ -99,3 +101,21 @@ def test_impossible_data_have_no_verdict(tmp_path: Path) -> None:
         assert "12 of its trials failed" in found["note"]
         assert "request-above-link" in found["note"]
     assert answer(verdicts, "lan")["withheld"] is None
+
+
+def test_where_nothing_takes_time_there_is_nothing_to_judge(tmp_path: Path) -> None:
+    """0.14 ms against 0.07 were "2.01 times as long"."""
+    families = [{"name": "answer", "correction": "holm", "metrics": ["latency", "goodput", "memory_server"]}]
+    scenario = Scenario(
+        blocks=8, families=families, protocols=("h2", "h3"), pairs=("h3/h2",), settings={"clock": "virtual"}
+    )
+    folder = make_campaign(tmp_path / "c", scenario)
+    verdicts = analyse(folder)
+    found = {(c["cell"]["network"], c["metric"]): c for c in verdicts["comparisons"] if not c["twin"]}
+    withheld = {place: c["withheld"] and c["withheld"]["kind"] for place, c in found.items()}
+    assert {place for place, kind in withheld.items() if kind == "timeless"} == {("lan", "latency"), ("lan", "goodput")}
+    assert found["lan", "latency"]["verdict"] == "inconclusive"
+    assert found["poor", "latency"]["withheld"] is None
+    said = sentence(found["lan", "latency"], verdicts["margin"])
+    assert said.startswith("On lan, not judged: under the virtual clock nothing takes time over lan")
+    assert said in write_report(folder).read_text()

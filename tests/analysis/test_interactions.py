@@ -1,6 +1,8 @@
 """Interactions on campaigns whose truth is known, and against t tests of each block's own contrast."""
 
+import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -79,3 +81,19 @@ def test_no_other_factor_or_too_few_blocks_have_none(found: tuple[list, Plan, li
     folder = make_campaign(tmp_path / "c", Scenario(seed=1, blocks=3, only={"network": ["lan"]}))
     single = make_plan(Study.from_resolved(folder.study), blocks=3, seed=1, only={"network": ["lan"]})
     assert interactions(load_attempts(folder), single, 0.05) == []
+
+
+def test_ratios_that_no_number_holds_are_none(found: tuple[list, Plan, list]) -> None:
+    """They ended the analysis with a bare OverflowError."""
+    attempts, plan, _ = found
+    wild = [
+        replace(a, metrics={**a.metrics, "latency": 1e150 if (a.block + len(a.cell["network"])) % 2 else 1e-150})
+        if a.cell["protocol"] == "h3"
+        else a
+        for a in attempts
+        if a.block <= 3
+    ]
+    rows = [row for row in interactions(wild, plan, alpha=0.05) if row["metric"] == "latency"]
+    assert rows
+    assert any(row["high"] is None for row in rows)
+    json.dumps(rows, allow_nan=False)

@@ -185,3 +185,28 @@ def test_coverage_is_what_it_says() -> None:
     covered = sum(one.low <= 0.3 <= one.high for one in found)
     claimed = found[0].confidence
     assert abs(covered / draws - claimed) < 3.3 * math.sqrt(claimed * (1 - claimed) / draws)
+
+
+TIED = [[1.0, -1.0], [2.0, 2.0, -2.0, -2.0], [0.5] * 5 + [-0.5] * 5, [3.0, -3.0, 1.0, -1.0, 1.0, -1.0], [0.0] * 7]
+"""Magnitudes tied and a sum of 0: a normal approximation beside it said .72 to .99."""
+
+
+@pytest.mark.parametrize("differences", TIED)
+def test_tied_magnitudes_that_add_up_to_nothing_have_p_1(differences: list[float]) -> None:
+    found = SignedRank(differences)
+    assert found.p() == 1
+    assert found.estimate().centre == 0
+
+
+@pytest.mark.parametrize(
+    ("differences", "p"),
+    # By hand: Walsh averages at or below 0, looked up in the exact distribution of T.
+    [
+        ([1.0] * 6, 2 / 64),
+        ([1.0] * 5 + [-1.0], 2 * 14 / 64),  # -1 itself, and five averages of 0: P(T <= 6) = 14/64
+        ([1.0] * 5 + [0.0], 2 * 2 / 64),  # the 0 alone: P(T <= 1) = 2/64
+        ([2.0, 1.0, 1.0, 1.0, 1.0, -1.0], 2 * 10 / 64),  # -1 itself, and four averages of 0: P(T <= 5) = 10/64
+    ],
+)
+def test_known_p_with_ties(differences: list[float], p: float) -> None:
+    assert SignedRank(differences).p() == pytest.approx(p)

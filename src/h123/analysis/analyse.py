@@ -11,6 +11,7 @@ from h123.analysis.decisions import decide
 from h123.analysis.disturbances import disturbances
 from h123.analysis.evidence import Evidence, complete_blocks, gather
 from h123.analysis.failures import failures
+from h123.analysis.handshakes import handshakes, noted
 from h123.analysis.interactions import interactions
 from h123.analysis.looks import Looks, told
 from h123.analysis.origin import costs
@@ -18,7 +19,9 @@ from h123.analysis.pace import seconds_per_trial
 from h123.analysis.parts import parts
 from h123.analysis.projection import outlook, project
 from h123.analysis.published import as_published
+from h123.analysis.repeats import repeats
 from h123.analysis.signedrank import attainable
+from h123.analysis.tails import tails
 from h123.analysis.trials import treated
 from h123.analysis.twins import twin_rate
 from h123.analysis.verdicts import Rule, judge
@@ -26,6 +29,8 @@ from h123.analysis.width import Reached, reached
 from h123.results import Attempt, CampaignFolder, shown
 from h123.results.durable import write_atomically
 from h123.study import Ledger, Plan, ledgers_of
+
+Event = dict[str, Any]
 
 
 def analyse(folder: CampaignFolder) -> dict[str, Any]:
@@ -35,11 +40,14 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
     study, attempts, grounds = plan.study, trials.attempts, evidence.grounds
     unknown = origin["unknown"] if origin else []
     compared = compare(trials, plan, unknown=unknown)
-    comparisons = project(judge(compared, rule, grounds), rule)
-    pace = seconds_per_trial(folder.events())
+    judged = judge(compared, rule, grounds)
+    opened = handshakes(attempts, judged, study.compare.factor)
+    comparisons = project(noted(judged, opened), rule)
+    events = folder.events()
+    pace = seconds_per_trial(events)
     asked = study.compare.as_published
     complete = complete_blocks(attempts, plan)
-    whole = [files_changed(folder)]
+    whole = [*evidence.order, files_changed(folder)]
     findings, summary = audit_campaign(attempts, comparisons, whole, plan=plan, level=rule.level, remedy=rule.remedy)
     verdicts = {
         "h123": "verdicts/1",
@@ -54,8 +62,8 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
         "seed": folder.seed,
         "blocks": {"planned": len(plan.blocks), "complete": complete},
         "attainable_p": attainable(complete),
-        "trials": _trial_counts(folder, attempts, plan),
-        "unsealed": sum(not event.get("seal") for event in folder.events() if event["event"] == "trial"),
+        "trials": _trial_counts(events, attempts, plan),
+        "unsealed": sum(not event.get("seal") for event in events if event["event"] == "trial"),
         "comparisons": comparisons,
         "failures": failures(evidence.shares, plan, rule.level, study.compare.failures) if evidence.shares.any else [],
         "projection": outlook(comparisons, len(plan.blocks[0]), len(attempts), pace, rule.remedy),
@@ -64,6 +72,9 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
         "as_published": as_published(folder, plan, comparisons, unknown=unknown) if asked else None,
         "claims": [decide(ledger, evidence) for ledger in ledgers_of(study.name)],
         "disturbances": disturbances(trials, plan, rule, comparisons, grounds),
+        "repeats": repeats(comparisons),
+        "handshakes": opened,
+        "tails": tails(folder, attempts, plan),
         "twins": twin_rate(compared, comparisons, rule.alpha, folder.seed),
         "audits": evidence.audits.rows + findings,
         "audit_summary": evidence.audits.summary + summary,
@@ -110,8 +121,8 @@ def decide_claims(folder: CampaignFolder, ledgers: Iterable[Ledger]) -> list[dic
     return [decide(ledger, evidence) for ledger in ledgers]
 
 
-def _trial_counts(folder: CampaignFolder, attempts: Sequence[Attempt], plan: Plan) -> dict[str, int]:
-    tried = Counter(bool(event["valid"]) for event in folder.events() if event["event"] == "trial")
+def _trial_counts(events: Sequence[Event], attempts: Sequence[Attempt], plan: Plan) -> dict[str, int]:
+    tried = Counter(bool(event["valid"]) for event in events if event["event"] == "trial")
     missing = len({treated(trial) for trial in plan.trials()} - {treated(attempt) for attempt in attempts})
     valid = len(attempts)
     return {"planned": valid + missing, "valid": valid, "invalid": tried[False], "missing": missing}

@@ -5,10 +5,10 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
+from statistics import median
 
 from h123.analysis.families import Membership, membership
+from h123.analysis.repeats import repeated
 from h123.analysis.trials import Treated, Trials, treated
 from h123.results import METRICS, PROCESSOR_METRICS, Attempt
 from h123.study import Parameters, Plan, Study
@@ -59,6 +59,8 @@ class Comparison:
     pairs: Sequence[Pair]
     one_sided: int
     """Blocks in which one side has a value and the other has none; they are not among the pairs."""
+    repeats: str | None = None
+    """The metric whose comparison is the same observation (repeats.py)."""
 
     @property
     def failed(self) -> dict[str, list[int]]:
@@ -88,7 +90,7 @@ class Values:
         if worst in values:
             return worst
         # A ratio needs two positive numbers.
-        return float(np.median(values)) if values and min(values) > 0 else None
+        return float(median(values)) if values and min(values) > 0 else None
 
     def share(self, block: int, cell: Cell, twin: bool, metric: str) -> float:
         """The largest share of the trial's value that may be the machine's; 0 where that is not known."""
@@ -114,11 +116,21 @@ def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[Comparison]:
     for cell, metric, (a, b) in itertools.product(cells, metrics, pairs):
         family = membership(asked.families, metric, (a, b), cell)
         if family and _measured(study, metric, cell, a, b):
-            yield Comparison(cell, workload(study, cell, a, b, unknown), metric, a, b, False, family, [], 0)
+            label, same = workload(study, cell, a, b, unknown), _repeated(plan, metric, cell, a, b)
+            yield Comparison(cell, label, metric, a, b, False, family, [], 0, same)
     twin = asked.twin
     for cell, metric in itertools.product(cells if _has_twin(plan) else [], metrics):
         if _measured(study, metric, cell, twin):
-            yield Comparison(cell, workload(study, cell, twin, twin, unknown), metric, twin, twin, True, TWINS, [], 0)
+            label, same = workload(study, cell, twin, twin, unknown), _repeated(plan, metric, cell, twin, twin)
+            yield Comparison(cell, label, metric, twin, twin, True, TWINS, [], 0, same)
+
+
+def _repeated(plan: Plan, metric: str, cell: Cell, a: str, b: str) -> str | None:
+    """The metric whose observation this one is, as far as the study compares it by both."""
+    study, families, twin = plan.study, plan.study.compare.families, a == b
+    asked = [name for family in families for name in family.metrics if twin or membership(families, name, (a, b), cell)]
+    sides = (study.parameters({**cell, study.compare.factor: level}) for level in (a, b))
+    return repeated(metric, asked, sides)
 
 
 def _measured(study: Study, metric: str, cell: Cell, *levels: str) -> bool:

@@ -16,7 +16,7 @@ from h123.analysis.arithmetic import check
 from h123.analysis.evidence import Evidence
 from h123.analysis.families import adjust, blocks_needed
 from h123.analysis.measured import Figure, Measured, claimed_cells, measure
-from h123.analysis.signedrank import Estimate, attainable
+from h123.analysis.signedrank import Estimate, attainable, ratio_of
 from h123.analysis.verdicts import ENOUGH_FOR_INTERVAL, Rule
 from h123.study import Claim, Ledger, MeasurableClaim, WordedClaim
 from h123.study.claim import ALL
@@ -171,7 +171,8 @@ def _inside(estimate: Estimate, margin: float) -> bool:
 def _overlaps(estimate: Estimate, size: float) -> bool:
     """Whether the interval, as a relative change, meets half to twice the size."""
     least, most = sorted((0.5 * size, 2 * size))
-    return math.expm1(estimate.low) <= most and least <= math.expm1(estimate.high)
+    low, high = (ratio_of(end) for end in (estimate.low, estimate.high))
+    return low is not None and low - 1 <= most and (high is None or least <= high - 1)
 
 
 def _not_rejected(blocks: int, p_adjusted: float, family: int, rule: Rule, *, sides: int) -> str:
@@ -190,9 +191,9 @@ def _figure(figure: Figure) -> dict[str, Any]:
     return {
         "cell": figure.cell,
         "blocks": figure.blocks,
-        "ratio": math.exp(estimate.centre),
-        "low": math.exp(estimate.low),
-        "high": math.exp(estimate.high),
+        "ratio": ratio_of(estimate.centre),
+        "low": ratio_of(estimate.low),
+        "high": ratio_of(estimate.high),
         "confidence": estimate.confidence,
         "p": figure.p,
     }

@@ -1,10 +1,11 @@
 """What a campaign's folder holds, ready to be judged."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from h123.analysis.audits import TrialAudits, audit_trials
+from h123.analysis.audits import TrialAudits, audit_trials, of_order
+from h123.analysis.audits.finding import CampaignAudit
 from h123.analysis.failures import Shares
 from h123.analysis.grounds import Grounds
 from h123.analysis.looks import looks
@@ -12,7 +13,7 @@ from h123.analysis.remedy import remedy
 from h123.analysis.trials import Trials, load_trials, treated
 from h123.analysis.verdicts import Rule
 from h123.results import Attempt, CampaignFolder
-from h123.study import Plan, Study, make_plan
+from h123.study import Network, Plan, Study, make_plan
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,8 @@ class Evidence:
     trials: Trials
     rule: Rule
     audits: TrialAudits
+    networks: Mapping[str, Network] = field(default_factory=dict)
+    """Profiles by name."""
 
     @cached_property
     def shares(self) -> Shares:
@@ -30,23 +33,29 @@ class Evidence:
         return Shares(self.trials, self.plan)
 
     @cached_property
+    def order(self) -> list[CampaignAudit]:
+        """The audits of when the trials ran."""
+        return of_order(self.trials.attempts, self.plan)
+
+    @cached_property
     def grounds(self) -> Grounds:
         """What speaks against judging."""
-        return Grounds(self.audits.failed, self.shares, self.plan)
+        return Grounds(self.audits.failed, self.shares, self.plan, self.order, self.networks)
 
 
 def gather(folder: CampaignFolder) -> Evidence:
     """All of the campaign. Raises UserError."""
-    study = Study.from_resolved(folder.study)
+    study, events = Study.from_resolved(folder.study), folder.events()
     plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, only=folder.only)
-    standing = [event for event in folder.events() if event["event"] != "trial" or not folder.damage(event)]
+    standing = [event for event in events if event["event"] != "trial" or not folder.damage(event)]
     cure = remedy(plan, standing, imported=folder.origin is not None)
     trials = load_trials(folder, plan)
     # A campaign that still has trials to run is looked at as far as it has come.
     now = complete_blocks(trials.attempts, plan) if cure.waiting else len(plan.blocks)
-    taken = looks(folder.events(), now, folder.looks, by_width=folder.width is not None)
+    taken = looks(events, now, folder.looks, by_width=folder.width is not None)
     rule = Rule(study.compare.margin, study.compare.alpha, taken, cure)
-    return Evidence(plan, trials, rule, audit_trials(trials.attempts, plan))
+    networks = {name: Network.from_resolved(profile) for name, profile in folder.networks.items()}
+    return Evidence(plan, trials, rule, audit_trials(trials.attempts, plan), networks)
 
 
 def complete_blocks(attempts: Sequence[Attempt], plan: Plan) -> int:

@@ -32,8 +32,9 @@ def membership(
 
 
 def headline(judged: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Of the comparisons of verdicts.json those that answer the study's question: its first family."""
-    asked = [comparison for comparison in judged if not comparison["twin"]]
+    """Of the comparisons of verdicts.json those that answer the study's question: its first family, each observation
+    once (repeats.py)."""
+    asked = [comparison for comparison in judged if not comparison["twin"] and not comparison.get("repeats")]
     return [c for c in asked if c["family"].partition("/")[0] == asked[0]["family"].partition("/")[0]]
 
 

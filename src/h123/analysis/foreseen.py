@@ -49,7 +49,7 @@ def foresee(plan: Plan, *, effect: float, stated: float | None, known: Sequence[
     blocks, level = len(plan.blocks), _level(plan)
     families: dict[str, list[Comparison]] = {}
     for comparison in declared(plan):
-        if not comparison.twin:
+        if not comparison.twin and not comparison.repeats:
             families.setdefault(comparison.family.name, []).append(comparison)
     return [
         _family(

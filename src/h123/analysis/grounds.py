@@ -1,21 +1,22 @@
 """Grounds for which a comparison is not judged, whatever its figures: they rest on data that cannot be relied on."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from h123.analysis.audits import SPOILS, Failed
+from h123.analysis.audits.finding import CampaignAudit
 from h123.analysis.comparisons import Comparison
 from h123.analysis.failures import Shares, mean_difference
 from h123.analysis.trials import Treated
 from h123.results import METRICS
-from h123.study import Plan
+from h123.study import Network, Plan, timeless
 
 MOSTLY = 0.5
 """Share of its values above which a comparison may be of the machine and not of the levels."""
-MACHINE, FAILURES, AUDITS = "machine", "failures", "audits"
+MACHINE, FAILURES, AUDITS, TIMELESS = "machine", "failures", "audits", "timeless"
 _NAMED = 2
 
 
@@ -30,20 +31,35 @@ class Ground:
 class Grounds:
     """All that speaks against judging, of one campaign."""
 
-    def __init__(self, audits: Iterable[Failed], shares: Shares, plan: Plan) -> None:
-        self._factor, self._tolerated = plan.study.compare.factor, plan.study.compare.failures
-        self._shares = shares
+    def __init__(
+        self,
+        audits: Iterable[Failed],
+        shares: Shares,
+        plan: Plan,
+        campaign: Sequence[CampaignAudit] = (),
+        networks: Mapping[str, Network] | None = None,
+    ) -> None:
+        """`campaign`: audits of the whole that comparisons are qualified by; `networks`: profiles by name."""
+        self._study, self._factor = plan.study, plan.study.compare.factor
+        self._shares, self._tolerated = shares, plan.study.compare.failures
+        self._campaign, self._networks = campaign, networks or {}
         self._audits: dict[Treated, list[str]] = defaultdict(list)
         for one in audits:
             self._audits[one.trial].append(one.audit)
 
     def against(self, comparison: Comparison) -> Ground | None:
         """The weightiest; None where there is none."""
-        return self._spoiled(comparison) or self._failures(comparison) or _machine(comparison)
+        return (
+            self._spoiled(comparison)
+            or self._failures(comparison)
+            or self._timeless(comparison)
+            or _machine(comparison)
+        )
 
     def qualified(self, c: Comparison) -> list[str]:
-        """The audits of load and chance that its trials failed: the verdict stands, and they are named beside it."""
-        return sorted({audit for audits in self._failed(c).values() for audit in audits if not SPOILS[audit]})
+        """The audits of load, chance and order that it failed: the verdict stands, and they are named beside it."""
+        of_trials = {audit for audits in self._failed(c).values() for audit in audits if not SPOILS[audit]}
+        return sorted(of_trials | {audit.name for audit in self._campaign if audit.qualifies(c)})
 
     def _spoiled(self, c: Comparison) -> Ground | None:
         """Audits that call impossible or mistaken what the trials of the comparison gave for its metric."""
@@ -55,7 +71,7 @@ class Grounds:
         if not found:
             return None
         said = "one of its trials" if len(found) == 1 else f"{len(found)} of its trials"
-        return Ground(AUDITS, f"{said} failed {_listed(sorted(set().union(*found.values())))}")
+        return Ground(AUDITS, f"{said} failed {named(sorted(set().union(*found.values())))}")
 
     def _failed(self, c: Comparison) -> dict[Treated, list[str]]:
         """By trial. A factor that the comparison's cell leaves open is open here too."""
@@ -82,6 +98,18 @@ class Grounds:
             f"the side that fails (the study tolerates a difference of {self._tolerated:.1%})",
         )
 
+    def _timeless(self, c: Comparison) -> Ground | None:
+        """Its times are of trials in which nothing takes any (study/timeless.py)."""
+        sides = (self._study.parameters({**c.cell, self._factor: level}) for level in (c.a, c.b))
+        names = dict.fromkeys(side.network for side in sides if timeless(side, self._networks))
+        if not names or not METRICS[c.metric].of_requests:
+            return None
+        return Ground(
+            TIMELESS,
+            f"under the virtual clock nothing takes time over {' and '.join(names)}, which has no delay and no rate: "
+            "what is left are microseconds that programs take to read the clock",
+        )
+
 
 def _machine(comparison: Comparison) -> Ground | None:
     """In half of the blocks or more most of what was measured may be the machine's (docs/disturbances.md)."""
@@ -90,6 +118,7 @@ def _machine(comparison: Comparison) -> Ground | None:
     return Ground(MACHINE, "the machine was so busy that most of these values may be its doing")
 
 
-def _listed(audits: Sequence[str]) -> str:
+def named(audits: Sequence[str]) -> str:
+    """`loss-off`, `status-wrong` and 2 more audits."""
     more = len(audits) - _NAMED
     return f"`{'`, `'.join(audits[:_NAMED])}`" + (f" and {more} more audits" if more > 0 else "")

@@ -21,6 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from h123.analysis.families import adjust
+from h123.analysis.repeats import repeated
+from h123.analysis.signedrank import ratio_of
 from h123.results import Attempt
 from h123.study import Plan
 
@@ -54,8 +56,8 @@ class _Term:
 
 
 def interactions(attempts: Iterable[Attempt], plan: Plan, alpha: float) -> list[dict[str, Any]]:
-    """The `interactions` of verdicts.json: for every metric the study asks about, every term, Benjamini-Hochberg over
-    all of them. Empty where no other factor varies or fewer than 3 blocks are complete."""
+    """The `interactions` of verdicts.json: for every metric the study asks about (each observation once), every term,
+    Benjamini-Hochberg over all of them. Empty where no other factor varies or fewer than 3 blocks are complete."""
     compared = plan.study.compare
     levels = _levels(plan)
     index: _Index = defaultdict(list)
@@ -65,7 +67,10 @@ def interactions(attempts: Iterable[Attempt], plan: Plan, alpha: float) -> list[
     metrics = dict.fromkeys(metric for family in compared.families for metric in family.metrics)
     terms = list(_terms(compared.factor, levels, [tuple(pair.split("/")) for pair in plan.pairs]))
     found = []
+    trials = [trial.parameters for trial in plan.blocks[0]]
     for metric in metrics if terms else ():
+        if repeated(metric, list(metrics), trials):
+            continue
         table = _complete(index, list(itertools.product(*levels.values())), metric)
         if len(table) >= ENOUGH_BLOCKS:
             found += _fit(table, terms, compared.factor, levels, metric, alpha)
@@ -127,9 +132,9 @@ def _fit(
                 "b": term.b,
                 "term": {name: {"level": level, "against": first} for name, (level, first) in term.others.items()},
                 "blocks": blocks,
-                "ratio": math.exp(float(test.effect[0])),
-                "low": math.exp(float(low)),
-                "high": math.exp(float(high)),
+                "ratio": ratio_of(float(test.effect[0])),
+                "low": ratio_of(float(low)),
+                "high": ratio_of(float(high)),
                 "confidence": 1 - alpha,
                 "p": p,
             }

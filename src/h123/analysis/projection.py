@@ -50,7 +50,7 @@ def project(judged: Sequence[Judged], rule: Rule) -> list[Judged]:
     level = rule.looks.next_level(rule.alpha)
     families: dict[str, list[Judged]] = defaultdict(list)
     for comparison in judged:
-        if comparison["p"] is not None:
+        if comparison["p"] is not None and not comparison["repeats"]:
             families[comparison["family"]].append(comparison)
     levels = {name: _levels(members, rule.level, level) for name, members in families.items()}
     return [
@@ -89,7 +89,7 @@ def pairs_needed(log_ratios: Sequence[float], margin: float, levels: Levels) -> 
 
 
 def _projection(comparison: Judged, levels: Levels | None, level: float, rule: Rule) -> dict[str, Any] | None:
-    if comparison["twin"] or comparison["verdict"] != "inconclusive":
+    if comparison["twin"] or comparison["repeats"] or comparison["verdict"] != "inconclusive":
         return None
     if comparison["withheld"]:
         # More trials of the same kind would be no better.

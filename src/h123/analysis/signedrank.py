@@ -38,6 +38,13 @@ class Estimate:
     confidence: float
 
 
+def ratio_of(logarithm: float) -> float | None:
+    """The ratio that a difference of logarithms is; None where it has no bound, or none that a number can hold."""
+    with np.errstate(over="ignore"):
+        ratio = float(np.exp(logarithm))
+    return ratio if math.isfinite(ratio) else None
+
+
 class SignedRank:
     """What n >= 1 paired differences say."""
 

@@ -23,7 +23,8 @@ AS_EXPECTED, MORE = "as expected", "more than expected"
 
 def twin_rate(comparisons: Sequence[Comparison], judged: Sequence[dict[str, Any]], alpha: float, seed: int) -> Any:
     """The `twins` of verdicts.json; `judged` are the comparisons' elements there, in the same order."""
-    twins = [(c, found) for c, found in zip(comparisons, judged, strict=True) if c.twin and found["p"] is not None]
+    both = [(c, found) for c, found in zip(comparisons, judged, strict=True) if c.twin and not c.repeats]
+    twins = [(c, found) for c, found in both if found["p"] is not None]
     if not twins:
         return {"comparisons": 0, "rejected": 0, "rate": None, "expected": None, "most": None, "verdict": None}
     rejected = sum(found["p"] <= alpha for _, found in twins)

@@ -3,7 +3,6 @@
 A comparison is not judged where there is a ground against it (grounds.py); it keeps its place in its family.
 """
 
-import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -13,10 +12,10 @@ import numpy as np
 
 from h123.analysis.comparisons import Comparison
 from h123.analysis.families import adjust, blocks_needed, smallest_adjusted
-from h123.analysis.grounds import Ground, Grounds
+from h123.analysis.grounds import Ground, Grounds, named
 from h123.analysis.looks import Looks
 from h123.analysis.remedy import Remedy
-from h123.analysis.signedrank import CONFIDENCE, Estimate, SignedRank, attainable
+from h123.analysis.signedrank import CONFIDENCE, Estimate, SignedRank, attainable, ratio_of
 from h123.analysis.symmetry import LEVEL, SignTest, symmetry
 from h123.results import METRICS
 
@@ -97,25 +96,60 @@ def _test(comparison: Comparison, rule: Rule) -> Tested:
 
 
 def _correct(tested: list[Tested]) -> list[Tested]:
-    """Adjust p values within families; the twins' stay as they are. A comparison without data is in no family."""
+    """Adjust p values within families; the twins' stay as they are. A comparison without data is in no family.
+
+    One that repeats another's observation is corrected in its place, and has no smaller p than that one has.
+    """
+    counted, repeats = (_families(tested, repeating) for repeating in (False, True))
+    corrected = list(tested)
+    for places in counted.values():
+        for place, one in zip(places, _adjusted([tested[i] for i in places]), strict=True):
+            corrected[place] = one
+    originals = {_observed(corrected[place]): place for places in counted.values() for place in places}
+    for name, places in repeats.items():
+        instead = {originals.get(_observed(tested[place])): place for place in places}
+        others = [tested[i] for i in counted.get(name, []) if i not in instead]
+        for place, one in zip(places, _adjusted([*(tested[i] for i in places), *others]), strict=False):
+            original = originals.get(_observed(one))
+            corrected[place] = one if original is None else _no_surer(one, corrected[original])
+    return corrected
+
+
+def _families(tested: Sequence[Tested], repeating: bool) -> dict[str, list[int]]:
+    """Places by family, of those that do, or do not, repeat another's observation."""
     families: dict[str, list[int]] = defaultdict(list)
     for place, one in enumerate(tested):
-        if one.p is not None:
+        if one.p is not None and bool(one.comparison.repeats) is repeating:
             families[one.comparison.family.name].append(place)
-    corrected = list(tested)
-    for places in families.values():
-        correction = tested[places[0]].comparison.family.correction
-        p, p_equivalent = [tested[i].p or 0.0 for i in places], [tested[i].p_equivalent or 0.0 for i in places]
-        if correction != "none":
-            p, p_equivalent = adjust(p, correction), adjust(p_equivalent, correction)
-        for row, place in enumerate(places):
-            corrected[place] = replace(
-                tested[place],
-                p_adjusted=p[row],
-                p_equivalent_adjusted=p_equivalent[row],
-                family_size=len(places),
-            )
-    return corrected
+    return families
+
+
+def _adjusted(family: Sequence[Tested]) -> list[Tested]:
+    correction = family[0].comparison.family.correction
+    p, p_equivalent = [one.p or 0.0 for one in family], [one.p_equivalent or 0.0 for one in family]
+    if correction != "none":
+        p, p_equivalent = adjust(p, correction), adjust(p_equivalent, correction)
+    return [
+        replace(one, p_adjusted=p[row], p_equivalent_adjusted=p_equivalent[row], family_size=len(family))
+        for row, one in enumerate(family)
+    ]
+
+
+def _observed(one: Tested) -> tuple[Any, ...]:
+    """What a comparison and the one that repeats it have in common."""
+    c = one.comparison
+    return (tuple(c.cell.items()), c.repeats or c.metric, c.a, c.b, c.twin)
+
+
+def _no_surer(one: Tested, original: Tested) -> Tested:
+    p, p_equivalent = (
+        max(mine or 0.0, other or 0.0)
+        for mine, other in (
+            (one.p_adjusted, original.p_adjusted),
+            (one.p_equivalent_adjusted, original.p_equivalent_adjusted),
+        )
+    )
+    return replace(one, p_adjusted=p, p_equivalent_adjusted=p_equivalent)
 
 
 def _verdict(tested: Tested, rule: Rule) -> str:
@@ -136,7 +170,8 @@ def _direction(tested: Tested, rule: Rule) -> str | None:
 
 def _notes(tested: Tested, verdict: str, rule: Rule) -> list[str]:
     comparison, blocks = tested.comparison, len(tested.comparison.pairs)
-    notes = [
+    same = [f"in a closed loop one observation with {comparison.repeats}, counted once"] if comparison.repeats else []
+    notes = same + [
         f"{level} failed in {_count(len(where))}, which counts as its loss"
         for level, where in zip((comparison.a, comparison.b), comparison.failed.values(), strict=True)
         if where
@@ -155,7 +190,7 @@ def _notes(tested: Tested, verdict: str, rule: Rule) -> list[str]:
     if tested.ground:
         return [*notes, f"not judged: {tested.ground.why}"]
     if verdict != INCONCLUSIVE:
-        return notes
+        return [*notes, f"beside it stands the failed {named(tested.qualified)}"] if tested.qualified else notes
     size, correction = tested.family_size, comparison.family.correction
     if smallest_adjusted(blocks, size, correction) > rule.level:
         notes.append(_too_few(blocks, size, correction, rule))
@@ -198,12 +233,13 @@ def _document(tested: Tested, rule: Rule) -> dict[str, Any]:
         "a": comparison.a,
         "b": comparison.b,
         "twin": comparison.twin,
+        "repeats": comparison.repeats,
         "blocks": len(comparison.pairs),
         "a_median": float(np.median([pair.a for pair in whole])) if whole else None,
         "b_median": float(np.median([pair.b for pair in whole])) if whole else None,
-        "ratio": _ratio(estimate.centre) if estimate else None,
-        "low": _ratio(estimate.low) if estimate else None,
-        "high": _ratio(estimate.high) if estimate else None,
+        "ratio": ratio_of(estimate.centre) if estimate else None,
+        "low": ratio_of(estimate.low) if estimate else None,
+        "high": ratio_of(estimate.high) if estimate else None,
         "confidence": estimate.confidence if estimate else None,
         "test": tested.test,
         "symmetric": tested.symmetric,
@@ -221,12 +257,5 @@ def _document(tested: Tested, rule: Rule) -> dict[str, Any]:
         "note": "; ".join(notes) or None,
         "qualified": list(tested.qualified),
         "failed": comparison.failed,
-        "pairs": [{"block": p.block, "a": p.a, "b": p.b, "ratio": _ratio(p.log_ratio)} for p in whole],
+        "pairs": [{"block": p.block, "a": p.a, "b": p.b, "ratio": ratio_of(p.log_ratio)} for p in whole],
     }
-
-
-def _ratio(logarithm: float) -> float | None:
-    """None where it has no bound, or none that a number can hold."""
-    with np.errstate(over="ignore"):
-        ratio = float(np.exp(logarithm))
-    return ratio if math.isfinite(ratio) else None

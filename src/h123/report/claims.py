@@ -106,10 +106,14 @@ def measured_lines(claim: Row) -> list[str]:
 
 def change(figure: Mapping[str, Any]) -> str:
     """`-24.3 % (95 %: -30.1 % to -18.2 %)`."""
-    centre, low, high = (f"{100 * (figure[part] - 1):+.1f} %" for part in ("ratio", "low", "high"))
+    centre, low, high = (_percentage(figure[part]) for part in ("ratio", "low", "high"))
     if figure["confidence"] < MEANINGFUL_CONFIDENCE:
         return f"{centre} (too few blocks for an interval)"
     return f"{centre} ({confidence_words(figure['confidence'])}: {low} to {high})"
+
+
+def _percentage(ratio: float | None) -> str:
+    return "without bound" if ratio is None else f"{100 * (ratio - 1):+.1f} %"
 
 
 def arithmetic_lines(claim: Row) -> list[str]:

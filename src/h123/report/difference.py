@@ -19,7 +19,7 @@ from h123.report.words import (
     unbroken,
 )
 
-_UNFIT = ("failures", "audits")
+_UNFIT = ("failures", "audits", "timeless")
 """Grounds for which not even what was seen is worth saying."""
 _FACTOR = 2.0
 """Up to this factor a difference is said in per cent."""

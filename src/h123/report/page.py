@@ -6,7 +6,7 @@ from typing import Any
 from h123.analysis.families import headline
 from h123.errors import UserError
 from h123.paths import typed
-from h123.report import claims, difference, evidence, parts, published, words
+from h123.report import caveats, claims, difference, evidence, parts, published, words
 from h123.report.advice import advice, remedy
 from h123.report.answer import answers
 from h123.report.averages import averages_figures
@@ -134,6 +134,7 @@ def _content(
         "published": published,
         "printed": printed,
         "claims": claims,
+        "caveats": caveats,
         "by_ratio": by_ratio,
         "inline": inline,
     }

@@ -119,7 +119,7 @@ def cpu_figure(values: Sequence[Row], factor: str) -> Figure:
         ).properties(height=alt.Step(max(26, names.row)))
         return _panels(chart, data, width, names.width + 20).resolve_axis(x="independent", y="independent")
 
-    caption = "Processor time of each role while the client ran, per request; one mark per trial."
+    caption = "Processor time of each role while the client ran, handshakes included, per request; one mark per trial."
     return Figure("cpu", "CPU per request of server and client", caption, draw(WIDE), draw(NARROW))
 
 

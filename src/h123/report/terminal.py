@@ -17,6 +17,7 @@ from h123.paths import typed
 from h123.report import claims, published
 from h123.report.advice import advice, remedy
 from h123.report.answer import Answer, answers
+from h123.report.caveats import caveat_lines
 from h123.report.difference import confidence, sentence
 from h123.report.disturbed import disturbed_lines
 from h123.report.failures import failure_lines
@@ -137,6 +138,7 @@ def trust(verdicts: Mapping[str, Any]) -> list[str]:
             f"{verdicts['unsealed']} attempts are not sealed, for an earlier h123 recorded them: nobody can tell "
             "whether their files have changed"
         )
+    lines += caveat_lines(verdicts)
     lines += look_lines(verdicts)
     lines += width_lines(verdicts)
     lines += failure_lines(verdicts)

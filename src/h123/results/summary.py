@@ -16,6 +16,7 @@ SELECT
     count(*) FILTER (warm) AS warm,
     count(*) FILTER (phase = 'warmup') AS warmup,
     count(*) FILTER (cold) AS cold,
+    CASE WHEN count(reused) > 0 THEN count(*) FILTER (reused = 0) END AS handshakes,
     count(*) FILTER (error <> '') AS errors,
     min(error) FILTER (error <> '') AS first_error,
     count(*) FILTER (error = '' AND status <> 200) AS refused,
@@ -77,6 +78,8 @@ class Summary:
     warm: int
     warmup: int
     cold: int
+    handshakes: int | None
+    """Rows that opened a connection."""
     errors: int
     """Rows with an error."""
     first_error: str | None

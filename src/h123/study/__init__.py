@@ -19,6 +19,7 @@ from h123.study.shelf import (
     load_network,
 )
 from h123.study.study import METRICS, Comparison, Family, Study, split_pair
+from h123.study.timeless import timeless
 from h123.study.trial import PlannedTrial
 
 __all__ = [
@@ -59,4 +60,5 @@ __all__ = [
     "parse_only",
     "printed_values_of",
     "split_pair",
+    "timeless",
 ]

@@ -135,6 +135,12 @@ class Network(LinkModel):
         """Delay that the link adds to a round trip, without queueing and jitter."""
         return sum(direction.delay_ns or 0 for direction in (self.up, self.down) if direction)
 
+    @property
+    def takes_time(self) -> bool:
+        """Whether anything on the way does: a delay, a rate, or a loss that has to be noticed."""
+        ways = (_bare(direction) for direction in (self.up, self.down) if direction)
+        return any(effect for way in ways for name, effect in way.items() if name not in ("queue", "duplicate"))
+
     def link(self) -> dict[str, Any]:
         """The fields `kind`, `up`, `down` of a link in trial.json."""
         if self.up is None or self.down is None:

@@ -22,6 +22,7 @@ from h123.strict import choose
 from h123.study.estimate import Estimate, estimate, estimate_check, own_seconds
 from h123.study.parameters import Parameters
 from h123.study.study import MOST_TRIALS, Study, split_pair
+from h123.study.timeless import timeless_note
 from h123.study.trial import PlannedTrial
 from h123.units import format_span
 
@@ -108,6 +109,8 @@ def make_plan(study: Study, *, blocks: int | None = None, seed: int | None = Non
         if _is_kept(treatment, kept):
             _refuse_endless(study, treatment)
     planned = [_block(study, treatments, kept, chosen_seed, number) for number in range(1, count + 1)]
+    if note := timeless_note((trial.parameters for trial in planned[0]), study.networks):
+        notes.append(note)
     return Plan(study=study, seed=chosen_seed, only=only or {}, blocks=planned, pairs=pairs, notes=notes)
 
 

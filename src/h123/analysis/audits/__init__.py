@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from h123.analysis.audits import beside, course, design, machine, physics, requests, round_trips
 from h123.analysis.audits.files import files_changed
 from h123.analysis.audits.finding import Audit, Beside, CampaignAudit, Finding
+from h123.analysis.audits.order import of_order
 from h123.analysis.remedy import Remedy
 from h123.analysis.trials import Treated, treated
 from h123.results import Attempt
@@ -16,7 +17,7 @@ AUDITS: list[Audit] = [*physics.AUDITS, *round_trips.AUDITS, *course.AUDITS, *re
 _ALL: list[Audit | Beside] = [*AUDITS, *beside.AUDITS]
 SPOILS = {check.name: check.spoils for check in _ALL}
 
-__all__ = ["AUDITS", "SPOILS", "Failed", "TrialAudits", "audit_campaign", "audit_trials", "files_changed"]
+__all__ = ["AUDITS", "SPOILS", "Failed", "TrialAudits", "audit_campaign", "audit_trials", "files_changed", "of_order"]
 
 _Rows = list[dict[str, Any]]
 
@@ -61,7 +62,7 @@ def audit_campaign(
 ) -> tuple[_Rows, _Rows]:
     """The same of the campaign as a whole. Its findings have no trial (null).
 
-    `more`: audits of the campaign that are not about what its attempts say.
+    `more`: audits of the campaign that were made before it was judged.
     """
     rows, summary = [], []
     for whole in [*design.of_campaign(attempts, comparisons, plan=plan, alpha=level, remedy=remedy), *more]:

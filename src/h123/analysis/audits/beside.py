@@ -74,7 +74,7 @@ def trials_repeated(attempts: Sequence[Attempt], _: Plan) -> Found:
 
 
 def arms_apart(attempts: Sequence[Attempt], plan: Plan) -> Found:
-    """Of each two compared levels with two trials and more in a cell: not all of one began before the other's first."""
+    """Imported: of two compared levels with two trials and more in a cell, not all of one began before the other's."""
     return _of_pairs(attempts, plan, _apart)
 
 
@@ -88,10 +88,8 @@ def _apart(a: list[Attempt], b: list[Attempt]) -> Finding | None:
 
 
 def _began_ns(attempt: Attempt) -> int | None:
-    """By a clock that all trials have in common; None where there is none."""
-    if attempt.imported:
-        return attempt.summary.warm_start_ns if attempt.position is not None else None
-    return None if attempt.virtual else attempt.report["started_unix_ns"]
+    """By the clock that imported trials have in common, where they have one. When ours ran is order.py's matter."""
+    return attempt.summary.warm_start_ns if attempt.imported and attempt.position is not None else None
 
 
 def tls_unlike(attempts: Sequence[Attempt], plan: Plan) -> Found:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from h123.analysis.comparisons import Comparison
 from h123.results import METRICS, Attempt
 from h123.study import Plan
 
@@ -65,6 +66,8 @@ class CampaignAudit:
     failure: str
     """For people, where it failed: what happened, what that means, what to do."""
     findings: Sequence[Finding]
+    qualifies: Callable[[Comparison], bool] = lambda _: False
+    """Which comparisons it is named beside, where it failed."""
 
 
 def at_most(value: float, limit: float, detail: str) -> Finding:

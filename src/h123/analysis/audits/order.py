@@ -1,0 +1,192 @@
+"""Audits of when trials ran: as recorded, in no order that favours a level, and the trials of a pair near each other.
+
+They withhold no verdict. One whose pair fails is named beside it: a machine that drifts may have a part in the ratio.
+Trials under the virtual clock are left out, since nothing that runs before or beside them can change their results.
+"""
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+
+from scipy.stats import binomtest
+
+from h123.analysis.audits.finding import CampaignAudit, Finding
+from h123.analysis.comparisons import Cell, other_cells
+from h123.analysis.families import adjust
+from h123.results import Attempt
+from h123.study import Plan, split_pair
+from h123.units import format_span
+
+ORDER_UNRECORDED, ORDER_CONFOUNDED, PAIRS_APART = "order-unrecorded", "order-confounded", "pairs-apart"
+
+START_SLACK_NS = 500_000_000
+"""Trials that start together (lanes) note their own beginning, each when it gets a processor, which a busy machine puts
+off."""
+
+ORDER_LEVEL = 0.01
+"""Share of random orders that fail, where there are orders enough for it."""
+FEW_ORDERS_LEVEL = 1 / 8
+"""Where there are not, an order that could not be more one-sided fails as long as chance does so no more often: two
+treatments in four blocks."""
+
+SAME_TIME_S = 600.0
+"""What counts as the same time in any study: within minutes a machine warms up, and what it does by the hour starts."""
+OWN_TIME = 2.0
+"""Times what its trials took themselves: a block is over by then, unless something else came between them."""
+APART_SHARE = 0.1
+"""Of a comparison's blocks. So few cannot turn a median of pairs, and repeats of disturbed trials come late."""
+_NAMED = 2
+
+Place = tuple[tuple[str, str], ...]
+
+
+def of_order(attempts: Sequence[Attempt], plan: Plan) -> list[CampaignAudit]:
+    """The audits of when the trials ran."""
+    real = [attempt for attempt in attempts if not attempt.virtual]
+    timed = [attempt for attempt in real if attempt.report["started_unix_ns"] is not None]
+    unrecorded = order_unrecorded(timed)
+    confounded, apart = order_confounded(real, plan), pairs_apart(timed, plan)
+    one_sided = {pair for pair, finding in confounded.items() if not finding.passed}
+    distant = {place for place, finding in apart.items() if not finding.passed}
+    virtual = "Trials under the virtual clock are left out: nothing that runs before or beside them can change them."
+    return [
+        CampaignAudit(
+            ORDER_UNRECORDED,
+            f"The trials of each block ran in the order that the journal gives. {virtual}",
+            "Trials of a block ran in another order than the journal gives: what is said about the order cannot be "
+            f"relied on, and drift of the machine may favour a level ({unrecorded.detail if unrecorded else ''}).",
+            [unrecorded] if unrecorded else [],
+        ),
+        CampaignAudit(
+            ORDER_CONFOUNDED,
+            "No level of a pair ran before the other more often than tosses of a coin allow, so that a machine that "
+            "warms up or slows down favours neither. One random order in a hundred fails this; where the orders are "
+            "too few for that, only one that could not be more one-sided, by chance up to one in eight (two "
+            "treatments, four blocks).",
+            "One level of a pair ran before the other more often than chance allows, so a machine that warms up or "
+            f"slows down may favour it ({_failed(confounded.values())}). Verdicts on the pair stand, with this beside "
+            "them; more blocks even it out.",
+            list(confounded.values()),
+            lambda c: (c.a, c.b) in one_sided,
+        ),
+        CampaignAudit(
+            PAIRS_APART,
+            f"The trials of a pair ran near each other, in nine of ten blocks: within {format_span(SAME_TIME_S)}, or "
+            "twice the time that all trials of the block took themselves. Else a block holds no more alike than two "
+            "blocks do.",
+            "Trials of a pair ran so far apart that something else than their block lay between them, and the machine "
+            f"may have changed meanwhile ({_failed(apart.values())}). Verdicts on the pair stand, with this beside "
+            "them; a campaign that runs through without a pause has none of it.",
+            list(apart.values()),
+            lambda c: (_place(c.cell), c.a, c.b) in distant,
+        ),
+    ]
+
+
+def order_unrecorded(attempts: Sequence[Attempt]) -> Finding | None:
+    """Within each block, trials began in the order of the recorded positions; see `START_SLACK_NS`."""
+    if not attempts:
+        return None
+    blocks: dict[int, list[Attempt]] = defaultdict(list)
+    for attempt in attempts:
+        blocks[attempt.block].append(attempt)
+    wrong = [block for block, trials in blocks.items() if not _ascending(trials)]
+    detail = f"blocks in another order than recorded: {', '.join(map(str, wrong)) or 'none'}"
+    return Finding(not wrong, len(wrong), 0, detail)
+
+
+def order_confounded(attempts: Sequence[Attempt], plan: Plan) -> dict[tuple[str, str], Finding]:
+    """For each pair: how often its first level ran before its second, over all blocks and cells; exact sign test, Holm
+    over the pairs.
+
+    A block's order is a random permutation, and in one the relative orders of pairs that share no trial are independent
+    tosses of a fair coin (Knuth, The Art of Computer Programming 2, section 3.4.2): in whatever cells and blocks they
+    are, their number is binomial (orders, 1/2). Which level ran first is all that drift within a block can act on.
+    """
+    ordered = _Pairs((a for a in attempts if a.position is not None), plan.study.compare.factor)
+    before: dict[tuple[str, str], list[bool]] = {}
+    for pair in map(split_pair, plan.pairs):
+        trials = [both for cell in other_cells(plan) for both in ordered.of(cell, *pair).values()]
+        if trials:
+            before[pair] = [_position(a) < _position(b) for a, b in trials]
+    p = [float(binomtest(sum(first), len(first)).pvalue) for first in before.values()]
+    return {
+        pair: _one_sided(pair, before[pair], adjusted, len(before))
+        for pair, adjusted in zip(before, adjust(p, "holm"), strict=True)
+    }
+
+
+def _one_sided(pair: tuple[str, str], before: Sequence[bool], p: float, pairs: int) -> Finding:
+    least = pairs * 2.0 ** (1 - len(before))
+    limit = max(ORDER_LEVEL, least) if least <= FEW_ORDERS_LEVEL else ORDER_LEVEL
+    detail = f"{pair[0]} ran before {pair[1]} in {sum(before)} of {len(before)} orders (adjusted p = {p:.2g})"
+    return Finding(p > limit, p, limit, detail)
+
+
+def pairs_apart(attempts: Sequence[Attempt], plan: Plan) -> dict[tuple[Place, str, str], Finding]:
+    """For each comparison: in how many blocks its two trials began further apart than `SAME_TIME_S` and `OWN_TIME`
+    allow, of a tenth at most."""
+    pairs = _Pairs(attempts, plan.study.compare.factor)
+    own: dict[int, float] = defaultdict(float)
+    for attempt in attempts:
+        own[attempt.block] += sum(attempt.report["phases_ns"].values()) * 1e-9
+    findings = {}
+    for cell, (a, b) in itertools.product(other_cells(plan), map(split_pair, plan.pairs)):
+        both = pairs.of(cell, a, b)
+        gaps = {block: abs(_began(first) - _began(second)) for block, (first, second) in both.items()}
+        far = [gap for block, gap in gaps.items() if gap > max(SAME_TIME_S, OWN_TIME * own[block])]
+        if gaps:
+            where = " ".join([*cell.values(), f"{a} / {b}"])
+            span = f"{format_span(max(gaps.values()))} at most, {format_span(median(gaps.values()))} typically"
+            detail = f"{where}: too far apart in {len(far)} of {len(gaps)} blocks ({span})"
+            share = len(far) / len(gaps)
+            findings[_place(cell), a, b] = Finding(share <= APART_SHARE, share, APART_SHARE, detail)
+    return findings
+
+
+class _Pairs:
+    """The trials of the compared levels, to be asked for pair by pair."""
+
+    def __init__(self, attempts: Iterable[Attempt], compared: str) -> None:
+        self._runs: dict[tuple[Place, str], dict[int, list[Attempt]]] = defaultdict(lambda: defaultdict(list))
+        for attempt in attempts:
+            if not attempt.twin:
+                others = {factor: level for factor, level in attempt.cell.items() if factor != compared}
+                self._runs[_place(others), attempt.cell[compared]][attempt.block].append(attempt)
+
+    def of(self, cell: Cell, a: str, b: str) -> dict[int, tuple[Attempt, Attempt]]:
+        """By block; not where imported samples have several runs of one."""
+        first, second = (self._runs[_place(cell), level] for level in (a, b))
+        return {
+            block: (first[block][0], second[block][0])
+            for block in first.keys() & second.keys()
+            if len(first[block]) == 1 == len(second[block])
+        }
+
+
+def _ascending(trials: list[Attempt]) -> bool:
+    ordered = sorted(trials, key=_position)
+    began = [attempt.report["started_unix_ns"] for attempt in ordered]
+    distinct = len({_position(attempt) for attempt in trials}) == len(trials)
+    return distinct and all(later > earlier - START_SLACK_NS for earlier, later in itertools.pairwise(began))
+
+
+def _position(attempt: Attempt) -> int:
+    assert attempt.position is not None  # whoever asks has looked
+    return attempt.position
+
+
+def _began(attempt: Attempt) -> float:
+    return float(attempt.report["started_unix_ns"]) * 1e-9
+
+
+def _place(cell: Mapping[str, str]) -> Place:
+    return tuple(sorted(cell.items()))
+
+
+def _failed(findings: Iterable[Finding]) -> str:
+    """What failed, and where."""
+    details = [finding.detail for finding in findings if not finding.passed]
+    more = len(details) - _NAMED
+    return "; ".join(details[:_NAMED]) + (f"; and {more} more" if more > 0 else "")

@@ -1,0 +1,62 @@
+"""Handshakes within CPU per request: how many of a trial's requests had to open a connection first.
+
+A role's processor time is known of its whole run alone, in which handshakes and requests cannot be told apart: a
+handshake costs several times what a small request does, and HTTP/1.1 makes one for each user where HTTP/2 and HTTP/3
+share one. So the number stands beside the ratio wherever the levels differ in it.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from h123.results import PROCESSOR_METRICS, Attempt
+
+NOTABLE = 0.01
+"""Difference of the shares of two levels: with fewer, handshakes weigh alike in both."""
+
+Judged = dict[str, Any]
+Row = dict[str, Any]
+
+
+def handshakes(attempts: Sequence[Attempt], judged: Sequence[Judged], factor: str) -> list[Row]:
+    """The `handshakes` of verdicts.json: of each cell and level whose CPU is compared, the median trial's numbers.
+
+    None of a client that does not tell which requests found a connection open.
+    """
+    compared = [c for c in judged if c["metric"] in PROCESSOR_METRICS and not c["twin"]]
+    asked = dict.fromkeys((tuple(sorted(c["cell"].items())), level) for c in compared for level in (c["a"], c["b"]))
+    trials: dict[Any, list[tuple[int, int]]] = defaultdict(list)
+    for attempt in attempts:
+        others = tuple(sorted((name, level) for name, level in attempt.cell.items() if name != factor))
+        if attempt.summary.handshakes is not None and not attempt.twin:
+            trials[others, attempt.cell[factor]].append((attempt.summary.handshakes, attempt.summary.rows))
+    return [_row(*place, trials[place]) for place in asked if trials[place]]
+
+
+def noted(judged: Sequence[Judged], rows: Sequence[Row]) -> list[Judged]:
+    """The comparisons, with a note where handshakes weigh more in the CPU per request of one level."""
+    known = {(tuple(row["cell"].items()), row["level"]): row for row in rows}
+    return [{**c, "note": "; ".join(filter(None, [c["note"], _note(c, known)])) or None} for c in judged]
+
+
+def _share(row: Row) -> float:
+    """Handshakes a request."""
+    return float(row["handshakes"] / row["requests"])
+
+
+def _row(cell: tuple[tuple[str, str], ...], level: str, trials: list[tuple[int, int]]) -> Row:
+    made, requests = (round(float(np.median(numbers))) for numbers in zip(*trials, strict=True))
+    return {"cell": dict(cell), "level": level, "handshakes": made, "requests": requests}
+
+
+def _note(c: Judged, known: Mapping[Any, Row]) -> str | None:
+    sides = [known.get((tuple(sorted(c["cell"].items())), level)) for level in (c["a"], c["b"])]
+    rows = [row for row in sides if row]
+    if c["metric"] not in PROCESSOR_METRICS or c["twin"] or len(rows) < len(sides):
+        return None
+    if abs(_share(rows[0]) - _share(rows[1])) <= NOTABLE:
+        return None
+    said = " and ".join(f"{row['handshakes']} of {row['requests']} requests of {row['level']}" for row in rows)
+    return f"handshakes included, in {said}: only a trial with more requests tells what a request costs"

@@ -1,0 +1,51 @@
+"""One observation under two names: in a closed loop goodput is latency, told the other way round.
+
+Each user waits for its last answer, so what a trial carried in its time is users x size / mean latency: nothing but the
+latencies themselves decides it (Little, Oper. Res. 9, 1961). Whichever of the two a study names first counts. The other
+is shown beside it, takes no place in a family, in the tally of the A/A pairs or among interactions, and is called
+different or equivalent only where the first one is.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from h123.study import Parameters
+
+SAME = ("latency", "goodput")
+FEWEST = 6
+"""Pairs of which a correlation is told."""
+
+
+def repeated(metric: str, asked: Sequence[str], trials: Iterable[Parameters]) -> str | None:
+    """The metric whose observation `metric` repeats, of those that a study asks, in its order; None where it is one of
+    its own."""
+    first = next((name for name in asked if name in SAME), metric)
+    closed = all(parameters.rate is None for parameters in trials)
+    return first if metric in SAME and metric != first and closed else None
+
+
+def repeats(judged: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The `repeats` of verdicts.json: which metric repeats which, and how closely the ratios of blocks go together."""
+    found = []
+    for metric, of in dict.fromkeys((c["metric"], c["repeats"]) for c in judged if c["repeats"]):
+        mine = [c for c in judged if c["metric"] == metric and c["repeats"] == of]
+        known = [r for c in mine if (r := _correlation(c, _original(c, judged))) is not None]
+        typical = float(np.median(known)) if known else None
+        found.append({"metric": metric, "of": of, "comparisons": len(mine), "correlation": typical})
+    return found
+
+
+def _original(c: Mapping[str, Any], judged: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    same = ("cell", "a", "b", "twin")
+    return next(o for o in judged if o["metric"] == c["repeats"] and all(o[name] == c[name] for name in same))
+
+
+def _correlation(c: Mapping[str, Any], original: Mapping[str, Any]) -> float | None:
+    """Pearson's, of the logarithms of the blocks' ratios."""
+    first, second = ({pair["block"]: pair["ratio"] for pair in one["pairs"] if pair["ratio"]} for one in (c, original))
+    both = np.log([(first[block], second[block]) for block in first if block in second])
+    if len(both) < FEWEST or not np.all(both.std(axis=0) > 0):
+        return None
+    return float(np.corrcoef(both.T)[0, 1])

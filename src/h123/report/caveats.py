@@ -1,0 +1,83 @@
+"""What the metrics are not, said beside the answer: no second evidence, not requests alone, not exact."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from h123.report.words import cell_name, level, listed, metric, percent
+
+Row = Mapping[str, Any]
+
+
+def caveat_lines(verdicts: Mapping[str, Any]) -> list[str]:
+    """Sentences for the summary; none of a campaign that an earlier h123 analysed."""
+    tails = verdicts.get("tails", [])
+    names = dict.fromkeys(row["metric"] for row in tails)
+    return [
+        *(_repeated(row) for row in verdicts.get("repeats", [])),
+        *_handshakes(verdicts.get("handshakes", [])),
+        *(_tail(name, [row for row in tails if row["metric"] == name]) for name in names),
+    ]
+
+
+def _repeated(row: Row) -> str:
+    first, second = metric(row["metric"]).title, metric(row["of"]).title
+    known = f", r = {row['correlation']:.2f} over the blocks" if row["correlation"] is not None else ""
+    return (
+        f"{first} and {second.lower()} are one observation in a closed loop, where users wait for their answers"
+        f"{known}: they count once, and {first.lower()} is no further evidence"
+    )
+
+
+def _handshakes(rows: Sequence[Row]) -> list[str]:
+    """Where they weigh most unlike; nothing where they weigh alike."""
+    cells: dict[str, list[Row]] = {}
+    for row in rows:
+        cells.setdefault(cell_name(row["cell"]), []).append(row)
+    if not cells:
+        return []
+
+    where, worst = max(cells.items(), key=lambda item: _span(item[1]))
+    if not _span(worst):
+        return []
+    worst.sort(key=_share, reverse=True)
+    said = [f"{row['handshakes']} of {row['requests']} requests with {level(row['level'])}" for row in worst]
+    named = listed(said, "and") if len(said) <= 4 else f"{listed(said[:3], ',')} ..."
+    place = f" ({where})" if where else ""
+    return [f"CPU per request includes handshakes, which are not measured apart: {named}{place}"]
+
+
+def _share(row: Row) -> float:
+    return float(row["handshakes"] / row["requests"])
+
+
+def _span(rows: Sequence[Row]) -> float:
+    shares = [_share(row) for row in rows]
+    return max(shares) - min(shares)
+
+
+def _tail(name: str, rows: Sequence[Row]) -> str:
+    counts = sorted({row["requests"] for row in rows})
+    told = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
+    known = [row for row in rows if row["value"] and row["low"] is not None and row["high"] is not None]
+    widest = max(known, key=lambda row: row["high"] / row["low"], default=None)
+    said = f"{metric(name).title}: from {told} requests a trial"
+    if widest:
+        ends = (widest["low"], widest["high"])
+        interval = " to ".join(metric(name).format(end) for end in ends)
+        where = cell_name(widest["cell"])
+        said += f"; least known for {where}, {metric(name).format(widest['value'])} ({interval} in a typical trial)"
+    fewest = [row for row in rows if row["fewest"]]
+    if fewest:
+        said += (
+            f"; with so few as {min(row['requests'] for row in fewest)} nothing but the slowest request bounds it "
+            "above, and it is too low by some 7 %, equally for both levels only if their tails are of one shape"
+        )
+    return said
+
+
+def tail_row(row: Row) -> tuple[str, str, str, str]:
+    """Where and which level, its value, its interval, and that in per cent of it."""
+    wording = metric(row["metric"])
+    interval = " – ".join(wording.format(row[end]) for end in ("low", "high"))
+    spans = [row[end] / row["value"] - 1 if row["value"] and row[end] is not None else None for end in ("low", "high")]
+    return cell_name(row["cell"]), wording.format(row["value"]), interval, " / ".join(percent(span) for span in spans)
