@@ -213,4 +213,4 @@ def test_failed_audits_are_said_as_what_happened(tmp_path: Path) -> None:
     _, verdicts = asked(tmp_path, families=FAMILIES, spoil=spoil)
     text = summary(verdicts).replace("\n", " ")
     assert "audit client-saturated failed: In 2 of 72 trials the client was at its limit (over 90 % of one" in text
-    assert re.search(r"\d+ of \d+ audits passed; 1 failed; \d+ had nothing to check", text)
+    assert re.search(r"\d+ of \d+ audits passed; \d+ failed; \d+ had nothing to check", text)

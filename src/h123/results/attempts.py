@@ -79,7 +79,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     connection = connect(folder)
     rows = connection.execute(
         "SELECT trial, attempt, block, position, cell, twin, parameters, disturbed, disturbance, shares, file "
-        "FROM analysed ORDER BY block, position"
+        "FROM analysed ORDER BY block, position, trial"
     ).fetchall()
     summaries = summarise(connection, [Path(file) for *_, file in rows])
     timed = folder.origin is None or folder.origin["timed"]
