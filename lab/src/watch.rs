@@ -69,18 +69,9 @@ mod tests {
     fn a_processor_that_is_taken_away_is_seen() {
         let watch = Watch::begin();
         std::thread::sleep(std::time::Duration::from_millis(20));
-        let from = now_ns();
-        std::thread::spawn(move || {
-            if !realtime::prefer(realtime::WATCH + 1) {
-                return;
-            }
-            // As long as real-time threads may have a processor without the kernel's throttling them.
-            while now_ns() < from + 30_000_000 {}
-        })
-        .join()
-        .unwrap();
-        let to = now_ns();
-        let Some(stalls) = watch.end() else {
+        let taken = std::thread::spawn(take_a_processor).join().unwrap();
+        let stalls = watch.end();
+        let (Some((from, to)), Some(stalls)) = (taken, stalls) else {
             return assert!(
                 !realtime::prefer(realtime::WATCH),
                 "no stalls although real time is granted"
@@ -88,8 +79,26 @@ mod tests {
         };
         let longest = stalls.iter().map(|s| s.within(from, to)).max().unwrap();
         assert!(
-            longest > 15_000_000,
-            "{longest} ns of stalls seen while 30 ms were taken"
+            longest > (to - from) / 2,
+            "{longest} ns of stalls seen while {} ns were taken",
+            to - from
         );
+    }
+
+    /// From when to when the first one was: for as long as real-time threads may have one without the kernel's throttling
+    /// them. The time begins with the priority, for which a busy machine lets a new thread wait.
+    fn take_a_processor() -> Option<(u64, u64)> {
+        let usable = sched_getaffinity(Pid::from_raw(0)).ok()?;
+        let cpu = (0..CpuSet::count()).find(|&cpu| usable.is_set(cpu).unwrap_or(false))?;
+        let mut here = CpuSet::new();
+        here.set(cpu).ok()?;
+        // Links of other labs have a higher priority still: on all processors it would give way to them, and take none.
+        sched_setaffinity(Pid::from_raw(0), &here).ok()?;
+        if !realtime::prefer(realtime::WATCH + 1) {
+            return None;
+        }
+        let from = now_ns();
+        while now_ns() < from + 30_000_000 {}
+        Some((from, now_ns()))
     }
 }
