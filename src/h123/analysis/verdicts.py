@@ -190,7 +190,7 @@ def _notes(tested: Tested, verdict: str, rule: Rule) -> list[str]:
     if tested.ground:
         return [*notes, f"not judged: {tested.ground.why}"]
     if verdict != INCONCLUSIVE:
-        return [*notes, f"beside it stands the failed {named(tested.qualified)}"] if tested.qualified else notes
+        return [*notes, f"failed in some of its trials: {named(tested.qualified)}"] if tested.qualified else notes
     size, correction = tested.family_size, comparison.family.correction
     if smallest_adjusted(blocks, size, correction) > rule.level:
         notes.append(_too_few(blocks, size, correction, rule))
