@@ -1,14 +1,17 @@
 """What is not judged: impossible data, unlike failures; and failures have a verdict of their own."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from h123.analysis import analyse
-from h123.report import write_report
+from h123.report import print_summary, write_report
 from h123.report.difference import sentence
+from h123.results import CampaignFolder
 from h123.study import PlannedTrial
 from synthetic import Scenario, Spoil, make_campaign
 
@@ -25,11 +28,11 @@ def answer(verdicts: dict[str, Any], network: str = "poor") -> dict[str, Any]:
     return found
 
 
-def failing(share: float, blocks: Callable[[int], bool] = lambda _: True) -> Spoil:
-    """Of h3's warm requests over `poor`, the slowest share fails in those blocks."""
+def failing(share: float, blocks: Callable[[int], bool] = lambda _: True, protocol: str = "h3") -> Spoil:
+    """Of that protocol's warm requests over `poor`, the slowest share fails in those blocks."""
 
     def spoil(trial: PlannedTrial, folder: Path) -> None:
-        if trial.cell != {"network": "poor", "protocol": "h3"} or not blocks(trial.block):
+        if trial.cell != {"network": "poor", "protocol": protocol} or not blocks(trial.block):
             return
         header, *rows = (folder / "samples.csv").read_text().splitlines()
         place = {name: number for number, name in enumerate(header.split(","))}
@@ -62,6 +65,23 @@ def test_the_side_that_fails_is_not_faster(tmp_path: Path, spoil: Spoil) -> None
     assert answer(verdicts, "lan")["withheld"] is None
     (row,) = verdicts["failures"]
     assert (row["cell"], row["a"], row["b"], row["b_share"]) == ({"network": "poor"}, "h3", "h2", 0)
+
+
+@pytest.mark.parametrize("protocol", ["h2", "h3"])
+@pytest.mark.parametrize("failed", [1, 6, 12])
+def test_a_ratio_without_a_bound_is_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], protocol: str, failed: int
+) -> None:
+    """Where all requests of one side fail, its ratio is beyond all numbers, upwards or downwards."""
+    spoil = failing(1.0, lambda block: block <= failed, protocol)
+    verdicts = campaign(tmp_path, spoil, as_published=True)
+    found = answer(verdicts)
+    assert (found["withheld"]["kind"], found["verdict"]) == ("failures", "inconclusive")
+    assert not any(found[end] == 0 for end in ("ratio", "low", "high"))
+    print_summary(verdicts, Console(width=100), tmp_path / "c")
+    page = write_report(CampaignFolder.open(tmp_path / "c")).read_text("utf-8")
+    for text in (page, capsys.readouterr().out):
+        assert not re.search(r"\b(inf|nan)\b", re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL))
 
 
 def test_failures_are_compared_like_a_metric(tmp_path: Path) -> None:

@@ -170,9 +170,8 @@ def _inside(estimate: Estimate, margin: float) -> bool:
 
 def _overlaps(estimate: Estimate, size: float) -> bool:
     """Whether the interval, as a relative change, meets half to twice the size."""
-    least, most = sorted((0.5 * size, 2 * size))
-    low, high = (ratio_of(end) for end in (estimate.low, estimate.high))
-    return low is not None and low - 1 <= most and (high is None or least <= high - 1)
+    least, most = (math.log1p(change) if change > -1 else -math.inf for change in sorted((0.5 * size, 2 * size)))
+    return estimate.low <= most and least <= estimate.high
 
 
 def _not_rejected(blocks: int, p_adjusted: float, family: int, rule: Rule, *, sides: int) -> str:

@@ -40,9 +40,9 @@ class Estimate:
 
 def ratio_of(logarithm: float) -> float | None:
     """The ratio that a difference of logarithms is; None where it has no bound, or none that a number can hold."""
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
         ratio = float(np.exp(logarithm))
-    return ratio if math.isfinite(ratio) else None
+    return ratio if 0 < ratio < math.inf else None
 
 
 class SignedRank:

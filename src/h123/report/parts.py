@@ -8,6 +8,7 @@ import altair as alt
 from h123.report.axes import Scale, log_scale
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure
 from h123.report.names import row_names
+from h123.report.ratios import spanned
 from h123.report.words import cell_name, interval, level, metric, percent, ratio
 
 Row = dict[str, Any]
@@ -104,10 +105,13 @@ def _layers(rows: Sequence[Row], margin: float, scale: Scale, names: alt.Axis) -
     shape = alt.Shape("part:N", scale=alt.Scale(domain=list(_SIGNS), range=shapes), legend=None)
     band = base.mark_rect(color=COLOURS["band"]).encode(x=alt.XDatum(1 / (1 + margin)), x2=alt.X2Datum(1 + margin))
     one = base.mark_rule(color=COLOURS["muted"]).encode(x=alt.XDatum(1))
-    low = alt.X("low:Q", title=None, scale=at)
-    spans = base.mark_rule(strokeWidth=2.5).encode(x=low, x2="high:Q", y=y, yOffset=offset, color=colour)
+    low = alt.X("from:Q", title=None, scale=at)
+    spans = base.mark_rule(strokeWidth=2.5).encode(x=low, x2="to:Q", y=y, yOffset=offset, color=colour)
     points = base.mark_point(filled=True, size=80, opacity=1, aria=True)
-    return [band, one, spans, points.encode(x=x, y=y, yOffset=offset, color=colour, shape=shape, description="told:N")]
+    points = points.transform_filter("isValid(datum.ratio)").encode(
+        x=x, y=y, yOffset=offset, color=colour, shape=shape, description="told:N"
+    )
+    return [band, one, spanned(spans, scale), points]
 
 
 def _labels(plot: int, rows: Sequence[Row]) -> Any:

@@ -180,17 +180,25 @@ def _layers(
     base = alt.Chart()
     at = alt.Scale(type="log", domain=scale.domain, nice=False)
     x = alt.X("ratio:Q", title=None, scale=at, axis=alt.Axis(values=scale.ticks, format="~g", grid=True))
-    low = alt.X("low:Q", title=None, scale=at)
+    low = alt.X("from:Q", title=None, scale=at)
     y = _y(rows, order).axis(axis)
     words, shapes, colours = zip(*_SIGNS.values(), strict=True)
     shape = alt.Shape("sign:N", scale=alt.Scale(domain=words, range=shapes), legend=legend)
     colour = alt.Color("sign:N", scale=alt.Scale(domain=words, range=colours), legend=legend)
     band = base.mark_rect(color=COLOURS["band"]).encode(x=alt.XDatum(1 / (1 + margin)), x2=alt.X2Datum(1 + margin))
     one = base.mark_rule(color=COLOURS["muted"]).encode(x=alt.XDatum(1))
-    spans = base.mark_rule(strokeWidth=2.5, yOffset=down).encode(x=low, x2="high:Q", y=y, color=colour)
+    spans = base.mark_rule(strokeWidth=2.5, yOffset=down).encode(x=low, x2="to:Q", y=y, color=colour)
     marks = base.mark_point(filled=True, size=size, opacity=1, yOffset=down, aria=True)
     points = marks.encode(x=x, y=y, color=colour, shape=shape, description="told:N")
-    return [band, one, spans.transform_filter("isValid(datum.low)"), points.transform_filter("isValid(datum.ratio)")]
+    return [band, one, spanned(spans, scale), points.transform_filter("isValid(datum.ratio)")]
+
+
+def spanned(spans: alt.Chart, scale: Scale) -> alt.Chart:
+    """Intervals, `from` and `to`: one without a bound reaches the picture's edge; rows that have none stay empty."""
+    first, last = scale.domain
+    known = spans.transform_filter("isValid(datum.low) || isValid(datum.high)")
+    ends = {"from": f"isValid(datum.low) ? datum.low : {first}", "to": f"isValid(datum.high) ? datum.high : {last}"}
+    return known.transform_calculate(**ends)
 
 
 def _labels(at: int, rows: Sequence[Row]) -> Any:

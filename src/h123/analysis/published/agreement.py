@@ -1,5 +1,6 @@
 """The two analyses beside each other: what each finds in a comparison, and why they differ where they do."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,7 +32,7 @@ def beside(published: Row, sound: Row | None, margin: float, alpha: float) -> di
 def _as_metric(sound: Row, inverted: bool) -> dict[str, Any]:
     ratio, low, high = sound["ratio"], sound["low"], sound["high"]
     if inverted:
-        ratio, low, high = 1 / ratio, 1 / high, 1 / low
+        ratio, low, high = 1 / ratio, high and 1 / high, low and 1 / low
     kept = {name: sound[name] for name in ("metric", "blocks", "p_adjusted", "verdict")}
     return {**kept, "ratio": ratio, "low": low, "high": high}
 
@@ -66,7 +67,7 @@ def _pooling(published: Row, shown: Row) -> str:
 def _doubt(shown: Row, sound: Row, alpha: float) -> str:
     if sound["p_attainable"] > alpha:
         return f"with so few blocks no p can fall below {sound['p_attainable']:.2g}"
-    if shown["low"] <= 1 <= shown["high"]:
+    if (shown["low"] or 0) <= 1 <= (shown["high"] or math.inf):
         return f"from block to block the ratio varies too much: its interval {_interval(shown)} holds 1"
     return f"corrected for the number of comparisons p is {shown['p_adjusted']:.2g}, above {alpha:g}"
 
@@ -93,4 +94,5 @@ def _missed(published: Row, shown: Row) -> str:
 
 
 def _interval(shown: Row) -> str:
-    return f"{shown['low']:.3g} – {shown['high']:.3g}"
+    low, high = ("no bound" if end is None else f"{end:.3g}" for end in (shown["low"], shown["high"]))
+    return f"{low} – {high}"
