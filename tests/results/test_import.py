@@ -173,6 +173,12 @@ def test_k6_csv_in_whole_seconds_is_refused(tmp_path: Path) -> None:
         import_samples([file], load_schema("k6-csv"), tmp_path / "out")
 
 
+def test_k6_of_another_millennium_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(_k6("HTTP/1.1", 10).replace("2024-", "3024-") + "\n")
+    with pytest.raises(UserError, match=r"run\.json:1: end is '3024-05-09T.*which is not a date for the unit rfc3339"):
+        import_samples([tmp_path / "run.json"], load_schema("k6"), tmp_path / "out")
+
+
 @pytest.mark.parametrize(
     ("row", "said"),
     [

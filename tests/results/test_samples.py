@@ -3,11 +3,14 @@
 import errno
 from pathlib import Path
 
+import duckdb
 import pyarrow.parquet as pq
 import pytest
 
+from h123.errors import UserError
 from h123.results import ingest
 from h123.results.samples import COLUMNS, SCHEMA
+from h123.results.summary import summarise
 
 HEADER = ",".join(COLUMNS)
 COLD = "cold,0,1,2,3,4,5,200,0,100,h3,0,0,"
@@ -106,3 +109,11 @@ def test_the_csv_stays_where_the_parquet_cannot_be_written(tmp_path: Path) -> No
     with pytest.raises(OSError, match="samples"):
         ingest(write(tmp_path, HEADER, WARM), ASKED)
     assert (tmp_path / "samples.csv").exists()
+
+
+def test_a_column_whose_name_is_not_utf8_is_a_sentence_that_names_the_file(tmp_path: Path) -> None:
+    assert ingest(write(tmp_path, HEADER, WARM, FAILED), ASKED) == []
+    file = tmp_path / "samples.parquet"
+    file.write_bytes(file.read_bytes().replace(b"protocol", b"\xf4rotocol"))
+    with pytest.raises(UserError, match=r"samples\.parquet is not whole"):
+        summarise(duckdb.connect(), [file])

@@ -225,13 +225,14 @@ def _number(row: Row, name: str, source: Source) -> int:
     written, unit = _text(row, source), str(source.unit)
     shown = repr(written[:_SHOWN])
     if unit == "rfc3339":
-        return _rfc3339(written)
-    try:
-        value = Decimal(written) * _SCALE[unit.removeprefix("unix-")]
-        whole = int(value.to_integral_value()) if value.adjusted() < _MOST_DIGITS else LIMIT
-    except (ArithmeticError, ValueError):
-        raise ValueError(f"{name} is {shown}, not a number") from None
-    if unit.startswith("unix-") and not _EPOCH_NS[0] <= whole <= _EPOCH_NS[1]:
+        whole = _rfc3339(written)
+    else:
+        try:
+            value = Decimal(written) * _SCALE[unit.removeprefix("unix-")]
+            whole = int(value.to_integral_value()) if value.adjusted() < _MOST_DIGITS else LIMIT
+        except (ArithmeticError, ValueError):
+            raise ValueError(f"{name} is {shown}, not a number") from None
+    if unit.startswith(("unix-", "rfc3339")) and not _EPOCH_NS[0] <= whole <= _EPOCH_NS[1]:
         raise ValueError(f"{name} is {shown}, which is not a date for the unit {unit}")
     if abs(whole) >= LIMIT:
         raise ValueError(f"{name} is {shown}: too large for a time in {unit}")

@@ -140,6 +140,6 @@ def summarise(connection: duckdb.DuckDBPyConnection, files: Sequence[Path]) -> d
     try:
         with interruptible():
             rows = connection.execute(query, {"files": [str(file) for file in files]}).fetchall()
-    except duckdb.Error as error:
+    except (duckdb.Error, UnicodeDecodeError) as error:  # the latter of a name in the file
         raise complaint(files, error) from None
     return {Path(file): Summary(*figures) for file, *figures in rows}

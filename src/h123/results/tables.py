@@ -49,7 +49,7 @@ def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDB
     files = [str(file) for (file,) in connection.execute(_FILES).fetchall()]
     try:
         connection.execute(f"CREATE VIEW samples AS {_samples(files)}")
-    except duckdb.Error as error:
+    except (duckdb.Error, UnicodeDecodeError) as error:  # the latter of a name in the file
         raise complaint(map(Path, files), error) from None
     return connection
 

@@ -62,7 +62,7 @@ def timelines(
         try:
             with interruptible():
                 table = connection.sql(_SQL, params={"files": [str(file) for file in chunk]}).to_arrow_table()
-        except duckdb.Error as error:
+        except (duckdb.Error, UnicodeDecodeError) as error:  # the latter of a name in the file
             raise complaint(chunk, error) from None
         lists = [table.column(name).combine_chunks() for name in table.column_names[1:]]
         bounds = lists[0].offsets.to_numpy()
