@@ -1,8 +1,11 @@
 """Writing so that a crash, or a full disk, leaves either the old file or the new one."""
 
 import errno
+import fcntl
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 FULL = {
@@ -36,16 +39,53 @@ def sync_tree(folder: Path) -> None:
 
 def write_atomically(path: Path, text: str, mode: int = 0o666) -> None:
     """Replace `path` by `text` in one step, with `mode` less the umask. Raises OSError; the old file then stands."""
+    with replacement(path, mode) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def replacement(path: Path, mode: int = 0o666) -> Iterator[Path]:
+    """An empty file beside `path`, which takes its place in the end, and is on the disk by then. On any error the old
+    one stands.
+
+    Who writes the same file meanwhile waits. What a crash leaves has this name too, so the next one makes use of it.
+    """
     temporary = path.with_name(path.name + ".tmp")
+    descriptor = _sole_writer(temporary, mode)
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        yield temporary
         sync(temporary)
         temporary.replace(path)
-    finally:
+    except BaseException:
         temporary.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(descriptor)
     sync(path.parent)
+
+
+def _sole_writer(path: Path, mode: int) -> int:
+    """A descriptor whose lock keeps others out of the file, which is empty then."""
+    while True:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, mode)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if _has_name(path, descriptor):
+                if os.fstat(descriptor).st_size:
+                    os.ftruncate(descriptor, 0)
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+def _has_name(path: Path, descriptor: int) -> bool:
+    """Whether the file is still there: who had the lock before has given it another name."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
 
 
 def require_room(folder: Path) -> None:

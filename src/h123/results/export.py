@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from h123.errors import UserError
 from h123.results.attempts import load_attempts
+from h123.results.durable import replacement
 from h123.results.folder import CampaignFolder
 from h123.results.metrics import METRICS, shown
 from h123.results.tables import CELL_PREFIX, connect, literal, name
@@ -60,10 +61,7 @@ def _metrics(folder: CampaignFolder) -> pa.Table:
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, query: str, target: Path, form: str) -> Path:
-    temporary = target.with_name(target.name + ".tmp")
-    try:
-        connection.execute(f"COPY ({query}) TO {literal(str(temporary.absolute()))} ({_OPTIONS[form]})")
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacement(target) as temporary:
+        there = literal(str(temporary.absolute()))
+        connection.execute(f"COPY ({query}) TO {there} ({_OPTIONS[form]}, USE_TMP_FILE false)")
     return target

@@ -11,7 +11,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from h123.errors import UserError
-from h123.results.durable import sync
+from h123.results.durable import replacement
 
 TEXT_COLUMNS = {"phase", "protocol", "error"}
 TIME_COLUMNS = ["start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns"]
@@ -118,12 +118,8 @@ def _is_whole(value: str) -> bool:
 
 def write_samples(table: pa.Table, target: Path) -> None:
     """Write a table of SCHEMA in one step. Raises OSError."""
-    temporary = target.with_name(target.name + ".tmp")
-    with temporary.open("wb") as file:  # a name could be taken for a URI
+    with replacement(target) as temporary, temporary.open("wb") as file:  # a name could be taken for a URI
         pq.write_table(table, file, compression="zstd")
-    sync(temporary)
-    temporary.rename(target)
-    sync(target.parent)
 
 
 def _negotiated(table: pa.Table, asked: str) -> list[Reason]:
