@@ -16,7 +16,8 @@ from h123.errors import UserError
 from h123.report import print_summary, write_report
 from h123.report.contents import PLACE, with_contents
 from h123.results import CampaignFolder
-from synthetic import Scenario, make_campaign
+from h123.study import PlannedTrial
+from synthetic import FAMILIES, Scenario, make_campaign
 
 ROOT = Path(__file__).resolve().parents[2]
 VOID = {"meta", "br", "img", "hr", "link", "input"}
@@ -217,6 +218,33 @@ def test_campaign_with_nothing_but_the_twin_has_a_page(tmp_path: Path) -> None:
     lost = frozenset(value["trial"].split("~")[0] for value in whole["values"] if not value["twin"])
     folder = make_campaign(tmp_path / "c", Scenario(blocks=1, networks=one, missing=lost))
     analyse(folder)
+    assert Page(write_report(folder).read_text()).open == []
+
+
+def test_a_campaign_that_compares_nothing_but_the_twin_says_so(tmp_path: Path) -> None:
+    one, asked = {"lan": Scenario().networks["lan"]}, [{**FAMILIES[0], "each": []}]
+    only = {"protocol": ["h1", "h2"]}
+    folder = make_campaign(tmp_path / "c", Scenario(blocks=1, networks=one, families=asked, only=only))
+    said = "No answer: none of what the study compares is in this campaign."
+    text = summary(analyse(folder))
+    assert said in text
+    assert "Ratios are" not in text
+    assert said in write_report(folder).read_text()
+
+
+def test_a_campaign_whose_question_has_no_value_has_a_page(tmp_path: Path) -> None:
+    """Where most requests of all levels fail, latency has no ratio, but the goodput of what is left has one."""
+
+    def spoil(_: PlannedTrial, place: Path) -> None:
+        header, *rows = (place / "samples.csv").read_text().splitlines()
+        failed = [re.sub(",200,(.*),$", r",0,\1,timeout", row) if row.startswith("warm,") else row for row in rows]
+        (place / "samples.csv").write_text("\n".join([header, *failed[:-1], rows[-1]]) + "\n")
+
+    one, both = {"lan": Scenario().networks["lan"]}, [{**FAMILIES[0], "metrics": ["latency", "goodput"], "each": []}]
+    folder = make_campaign(tmp_path / "c", Scenario(blocks=2, networks=one, families=both, spoil=spoil))
+    verdicts = analyse(folder)
+    asked = [c for c in verdicts["comparisons"] if not c["twin"]]
+    assert [(c["metric"], c["ratio"] is None) for c in asked] == [("latency", True), ("goodput", False)]
     assert Page(write_report(folder).read_text()).open == []
 
 

@@ -59,17 +59,19 @@ def _printed(folder: CampaignFolder, verdicts: dict[str, Any], beside: Path | No
 
 def _figures(folder: CampaignFolder, verdicts: dict[str, Any]) -> list[Figure]:
     """The pictures that the data allow: none without a valid trial."""
-    known = [c for c in verdicts["comparisons"] if c["ratio"] is not None and not c["twin"]]
+    comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
+    known = [c for c in comparisons if c["ratio"] is not None]
     factor, margin = verdicts["factor"], verdicts["margin"]
     values = _in_order(verdicts["values"], verdicts)
     figures = []
+    if answered := [c for c in headline(comparisons) if c["ratio"] is not None]:
+        figures.append(answer_figure(answered, margin))
     if known:
-        figures.append(answer_figure(headline(known), margin))
         figures.append(details_figure(known, margin))
     if verdicts["parts"] and verdicts["parts"]["rows"]:
         figures.append(parts_figure(verdicts["parts"], margin))
     if values:
-        asked = headline(known)[0]["metric"] if known else "latency"
+        asked = headline(comparisons)[0]["metric"] if comparisons else "latency"
         if any(row["metrics"].get(asked) is not None for row in values):
             figures.append(trials_figure(values, asked, factor))
         if quantiles := _in_order(latency_quantiles(folder), verdicts):

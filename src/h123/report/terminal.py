@@ -44,9 +44,9 @@ def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | 
         console.print(Text(f"\n{cell_name(cell)}".rstrip(), style="bold"))
         for table in _tables(list(members)):
             console.print(table)
-    _say(
-        console, "?: cannot tell yet. Ratios are first / second; intervals and p values are in the report.", style="dim"
-    )
+    if comparisons:
+        said = "?: cannot tell yet. Ratios are first / second; intervals and p values are in the report."
+        _say(console, said, style="dim")
     console.print()
     more = published.terminal_lines(verdicts["as_published"]) if verdicts["as_published"] else []
     for line in trust(verdicts) + more + claims.terminal_lines(verdicts["claims"]):
@@ -56,7 +56,8 @@ def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | 
 def _print_answer(verdicts: Mapping[str, Any], console: Console) -> None:
     found, asked = answers(verdicts), headline(verdicts["comparisons"])
     if not found:
-        _say(console, "No answer: no trial is valid yet.", indent=2)
+        why = "no trial is valid yet" if asked else "none of what the study compares is in this campaign"
+        _say(console, f"No answer: {why}.", indent=2)
     for answer in found:
         console.print()
         _say(console, answer.title, style="dim")
