@@ -81,12 +81,19 @@ def slower(rows: Sequence[Row], times: float, *levels: str) -> list[Row]:
 
 
 def bring(
-    folder: Path, rows: Sequence[Row], *, timed: bool = False, told: Sequence[str] = (), **settings: Any
+    folder: Path,
+    rows: Sequence[Row],
+    *,
+    timed: bool = False,
+    blocks: bool = True,
+    told: Sequence[str] = (),
+    **settings: Any,
 ) -> dict[str, Any]:
-    """Import and analyse them. `timed`: with start times; `told`: further columns that the schema reads; `settings`:
-    what is known of the conditions."""
+    """Import and analyse them. `timed`: with start times; `blocks`: whether the trials are paired, or nothing but runs;
+    `told`: further columns that the schema reads; `settings`: what is known of the conditions."""
     levels = list(dict.fromkeys(row.protocol for row in rows))
-    sources: dict[str, Any] = {name: {"column": name} for name in ("status", "block", "latency", *told)}
+    sources: dict[str, Any] = {name: {"column": name} for name in ("status", "latency", *told)}
+    sources["block" if blocks else "run"] = {"column": "block"}
     sources["levels"] = {"protocol": {"column": "protocol"}}
     for name in {"latency", "ttfb"} & set(sources):
         sources[name]["unit"] = "ns"

@@ -178,9 +178,7 @@ CASES = {
     "an open loop that sent nothing for 20 s": Case(
         _stalled(LONG, stuck=False), {"loop-still"}, LONG, {"timed": True, "rate": 80.0}, judged=True
     ),
-    "all of h3 after all of h2": Case(
-        _arms(FOUR), {"arms-apart", "order-confounded"}, FOUR, {"timed": True}, judged=True
-    ),
+    "all of h3 after all of h2": Case(_arms(FOUR), {"order-confounded"}, FOUR, {"timed": True}, judged=True),
     "h1 without TLS beside h3": Case(
         _encrypted({"h1": "none", "h3": "1.3"}),
         {"tls-unlike"},
@@ -220,3 +218,10 @@ def test_what_is_right_is_not(tmp_path: Path, name: str) -> None:
     verdicts = bring(tmp_path, case.right, **(case.right_told or case.told))
     assert failed(verdicts) == set()
     assert (answer(verdicts)["withheld"], answer(verdicts)["qualified"]) == (None, [])
+
+
+def test_where_no_block_pairs_trials_the_arms_must_have_taken_turns(tmp_path: Path) -> None:
+    apart = bring(tmp_path / "apart", _arms(FOUR), timed=True, blocks=False)
+    in_turn = bring(tmp_path / "turns", FOUR, timed=True, blocks=False)
+    assert failed(apart) - failed(in_turn) == {"arms-apart"}
+    assert answer(apart)["qualified"] == ["arms-apart"]

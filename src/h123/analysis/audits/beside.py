@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from h123.analysis.audits.finding import ALL, UNENCRYPTED, Beside, Finding, Found, none_of
+from h123.analysis.audits.order import pairs_of
 from h123.analysis.audits.path import capacity_bits, direction, round_trip_floor_ns
 from h123.results import Attempt
 from h123.study import Plan, split_pair
@@ -74,11 +75,14 @@ def trials_repeated(attempts: Sequence[Attempt], _: Plan) -> Found:
 
 
 def arms_apart(attempts: Sequence[Attempt], plan: Plan) -> Found:
-    """Imported: of two compared levels with two trials and more in a cell, not all of one began before the other's."""
+    """Imported, without blocks that pair trials: of two compared levels with two trials and more in a cell, not all of
+    one began before the other's. Of pairs the order is tested exactly (`order-confounded`)."""
     return _of_pairs(attempts, plan, _apart)
 
 
 def _apart(a: list[Attempt], b: list[Attempt]) -> Finding | None:
+    if pairs_of(a, b):
+        return None
     began = [[ns for attempt in side if (ns := _began_ns(attempt)) is not None] for side in (a, b)]
     if any(len(times) < 2 or len(times) < len(side) for times, side in zip(began, (a, b), strict=True)):
         return None
@@ -159,7 +163,7 @@ AUDITS = [
     ),
     Beside(
         "arms-apart",
-        "The trials of compared levels took turns: not all of one ran before the other's first.",
+        "Trials of compared levels that no block pairs took turns: not all of one ran before the other's first.",
         "all trials of one level ran before the first of the other: whatever changed in between (the machine, the "
         "network, the time of day) looks like a difference of the levels. Measure them in turn, in random order.",
         arms_apart,

@@ -88,10 +88,7 @@ def order_unrecorded(attempts: Sequence[Attempt]) -> Finding | None:
     """Within each block, trials began in the order of the recorded positions; see `START_SLACK_NS`."""
     if not attempts:
         return None
-    blocks: dict[int, list[Attempt]] = defaultdict(list)
-    for attempt in attempts:
-        blocks[attempt.block].append(attempt)
-    wrong = [block for block, trials in blocks.items() if not _ascending(trials)]
+    wrong = [block for block, trials in _by_block(attempts).items() if not _ascending(trials)]
     detail = f"blocks in another order than recorded: {', '.join(map(str, wrong)) or 'none'}"
     return Finding(not wrong, len(wrong), 0, detail)
 
@@ -149,20 +146,32 @@ class _Pairs:
     """The trials of the compared levels, to be asked for pair by pair."""
 
     def __init__(self, attempts: Iterable[Attempt], compared: str) -> None:
-        self._runs: dict[tuple[Place, str], dict[int, list[Attempt]]] = defaultdict(lambda: defaultdict(list))
+        self._runs: dict[tuple[Place, str], list[Attempt]] = defaultdict(list)
         for attempt in attempts:
             if not attempt.twin:
                 others = {factor: level for factor, level in attempt.cell.items() if factor != compared}
-                self._runs[_place(others), attempt.cell[compared]][attempt.block].append(attempt)
+                self._runs[_place(others), attempt.cell[compared]].append(attempt)
 
     def of(self, cell: Cell, a: str, b: str) -> dict[int, tuple[Attempt, Attempt]]:
-        """By block; not where imported samples have several runs of one."""
-        first, second = (self._runs[_place(cell), level] for level in (a, b))
-        return {
-            block: (first[block][0], second[block][0])
-            for block in first.keys() & second.keys()
-            if len(first[block]) == 1 == len(second[block])
-        }
+        """By block."""
+        return pairs_of(*(self._runs[_place(cell), level] for level in (a, b)))
+
+
+def pairs_of(a: Iterable[Attempt], b: Iterable[Attempt]) -> dict[int, tuple[Attempt, Attempt]]:
+    """The two sides' trials by block; not where imported samples have several runs of one."""
+    first, second = _by_block(a), _by_block(b)
+    return {
+        block: (first[block][0], second[block][0])
+        for block in first.keys() & second.keys()
+        if len(first[block]) == 1 == len(second[block])
+    }
+
+
+def _by_block(attempts: Iterable[Attempt]) -> dict[int, list[Attempt]]:
+    found: dict[int, list[Attempt]] = defaultdict(list)
+    for attempt in attempts:
+        found[attempt.block].append(attempt)
+    return found
 
 
 def _ascending(trials: list[Attempt]) -> bool:
