@@ -1,37 +1,30 @@
 """The command line: one short function a command.
 
-Analysis and report are imported by the commands that need them: their libraries take long to load, and a mistyped name
-should be answered at once.
+What measures, reads results, analyses and reports is imported by the commands that need it: the libraries take long to
+load, and a mistyped name should be answered at once.
 """
 
 import json
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from h123 import __version__, completion, listing, running, subject_commands
-from h123.campaign import (
-    Lanes,
-    LocalEngine,
-    check_campaign,
-    find_trial,
-    lacking,
-    verify_trial,
-)
+from h123 import __version__, completion, listing, subject_commands
 from h123.catalogue import subject_names
 from h123.console import err_console, out_console, say, write
 from h123.doctor import diagnose
-from h123.errors import UserError
-from h123.limits import exhausted
+from h123.errors import Interrupted, UserError
+from h123.interruption import interruptible
+from h123.limits import FULL, exhausted
 from h123.paths import lab_binary, typed
-from h123.results import CampaignFolder, export, import_samples, interruptible
-from h123.results.durable import FULL
 from h123.strict import choose
 from h123.study import (
     Ledger,
@@ -47,6 +40,9 @@ from h123.study import (
 )
 from h123.subject_commands import Role, verify_subjects
 from h123.units import parse_share
+
+if TYPE_CHECKING:
+    from h123.results import CampaignFolder
 
 app = typer.Typer(
     name="h123",
@@ -208,6 +204,9 @@ def run(
     one stricter, so if you do not know how many blocks it takes, start with `--until-decided` instead, or with
     `--width 5%` if you want to know how large a difference is.
     """
+    with _held_back():
+        from h123 import running
+
     asked = running.Asked(
         study=study,
         out=out,
@@ -222,10 +221,7 @@ def run(
         width=width,
         at_most=at_most,
     )
-    try:
-        running.run(asked)
-    except running.Interrupted:
-        raise typer.Exit(130) from None
+    running.run(asked)
 
 
 @app.command()
@@ -270,6 +266,7 @@ def plan(
     And what the blocks buy: how narrow the intervals will be, and how likely each family of comparisons is to find a
     difference of a given size, by the spread that published campaigns had between blocks (docs/statistics.md).
     """
+    from h123.campaign import Lanes, check_campaign, lacking
     from h123.foresight import print_foresight
 
     asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale).clocked(clock)
@@ -286,6 +283,7 @@ def analyse_command(folder: FolderArgument) -> None:
     """Reanalyse a campaign from its raw samples, write verdicts.json and print the answer."""
     from h123.analysis import analyse
     from h123.report import print_summary
+    from h123.results import CampaignFolder
 
     campaign = CampaignFolder.open(folder)
     print_summary(analyse(campaign), out_console, folder)
@@ -308,6 +306,7 @@ def report(
     """Rewrite report.html and its figures."""
     from h123.analysis import analyse
     from h123.report import write_report
+    from h123.results import CampaignFolder
 
     campaign = CampaignFolder.open(folder)
     analyse(campaign)
@@ -325,6 +324,8 @@ def export_command(
     ] = None,
 ) -> None:
     """Export all samples and the metrics of each trial for use in other tools."""
+    from h123.results import CampaignFolder, export
+
     campaign = CampaignFolder.open(folder)
     for path in export(campaign, format.value, out or campaign.path / "export"):
         out_console.print(str(path), soft_wrap=True)
@@ -349,7 +350,10 @@ def import_command(
     Nothing is made up: audits that need something the files do not record (link, CPU, order...) are skipped, and the
     summary says what is missing as a result. See docs/import.md for an example.
     """
-    running.conclude(import_samples(files, load_schema(schema), out))
+    from h123.results import import_samples
+    from h123.running import conclude
+
+    conclude(import_samples(files, load_schema(schema), out))
 
 
 @app.command()
@@ -412,6 +416,7 @@ def claims(
     """
     from h123.analysis import decide, decide_claims
     from h123.report import print_claims
+    from h123.results import CampaignFolder
 
     folder = CampaignFolder.open(campaign) if campaign else None
     ledgers = _ledgers(what or [], folder)
@@ -495,6 +500,8 @@ def main() -> None:
             app(prog_name="h123")
     except UserError as error:
         _fail(error.message, error.remedy, error.status)
+    except Interrupted:
+        sys.exit(130)
     except KeyboardInterrupt:
         _fail("interrupted", None, 130)
     except OSError as error:
@@ -507,7 +514,7 @@ def main() -> None:
         _give_up(error)
 
 
-def _ledgers(names: list[str], folder: CampaignFolder | None) -> list[Ledger]:
+def _ledgers(names: list[str], folder: "CampaignFolder | None") -> list[Ledger]:
     """The ledgers that `claims` is about."""
     if names or folder is None:
         return [ledger for name in names for ledger in find_ledgers(name)] if names else ledgers_of()
@@ -517,7 +524,7 @@ def _ledgers(names: list[str], folder: CampaignFolder | None) -> list[Ledger]:
     return found
 
 
-def _complain_of_damage(folder: CampaignFolder) -> None:
+def _complain_of_damage(folder: "CampaignFolder") -> None:
     """What a campaign has lost since it was measured, after everything that it still has was shown."""
     if lost := list(folder.lost().values()):
         again = f"h123 run --out {typed(folder.path)} repeats just these trials"
@@ -530,6 +537,8 @@ def _complain_of_damage(folder: CampaignFolder) -> None:
 
 
 def _verify_trials(folder: Path, names: list[str]) -> None:
+    from h123.campaign import LocalEngine, find_trial, verify_trial
+
     failed = []
     # All are found before the first is executed: a mistyped name is to be said at once.
     for found in [find_trial(folder, name) for name in names] or [find_trial(folder)]:
@@ -554,6 +563,16 @@ def _heed_signals() -> None:
     for each in (signal.SIGINT, signal.SIGHUP):
         if signal.getsignal(each) is not signal.SIG_IGN:
             signal.signal(each, _interrupt)
+
+
+@contextmanager
+def _held_back() -> Iterator[None]:
+    """Signals wait: the interruption of an import would be shown, or lost."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

@@ -13,3 +13,7 @@ class UserError(Exception):
         self.message = message
         self.remedy = remedy
         self.status = status
+
+
+class Interrupted(Exception):
+    """By whoever was watching, who has been told how to go on."""

@@ -13,6 +13,12 @@ _GIB = 1 << 30
 ADDRESS_SPACE = 96 * _GIB
 """What draws the figures (V8) reserves 64 GiB, of which it uses little, and ends the process where it may not."""
 DESCRIPTORS = 64
+FULL = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EFBIG: "files may not grow any larger (`ulimit -f`)",
+}
+"""Errors that free space mends, in words."""
 
 
 def check_limits() -> None:

@@ -1,16 +1,19 @@
 """Tables for the terminal: plans, networks, studies, checks."""
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 
-from h123.campaign import Lanes
 from h123.console import wrap, write
 from h123.doctor import Check
-from h123.results import Repetition
 from h123.study import Plan, estimate, list_networks, list_studies, load_network, load_study
 from h123.units import format_bytes, format_seconds, format_span
+
+if TYPE_CHECKING:
+    from h123.campaign import Lanes
+    from h123.results import Repetition
 
 
 def _table(*columns: str) -> Table:
@@ -20,7 +23,7 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def print_plan(plan: Plan, lanes: Lanes, console: Console) -> None:
+def print_plan(plan: Plan, lanes: "Lanes", console: Console) -> None:
     """Treatments with estimates, the order of the first block, and totals."""
     estimates = plan.estimates()
     factors = list(plan.trials()[0].cell)
@@ -45,7 +48,7 @@ def print_plan(plan: Plan, lanes: Lanes, console: Console) -> None:
     write(console, _lanes(plan, lanes))
 
 
-def _lanes(plan: Plan, lanes: Lanes) -> str:
+def _lanes(plan: Plan, lanes: "Lanes") -> str:
     most = max(lanes.width(trial) for trial in plan.blocks[0])
     if most == 1:
         return "One trial at a time (--lanes N runs N trials over emulated links at once)"
@@ -90,7 +93,7 @@ def print_checks(checks: list[Check], console: Console) -> None:
             write(console, check.remedy, lead=f"{'':8}-> ")
 
 
-def print_repetition(trial: str, found: Repetition, console: Console) -> None:
+def print_repetition(trial: str, found: "Repetition", console: Console) -> None:
     """Whether a trial repeated, and every figure that did not."""
     verdict = "identical" if found.identical else "repeated" if found.repeated else "did NOT repeat"
     lines = [f"{trial}: {verdict}", _links_line(found)]
@@ -105,13 +108,13 @@ def print_repetition(trial: str, found: Repetition, console: Console) -> None:
         console.print(line, soft_wrap=True)
 
 
-def _links_line(found: Repetition) -> str:
+def _links_line(found: "Repetition") -> str:
     packets = f"{len(found.packets)} differ" if found.packets else "identical"
     sizes = f"{len(found.bytes)} differ" if found.bytes else "identical"
     return f"  links: counts of packets and drop sets {packets}; counts of bytes {sizes}"
 
 
-def _times(found: Repetition) -> str:
+def _times(found: "Repetition") -> str:
     if not found.moved:
         return "all times identical"
     return f"times of {found.moved} differ, by at most {format_seconds(found.furthest_ns * 1e-9)}"

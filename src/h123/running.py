@@ -12,10 +12,11 @@ from typing import Any
 
 from h123.campaign import Campaign, LocalEngine, Outcome, display_for, extend_campaign, run_campaign, start_campaign
 from h123.console import err_console, out_console, say
-from h123.errors import UserError
+from h123.errors import Interrupted, UserError
+from h123.interruption import interruptible
+from h123.limits import FULL
 from h123.paths import typed
-from h123.results import CampaignFolder, interruptible
-from h123.results.durable import FULL
+from h123.results import CampaignFolder
 from h123.study import find_study, load_study
 from h123.units import format_share
 
@@ -36,10 +37,6 @@ class Asked:
     until_decided: bool = False
     width: float | None = None
     at_most: int | None = None
-
-
-class Interrupted(Exception):
-    """By whoever was watching, who has been told how to go on."""
 
 
 def run(asked: Asked) -> None:

@@ -1,45 +1,31 @@
 """The commands about subjects: list, install, remove, verify, publish, and the matrix of servers and clients.
 
-What draws pages is imported by the commands that need it (see h123.cli).
+What verifies, measures and draws is imported by the commands that need it (see h123.cli).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from h123 import completion, listing, virtual
-from h123.campaign import LocalEngine, display_for
-from h123.campaign.trialfile import ORIGIN
 from h123.catalogue import (
     PROTOCOLS,
     Subject,
     catalogue,
     check_failures,
-    fingerprint,
     install_each,
-    installed,
     remove,
     subject_names,
-    subjects_folder,
 )
-from h123.console import err_console, out_console, say, write
+from h123.console import err_console, out_console, say
 from h123.errors import UserError
 from h123.steps import Steps
 from h123.strict import choose
-from h123.subject_listing import print_subject, print_subjects, print_verification
-from h123.verification import roles_of, verify_each
-from h123.verification.client import counterpart
-from h123.verification.matrix import MatrixFolder, failures, known_cells, pairings, run_matrix
-from h123.verification.published import publish
-from h123.verification.question import PROBE
-from h123.verification.record import VerifiedRole
 
 app = typer.Typer()
-_HELPERS = dict.fromkeys([PROBE, ORIGIN])
 
 
 class Role(StrEnum):
@@ -72,17 +58,17 @@ def list_command(
     ] = None,
 ) -> None:
     """List subjects (servers and clients), networks or studies, or show some subjects in detail."""
-    if names:
-        if what is not Shelf.SUBJECTS:
-            raise UserError(f"only subjects can be named; `h123 list {what}` lists all {what}")
-        for subject in _known(names):
+    if what is Shelf.SUBJECTS:
+        from h123.subject_listing import print_subject, print_subjects
+
+        for subject in _known(names or []):
             print_subject(subject, out_console)
+        if not names:
+            print_subjects(out_console)
         return
-    shelves: dict[Shelf, Callable[[Console], None]] = {
-        Shelf.SUBJECTS: print_subjects,
-        Shelf.NETWORKS: listing.print_networks,
-        Shelf.STUDIES: listing.print_studies,
-    }
+    if names:
+        raise UserError(f"only subjects can be named; `h123 list {what}` lists all {what}")
+    shelves = {Shelf.NETWORKS: listing.print_networks, Shelf.STUDIES: listing.print_studies}
     shelves[what](out_console)
 
 
@@ -166,32 +152,9 @@ def matrix(
     that failed, and pairs that passed only if one of the subjects has changed since. For a fresh start, use another
     --out.
     """
-    from h123.report import print_matrix, write_matrix
+    from h123.verifying import try_pairs
 
-    known, spoken = catalogue(), [_one_of(PROTOCOLS, name, "protocol") for name in protocols.split(",")]
-    asked = pairings(
-        _side(known, "server", servers, lambda subject: subject.server is not None),
-        _side(known, "client", clients, lambda subject: subject.client is not None),
-        spoken,
-    )
-    sides = [name for pairing in asked for name in (pairing.server, pairing.client)]
-    folder = MatrixFolder(out, known)  # before the builds: of these files they are made
-    with Steps(err_console) as steps:
-        check_failures(_install([*_helpers(known), *(known[name] for name in sides)], steps))
-    try:
-        run_matrix(asked, known, folder, LocalEngine(), display_for(err_console))
-    except KeyboardInterrupt:
-        say("\nInterrupted. Finished pairs are kept; run the same command to resume.")
-        raise typer.Exit(130) from None
-    finally:
-        page = out / "matrix.html"
-        cells = known_cells(asked, known, folder)
-        write_matrix(cells, known, folder.events(), page)
-    print_matrix(cells, out_console)
-    out_console.print(f"Page: {page}", soft_wrap=True)
-    if failed := list(failures(cells)):
-        count = "1 trial" if len(failed) == 1 else f"{len(failed)} trials"
-        raise UserError(f"{count} failed", remedy="the page says why and shows the logs", status=1)
+    try_pairs(servers, clients, protocols, out)
 
 
 @app.command(name="publish")
@@ -211,6 +174,7 @@ def publish_command(
     brings docs/catalogue.md up to date with the manifests.
     """
     from h123.report import write_catalogue
+    from h123.verification.published import publish
 
     unknown = []
     for subject in _known(names or list(catalogue())):
@@ -229,86 +193,9 @@ def publish_command(
 
 def verify_subjects(names: list[str] | None, everything: bool, role: Role | None) -> None:
     """What `h123 verify` does about subjects. Raises UserError if one does not do what it declares."""
-    known, asked = catalogue(), _tasks(names, everything, role)
-    absent = list(dict.fromkeys(subject.name for subject, _ in asked if everything and not installed(subject)))
-    casts = {(s.name, r): _cast(s, r, known) for s, r in asked if s.name not in absent}
-    if everything and not casts:
-        raise UserError("no subject is installed", remedy="`h123 install NAME`, or `h123 install --all`", status=1)
-    asked_as = {subject.name: fingerprint(subject) for subject, _ in asked}
-    engine = LocalEngine()
-    with Steps(err_console) as steps:
-        failed = _install([subject for cast in casts.values() for subject in cast], steps)
-        complete = {task for task, cast in casts.items() if not any(subject.name in failed for subject in cast)}
-        try:
-            found = verify_each([(s, r) for s, r in asked if (s.name, r) in complete], asked_as, engine, steps)
-        finally:
-            engine.stop()
-    print_verification(found, out_console)
-    stranded = [name for name, r in casts.keys() - complete if name not in failed]
-    for subjects, why in ((absent, "not installed"), (stranded, "the server for these clients could not be installed")):
-        if subjects:
-            write(out_console, f"Not verified, because {why}: {', '.join(subjects)}")
-    check_failures(failed)
-    if broken := [name for name, results in found.items() if any(r.verdict == "failed" for r in results)]:
-        raise UserError(
-            f"failed verification: {', '.join(broken)}",
-            remedy="the lines above say what failed and where its logs are; mend the subject, or declare less in its "
-            "subject.toml",
-            status=1,
-        )
+    from h123 import verifying
 
-
-def _tasks(names: list[str] | None, everything: bool, role: Role | None) -> list[tuple[Subject, VerifiedRole]]:
-    """What is to be verified as what. Raises UserError where one that was named has not the role."""
-    roles = {s.name: (s, roles_of(s, role.value if role else None)) for s in _named(names, everything)[1]}
-    idle = [name for name, (_, able) in roles.items() if not able]
-    if not everything and (idle or not roles):
-        what = f"not a {role}" if role else "neither a server nor a client"
-        raise UserError(f"nothing to verify: {', '.join(idle or [virtual.NAME])} is {what}")
-    return [(subject, r) for subject, able in roles.values() for r in able]
-
-
-def _cast(subject: Subject, role: VerifiedRole, known: Mapping[str, Subject]) -> list[Subject]:
-    """Those who take part in its verification."""
-    return [*_helpers(known), subject, *([counterpart(subject, known)] if role == "client" else [])]
-
-
-def _install(subjects: Sequence[Subject], steps: Steps) -> dict[str, UserError]:
-    """Installs each that is not; what failed, by name. Raises UserError about a helper: without it nothing is asked."""
-    missing = {subject.name: subject for subject in subjects if not installed(subject)}
-    failed = install_each(list(missing.values()), steps)
-    check_failures({name: error for name, error in failed.items() if name in _HELPERS})
-    return failed
-
-
-def _helpers(known: Mapping[str, Subject]) -> list[Subject]:
-    """The subjects without which no server can be asked, or answer as a proxy."""
-    if lacking := [name for name in _HELPERS if name not in known]:
-        raise UserError(
-            f"subject {lacking[0]} is missing from {subjects_folder()}; verification needs it as the other end",
-            remedy="link it into that folder (docs/contracts.md, section 4)",
-        )
-    return [known[name] for name in _HELPERS]
-
-
-def _side(known: Mapping[str, Subject], what: str, names: str | None, fits: Callable[[Subject], bool]) -> list[str]:
-    """The subjects on one side of the matrix: those named, or all that are installed and fit."""
-    able = [name for name, subject in known.items() if fits(subject)]
-    if names is not None:
-        return list(dict.fromkeys(_one_of(able, name, what) for name in names.split(",")))
-    if found := [name for name in able if installed(known[name])]:
-        return found
-    raise UserError(
-        f"no {what} is installed",
-        remedy=f"run `h123 install NAME`, or name some with --{what}s: those are installed first",
-    )
-
-
-def _one_of(allowed: Sequence[str], name: str, what: str) -> str:
-    if name not in allowed:
-        remedy = choose(name, allowed) if allowed else f"no subject in {subjects_folder()} is a {what}"
-        raise UserError(f"there is no {what} {name!r}", remedy=remedy)
-    return name
+    verifying.verify_subjects(_named(names, everything)[1], everything, role.value if role else None)
 
 
 def _named(names: list[str] | None, everything: bool) -> tuple[bool, list[Subject]]:

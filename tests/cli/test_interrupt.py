@@ -9,6 +9,13 @@ from pathlib import Path
 from cli.conftest import PATIENCE_S, ROOT
 
 INTERRUPT = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
+AT_DUCKDB = """import os, signal, sys
+class At:
+    def find_spec(self, name, *_):
+        if name == "duckdb":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, At())
+"""
 
 
 def _run(command: list[str | Path], *paths: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
@@ -21,6 +28,12 @@ def _run(command: list[str | Path], *paths: Path, **environment: str) -> "subpro
 def test_while_libraries_are_loaded(tmp_path: Path) -> None:
     (tmp_path / "typer.py").write_text(INTERRUPT)
     done = _run([sys.executable, "-m", "h123", "--version"], tmp_path, ROOT / "src")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_while_a_campaign_s_libraries_are_loaded(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(AT_DUCKDB)
+    done = _run([sys.executable, "-m", "h123", "run", "nothing"], tmp_path, ROOT / "src")
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import false_discovery_control
 
 from h123.analysis.signedrank import attainable
 from h123.study import Family
@@ -43,11 +42,12 @@ def adjust(p: Sequence[float], correction: str) -> list[float]:
     values = np.asarray(p, dtype=np.float64)
     if not len(values):
         return []
+    order, size = np.argsort(values), len(values)
     if correction == "bh":
-        return [float(value) for value in false_discovery_control(values)]
-    # Not by statsmodels, which collects all garbage of the process at each call.
-    order = np.argsort(values)
-    stepped = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
+        scaled = values[order] * size / np.arange(1, size + 1)
+        stepped = np.minimum.accumulate(scaled[::-1])[::-1]
+    else:
+        stepped = np.maximum.accumulate(values[order] * np.arange(size, 0, -1))
     adjusted = np.empty_like(values)
     adjusted[order] = np.minimum(1.0, stepped)
     return [float(value) for value in adjusted]

@@ -15,8 +15,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy.stats import nct
-from scipy.stats import t as student
+from scipy.special import nctdtr, stdtrit
 
 from h123.analysis.families import blocks_needed, headline
 from h123.analysis.remedy import Remedy
@@ -128,11 +127,11 @@ def _power(mean: float, spread: float, blocks: int, margin: float, levels: Level
     scale = math.sqrt(blocks) / max(spread, 1e-9)
     bound, freedom = math.log1p(margin), blocks - 1
     wanted = _critical(blocks, levels.difference, 2)
-    different = float(nct.sf(wanted, freedom, _clipped(mean * scale)))
+    different = 1 - float(nctdtr(freedom, _clipped(mean * scale), wanted))
     wanted = _critical(blocks, levels.equivalence, 1)
     same = float(
-        nct.cdf(-wanted, freedom, _clipped((mean - bound) * scale))
-        - nct.cdf(wanted, freedom, _clipped((mean + bound) * scale))
+        nctdtr(freedom, _clipped((mean - bound) * scale), -wanted)
+        - nctdtr(freedom, _clipped((mean + bound) * scale), wanted)
     )
     return max(different, same)
 
@@ -146,4 +145,4 @@ def _clipped(noncentrality: float) -> float:
 def _critical(blocks: int, level: float, sides: int) -> float:
     """Student's t for the largest p of the test not above `level`; infinite if there is none."""
     p = size(blocks, level, sides)
-    return float(student.isf(p / sides, blocks - 1)) if p > 0 else math.inf
+    return -float(stdtrit(blocks - 1, p / sides)) if p > 0 else math.inf

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from h123.analysis.comparisons import Comparison
 from h123.analysis.signedrank import Floats, cumulative, size
@@ -56,10 +55,17 @@ def _by_chance(twins: Sequence[Comparison], alpha: float, seed: int) -> Floats:
 
 def _rejected(differences: Floats, kept: Any, alpha: float) -> Any:
     """Whether the signed-rank test rejects, for each row of `kept`, (swaps, pairs): whether a pair keeps its sign."""
-    ranks = rankdata(np.abs(differences)) * (differences != 0)
+    ranks = _ranks(np.abs(differences)) * (differences != 0)
     positive = np.where(kept, differences > 0, differences < 0)
     above = positive @ ranks
     most = len(ranks) * (len(ranks) + 1) / 2
     # Zeros and ties count against a difference on both sides (signedrank.py).
     against = np.ceil(most - np.maximum(above, ranks.sum() - above)).astype(int)
     return np.minimum(1.0, 2 * cumulative(len(ranks))[against]) <= alpha
+
+
+def _ranks(values: Floats) -> Floats:
+    """From 1; of those that are tied the mean."""
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Floats = (np.cumsum(count) - (count - 1) / 2)[place]
+    return ranks

@@ -5,7 +5,6 @@ from h123.results.disturbance import Disturbance, disturbance, machine_noise, ow
 from h123.results.export import export
 from h123.results.folder import CampaignFolder
 from h123.results.imported import import_samples
-from h123.results.interruption import interruptible
 from h123.results.machine import machine_facts
 from h123.results.metrics import METRICS, PROCESSOR_METRICS, shown, trial_metrics
 from h123.results.repetition import Repetition, compare_executions
@@ -26,7 +25,6 @@ __all__ = [
     "export",
     "import_samples",
     "ingest",
-    "interruptible",
     "load_attempts",
     "longest_waiting",
     "machine_facts",

@@ -1,6 +1,5 @@
 """Writing so that a crash, or a full disk, leaves either the old file or the new one."""
 
-import errno
 import fcntl
 import os
 import tempfile
@@ -8,12 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-FULL = {
-    errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "the disk quota is used up",
-    errno.EFBIG: "files may not grow any larger (`ulimit -f`)",
-}
-"""Errors that free space mends, in words."""
 TRIAL_BYTES = 200_000
 """That the files of a trial take, its samples apart."""
 
@@ -89,7 +82,7 @@ def _has_name(path: Path, descriptor: int) -> bool:
 
 
 def require_room(folder: Path) -> None:
-    """Raises an OSError of those in FULL where another trial's files would find no room.
+    """Raises an OSError of those in `limits.FULL` where another trial's files would find no room.
 
     What has failed there may have failed for that, whatever it said.
     """

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import bdtr
 
 from h123.results.folder import CampaignFolder
 from h123.results.tables import connect
@@ -40,7 +40,7 @@ class Ranks:
 def ranks(n: int, share: float, confidence: float = CONFIDENCE) -> Ranks | None:
     """Equal tails where n allows; else up to the largest value, with all of the error below. None where even from the
     smallest to the largest is not enough: 0.95 needs 59 values, 0.99 299."""
-    below = binom.cdf(np.arange(n + 1), n, share)
+    below = bdtr(np.arange(n + 1), n, share)
     error = 1 - confidence
     high = min(n, int(np.searchsorted(below, 1 - error / 2)) + 1)
     left = error / 2 if 1 - below[high - 1] <= error / 2 else error - (1 - below[high - 1])

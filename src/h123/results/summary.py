@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from h123.results.interruption import interruptible
+from h123.interruption import interruptible
 from h123.results.samples import complaint
 
 _SQL = """

@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from h123.results.interruption import interruptible
+from h123.interruption import interruptible
 from h123.results.samples import complaint
 
 _SQL = """

@@ -1,8 +1,9 @@
 """Audits of the apparatus: the link lost what it should, the machine kept up, the settings were in force."""
 
+import math
 from typing import Any
 
-from scipy.stats import binom
+from scipy.special import bdtr, bdtrik
 
 from h123.analysis.audits.finding import ALL, Audit, Finding, none_of
 from h123.analysis.audits.path import direction
@@ -59,9 +60,23 @@ def _loss(name: str, configured: dict[str, Any], counted: dict[str, Any]) -> Fin
         return None
     share, lost = float(loss["random"]), int(counted["lost"])
     packets = int(counted["packets_in"] - counted["queue_dropped"] - counted["blocked"])
-    low, high = (int(bound) for bound in binom.interval(LOSS_CONFIDENCE, packets, share)) if packets > 0 else (0, 0)
+    low, high = _expected(packets, share)
     detail = f"{name}: {lost} of {packets} packets lost, {low} to {high} expected at {share:.3%}"
     return Finding(low <= lost <= high, lost, high if lost > packets * share else low, detail)
+
+
+def _expected(packets: int, share: float) -> tuple[int, int]:
+    """The numbers of losses that leave out half of a thousandth on either side."""
+    if packets <= 0 or share in (0, 1):
+        return (0, 0) if packets <= 0 or share == 0 else (packets, packets)
+    tail = (1 - LOSS_CONFIDENCE) / 2
+    return _quantile(tail, packets, share), _quantile(1 - tail, packets, share)
+
+
+def _quantile(level: float, packets: int, share: float) -> int:
+    """The smallest number that no fewer of all are at most."""
+    near = max(1, math.ceil(bdtrik(level, packets, share)))
+    return near - 1 if bdtr(near - 1, packets, share) >= level else near
 
 
 def packets_unaccounted(attempt: Attempt) -> Finding | None:

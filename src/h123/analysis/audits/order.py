@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
-from scipy.stats import binomtest
+from scipy.special import bdtr
 
 from h123.analysis.audits.finding import CampaignAudit, Finding
 from h123.analysis.comparisons import Cell, other_cells
@@ -107,11 +107,15 @@ def order_confounded(attempts: Sequence[Attempt], plan: Plan) -> dict[tuple[str,
         trials = [both for cell in other_cells(plan) for both in ordered.of(cell, *pair).values()]
         if trials:
             before[pair] = [_position(a) < _position(b) for a, b in trials]
-    p = [float(binomtest(sum(first), len(first)).pvalue) for first in before.values()]
+    p = [_sign_test(sum(first), len(first)) for first in before.values()]
     return {
         pair: _one_sided(pair, before[pair], adjusted, len(before))
         for pair, adjusted in zip(before, adjust(p, "holm"), strict=True)
     }
+
+
+def _sign_test(first: int, orders: int) -> float:
+    return min(1.0, 2 * float(bdtr(min(first, orders - first), orders, 0.5)))
 
 
 def _one_sided(pair: tuple[str, str], before: Sequence[bool], p: float, pairs: int) -> Finding:

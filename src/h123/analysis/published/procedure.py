@@ -3,6 +3,8 @@
 Source: Az Zahra and Ardiansyah, "HTTP/3 vs HTTP/2: A Comparative Analysis of Latency and Throughput in RESTful API
 Transactions" (2026), sections II.D to II.F and Table V. Nothing here is this project's advice: requests of one run
 depend on one another, and the tests below assume that they do not.
+
+Their library takes as long to load as a small campaign takes to be analysed, and most studies ask for none of them.
 """
 
 import math
@@ -12,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 Floats = NDArray[np.float64]
 
@@ -50,6 +51,8 @@ def shapiro_wilk(values: Floats, seed: int) -> dict[str, Any] | None:
         return None
     if len(values) > SHAPIRO_UP_TO:
         values = np.random.default_rng(seed).choice(values, SHAPIRO_UP_TO, replace=False)
+    from scipy import stats
+
     found = stats.shapiro(values)
     return {"w": float(found.statistic), "p": float(found.pvalue), "n": len(values)}
 
@@ -57,6 +60,8 @@ def shapiro_wilk(values: Floats, seed: int) -> dict[str, Any] | None:
 def mann_whitney(a: Floats, b: Floats) -> MannWhitney:
     """Mann and Whitney (1947), two-sided: exact for a sample of 8 or fewer without ties, else normal with corrections
     for ties and continuity. The effect size is that of Cureton (1956)."""
+    from scipy import stats
+
     found = stats.mannwhitneyu(a, b, alternative="two-sided", method="auto")
     u = float(found.statistic)
     return MannWhitney(u, float(found.pvalue), 2 * u / (len(a) * len(b)) - 1)
@@ -82,6 +87,8 @@ def kruskal_wallis(groups: Sequence[Floats]) -> tuple[float, float] | None:
         return None
     if min(float(g.min()) for g in groups) == max(float(g.max()) for g in groups):
         return None
+    from scipy import stats
+
     found = stats.kruskal(*groups)
     return float(found.statistic), float(found.pvalue)
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import duckdb
+_KINDS = ("RuntimeError", "InterruptException")
+"""By name: whoever has not loaded DuckDB need not do so to learn that it was not what was interrupted."""
 
 
 @contextmanager
@@ -11,7 +12,7 @@ def interruptible() -> Iterator[None]:
     """What it says becomes KeyboardInterrupt, as anywhere else."""
     try:
         yield
-    except (RuntimeError, duckdb.InterruptException) as error:
-        if "interrupted" not in str(error):
+    except Exception as error:
+        if type(error).__name__ not in _KINDS or "interrupted" not in str(error):
             raise
         raise KeyboardInterrupt from error

@@ -1,0 +1,42 @@
+"""What a command does not need is not loaded: it would take longer than most commands do."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import ROOT
+from synthetic import Scenario, make_campaign
+
+LOADED = """
+import contextlib, io, sys
+from h123.cli import main
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    main()
+print(*sys.modules)
+"""
+
+
+def loaded(*arguments: str, folder: Path) -> set[str]:
+    """The modules that a command has loaded by its end."""
+    command = [sys.executable, "-c", LOADED, *arguments]
+    done = subprocess.run(
+        command, cwd=folder, env={"PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["list", "studies"]])
+def test_help_and_lists_need_no_library_of_data(tmp_path: Path, arguments: list[str]) -> None:
+    there = loaded(*arguments, folder=tmp_path)
+    heavy = {"numpy", "pyarrow", "duckdb", "scipy", "altair"}
+    assert not there & heavy
+
+
+def test_plans_and_analyses_need_no_library_of_tests(tmp_path: Path) -> None:
+    make_campaign(tmp_path / "c", Scenario(blocks=3))
+    for arguments in (["plan", "quick"], ["analyse", "c"]):
+        there = loaded(*arguments, folder=tmp_path)
+        assert "h123.analysis.families" in there
+        assert not there & {"scipy.stats", "statsmodels"}
