@@ -7,6 +7,7 @@ from typing import Any
 
 from h123.analysis.audits import audit_campaign, files_changed
 from h123.analysis.comparisons import compare
+from h123.analysis.confounding import confounding
 from h123.analysis.decisions import decide
 from h123.analysis.disturbances import disturbances
 from h123.analysis.evidence import Evidence, complete_blocks, gather
@@ -73,6 +74,7 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
         "claims": [decide(ledger, evidence) for ledger in ledgers_of(study.name)],
         "disturbances": disturbances(trials, plan, rule, comparisons, grounds),
         "repeats": repeats(comparisons),
+        "confounded": confounding(attempts, plan),
         "handshakes": opened,
         "tails": tails(folder, attempts, plan),
         "twins": twin_rate(compared, comparisons, rule.alpha, folder.seed),

@@ -1,4 +1,4 @@
-"""What the metrics are not, said beside the answer: no second evidence, not requests alone, not exact."""
+"""What the data are not, said beside the answer: no second evidence, of one cause, of requests alone, exact."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,6 +14,7 @@ def caveat_lines(verdicts: Mapping[str, Any]) -> list[str]:
     names = dict.fromkeys(row["metric"] for row in tails)
     return [
         *(_repeated(row) for row in verdicts.get("repeats", [])),
+        *(_confounded(row) for row in verdicts.get("confounded", [])),
         *_handshakes(verdicts.get("handshakes", [])),
         *(_tail(name, [row for row in tails if row["metric"] == name]) for name in names),
     ]
@@ -26,6 +27,12 @@ def _repeated(row: Row) -> str:
         f"{first} and {second.lower()} are one observation in a closed loop, where users wait for their answers"
         f"{known}: they count once, and {first.lower()} is no further evidence"
     )
+
+
+def _confounded(row: Row) -> str:
+    names = listed(row["together"], "and")
+    said = f"levels of {row['factor']} change {names} together" if row["factor"] else f"{names} change together here"
+    return f"{said[0].upper()}{said[1:]}: nobody can tell which of them makes a difference between them"
 
 
 def _handshakes(rows: Sequence[Row]) -> list[str]:

@@ -1,6 +1,7 @@
 """Studies: from a question in YAML to the trials that answer it, and what they will cost."""
 
 from h123.study.claim import Claim, MeasurableClaim, WordedClaim
+from h123.study.confounded import confounded, together
 from h123.study.estimate import Estimate, estimate, estimate_check
 from h123.study.foreign import Samples, Schema, Source, load_schema
 from h123.study.ledger import Ledger, find_ledgers, ledgers_of, load_ledger
@@ -41,6 +42,7 @@ __all__ = [
     "Source",
     "Study",
     "WordedClaim",
+    "confounded",
     "estimate",
     "estimate_check",
     "find_ledgers",
@@ -61,4 +63,5 @@ __all__ = [
     "printed_values_of",
     "split_pair",
     "timeless",
+    "together",
 ]

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 
 from h123.errors import UserError
 from h123.strict import choose
+from h123.study.confounded import confounded, confounded_note
 from h123.study.estimate import Estimate, estimate, estimate_check, own_seconds
 from h123.study.parameters import Parameters
 from h123.study.study import MOST_TRIALS, Study, split_pair
@@ -43,7 +44,7 @@ class Plan:
     pairs: list[str]
     """The pairs of the study that the filter leaves."""
     notes: list[str] = field(default_factory=list)
-    """What the person should know: what the filter dropped."""
+    """What the person should know: what the filter dropped, what cannot be measured or told apart."""
 
     def trials(self) -> list[PlannedTrial]:
         """In the order of execution."""
@@ -111,6 +112,7 @@ def make_plan(study: Study, *, blocks: int | None = None, seed: int | None = Non
     planned = [_block(study, treatments, kept, chosen_seed, number) for number in range(1, count + 1)]
     if note := timeless_note((trial.parameters for trial in planned[0]), study.networks):
         notes.append(note)
+    notes += [confounded_note(factor, names) for factor, names in confounded(study, kept)]
     return Plan(study=study, seed=chosen_seed, only=only or {}, blocks=planned, pairs=pairs, notes=notes)
 
 

@@ -1,0 +1,35 @@
+"""Confounded factors: levels that change several parameters together, so that nobody can tell which one it was."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+
+from h123.study.study import Study
+
+_LABELS = {"port", "qlog", "timeout", "trial_timeout"}
+"""Parameters that change no result by themselves."""
+
+
+def confounded(study: Study, levels: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
+    """Factors, of which these levels are there, each with parameters that its levels change together."""
+    for factor, names in levels.items():
+        chosen = [study.factors[factor][name] for name in names]
+        changed = sorted({name for level in chosen for name in level} - _LABELS)
+        columns = {name: [str(level.get(name)) for level in chosen] for name in changed}
+        for names_together in together(columns):
+            yield factor, names_together
+
+
+def together(columns: Mapping[str, Sequence[Hashable]]) -> Iterator[list[str]]:
+    """Names of columns that vary, and where each change of one is a change of the others."""
+    patterns: dict[tuple[int, ...], list[str]] = defaultdict(list)
+    for name, column in columns.items():
+        patterns[tuple(column.index(value) for value in column)].append(name)
+    for pattern, names in patterns.items():
+        if any(pattern) and len(names) > 1:
+            yield names
+
+
+def confounded_note(factor: str, names: Sequence[str]) -> str:
+    """What a plan and a report say of it."""
+    said = f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"levels of {factor} change {said} together: nobody can tell which of them makes a difference between them"
