@@ -7,11 +7,16 @@ from typing import Any
 import pytest
 
 from h123.errors import UserError
-from h123.results import CampaignFolder, machine_facts
+from h123.results import CampaignFolder, journal, machine_facts
 
 
 def create(path: Path) -> CampaignFolder:
-    arguments: dict[str, Any] = {"study": {"name": "s"}, "study_text": "# ä\n", "networks": {"lan": {}}, "machine": {}}
+    arguments: dict[str, Any] = {
+        "study": {"name": "s", "factors": {}},
+        "study_text": "# ä\n",
+        "networks": {"lan": {}},
+        "machine": {},
+    }
     return CampaignFolder.create(path, **arguments, seed=7, blocks=3, only={"network": ["lan"]}, subjects={})
 
 
@@ -19,7 +24,7 @@ def test_what_was_created_is_what_opens(tmp_path: Path) -> None:
     create(tmp_path / "c")
     folder = CampaignFolder.open(tmp_path / "c")
     assert (folder.seed, folder.blocks, folder.only) == (7, 3, {"network": ["lan"]})
-    assert (folder.study, folder.networks, folder.name) == ({"name": "s"}, {"lan": {}}, "c")
+    assert (folder.study, folder.networks, folder.name) == ({"name": "s", "factors": {}}, {"lan": {}}, "c")
     assert (folder.path / "study.yaml").read_text(encoding="utf-8") == "# ä\n"
     assert folder.tls.is_dir()
 
@@ -89,3 +94,18 @@ def test_machine_facts_are_json_and_say_what_matters() -> None:
     assert facts["cpus"] >= 1
     assert facts["memory_bytes"] > 2**26
     assert all(facts[name] for name in ("kernel", "python", "clock_source", "cpu"))
+
+
+def test_the_journal_is_read_once_as_long_as_nobody_writes_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, read = create(tmp_path / "c"), list[Path]()
+    whole = journal.read_events
+    monkeypatch.setattr("h123.results.folder.read_events", lambda path: [read.append(path), *whole(path)][1:])
+    folder.append({"event": "resume"})
+    folder.events()[0]["event"] = "what somebody makes of it"
+    assert [event["event"] for event in folder.events()] == ["resume"]
+    assert len(read) == 1
+    CampaignFolder.open(folder.path).append({"event": "look", "blocks": 6})
+    assert [event["event"] for event in folder.events()] == ["resume", "look"]
+    assert len(read) == 2

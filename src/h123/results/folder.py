@@ -34,6 +34,7 @@ class CampaignFolder:
         self.path = path
         self._content = content
         self._damage: dict[Path, str | None] = {}
+        self._events: tuple[tuple[int, int], list[Event]] | None = None
 
     @classmethod
     def create(
@@ -206,9 +207,12 @@ class CampaignFolder:
         append_event(self.path / "journal.jsonl", event)
 
     def events(self) -> list[Event]:
-        """The journal, oldest event first. Raises UserError."""
+        """The journal, oldest event first, as it is now. Raises UserError."""
         path = self.path / "journal.jsonl"
-        return check_trials(read_events(path), path, self.study["factors"])
+        stamp = _stamp(path)
+        if self._events is None or self._events[0] != stamp:
+            self._events = stamp, check_trials(read_events(path), path, self.study["factors"])
+        return [dict(event) for event in self._events[1]]
 
     def attempt(self, event: Event) -> Path:
         """The files of the attempt that the event tells of."""
@@ -270,6 +274,14 @@ class CampaignFolder:
     def _save(self) -> None:
         content = {**self._content, "digest": _digest(self._content)}
         write_atomically(self.path / "campaign.json", json.dumps(content, indent=1, allow_nan=False) + "\n")
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """Another one whenever the file has changed."""
+    if not path.exists():
+        return 0, 0
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
 
 
 def _digest(content: dict[str, Any]) -> str:
