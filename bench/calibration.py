@@ -4,13 +4,15 @@
 
 Campaigns of which the truth is known go through the analysis that real ones go through. Bars: no more errors than 5 %
 plus two standard errors, intervals that hold the truth in at least 95 % less two standard errors where the differences
-are symmetric, as the interval assumes. Exit status 1 if one is missed.
+are symmetric, as the interval assumes, and families that find what `h123 plan` foresees, give or take three standard
+errors of both. Exit status 1 if one is missed.
 """
 
 import argparse
 import math
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +21,20 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from h123.analysis.comparisons import Comparison, Pair  # noqa: E402
+from h123.analysis.comparisons import Comparison, Pair, declared  # noqa: E402
 from h123.analysis.families import Membership  # noqa: E402
+from h123.analysis.foreseen import Foreseen, foresee  # noqa: E402
 from h123.analysis.looks import PLANNED, Looks  # noqa: E402
+from h123.analysis.power import CAMPAIGNS  # noqa: E402
 from h123.analysis.signedrank import SignedRank  # noqa: E402
 from h123.analysis.verdicts import Rule, judge  # noqa: E402
 from h123.analysis.width import FIRST, next_blocks, reached  # noqa: E402
+from h123.study import Plan, list_studies, load_study, make_plan  # noqa: E402
 
 ALPHA, MARGIN, BLOCKS = 0.05, 0.05, (6, 8, 13, 20, 30)
 WIDTHS, MOST = (0.03, 0.05), 60
+SPREAD, EFFECT, FEWER = 0.1, 0.1, 10
+"""Of the shipped studies' families: standard deviation between blocks, true difference; a tenth of the campaigns."""
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Any]
 """Differences of two levels that do not differ, of a shape (..., blocks)."""
 
@@ -101,6 +108,7 @@ def main() -> int:
     _verdicts(bench)
     _looks(bench)
     _widths(bench)
+    _families(bench)
     for missed in bench.missed:
         print(f"missed: {missed}")
     return 1 if bench.missed else 0
@@ -174,6 +182,50 @@ def _narrowed(differences: Any, wanted: float) -> tuple[dict[str, Any], bool]:
         if further is None:
             return found, reach.narrow
         blocks = further
+
+
+def _families(bench: Bench) -> None:
+    """What the families of the shipped studies find at their blocks, through the analysis and as a plan foresees it."""
+    print(f"\nfamilies, ratios that vary by {SPREAD:.0%} and differ by {EFFECT:.0%}: found (foreseen) where differ")
+    print("study              family              blocks  size            one           half            all")
+    for path in list_studies():
+        plan = make_plan(load_study(path))
+        shown = set()
+        for family in foresee(plan, effect=EFFECT, stated=SPREAD, known=[]):
+            members = [one for one in declared(plan) if not one.twin and one.family.name == family.name]
+            members = [one for one in members if not one.repeats]
+            if family.able and (kind := (len(members), members[0].family.correction)) not in shown:
+                shown.add(kind)
+                _family(bench, plan, family, members)
+
+
+def _family(bench: Bench, plan: Plan, foreseen: Foreseen, members: list[Comparison]) -> None:
+    blocks, size = len(plan.blocks), len(members)
+    random, campaigns = np.random.default_rng([bench.seed, blocks, size]), max(1, bench.campaigns // FEWER)
+    rule = Rule(plan.study.compare.margin, plan.study.compare.alpha, Looks([blocks]))
+    shown = []
+    for name, true in (("one", 1), ("half", math.ceil(size / 2)), ("all", size)):
+        found = float(np.mean([_found(random, members, blocks, true, rule) for _ in range(campaigns)]))
+        expected = getattr(foreseen.power, name)
+        middle = min(0.95, max(0.05, (found + expected) / 2))
+        error = math.sqrt(middle * (1 - middle) * (1 / campaigns + 1 / CAMPAIGNS))
+        what = f"{plan.study.name}, {foreseen.name}, {name} of {size}: {found:.0%} found, {expected:.0%} foreseen"
+        met = abs(found - expected) <= 3 * error
+        bench.missed += [] if met else [what]
+        shown.append(f"{found:6.1%} ({expected:6.1%}){' ' if met else '!'}")
+    print(f"{plan.study.name:<18} {foreseen.name:<20} {blocks:>5} {size:>5}  {'  '.join(shown)}", flush=True)
+
+
+def _found(random: np.random.Generator, members: list[Comparison], blocks: int, true: int, rule: Rule) -> float:
+    """Of one campaign the share of its true differences that are found."""
+    differ = random.permutation(len(members)) < true
+    noise = random.normal(0, SPREAD, (len(members), blocks)) + np.where(differ, math.log1p(EFFECT), 0)[:, None]
+    filled = [
+        replace(one, metric="latency", pairs=[_pair(block, float(x)) for block, x in enumerate(row)])
+        for one, row in zip(members, noise, strict=True)
+    ]
+    judged = judge(filled, rule)
+    return float(np.mean([one["p_adjusted"] <= rule.level for one, true in zip(judged, differ, strict=True) if true]))
 
 
 def _judged(differences: Any, rule: Rule | None = None) -> list[dict[str, Any]]:

@@ -51,6 +51,8 @@ CASES: list[tuple[dict[str, Any], bool, str]] = [
     ({"check": "product", "factors": [365, 0.3, 0.085], "printed": 9.3}, True, "= 9.308"),
     ({"check": "tests-uncorrected", "tests": 72}, False, "find 3.6 differences by chance, at least one in 97.5%"),
     ({"check": "tests-uncorrected", "tests": 1}, True, "1 tests at 0.05"),
+    ({"check": "two-numbers", "times": [1495.4, 1028.6], "rates": [1.6, 2.32]}, False, "1.45: one observation"),
+    ({"check": "two-numbers", "times": [1495.4, 1028.6], "rates": [1.6, 1.9]}, True, "1.9 / 1.6 = 1.19"),
     ({"check": "smallest-p", "first": 3, "second": 3}, False, "2 / 20 = 0.1"),
     ({"check": "smallest-p", "first": 4, "second": 4}, True, "2 / 70"),
     ({"check": "tls-version", "protocol": "h3", "tls": "1.2"}, False, "RFC 9001"),

@@ -19,7 +19,7 @@ from h123.analysis.evidence import Evidence
 from h123.analysis.looks import Looks
 from h123.analysis.trials import Trials
 from h123.analysis.verdicts import Rule
-from h123.report.claims import measured_lines
+from h123.report.claims import measured_lines, remarks
 from h123.results import Attempt
 from h123.results.attempts import NO_REPORT
 from h123.results.summary import Summary
@@ -226,6 +226,22 @@ def test_holm_is_over_the_claims_that_the_campaign_was_to_measure(rest: Ledger) 
     # What is still to be measured keeps its place in the family.
     half = decide(rest, evidence(lost=lambda cell: cell["network"] != "baseline"))
     assert half["family_size"] == 6
+
+
+def test_a_claim_that_rests_on_the_observation_of_another_counts_once_with_it(rest: Ledger) -> None:
+    """Latency and goodput of the same cells are one number in a closed loop."""
+    (latency,) = alone(rest, "C01").claims
+    told_twice = {"id": "C09", "metric": "goodput", "direction": "higher", "size": None}
+    goodput = latency.model_copy(update=told_twice)
+    elsewhere = goodput.model_copy(update={"id": "C10", "cells": {**latency.cells, "network": ["medium"]}})
+    ledger = rest.model_copy(update={"claims": [*rest.claims, goodput, elsewhere]})
+    of = evidence({"latency": 0.7, "goodput": 1 / 0.7}, noise=0.1)
+    found = decide(ledger, of)
+    by_id = {row["id"]: row for row in found["claims"]}
+    assert found["family_size"] == decide(rest, of)["family_size"] + 1
+    assert {name: row["repeats"] for name, row in by_id.items() if row["repeats"]} == {"C09": "C01"}
+    assert by_id["C09"]["p_adjusted"] >= by_id["C01"]["p_adjusted"]
+    assert any(line.startswith("rests on the same observation as C01") for line in remarks(by_id["C09"]))
 
 
 def test_eight_blocks_are_enough_for_six_claims(rest: Ledger) -> None:

@@ -111,6 +111,15 @@ def test_parts_are_corrected_with_their_like(verdicts: dict[str, Any]) -> None:
     assert goodput["protocol"]["family_size"] == 2 * len(SLOW)  # ttfb and goodput
 
 
+def test_goodput_counts_with_the_latency_that_it_repeats(verdicts: dict[str, Any]) -> None:
+    goodput, latency, ttfb = (row(verdicts, metric, "far") for metric in ("goodput", "latency", "ttfb"))
+    assert (goodput["repeats"], latency["repeats"], ttfb["repeats"]) == ("latency", None, None)
+    for part in PARTS:
+        assert ttfb[part]["family_size"] == len(SLOW)  # and no goodput
+        assert goodput[part]["p_adjusted"] >= latency[part]["p_adjusted"]
+        assert "one observation with latency, counted once" in goodput[part]["note"]
+
+
 def test_a_block_without_all_four_values_is_left_out(verdicts: dict[str, Any], tmp_path: Path) -> None:
     cell = {"network": "near", "protocol": "h3", "clock": "virtual"}
     hole = next(v["trial"].split("~")[0] for v in verdicts["values"] if v["cell"] == cell)

@@ -42,6 +42,8 @@ def check(one: checks.Check) -> Arithmetic:
             return _smallest_p(one)
         case checks.ManyTestsCheck():
             return _many_tests(one)
+        case checks.OneNumberCheck():
+            return _one_number(one)
         case checks.TlsCheck():
             return _tls(one)
 
@@ -132,6 +134,16 @@ def _many_tests(one: checks.ManyTestsCheck) -> Arithmetic:
         f"{one.tests} tests at {one.alpha:g} find {false:.2g} differences by chance, at least one in {any_false:.1%}"
     )
     return Arithmetic(any_false <= one.alpha * (1 + 1e-9), f"{shown} of such studies")
+
+
+def _one_number(one: checks.OneNumberCheck) -> Arithmetic:
+    """What each user waits for decides what all of them carry: rate = users x size / time (Little)."""
+    (slow, quick), (low, high) = one.times, one.rates
+    apart = abs(slow / quick / (high / low) - 1)
+    shown = f"{slow:g} / {quick:g} = {slow / quick:.3g} and {high:g} / {low:g} = {high / low:.3g}"
+    return Arithmetic(
+        apart > one.within, shown + ("" if apart > one.within else ": one observation, told as a time and as a rate")
+    )
 
 
 def _tls(one: checks.TlsCheck) -> Arithmetic:

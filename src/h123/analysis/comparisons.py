@@ -116,16 +116,16 @@ def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[Comparison]:
     for cell, metric, (a, b) in itertools.product(cells, metrics, pairs):
         family = membership(asked.families, metric, (a, b), cell)
         if family and _measured(study, metric, cell, a, b):
-            label, same = workload(study, cell, a, b, unknown), _repeated(plan, metric, cell, a, b)
+            label, same = workload(study, cell, a, b, unknown), observed_by(plan, metric, cell, a, b)
             yield Comparison(cell, label, metric, a, b, False, family, [], 0, same)
     twin = asked.twin
     for cell, metric in itertools.product(cells if _has_twin(plan) else [], metrics):
         if _measured(study, metric, cell, twin):
-            label, same = workload(study, cell, twin, twin, unknown), _repeated(plan, metric, cell, twin, twin)
+            label, same = workload(study, cell, twin, twin, unknown), observed_by(plan, metric, cell, twin, twin)
             yield Comparison(cell, label, metric, twin, twin, True, TWINS, [], 0, same)
 
 
-def _repeated(plan: Plan, metric: str, cell: Cell, a: str, b: str) -> str | None:
+def observed_by(plan: Plan, metric: str, cell: Cell, a: str, b: str) -> str | None:
     """The metric whose observation this one is, as far as the study compares it by both."""
     study, families, twin = plan.study, plan.study.compare.families, a == b
     asked = [name for family in families for name in family.metrics if twin or membership(families, name, (a, b), cell)]

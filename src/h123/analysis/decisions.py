@@ -7,18 +7,23 @@ one). If only the size fails, the direction alone is confirmed. An equivalence i
 interval lies inside its margin and both one-sided tests reject after Holm, refuted if in some cell the interval lies
 wholly outside. Intervals are not widened for the number of claims or cells. Anything else is undecided, and so is every
 claim with fewer than 6 blocks, and every claim that rests on trials which an audit calls impossible.
+
+Two claims that rest on the same observation (of the same levels in the same cells, by one metric, or by latency and by
+goodput in a closed loop) count once: the later one takes the earlier one's place, and has no smaller p.
 """
 
 import math
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from h123.analysis.arithmetic import check
 from h123.analysis.evidence import Evidence
 from h123.analysis.families import adjust, blocks_needed
 from h123.analysis.measured import Figure, Measured, claimed_cells, measure
+from h123.analysis.repeats import SAME, repeated
 from h123.analysis.signedrank import Estimate, attainable, ratio_of
 from h123.analysis.verdicts import ENOUGH_FOR_INTERVAL, Rule
-from h123.study import Claim, Ledger, MeasurableClaim, WordedClaim
+from h123.study import Claim, Ledger, MeasurableClaim, Plan, WordedClaim
 from h123.study.claim import ALL
 
 CONFIRMED, DIRECTION, REFUTED, UNDECIDED = "confirmed", "direction only", "refuted", "undecided"
@@ -30,9 +35,14 @@ Ruling = tuple[str, str | None]
 def decide(ledger: Ledger, evidence: Evidence | None = None) -> dict[str, Any]:
     """One element of `claims` in verdicts.json; without a campaign, what arithmetic decides."""
     measured = _measure(ledger, evidence) if evidence else {}
+    same = _repeats(ledger, measured, evidence.plan) if evidence else {}
     # A claim that has too few blocks yet keeps its place: when it gets them, the others must not lose their verdicts.
-    family = {name: 1.0 if one.p is None else one.p for name, one in measured.items() if one.planned}
-    adjusted = dict(zip(family, adjust(list(family.values()), "holm"), strict=True))
+    known = {name: 1.0 if one.p is None else one.p for name, one in measured.items() if one.planned}
+    family = {name: p for name, p in known.items() if name not in same}
+    adjusted = _adjusted(family)
+    for name, first in same.items():
+        instead = _adjusted({**family, first: known[name]})
+        adjusted[name] = max(instead[first], adjusted[first])
     rows = []
     for claim in ledger.claims:
         row = _by_arithmetic(claim)
@@ -40,6 +50,7 @@ def decide(ledger: Ledger, evidence: Evidence | None = None) -> dict[str, Any]:
             row |= _question(claim, ledger)
             if evidence:
                 row |= _answer(claim, measured[claim.id], adjusted.get(claim.id, 1.0), len(family), evidence)
+                row["repeats"] = same.get(claim.id)
         rows.append(row)
     return {
         "title": ledger.source.title,
@@ -49,6 +60,30 @@ def decide(ledger: Ledger, evidence: Evidence | None = None) -> dict[str, Any]:
         "family_size": len(family),
         "claims": rows,
     }
+
+
+def _adjusted(family: dict[str, float]) -> dict[str, float]:
+    return dict(zip(family, adjust(list(family.values()), "holm"), strict=True))
+
+
+def _repeats(ledger: Ledger, measured: Mapping[str, Measured], plan: Plan) -> dict[str, str]:
+    """Of the claims that the campaign was to measure, those that rest on an earlier one's observation, and on whose."""
+    first, found = dict[Hashable, str](), dict[str, str]()
+    for claim in ledger.claims:
+        if isinstance(claim, MeasurableClaim) and measured[claim.id].planned:
+            name = first.setdefault(_observation(claim, plan), claim.id)
+            if name != claim.id:
+                found[claim.id] = name
+    return found
+
+
+def _observation(claim: MeasurableClaim, plan: Plan) -> Hashable:
+    """The same of claims that the same values decide."""
+    cells = claimed_cells(claim, plan)
+    sides = [{**cell, plan.study.compare.factor: level} for cell in cells for level in (claim.a, claim.b)]
+    metric = repeated(claim.metric, SAME, map(plan.study.parameters, sides)) or claim.metric
+    against = tuple((factor, *levels) for factor, levels in (claim.against or {}).items())
+    return metric, frozenset((claim.a, claim.b)), tuple(tuple(cell.items()) for cell in cells), against
 
 
 def _measure(ledger: Ledger, evidence: Evidence) -> dict[str, Measured]:
@@ -77,6 +112,7 @@ def _by_arithmetic(claim: Claim) -> dict[str, Any]:
         "against": {},
         "size": worded.size if worded else None,
         "note": None,
+        "repeats": None,
         "arithmetic": [{"possible": one.passed, "shown": one.shown} for one in arithmetic],
         "possible": possible,
         "verdict": OPEN if possible else IMPOSSIBLE,

@@ -15,11 +15,11 @@ how often programs look at it.
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from h123.analysis.comparisons import Comparison, Pair, Values, fill, other_cells, workload
+from h123.analysis.comparisons import Comparison, Pair, Values, fill, observed_by, other_cells, workload
 from h123.analysis.families import Membership, membership
 from h123.analysis.grounds import Grounds
 from h123.analysis.trials import Trials
@@ -39,7 +39,7 @@ TIME_METRICS = (
 )
 """Those that a clock measures. Processor time is not split: it is the processing, and none under the virtual clock."""
 
-_COMMON = ("cell", "workload", "metric", "a", "b")
+_COMMON = ("cell", "workload", "metric", "a", "b", "repeats")
 _ESTIMATE = ("blocks", "a_median", "b_median", "ratio", "low", "high", "confidence")
 
 
@@ -71,11 +71,13 @@ def parts(trials: Trials, plan: Plan, rule: Rule, grounds: Grounds) -> dict[str,
     emulated = [attempt for attempt in trials.attempts if attempt.link["kind"] == "emulated"]
     values = Values(Trials(emulated, trials.failed))
     rows = [_parts(row, found, values, plan) for row in _asked(plan, found)]
-    judged = judge([part for row in rows if row[0].pairs for part in row], rule, grounds)
+    by_part = zip(*(row for row in rows if row[0].pairs), strict=True)
+    # Each part by itself: what repeats an observation does so in the same part.
+    judged = zip(*(judge(part, rule, grounds) for part in by_part), strict=True)
     costs = [_cpu(row, found, values, plan) for row in _bare(plan, found)]
     return {
         "clock": vars(found),
-        "rows": [_row(judged[place : place + len(PARTS)]) for place in range(0, len(judged), len(PARTS))],
+        "rows": [_row(row) for row in judged],
         "cpu": [_estimate(row) for row in judge([row for row in costs if row.pairs], rule, grounds)],
     }
 
@@ -96,7 +98,8 @@ def _asked(plan: Plan, found: Clocks) -> Iterator[Comparison]:
     metrics = dict.fromkeys(metric for family in families for metric in family.metrics if metric in TIME_METRICS)
     for metric, row in itertools.product(metrics, _bare(plan, found)):
         if family := membership(families, metric, (row.a, row.b), {**row.cell, found.factor: found.wall}):
-            yield replace(row, metric=metric, family=family)
+            same = observed_by(plan, metric, {**row.cell, found.factor: found.wall}, row.a, row.b)
+            yield replace(row, metric=metric, family=family, repeats=same)
 
 
 def _parts(row: Comparison, found: Clocks, values: Values, plan: Plan) -> list[Comparison]:
@@ -126,7 +129,7 @@ def _under(clock: str, row: Comparison, found: Clocks, values: Values, plan: Pla
     return {pair.block: pair for pair in filled.pairs}
 
 
-def _row(judged: list[dict[str, Any]]) -> dict[str, Any]:
+def _row(judged: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """What its parts have in common, and each part's own."""
     own = [{name: value for name, value in part.items() if name not in (*_COMMON, "twin")} for part in judged]
     return {name: judged[0][name] for name in _COMMON} | dict(zip(PARTS, own, strict=True))

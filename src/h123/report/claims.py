@@ -125,6 +125,8 @@ def remarks(claim: Row) -> list[str]:
     """Why the verdict is what it is, or what would decide, and what it does not cover."""
     because = {"open": "decided by: "}.get(claim["verdict"], "because " if claim["figures"] else "")
     lines = [f"{because}{claim['reason']}"] if claim["reason"] else []
+    if same := claim.get("repeats"):
+        lines.append(f"rests on the same observation as {same}: the two count once, and this is no further evidence")
     return lines + ([f"note: {claim['note']}"] if claim["note"] else [])
 
 

@@ -42,6 +42,8 @@ def terminal_lines(published: Mapping[str, Any]) -> list[str]:
         f"As published (pooled requests): agrees with the sound analysis in {counts['agree']} of "
         f"{counts['compared']} comparisons"
     ]
+    if any(row.get("repeats") for row in published["comparisons"]):
+        lines[0] += "; throughput, which is size / latency, counts once with it"
     apart = disagreements(published)
     lines += [
         f"  {name(row)}: published {verdict_words(row)}, sound {verdict_words_of_sound(row)}"
@@ -53,8 +55,9 @@ def terminal_lines(published: Mapping[str, Any]) -> list[str]:
 
 
 def disagreements(published: Mapping[str, Any]) -> list[Row]:
-    """The comparisons in which one analysis finds a difference and the other finds none, or its opposite."""
-    return [row for row in published["comparisons"] if row["agrees"] is False]
+    """The comparisons in which one analysis finds a difference and the other finds none, or its opposite; each
+    observation once."""
+    return [row for row in published["comparisons"] if row["agrees"] is False and not row.get("repeats")]
 
 
 def verdict_words_of_sound(row: Mapping[str, Any]) -> str:

@@ -107,6 +107,16 @@ class ManyTestsCheck(Strict):
     alpha: Annotated[Share, Field(gt=0, lt=1)] = 0.05
 
 
+class OneNumberCheck(Strict):
+    """The times of two sides, and their rates, which are told as two findings."""
+
+    check: Literal["two-numbers"]
+    times: Annotated[list[Positive], Field(min_length=2, max_length=2)]
+    rates: Annotated[list[Positive], Field(min_length=2, max_length=2)]
+    """In the same order."""
+    within: Annotated[Share, Field(gt=0, lt=1)] = 0.01
+
+
 class TlsCheck(Strict):
     """A version of TLS under a version of HTTP."""
 
@@ -126,5 +136,6 @@ Check = (
     | RankBiserialCheck
     | SmallestPCheck
     | ManyTestsCheck
+    | OneNumberCheck
     | TlsCheck
 )

@@ -16,6 +16,9 @@ FINDINGS = (FASTER, SLOWER)
 COUNTERPART = {"latency": "latency", "ttfb": "ttfb", "throughput": "latency"}
 """Throughput per request is size / latency, so the sound verdict on latency is the verdict on it."""
 
+REPEATS = {"throughput": "latency"}
+"""Of requests of one size it is the same test, with the same p: one finding, whatever it is called."""
+
 Row = Mapping[str, Any]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from h123.analysis.comparisons import other_cells
 from h123.analysis.published import procedure
-from h123.analysis.published.agreement import COUNTERPART, beside
+from h123.analysis.published.agreement import COUNTERPART, REPEATS, beside
 from h123.analysis.published.bounds import bounds_of_cell
 from h123.analysis.published.pooled import METRICS, Floats, Pooled
 from h123.analysis.published.printed import beside_printed
@@ -75,7 +75,8 @@ def _comparisons(plan: Plan, metric: str, runs: Runs, seed: int) -> Iterator[Row
         a, b = pair.split("/")
         first, second = runs[_key({**cell, factor: a})], runs[_key({**cell, factor: b})]
         if first and second:
-            yield {"cell": cell, "metric": metric, "a": a, "b": b, **_compare(first, second, METRICS[metric], seed)}
+            row = {"cell": cell, "metric": metric, "a": a, "b": b, "repeats": REPEATS.get(metric)}
+            yield row | _compare(first, second, METRICS[metric], seed)
 
 
 def _compare(a: list[Floats], b: list[Floats], lower_is_better: bool, seed: int) -> Row:
@@ -147,6 +148,6 @@ def factor_tests(plan: Plan, metric: str, runs: Runs) -> Iterator[Row]:
 
 
 def _agreement(comparisons: list[Row]) -> Row:
-    known = [row for row in comparisons if row["agrees"] is not None]
+    known = [row for row in comparisons if row["agrees"] is not None and not row["repeats"]]
     agree = sum(row["agrees"] for row in known)
     return {"compared": len(known), "agree": agree, "disagree": len(known) - agree}
