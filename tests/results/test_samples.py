@@ -117,3 +117,16 @@ def test_a_column_whose_name_is_not_utf8_is_a_sentence_that_names_the_file(tmp_p
     file.write_bytes(file.read_bytes().replace(b"protocol", b"\xf4rotocol"))
     with pytest.raises(UserError, match=r"samples\.parquet is not whole"):
         summarise(duckdb.connect(), [file])
+
+
+@pytest.mark.parametrize(("sizes", "quickest"), [((100, 100), (20, 100)), ((100, 10), (50, 100)), ((0, 0), (20, 0))])
+def test_the_quickest_request_moves_most_bytes_a_second(
+    tmp_path: Path, sizes: tuple[int, int], quickest: tuple[int, int]
+) -> None:
+    """Of bodies of one size that is the shortest; of others it need not be."""
+    rows = [f"warm,0,0,,,,50,200,0,{sizes[0]},h3,0,1,", f"warm,0,100,,,,120,200,0,{sizes[1]},h3,0,1,"]
+    ingest(write(tmp_path, HEADER, *rows, FAILED, f"warm,0,130,,,,130,200,0,{sizes[0]},h3,0,1,"), ASKED)
+    file = tmp_path / "samples.parquet"
+    found = summarise(duckdb.connect(), [file])[file]
+    assert (found.quickest_down_ns, found.quickest_down_bytes) == quickest
+    assert (found.shortest_ns, found.quickest_up_bytes) == (20, 0)
