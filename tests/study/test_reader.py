@@ -176,7 +176,7 @@ def test_studies_that_come_along_are_right(path: Path) -> None:
     study = load_study(path)
     assert study.name == path.stem
     assert set(study.networks) <= set(list_networks())
-    assert make_plan(study).notes == []
+    assert all("together" in note for note in make_plan(study).notes)  # the published loads
 
 
 def test_quick_is_what_its_issue_asks_for() -> None:
