@@ -26,7 +26,7 @@ build = ["true"]
 
 [server]
 command = [{before}"{go}/h123-go", "serve", "--address", "{{address}}", "--port", "{{port}}", "--protocol", "{spoken}",
-           "--cert", "{{cert}}", "--key", "{{key}}", "--qlog", ""]
+           "--cert", "{{cert}}", "--key", "{{key}}", "--qlog", "", "--initial-window", ""]
 protocols = ["{protocol}"]
 methods = ["GET", "POST"]
 listens = {{{protocol} = ["{listens}"]}}

@@ -28,7 +28,7 @@ from h123.analysis.verdicts import Rule, judge
 from h123.analysis.width import Reached, reached
 from h123.results import Attempt, CampaignFolder, shown
 from h123.results.durable import write_atomically
-from h123.study import Ledger, Plan, ledgers_of
+from h123.study import Ledger, Plan, ledgers_of, likenesses
 
 Event = dict[str, Any]
 
@@ -67,6 +67,7 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
         "comparisons": comparisons,
         "failures": failures(evidence.shares, plan, rule.level, study.compare.failures) if evidence.shares.any else [],
         "projection": outlook(comparisons, len(plan.blocks[0]), len(attempts), pace, rule.remedy),
+        "transport": [] if origin else _transport(plan, folder),
         "parts": parts(trials, plan, rule, grounds),
         "interactions": interactions(attempts, plan, rule.alpha),
         "as_published": as_published(folder, plan, comparisons, unknown=unknown) if asked else None,
@@ -85,6 +86,12 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
     text = json.dumps(verdicts, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False)
     write_atomically(folder.verdicts, text + "\n")
     return verdicts
+
+
+def _transport(plan: Plan, folder: CampaignFolder) -> list[dict[str, Any]]:
+    """How alike the compared treatments sent, by what their subjects declared then."""
+    choosing = {name: about.get("initial_window", []) for name, about in folder.subjects.items()}
+    return [vars(found) | {"said": found.said} for found in likenesses(plan, choosing)]
 
 
 def _looks(rule: Rule) -> dict[str, Any]:

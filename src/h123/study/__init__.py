@@ -4,6 +4,7 @@ from h123.study.claim import Claim, MeasurableClaim, WordedClaim
 from h123.study.estimate import Estimate, estimate, estimate_check
 from h123.study.foreign import Samples, Schema, Source, load_schema
 from h123.study.ledger import Ledger, find_ledgers, ledgers_of, load_ledger
+from h123.study.likeness import Likeness, likenesses, unmatched
 from h123.study.network import Network
 from h123.study.parameters import Parameters
 from h123.study.plan import Plan, make_plan, parse_only
@@ -29,6 +30,7 @@ __all__ = [
     "Estimate",
     "Family",
     "Ledger",
+    "Likeness",
     "MeasurableClaim",
     "Network",
     "Parameters",
@@ -47,6 +49,7 @@ __all__ = [
     "find_network",
     "find_study",
     "ledgers_of",
+    "likenesses",
     "list_claims",
     "list_networks",
     "list_schemas",
@@ -61,4 +64,5 @@ __all__ = [
     "printed_values_of",
     "split_pair",
     "timeless",
+    "unmatched",
 ]

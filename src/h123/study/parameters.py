@@ -11,6 +11,9 @@ Count = Annotated[int, Field(strict=True)]
 Role = Literal["server", "client", "backend"]
 SUBJECT_PARAMETERS: tuple[str, ...] = get_args(Role)
 NETWORK_PARAMETERS = ("network", "backend_network")
+STANDARD_WINDOW = 10
+"""Packets that a sender begins with, by RFC 6928 (TCP) and RFC 9002 (QUIC)."""
+_MS = 10**6
 
 
 def _read_connections(value: object) -> object:
@@ -39,6 +42,12 @@ class Parameters(Strict):
     """Between server (a) and backend (b); None: a plain veth pair."""
     congestion: Literal["cubic", "reno", "bbr", "own"] = "cubic"
     """Of the end that sends bodies; own: the one that each QUIC stack has by itself, cubic for TCP."""
+    transport: Literal["deployed", "matched"] = "deployed"
+    """deployed: each stack as it comes; matched: what can be made equal in how they send is (`window`)."""
+    initial_window: Annotated[Count, Field(ge=1, le=1000)] | None = None
+    """Packets that senders begin with; None: what `transport` makes of it."""
+    min_rto: Annotated[Duration, Field(ge=_MS, le=60_000 * _MS, multiple_of=_MS)] | None = None
+    """TCP's least retransmission time; None: the kernel's own, 200 ms."""
     qlog: StrictBool = False
     """The server writes a log of its QUIC connections into the trial's folder."""
     clock: Literal["wall", "virtual"] = "wall"
@@ -60,6 +69,11 @@ class Parameters(Strict):
     """Of one request."""
     trial_timeout: Annotated[Duration, Field(gt=0)] = 120 * 10**9
     """Of the client's whole run."""
+
+    @property
+    def window(self) -> int | None:
+        """Packets that senders are to begin with; None: what each stack has by itself."""
+        return self.initial_window or (STANDARD_WINDOW if self.transport == "matched" else None)
 
     def networks(self) -> tuple[str, ...]:
         """Names of the networks that the links of such a trial have, the access link's first."""

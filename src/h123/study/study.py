@@ -71,6 +71,8 @@ class Comparison(Strict):
     alpha: Annotated[Share, Field(gt=0, lt=1)] = 0.05
     failures: Annotated[Share, Field(ge=0, lt=1)] = 0.01
     """Where the shares of failed requests of two levels differ by more, their times are not compared."""
+    essential: list[Literal["initial_window"]] = Field(default=[], max_length=1)
+    """What both levels of a pair must have alike, or the study is refused."""
     as_published: StrictBool = False
     """Also analyse by the procedure of the REST-API study: pooled requests, Mann-Whitney, Kruskal-Wallis."""
     families: list[Family] = Field(
@@ -138,17 +140,19 @@ class Study(Strict):
         settings = _scaled(self.settings, scale)
         return self.model_copy(update={"factors": factors, "settings": settings, "scale": self.scale * scale})
 
-    def clocked(self, clock: str | None) -> "Study":
-        """This study with all trials under one clock; None: as it is. Raises UserError where its factors say which."""
-        if clock is None:
-            return self
-        for factor, levels in self.factors.items():
-            if any("clock" in level for level in levels.values()):
+    def settled(self, **asked: str | None) -> "Study":
+        """This study with parameters that are to be the same in all trials, such as the clock; None: as it is.
+
+        Raises UserError where its factors set one of them.
+        """
+        wanted = {name: value for name, value in asked.items() if value is not None}
+        for (name, value), (factor, levels) in itertools.product(wanted.items(), self.factors.items()):
+            if any(name in level for level in levels.values()):
                 raise UserError(
-                    f"--clock {clock}: this study already sets the clock, in its factor {factor}",
+                    f"--{name} {value}: this study already sets the {name}, in its factor {factor}",
                     remedy=f"choose the level you want with `--only {factor}=LEVEL`",
                 )
-        return self.model_copy(update={"settings": {**self.settings, "clock": clock}})
+        return self.model_copy(update={"settings": {**self.settings, **wanted}})
 
     def resolved(self) -> dict[str, Any]:
         """JSON-ready, without the networks' profiles; `Study.from_resolved` is its inverse."""
