@@ -13,6 +13,7 @@ from h123.analysis.evidence import Evidence, complete_blocks, gather
 from h123.analysis.failures import failures
 from h123.analysis.handshakes import handshakes, noted
 from h123.analysis.interactions import interactions
+from h123.analysis.ladder import ladder
 from h123.analysis.looks import Looks, told
 from h123.analysis.origin import costs
 from h123.analysis.pace import seconds_per_trial
@@ -68,6 +69,7 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
         "failures": failures(evidence.shares, plan, rule.level, study.compare.failures) if evidence.shares.any else [],
         "projection": outlook(comparisons, len(plan.blocks[0]), len(attempts), pace, rule.remedy),
         "transport": [] if origin else _transport(plan, folder),
+        "ladder": ladder(comparisons, study.compare.ladder),
         "parts": parts(trials, plan, rule, grounds),
         "interactions": interactions(attempts, plan, rule.alpha),
         "as_published": as_published(folder, plan, comparisons, unknown=unknown) if asked else None,

@@ -19,7 +19,7 @@ from h123.study.shelf import (
     list_studies,
     load_network,
 )
-from h123.study.study import METRICS, Comparison, Family, Study, split_pair
+from h123.study.study import METRICS, Comparison, Family, Study, rungs, split_pair
 from h123.study.timeless import timeless
 from h123.study.trial import PlannedTrial
 
@@ -62,6 +62,7 @@ __all__ = [
     "make_plan",
     "parse_only",
     "printed_values_of",
+    "rungs",
     "split_pair",
     "timeless",
     "unmatched",

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, Field, StrictBool, TypeAdapter
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, TypeAdapter
 
 from h123.strict import Strict, shown
 from h123.study.quantities import Duration, Size
@@ -20,6 +20,13 @@ def _read_connections(value: object) -> object:
     if value in ("shared", "per-user") or (type(value) is int and 1 <= value <= 10_000):
         return value
     raise ValueError(f"{shown(value)} is not valid; write shared, per-user, or a number of connections from 1 to 10000")
+
+
+def _kept_by_kernel(ns: int | None) -> int | None:
+    """Raises ValueError for what a route cannot ask of TCP."""
+    if ns is None or (ns % _MS == 0 and 1 <= ns // _MS <= 60_000):
+        return ns
+    raise ValueError("must be whole milliseconds, from 1ms to 1min, such as 50ms")
 
 
 Connections = Annotated[Literal["shared", "per-user"] | int, BeforeValidator(_read_connections)]
@@ -46,7 +53,7 @@ class Parameters(Strict):
     """deployed: each stack as it comes; matched: what can be made equal in how they send is (`window`)."""
     initial_window: Annotated[Count, Field(ge=1, le=1000)] | None = None
     """Packets that senders begin with; None: what `transport` makes of it."""
-    min_rto: Annotated[Duration, Field(ge=_MS, le=60_000 * _MS, multiple_of=_MS)] | None = None
+    min_rto: Annotated[Duration | None, AfterValidator(_kept_by_kernel)] = None
     """TCP's least retransmission time; None: the kernel's own, 200 ms."""
     qlog: StrictBool = False
     """The server writes a log of its QUIC connections into the trial's folder."""

@@ -1,6 +1,7 @@
 """A study, resolved: a question, its factors and levels, and what is compared."""
 
 import itertools
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field, StrictBool, ValidationError
@@ -43,6 +44,13 @@ def split_pair(pair: str) -> tuple[str, str]:
     return first, second
 
 
+def rungs(ladder: Sequence[str]) -> list[str]:
+    """The pairs of a ladder: its steps from the first on, then the whole; none without a ladder."""
+    if not ladder:
+        return []
+    return [*(f"{later}/{earlier}" for earlier, later in itertools.pairwise(ladder)), f"{ladder[-1]}/{ladder[0]}"]
+
+
 Pair = Annotated[str, AfterValidator(lambda pair: "/".join(split_pair(pair)))]
 """`a/b`: the ratio of level a to level b."""
 
@@ -73,6 +81,9 @@ class Comparison(Strict):
     """Where the shares of failed requests of two levels differ by more, their times are not compared."""
     essential: list[Literal["initial_window"]] = Field(default=[], max_length=1)
     """What both levels of a pair must have alike, or the study is refused."""
+    ladder: list[str] = Field(default=[])
+    """Levels from one end to the other that change one thing at a time; `pairs` has each with the one before it, and
+    the last with the first."""
     as_published: StrictBool = False
     """Also analyse by the procedure of the REST-API study: pooled requests, Mann-Whitney, Kruskal-Wallis."""
     families: list[Family] = Field(

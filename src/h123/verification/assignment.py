@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from h123.catalogue import OWN, PROTOCOLS, Subject, controllers
+from h123.catalogue import OWN, PROTOCOLS, Subject, controllers, window_roles
 from h123.catalogue.subject import Client
 from h123.study import Network, Parameters
 from h123.study.network import Blackout, Bottleneck, Direction
@@ -32,7 +32,9 @@ def _both_ways(name: str, direction: Direction) -> Network:
 PLAIN = Network(name="plain", title="a plain veth pair")
 FAR = _both_ways("far", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000)))
 """1 MB takes 0.8 s, and nothing comes back within 0.1 s: times that were not measured show."""
-DISTANT = _both_ways("distant", Direction(delay_ns=100 * _MS))
+DISTANT_NS = 100 * _MS
+"""One way, over DISTANT."""
+DISTANT = _both_ways("distant", Direction(delay_ns=DISTANT_NS))
 """Answers come so late that an open loop has more requests under way than it has users."""
 LOSSES = Network(
     name="losses up", title="a few lost packets upwards", up=controller.NETWORK.down, down=controller.NETWORK.up
@@ -40,6 +42,8 @@ LOSSES = Network(
 """A sender's controller shows in what it makes of these."""
 SLOW = _both_ways("slow", Direction(rate=Bottleneck(bps=200_000)))
 DEAD = _both_ways("dead", Direction(blackouts=[Blackout(from_ns=0, to_ns=600_000 * _MS)]))
+WINDOWS = (10, 32)
+"""Packets that a sender is asked to begin with: the RFCs' number, and quic-go's."""
 NOBODY_LISTENS = 9
 """Port of a server that is not there."""
 
@@ -58,6 +62,8 @@ class Assignment:
     """Asked instead of the server's."""
     controller: str = ""
     """What the client's packets must show."""
+    window: int = 0
+    """Packets that the client must begin with; 0: as many as it likes."""
 
     @property
     def attempts(self) -> int:
@@ -100,6 +106,9 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
             # The first is the one that it has by itself; no study can ask for it by name if it is fixed.
             wanted = upload(congestion=name if number else OWN)
             yield Assignment(f"congestion {name}", wanted, LOSSES, controller=name)
+        for packets in WINDOWS if "client" in window_roles(subject) else ():
+            begun = logged(method="POST", size=MEGABYTE, requests=1, cold=False, initial_window=packets)
+            yield Assignment(f"initial window {packets}", begun, DISTANT, window=packets)
     yield from _failures(asked)
 
 
