@@ -32,14 +32,15 @@ def _both_ways(name: str, direction: Direction) -> Network:
 PLAIN = Network(name="plain", title="a plain veth pair")
 FAR = _both_ways("far", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000)))
 """1 MB takes 0.8 s, and nothing comes back within 0.1 s: times that were not measured show."""
-DISTANT_NS = 100 * _MS
-"""One way, over DISTANT."""
-DISTANT = _both_ways("distant", Direction(delay_ns=DISTANT_NS))
+DISTANT = _both_ways("distant", Direction(delay_ns=100 * _MS))
 """Answers come so late that an open loop has more requests under way than it has users."""
 LOSSES = Network(
     name="losses up", title="a few lost packets upwards", up=controller.NETWORK.down, down=controller.NETWORK.up
 )
 """A sender's controller shows in what it makes of these."""
+FLIGHT_NS = 50 * _MS
+FLIGHT = _both_ways("flight", Direction(delay_ns=FLIGHT_NS))
+"""What a sender begins with arrives by itself. Over longer delays some repeat their handshake for want of an answer."""
 SLOW = _both_ways("slow", Direction(rate=Bottleneck(bps=200_000)))
 DEAD = _both_ways("dead", Direction(blackouts=[Blackout(from_ns=0, to_ns=600_000 * _MS)]))
 WINDOWS = (10, 32)
@@ -68,7 +69,7 @@ class Assignment:
     @property
     def attempts(self) -> int:
         """Before it counts as failed: a busy machine can blur times, but hardly twice so that they look wrong."""
-        return 2 if self.network in (FAR, DISTANT, LOSSES) else 1
+        return 2 if self.network in (FAR, DISTANT, LOSSES, FLIGHT) else 1
 
     def connections(self) -> int:
         """How many the workload asks for (docs/contracts.md, section 4)."""
@@ -108,7 +109,7 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
             yield Assignment(f"congestion {name}", wanted, LOSSES, controller=name)
         for packets in WINDOWS if "client" in window_roles(subject) else ():
             begun = logged(method="POST", size=MEGABYTE, requests=1, cold=False, initial_window=packets)
-            yield Assignment(f"initial window {packets}", begun, DISTANT, window=packets)
+            yield Assignment(f"initial window {packets}", begun, FLIGHT, window=packets)
     yield from _failures(asked)
 
 

@@ -6,27 +6,30 @@ handshake, settings) count as the part of a packet that they are.
 """
 
 from collections.abc import Sequence
-from statistics import mode
+from itertools import dropwhile, pairwise
 
-from h123.verification.assignment import DISTANT_NS
+from h123.verification.assignment import FLIGHT_NS
 from h123.verification.controller import Arrival
 
-ROUND_TRIP_NS = 2 * DISTANT_NS
-TOLERANCE = 1
-"""Packets: a sender may send one more than fits, and its handshake takes a part of its window."""
+ROUND_TRIP_NS = 2 * FLIGHT_NS
+TOLERANCE = 1.5
+"""Packets: a sender may send one more than fits, and the end of its handshake comes with them."""
 _FULL_BYTES = 1_000
 """Payload of a datagram that is full, of whatever size the sender takes."""
 
 
 def first_flight(arrivals: Sequence[Arrival]) -> float | None:
-    """Packets of the first flight of a body; None where no body came."""
+    """Packets of the first flight of a body; None where no body came.
+
+    It begins with the first two full datagrams of one size: what ends a handshake is filled up too, but comes alone.
+    """
     handshake = arrivals[0].at_ns + ROUND_TRIP_NS // 2 if arrivals else 0
-    body = [a for a in arrivals if a.at_ns > handshake]
-    began = next((a.at_ns for a in body if a.bytes >= _FULL_BYTES), None)
-    if began is None:
+    later = [a for a in arrivals if a.at_ns > handshake]
+    body = dropwhile(lambda pair: pair[0].bytes != pair[1].bytes or pair[0].bytes < _FULL_BYTES, pairwise(later))
+    first = next((pair[0] for pair in body), None)
+    if first is None:
         return None
-    flight = [a.bytes for a in body if began <= a.at_ns < began + 0.95 * ROUND_TRIP_NS]
-    return sum(flight) / mode(size for size in flight if size >= _FULL_BYTES)
+    return sum(a.bytes for a in later if 0 <= a.at_ns - first.at_ns < 0.95 * ROUND_TRIP_NS) / first.bytes
 
 
 def begins_with(packets: float | None, asked: int) -> bool:

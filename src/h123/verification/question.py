@@ -8,7 +8,7 @@ from h123.catalogue import OWN, Subject, controllers, window_roles
 from h123.catalogue.subject import Server
 from h123.study import Network, Parameters
 from h123.verification import controller
-from h123.verification.assignment import DISTANT, MEGABYTE, PLAIN, WINDOWS
+from h123.verification.assignment import FLIGHT, MEGABYTE, PLAIN, WINDOWS
 from h123.verification.record import Result, Verdict
 
 PROBE = "go"
@@ -79,8 +79,8 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
         yield Question(f"{protocol}-{name}", "controller", asked, download, name, controller.NETWORK)
     begun = _plan(protocol, [MEGABYTE], arrivals="arrivals.csv")
     for packets in WINDOWS if "server" in window_roles(subject) and protocol in features.initial_window else ():
-        asked = parameters(initial_window=packets, size=MEGABYTE, network=DISTANT.name)
-        yield Question(f"{protocol}-window-{packets}", "window", asked, begun, network=DISTANT)
+        asked = parameters(initial_window=packets, size=MEGABYTE, network=FLIGHT.name)
+        yield Question(f"{protocol}-window-{packets}", "window", asked, begun, network=FLIGHT)
 
 
 def _plan(protocol: str, sizes: list[int], **values: Any) -> dict[str, Any]:
