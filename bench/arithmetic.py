@@ -10,8 +10,9 @@ nothing. Beside each stands what this arithmetic says:
 - a packet leaves the link when the one before it has left and its bits have passed;
 - each packet acknowledged lets two follow (slow start), as long as the body lasts.
 
-It knows no pacing, no delayed acknowledgements and no end of slow start: where a stack has them, it takes longer than
-this, and the table says by how much. Ends with status 1 where that is more than 2 %. The campaign stays in FOLDER (a
+How many packets a body takes, and of which size, is counted on the link. The arithmetic knows no pacing, no delayed
+acknowledgements and no end of slow start: where a stack has them, it takes longer than this, and the table says by how
+much. Ends with status 1 where that is more than 2 %. The campaign stays in FOLDER (a
 temporary one by default).
 """
 
@@ -21,18 +22,21 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 ROUND_TRIP_S, RATE_BPS, WINDOW, TOLERATED = 0.03, 20_000_000, 10, 0.02
 SIZES = {"1kB": 1_000, "100kB": 100_000, "1MB": 1_000_000}
 HANDSHAKES = {"h2": 2, "h3": 1}
 """In round trips."""
-PACKET = {"h2": (1500, 1448 - 22), "h3": (1280, 1252 - 30)}
-"""Bytes on the link, and how many of them are body: TLS and frames take some."""
 GREETING = {"h2": 1_800, "h3": 4_100}
 """Bytes of a handshake, both ways together, that nothing else waits behind."""
-ACK = 60
+ACK = HEADERS = 60
+"""Bytes of a packet that carries nothing, and those around a small body."""
+Place = tuple[str, str, str]
+"""Server, size, protocol."""
 NETWORK = """\
 h123: network/1
 name: straight
@@ -65,24 +69,35 @@ def main(arguments: list[str]) -> int:
     (folder / "arithmetic.yaml").write_text(STUDY.replace("SERVERS", servers))
     run = [sys.executable, "-m", "h123", "run", str(folder / "arithmetic.yaml"), "--out", str(folder / "campaign")]
     subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
-    measured = _measured(json.loads((folder / "campaign/verdicts.json").read_text())["values"])
-    print(f"{'server':10} {'size':6} {'':3} {'measured':>10} {'arithmetic':>10} {'off':>7}")
+    seconds, bodies = _measured(folder / "campaign"), _bodies(folder / "campaign")
+    print(f"{'server':10} {'size':6} {'':3} {'packets':>7} {'measured':>10} {'arithmetic':>10} {'off':>7}")
     within = True
-    for (server, size, protocol), seconds in measured.items():
-        expected = cold_seconds(protocol, SIZES[size])
-        off = seconds / expected - 1
+    for place in sorted(seconds, key=lambda place: (place[0], SIZES[place[1]], place[2])):
+        server, size, protocol = place
+        measured, body = seconds[place], bodies[place]
+        expected = cold_seconds(protocol, body)
+        off = measured / expected - 1
         within &= abs(off) <= TOLERATED
-        print(f"{server:10} {size:6} {protocol:3} {1e3 * seconds:7.1f} ms {1e3 * expected:7.1f} ms {100 * off:+6.1f} %")
+        times = f"{1e3 * measured:7.1f} ms {1e3 * expected:7.1f} ms {100 * off:+6.1f} %"
+        print(f"{server:10} {size:6} {protocol:3} {body.packets:7} {times}")
     print(f"campaign in {folder}")
     return 0 if within else 1
 
 
-def cold_seconds(protocol: str, body: int) -> float:
+@dataclass(frozen=True)
+class Body:
+    """What a body is over the link."""
+
+    packets: int
+    bytes: float
+    """Of a packet, on average, with all headers."""
+
+
+def cold_seconds(protocol: str, body: Body) -> float:
     """From before the dial to the last byte of the body."""
-    size, carried = PACKET[protocol]
     greeting = HANDSHAKES[protocol] * ROUND_TRIP_S + _bits_s(GREETING[protocol])
     # The request's way is half a round trip; the other half is the first packet's.
-    return greeting + ROUND_TRIP_S / 2 + _bits_s(ACK) + _download(-(-body // carried), _bits_s(size))
+    return greeting + ROUND_TRIP_S / 2 + _bits_s(ACK) + _download(body.packets, _bits_s(body.bytes))
 
 
 def _download(packets: int, each_s: float) -> float:
@@ -99,22 +114,44 @@ def _download(packets: int, each_s: float) -> float:
     return arrived
 
 
-def _bits_s(size: int) -> float:
+def _bits_s(size: float) -> float:
     return 8 * size / RATE_BPS
 
 
-def _measured(values: list[dict[str, Any]]) -> dict[tuple[str, str, str], float]:
-    found: dict[tuple[str, str, str], list[float]] = {}
-    for value in values:
+def _trials(campaign: Path) -> Iterator[tuple[Place, Path]]:
+    """Each valid attempt by its place, and its folder."""
+    for line in (campaign / "journal.jsonl").read_text().splitlines():
+        event = json.loads(line)
+        if event["event"] == "trial" and event["valid"]:
+            cell = event["cell"]
+            yield (
+                (cell["server"], cell["size"], cell["protocol"]),
+                campaign / f"trials/{event['trial']}~{event['attempt']}",
+            )
+
+
+def _measured(campaign: Path) -> dict[Place, float]:
+    """Median time of the cold request."""
+    found = defaultdict(list)
+    for value in json.loads((campaign / "verdicts.json").read_text())["values"]:
         cell, seconds = value["cell"], value["metrics"]["cold_latency"]
-        if seconds is not None:
-            found.setdefault((cell["server"], cell["size"], cell["protocol"]), []).append(seconds)
-    return {place: statistics.median(times) for place, times in sorted(found.items(), key=_by_size)}
+        found[cell["server"], cell["size"], cell["protocol"]].append(seconds)
+    return {place: statistics.median(times) for place, times in found.items()}
 
 
-def _by_size(item: tuple[tuple[str, str, str], list[float]]) -> tuple[str, int, str]:
-    server, size, protocol = item[0]
-    return server, SIZES[size], protocol
+def _bodies(campaign: Path) -> dict[Place, Body]:
+    """Of each trial's two downloads, a cold and a warm one; the rest of its packets are those of a trial of 1 kB."""
+    down = {
+        place: json.loads((folder / "report.json").read_text())["links"][0]["directions"]["down"]
+        for place, folder in _trials(campaign)
+    }
+    found = {}
+    for (server, size, protocol), counted in down.items():
+        least = down[server, "1kB", protocol]
+        more, more_bytes = (counted[name] - least[name] for name in ("packets_in", "bytes_in"))
+        packets = 1 + round(more / 2)
+        found[server, size, protocol] = Body(packets, (SIZES["1kB"] + HEADERS + more_bytes / 2) / packets)
+    return found
 
 
 if __name__ == "__main__":

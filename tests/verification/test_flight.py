@@ -25,7 +25,8 @@ def download(window: int, spread: float, *, late: float = 0.0, growth: int = 2) 
 def test_flights_of_one_round_trip(window: int, spread: float, late: float) -> None:
     found = first_flight(download(window, spread, late=late))
     assert begins_with(found, window)
-    assert not begins_with(found, window + 3)
+    assert not begins_with(found, window + 4)
+    assert not begins_with(found, window - 2)
 
 
 def test_without_a_body_there_is_none() -> None:

@@ -12,8 +12,9 @@ from h123.verification.assignment import FLIGHT_NS
 from h123.verification.controller import Arrival
 
 ROUND_TRIP_NS = 2 * FLIGHT_NS
-TOLERANCE = 1.5
-"""Packets: a sender may send one more than fits, and the end of its handshake comes with them."""
+FEWER, MORE = 3, 1.5
+"""Packets by which a first flight may differ. What else goes out in that round trip takes a part of the window: the
+end of the handshake, settings, a probe for larger packets. And a sender may send one more than fits."""
 _FULL_BYTES = 1_000
 """Payload of a datagram that is full, of whatever size the sender takes."""
 
@@ -34,4 +35,4 @@ def first_flight(arrivals: Sequence[Arrival]) -> float | None:
 
 def begins_with(packets: float | None, asked: int) -> bool:
     """Whether that is as many as were asked for."""
-    return packets is not None and abs(packets - asked) <= TOLERANCE
+    return packets is not None and -FEWER <= packets - asked <= MORE
