@@ -1,4 +1,4 @@
-"""Does a cold request take what round trips and serialization add up to? About 3 minutes.
+"""Does a cold request take what round trips and serialization add up to? About 3 minutes for five servers.
 
     PYTHONPATH=src .venv/bin/python bench/arithmetic.py [SERVER,SERVER] [FOLDER]
 
@@ -57,12 +57,12 @@ compare:
   pairs: [h3/h2]
   twin: h2
   families: [{name: cold, correction: bh, metrics: [cold_latency]}]
-blocks: 3
+blocks: 1
 """
 
 
 def main(arguments: list[str]) -> int:
-    servers = arguments[0] if arguments else "go,quinn,quiche,netty,caddy"
+    servers = arguments[0] if arguments else "go,quinn,quiche,netty,nginx"
     folder = Path(arguments[1] if arguments[1:] else tempfile.mkdtemp(prefix="h123-arithmetic-"))
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "straight.yaml").write_text(NETWORK)
