@@ -294,7 +294,7 @@ mod tests {
                 let (netlink, address) = (Netlink::open()?, Ipv4Addr::new(10, 1, 0, 1));
                 netlink.add_address("h123-arrival", address)?;
                 netlink.bring_up("h123-arrival")?;
-                netlink.add_route("h123-arrival", address, None)?;
+                netlink.add_route("h123-arrival", address, None, Default::default())?;
                 Ok((tun, UdpSocket::bind((address, 0))?))
             })
             .unwrap();

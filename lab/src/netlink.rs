@@ -21,8 +21,14 @@ use netlink_packet_route::route::{
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use nix::net::if_::if_nametoindex;
 
+use crate::trial::Tcp;
+
 /// Links are /30 networks: two usable addresses.
 const PREFIX: u8 = 30;
+
+/// Place of the least retransmission time among a route's metrics (linux/rtnetlink.h).
+const RTAX_RTO_MIN: u32 = 13;
+const NS_PER_MS: u64 = 1_000_000;
 
 const RUNNING_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -98,13 +104,14 @@ impl Netlink {
         .with_context(|| format!("adding {address} to {device}"))
     }
 
-    /// Routes a device's network to it. The congestion controller is an attribute of the route: a sysctl
-    /// would refuse restricted controllers here, and belongs to the machine.
+    /// Routes a device's network to it. What TCP does there are attributes of the route: a sysctl would refuse
+    /// restricted congestion controllers here, and belongs to the machine; the others have none.
     pub fn add_route(
         &self,
         device: &str,
         address: Ipv4Addr,
         congestion: Option<&str>,
+        tcp: Tcp,
     ) -> Result<()> {
         let mut message = RouteMessage::default();
         message.header = RouteHeader {
@@ -122,14 +129,29 @@ impl Netlink {
             RouteAttribute::PrefSource(RouteAddress::Inet(address)),
             RouteAttribute::Oif(if_nametoindex(device)?),
         ];
-        let controller =
-            congestion.map(|name| RouteAttribute::Metrics(vec![RouteMetric::CcAlgo(name.into())]));
-        message.attributes.extend(controller);
+        let metrics = metrics(congestion, tcp);
+        if !metrics.is_empty() {
+            message.attributes.push(RouteAttribute::Metrics(metrics));
+        }
         self.request(
             RouteNetlinkMessage::NewRoute(message),
             NLM_F_CREATE | NLM_F_EXCL,
         )
         .with_context(|| format!("adding the route of {device}"))
+    }
+
+    /// What the route that leads to `peer` asks of TCP.
+    pub fn tcp_towards(&self, peer: Ipv4Addr) -> Result<Tcp> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = AddressFamily::Inet;
+        message.header.destination_prefix_length = 32;
+        message.attributes = vec![RouteAttribute::Destination(RouteAddress::Inet(peer))];
+        match self.exchange(RouteNetlinkMessage::GetRoute(message), NLM_F_REQUEST)? {
+            NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewRoute(route)) => {
+                Ok(tcp_of(&route.attributes))
+            }
+            other => bail!("an unexpected netlink answer: {other:?}"),
+        }
     }
 
     /// Waits until a device passes packets. A veth whose other end has just come up drops them until the kernel
@@ -179,4 +201,37 @@ impl Netlink {
         let (answer, _) = self.socket.recv_from_full()?;
         Ok(NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer)?.payload)
     }
+}
+
+/// The attributes that make TCP so.
+fn metrics(congestion: Option<&str>, tcp: Tcp) -> Vec<RouteMetric> {
+    let controller = congestion.map(|name| RouteMetric::CcAlgo(name.into()));
+    let window = tcp.initial_window.map(RouteMetric::InitCwnd);
+    // The kernel heeds a least retransmission time that is locked, and no other.
+    let least = tcp.min_rto_ns.map(|ns| {
+        let ms = u32::try_from(ns / NS_PER_MS).expect("validated: at most 60 s");
+        [
+            RouteMetric::Lock(1 << RTAX_RTO_MIN),
+            RouteMetric::RtoMin(ms),
+        ]
+    });
+    let least = least.into_iter().flatten();
+    controller.into_iter().chain(window).chain(least).collect()
+}
+
+fn tcp_of(attributes: &[RouteAttribute]) -> Tcp {
+    let mut tcp = Tcp::default();
+    for attribute in attributes {
+        let RouteAttribute::Metrics(metrics) = attribute else {
+            continue;
+        };
+        for metric in metrics {
+            match metric {
+                RouteMetric::InitCwnd(packets) => tcp.initial_window = Some(*packets),
+                RouteMetric::RtoMin(ms) => tcp.min_rto_ns = Some(u64::from(*ms) * NS_PER_MS),
+                _ => {}
+            }
+        }
+    }
+    tcp
 }

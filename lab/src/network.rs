@@ -1,6 +1,6 @@
 //! The hosts of a trial and the links between them.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::check::{self, CheckReport};
 use crate::congestion;
@@ -9,7 +9,7 @@ use crate::namespace::Host;
 use crate::netlink::Netlink;
 use crate::realtime;
 use crate::report::{HostReport, LinkReport, Remark};
-use crate::trial::{End, Link, LinkKind, Trial};
+use crate::trial::{End, Link, LinkKind, Tcp, Trial};
 use crate::tun::Tun;
 
 /// Packets that may wait for the link's thread: more than it ever leaves waiting, so that only the link drops.
@@ -19,9 +19,16 @@ pub struct Network {
     pub hosts: Vec<Host>,
     /// In the order of the trial's links; none for a veth.
     pub links: Vec<Option<Emulated>>,
-    /// In the order of the hosts: the controller in force, if the host has a link.
-    pub congestion: Vec<Option<String>>,
+    /// In the order of the hosts: what is in force of TCP, if the host has a link.
+    pub tcp: Vec<Option<InForce>>,
     pub warnings: Vec<Remark>,
+}
+
+/// What TCP does on a host, as found there.
+#[derive(Clone)]
+pub struct InForce {
+    pub congestion: String,
+    pub tcp: Tcp,
 }
 
 pub struct Emulated {
@@ -43,7 +50,7 @@ impl Network {
             .map(|name| Host::create(name))
             .collect::<Result<Vec<_>>>()?;
         let mut network = Self {
-            congestion: vec![None; hosts.len()],
+            tcp: vec![None; hosts.len()],
             hosts,
             links: vec![],
             warnings: vec![],
@@ -83,9 +90,9 @@ impl Network {
     }
 
     pub fn describe_hosts(&self) -> Vec<HostReport> {
-        let hosts = self.hosts.iter().zip(&self.congestion);
+        let hosts = self.hosts.iter().zip(&self.tcp);
         hosts
-            .map(|(host, congestion)| HostReport::new(&host.name, congestion.clone()))
+            .map(|(host, found)| HostReport::new(&host.name, found.clone()))
             .collect()
     }
 
@@ -125,32 +132,31 @@ impl Network {
         Ok(())
     }
 
-    /// Addresses and routes at both ends, then the congestion controller that they bring about.
+    /// Addresses and routes at both ends, then what they make of TCP.
     fn address_both(&mut self, link: &Link, device: &str, trial: &Trial) -> Result<()> {
-        let wanted = trial.congestion.as_deref();
         let ends = [(&link.a, &link.b), (&link.b, &link.a)];
         for (end, _) in ends {
             self.host(&end.host).within(|| {
                 let netlink = Netlink::open()?;
                 netlink.add_address(device, end.address)?;
                 netlink.bring_up_with_queue(device, TUN_QUEUE)?;
-                netlink.add_route(device, end.address, wanted)
+                netlink.add_route(device, end.address, trial.congestion.as_deref(), trial.tcp)
             })?;
         }
         for (end, peer) in ends {
             let found = self.host(&end.host).within(|| {
-                Netlink::open()?.wait_until_running(device)?;
-                congestion::towards(peer.address)
+                let netlink = Netlink::open()?;
+                netlink.wait_until_running(device)?;
+                Ok(InForce {
+                    congestion: congestion::towards(peer.address)?,
+                    tcp: netlink.tcp_towards(peer.address)?,
+                })
             })?;
-            if let Some(wanted) = wanted {
-                anyhow::ensure!(
-                    found == wanted,
-                    "TCP uses \"{found}\" on host {} instead of \"{wanted}\"",
-                    end.host
-                );
-            }
+            found
+                .agrees_with(trial)
+                .with_context(|| format!("TCP on host {}", end.host))?;
             let position = self.position(&end.host);
-            self.congestion[position] = Some(found);
+            self.tcp[position] = Some(found);
         }
         Ok(())
     }
@@ -168,5 +174,25 @@ impl Network {
                 "the machine refuses to lock the link's memory (mlockall)",
             ));
         }
+    }
+}
+
+impl InForce {
+    /// Fails where the trial asks for something else.
+    fn agrees_with(&self, trial: &Trial) -> Result<()> {
+        if let Some(wanted) = &trial.congestion {
+            ensure!(
+                self.congestion == *wanted,
+                "its congestion controller is \"{}\" instead of \"{wanted}\"",
+                self.congestion
+            );
+        }
+        ensure!(
+            self.tcp == trial.tcp,
+            "its routes have {:?} instead of {:?}",
+            self.tcp,
+            trial.tcp
+        );
+        Ok(())
     }
 }

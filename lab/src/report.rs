@@ -12,9 +12,10 @@ use crate::account::MachineReport;
 use crate::check::CheckReport;
 use crate::lateness::LatenessReport;
 use crate::link::{EmulatedLink, Ledger};
+use crate::network::InForce;
 use crate::process::Exit;
 use crate::stalls::Stalls;
-use crate::trial::{Clock, LinkKind};
+use crate::trial::{Clock, LinkKind, Tcp};
 
 #[derive(Debug, Serialize)]
 pub struct Report {
@@ -116,6 +117,8 @@ pub struct RoleCpu {
 pub struct HostReport {
     pub name: String,
     pub congestion: Option<String>,
+    /// What its routes ask of TCP.
+    pub tcp: Option<Tcp>,
     pub counters: Counters,
 }
 
@@ -155,10 +158,11 @@ impl Report {
 }
 
 impl HostReport {
-    pub fn new(name: &str, congestion: Option<String>) -> Self {
+    pub fn new(name: &str, found: Option<InForce>) -> Self {
         Self {
             name: name.into(),
-            congestion,
+            tcp: found.as_ref().map(|found| found.tcp),
+            congestion: found.map(|found| found.congestion),
             counters: Counters::default(),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::net::Ipv4Addr;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use h123_link::{Direction, LONGEST_NS};
@@ -15,6 +16,10 @@ const MOST: usize = 1000;
 /// In the year 2191: what the time of day of a kernel can be, with years to spare.
 const LATEST_UNIX_NS: u64 = 7_000_000_000_000_000_000;
 const LONGEST_NAME: usize = 100;
+/// More packets at once fit into no queue of a kernel.
+const WINDOWS: RangeInclusive<u32> = 1..=1000;
+const MILLISECOND_NS: u64 = 1_000_000;
+const LEAST_RTOS_NS: RangeInclusive<u64> = MILLISECOND_NS..=60_000 * MILLISECOND_NS;
 
 /// One trial, as read from `trial.json`.
 #[derive(Debug, Deserialize)]
@@ -33,6 +38,8 @@ pub struct Trial {
     /// TCP congestion controller of every host; absent: the machine's default.
     #[serde(default)]
     pub congestion: Option<String>,
+    #[serde(default)]
+    pub tcp: Tcp,
     /// Check every emulated link before the roles start.
     #[serde(default)]
     pub check: bool,
@@ -48,6 +55,18 @@ pub enum Clock {
     Wall,
     /// That of a kernel which lets time pass only while everything waits.
     Virtual,
+}
+
+/// What the lab's routes ask of TCP, in every host; what is absent is the kernel's own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tcp {
+    /// In packets.
+    #[serde(default)]
+    pub initial_window: Option<u32>,
+    /// The least retransmission time; the kernel keeps whole milliseconds.
+    #[serde(default)]
+    pub min_rto_ns: Option<u64>,
 }
 
 /// A link between two hosts. `up` leads from `a` to `b`, `down` from `b` to `a`.
@@ -185,6 +204,7 @@ impl Trial {
                 down: profile.down,
             }],
             congestion: None,
+            tcp: Tcp::default(),
             check: false,
             roles: vec![],
         }
@@ -203,6 +223,7 @@ impl Trial {
         if self.start_unix_ns > Some(LATEST_UNIX_NS) {
             return Err(format!("\"start_unix_ns\" is at most {LATEST_UNIX_NS}"));
         }
+        self.tcp.validate().map_err(|e| format!("tcp: {e}"))?;
         if self.hosts.len().max(self.links.len()) > MOST {
             return Err(format!("at most {MOST} hosts and {MOST} links"));
         }
@@ -250,6 +271,23 @@ impl Trial {
 
     pub fn services(&self) -> impl Iterator<Item = &Role> {
         self.roles.iter().filter(|r| r.kind == RoleKind::Service)
+    }
+}
+
+impl Tcp {
+    fn validate(&self) -> Result<(), String> {
+        if self.initial_window.is_some_and(|n| !WINDOWS.contains(&n)) {
+            return Err(format!(
+                "\"initial_window\" is {} to {} packets",
+                WINDOWS.start(),
+                WINDOWS.end()
+            ));
+        }
+        let whole = |ns: u64| ns.is_multiple_of(MILLISECOND_NS) && LEAST_RTOS_NS.contains(&ns);
+        if self.min_rto_ns.is_some_and(|ns| !whole(ns)) {
+            return Err("\"min_rto_ns\" is 1 ms to 60 s, in whole milliseconds".into());
+        }
+        Ok(())
     }
 }
 

@@ -164,6 +164,14 @@ fn bad_trials_are_refused_with_the_reason() {
         |t| t["links"][0]["up"]["delay_ns"] = (1u64 << 63).into(),
         "delay_ns is 9223372036854775808: a time is at most",
     );
+    for window in [0, 1001] {
+        let tcp = json!({"initial_window": window});
+        refused(move |t| t["tcp"] = tcp.clone(), "1 to 1000 packets");
+    }
+    for least in [0u64, 1_500_000, 61_000_000_000] {
+        let tcp = json!({"min_rto_ns": least});
+        refused(move |t| t["tcp"] = tcp.clone(), "whole milliseconds");
+    }
     refused(|t| t["roles"][0]["timeout_ns"] = u64::MAX.into(), "timeout");
     refused(|t| t["roles"][0]["env"] = json!({"A": "\0"}), "NUL");
     refused(

@@ -160,6 +160,58 @@ fn three_hosts_two_links_one_of_them_a_veth() {
     assert!(report["links"][1]["directions"].is_null() && report["links"][1]["check"].is_null());
 }
 
+/// Sends to whoever connects more than a first flight, and says at once how many packets are under way and how long a
+/// retransmission would wait (us): long before any acknowledgement can be back.
+const FIRST_FLIGHT: &str = "exec python3 -c '
+import socket, struct, sys
+listener = socket.create_server((\"\", 8000))
+s, _ = listener.accept()
+s.setblocking(False)
+s.send(bytes(100_000))
+told = s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+rto, unacked = struct.unpack_from(\"I\", told, 8)[0], struct.unpack_from(\"I\", told, 24)[0]
+print(unacked, rto >= 1_000_000, flush=True)
+s.setblocking(True)
+s.shutdown(socket.SHUT_WR)
+s.recv(1)
+'";
+
+#[test]
+fn tcp_begins_and_repeats_as_the_routes_ask() {
+    let fetch = "exec python3 -c '
+import socket
+s = socket.create_connection((\"10.1.0.2\", 8000))
+while s.recv(1_000_000): pass
+'";
+    for (asked, found, flight) in [
+        (Value::Null, json!([null, null]), "10 False\n"),
+        (
+            json!({"initial_window": 10}),
+            json!([10, null]),
+            "10 False\n",
+        ),
+        (
+            json!({"initial_window": 32, "min_rto_ns": 1_000_000_000}),
+            json!([32, 1_000_000_000]),
+            "32 True\n",
+        ),
+    ] {
+        let bench = Bench::new();
+        let server = service(FIRST_FLIGHT, json!({"tcp": [8000]}));
+        let mut trial = trial(direction(150), server, fetch);
+        if !asked.is_null() {
+            trial["tcp"] = asked;
+        }
+        let report = bench.run(&trial);
+        assert_eq!(codes(&report), [""; 0], "{report}");
+        assert_eq!(bench.log("server"), flight);
+        for host in report["hosts"].as_array().unwrap() {
+            let tcp = &host["tcp"];
+            assert_eq!(json!([tcp["initial_window"], tcp["min_rto_ns"]]), found);
+        }
+    }
+}
+
 #[test]
 fn a_line_of_output_can_mean_ready() {
     let bench = Bench::new();

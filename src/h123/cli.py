@@ -73,6 +73,13 @@ class Clock(StrEnum):
     VIRTUAL = "virtual"
 
 
+class Transport(StrEnum):
+    """How alike the stacks send."""
+
+    DEPLOYED = "deployed"
+    MATCHED = "matched"
+
+
 def _share(text: str) -> float:
     """A share above 0, for an option."""
     try:
@@ -123,6 +130,14 @@ ClockOption = Annotated[
         show_default=False,
     ),
 ]
+TransportOption = Annotated[
+    Transport | None,
+    typer.Option(
+        help="deployed: each stack as it comes. matched: what can be made equal is, first the initial window, and what "
+        "cannot is named (docs/fairness.md). [default: the study's, otherwise deployed]",
+        show_default=False,
+    ),
+]
 LanesOption = Annotated[
     int | None,
     typer.Option(
@@ -161,6 +176,7 @@ def run(
     only: OnlyOption = None,
     scale: ScaleOption = None,
     clock: ClockOption = None,
+    transport: TransportOption = None,
     lanes: LanesOption = None,
     retry: Annotated[
         bool,
@@ -215,6 +231,7 @@ def run(
         only=parse_only(only or []),
         scale=scale,
         clock=clock,
+        transport=transport,
         lanes=lanes,
         retry=retry,
         until_decided=until_decided,
@@ -232,6 +249,7 @@ def plan(
     only: OnlyOption = None,
     scale: ScaleOption = None,
     clock: ClockOption = None,
+    transport: TransportOption = None,
     lanes: LanesOption = None,
     spread: Annotated[
         float | None,
@@ -266,13 +284,16 @@ def plan(
     And what the blocks buy: how narrow the intervals will be, and how likely each family of comparisons is to find a
     difference of a given size, by the spread that published campaigns had between blocks (docs/statistics.md).
     """
-    from h123.campaign import Lanes, check_campaign, lacking
+    from h123.campaign import Lanes, check_campaign, lacking, likeness
     from h123.foresight import print_foresight
 
-    asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale).clocked(clock)
+    asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale)
+    asked = asked.settled(clock=clock, transport=transport)
     planned = make_plan(asked, blocks=blocks, seed=seed, only=parse_only(only or []))
     check_campaign(planned)  # what `run` would refuse
     listing.print_plan(planned, Lanes.here(planned, lanes), out_console)
+    for found in likeness(planned):
+        write(out_console, f"Transport {found.said}")
     print_foresight(planned, out_console, effect=effect, spread=spread, width=width)
     if first := lacking(planned):
         out_console.print(f"Note: {first.message}; {first.remedy}", soft_wrap=True)

@@ -32,6 +32,7 @@ class Asked:
     only: dict[str, list[str]] = field(default_factory=dict)
     scale: float | None = None
     clock: str | None = None
+    transport: str | None = None
     lanes: int | None = None
     retry: bool = False
     until_decided: bool = False
@@ -104,8 +105,9 @@ def _began_so(asked: Asked, folder: CampaignFolder) -> bool:
 
 
 def _resume(asked: Asked, folder: CampaignFolder) -> Campaign:
-    out, begun, timed = folder.path, folder.study.get("scale", 1.0), folder.study["settings"].get("clock")
-    written = None if asked.study is None else load_study(find_study(asked.study)).scaled(begun).clocked(timed)
+    out, begun = folder.path, folder.study.get("scale", 1.0)
+    settled = {name: folder.study["settings"].get(name) for name in ("clock", "transport")}
+    written = None if asked.study is None else load_study(find_study(asked.study)).scaled(begun).settled(**settled)
     if written and written.resolved() != folder.study:
         raise UserError(
             f"{out} holds a campaign of another study, or of an earlier version of this study",
@@ -115,7 +117,8 @@ def _resume(asked: Asked, folder: CampaignFolder) -> Campaign:
         ("--seed", asked.seed, folder.seed),
         ("--only", asked.only or None, folder.only),
         ("--scale", asked.scale, begun),
-        ("--clock", asked.clock, timed or "wall"),
+        ("--clock", asked.clock, settled["clock"] or "wall"),
+        ("--transport", asked.transport, settled["transport"] or "deployed"),
     )
     for option, given, had in kept:
         if given is not None and given != had:
@@ -143,6 +146,7 @@ def _begin(asked: Asked) -> Campaign:
         only=asked.only,
         scale=1.0 if asked.scale is None else asked.scale,
         clock=asked.clock,
+        transport=asked.transport,
         looks=looks,
         width=width,
         report=say,

@@ -15,6 +15,7 @@ from aioquic.h3.connection import H3_ALPN
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.connection import QuicConnection
 from aioquic.tls import CipherSuite
+from beginning import begin_with
 from contract import UNSUPPORTED
 from samples import Sample, write_samples
 from session import Broken, Session
@@ -122,7 +123,7 @@ class Drive:
 
 def main() -> int:
     parser = ArgumentParser(description=__doc__)
-    for name in ("workload", "samples", "facts", "congestion"):
+    for name in ("workload", "samples", "facts", "congestion", "initial-window"):
         parser.add_argument(f"--{name}", required=True)
     asked = parser.parse_args()
     try:
@@ -134,6 +135,7 @@ def main() -> int:
     except Refusal as refusal:
         print(f"h123-aioquic: {refusal}", file=sys.stderr)
         return refusal.status
+    begin_with(asked.initial_window)
     facts = asyncio.run(carry_out(Drive(workload, asked.congestion), asked.samples))
     Path(asked.facts).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
     return 0

@@ -13,6 +13,7 @@ from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.events import ConnectionTerminated, ProtocolNegotiated, QuicEvent
 from aioquic.quic.logger import QuicFileLogger
 from aioquic.tls import CipherSuite, SessionTicket
+from beginning import begin_with
 from contract import UNSUPPORTED
 from exchange import Exchange
 from feeding import Feeding
@@ -23,13 +24,14 @@ FAREWELL_S = 1.0
 
 def main() -> None:
     parser = ArgumentParser(description=__doc__)
-    for name in ("address", "port", "protocol", "cert", "key", "congestion"):
+    for name in ("address", "port", "protocol", "cert", "key", "congestion", "initial-window"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--qlog", default="", help="folder; empty: none")
     asked = parser.parse_args()
     if asked.protocol != "h3" or asked.congestion not in AIOQUIC_CONTROLLERS:
         print(f"aioquic has no {asked.protocol} with {asked.congestion}", file=sys.stderr)
         sys.exit(UNSUPPORTED)
+    begin_with(asked.initial_window)
     asyncio.run(run(asked))
 
 

@@ -14,8 +14,8 @@ const HIGH_WATER_MARK = 256 << 10;
 const hear = Symbol("hear");
 
 /**
- * A server. Options: cert, key (PEM files), groups, congestion (cubic, reno, bbr), streamWindow, connectionWindow, maxStreams,
- * qlog (a folder). `onStream` listens to the event `stream`.
+ * A server. Options: cert, key (PEM files), groups, congestion (cubic, reno, bbr), initialWindow (packets), streamWindow,
+ * connectionWindow, maxStreams, qlog (a folder). `onStream` listens to the event `stream`.
  */
 export function createServer(options, onStream) {
   const server = new Http3Server(options);

@@ -4,7 +4,7 @@ import { answerStream } from "./peer/answers.mjs";
 import { run, Unsupported, untilStopped } from "./peer/command.mjs";
 import { CONNECTION_WINDOW, MAX_STREAMS, STREAM_WINDOW } from "./peer/windows.mjs";
 
-async function serve({ address, port, protocol, cert, key, congestion, qlog }) {
+async function serve({ address, port, protocol, cert, key, congestion, qlog, "initial-window": window }) {
   if (protocol !== "h3") throw new Unsupported(`no ${protocol}: h3`);
   const server = createServer(
     {
@@ -12,6 +12,7 @@ async function serve({ address, port, protocol, cert, key, congestion, qlog }) {
       key,
       groups: "X25519:P-256",
       congestion,
+      initialWindow: window ? Number(window) : undefined,
       streamWindow: STREAM_WINDOW,
       connectionWindow: CONNECTION_WINDOW,
       maxStreams: MAX_STREAMS,
@@ -24,4 +25,4 @@ async function serve({ address, port, protocol, cert, key, congestion, qlog }) {
   server.close();
 }
 
-run({ serve: { options: ["address", "port", "protocol", "cert", "key", "congestion", "qlog"], start: serve } });
+run({ serve: { options: ["address", "port", "protocol", "cert", "key", "congestion", "initial-window", "qlog"], start: serve } });

@@ -88,7 +88,7 @@ NETWORKS = [("medium", 0.5), ("poor", 0.1)]
 
 def test_a_plan_that_compares_nothing_buys_nothing() -> None:
     """Processor time alone, under the clock by which processing takes none."""
-    study = load_study(find_study("smoke")).clocked("virtual")
+    study = load_study(find_study("smoke")).settled(clock="virtual")
     cost = Family(name="cost", correction="holm", metrics=["cpu"])
     study = study.model_copy(update={"compare": study.compare.model_copy(update={"families": [cost]})})
     console = Console(file=StringIO())

@@ -100,8 +100,14 @@ def test_one_clock_for_a_whole_study(tmp_path: Path) -> None:
     assert [t.id for t in campaign.plan.trials()] == [t.id for t in start(tmp_path / "wall").plan.trials()]
 
 
+def test_one_transport_for_a_whole_study(tmp_path: Path) -> None:
+    campaign = start(tmp_path, transport="matched")
+    assert {t.parameters.transport for t in campaign.plan.trials()} == {"matched"}
+    assert campaign.folder.subjects["go"]["initial_window"] == ["server", "client"]
+
+
 def test_clock_that_the_study_varies_cannot_be_set(tmp_path: Path) -> None:
     file = tmp_path / "both.yaml"
     file.write_text(BOTH)
     with pytest.raises(UserError, match="already sets the clock, in its factor clock"):
-        load_study(file).clocked("virtual")
+        load_study(file).settled(clock="virtual")

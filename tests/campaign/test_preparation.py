@@ -39,7 +39,7 @@ def test_a_metric_that_the_client_cannot_measure_is_refused_before_anything_is_d
 
 def test_bodies_are_made_for_a_server_of_files(tmp_path: Path, subjects: Path) -> None:
     write_small(subjects, MANIFEST.replace("{congestion}", "{files}"))
-    manifest, build = subjects / "go/subject.toml", '["go", "build", "-trimpath", "-o", "{prefix}/h123-go", "."]'
+    manifest, build = subjects / "go/subject.toml", '["./install.sh", "{prefix}", "h123-go"]'
     manifest.write_text(manifest.read_text().replace(build, '["touch", "{prefix}/h123-go"]'))
     start(tmp_path / "study", STUDY.replace("server: go", "server: small"))
     assert (files_folder() / "bytes/1000").stat().st_size == 1000
@@ -112,3 +112,22 @@ def test_a_missing_virtual_kernel_does_not_keep_anybody_from_planning(
     check_campaign(virtual)
     assert "h123 install virtual-kernel" in str((told := lacking(virtual)) and told.remedy)
     assert lacking(_plan(tmp_path / "study", STUDY)) is None
+
+
+def alike(*, transport: str | None, server: str = "go") -> Plan:
+    """The study quick, to which initial windows are essential."""
+    study = load_study(project_root() / "studies/quick.yaml").settled(transport=transport)
+    compare = study.compare.model_copy(update={"essential": ["initial_window"]})
+    settings = {**study.settings, "server": server}
+    return make_plan(study.model_copy(update={"compare": compare, "settings": settings}), blocks=1)
+
+
+def test_a_pair_that_cannot_begin_alike_is_refused_where_that_is_essential(subjects: Path) -> None:
+    write_small(subjects)
+    check_campaign(alike(transport="matched"))
+    with pytest.raises(UserError, match=r"essential, but not alike: go's own over h3, 10 packets over h2") as refused:
+        check_campaign(alike(transport=None))
+    assert refused.value.remedy == "`--transport matched` makes it alike"
+    with pytest.raises(UserError, match="small as a server does not let it be chosen") as refused:
+        check_campaign(alike(transport="matched", server="small"))
+    assert refused.value.remedy == "choose a server that does: go"

@@ -108,3 +108,20 @@ def test_the_side_that_does_not_send_has_a_controller_of_its_own(tmp_path: Path)
     trial, _ = files(tmp_path, fixed, server="small", protocol="h3", method="POST", congestion="cubic")
     assert trial["congestion"] == "cubic"
     assert role(trial, "server")["command"][-1] == "reno"
+
+
+def test_senders_are_told_how_to_begin(tmp_path: Path) -> None:
+    asked: list[tuple[dict[str, Any], dict[str, int] | None, str]] = [
+        ({}, None, ""),
+        ({"transport": "matched"}, {"initial_window": 10}, "10"),
+        ({"transport": "matched", "initial_window": 16}, {"initial_window": 16}, "16"),
+        ({"initial_window": 32, "min_rto": "50ms"}, {"initial_window": 32, "min_rto_ns": 50_000_000}, "32"),
+    ]
+    for number, (changes, tcp, given) in enumerate(asked):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        trial, _ = files(folder, protocol="h3", **changes)
+        assert trial.get("tcp") == tcp
+        assert [option(role(trial, name)["command"], "--initial-window") for name in ("server", "client")] == [
+            given
+        ] * 2

@@ -26,6 +26,9 @@ class Demand:
     protocol: str = "h2"
     method: str = "GET"
     congestion: str = "cubic"
+    transport: str = "deployed"
+    initial_window: int | None = None
+    window: int | None = None
     rate: float | None = None
     store: str = "memory"
     clock: str = "wall"
@@ -85,6 +88,9 @@ SUPPORTED: list[tuple[Role, Demand]] = [
     ("client", Demand(protocol="h2", congestion="bbr")),  # it sends no bodies
     ("server", Demand(qlog=True)),  # no QUIC, so no log to miss
     ("client", Demand(cold=True, connections=3)),
+    ("server", Demand(initial_window=10, window=10)),  # the lab's to set
+    ("client", Demand(protocol="h3", initial_window=10, window=10)),  # it sends no bodies
+    ("server", Demand(protocol="h3", transport="matched", initial_window=16, window=16)),  # named, not refused
 ]
 
 
@@ -102,6 +108,7 @@ REFUSED: list[tuple[Role, Demand, list[str]]] = [
     ("server", Demand(store="gcs"), ["server", "store gcs", "supports memory"]),
     ("backend", Demand(store="gcs"), ["small is not a backend"]),
     ("server", Demand(clock="virtual"), ["server", "clock virtual", "supports wall"]),
+    ("server", Demand(protocol="h3", initial_window=10, window=10), ["server", "initial window over h3"]),
     ("server", Demand(protocol="h3", qlog=True), ["server", "cannot write qlog files", "`qlog`"]),
 ]
 

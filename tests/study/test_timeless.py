@@ -35,7 +35,7 @@ def test_a_plain_veth_takes_none_and_every_other_network_does() -> None:
 
 
 def test_only_under_the_virtual_clock_and_only_where_all_links_take_none() -> None:
-    study = load_study(find_study("quick")).clocked("virtual")
+    study = load_study(find_study("quick")).settled(clock="virtual")
     lan = study.parameters({"protocol": "h3", "network": "lan"})
     assert timeless(lan, study.networks)
     assert not timeless(lan, {})
@@ -48,6 +48,6 @@ def test_only_under_the_virtual_clock_and_only_where_all_links_take_none() -> No
 def test_the_plan_says_where_nothing_takes_time() -> None:
     study = load_study(find_study("quick"))
     assert make_plan(study).notes == []
-    (note,) = make_plan(study.clocked("virtual")).notes
+    (note,) = make_plan(study.settled(clock="virtual")).notes
     assert note.startswith("under the virtual clock nothing takes time over lan:")
-    assert make_plan(study.clocked("virtual"), only={"network": ["poor", "medium"]}).notes == []
+    assert make_plan(study.settled(clock="virtual"), only={"network": ["poor", "medium"]}).notes == []

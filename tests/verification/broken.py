@@ -29,7 +29,8 @@ workload, samples, facts = sys.argv[1:4]
 asked = json.load(open(workload))
 CHANGE
 json.dump(asked, open("carried-out.json", "w"))
-status = subprocess.call([GO, "drive", "--workload", "carried-out.json", "--samples", samples, "--facts", facts])
+files = ["--workload", "carried-out.json", "--samples", samples, "--facts", facts]
+status = subprocess.call([GO, "drive", *files, "--initial-window", ""])
 with open(samples, newline="") as file:
     rows = list(csv.DictReader(file))
 header = list(rows[0])

@@ -26,7 +26,7 @@ build = ["true"]
 
 [server]
 command = [{before}"{go}/h123-go", "serve", "--address", "{{address}}", "--port", "{{port}}", "--protocol", "{spoken}",
-           "--cert", "{{cert}}", "--key", "{{key}}", "--qlog", ""]
+           "--cert", "{{cert}}", "--key", "{{key}}", "--qlog", "", "--initial-window", ""]
 protocols = ["{protocol}"]
 methods = ["GET", "POST"]
 listens = {{{protocol} = ["{listens}"]}}
@@ -94,6 +94,7 @@ def test_the_embedded_server_keeps_the_contract(go: Subject, engine: LocalEngine
     assert asked["0-RTT"].verdict == "passed"
     assert "events about packets" in asked["qlog"].detail
     assert "of the window" in asked["congestion cubic"].detail
+    assert "packets in the first flight" in asked["initial window 32"].detail
     assert not list(records.rglob("trial.json"))
 
 
@@ -177,6 +178,17 @@ def test_a_controller_that_is_declared_and_not_chosen(tmp_path: Path, engine: Lo
     assert list(failed) == ["congestion reno", "congestion bbr"]
     for detail in failed.values():
         assert detail.startswith("behaves like cubic: ")
+
+
+@pytest.mark.heavy
+@pytest.mark.usefixtures("go")
+def test_an_initial_window_that_is_declared_and_not_taken(tmp_path: Path, engine: LocalEngine) -> None:
+    ignoring = '"env", "WINDOW={initial_window}", '
+    features = 'congestion = {h3 = ["cubic"]}\ninitial_window = ["h3"]'
+    declared = other(tmp_path, "h3", before=ignoring, features=features)
+    failed = failures(list(verify_server(declared, engine)))
+    assert list(failed) == ["initial window 10"]
+    assert failed["initial window 10"].startswith("3")  # quic-go's 32
 
 
 @pytest.mark.heavy

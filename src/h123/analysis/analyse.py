@@ -14,6 +14,7 @@ from h123.analysis.evidence import Evidence, complete_blocks, gather
 from h123.analysis.failures import failures
 from h123.analysis.handshakes import handshakes, noted
 from h123.analysis.interactions import interactions
+from h123.analysis.ladder import ladder
 from h123.analysis.looks import Looks, told
 from h123.analysis.origin import costs
 from h123.analysis.pace import seconds_per_trial
@@ -29,7 +30,7 @@ from h123.analysis.verdicts import Rule, judge
 from h123.analysis.width import Reached, reached
 from h123.results import Attempt, CampaignFolder, shown
 from h123.results.durable import write_atomically
-from h123.study import Ledger, Plan, ledgers_of
+from h123.study import Ledger, Plan, ledgers_of, likenesses
 
 Event = dict[str, Any]
 
@@ -68,6 +69,8 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
         "comparisons": comparisons,
         "failures": failures(evidence.shares, plan, rule.level, study.compare.failures) if evidence.shares.any else [],
         "projection": outlook(comparisons, len(plan.blocks[0]), len(attempts), pace, rule.remedy),
+        "transport": [] if origin else _transport(plan, folder),
+        "ladder": ladder(comparisons, study.compare.ladder),
         "parts": parts(trials, plan, rule, grounds),
         "interactions": interactions(attempts, plan, rule.alpha),
         "as_published": as_published(folder, plan, comparisons, unknown=unknown) if asked else None,
@@ -97,6 +100,12 @@ def _written(verdicts: dict[str, Any]) -> str:
         return f"[\n  {rows}\n ]" if rows else encode(content)
 
     return "{\n " + ",\n ".join(f"{encode(name)}: {part(verdicts[name])}" for name in sorted(verdicts)) + "\n}\n"
+
+
+def _transport(plan: Plan, folder: CampaignFolder) -> list[dict[str, Any]]:
+    """How alike the compared treatments sent, by what their subjects declared then."""
+    choosing = {name: about.get("initial_window", []) for name, about in folder.subjects.items()}
+    return [vars(found) | {"said": found.said} for found in likenesses(plan, choosing)]
 
 
 def _looks(rule: Rule) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What trials need before the first of them starts: subjects that can do what is asked, and files to serve."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from h123.campaign.trialfile import trial_roles
 from h123.catalogue import (
@@ -13,9 +13,10 @@ from h123.catalogue import (
     make_bodies,
     server_uses,
     subjects_folder,
+    window_roles,
 )
 from h123.errors import UserError
-from h123.study import Parameters, Plan
+from h123.study import Likeness, Parameters, Plan, likenesses, unmatched
 from h123.virtual import virtual_kernel
 
 
@@ -29,7 +30,34 @@ def check_campaign(plan: Plan) -> dict[str, Subject]:
     for client in dict.fromkeys(p.client for p in treatments):
         for family in plan.study.compare.families:
             check_metrics(subjects[client], family.metrics)
+    _check_essentials(plan, subjects)
     return subjects
+
+
+def likeness(plan: Plan) -> list[Likeness]:
+    """How alike the plan's treatments send, by what their subjects declare now."""
+    return likenesses(plan, _choosing(_check(_treatments(plan))))
+
+
+def _check_essentials(plan: Plan, subjects: Mapping[str, Subject]) -> None:
+    """Refuse a pair whose senders cannot begin alike, where the study calls that essential."""
+    if "initial_window" not in plan.study.compare.essential:
+        return
+    for a, b in unmatched(plan, _choosing(subjects)):
+        known = catalogue()
+        unable = [s for s in (a, b) if s.window is None and s.role not in window_roles(known[s.name])]
+        able = sorted(name for name in known if a.role in window_roles(known[name]))
+        cause = f"; {unable[0].name} as a {unable[0].role} does not let it be chosen" if unable else ""
+        cure = f"choose a {a.role} that does: {', '.join(able)}" if unable else "`--transport matched` makes it alike"
+        raise UserError(
+            f"study {plan.study.name}: the initial window is essential, but not alike: {a.starts_with} over "
+            f"{a.protocol}, {b.starts_with} over {b.protocol}{cause}",
+            remedy=cure,
+        )
+
+
+def _choosing(subjects: Mapping[str, Subject]) -> dict[str, list[str]]:
+    return {name: window_roles(subject) for name, subject in subjects.items()}
 
 
 def prepare_campaign(plan: Plan, report: Callable[[str], None]) -> dict[str, Subject]:

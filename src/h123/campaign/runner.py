@@ -16,6 +16,7 @@ from h123.campaign.engine import Engine
 from h123.campaign.lanes import Lanes
 from h123.campaign.preparation import prepare_campaign
 from h123.campaign.progress import Display
+from h123.catalogue import window_roles
 from h123.errors import UserError
 from h123.results import CampaignFolder, machine_facts
 from h123.results.documents import read_document
@@ -44,6 +45,7 @@ def start_campaign(
     report: Callable[[str], None],
     scale: float = 1.0,
     clock: str | None = None,
+    transport: str | None = None,
     looks: Sequence[int] = (),
     width: dict[str, Any] | None = None,
 ) -> Campaign:
@@ -52,7 +54,7 @@ def start_campaign(
     `looks`: the numbers of blocks at which it is to be looked at; it begins with the first of them. `width`: how narrow
     its intervals are to be (see `CampaignFolder.width`).
     """
-    study = load_study(study_file).scaled(scale).clocked(clock)
+    study = load_study(study_file).scaled(scale).settled(clock=clock, transport=transport)
     plan = make_plan(study, blocks=looks[0] if looks else blocks, seed=seed, only=only)
     check_new(out)  # before anything is built
     subjects = prepare_campaign(plan, report)
@@ -73,6 +75,7 @@ def start_campaign(
                 "stack": s.stack,
                 "language": s.language,
                 "congestion": s.features.congestion,
+                "initial_window": window_roles(s),
             }
             for name, s in subjects.items()
         },

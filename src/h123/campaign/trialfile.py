@@ -18,6 +18,7 @@ from h123.catalogue import (
     origin_command,
     server_command,
     server_uses,
+    window,
 )
 from h123.study import Network, Parameters, PlannedTrial
 
@@ -87,9 +88,17 @@ def _trial(
         "hosts": ["client", "server", *(["backend"] if _stored(p) else [])],
         "links": links,
         "congestion": kernel_controller(p),
+        **_tcp(p),
         "check": check and any(link["kind"] == "emulated" for link in links),
         "roles": roles,
     }
+
+
+def _tcp(p: Parameters) -> dict[str, Any]:
+    """What the lab's routes ask of TCP, if anything."""
+    asked = {"initial_window": p.window, "min_rto_ns": p.min_rto}
+    told = {name: value for name, value in asked.items() if value is not None}
+    return {"tcp": told} if told else {}
 
 
 def _clock(p: Parameters, certificate: Certificate) -> dict[str, Any]:
@@ -148,6 +157,7 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate) -> dict[s
         cert=certificate.cert,
         key=certificate.key,
         congestion=controller(subject, p),
+        initial_window=window(subject, "server", p),
         store=p.store,
         backend=f"{BACKEND_ADDRESS}:{BACKEND_PORT}" if _stored(p) else "",
         seed_bytes=p.size if seeding else 0,
@@ -185,7 +195,12 @@ def _service(
 
 def _client(p: Parameters, subject: Subject) -> dict[str, Any]:
     command = client_command(
-        subject, workload="workload.json", samples="samples.csv", facts="client.json", congestion=controller(subject, p)
+        subject,
+        workload="workload.json",
+        samples="samples.csv",
+        facts="client.json",
+        congestion=controller(subject, p),
+        initial_window=window(subject, "client", p),
     )
     return {
         "name": "client",

@@ -17,6 +17,8 @@ from h123.catalogue.commands import (
     probe_command,
     server_command,
     server_uses,
+    window,
+    window_roles,
 )
 from h123.catalogue.install import (
     MANIFEST,
@@ -68,4 +70,6 @@ __all__ = [
     "server_uses",
     "subject_names",
     "subjects_folder",
+    "window",
+    "window_roles",
 ]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from h123.catalogue.install import prefix
-from h123.catalogue.subject import FIXED, PLACEHOLDER, Backend, Client, Origin, Probe, Server, Subject
+from h123.catalogue.subject import FIXED, PLACEHOLDER, QUIC, Backend, Client, Origin, Probe, Server, Subject
 from h123.errors import UserError
 
 Role = Literal["server", "client", "backend", "origin", "probe"]
@@ -25,7 +25,13 @@ class Demand(Protocol):
     @property
     def congestion(self) -> str: ...
     @property
+    def initial_window(self) -> int | None: ...
+    @property
+    def window(self) -> int | None: ...
+    @property
     def store(self) -> str: ...
+    @property
+    def transport(self) -> str: ...
     @property
     def clock(self) -> str: ...
     @property
@@ -85,11 +91,22 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
     if _sends(role, parameters) and offered is not None and parameters.congestion not in [OWN, *offered]:
         askable = [*(name for name in offered if name != FIXED), OWN]
         raise _cannot(subject, role, f"congestion for {parameters.protocol}", parameters.congestion, askable)
+    if _sends(role, parameters) and parameters.transport == "deployed" and parameters.initial_window:
+        _check_window(subject, role, parameters)
     if isinstance(part, Client):
         _check_client(subject, part, parameters)
     # Other protocols have no such log, so there is none to miss.
     elif parameters.qlog and parameters.protocol == "h3" and "h3" not in subject.features.qlog:
         raise UserError(f"server {subject.name} cannot write qlog files: leave `qlog` out of the study")
+
+
+def _check_window(subject: Subject, role: Role, parameters: Demand) -> None:
+    """Of one that is asked for by itself, not for a match, which names what it cannot have."""
+    if parameters.protocol == QUIC and role not in window_roles(subject):
+        raise UserError(
+            f"subject {subject.name} as a {role} does not let its initial window over {QUIC} be chosen",
+            remedy="leave `initial_window` out there, or choose a subject that lists it in [features]",
+        )
 
 
 def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
@@ -115,6 +132,18 @@ def controller(subject: Subject, parameters: Demand) -> str:
     if offered is None:
         return kernel_controller(parameters)
     return parameters.congestion if parameters.congestion in offered else offered[0]
+
+
+def window_roles(subject: Subject) -> list[str]:
+    """The roles in which the subject takes the number of packets to begin with over QUIC."""
+    roles = {"server": subject.server, "client": subject.client}
+    return [name for name, role in roles.items() if role and "{initial_window}" in " ".join(role.command)]
+
+
+def window(subject: Subject, role: Role, parameters: Demand) -> str:
+    """What `{initial_window}` holds for a subject: packets; empty for its own number."""
+    taken = parameters.protocol in subject.features.initial_window and role in window_roles(subject)
+    return str(parameters.window or "") if taken else ""
 
 
 def kernel_controller(parameters: Demand) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from h123.analysis.families import headline
 from h123.errors import UserError
 from h123.paths import typed
-from h123.report import caveats, claims, difference, evidence, parts, published, words
+from h123.report import caveats, claims, difference, evidence, ladder, parts, published, words
 from h123.report.advice import advice, remedy
 from h123.report.answer import answers
 from h123.report.averages import averages_figures
@@ -132,6 +132,7 @@ def _content(
         "difference": difference,
         "remedy": remedy,
         "confidence": difference.confidence(headline(comparisons)),
+        "ladder": ladder,
         "parts": parts,
         "published": published,
         "printed": printed,

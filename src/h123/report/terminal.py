@@ -14,7 +14,7 @@ from rich.text import Text
 
 from h123.analysis.families import headline
 from h123.paths import typed
-from h123.report import claims, published
+from h123.report import claims, ladder, published
 from h123.report.advice import advice, remedy
 from h123.report.answer import Answer, answers
 from h123.report.caveats import caveat_lines
@@ -35,10 +35,14 @@ def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | 
     """Print verdicts.json for a person; `folder` is the campaign's, to be named in commands."""
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
     _say(console, verdicts["question"], style="bold")
+    for row in verdicts.get("transport", []):
+        _say(console, f"Transport {row['said']}", style="dim")
     _print_answer(verdicts, console)
     for line in advice(verdicts, typed(folder) if folder else "DIR"):
         _say(console, line, indent=2)
     for line in parts_lines(verdicts["parts"], headline(comparisons)) if verdicts["parts"] else ():
+        _say(console, line)
+    for line in ladder.terminal_lines(verdicts.get("ladder", []), headline(comparisons)):
         _say(console, line)
     for cell, members in groupby(comparisons, key=lambda c: c["cell"]):
         console.print(Text(f"\n{cell_name(cell)}".rstrip(), style="bold"))

@@ -261,6 +261,7 @@ class Subject(Shape):
     stack: str
     language: str
     congestion: dict[str, str | list[str]] = {}
+    initial_window: list[Literal["server", "client"]] = []
 
 
 class MachineFacts(Shape):

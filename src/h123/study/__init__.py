@@ -5,6 +5,7 @@ from h123.study.confounded import confounded, together
 from h123.study.estimate import Estimate, estimate, estimate_check
 from h123.study.foreign import Samples, Schema, Source, load_schema
 from h123.study.ledger import Ledger, find_ledgers, ledgers_of, load_ledger
+from h123.study.likeness import Likeness, likenesses, unmatched
 from h123.study.network import Network
 from h123.study.parameters import Parameters
 from h123.study.plan import Plan, make_plan, parse_only
@@ -19,7 +20,7 @@ from h123.study.shelf import (
     list_studies,
     load_network,
 )
-from h123.study.study import METRICS, Comparison, Family, Study, split_pair
+from h123.study.study import METRICS, Comparison, Family, Study, rungs, split_pair
 from h123.study.timeless import timeless
 from h123.study.trial import PlannedTrial
 
@@ -30,6 +31,7 @@ __all__ = [
     "Estimate",
     "Family",
     "Ledger",
+    "Likeness",
     "MeasurableClaim",
     "Network",
     "Parameters",
@@ -49,6 +51,7 @@ __all__ = [
     "find_network",
     "find_study",
     "ledgers_of",
+    "likenesses",
     "list_claims",
     "list_networks",
     "list_schemas",
@@ -61,7 +64,9 @@ __all__ = [
     "make_plan",
     "parse_only",
     "printed_values_of",
+    "rungs",
     "split_pair",
     "timeless",
     "together",
+    "unmatched",
 ]

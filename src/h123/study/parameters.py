@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, Field, StrictBool, TypeAdapter
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, TypeAdapter
 
 from h123.strict import Strict, shown
 from h123.study.quantities import Duration, Size
@@ -11,12 +11,22 @@ Count = Annotated[int, Field(strict=True)]
 Role = Literal["server", "client", "backend"]
 SUBJECT_PARAMETERS: tuple[str, ...] = get_args(Role)
 NETWORK_PARAMETERS = ("network", "backend_network")
+STANDARD_WINDOW = 10
+"""Packets that a sender begins with, by RFC 6928 (TCP) and RFC 9002 (QUIC)."""
+_MS = 10**6
 
 
 def _read_connections(value: object) -> object:
     if value in ("shared", "per-user") or (type(value) is int and 1 <= value <= 10_000):
         return value
     raise ValueError(f"{shown(value)} is not valid; write shared, per-user, or a number of connections from 1 to 10000")
+
+
+def _kept_by_kernel(ns: int | None) -> int | None:
+    """Raises ValueError for what a route cannot ask of TCP."""
+    if ns is None or (ns % _MS == 0 and 1 <= ns // _MS <= 60_000):
+        return ns
+    raise ValueError("must be whole milliseconds, from 1ms to 1min, such as 50ms")
 
 
 Connections = Annotated[Literal["shared", "per-user"] | int, BeforeValidator(_read_connections)]
@@ -39,6 +49,12 @@ class Parameters(Strict):
     """Between server (a) and backend (b); None: a plain veth pair."""
     congestion: Literal["cubic", "reno", "bbr", "own"] = "cubic"
     """Of the end that sends bodies; own: the one that each QUIC stack has by itself, cubic for TCP."""
+    transport: Literal["deployed", "matched"] = "deployed"
+    """deployed: each stack as it comes; matched: what can be made equal in how they send is (`window`)."""
+    initial_window: Annotated[Count, Field(ge=1, le=1000)] | None = None
+    """Packets that senders begin with; None: what `transport` makes of it."""
+    min_rto: Annotated[Duration | None, AfterValidator(_kept_by_kernel)] = None
+    """TCP's least retransmission time; None: the kernel's own, 200 ms."""
     qlog: StrictBool = False
     """The server writes a log of its QUIC connections into the trial's folder."""
     clock: Literal["wall", "virtual"] = "wall"
@@ -60,6 +76,11 @@ class Parameters(Strict):
     """Of one request."""
     trial_timeout: Annotated[Duration, Field(gt=0)] = 120 * 10**9
     """Of the client's whole run."""
+
+    @property
+    def window(self) -> int | None:
+        """Packets that senders are to begin with; None: what each stack has by itself."""
+        return self.initial_window or (STANDARD_WINDOW if self.transport == "matched" else None)
 
     def networks(self) -> tuple[str, ...]:
         """Names of the networks that the links of such a trial have, the access link's first."""

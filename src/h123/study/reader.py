@@ -20,7 +20,7 @@ from h123.study.parameters import (
     validate_parameter,
 )
 from h123.study.shelf import load_network
-from h123.study.study import MOST_TRIALS, Comparison, Level, Study, split_pair
+from h123.study.study import MOST_TRIALS, Comparison, Level, Study, rungs, split_pair
 
 FORMAT = "study/1"
 MOST_LEVELS = 1000
@@ -184,7 +184,17 @@ class StudyReader:
             raise self.document.error([at, "factor"], message)
         self.check_twin(study)
         self.check_pairs(compare.pairs, study.factors[compare.factor].keys(), compare.factor)
+        self.check_ladder(compare)
         self.check_families(study)
+
+    def check_ladder(self, compare: Comparison) -> None:
+        """Its steps and the whole are compared, or there would be nothing to multiply."""
+        if len(compare.ladder) in (1, 2):
+            raise self.document.error(["compare", "ladder"], "a ladder needs at least 3 levels: two steps")
+        for pair in rungs(compare.ladder):
+            if pair not in compare.pairs:
+                message = f"the ladder needs the pair {pair!r}, which is not in `pairs`"
+                raise self.document.error(["compare", "ladder"], message)
 
     def check_twin(self, study: Study) -> None:
         compare, levels = study.compare, study.factors[study.compare.factor]

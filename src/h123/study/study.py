@@ -1,6 +1,7 @@
 """A study, resolved: a question, its factors and levels, and what is compared."""
 
 import itertools
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field, StrictBool, ValidationError
@@ -43,6 +44,13 @@ def split_pair(pair: str) -> tuple[str, str]:
     return first, second
 
 
+def rungs(ladder: Sequence[str]) -> list[str]:
+    """The pairs of a ladder: its steps from the first on, then the whole; none without a ladder."""
+    if not ladder:
+        return []
+    return [*(f"{later}/{earlier}" for earlier, later in itertools.pairwise(ladder)), f"{ladder[-1]}/{ladder[0]}"]
+
+
 Pair = Annotated[str, AfterValidator(lambda pair: "/".join(split_pair(pair)))]
 """`a/b`: the ratio of level a to level b."""
 
@@ -71,6 +79,11 @@ class Comparison(Strict):
     alpha: Annotated[Share, Field(gt=0, lt=1)] = 0.05
     failures: Annotated[Share, Field(ge=0, lt=1)] = 0.01
     """Where the shares of failed requests of two levels differ by more, their times are not compared."""
+    essential: list[Literal["initial_window"]] = Field(default=[], max_length=1)
+    """What both levels of a pair must have alike, or the study is refused."""
+    ladder: list[str] = Field(default=[])
+    """Levels from one end to the other that change one thing at a time; `pairs` has each with the one before it, and
+    the last with the first."""
     as_published: StrictBool = False
     """Also analyse by the procedure of the REST-API study: pooled requests, Mann-Whitney, Kruskal-Wallis."""
     families: list[Family] = Field(
@@ -138,17 +151,19 @@ class Study(Strict):
         settings = _scaled(self.settings, scale)
         return self.model_copy(update={"factors": factors, "settings": settings, "scale": self.scale * scale})
 
-    def clocked(self, clock: str | None) -> "Study":
-        """This study with all trials under one clock; None: as it is. Raises UserError where its factors say which."""
-        if clock is None:
-            return self
-        for factor, levels in self.factors.items():
-            if any("clock" in level for level in levels.values()):
+    def settled(self, **asked: str | None) -> "Study":
+        """This study with parameters that are to be the same in all trials, such as the clock; None: as it is.
+
+        Raises UserError where its factors set one of them.
+        """
+        wanted = {name: value for name, value in asked.items() if value is not None}
+        for (name, value), (factor, levels) in itertools.product(wanted.items(), self.factors.items()):
+            if any(name in level for level in levels.values()):
                 raise UserError(
-                    f"--clock {clock}: this study already sets the clock, in its factor {factor}",
+                    f"--{name} {value}: this study already sets the {name}, in its factor {factor}",
                     remedy=f"choose the level you want with `--only {factor}=LEVEL`",
                 )
-        return self.model_copy(update={"settings": {**self.settings, "clock": clock}})
+        return self.model_copy(update={"settings": {**self.settings, **wanted}})
 
     def resolved(self) -> dict[str, Any]:
         """JSON-ready, without the networks' profiles; `Study.from_resolved` is its inverse."""

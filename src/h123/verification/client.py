@@ -55,7 +55,7 @@ def verify_client(subject: Subject, engine: Engine) -> Iterator[Result]:
             if p.clock == "virtual" and installed_kernel() is None:
                 yield _result(asked, "unsupported", "the virtual kernel is not installed")
                 continue
-            if asked.controller and not p.qlog:
+            if (asked.controller or asked.window) and not p.qlog:
                 yield _result(asked, "unsupported", f"only qlog files of the server {WITNESS} show it")
                 continue
             result, facts = _ask(asked, subject, trials, kept / f"{number:02}")

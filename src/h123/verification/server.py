@@ -2,7 +2,7 @@
 
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from h123.catalogue import Subject, catalogue, make_bodies, probe_command
 from h123.results.documents import read_document
 from h123.scratch import scratch
 from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
+from h123.verification.flight import begins_with, first_flight
 from h123.verification.qlog import packet_events
 from h123.verification.question import LOGGED_BYTES, PROBE, SIZES, Purpose, Question, questions
 from h123.verification.record import Result, Verdict, failures_folder
@@ -21,7 +22,7 @@ from h123.virtual import NAME, installed_kernel
 
 STOP_NS = 2_000_000_000
 """In which a server must have stopped."""
-ATTEMPTS: dict[Purpose, int] = {"contract": 1, "qlog": 1, "controller": 2}
+ATTEMPTS: dict[Purpose, int] = {"contract": 1, "qlog": 1, "controller": 2, "window": 2}
 """A busy machine can blur a server's behaviour, but hardly so that a controller is taken for another one twice."""
 
 
@@ -86,7 +87,7 @@ def _judge(asked: Question, trial: Trial) -> Iterator[Result]:
         return
     yield from (result for result in checks if result.verdict == "failed")
     if not trial.reasons and all(result.verdict == "passed" for result in checks):
-        yield _qlog(asked, trial.folder) if asked.purpose == "qlog" else _controller(asked, trial.folder)
+        yield _SEEN[asked.purpose](asked, trial.folder)
 
 
 def _checks(asked: Question, folder: Path) -> Iterator[Result]:
@@ -122,6 +123,20 @@ def _controller(asked: Question, folder: Path) -> Result:
     verdict: Verdict = "passed" if seen.controller == asked.controller else "failed"
     like = "" if verdict == "passed" else f"behaves like {seen.controller or 'none that is known'}: "
     return asked.result(f"congestion {asked.controller}", verdict, f"{like}{seen}")
+
+
+def _window(asked: Question, folder: Path) -> Result:
+    flight, wanted = first_flight(read_arrivals(folder / "arrivals.csv")), asked.parameters.initial_window or 0
+    verdict: Verdict = "passed" if begins_with(flight, wanted) else "failed"
+    seen = "no body came" if flight is None else f"{flight:.1f} packets in the first flight"
+    return asked.result(f"initial window {wanted}", verdict, seen)
+
+
+_SEEN: dict[Purpose, Callable[[Question, Path], Result]] = {
+    "qlog": _qlog,
+    "controller": _controller,
+    "window": _window,
+}
 
 
 def _with_place(result: Result, folder: Path) -> Result:

@@ -19,20 +19,20 @@ const (
 
 const usage = `h123-go: the Go server and client of h123 (net/http, quic-go)
 
-  h123-go serve --address A --port P --protocol h1|h2|h3 --cert FILE --key FILE --qlog FOLDER
+  h123-go serve --address A --port P --protocol h1|h2|h3 --cert FILE --key FILE --qlog FOLDER --initial-window N
       Serves one protocol: GET /bytes/<n>, POST /upload, GET /health. Stops on SIGTERM. With h3, a qlog file of each
-      connection goes to FOLDER, unless that is empty.
+      connection goes to FOLDER, unless that is empty, and senders begin with N packets, unless that is.
 
   h123-go origin --address A --port P
       Serves the same over HTTP/1.1 without TLS, for a server that passes requests on.
 
-  h123-go drive --workload FILE --samples FILE --facts FILE
+  h123-go drive --workload FILE --samples FILE --facts FILE --initial-window N
       Runs a workload (JSON) against a server and writes one CSV row for every request,
       and the facts of its connections (JSON).
 
 Example, in two terminals:
-  h123-go serve --address 127.0.0.1 --port 4443 --protocol h3 --cert server.pem --key server.key --qlog ""
-  h123-go drive --workload workload.json --samples samples.csv --facts client.json
+  h123-go serve --address 127.0.0.1 --port 4443 --protocol h3 --cert server.pem --key server.key --qlog "" --initial-window ""
+  h123-go drive --workload workload.json --samples samples.csv --facts client.json --initial-window ""
 
 Exit status: 0 done (failed requests are rows), 1 could not be done, 2 bad arguments or workload,
 127 the protocol is not supported. The files' formats: docs/contracts.md, section 4.

@@ -14,8 +14,12 @@ use msquic::{
 const UNIDIRECTIONAL_STREAMS: u16 = 100;
 
 pub fn configuration(registration: &Registration, serving: &Serving) -> Result<Configuration> {
-    let settings = Settings::new()
-        .set_CongestionControlAlgorithm(controller(&serving.congestion)?)
+    let mut settings = Settings::new();
+    if let Some(packets) = serving.sending.initial_window {
+        settings = settings.set_InitialWindowPackets(packets);
+    }
+    let settings = settings
+        .set_CongestionControlAlgorithm(controller(&serving.sending.congestion)?)
         .set_ServerResumptionLevel(ServerResumptionLevel::ResumeAndZerortt)
         .set_IdleTimeoutMs(windows::IDLE.as_millis() as u64)
         .set_PeerBidiStreamCount(windows::STREAMS as u16)

@@ -7,6 +7,7 @@ use std::time::Duration;
 use h123_common::client::{self, Dialer, Problem, Tls, Workload};
 use h123_common::command::{Flags, Result};
 use h123_common::datagrams::Socket;
+use h123_common::sending::Sending;
 use h123_common::udp;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
@@ -31,8 +32,8 @@ struct Quiche {
 }
 
 impl Quiche {
-    fn new(workload: &Workload, congestion: &str) -> Result<Self> {
-        let config = transport::config(tls::client(&workload.ca)?, congestion)?;
+    fn new(workload: &Workload, sending: &Sending) -> Result<Self> {
+        let config = transport::config(tls::client(&workload.ca)?, sending)?;
         let (server, host) = (workload.server(), workload.host.clone());
         Ok(Self {
             config: Mutex::new(config),

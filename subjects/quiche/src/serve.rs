@@ -52,7 +52,7 @@ async fn serve_quic(serving: &Serving) -> Result<()> {
 }
 
 fn endpoint(serving: &Serving, ticket_key: &[u8]) -> Result<Endpoint> {
-    let mut config = transport::config(tls::server(serving)?, &serving.congestion)?;
+    let mut config = transport::config(tls::server(serving)?, &serving.sending)?;
     config.set_ticket_key(ticket_key)?;
     config.enable_early_data();
     let socket = Socket::new(udp::bind(serving.address, true)?)?;

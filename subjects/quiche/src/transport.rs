@@ -2,6 +2,7 @@
 
 use boring::ssl::SslContextBuilder;
 use h123_common::command::{Failure, Result};
+use h123_common::sending::Sending;
 use h123_common::windows;
 
 /// The payload of the largest datagram sent, as in Cloudflare's own tokio-quiche.
@@ -11,11 +12,14 @@ const TAKEN: usize = 65_527;
 /// For HTTP/3's control and QPACK streams, and any that a client greases with.
 const UNIDIRECTIONAL_STREAMS: u64 = 100;
 
-pub fn config(tls: SslContextBuilder, congestion: &str) -> Result<quiche::Config> {
+pub fn config(tls: SslContextBuilder, sending: &Sending) -> Result<quiche::Config> {
     let mut config = quiche::Config::with_boring_ssl_ctx_builder(quiche::PROTOCOL_VERSION, tls)?;
     config
-        .set_cc_algorithm_name(congestion)
-        .map_err(|_| Failure::unsupported(format!("congestion control {congestion}")))?;
+        .set_cc_algorithm_name(&sending.congestion)
+        .map_err(|_| Failure::unsupported(format!("congestion control {}", sending.congestion)))?;
+    if let Some(packets) = sending.initial_window {
+        config.set_initial_congestion_window_packets(packets as usize);
+    }
     config.set_application_protos(quiche::h3::APPLICATION_PROTOCOL)?;
     config.set_max_idle_timeout(windows::IDLE.as_millis() as u64);
     config.set_max_recv_udp_payload_size(TAKEN);

@@ -14,6 +14,7 @@ use h123_common::client::{
 };
 use h123_common::command::{Flags, Result};
 use h123_common::protocol::Protocol;
+use h123_common::sending::Sending;
 use h123_common::udp;
 use http::header::{CONTENT_LENGTH, USER_AGENT};
 use quinn::crypto::rustls::{HandshakeData, QuicClientConfig};
@@ -40,10 +41,10 @@ struct Quinn {
 }
 
 impl Quinn {
-    fn new(workload: &Workload, congestion: &str) -> Result<Self> {
+    fn new(workload: &Workload, sending: &Sending) -> Result<Self> {
         let crypto: QuicClientConfig = tls::client(Protocol::H3, &workload.ca)?.try_into()?;
         let mut config = ClientConfig::new(Arc::new(crypto));
-        config.transport_config(Arc::new(quic::transport(congestion)?));
+        config.transport_config(Arc::new(quic::transport(sending)?));
         let (server, host) = (workload.server(), workload.host.clone());
         Ok(Self {
             config,

@@ -6,23 +6,37 @@ use std::path::Path;
 use std::sync::Arc;
 
 use h123_common::command::{Failure, Result};
+use h123_common::sending::Sending;
 use h123_common::windows;
 use quinn::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
 use quinn::{QlogConfig, TransportConfig, VarInt};
 
-pub fn controller(name: &str) -> Result<Arc<dyn ControllerFactory + Send + Sync>> {
-    Ok(match name {
-        "cubic" => Arc::new(CubicConfig::default()),
-        "reno" => Arc::new(NewRenoConfig::default()),
-        "bbr" => Arc::new(BbrConfig::default()),
-        _ => return Err(Failure::unsupported(format!("congestion control {name}"))),
+/// The payload of the datagrams that a connection begins with.
+const DATAGRAM: u64 = 1200;
+
+pub fn controller(sending: &Sending) -> Result<Arc<dyn ControllerFactory + Send + Sync>> {
+    let bytes = sending.initial_window.map(|n| u64::from(n) * DATAGRAM);
+    macro_rules! beginning {
+        ($config:ty) => {{
+            let mut config = <$config>::default();
+            if let Some(bytes) = bytes {
+                config.initial_window(bytes);
+            }
+            Arc::new(config)
+        }};
+    }
+    Ok(match sending.congestion.as_str() {
+        "cubic" => beginning!(CubicConfig),
+        "reno" => beginning!(NewRenoConfig),
+        "bbr" => beginning!(BbrConfig),
+        name => return Err(Failure::unsupported(format!("congestion control {name}"))),
     })
 }
 
-pub fn transport(congestion: &str) -> Result<TransportConfig> {
+pub fn transport(sending: &Sending) -> Result<TransportConfig> {
     let mut transport = TransportConfig::default();
     transport
-        .congestion_controller_factory(controller(congestion)?)
+        .congestion_controller_factory(controller(sending)?)
         .stream_receive_window(windows::STREAM.into())
         .receive_window(windows::CONNECTION.into())
         .send_window(windows::CONNECTION.into())

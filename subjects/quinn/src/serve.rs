@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use h123_common::command::{Flags, Result};
 use h123_common::protocol::Protocol;
+use h123_common::sending::Sending;
 use h123_common::serving::Serving;
 use h123_common::{h3, stop, tcp, udp};
 use quinn::crypto::rustls::QuicServerConfig;
@@ -31,7 +32,7 @@ pub fn serve(flags: Flags) -> Result<()> {
 async fn serve_quic(serving: &Serving) -> Result<()> {
     let crypto: QuicServerConfig = tls::server(serving)?.try_into()?;
     let mut config = ServerConfig::with_crypto(Arc::new(crypto));
-    config.transport_config(Arc::new(quic::transport(&serving.congestion)?));
+    config.transport_config(Arc::new(quic::transport(&serving.sending)?));
     let logbook = serving
         .qlog
         .clone()
@@ -74,17 +75,16 @@ async fn greet(incoming: Incoming, logbook: Option<Arc<Logbook>>) -> Result<()> 
 /// Gives each connection a qlog of its own.
 struct Logbook {
     folder: PathBuf,
-    congestion: String,
+    sending: Sending,
     config: ServerConfig,
     count: AtomicU64,
 }
 
 impl Logbook {
     fn new(folder: PathBuf, serving: &Serving, config: &ServerConfig) -> Self {
-        let congestion = serving.congestion.clone();
         Self {
             folder,
-            congestion,
+            sending: serving.sending.clone(),
             config: config.clone(),
             count: AtomicU64::new(0),
         }
@@ -93,7 +93,7 @@ impl Logbook {
     /// The server's configuration for one connection more.
     fn config(&self) -> Result<Arc<ServerConfig>> {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
-        let mut transport = quic::transport(&self.congestion)?;
+        let mut transport = quic::transport(&self.sending)?;
         quic::log(
             &mut transport,
             &self.folder.join(format!("server-{number}.sqlog")),

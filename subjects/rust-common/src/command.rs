@@ -103,6 +103,12 @@ impl Flags {
         value.ok_or_else(|| Failure::bad_input(format!("--{name} is missing")))
     }
 
+    /// The value of the flag `name` as a number or an address.
+    pub fn number<T: std::str::FromStr>(text: &str, name: &str) -> Result<T> {
+        text.parse()
+            .map_err(|_| Failure::bad_input(format!("--{name} cannot be {text:?}")))
+    }
+
     /// Refuses flags that nobody took.
     pub fn finish(self) -> Result<()> {
         match self.0.into_keys().next() {

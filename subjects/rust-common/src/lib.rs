@@ -10,6 +10,7 @@ pub mod datagrams;
 pub mod h3;
 pub mod protocol;
 pub mod routes;
+pub mod sending;
 pub mod serving;
 pub mod stop;
 #[cfg(feature = "tcp")]

@@ -3,8 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-use crate::command::{Failure, Flags, Result};
+use crate::command::{Flags, Result};
 use crate::protocol::Protocol;
+use crate::sending::Sending;
 
 pub struct Serving {
     pub address: SocketAddr,
@@ -13,30 +14,25 @@ pub struct Serving {
     pub certificate: PathBuf,
     pub key: PathBuf,
     /// Of QUIC; TCP has what the kernel gives it.
-    pub congestion: String,
+    pub sending: Sending,
     /// Folder for a qlog file a connection; none: nothing is logged.
     pub qlog: Option<PathBuf>,
 }
 
 impl Serving {
     pub fn parse(mut flags: Flags) -> Result<Self> {
-        let address: IpAddr = number(&flags.take("address")?, "address")?;
-        let port: u16 = number(&flags.take("port")?, "port")?;
+        let address: IpAddr = Flags::number(&flags.take("address")?, "address")?;
+        let port: u16 = Flags::number(&flags.take("port")?, "port")?;
         let qlog = flags.take("qlog")?;
         let serving = Self {
             address: SocketAddr::new(address, port),
             protocol: flags.take("protocol")?.parse()?,
             certificate: flags.take("cert")?.into(),
             key: flags.take("key")?.into(),
-            congestion: flags.take("congestion")?,
+            sending: Sending::take(&mut flags)?,
             qlog: (!qlog.is_empty()).then(|| qlog.into()),
         };
         flags.finish()?;
         Ok(serving)
     }
-}
-
-fn number<T: std::str::FromStr>(text: &str, name: &str) -> Result<T> {
-    text.parse()
-        .map_err(|_| Failure::bad_input(format!("--{name} cannot be {text:?}")))
 }

@@ -4,18 +4,46 @@ use h123_common::command::{Failure, Result};
 use h123_common::serving::Serving;
 use h123_common::{udp, windows};
 use s2n_quic::Server;
-use s2n_quic::provider::congestion_controller::{self, Bbr, Cubic};
+use s2n_quic::provider::congestion_controller::{self, bbr, cubic};
 use s2n_quic::provider::io::tokio::Provider as Io;
 use s2n_quic::provider::limits::Limits;
 
 /// For HTTP/3's control and QPACK streams, and any that a client greases with.
 const UNIDIRECTIONAL_STREAMS: u64 = 100;
+/// The payload of the datagrams that a connection begins with.
+const DATAGRAM: u32 = 1200;
 
 pub fn server(serving: &Serving) -> Result<Server> {
-    match serving.congestion.as_str() {
-        "cubic" => with(Cubic::default(), serving),
-        "bbr" => with(Bbr::default(), serving),
+    let bytes = serving.sending.initial_window.map(|n| n * DATAGRAM);
+    match serving.sending.congestion.as_str() {
+        "cubic" => {
+            let builder = cubic::Builder::default();
+            with(
+                beginning(
+                    builder,
+                    bytes,
+                    cubic::Builder::with_initial_congestion_window,
+                )
+                .build(),
+                serving,
+            )
+        }
+        "bbr" => {
+            let builder = bbr::Builder::default();
+            with(
+                beginning(builder, bytes, bbr::Builder::with_initial_congestion_window).build(),
+                serving,
+            )
+        }
         name => Err(Failure::unsupported(format!("congestion control {name}"))),
+    }
+}
+
+/// The builder, told how many bytes to begin with, if any.
+fn beginning<B>(builder: B, bytes: Option<u32>, tell: impl FnOnce(B, u32) -> B) -> B {
+    match bytes {
+        Some(bytes) => tell(builder, bytes),
+        None => builder,
     }
 }
 

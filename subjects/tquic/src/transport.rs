@@ -18,7 +18,10 @@ pub fn config(serving: &Serving, ticket_key: &[u8]) -> Result<Config> {
     tls.set_ticket_key(ticket_key)?;
     let mut config = Config::new()?;
     config.set_tls_config(tls);
-    config.set_congestion_control_algorithm(controller(&serving.congestion)?);
+    config.set_congestion_control_algorithm(controller(&serving.sending.congestion)?);
+    if let Some(packets) = serving.sending.initial_window {
+        config.set_initial_congestion_window(packets.into());
+    }
     config.set_max_idle_timeout(windows::IDLE.as_millis() as u64);
     config.set_recv_udp_payload_size(TAKEN);
     let (connection, stream) = (windows::CONNECTION.into(), windows::STREAM.into());

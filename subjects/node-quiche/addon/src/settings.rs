@@ -23,6 +23,8 @@ pub struct Settings {
     pub groups: String,
     /// cubic, reno or bbr (version 2 of it).
     pub congestion: String,
+    /// Packets; none: quiche's own number.
+    pub initial_window: Option<u32>,
     pub stream_window: u32,
     pub connection_window: u32,
     pub max_streams: u32,
@@ -38,6 +40,9 @@ impl Settings {
         config.set_curves_list(&self.groups)?;
         config.set_application_protos(quiche::h3::APPLICATION_PROTOCOL)?;
         config.set_cc_algorithm_name(&self.congestion)?;
+        if let Some(packets) = self.initial_window {
+            config.set_initial_congestion_window_packets(packets as usize);
+        }
         config.enable_early_data();
         config.set_max_idle_timeout(PATIENCE);
         config.set_max_recv_udp_payload_size(1500);

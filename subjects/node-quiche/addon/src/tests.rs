@@ -135,6 +135,7 @@ impl Served {
             key,
             groups: "X25519".into(),
             congestion: "cubic".into(),
+            initial_window: None,
             stream_window: 1 << 20,
             connection_window: 1 << 20,
             max_streams: 100,

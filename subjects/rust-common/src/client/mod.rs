@@ -20,30 +20,31 @@ pub use problem::Problem;
 pub use workload::Workload;
 
 use crate::command::{Failure, Flags, Result};
+use crate::sending::Sending;
 use crate::stop;
 use load::Load;
 
 /// The command `drive`: carries out a workload through the dialer that `reach` makes for it.
 pub fn drive<D: Dialer>(
     mut flags: Flags,
-    reach: impl FnOnce(&Workload, &str) -> Result<D>,
+    reach: impl FnOnce(&Workload, &Sending) -> Result<D>,
 ) -> Result<()> {
     let workload = Workload::read(&flags.take("workload")?)?;
-    let congestion = flags.take("congestion")?;
+    let sending = Sending::take(&mut flags)?;
     let samples = flags.take("samples")?;
     let facts = flags.take("facts")?;
     flags.finish()?;
     // What cannot be written should fail before the measurement, not after it.
     let (mut samples, facts) = (File::create(samples)?, File::create(facts)?);
     stop::run(async {
-        let load = Load::new(reach(&workload, &congestion)?, workload);
+        let load = Load::new(reach(&workload, &sending)?, workload);
         let interrupted = tokio::select! {
             () = load.run() => false,
             told = stop::told() => told.map(|()| true)?,
         };
         load.close().await;
         samples.write_all(load.samples().as_bytes())?;
-        serde_json::to_writer_pretty(facts, &load.facts(&congestion))?;
+        serde_json::to_writer_pretty(facts, &load.facts(&sending.congestion))?;
         match interrupted {
             false => Ok(()),
             true => Err(Failure::new(

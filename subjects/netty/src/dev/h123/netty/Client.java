@@ -19,7 +19,7 @@ public final class Client {
     private Client() {}
 
     public static void main(String[] arguments) {
-        Program.once(arguments, List.of("workload", "samples", "facts", "congestion"), Client::drive);
+        Program.once(arguments, List.of("workload", "samples", "facts", "congestion", "initial-window"), Client::drive);
     }
 
     private static void drive(Options options) throws Exception {
@@ -32,7 +32,7 @@ public final class Client {
         }
         Body.load();
         try (Loops loops = new Loops()) {
-            Dialer dialer = Dialer.of(workload, loops, options.get("congestion"));
+            Dialer dialer = Dialer.of(workload, loops, Sending.of(options));
             List<Sample> samples = new Load(workload, dialer).run();
             Files.write(options.file("samples"),
                 Stream.concat(Stream.of(Sample.HEADER), samples.stream().map(Sample::row)).toList());

@@ -22,9 +22,9 @@ abstract class Dialer {
         server = new InetSocketAddress(workload.address(), workload.port());
     }
 
-    static Dialer of(Workload workload, Loops loops, String congestion) throws Exception {
+    static Dialer of(Workload workload, Loops loops, Sending sending) throws Exception {
         return workload.protocol().equals("h3")
-            ? new QuicDialer(workload, loops, congestion) : new TcpDialer(workload, loops);
+            ? new QuicDialer(workload, loops, sending) : new TcpDialer(workload, loops);
     }
 
     /** Establishes a connection, or gives up at the deadline. */

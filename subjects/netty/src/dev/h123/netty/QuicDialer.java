@@ -20,12 +20,12 @@ import java.util.concurrent.CompletableFuture;
 
 /** Connections of HTTP/3, each from a socket of its own. */
 final class QuicDialer extends Dialer {
-    private final String congestion;
+    private final Sending sending;
     private final QuicSslContext tls;
 
-    QuicDialer(Workload workload, Loops loops, String congestion) {
+    QuicDialer(Workload workload, Loops loops, Sending sending) {
         super(workload, loops);
-        this.congestion = congestion;
+        this.sending = sending;
         tls = QuicSslContextBuilder.forClient()
             .trustManager(new File(workload.ca()))
             .applicationProtocols(Http3.supportedApplicationProtocols())
@@ -61,7 +61,7 @@ final class QuicDialer extends Dialer {
     }
 
     private ChannelHandler codec() {
-        return Terms.quic(Http3.newQuicClientCodecBuilder(), congestion)
+        return Terms.quic(Http3.newQuicClientCodecBuilder(), sending)
             .sslEngineProvider(connection -> tls.newEngine(connection.alloc(), workload.host(), workload.port()))
             .build();
     }

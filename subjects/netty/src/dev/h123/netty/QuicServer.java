@@ -51,7 +51,7 @@ final class QuicServer {
     }
 
     private static QuicServerCodecBuilder codec(Options options) {
-        QuicServerCodecBuilder codec = Terms.quic(Http3.newQuicServerCodecBuilder(), options.get("congestion"))
+        QuicServerCodecBuilder codec = Terms.quic(Http3.newQuicServerCodecBuilder(), Sending.of(options))
             .sslContext(tls(options))
             .initialMaxStreamsBidirectional(Terms.STREAMS)
             .option(QuicChannelOption.SEGMENTED_DATAGRAM_PACKET_ALLOCATOR,

@@ -4,8 +4,6 @@ import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.quic.QuicCodecBuilder;
-import io.netty.handler.codec.quic.QuicCongestionControlAlgorithm;
-import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /** What is alike for all protocols, so that it is not what a comparison finds: Netty's defaults differ. */
@@ -37,20 +35,11 @@ final class Terms {
     }
 
     /** What both ends of a QUIC connection say of themselves. */
-    static <B extends QuicCodecBuilder<B>> B quic(B codec, String congestion) {
-        return codec
-            .congestionControlAlgorithm(congestionControl(congestion))
+    static <B extends QuicCodecBuilder<B>> B quic(B codec, Sending sending) {
+        return sending.apply(codec)
             .maxIdleTimeout(IDLE_SECONDS, TimeUnit.SECONDS)
             .initialMaxData(CONNECTION_WINDOW)
             .initialMaxStreamDataBidirectionalLocal(STREAM_WINDOW)
             .initialMaxStreamDataBidirectionalRemote(STREAM_WINDOW);
-    }
-
-    private static QuicCongestionControlAlgorithm congestionControl(String name) {
-        try {
-            return QuicCongestionControlAlgorithm.valueOf(name.toUpperCase(Locale.ROOT));
-        } catch (IllegalArgumentException unknown) {
-            throw new UnsupportedOperationException("congestion control " + name + " is not supported", unknown);
-        }
     }
 }

@@ -1,0 +1,26 @@
+package dev.h123.netty;
+
+import dev.h123.java.Options;
+import io.netty.handler.codec.quic.QuicCodecBuilder;
+import io.netty.handler.codec.quic.QuicCongestionControlAlgorithm;
+import java.util.Locale;
+
+/** How QUIC sends, as far as the command line says; an empty window is quiche's own. */
+record Sending(String congestion, String window) {
+    static Sending of(Options options) {
+        return new Sending(options.get("congestion"), options.get("initial-window"));
+    }
+
+    <B extends QuicCodecBuilder<B>> B apply(B codec) {
+        codec.congestionControlAlgorithm(algorithm());
+        return window.isEmpty() ? codec : codec.initialCongestionWindowPackets(Integer.parseInt(window));
+    }
+
+    private QuicCongestionControlAlgorithm algorithm() {
+        try {
+            return QuicCongestionControlAlgorithm.valueOf(congestion.toUpperCase(Locale.ROOT));
+        } catch (IllegalArgumentException unknown) {
+            throw new UnsupportedOperationException("congestion control " + congestion + " is not supported", unknown);
+        }
+    }
+}
