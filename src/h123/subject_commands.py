@@ -31,7 +31,7 @@ from h123.errors import UserError
 from h123.steps import Steps
 from h123.strict import choose
 from h123.subject_listing import print_subject, print_subjects, print_verification
-from h123.verification import roles_of, verify_each
+from h123.verification import measure_each, roles_of, verify_each
 from h123.verification.client import counterpart
 from h123.verification.matrix import MatrixFolder, failures, known_cells, pairings, run_matrix
 from h123.verification.published import publish
@@ -227,7 +227,7 @@ def publish_command(
         )
 
 
-def verify_subjects(names: list[str] | None, everything: bool, role: Role | None) -> None:
+def verify_subjects(names: list[str] | None, everything: bool, role: Role | None, *, only_constants: bool) -> None:
     """What `h123 verify` does about subjects. Raises UserError if one does not do what it declares."""
     known, asked = catalogue(), _tasks(names, everything, role)
     absent = list(dict.fromkeys(subject.name for subject, _ in asked if everything and not installed(subject)))
@@ -240,10 +240,13 @@ def verify_subjects(names: list[str] | None, everything: bool, role: Role | None
         failed = _install([subject for cast in casts.values() for subject in cast], steps)
         complete = {task for task, cast in casts.items() if not any(subject.name in failed for subject in cast)}
         try:
-            found = verify_each([(s, r) for s, r in asked if (s.name, r) in complete], asked_as, engine, steps)
+            tasks = [(s, r) for s, r in asked if (s.name, r) in complete]
+            found = {} if only_constants else verify_each(tasks, asked_as, engine, steps)
+            measure_each(tasks, engine, steps)
         finally:
             engine.stop()
-    print_verification(found, out_console)
+    if found:
+        print_verification(found, out_console)
     stranded = [name for name, r in casts.keys() - complete if name not in failed]
     for subjects, why in ((absent, "not installed"), (stranded, "the server for these clients could not be installed")):
         if subjects:
