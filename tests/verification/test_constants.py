@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -154,7 +155,8 @@ def test_retransmissions_of_a_tail() -> None:
     table.packet(tail, 700, lost=True)
     whole = table.packets()
     last = recovery.tail_index(download(whole, TRIP))
-    table.packet(tail + 80 * MS, 35, lost=True)  # an acknowledgement of something else
+    table.packet(tail + 5 * MS, 90, way=0)
+    table.packet(tail + 80 * MS, 35, lost=True)  # its acknowledgement
     for at in (225, 225.01, 625, 625.01, 1425):
         table.packet(tail + at * MS, 700, lost=True)
     packets = table.packets()
@@ -162,6 +164,37 @@ def test_retransmissions_of_a_tail() -> None:
     assert recovery.tail(download(packets, TRIP)) == Tail(round_trip_ms=100, first_ms=225, second_ms=400)
     with pytest.raises(Untold, match="not lost"):
         recovery.tail(download(of_flights([8]), TRIP))
+
+
+def test_probes_that_carry_nothing_are_told_from_acknowledgements() -> None:
+    table = Table(protocol=UDP)
+    table.handshake()
+    table.flights([8])
+    tail = 2.5 * TRIP + 1
+    table.packet(tail, 700, lost=True)
+    heard = tail + 150 * MS
+    table.packet(heard - TRIP // 2, 35, way=0)
+    for at, payload in [(heard + 25 * MS, 30), (heard + 75 * MS, 22), (heard + 75.01 * MS, 22), (heard + 475 * MS, 22)]:
+        table.packet(at, payload, lost=True)
+    assert recovery.tail(down(table)) == Tail(round_trip_ms=100, first_ms=225, second_ms=400)
+
+
+def test_retransmissions_of_tcp_are_told_by_their_numbers() -> None:
+    table = Table()
+    table.handshake()
+    table.flights([8])
+    tail = 2.5 * TRIP + 1
+    table.packet(tail, 700, lost=True)
+    table.packet(tail + TRIP, 35, lost=True)  # something new
+    packets = table.packets()
+    sent = packets["way"] == 1
+    packets["seq"][sent] = 2**32 - 3000 + np.cumsum(packets["payload"][sent]) - packets["payload"][sent]
+    again = packets[sent][-2:].copy()
+    again["at_ns"], again["seq"] = again["at_ns"] + 300 * MS, packets[sent]["seq"][-2]
+    again["at_ns"][1] += 200 * MS
+    assert recovery.tail(download(np.concatenate([packets, again]), TRIP)) == Tail(
+        round_trip_ms=100, first_ms=200, second_ms=300
+    )
 
 
 def test_pauses_and_what_follows_them() -> None:

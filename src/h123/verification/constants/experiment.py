@@ -28,7 +28,7 @@ NEAR_NS = 2_000_000
 """One so short that what is left of a retransmission's time is the least that the sender waits."""
 BULK_BYTES = 20_000_000
 """Windows double until they are several MB; then some round trips are left after the first 10 MB."""
-LOSING_BYTES = 12_000_000
+LOSING_BYTES = 16_000_000
 """Ten seconds after the loss, at the window that is left, and more."""
 TAIL_BYTES = 6_000
 """More packets than a handshake has in a round trip; with what else a server says at first, fewer than any initial

@@ -8,7 +8,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from h123.results.packets import LOST, UDP, Packets
+from h123.results.packets import LOST, TCP, UDP, Packets
 from h123.verification.constants.found import Decrease, Silence, Tail, Untold
 from h123.verification.constants.transfer import LEAST, Transfer
 
@@ -20,12 +20,16 @@ TAIL_LOSSES = 12
 REGROWN_S = (1, 2, 5, 10)
 _BEFORE, _AFTER = (-3, -2, -1), 2
 """Round trips from the loss on in which the window is looked at: before its news; after the recovery."""
-_VARIES = 0.15
+_VARIES = 0.25
 """More between the round trips before the loss: no window to be judged."""
 _TOGETHER_NS = 1_000_000
 """Packets so close belong to one retransmission."""
-_BARE = 60
-"""Bytes of a QUIC datagram that carries nothing but an acknowledgement; a probe that carries data is larger."""
+_SMALL = 60
+_DELAYED_NS = 27_000_000
+"""A QUIC datagram of no more bytes, so soon after one that was heard, is a bare acknowledgement (25 ms late at most, RFC
+9000, 18.2, unless something else is agreed). Others are probes that carry nothing."""
+_ANSWERED = 1.25
+"""Round trips after the last packet in which QUIC's next ones may answer what the receiver says of those before."""
 
 
 def decrease(of: Transfer) -> Decrease:
@@ -60,20 +64,21 @@ def _lasts(of: Transfer, at: int, seconds: int) -> bool:
 
 def tail_index(of: Transfer) -> int:
     """Which packet of its way, counted from 0, is the last of a body that fits into one flight."""
-    flight = of.sent[of.body[0].first : of.body[0].end]
-    last = flight[_tells(flight)][-1]
+    begin, end = of.body[0].first, of.body[0].end
+    last = of.sent[begin:end][_tells(of)[begin:end]][-1]
     way = of.packets[of.packets["way"] == of.way]
     return int(np.flatnonzero(way["at_ns"] == last["at_ns"])[-1])
 
 
 def tail(of: Transfer) -> Tail:
     """Of a transfer whose last packet was lost, and the next ones too."""
-    sent = of.sent[_tells(of.sent)]
+    sent = of.sent[_tells(of)]
     lost = np.flatnonzero(sent["fate"] == LOST)
     if not len(lost):
         raise Untold("its tail was not lost")
     again = [int(number) for number in np.flatnonzero(_repeats(sent)) if number > lost[0]]
-    flights = [number for number in again if sent["at_ns"][number] - sent["at_ns"][number - 1] > _TOGETHER_NS]
+    patience = _TOGETHER_NS if sent["protocol"][0] == TCP else _ANSWERED * of.round_trip_ns
+    flights = [number for number in again if sent["at_ns"][number] - sent["at_ns"][number - 1] > patience]
     if not flights:
         raise Untold("nothing was sent again")
     first, *others = (int(sent["at_ns"][number]) for number in flights)
@@ -84,9 +89,12 @@ def tail(of: Transfer) -> Tail:
     )
 
 
-def _tells(sent: Packets) -> NDArray[np.bool_]:
-    """Which packets are more than a bare acknowledgement of QUIC's; TCP's are not among them."""
-    tells: NDArray[np.bool_] = (sent["protocol"] != UDP) | (sent["payload"] > _BARE)
+def _tells(of: Transfer) -> NDArray[np.bool_]:
+    """Which of the sender's packets are more than a bare acknowledgement of QUIC's; TCP's are not among them."""
+    heard = np.concatenate([[0], np.sort(of.heard["left_ns"])]).astype(np.int64)
+    at = of.sent["at_ns"].astype(np.int64)
+    alone = at - heard[np.searchsorted(heard, at, side="right") - 1] > _DELAYED_NS
+    tells: NDArray[np.bool_] = (of.sent["protocol"] != UDP) | (of.sent["payload"] > _SMALL) | alone
     return tells
 
 
