@@ -66,7 +66,7 @@ class Datagrams(Strict):
     """The most common one of all."""
     largest: int
     grew: float | None
-    """Round trips from the first flight until the common size is first sent; None: it is the first one."""
+    """Round trips from the first flight until most packets have the common size; None: it is the first one."""
 
 
 class Decrease(Strict):

@@ -79,7 +79,7 @@ def _why(of: Transfer, ended: int) -> str:
         return "a fixed limit, such as a receive window or a send buffer"
     if max(later) > (1 + STEADY) * before:
         return "slower growth, such as HyStart's"
-    return "the sender, which gives way"
+    return "not to be told, as less is sent in the round trips after it"
 
 
 def _held(windows: Sequence[int]) -> bool:
@@ -102,10 +102,8 @@ def datagrams(of: Transfer) -> Datagrams:
     first, *_ = of.body
     sizes = of.sent["payload"][first.first :]
     begin, common = _most_common(sizes[: first.end - first.first]), _most_common(sizes)
-    grew = None
-    if common > begin:
-        at = of.sent["at_ns"][first.first + int(np.argmax(sizes >= common))]
-        grew = round((int(at) - of.began_ns()) / of.round_trip_ns, 1)
+    grown = (n for n, one in enumerate(of.body) if np.median(of.sent["payload"][one.first : one.end]) >= common)
+    grew = float(next(grown, len(of.body))) if common > begin else None
     return Datagrams(first=begin, common=common, largest=int(sizes.max()), grew=grew)
 
 
