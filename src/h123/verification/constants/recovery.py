@@ -26,7 +26,7 @@ _TOGETHER_NS = 1_000_000
 """Packets so close belong to one retransmission."""
 _SMALL = 60
 _DELAYED_NS = 28_000_000
-"""A QUIC datagram of no more bytes, so soon after one that was heard, is a bare acknowledgement: at most 25 ms late (RFC
+"""A QUIC datagram of no more bytes, so soon after one was heard, is a bare acknowledgement: at most 25 ms late (RFC
 9000, 18.2) and what timers add. Others are probes that carry nothing."""
 _ANSWERED = 1.25
 """Round trips after the last packet in which QUIC's next ones may answer what the receiver says of those before."""
