@@ -93,9 +93,7 @@ class Trials:
                 running -= 1
                 yield _ended(folder, (0, 2**63))
 
-    def prepare(
-        self, folder: Path, parameters: Parameters, network: Network, change: Callable[[Path], None] = lambda _: None
-    ) -> None:
+    def prepare(self, folder: Path, parameters: Parameters, network: Network, change: Callable[[Path], None]) -> None:
         """Writes a trial's files into a new folder, whose name is the trial's."""
         folder.mkdir(parents=True)
         planned = PlannedTrial(folder.name, 1, 1, {}, False, parameters, _SEED)

@@ -85,6 +85,7 @@ def measure(subject: Subject, role: VerifiedRole, engine: Engine, moved: Callabl
             if body in whole:
                 found.read(came, whole[body])
             elif (last := found.read(came, {shorts[body]: recovery.tail_index})) is not None:
+                # What was read stands for the constant until that transfer has come.
                 tails[without_its_tail(body, last)] = shorts[body]
         for body, found, came in make(tails):
             found.read(came, {tails[body]: recovery.tail})
@@ -130,8 +131,7 @@ class _Findings:
 
     def constants(self, asked: Asked) -> Constants:
         """All of it."""
-        names = self._told.keys() & Constants.model_fields.keys()  # those without that other transfers hang on
-        told: dict[str, Any] = {name: self._told[name] for name in names - self._untold.keys()}
+        told: dict[str, Any] = {name: value for name, value in self._told.items() if name not in self._untold}
         controller = _controller(asked)
         return Constants(role=asked.role, protocol=asked.protocol, congestion=controller, untold=self._untold, **told)
 
