@@ -83,9 +83,9 @@ class Tail(Strict):
 
     round_trip_ms: float
     first_ms: float
-    """From the last packet before it to the first retransmission."""
+    """From the last packet before it, which starts the timer, to the first retransmission."""
     second_ms: float | None
-    """From there to the next one."""
+    """Likewise the next one."""
 
 
 class Silence(Strict):

@@ -76,16 +76,16 @@ def tail(of: Transfer) -> Tail:
     lost = np.flatnonzero(sent["fate"] == LOST)
     if not len(lost):
         raise Untold("its tail was not lost")
-    again = [int(number) for number in np.flatnonzero(_repeats(sent)) if number > lost[0]]
+    again = [int(number) for number in np.flatnonzero(_repeats(sent, int(lost[0]))) if number > lost[0]]
+    waited = np.diff(sent["at_ns"].astype(np.int64), prepend=0)
     patience = _TOGETHER_NS if sent["protocol"][0] == TCP else _ANSWERED * of.round_trip_ns
-    flights = [number for number in again if sent["at_ns"][number] - sent["at_ns"][number - 1] > patience]
-    if not flights:
-        raise Untold("nothing was sent again")
-    first, *others = (int(sent["at_ns"][number]) for number in flights)
+    times = [round(int(waited[number]) / 1e6, 1) for number in again if waited[number] > patience]
+    if not times:
+        raise Untold("nothing that is sure to repeat it was sent")
     return Tail(
         round_trip_ms=of.round_trip_ns / 1e6,
-        first_ms=round((first - int(sent["at_ns"][flights[0] - 1])) / 1e6, 1),
-        second_ms=round((others[0] - first) / 1e6, 1) if others else None,
+        first_ms=times[0],
+        second_ms=times[1] if len(times) > 1 else None,
     )
 
 
@@ -98,14 +98,15 @@ def _tells(of: Transfer) -> NDArray[np.bool_]:
     return tells
 
 
-def _repeats(sent: Packets) -> NDArray[np.bool_]:
+def _repeats(sent: Packets, lost: int) -> NDArray[np.bool_]:
     """Which packets may repeat what was sent before: of TCP those whose numbers say so, of QUIC all but those that are
-    larger than any before, which probe the path for larger packets."""
-    ends = sent["seq"].astype(np.int64) + sent["payload"] - int(sent["seq"][0])
-    sizes = sent["payload"].astype(np.int64)
-    known = np.where(sent["protocol"] == UDP, sizes, ends % 2**32)
-    before = np.concatenate([[0], np.maximum.accumulate(known)[:-1]])
-    repeats: NDArray[np.bool_] = known <= before
+    larger than any until the loss, which probe the path for larger packets."""
+    if sent["protocol"][0] == TCP:
+        ends = (sent["seq"].astype(np.int64) + sent["payload"] - int(sent["seq"][0])) % 2**32
+        before = np.concatenate([[0], np.maximum.accumulate(ends)[:-1]])
+        repeats: NDArray[np.bool_] = ends <= before
+    else:
+        repeats = sent["payload"] <= sent["payload"][: lost + 1].max()
     return repeats
 
 
