@@ -85,6 +85,21 @@ def test_what_slow_start_ends_by(after: list[int], why: str) -> None:
     assert seen.why.startswith(why)
 
 
+def test_a_receive_window_of_tcp_is_named() -> None:
+    limit = 160 * SIZE
+    packets = of_flights([*doubling(10, 5), *[160] * 4, 5])
+    sent, heard = packets["way"] == 1, np.flatnonzero(packets["way"] == 0)
+    packets["seq"][sent] = 2**32 - 5000 + np.cumsum(packets["payload"][sent]) - packets["payload"][sent]
+    for number in heard:
+        got = sent & (packets["left_ns"] <= packets["at_ns"][number]) & (packets["payload"] > 0)
+        packets["ack"][number] = (2**32 - 5000 + packets["payload"][got].sum()) % 2**32
+    packets["flags"][heard[1:]] = 16
+    packets["window"][heard] = [64_240, 502, *[limit >> 7] * (len(heard) - 2)]
+    assert growth.slow_start(download(packets, TRIP)).why == "TCP's receive window"
+    packets["window"][heard[2:]] *= 4
+    assert growth.slow_start(download(packets, TRIP)).why.startswith("a fixed limit")
+
+
 def test_a_slow_start_may_last_to_the_end() -> None:
     seen = growth.slow_start(download(of_flights([*doubling(10, 5), 7]), TRIP))
     assert (seen.ends, seen.why) == (None, "the body's end")
