@@ -189,7 +189,8 @@ def test_probes_that_carry_nothing_are_told_from_acknowledgements() -> None:
     table.packet(tail, 700, lost=True)
     heard = tail + 150 * MS
     table.packet(heard - TRIP // 2, 35, way=0)
-    for at, payload in [(heard + 25 * MS, 30), (heard + 75 * MS, 22), (heard + 75.01 * MS, 22), (heard + 475 * MS, 22)]:
+    table.packet(tail + 220 * MS - TRIP // 2, 35, way=0)
+    for at, payload in [(heard + 25 * MS, 30), (heard + 75 * MS, 22), (heard + 75.01 * MS, 22), (heard + 475 * MS, 24)]:
         table.packet(at, payload, lost=True)
     assert recovery.tail(down(table)) == Tail(round_trip_ms=100, first_ms=225, second_ms=400)
 

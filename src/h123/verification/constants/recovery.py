@@ -28,6 +28,8 @@ _SMALL = 60
 _DELAYED_NS = 28_000_000
 """A QUIC datagram of no more bytes, so soon after one was heard, is a bare acknowledgement: at most 25 ms late (RFC
 9000, 18.2) and what timers add. Others are probes that carry nothing."""
+_LEAST_ACKNOWLEDGEMENT = 23
+"""Bytes: one of header and of packet number each, five of a frame, and the tag. What is smaller probes."""
 _ANSWERED = 1.25
 """Round trips after the last packet in which QUIC's next ones may answer what the receiver says of those before."""
 
@@ -76,10 +78,13 @@ def tail(of: Transfer) -> Tail:
     lost = np.flatnonzero(sent["fate"] == LOST)
     if not len(lost):
         raise Untold("its tail was not lost")
-    again = [int(number) for number in np.flatnonzero(_repeats(sent, int(lost[0]))) if number > lost[0]]
     waited = np.diff(sent["at_ns"].astype(np.int64), prepend=0)
     patience = _TOGETHER_NS if sent["protocol"][0] == TCP else _ANSWERED * of.round_trip_ns
-    times = [round(int(waited[number]) / 1e6, 1) for number in again if waited[number] > patience]
+    flights = [int(number) for number in np.flatnonzero(waited > patience) if number > lost[0]]
+    repeats = _repeats(sent, int(lost[0]))
+    ends = [*flights[1:], len(sent)]
+    again = [first for first, end in zip(flights, ends, strict=True) if repeats[first:end].any()]
+    times = [round(int(waited[first]) / 1e6, 1) for first in again]
     if not times:
         raise Untold("nothing that is sure to repeat it was sent")
     return Tail(
@@ -94,7 +99,8 @@ def _tells(of: Transfer) -> NDArray[np.bool_]:
     heard = np.concatenate([[0], np.sort(of.heard["left_ns"])]).astype(np.int64)
     at = of.sent["at_ns"].astype(np.int64)
     alone = at - heard[np.searchsorted(heard, at, side="right") - 1] > _DELAYED_NS
-    tells: NDArray[np.bool_] = (of.sent["protocol"] != UDP) | (of.sent["payload"] > _SMALL) | alone
+    bare = (of.sent["payload"] <= _SMALL) & (of.sent["payload"] >= _LEAST_ACKNOWLEDGEMENT) & ~alone
+    tells: NDArray[np.bool_] = (of.sent["protocol"] != UDP) | ~bare
     return tells
 
 
