@@ -79,7 +79,7 @@ def tail(of: Transfer) -> Tail:
     if not len(lost):
         raise Untold("its tail was not lost")
     waited = np.diff(sent["at_ns"].astype(np.int64), prepend=0)
-    patience = _TOGETHER_NS if sent["protocol"][0] == TCP else _ANSWERED * of.round_trip_ns
+    patience = _TOGETHER_NS if sent["protocol"][0] == TCP else int(_ANSWERED * of.round_trip_ns)
     flights = [int(number) for number in np.flatnonzero(waited > patience) if number > lost[0]]
     repeats = _repeats(sent, int(lost[0]))
     ends = [*flights[1:], len(sent)]
