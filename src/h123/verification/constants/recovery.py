@@ -20,8 +20,8 @@ TAIL_LOSSES = 12
 REGROWN_S = (1, 2, 5, 10)
 _BEFORE, _AFTER = (-3, -2, -1), 2
 """Round trips from the loss on in which the window is looked at: before its news; after the recovery."""
-_VARIES = 0.25
-"""More between the round trips before the loss: no window to be judged."""
+_VARIES = 0.15
+"""Of the usual round trip before the loss; the fullest has more: no window to be judged."""
 _TOGETHER_NS = 1_000_000
 """Packets so close belong to one retransmission."""
 _SMALL = 60
@@ -42,9 +42,9 @@ def decrease(of: Transfer) -> Decrease:
         raise Untold(f"{len(lost)} packets of the body were lost instead of two")
     at = int(lost[1])
     before = [_window(of, at, trip) for trip in _BEFORE]
-    if max(before) - min(before) > _VARIES * max(before):
-        raise Untold(f"its window was not steady before the loss: {before} bytes a round trip")
     whole = median(before)
+    if max(before) - whole > _VARIES * whole:
+        raise Untold(f"its window was not steady before the loss: {before} bytes a round trip")
     kept = _window(of, at, _AFTER)
     trips = {s: s * 10**9 // of.round_trip_ns for s in REGROWN_S if _lasts(of, at, s)}
     regrown = {s: round(_window(of, at, trip) / whole, 2) for s, trip in trips.items()}
