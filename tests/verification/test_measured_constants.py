@@ -31,7 +31,7 @@ def test_constants_that_are_known_from_the_sources(engine: LocalEngine) -> None:
         assert one.first_flight is not None
         assert one.first_flight.packets in {"cubic": (10, 35), "reno": (10,), "bbr": (10, 11)}[congestion]
         assert one.slow_start is not None
-        assert 1.8 < one.slow_start.growth < 2.2
+        assert 1.8 < one.slow_start.growth < 2.6  # TCP counts packets, and small ones are among the first ten
         # 200 ms at least and the kernel's tick; 25 ms of delayed acknowledgements, the round trip and its variation.
         assert one.tail_near is not None
         assert one.tail_near.second_ms is not None
