@@ -369,7 +369,8 @@ impl<'a> Conductor<'a> {
         for (emulated, report) in network.links.iter_mut().zip(&mut self.report.links) {
             let Some(emulated) = emulated else { continue };
             let base = emulated.base.clone();
-            let [up, down] = emulated.link.begin(&base).map_err(setup_failed)?.ledgers;
+            let turn = emulated.link.begin(&base).map_err(setup_failed)?;
+            let [up, down] = turn.ledgers;
             let missed = up.overrun + down.overrun;
             if missed > 0 {
                 overrun.push(format!(
@@ -382,6 +383,10 @@ impl<'a> Conductor<'a> {
                 up: up.into(),
                 down: down.into(),
             });
+            if let (Some(packets), Setting::Folder(dir)) = (turn.packets, self.setting) {
+                let left_out = packets.save(dir, &report.name).map_err(setup_failed)?;
+                self.report.warnings.extend(left_out);
+            }
         }
         if overrun.is_empty() {
             Ok(())

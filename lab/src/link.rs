@@ -21,6 +21,7 @@ use nix::sys::time::TimeSpec;
 
 use crate::clock::now_ns;
 use crate::lateness::Lateness;
+use crate::packets::Packets;
 use crate::stalls::Stalls;
 use crate::tun::{Arrival, FRAME, HEADER, Tun};
 use crate::{packet, realtime};
@@ -43,7 +44,7 @@ pub struct EmulatedLink {
 pub struct Course {
     directions: [Direction; 2],
     seeds: [u64; 2],
-    /// Whether the ledgers tell when each packet arrived.
+    /// Whether there is a record of each packet.
     logged: bool,
 }
 
@@ -56,8 +57,6 @@ pub struct Ledger {
     pub lateness: Lateness,
     /// Times in which packets were due that had not left.
     pub stalls: Stalls,
-    /// When each packet arrived, ns since time zero; empty unless the course is logged.
-    pub arrivals: Vec<u64>,
     /// Packets that the device before the link had no room for, because the link's thread had not read it for so long.
     pub overrun: u64,
 }
@@ -68,6 +67,8 @@ pub struct Turn {
     pub zero_ns: u64,
     /// Of the old one, `[up, down]`.
     pub ledgers: [Ledger; 2],
+    /// Of the old one; none unless it was logged.
+    pub packets: Option<Packets>,
 }
 
 struct Order {
@@ -95,7 +96,7 @@ impl Course {
         }
     }
 
-    /// The same, and the ledgers tell when each packet arrived.
+    /// The same, with a record of each packet.
     pub fn logged(&self) -> Self {
         Self {
             directions: self.directions.clone(),
@@ -182,6 +183,8 @@ struct Worker {
     ways: [Way; 2],
     zero_ns: u64,
     course: u64,
+    /// If the course is logged.
+    packets: Option<Packets>,
     queue: BinaryHeap<Reverse<Release>>,
     sequence: u64,
     spare: Vec<Frame>,
@@ -193,8 +196,6 @@ struct Way {
     bytes_released: u64,
     lateness: Lateness,
     stalls: Stalls,
-    /// Kept if the course is logged.
-    arrivals: Option<Vec<u64>>,
     /// Of the device, before this course.
     dropped_before: u64,
 }
@@ -208,6 +209,8 @@ struct Release {
     course: u64,
     way: usize,
     copy: bool,
+    /// Place of its record, if it has one.
+    record: Option<usize>,
     length: usize,
     frame: Frame,
 }
@@ -220,7 +223,6 @@ impl Way {
             bytes_released: 0,
             lateness: Lateness::new(),
             stalls: Stalls::default(),
-            arrivals: course.logged.then(Vec::new),
             dropped_before: tun.dropped(),
         }
     }
@@ -232,17 +234,8 @@ impl Way {
             bytes_released: self.bytes_released,
             lateness: self.lateness,
             stalls: self.stalls,
-            arrivals: self.arrivals.unwrap_or_default(),
             overrun: tun.dropped() - self.dropped_before,
         }
-    }
-
-    /// Decides what becomes of a packet that arrived at `at_ns` since time zero.
-    fn offer(&mut self, at_ns: u64, packet: Packet) -> Fate {
-        if let Some(arrivals) = &mut self.arrivals {
-            arrivals.push(at_ns);
-        }
-        self.path.offer(at_ns, packet)
     }
 }
 
@@ -253,6 +246,7 @@ impl Worker {
             tuns,
             zero_ns: now_ns(),
             course: 0,
+            packets: course.logged.then(Packets::default),
             queue: BinaryHeap::with_capacity(4096),
             sequence: 0,
             spare: (0..4096).map(|_| Box::new([0; FRAME])).collect(),
@@ -285,12 +279,15 @@ impl Worker {
         let fresh = [0, 1].map(|way| Way::new(&order.course, way, &self.tuns[way]));
         let [up, down] = std::mem::replace(&mut self.ways, fresh);
         let ledgers = [up.ledger(&self.tuns[0]), down.ledger(&self.tuns[1])];
+        let logged = order.course.logged.then(Packets::default);
+        let packets = std::mem::replace(&mut self.packets, logged);
         self.zero_ns = now_ns();
         self.course += 1;
         // Whoever asked may have given up: the course changes all the same.
         let _ = order.reply.send(Turn {
             zero_ns: self.zero_ns,
             ledgers,
+            packets,
         });
     }
 
@@ -323,6 +320,9 @@ impl Worker {
             self.tuns[1 - release.way].write(&release.frame[..release.length])?;
             if release.course == self.course && !release.copy {
                 self.ways[release.way].count(&release, now);
+                if let (Some(packets), Some(place)) = (&mut self.packets, release.record) {
+                    packets.left(place, now);
+                }
             }
             self.spare.push(release.frame);
         }
@@ -353,12 +353,16 @@ impl Worker {
         };
         // One that came before this course and was read in it counts as its first.
         let at_ns = arrival.at_ns.saturating_sub(self.zero_ns);
-        match self.ways[way].offer(at_ns, packet) {
+        let fate = self.ways[way].path.offer(at_ns, packet);
+        let came_ns = self.zero_ns + at_ns;
+        let packets = self.packets.as_mut();
+        let record = packets.and_then(|packets| packets.came(came_ns, way, ip, fate));
+        match fate {
             Fate::Deliver { at, copy } => {
                 if let Some(at) = copy {
-                    self.schedule(way, frame.clone(), length, at, true);
+                    self.schedule(way, frame.clone(), length, at, None, true);
                 }
-                self.schedule(way, frame, length, at, false);
+                self.schedule(way, frame, length, at, record, false);
                 // With nothing ahead of it, a packet that is due at once need not wait for the round.
                 self.release_due()?;
             }
@@ -375,7 +379,15 @@ impl Worker {
         Ok(())
     }
 
-    fn schedule(&mut self, way: usize, frame: Frame, length: usize, at: u64, copy: bool) {
+    fn schedule(
+        &mut self,
+        way: usize,
+        frame: Frame,
+        length: usize,
+        at: u64,
+        record: Option<usize>,
+        copy: bool,
+    ) {
         self.sequence += 1;
         self.queue.push(Reverse(Release {
             due_ns: self.zero_ns.saturating_add(at),
@@ -383,6 +395,7 @@ impl Worker {
             course: self.course,
             way,
             copy,
+            record,
             length,
             frame,
         }));

@@ -23,6 +23,7 @@ mod netlink;
 mod network;
 mod noise;
 mod packet;
+mod packets;
 mod passage;
 mod probe;
 mod process;

@@ -121,6 +121,11 @@ impl Network {
                 self.address_both(link, &device, trial)?;
                 let course = Course::new(link.directions(), trial.seed, &link.name);
                 let base = course.without_events();
+                let course = if link.packets {
+                    course.logged()
+                } else {
+                    course
+                };
                 Some(Emulated {
                     link: EmulatedLink::start(tuns, &base)?,
                     course,

@@ -98,17 +98,17 @@ pub fn pass(
     }
     let zero_ns = emulated.link.begin(&course.logged())?.zero_ns;
     let passages = exchange(ends, [trains[0].as_ref(), trains[1].as_ref()])?;
-    let ledgers = emulated.link.begin(course)?.ledgers;
+    let packets = emulated.link.begin(course)?.packets.unwrap_or_default();
     for (way, passage) in passages.into_iter().enumerate() {
         let (Some(passage), Some(train)) = (passage, &trains[way]) else {
             continue;
         };
-        let (sent, seen) = (passage.sent_ns.len(), ledgers[way].arrivals.len());
+        let arrivals: Vec<u64> = packets.arrivals(way).map(|at| at - zero_ns).collect();
+        let (sent, seen) = (passage.sent_ns.len(), arrivals.len());
         ensure!(
             sent == seen,
             "{sent} probes were sent but the link saw {seen} packets: something else sends on it"
         );
-        let arrivals = ledgers[way].arrivals.clone();
         let stamps = emulated.link.stamps;
         all.passed[way] = Some(Passed::new(
             course, way, train, passage, arrivals, zero_ns, stamps,

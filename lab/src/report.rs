@@ -203,13 +203,22 @@ impl From<Ledger> for DirectionReport {
 
 /// Writes a value as JSON so that the file is either whole or not there.
 pub fn write_atomically(value: &impl Serialize, path: &Path) -> Result<()> {
+    let mut json = serde_json::to_vec_pretty(value)?;
+    json.push(b'\n');
+    write_whole(path, |file| file.write_all(&json))
+}
+
+/// Writes a file that is either whole or not there.
+pub fn write_whole(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> Result<()> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(".partial");
     let partial = Path::new(&partial);
     let write = || -> Result<()> {
         let mut file = File::create(partial)?;
-        file.write_all(&serde_json::to_vec_pretty(value)?)?;
-        file.write_all(b"\n")?;
+        write(&mut file)?;
         file.sync_all()?;
         std::fs::rename(partial, path)?;
         Ok(())

@@ -81,6 +81,9 @@ pub struct Link {
     pub up: Option<Direction>,
     #[serde(default)]
     pub down: Option<Direction>,
+    /// Keep a record of each packet, and write them all when the trial ends.
+    #[serde(default)]
+    pub packets: bool,
 }
 
 /// A link without its place: what `exec --link` reads.
@@ -202,6 +205,7 @@ impl Trial {
                 b: end("server", 2),
                 up: profile.up,
                 down: profile.down,
+                packets: false,
             }],
             congestion: None,
             tcp: Tcp::default(),
@@ -300,6 +304,9 @@ impl Link {
             return Err(format!("both ends are on host \"{}\"", self.a.host));
         }
         let (a, b) = (self.a.address, self.b.address);
+        if self.packets {
+            names_a_file("such a link", &self.name)?;
+        }
         let usable = |x: Ipv4Addr| matches!(x.octets()[3] & 3, 1 | 2);
         // Addresses of one machine each: not "this network", loopback, multicast or reserved (RFC 6890).
         let unicast = |x: Ipv4Addr| matches!(x.octets()[0], 1..=126 | 128..=223);
@@ -315,6 +322,9 @@ impl Link {
             LinkKind::Veth if self.up.is_some() || self.down.is_some() => Err(
                 "a veth is unshaped: remove \"up\" and \"down\", or use kind \"emulated\"".into(),
             ),
+            LinkKind::Veth if self.packets => {
+                Err("only an emulated link keeps a record of its packets".into())
+            }
             LinkKind::Veth => Ok(()),
             LinkKind::Emulated => {
                 for (name, direction) in [("up", &self.up), ("down", &self.down)] {
@@ -339,13 +349,7 @@ impl Link {
 impl Role {
     fn validate(&self, hosts: &[String], dir: &Path) -> Result<(), String> {
         known_host(&self.host, hosts)?;
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-        let named = (1..=LONGEST_NAME).contains(&self.name.len());
-        if !named || self.name.starts_with('.') || !self.name.chars().all(plain) {
-            return Err(format!(
-                "a role's name becomes a file name: use letters, digits, - and _, at most {LONGEST_NAME}"
-            ));
-        }
+        names_a_file("a role", &self.name)?;
         match self.kind {
             RoleKind::Main if self.ready.is_some() || self.stop_timeout_ns.is_some() => {
                 return Err(
@@ -381,6 +385,17 @@ impl Role {
         }
         Ok(())
     }
+}
+
+fn names_a_file(whose: &str, name: &str) -> Result<(), String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let named = (1..=LONGEST_NAME).contains(&name.len());
+    if named && !name.starts_with('.') && name.chars().all(plain) {
+        return Ok(());
+    }
+    Err(format!(
+        "{whose}'s name becomes a file name: use letters, digits, - and _, at most {LONGEST_NAME}"
+    ))
 }
 
 fn known_host(host: &str, hosts: &[String]) -> Result<(), String> {

@@ -186,6 +186,21 @@ fn bad_trials_are_refused_with_the_reason() {
         "start_unix_ns",
     );
     refused(|t| t["links"][0]["kind"] = "veth".into(), "unshaped");
+    refused(
+        |t| {
+            let ends = ["a", "b"].map(|end| t["links"][0][end].clone());
+            t["links"][0] =
+                json!({"name": "x", "kind": "veth", "a": ends[0], "b": ends[1], "packets": true});
+        },
+        "only an emulated link",
+    );
+    refused(
+        |t| {
+            t["links"][0]["name"] = "../x".into();
+            t["links"][0]["packets"] = true.into();
+        },
+        "file name",
+    );
     refused(|t| t["roles"] = json!([]), "exactly one");
     refused(|t| t["roles"][0]["name"] = "../x".into(), "file name");
     refused(

@@ -86,6 +86,45 @@ fn the_same_seed_loses_the_same_packets() {
 }
 
 #[test]
+fn a_link_that_is_asked_to_keeps_a_record_of_each_packet() {
+    let bench = Bench::new();
+    let lossy = json!({"delay_ns": 20_000_000, "loss": {"packets": [3, 4]}});
+    // A client that fails, and a check whose packets are not the trial's.
+    let mut trial = trial(
+        lossy,
+        sink(),
+        &format!("{} && exit 1", datagrams(300).replace("exec ", "")),
+    );
+    trial["check"] = true.into();
+    trial["links"][0]["packets"] = true.into();
+    let report = bench.run(&trial);
+    assert_eq!(codes(&report), ["client-failed"]);
+    let up = &report["links"][0]["directions"]["up"];
+    let packets = bench.packets();
+    assert_eq!((&up["packets_in"], packets.len()), (&json!(300), 300));
+    let began = report["main_began_ns"].as_u64().unwrap();
+    let time = |packet: &[u8], at: usize| u64::from_le_bytes(*packet[at..].first_chunk().unwrap());
+    let short = |packet: &[u8], at: usize| u16::from_le_bytes(*packet[at..].first_chunk().unwrap());
+    let mut in_flight = 0;
+    for (index, packet) in packets.iter().enumerate() {
+        // Way, protocol, first byte, fate.
+        let lost = (index == 3 || index == 4) as u8;
+        assert_eq!(packet[34..38], [0, 17, b'x', lost], "{index}");
+        assert_eq!([26, 28, 32].map(|at| short(packet, at)), [100, 72, 9]);
+        let (came, left) = (time(packet, 0), time(packet, 8));
+        assert!(came >= began);
+        if lost == 1 {
+            assert_eq!(left, 0);
+        } else if left == 0 {
+            in_flight += 1;
+        } else {
+            assert!(left - came >= 20_000_000, "{came} {left}");
+        }
+    }
+    assert_eq!(up["in_flight"], in_flight);
+}
+
+#[test]
 fn blocked_udp_is_dropped_in_silence_or_rejected() {
     for (policy, complaint) in [("drop", ""), ("reject", "ConnectionRefusedError")] {
         let bench = Bench::new();
@@ -358,10 +397,14 @@ for i in range(20000):
         "udp": "reject", "duplicate": 0.1, "loss": {"random": 0.1}, "delay_ns": 100_000,
         "jitter": {"spread_ns": 100_000, "distribution": "normal", "keep_order": false},
     });
-    let report = bench.run(&trial(direction, Value::Null, &client));
+    let mut trial = trial(direction, Value::Null, &client);
+    trial["links"][0]["packets"] = true.into();
+    let report = bench.run(&trial);
     assert_eq!(codes(&report), [""; 0], "{report}");
     let up = &report["links"][0]["directions"]["up"];
     let number = |name: &str| up[name].as_u64().unwrap();
+    let recorded = bench.packets().into_iter().filter(|p| p[34] == 0);
+    assert_eq!(recorded.count() as u64, number("packets_in"));
     let parts = ["delivered", "lost", "queue_dropped", "blocked", "in_flight"];
     assert_eq!(
         number("packets_in"),

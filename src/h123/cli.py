@@ -393,21 +393,27 @@ def verify(
         Role | None,
         typer.Option(help="Verify only this role of subjects that are both server and client.", show_default=False),
     ] = None,
+    constants: Annotated[
+        bool, typer.Option("--constants", help="Only measure the constants of subjects that were verified here.")
+    ] = False,
 ) -> None:
     """Check that subjects do what their manifests declare, or that trials under the virtual clock repeat exactly.
 
     Subjects (docs/contracts.md, section 4) are checked over each protocol: bodies of all sizes, many requests at once
     and one after another, errors, a clean stop, and every declared feature. Anything declared but not delivered is a
-    failure. Subjects named here are installed first if necessary.
+    failure. Subjects named here are installed first if necessary. Then the constants of their stacks are measured from
+    packets, such as first flight, growth and times of retransmission, where the virtual kernel is installed; `h123 list
+    subjects NAME` shows them.
 
     Trials run twice, and the two runs are compared: what the link did (packets, bytes, which packets were dropped) and
     the times of every sample. The exit status is 1 if anything fails or does not repeat.
     """
     if everything or not what or what[0] in subject_names():
-        verify_subjects(what, everything, role)
+        verify_subjects(what, everything, role, only_constants=constants)
     elif Path(what[0]).exists():
-        if role:
-            raise UserError("--role applies to subjects only: a campaign's trial is always verified whole")
+        if role or constants:
+            option = "--role" if role else "--constants"
+            raise UserError(f"{option} applies to subjects only: a campaign's trial is always verified whole")
         _verify_trials(Path(what[0]), what[1:])
     else:
         message = f"{what[0]} is neither a subject nor the folder of a campaign or trial"

@@ -191,11 +191,12 @@ def publish_command(
         )
 
 
-def verify_subjects(names: list[str] | None, everything: bool, role: Role | None) -> None:
+def verify_subjects(names: list[str] | None, everything: bool, role: Role | None, *, only_constants: bool) -> None:
     """What `h123 verify` does about subjects. Raises UserError if one does not do what it declares."""
     from h123 import verifying
 
-    verifying.verify_subjects(_named(names, everything)[1], everything, role.value if role else None)
+    asked = _named(names, everything)[1]
+    verifying.verify_subjects(asked, everything, role.value if role else None, only_constants=only_constants)
 
 
 def _named(names: list[str] | None, everything: bool) -> tuple[bool, list[Subject]]:

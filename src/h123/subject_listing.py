@@ -13,6 +13,8 @@ from h123.catalogue import PROTOCOLS, Subject, catalogue, controllers, damage, f
 from h123.console import write
 from h123.units import format_bytes, format_span
 from h123.verification import Result, describe, roles_of, tally
+from h123.verification.constants.found import Constants
+from h123.verification.constants.words import described
 from h123.verification.published import Published, published
 from h123.verification.record import Record, last_record
 from h123.virtual import NAME, installed_kernel
@@ -220,6 +222,16 @@ def _verification_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     for result in record.results:
         if result.verdict != "passed":
             yield "", f"{result.role} {result.protocol} {result.check}: {result.verdict}: {result.detail}"
+    yield from _constants_facts(record.constants)
+
+
+def _constants_facts(measured: Sequence[Constants] | None) -> Iterator[tuple[str, str]]:
+    if measured is None:
+        yield "constants", "not measured yet"
+    for one in measured or []:
+        yield "constants", f"as a {one.role} over {one.protocol}, {one.congestion}"
+        for name, words in described(one):
+            yield f"  {name}", words
 
 
 def _when(record: Record) -> str:

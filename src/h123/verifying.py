@@ -22,7 +22,7 @@ from h123.report import print_matrix, write_matrix
 from h123.steps import Steps
 from h123.strict import choose
 from h123.subject_listing import print_verification
-from h123.verification import roles_of, verify_each
+from h123.verification import measure_each, roles_of, verify_each
 from h123.verification.client import counterpart
 from h123.verification.matrix import MatrixFolder, failures, known_cells, pairings, run_matrix
 from h123.verification.question import PROBE
@@ -59,7 +59,9 @@ def try_pairs(servers: str | None, clients: str | None, protocols: str, out: Pat
         raise UserError(f"{count} failed", remedy="the page says why and shows the logs", status=1)
 
 
-def verify_subjects(subjects: Sequence[Subject], everything: bool, role: VerifiedRole | None) -> None:
+def verify_subjects(
+    subjects: Sequence[Subject], everything: bool, role: VerifiedRole | None, *, only_constants: bool
+) -> None:
     """What `h123 verify` does about subjects; `everything`: those are all. Raises UserError if one does not do what it
     declares."""
     known, asked = catalogue(), _tasks(subjects, everything, role)
@@ -73,10 +75,13 @@ def verify_subjects(subjects: Sequence[Subject], everything: bool, role: Verifie
         failed = _install([subject for cast in casts.values() for subject in cast], steps)
         complete = {task for task, cast in casts.items() if not any(subject.name in failed for subject in cast)}
         try:
-            found = verify_each([(s, r) for s, r in asked if (s.name, r) in complete], asked_as, engine, steps)
+            tasks = [(s, r) for s, r in asked if (s.name, r) in complete]
+            found = {} if only_constants else verify_each(tasks, asked_as, engine, steps)
+            measure_each(tasks, engine, steps)
         finally:
             engine.stop()
-    print_verification(found, out_console)
+    if found:
+        print_verification(found, out_console)
     stranded = [name for name, r in casts.keys() - complete if name not in failed]
     for names, why in ((absent, "not installed"), (stranded, "the server for these clients could not be installed")):
         if names:

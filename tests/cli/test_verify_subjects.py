@@ -34,6 +34,7 @@ def test_a_subject_that_is_as_declared(h123: Tool) -> None:
     done = h123("verify", "go", "--role", "server")
     assert done.returncode == 0, done.stderr
     assert "go as a server" in done.stderr
+    assert "constants of go as a server: not measured, the subject does not run under the virtual clock" in done.stderr
     row = next(line.split() for line in done.stdout.splitlines() if line.startswith("go "))
     assert row[:2] == ["go", "server"]
     assert row[3:] == ["passed", "-", "-"]
@@ -60,6 +61,7 @@ def test_a_subject_that_is_not_as_declared(h123: Tool, manifest: Path) -> None:
         (["verify", "go", "og"], "there is no subject 'og'"),
         (["verify", "fake-gcs"], "nothing to verify: fake-gcs is neither a server nor a client"),
         (["verify", "subjects"], "not the folder of a campaign's trial"),
+        (["verify", "subjects", "--constants"], "--constants applies to subjects only"),
     ],
 )
 def test_mistakes(h123: Tool, arguments: list[str], said: str) -> None:

@@ -10,6 +10,15 @@ from h123.catalogue.tried import Tried, tried
 from h123.errors import UserError
 from h123.paths import project_root
 from h123.report.catalogue import catalogue_page
+from h123.verification.constants.found import (
+    Constants,
+    Datagrams,
+    Decrease,
+    Flight,
+    Handshake,
+    SlowStart,
+    Tail,
+)
 from h123.verification.published import Published, published
 from h123.verification.record import Record, Result, Verdict, fingerprint
 
@@ -71,6 +80,33 @@ def test_a_failure_has_its_reason_and_its_stack_does_not_count(subject: Subject)
     assert "2026-11-21: 6 of 8, 1 failed, 1 not asked |" in page
     assert "| small | server, h3 | qlog | failed | no file \\| at all |" in page
     assert "| small | server, h3 | everything | unsupported | no kernel |" in page
+
+
+def test_constants_of_servers_and_of_the_kernel(subject: Subject) -> None:
+    seen = Constants(
+        role="server",
+        protocol="h3",
+        congestion="cubic",
+        handshake=Handshake(round_trips=1, bytes_up=1300, bytes_down=3400),
+        first_flight=Flight(packets=32, full=31, bytes=40_000, spread=0.5),
+        slow_start=SlowStart(rounds=[1, 2, 2], growth=2, spread=1, ends=2_000_000, why="a fixed limit"),
+        decrease=Decrease(keeps=0.7, regrown={10: 1.1}),
+        datagrams=Datagrams(first=1252, common=1452, largest=1452, grew=3),
+        tail_near=Tail(round_trip_ms=2, first_ms=28, second_ms=84),
+    )
+    told = _told(subject, *GOOD)
+    assert "Constants" not in catalogue_page({"small": subject}, told, [])
+    record = told["small"].record.model_copy(update={"constants": [seen, seen.model_copy(update={"role": "client"})]})
+    page = catalogue_page({"small": subject}, {"small": told["small"].model_copy(update={"record": record})}, [])
+    flight = "32 packets (31 full), 40 kB, over 50% of a round trip"
+    tail = "after 28 ms, again after 84 ms (round trip 2 ms)"
+    rest = f"{tail} | 1252 B, 1452 B after 3 round trips | 1 round trip, 1.3 kB up, 3.4 kB down |"
+    assert page.count(f"| small | h3 | {flight} | x2 | 2 MB, a fixed limit | 0.7 | {rest}") == 1
+    by_kernel = [seen.model_copy(update={"protocol": "h2", "congestion": name}) for name in ("cubic", "reno")]
+    record = record.model_copy(update={"constants": by_kernel, "subject": "go"})
+    page = catalogue_page({"go": subject}, {"go": told["small"].model_copy(update={"record": record})}, [])
+    assert page.count("| go | h2 | 32 packets") == 1
+    assert page.count("| cubic | 32 packets") == page.count("| reno | 32 packets") == 1
 
 
 def test_what_changed_since_is_not_verified(subject: Subject, tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ import pytest
 from catalogue.small import MANIFEST, small, write_small
 from h123.catalogue import install, read_subject
 from h123.errors import UserError
+from h123.verification.constants.found import Constants
 from h123.verification.published import publish, published, published_folder
-from h123.verification.record import Result, keep_results
+from h123.verification.record import Result, keep_constants, keep_results
 
 WELL = Result(role="server", protocol="h3", check="TLS", verdict="passed", detail="1.3, X25519")
 
@@ -45,6 +46,24 @@ def test_a_line_a_result(tmp_path: Path) -> None:
     publish(subject)
     lines = (published_folder() / "small.json").read_text().splitlines()
     assert '   {"role": "server", "protocol": "h3", "check": "HEAD", "verdict": "passed"}' in lines
+
+
+def test_constants_are_published_in_a_line_a_protocol(tmp_path: Path) -> None:
+    subject = small(tmp_path)
+    keep_results(subject, "server", [WELL])
+    publish(subject)
+    assert published()["small"].record.constants is None
+    seen = Constants(role="server", protocol="h3", congestion="cubic", untold={"decrease": f"see ({tmp_path}/x)"})
+    keep_constants(subject, "server", [seen, seen.model_copy(update={"protocol": "h2"})])
+    publish(subject)
+    constants = published()["small"].record.constants
+    assert constants is not None
+    assert [(one.protocol, one.untold) for one in constants] == [
+        ("h3", {"decrease": "see"}),
+        ("h2", {"decrease": "see"}),
+    ]
+    lines = (published_folder() / "small.json").read_text().splitlines()
+    assert len([line for line in lines if '"congestion": "cubic"' in line]) == 2
 
 
 def test_no_place_of_this_machine_is_told(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from catalogue.small import MANIFEST, small, write_small
 from h123.catalogue import read_subject
-from h123.verification.record import Result, failures_folder, keep_results, read_record
+from h123.verification.constants.found import Constants, Flight
+from h123.verification.record import Result, failures_folder, keep_constants, keep_results, read_record
 
 WELL = Result(role="server", protocol="h3", check="GET 1", verdict="passed")
 ILL = Result(role="client", protocol="h1", check="404", verdict="failed", detail="status 200")
@@ -40,6 +41,22 @@ def test_a_record_does_not_outlive_what_it_is_about(tmp_path: Path) -> None:
     keep_results(small(tmp_path), "server", [WELL])
     write_small(tmp_path, MANIFEST.replace('h3 = ["cubic", "reno"]', 'h3 = ["cubic", "bbr"]'))
     assert read_record(read_subject(tmp_path / "small")) is None
+
+
+def test_constants_stand_beside_the_results(tmp_path: Path) -> None:
+    subject = small(tmp_path)
+    seen = Constants(
+        role="server", protocol="h3", congestion="cubic", first_flight=Flight(packets=10, full=9, bytes=1, spread=0)
+    )
+    assert not keep_constants(subject, "server", [seen])  # there is nothing beside which they could stand
+    assert keep_results(subject, "server", [WELL]).constants is None
+    assert keep_constants(subject, "server", [seen])
+    assert keep_constants(subject, "client", [seen.model_copy(update={"role": "client"})])
+    assert keep_constants(subject, "server", [seen.model_copy(update={"protocol": "h1"})])
+    record = keep_results(subject, "client", [ILL])
+    assert record.constants is not None
+    assert {(one.role, one.protocol) for one in record.constants} == {("client", "h3"), ("server", "h1")}
+    assert record == read_record(subject)
 
 
 def test_a_record_that_cannot_be_read_is_none(tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ from h123.catalogue import Subject, fingerprint, read_subject
 from h123.errors import UserError
 from h123.steps import Steps
 from h123.verification import verify
-from h123.verification.record import Result, read_record, trials_folder
-from h123.verification.verify import verify_each
+from h123.verification.constants.found import Constants
+from h123.verification.record import Result, VerifiedRole, keep_results, read_record, trials_folder
+from h123.verification.verify import measure_each, verify_each
 
 WELL = Result(role="server", protocol="h3", check="GET 1", verdict="passed")
 Asking = Callable[[Subject, Engine], Iterator[Result]]
@@ -89,3 +90,35 @@ def test_two_at_a_time_do_not_verify_the_same_subject(subjects: list[Subject], m
 
     _verify(monkeypatch, subjects, asking)
     assert held == [True, True]
+
+
+def test_constants_of_one_do_not_keep_back_the_others(
+    subjects: list[Subject], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    names = ("small", "tiny", "huge")
+    manifest = MANIFEST.replace("[features]", '[features]\nclocks = ["wall", "virtual"]')
+    subjects = [read_subject(write_small(tmp_path, manifest.replace('"small"', f'"{n}"'), name=n)) for n in names]
+    monkeypatch.setattr("h123.verification.constants.measure.installed_kernel", lambda: "there")
+
+    def measuring(subject: Subject, role: VerifiedRole, *_: object) -> list[Constants]:
+        if subject.name == "small":
+            raise UserError("no certificate")
+        return [Constants(role=role, protocol="h3", congestion="cubic")]
+
+    monkeypatch.setattr(verify, "measure", measuring)
+    keep_results(subjects[1], "server", [WELL])
+    said = io.StringIO()
+    with Steps(Console(file=said, width=200)) as steps:
+        measure_each([(subject, "server") for subject in subjects], ScriptedEngine(), steps)
+    assert "not measured: no certificate" in said.getvalue()
+    assert "not kept: there is no current record of it; `h123 verify huge` makes one" in said.getvalue()
+    record = read_record(subjects[1])
+    assert record is not None
+    assert record.constants == [Constants(role="server", protocol="h3", congestion="cubic")]
+
+
+def test_why_constants_cannot_be_measured_is_said(subjects: list[Subject]) -> None:
+    said = io.StringIO()
+    with Steps(Console(file=said, width=200)) as steps:
+        measure_each([(subjects[0], "server")], ScriptedEngine(), steps)
+    assert "constants of small as a server: not measured, the subject does not run under the virtual" in said.getvalue()

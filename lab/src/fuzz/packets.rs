@@ -1,7 +1,7 @@
 //! Whatever bytes arrive at a link, in whatever order and at whatever times, and whatever the kernel's tables say: no panic, and
 //! answers that are packets.
 
-use h123_link::Direction;
+use h123_link::{Direction, Fate};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,8 @@ use super::numbers::any_number;
 use crate::account::counters;
 use crate::lateness::Lateness;
 use crate::link::Course;
-use crate::packet::{is_udp, port_unreachable};
+use crate::packet::{headers, is_udp, port_unreachable};
+use crate::packets::Packets;
 use crate::passage::Passed;
 use crate::probe::{Arrival, Passage};
 use crate::ready::{LISTEN, ports};
@@ -50,14 +51,15 @@ fn any_case() -> impl Strategy<Value = Case> {
     )
 }
 
-/// Half of them with the first bytes of IPv4 and UDP.
+/// Half of them with the first bytes of IPv4 and UDP or TCP.
 fn any_packet() -> impl Strategy<Value = Vec<u8>> {
     let size = prop_oneof![4 => 0..64usize, 1 => 0..=1500usize];
     let bytes = size.prop_flat_map(|size| prop::collection::vec(any::<u8>(), size));
-    (bytes, any::<bool>()).prop_map(|(mut bytes, like_udp)| {
-        if like_udp && bytes.len() > 9 {
+    let like = prop_oneof![2 => Just(None), 1 => Just(Some(17)), 1 => Just(Some(6))];
+    (bytes, like).prop_map(|(mut bytes, like)| {
+        if let (Some(protocol), 10..) = (like, bytes.len()) {
             bytes[0] = 0x40 | bytes[0] & 15;
-            bytes[9] = 17;
+            bytes[9] = protocol;
         }
         bytes
     })
@@ -76,6 +78,7 @@ fn any_table() -> impl Strategy<Value = String> {
 
 fn test(case: &Case) {
     answer(&case.packet);
+    note(&case.packet);
     counters(&case.table);
     ports(&case.table, LISTEN);
     measure(case);
@@ -105,6 +108,17 @@ fn answer(packet: &[u8]) {
             |pair: &[u8]| u64::from(pair[0]) << 8 | pair.get(1).map_or(0, |&low| u64::from(low));
         let sum: u64 = part.chunks(2).map(word).sum();
         assert_eq!(sum % 0xffff, 0, "a checksum is wrong");
+    }
+}
+
+/// Whatever a packet is, there is one record of it, of which no part is longer than the packet.
+fn note(packet: &[u8]) {
+    let found = headers(packet);
+    assert!(usize::from(found.payload) <= packet.len());
+    let mut packets = Packets::default();
+    for (way, fate) in [(0, Fate::Lost), (1, Fate::QueueDropped)] {
+        assert_eq!(packets.came(5, way, packet, fate), Some(way));
+        assert_eq!(packets.arrivals(way).collect::<Vec<_>>(), [5]);
     }
 }
 

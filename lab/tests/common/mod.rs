@@ -74,6 +74,14 @@ impl Bench {
         fs::read_to_string(self.dir.join(format!("out/logs/{role}.log"))).unwrap()
     }
 
+    /// The records of the packets that came to the link.
+    pub fn packets(&self) -> Vec<[u8; 40]> {
+        let file = fs::read(self.dir.join("out/packets-access.bin")).unwrap();
+        let (records, rest) = file.as_chunks();
+        assert!(rest.is_empty());
+        records.to_vec()
+    }
+
     pub fn exec(&self, link: &Value, arguments: &[&str]) -> Command {
         let file = self.file("link.json", &link.to_string());
         let mut command = lab();

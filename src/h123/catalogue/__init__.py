@@ -4,6 +4,7 @@ from h123.catalogue.batch import check_failures, install_each
 from h123.catalogue.bodies import block_file, files_folder, make_bodies
 from h123.catalogue.commands import (
     OWN,
+    TCP_OWN,
     Demand,
     Role,
     backend_command,
@@ -38,6 +39,7 @@ __all__ = [
     "MANIFEST",
     "OWN",
     "PROTOCOLS",
+    "TCP_OWN",
     "Catalogue",
     "Demand",
     "Installation",

@@ -4,12 +4,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from h123.catalogue import Subject, catalogue, subject_names
+from h123.catalogue import TCP_OWN, Subject, catalogue, controllers, subject_names
 from h123.catalogue.tried import Tried, tried
 from h123.paths import project_root
 from h123.results.durable import write_atomically
 from h123.units import format_bytes, format_span
+from h123.verification.constants import words
+from h123.verification.constants.found import Constants, SlowStart
+from h123.verification.constants.measure import KERNEL_PROTOCOL
 from h123.verification.published import Published, published
+from h123.verification.question import PROBE
 from h123.verification.record import Result, Verdict, VerifiedRole
 
 _NOTHING = "–"
@@ -26,6 +30,12 @@ to be edited. `h123 install NAME` installs a subject, `h123 verify NAME` proves 
 A subject is *verified* if all that it declares was asked of it and came out as [contracts.md](contracts.md), section 4,
 wants it: over each protocol bodies of 0 B to 10 MB with their hashes or counts, many requests at a time and one after
 another, the protocol negotiated, errors and timeouts as they are, and every feature that stands in its row."""
+
+_CONSTANTS = """\
+From packets, under the virtual clock, over a link that only delays: 50 ms each way; 1 ms each way for the lost tail.
+*First flight*: what is sent before an acknowledgement of it can have come back. *Growth*: of the bytes of a round trip
+over those of the last one in slow start. *A loss leaves*: of the window, if one packet is lost in steady state.
+*Payloads*: what follows TCP's or UDP's header. `h123 list subjects NAME` shows more, and why something is missing."""
 
 
 def write_catalogue() -> Path:
@@ -44,6 +54,8 @@ def catalogue_page(subjects: Mapping[str, Subject], known: Mapping[str, Publishe
         _stacks(subjects, known),
         _role("Servers", "server", subjects, known, _server_row),
         _role("Clients", "client", subjects, known, _client_row),
+        _constants(subjects, known),
+        _kernel(subjects, known),
         _notes(subjects),
         _shortcomings(subjects, known),
         _missing(missing),
@@ -152,6 +164,55 @@ def _verified(subject: Subject, told: Published | None, role: VerifiedRole) -> s
 def _passed(subject: Subject, told: Published | None, role: VerifiedRole) -> bool:
     results = told.record.of_role(role) if told and told.holds_for(subject) else []
     return bool(results) and all(result.verdict != "failed" for result in results)
+
+
+def _constants(subjects: Mapping[str, Subject], known: Mapping[str, Published]) -> list[str]:
+    """What servers' packets show, a line each and protocol."""
+    rows = [
+        {"server": name, "protocol": one.protocol, **_constants_row(one)}
+        for name in subjects
+        for one in _measured(subjects[name], known.get(name))
+        if one.congestion == _own(subjects[name], one.protocol)
+    ]
+    return ["## Constants of servers", "", _CONSTANTS, "", *_table(rows)] if rows else []
+
+
+def _kernel(subjects: Mapping[str, Subject], known: Mapping[str, Published]) -> list[str]:
+    """What those of the kernel's TCP show under each controller, with the server that is asked for them."""
+    rows = [
+        {"controller": one.congestion, **_constants_row(one)}
+        for one in (_measured(subjects[PROBE], known.get(PROBE)) if PROBE in subjects else [])
+        if one.protocol == KERNEL_PROTOCOL
+    ]
+    where = f"Of Linux as the virtual clock has it, with the server {PROBE} over {KERNEL_PROTOCOL}."
+    return ["## Constants of the kernel's TCP", "", where, "", *_table(rows)] if rows else []
+
+
+def _measured(subject: Subject, told: Published | None) -> list[Constants]:
+    """Of the server."""
+    there = told.record.constants if told and told.holds_for(subject) else None
+    return [one for one in there or [] if one.role == "server"]
+
+
+def _own(subject: Subject, protocol: str) -> str:
+    return (controllers(subject, protocol) or [TCP_OWN])[0]
+
+
+def _constants_row(one: Constants) -> dict[str, str]:
+    flight, start, loss = one.first_flight, one.slow_start, one.decrease
+    return {
+        "first flight": words.first_flight(flight) if flight else _NOTHING,
+        "growth": f"x{start.growth:g}" if start else _NOTHING,
+        "slow start ends": _ending(start) if start else _NOTHING,
+        "a loss leaves": f"{loss.keeps:g}" if loss else _NOTHING,
+        "a lost tail is sent again": words.tail(one.tail_near) if one.tail_near else _NOTHING,
+        "payloads": words.datagrams(one.datagrams) if one.datagrams else _NOTHING,
+        "handshake": words.handshake(one.handshake) if one.handshake else _NOTHING,
+    }
+
+
+def _ending(start: SlowStart) -> str:
+    return f"{format_bytes(start.ends)}, {start.why}" if start.ends is not None else _NOTHING
 
 
 def _notes(subjects: Mapping[str, Subject]) -> list[str]:

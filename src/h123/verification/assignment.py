@@ -93,7 +93,7 @@ def assignments(subject: Subject) -> list[Assignment]:
 
 
 def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[Assignment]:
-    asked = partial(_parameters, subject, client, protocol=protocol)
+    asked = partial(client_parameters, subject, client, protocol=protocol)
     # Nothing else shows connections over QUIC, and what they carry, independently of the client.
     logged = partial(asked, qlog=protocol == "h3" and client.verified_with == WITNESS)
     yield from _connections(client, logged)
@@ -190,10 +190,10 @@ def _offered_ways(protocol: str, client: Client) -> set[str]:
 
 
 def _refused(name: str, subject: Subject, client: Client, **values: Any) -> Assignment:
-    return Assignment(f"refuses {name}", _parameters(subject, client, **values), expected="unsupported")
+    return Assignment(f"refuses {name}", client_parameters(subject, client, **values), expected="unsupported")
 
 
-def _parameters(subject: Subject, client: Client, **values: Any) -> Parameters:
+def client_parameters(subject: Subject, client: Client, **values: Any) -> Parameters:
     """A workload of one user that the client can do, except for `values`."""
     usual: dict[str, Any] = {
         "server": client.verified_with,

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -70,7 +71,13 @@ def _general(record: Record) -> Record:
     results = [result.model_copy(update={"detail": _general_words(result.detail)}) for result in record.results]
     machine = {name: record.machine.get(name) for name in _MACHINE}
     machine["kernel"] = ".".join(str(record.machine.get("kernel", "")).split(".")[:2])
-    return record.model_copy(update={"results": results, "machine": machine})
+    constants = [one.model_copy(update={"untold": _general_reasons(one.untold)}) for one in record.constants or []]
+    told = constants if record.constants is not None else None
+    return record.model_copy(update={"results": results, "constants": told, "machine": machine})
+
+
+def _general_reasons(untold: dict[str, str]) -> dict[str, str]:
+    return {name: _general_words(why) for name, why in untold.items()}
 
 
 def _general_words(detail: str) -> str:
@@ -81,10 +88,14 @@ def _general_words(detail: str) -> str:
 
 
 def _written(told: Published) -> str:
-    """A line a result, so that two verifications can be compared by eye."""
+    """A line a result or protocol, so that two verifications can be compared by eye."""
     content: dict[str, Any] = told.model_dump(mode="json")
-    results = [json.dumps(r.model_dump(exclude_defaults=True), ensure_ascii=False) for r in told.record.results]
-    content["record"]["results"] = []
-    lines = ",\n".join(f"   {line}" for line in results)
+    lists: dict[str, Sequence[Strict]] = {"results": told.record.results, "constants": told.record.constants or []}
+    content["record"] |= {name: [] for name, items in lists.items() if items}
     whole = json.dumps(content, indent=1, ensure_ascii=False)
-    return whole.replace('"results": []', f'"results": [\n{lines}\n  ]' if lines else '"results": []') + "\n"
+    for name, items in lists.items():
+        lines = [json.dumps(item.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False) for item in items]
+        if lines:
+            listed = ",\n".join(f"   {line}" for line in lines)
+            whole = whole.replace(f'"{name}": []', f'"{name}": [\n{listed}\n  ]')
+    return whole + "\n"

@@ -65,7 +65,7 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
     )
 
     def parameters(**values: Any) -> Parameters:
-        return _parameters(subject, protocol=protocol, **{"congestion": OWN, **values})
+        return server_parameters(subject, protocol=protocol, **{"congestion": OWN, **values})
 
     for clock in features.clocks:
         yield Question(f"{protocol}-{clock}", "contract", parameters(clock=clock), contract)
@@ -89,6 +89,6 @@ def _plan(protocol: str, sizes: list[int], **values: Any) -> dict[str, Any]:
     return {**basis, "methods": [], "at_once": 0, "in_turn": False, "in_a_row": 0, **nothing, **values}
 
 
-def _parameters(subject: Subject, **values: Any) -> Parameters:
+def server_parameters(subject: Subject, **values: Any) -> Parameters:
     basis = {"server": subject.name, "client": PROBE, "network": PLAIN.name, "trial_timeout": TRIAL_TIMEOUT}
     return Parameters.model_validate({**basis, **values})

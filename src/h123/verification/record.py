@@ -13,6 +13,7 @@ from h123.paths import cache_folder
 from h123.results import machine_facts
 from h123.results.durable import write_atomically
 from h123.strict import Strict
+from h123.verification.constants.found import Constants
 
 FORMAT: Final = "verified/1"
 Verdict = Literal["passed", "failed", "unsupported"]
@@ -45,6 +46,8 @@ class Record(Strict):
     """ISO 8601, of the last verification."""
     machine: dict[str, Any]
     results: list[Result]
+    constants: list[Constants] | None = None
+    """None: they were not measured yet."""
 
     @property
     def passed(self) -> bool:
@@ -84,12 +87,27 @@ def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]
         time=datetime.now(UTC).isoformat(timespec="seconds"),
         machine=machine_facts(),
         results=[*others, *results],
+        constants=known.constants if known else None,
     )
-    _file(subject).parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(_file(subject), record.model_dump_json(indent=1) + "\n")
+    _write(subject, record)
     for outdated in sorted(trials_folder(subject).glob(f"{role}*"))[:-1]:
         shutil.rmtree(outdated)
     return record
+
+
+def keep_constants(subject: Subject, role: VerifiedRole, constants: Sequence[Constants]) -> bool:
+    """Puts the constants of a role in place of its last ones; False where there is no record of the subject's files."""
+    known = read_record(subject)
+    if known is None:
+        return False
+    others = [one for one in known.constants or [] if one.role != role]
+    _write(subject, known.model_copy(update={"constants": [*others, *constants]}))
+    return True
+
+
+def _write(subject: Subject, record: Record) -> None:
+    _file(subject).parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(_file(subject), record.model_dump_json(indent=1) + "\n")
 
 
 def trials_folder(subject: Subject) -> Path:

@@ -3,7 +3,7 @@
 import json
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -81,17 +81,36 @@ class Trials:
                 break
         return trial
 
-    def _once(self, folder: Path, parameters: Parameters, network: Network, change: Callable[[Path], None]) -> Trial:
+    def carry_out_each(self, folders: Sequence[Path], at_once: int) -> Iterator[Trial]:
+        """Prepared trials as they end, several at once: for those under the virtual clock, which nothing disturbs."""
+        waiting, running = list(reversed(folders)), 0
+        while waiting or running:
+            if waiting and running < at_once:
+                self.engine.start(waiting.pop())
+                running += 1
+            else:
+                folder = self.engine.wait()
+                running -= 1
+                yield _ended(folder, (0, 2**63))
+
+    def prepare(self, folder: Path, parameters: Parameters, network: Network, change: Callable[[Path], None]) -> None:
+        """Writes a trial's files into a new folder, whose name is the trial's."""
         folder.mkdir(parents=True)
         planned = PlannedTrial(folder.name, 1, 1, {}, False, parameters, _SEED)
         write_trial_files(folder, planned, {parameters.network: network}, self.subjects, self.certificate, check=False)
         change(folder)
+
+    def _once(self, folder: Path, parameters: Parameters, network: Network, change: Callable[[Path], None]) -> Trial:
+        self.prepare(folder, parameters, network, change)
         before = time.monotonic_ns()
         self.engine.start(folder)
         self.engine.wait()
         # Virtual time is of a kernel of its own, whose clocks begin at its boot.
-        window = (before, time.monotonic_ns()) if parameters.clock == "wall" else (0, 2**63)
-        return Trial(folder, read_document(folder / "report.json", "report/1"), window)
+        return _ended(folder, (before, time.monotonic_ns()) if parameters.clock == "wall" else (0, 2**63))
+
+
+def _ended(folder: Path, window: Window) -> Trial:
+    return Trial(folder, read_document(folder / "report.json", "report/1"), window)
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:

@@ -10,7 +10,8 @@ from h123.errors import UserError
 from h123.installing import alone
 from h123.steps import Steps
 from h123.verification.client import verify_client
-from h123.verification.record import Result, Verdict, VerifiedRole, keep_results, trials_folder
+from h123.verification.constants.measure import measurable, measure
+from h123.verification.record import Result, Verdict, VerifiedRole, keep_constants, keep_results, trials_folder
 from h123.verification.server import verify_server
 
 Task = tuple[Subject, VerifiedRole]
@@ -52,6 +53,29 @@ def verify_each(
         found[subject.name] += results
         steps.begin(f"  {tally(results)}")
     return found
+
+
+def measure_each(tasks: Sequence[Task], engine: Engine, steps: Steps) -> None:
+    """Measures the constants of each into its record; says where there is no record, or why they cannot be measured.
+
+    Raises UserError where this machine can execute no trial.
+    """
+    for number, (subject, role) in enumerate(tasks, 1):
+        what = f"constants of {subject.name} as a {role}"
+        if why := measurable(subject):
+            steps.begin(f"{what}: not measured, {why}")
+            continue
+        steps.begin(f"[{number}/{len(tasks)}] {what}")
+        with alone(trials_folder(subject), steps.begin, "verifying"):
+            try:
+                kept = keep_constants(subject, role, measure(subject, role, engine, steps.move))
+            except UserError as error:
+                if error.status == 3:
+                    raise
+                steps.begin(f"  not measured: {error.message}")
+                continue
+        if not kept:
+            steps.begin(f"  not kept: there is no current record of it; `h123 verify {subject.name}` makes one")
 
 
 def _asked(subject: Subject, role: VerifiedRole, engine: Engine) -> Iterator[Result]:

@@ -1,0 +1,141 @@
+//! A record of each packet that came to a link, in the order of arrival: what `"packets": true` in trial.json asks for
+//! (docs/contracts.md, section 3).
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use anyhow::Result;
+use h123_link::Fate;
+
+use crate::packet::{Headers, headers};
+use crate::report::{Remark, write_whole};
+
+/// Records that a link keeps: 160 MB of them.
+const MOST: usize = 4_000_000;
+
+/// What arrived and left, in memory until the trial ends: no disk is waited for while packets are.
+#[derive(Default)]
+pub struct Packets {
+    records: Vec<Record>,
+    /// Packets that came when there was no more room.
+    left_out: u64,
+}
+
+struct Record {
+    at_ns: u64,
+    /// 0: it never left.
+    left_ns: u64,
+    headers: Headers,
+    bytes: u16,
+    way: u8,
+    fate: u8,
+}
+
+impl Packets {
+    /// Notes an arrival; returns the record's place, if there was room for it.
+    pub fn came(&mut self, at_ns: u64, way: usize, ip: &[u8], fate: Fate) -> Option<usize> {
+        if self.records.len() == MOST {
+            self.left_out += 1;
+            return None;
+        }
+        self.records.push(Record {
+            at_ns,
+            left_ns: 0,
+            headers: headers(ip),
+            bytes: ip.len() as u16,
+            way: way as u8,
+            fate: code(fate),
+        });
+        Some(self.records.len() - 1)
+    }
+
+    /// Notes when the packet of a record left the link.
+    pub fn left(&mut self, place: usize, at_ns: u64) {
+        self.records[place].left_ns = at_ns;
+    }
+
+    /// When the packets of one direction arrived.
+    pub fn arrivals(&self, way: usize) -> impl Iterator<Item = u64> {
+        let of_way = self
+            .records
+            .iter()
+            .filter(move |r| usize::from(r.way) == way);
+        of_way.map(|r| r.at_ns)
+    }
+
+    /// Writes the file of a link; a warning if it does not hold all.
+    pub fn save(&self, dir: &Path, link: &str) -> Result<Option<Remark>> {
+        let name = format!("packets-{link}.bin");
+        write_whole(&dir.join(&name), |file| self.write(file))?;
+        Ok((self.left_out > 0).then(|| {
+            let detail = format!(
+                "{name} has the first {MOST} packets; {} more came",
+                self.left_out
+            );
+            Remark::new("packets-left-out", detail)
+        }))
+    }
+
+    fn write(&self, file: impl Write) -> io::Result<()> {
+        let mut file = BufWriter::new(file);
+        for record in &self.records {
+            record.write(&mut file)?;
+        }
+        file.flush()
+    }
+}
+
+impl Record {
+    /// 40 bytes, little endian.
+    fn write(&self, file: &mut impl Write) -> io::Result<()> {
+        let h = &self.headers;
+        file.write_all(&self.at_ns.to_le_bytes())?;
+        file.write_all(&self.left_ns.to_le_bytes())?;
+        file.write_all(&h.sequence.to_le_bytes())?;
+        file.write_all(&h.acknowledged.to_le_bytes())?;
+        for number in [h.window, self.bytes, h.payload, h.source, h.destination] {
+            file.write_all(&number.to_le_bytes())?;
+        }
+        file.write_all(&[self.way, h.protocol, h.flags, self.fate, 0, 0])
+    }
+}
+
+fn code(fate: Fate) -> u8 {
+    match fate {
+        Fate::Deliver { .. } => 0,
+        Fate::Lost => 1,
+        Fate::QueueDropped => 2,
+        Fate::Blocked { .. } => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_as_the_contract_has_it() {
+        let mut tcp = [0u8; 45];
+        tcp[0] = 0x45;
+        tcp[9] = 6;
+        tcp[20..40].copy_from_slice(&[
+            0x11, 0x5b, 0xc0, 0x01, 1, 2, 3, 4, 5, 6, 7, 8, 0x50, 0x18, 0x02, 0x01, 0, 0, 0, 0,
+        ]);
+        let mut packets = Packets::default();
+        let place = packets.came(7, 1, &tcp, Fate::Deliver { at: 9, copy: None });
+        packets.left(place.unwrap(), 9);
+        assert_eq!(packets.came(8, 0, &[], Fate::QueueDropped), Some(1));
+        let mut file = vec![];
+        packets.write(&mut file).unwrap();
+        let first = [
+            vec![7, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0],
+            vec![
+                4, 3, 2, 1, 8, 7, 6, 5, 1, 2, 45, 0, 5, 0, 0x5b, 0x11, 1, 0xc0,
+            ],
+            vec![1, 6, 0x18, 0, 0, 0],
+        ];
+        assert_eq!(file[..40], first.concat());
+        assert_eq!((file.len(), file[40], file[77]), (80, 8, 2));
+        assert_eq!(packets.arrivals(1).collect::<Vec<_>>(), [7]);
+    }
+}

@@ -1,0 +1,4 @@
+"""The constants of a stack, measured from packets on links made for it, under the virtual clock.
+
+Each is a function of a table of packets: nothing of a protocol is decoded, and the subject's word is not asked.
+"""

@@ -1,0 +1,176 @@
+"""The trials behind the constants: a transfer each, over a link that only delays, or loses a few known packets too."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from h123.catalogue import Subject, check_supported
+from h123.errors import UserError
+from h123.results.documents import read_document
+from h123.results.packets import Packets, read_packets
+from h123.study import Network, Parameters
+from h123.study.network import Direction, Loss
+from h123.verification import assignment, question
+from h123.verification.constants import recovery
+from h123.verification.constants.found import Untold
+from h123.verification.constants.transfer import Transfer, download, upload
+from h123.verification.record import VerifiedRole
+from h123.verification.trial import Trials, write_json
+
+Clock = Literal["wall", "virtual"]
+FAR_NS = 100_000_000
+"""A round trip so long that flights are apart, and usual enough that no timer runs out in it."""
+NEAR_NS = 2_000_000
+"""One so short that what is left of a retransmission's time is the least that the sender waits."""
+BULK_BYTES = 20_000_000
+"""Windows double until they are several MB; then some round trips are left after the first 10 MB."""
+LOSING_BYTES = 16_000_000
+"""Ten seconds after the loss, at the window that is left, and more."""
+TAIL_BYTES = 6_000
+"""More packets than a handshake has in a round trip; with what else a server says at first, fewer than any initial
+window."""
+PAUSING_BYTES = 1_000_000
+PAUSED = {"requests": 4, "rate": 0.05}
+PAUSES_SEED = 4_324_167
+"""Of the open loop (docs/contracts.md, section 4): its requests are due 2, 5.8 and 57.8 s after the one before."""
+LEAST_PAUSE_S = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Of which subject, as which end, over which protocol and with which controller."""
+
+    subject: Subject
+    role: VerifiedRole
+    protocol: str
+    congestion: str
+    clock: Clock = "virtual"
+
+    @property
+    def sends(self) -> str:
+        """The method with which the subject sends the body."""
+        return "GET" if self.role == "server" else "POST"
+
+    @property
+    def gets(self) -> str:
+        """The method with which it gets the body."""
+        return "POST" if self.role == "server" else "GET"
+
+    def parameters(self, **values: Any) -> Parameters:
+        """Of a transfer with the other end that the subject is verified with."""
+        common = {
+            "protocol": self.protocol,
+            "congestion": self.congestion,
+            "clock": self.clock,
+            "network": "constants",
+            "cold": False,
+            "requests": 1,
+            "timeout": "120s",
+            "trial_timeout": "300s",
+            **values,
+        }
+        if self.role == "server":
+            return question.server_parameters(self.subject, **common)
+        assert self.subject.client is not None
+        return assignment.client_parameters(self.subject, self.subject.client, **common)
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A transfer to be made."""
+
+    name: str
+    asked: Asked
+    method: str
+    size: int
+    round_trip_ns: int = FAR_NS
+    lost: tuple[int, ...] = ()
+    """Packets of the sender, counted from 0 over the link."""
+    paused: bool = False
+
+    @property
+    def parameters(self) -> Parameters:
+        """Of its trial."""
+        paused = PAUSED if self.paused else {}
+        return self.asked.parameters(method=self.method, size=self.size, **paused)
+
+    @property
+    def network(self) -> Network:
+        """What it is sent over."""
+        plain, loss = Direction(delay_ns=self.round_trip_ns // 2), Loss(packets=list(self.lost))
+        losing = plain.model_copy(update={"loss": loss}) if self.lost else plain
+        up, down = (plain, losing) if self.method == "GET" else (losing, plain)
+        return Network(name="constants", title="constants", up=up, down=down)
+
+    def of(self, packets: Packets) -> Transfer:
+        """What came of it."""
+        return (download if self.method == "GET" else upload)(packets, self.round_trip_ns)
+
+
+def bulk(asked: Asked, method: str) -> Body:
+    """A long one over a link that loses nothing."""
+    return Body(f"bulk-{method}", asked, method, BULK_BYTES)
+
+
+def losing(asked: Asked) -> Body:
+    """A long one of which two packets are lost."""
+    lost = (recovery.ENDS_SLOW_START, recovery.STEADY_STATE)
+    return Body("losing", asked, asked.sends, LOSING_BYTES, lost=lost)
+
+
+def short(asked: Asked, round_trip_ns: int) -> Body:
+    """One that fits into a flight."""
+    return Body(f"short-{round_trip_ns}", asked, asked.sends, TAIL_BYTES, round_trip_ns)
+
+
+def without_its_tail(body: Body, last: int) -> Body:
+    """The same without its last packet and what is sent instead. Its name stays, so that it repeats up to the loss."""
+    return replace(body, lost=tuple(range(last, last + recovery.TAIL_LOSSES)))
+
+
+def pausing(asked: Asked) -> Body:
+    """Several on one connection, with ever longer pauses between them."""
+    return Body("pausing", asked, asked.sends, PAUSING_BYTES, paused=True)
+
+
+class Laboratory:
+    """Where transfers are made, as many at once as there are processors."""
+
+    def __init__(self, trials: Trials, place: Path) -> None:
+        self._trials, self._place = trials, place
+
+    def transfers(self, bodies: Iterable[Body]) -> Iterator[tuple[Body, Transfer | Untold]]:
+        """What came of each, or why nothing did, as they end."""
+        begun = dict[Path, Body]()
+        for body in bodies:
+            try:
+                check_supported(body.asked.subject, body.asked.role, body.parameters)
+            except UserError as error:
+                yield body, Untold(error.message)
+            else:
+                # Apart, though their trials have the same name.
+                folder = Path(tempfile.mkdtemp(dir=self._place)) / body.name
+                self._trials.prepare(folder, body.parameters, body.network, _record_packets)
+                begun[folder] = body
+        for trial in self._trials.carry_out_each(list(begun), len(os.sched_getaffinity(0))):
+            body = begun[trial.folder]
+            if trial.reasons:
+                yield body, Untold("; ".join(f"{reason['code']}: {reason['detail']}" for reason in trial.reasons))
+            else:
+                yield body, body.of(read_packets(trial.folder))
+            shutil.rmtree(trial.folder)
+
+
+def _record_packets(folder: Path) -> None:
+    """The link shall keep a record; an open loop's pauses shall be those that are known."""
+    path = folder / "trial.json"
+    trial = read_document(path, "trial/1")
+    for link in trial["links"]:
+        link["packets"] = True
+    write_json(path, trial)
+    path = folder / "workload.json"
+    write_json(path, {**read_document(path, "workload/1"), "seed": PAUSES_SEED})

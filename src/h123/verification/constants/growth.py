@@ -1,0 +1,123 @@
+"""What a transfer without losses shows: handshake, first flight, slow start, sizes, and what limits it in the end.
+
+Every function raises Untold where its packets do not tell.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median
+
+import numpy as np
+
+from h123.results.packets import UP
+from h123.verification.constants.found import Datagrams, Flight, Handshake, InFlight, SlowStart, Untold
+from h123.verification.constants.transfer import Transfer
+
+GROWS = 1.25
+"""A round trip's bytes over the last one's: below it slow start is over, which doubles windows or, where only every
+other packet is acknowledged and counted as one, makes them half as large again. HyStart++ (RFC 9406) adds an eighth."""
+STEADY = 0.03
+"""By which round trips differ that one limit holds: a packet or two of a hundred."""
+EARLY_BYTES = 10_000_000
+_MOST_ROUNDS = 16
+
+
+def handshake(of: Transfer) -> Handshake:
+    """What came before the request, which the body's first flight answers half a round trip after it was sent; an
+    upload's flight is the request."""
+    began = int(of.packets["at_ns"][0])
+    sent_ns = of.began_ns() - (0 if of.way == UP else of.round_trip_ns // 2)
+    # The client's last words of the handshake go with the request, and a busy machine sends either a little later.
+    until = sent_ns - of.round_trip_ns // 8
+    up = of.packets[(of.packets["way"] == UP) & (of.packets["at_ns"] < until)]
+    down = of.packets[(of.packets["way"] != UP) & (of.packets["left_ns"] <= sent_ns) & (of.packets["left_ns"] > 0)]
+    if not len(up):
+        raise Untold("the body came without a handshake")
+    return Handshake(
+        round_trips=round((sent_ns - began) / of.round_trip_ns, 1),
+        bytes_up=int(up["bytes"].sum()),
+        bytes_down=int(down["bytes"].sum()),
+    )
+
+
+def first_flight(of: Transfer) -> Flight:
+    """Before the first acknowledgement of any of the body could have come back."""
+    first, *others = of.body
+    if not others:
+        raise Untold("the body ended with its first flight")
+    sizes = of.sent["payload"][first.first : first.end]
+    full = int((sizes == _most_common(sizes)).sum())
+    return Flight(packets=len(sizes), full=full, bytes=of.payload(first), spread=of.spread(first))
+
+
+def slow_start(of: Transfer) -> SlowStart:
+    """From the first flight until a round trip hardly exceeds its last one."""
+    windows = of.windows
+    ratios = [later / earlier for earlier, later in pairwise(windows)]
+    ended = next((number for number, ratio in enumerate(ratios) if ratio < GROWS), None)
+    growing = ratios[:ended]
+    if not growing:
+        raise Untold(f"the second round trip has {ratios[0]:.2f} of the first" if ratios else "it had one round trip")
+    fullest = of.body[len(growing) - 1]
+    return SlowStart(
+        rounds=windows[:_MOST_ROUNDS],
+        growth=round(median(growing), 2),
+        spread=of.spread(fullest),
+        ends=None if ended is None else windows[ended],
+        why="the body's end" if ended is None else _why(of, ended),
+    )
+
+
+def _why(of: Transfer, ended: int) -> str:
+    """What holds a window that has stopped doubling, told from the receiver's, from the window then and later."""
+    if any(of.fills_the_receiver(one) for one in of.body[ended : ended + 2]):
+        return "TCP's receive window"
+    before, *later = of.windows[ended : ended + 4]
+    if len(later) < 2:
+        return "not to be told, as the body ended soon after"
+    if _held(later):
+        return "a fixed limit, such as a receive window or a send buffer"
+    if max(later) > (1 + STEADY) * before:
+        return "slower growth, such as HyStart's"
+    return "not to be told, as less is sent in the round trips after it"
+
+
+def _held(windows: Sequence[int]) -> bool:
+    return max(windows) - min(windows) <= STEADY * max(windows)
+
+
+def in_flight(of: Transfer) -> InFlight:
+    """What the sender has under way when nothing but limits hold it."""
+    windows = of.windows
+    begins = np.concatenate([[0], np.cumsum(windows)[:-1]]) if windows else np.array([])
+    early = [window for window, begin in zip(windows, begins, strict=True) if begin < EARLY_BYTES]
+    late = windows[len(early) :]
+    if not late:
+        raise Untold("the body ended before its windows were seen after 10 MB")
+    return InFlight(early=max(early), late=max(late), held=_held(windows[-3:]))
+
+
+def datagrams(of: Transfer) -> Datagrams:
+    """Sizes of the sender's payloads from the first flight on."""
+    first, *_ = of.body
+    sizes = of.sent["payload"][first.first :]
+    begin, common = _most_common(sizes[: first.end - first.first]), _most_common(sizes)
+    grown = (n for n, one in enumerate(of.body) if np.median(of.sent["payload"][one.first : one.end]) >= common)
+    grew = float(next(grown, len(of.body))) if common > begin else None
+    return Datagrams(first=begin, common=common, largest=int(sizes.max()), grew=grew)
+
+
+def _most_common(sizes: "np.ndarray[tuple[int], np.dtype[np.uint16]]") -> int:
+    values, counts = np.unique(sizes, return_counts=True)
+    return int(values[np.argmax(counts)])
+
+
+def acknowledgements(of: Transfer) -> float:
+    """Packets of the receiver for each of the sender's, in the middle half of the body."""
+    sent = of.sent["at_ns"][of.body[0].first :]
+    begin, end = (int(sent[int(len(sent) * share)]) for share in (0.25, 0.75))
+    came = of.heard[(of.heard["left_ns"] > begin) & (of.heard["left_ns"] <= end)]
+    count = int(((sent > begin) & (sent <= end)).sum())
+    if count < 100:
+        raise Untold("too few packets")
+    return round(len(came) / count, 3)

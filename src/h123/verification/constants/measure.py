@@ -1,0 +1,144 @@
+"""Which constants a subject has, and the transfers that tell them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, Final
+
+from h123.campaign.certificate import campaign_certificate
+from h123.campaign.engine import Engine
+from h123.campaign.trialfile import SERVER_ADDRESS
+from h123.catalogue import OWN, TCP_OWN, Subject, catalogue, controllers, make_bodies
+from h123.scratch import scratch
+from h123.verification.constants import growth, recovery
+from h123.verification.constants.experiment import (
+    BULK_BYTES,
+    FAR_NS,
+    LEAST_PAUSE_S,
+    LOSING_BYTES,
+    NEAR_NS,
+    PAUSING_BYTES,
+    TAIL_BYTES,
+    Asked,
+    Body,
+    Laboratory,
+    bulk,
+    losing,
+    pausing,
+    short,
+    without_its_tail,
+)
+from h123.verification.constants.found import Constants, Untold
+from h123.verification.constants.transfer import Transfer
+from h123.verification.question import PROBE
+from h123.verification.record import VerifiedRole
+from h123.verification.trial import Trials
+from h123.virtual import NAME, installed_kernel
+
+_Reads = Mapping[str, Callable[[Transfer], Any]]
+"""What is read from a transfer, by the name of the constant."""
+CLOCK: Final = "virtual"
+KERNEL_PROTOCOL = "h2"
+KERNEL = ("cubic", "reno", "bbr")
+"""What the kernel's TCP is asked for with the embedded server over that protocol, which leaves all to it."""
+_SENDING: _Reads = {
+    "first_flight": growth.first_flight,
+    "slow_start": growth.slow_start,
+    "datagrams": growth.datagrams,
+    "in_flight": growth.in_flight,
+}
+_GETTING: _Reads = {
+    "received": growth.in_flight,
+    "acknowledgements": growth.acknowledgements,
+}
+_TAILS = {"tail_near": NEAR_NS, "tail_far": FAR_NS}
+
+
+def measurable(subject: Subject) -> str:
+    """Why the constants of a subject cannot be measured here; empty: they can."""
+    if CLOCK not in subject.features.clocks:
+        return "the subject does not run under the virtual clock"
+    if installed_kernel() is None:
+        return f"{NAME} is not installed (`h123 install {NAME}`)"
+    return ""
+
+
+def measure(subject: Subject, role: VerifiedRole, engine: Engine, moved: Callable[[str], None]) -> list[Constants]:
+    """Of each protocol of that role; `moved` hears of every transfer that has ended.
+
+    The subject and the embedded ones are installed; measurable() has no objection.
+    """
+    make_bodies([BULK_BYTES, LOSING_BYTES, TAIL_BYTES, PAUSING_BYTES])
+    with scratch() as place:
+        certificate = campaign_certificate(place, [SERVER_ADDRESS])
+        laboratory = Laboratory(Trials({**catalogue(), subject.name: subject}, certificate, engine), place)
+        findings = {asked: _Findings() for asked in _asked(subject, role)}
+
+        def make(bodies: Iterable[Body]) -> Iterator[tuple[Body, _Findings, Transfer | Untold]]:
+            for body, came in laboratory.transfers(bodies):
+                moved(f"{body.asked.protocol} {body.asked.congestion} {body.name}")
+                yield body, findings[body.asked], came
+
+        whole = {body: reads for asked in findings for body, reads in _whole(asked)}
+        shorts = {short(asked, trip): name for asked in findings for name, trip in _TAILS.items()}
+        tails = dict[Body, str]()
+        for body, found, came in make([*whole, *shorts]):
+            if body in whole:
+                found.read(came, whole[body])
+            elif (last := found.read(came, {shorts[body]: recovery.tail_index})) is not None:
+                # What was read stands for the constant until that transfer has come.
+                tails[without_its_tail(body, last)] = shorts[body]
+        for body, found, came in make(tails):
+            found.read(came, {tails[body]: recovery.tail})
+    return [found.constants(asked) for asked, found in findings.items()]
+
+
+def _asked(subject: Subject, role: VerifiedRole) -> Iterator[Asked]:
+    part = subject.server if role == "server" else subject.client
+    assert part is not None
+    for protocol in part.protocols:
+        kernel = (role, subject.name, protocol) == ("server", PROBE, KERNEL_PROTOCOL)
+        for congestion in KERNEL if kernel else [OWN]:
+            yield Asked(subject, role, protocol, congestion)
+
+
+def _whole(asked: Asked) -> Iterator[tuple[Body, _Reads]]:
+    """Transfers that end well, and what is read from each."""
+    for method, reads in ((asked.sends, _SENDING), (asked.gets, _GETTING)):
+        also: _Reads = {"handshake": growth.handshake} if method == "GET" else {}
+        yield bulk(asked, method), {**also, **reads}
+    yield losing(asked), {"decrease": recovery.decrease}
+    yield pausing(asked), {"silences": partial(recovery.silences, least_s=LEAST_PAUSE_S)}
+
+
+class _Findings:
+    """What was told of one role, protocol and controller, and why the rest was not."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, Any] = {}
+        self._untold: dict[str, str] = {}
+
+    def read(self, came: Transfer | Untold, reads: _Reads) -> Any:
+        """Reads from a transfer what each name stands for; returns the last, or None."""
+        told = None
+        for name, read in reads.items():
+            try:
+                if isinstance(came, Untold):
+                    raise came
+                told = self._told[name] = read(came)
+            except Untold as why:
+                self._untold[name] = str(why)
+        return told
+
+    def constants(self, asked: Asked) -> Constants:
+        """All of it."""
+        told: dict[str, Any] = {name: value for name, value in self._told.items() if name not in self._untold}
+        controller = _controller(asked)
+        return Constants(role=asked.role, protocol=asked.protocol, congestion=controller, untold=self._untold, **told)
+
+
+def _controller(asked: Asked) -> str:
+    """That of the subject as a sender, or the kernel's."""
+    if asked.congestion != OWN:
+        return asked.congestion
+    own, *_ = controllers(asked.subject, asked.protocol) or [TCP_OWN]
+    return own

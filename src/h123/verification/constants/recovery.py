@@ -1,0 +1,132 @@
+"""What lost packets and pauses show of a sender: how far it gives way, how it comes back, and when it sends again.
+
+Every function raises Untold where its packets do not tell.
+"""
+
+from statistics import median
+
+import numpy as np
+from numpy.typing import NDArray
+
+from h123.results.packets import LOST, TCP, UDP, Packets
+from h123.verification.constants.found import Decrease, Silence, Tail, Untold
+from h123.verification.constants.transfer import LEAST, Transfer
+
+ENDS_SLOW_START, STEADY_STATE = 40, 1500
+"""Packets of the sender that are lost, counted from 0 over the link: one in slow start, which it ends, and one some
+round trips later, which is judged. Few enough that the second one comes before windows are large."""
+TAIL_LOSSES = 12
+"""Packets that are lost from the tail on: what the sender makes of its first retransmissions' loss is seen in these."""
+REGROWN_S = (1, 2, 5, 10)
+_BEFORE, _AFTER = (-3, -2, -1), 2
+"""Round trips from the loss on in which the window is looked at: before its news; after the recovery."""
+_VARIES = 0.15
+"""Of the usual round trip before the loss; the fullest has more: no window to be judged."""
+_TOGETHER_NS = 1_000_000
+"""Packets so close belong to one retransmission."""
+_SMALL = 60
+_DELAYED_NS = 28_000_000
+"""A QUIC datagram of no more bytes, so soon after one was heard, is a bare acknowledgement: at most 25 ms late (RFC
+9000, 18.2) and what timers add. Others are probes that carry nothing."""
+_LEAST_ACKNOWLEDGEMENT = 23
+"""Bytes: one of header and of packet number each, five of a frame, and the tag. What is smaller probes."""
+_ANSWERED = 1.25
+"""Round trips after the last packet in which QUIC's next ones may answer what the receiver says of those before."""
+
+
+def decrease(of: Transfer) -> Decrease:
+    """By the second of the two lost packets."""
+    sent = of.sent
+    lost = sent["at_ns"][sent["fate"] == LOST]
+    if len(lost) != 2:
+        raise Untold(f"{len(lost)} packets of the body were lost instead of two")
+    at = int(lost[1])
+    before = [_window(of, at, trip) for trip in _BEFORE]
+    whole = median(before)
+    if max(before) - whole > _VARIES * whole:
+        raise Untold(f"its window was not steady before the loss: {before} bytes a round trip")
+    kept = _window(of, at, _AFTER)
+    trips = {s: s * 10**9 // of.round_trip_ns for s in REGROWN_S if _lasts(of, at, s)}
+    regrown = {s: round(_window(of, at, trip) / whole, 2) for s, trip in trips.items()}
+    return Decrease(keeps=round(kept / whole, 2), regrown=regrown)
+
+
+def _window(of: Transfer, at: int, trip: int) -> int:
+    """Payload bytes in a round trip, counted from `at`."""
+    sent, begin = of.sent, at + trip * of.round_trip_ns
+    within = (sent["at_ns"] >= begin) & (sent["at_ns"] < begin + of.round_trip_ns)
+    if begin + of.round_trip_ns > sent["at_ns"][-1]:
+        raise Untold("the body ended too soon after the loss")
+    return int(sent["payload"][within].sum())
+
+
+def _lasts(of: Transfer, at: int, seconds: int) -> bool:
+    return bool(at + seconds * 10**9 + 2 * of.round_trip_ns < of.sent["at_ns"][-1])
+
+
+def tail_index(of: Transfer) -> int:
+    """Which packet of its way, counted from 0, is the last of a body that fits into one flight."""
+    begin, end = of.body[0].first, of.body[0].end
+    last = of.sent[begin:end][_tells(of)[begin:end]][-1]
+    way = of.packets[of.packets["way"] == of.way]
+    return int(np.flatnonzero(way["at_ns"] == last["at_ns"])[-1])
+
+
+def tail(of: Transfer) -> Tail:
+    """Of a transfer whose last packet was lost, and the next ones too."""
+    sent = of.sent[_tells(of)]
+    lost = np.flatnonzero(sent["fate"] == LOST)
+    if not len(lost):
+        raise Untold("its tail was not lost")
+    waited = np.diff(sent["at_ns"].astype(np.int64), prepend=0)
+    patience = _TOGETHER_NS if sent["protocol"][0] == TCP else int(_ANSWERED * of.round_trip_ns)
+    flights = [int(number) for number in np.flatnonzero(waited > patience) if number > lost[0]]
+    repeats = _repeats(sent, int(lost[0]))
+    ends = [*flights[1:], len(sent)]
+    again = [first for first, end in zip(flights, ends, strict=True) if repeats[first:end].any()]
+    times = [round(int(waited[first]) / 1e6, 1) for first in again]
+    if not times:
+        raise Untold("nothing that is sure to repeat it was sent")
+    return Tail(
+        round_trip_ms=of.round_trip_ns / 1e6,
+        first_ms=times[0],
+        second_ms=times[1] if len(times) > 1 else None,
+    )
+
+
+def _tells(of: Transfer) -> NDArray[np.bool_]:
+    """Which of the sender's packets are more than a bare acknowledgement of QUIC's; TCP's are not among them."""
+    heard = np.concatenate([[0], np.sort(of.heard["left_ns"])]).astype(np.int64)
+    at = of.sent["at_ns"].astype(np.int64)
+    alone = at - heard[np.searchsorted(heard, at, side="right") - 1] > _DELAYED_NS
+    bare = (of.sent["payload"] <= _SMALL) & (of.sent["payload"] >= _LEAST_ACKNOWLEDGEMENT) & ~alone
+    tells: NDArray[np.bool_] = (of.sent["protocol"] != UDP) | ~bare
+    return tells
+
+
+def _repeats(sent: Packets, lost: int) -> NDArray[np.bool_]:
+    """Which packets may repeat what was sent before: of TCP those whose numbers say so, of QUIC all but those that are
+    larger than any until the loss, which probe the path for larger packets."""
+    if sent["protocol"][0] == TCP:
+        ends = (sent["seq"].astype(np.int64) + sent["payload"] - int(sent["seq"][0])) % 2**32
+        before = np.concatenate([[0], np.maximum.accumulate(ends)[:-1]])
+        repeats: NDArray[np.bool_] = ends <= before
+    else:
+        repeats = sent["payload"] <= sent["payload"][: lost + 1].max()
+    return repeats
+
+
+def silences(of: Transfer, least_s: float) -> list[Silence]:
+    """The pauses of a sender that were at least so long, and what it sent at once after each."""
+    found, fullest, last = list[Silence](), 0, None
+    for one in of.body:
+        if one.end - one.first < LEAST:  # the end of an answer, or what keeps a connection alive
+            continue
+        begin = int(of.sent["at_ns"][one.first])
+        if last is not None and begin - last >= least_s * 1e9:
+            flight = {"packets": one.end - one.first, "bytes": of.payload(one)}
+            found.append(Silence(seconds=round((begin - last) / 1e9, 1), before=fullest, **flight))
+        fullest, last = max(fullest, of.payload(one)), int(of.sent["at_ns"][one.end - 1])
+    if not found:
+        raise Untold(f"it never paused for {least_s:g} s")
+    return found

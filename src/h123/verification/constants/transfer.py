@@ -1,0 +1,146 @@
+"""A transfer as the sender of its body saw it: what it sent, what it heard, and round trips told from packets alone.
+
+The link delays packets and does nothing else, so a packet that the link recorded at its arrival was sent then, and one
+that left the link was heard then. A round trip ends with the first packet that the receiver sent after it had got the
+round trip's first one: nothing that was sent before can answer to it. This needs no word of TCP or QUIC, whose
+acknowledgements nobody else can read, and holds however busy the machine is.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from h123.results.packets import DELIVERED, DOWN, TCP, UP, Packets
+from h123.verification.constants.found import Untold
+
+ACK = 16
+"""Flag of TCP's."""
+LEAST = 5
+"""Packets in a round trip that a body fills: no handshake has so many in one."""
+UNANSWERED = 1.5
+"""Round trips after which a packet asked for no answer: longer than a receiver may delay one."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """A round trip: places of its first packet and of the next one's, among the sender's."""
+
+    first: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """One body over one connection."""
+
+    packets: Packets
+    """Both ways, in the order of arrival at the link."""
+    way: int
+    """Of the body."""
+    round_trip_ns: int
+
+    @cached_property
+    def sent(self) -> Packets:
+        """What carries something, in the order of sending. Without TCP's bare acknowledgements."""
+        return _in_order(self.packets[(self.packets["way"] == self.way) & (self.packets["payload"] > 0)])
+
+    @cached_property
+    def heard(self) -> Packets:
+        """What came from the receiver, in the order in which it was sent."""
+        # Some are still under way when the trial ends.
+        came = (self.packets["fate"] == DELIVERED) & (self.packets["left_ns"] > 0)
+        return _in_order(self.packets[(self.packets["way"] == 1 - self.way) & came])
+
+    @cached_property
+    def rounds(self) -> list[Round]:
+        """All round trips of the connection; the last one may be cut off by the body's end."""
+        return list(self._rounds())
+
+    def _rounds(self) -> Iterator[Round]:
+        sent, heard, first = self.sent, self.heard, 0
+        while first < len(sent):
+            reached = sent["left_ns"][first]
+            if not reached and sent["fate"][first] == DELIVERED:  # it is under way when the trial ends
+                yield Round(first, len(sent))
+                return
+            if not reached:
+                raise Untold("a packet was lost that begins a round trip")
+            answer = int(np.searchsorted(heard["at_ns"], reached))
+            heard_ns = heard["left_ns"][answer : answer + 1]
+            patience_ns = sent["at_ns"][first] + np.uint64(UNANSWERED * self.round_trip_ns)
+            end = int(np.searchsorted(sent["at_ns"], min([*heard_ns, patience_ns])))
+            yield Round(first, end)
+            first = end
+
+    @cached_property
+    def body(self) -> list[Round]:
+        """Those from the first flight of the body on."""
+        for number, one in enumerate(self.rounds):
+            if one.end - one.first >= LEAST:
+                return self.rounds[number:]
+        raise Untold(f"no round trip has {LEAST} packets of the sender")
+
+    @cached_property
+    def windows(self) -> list[int]:
+        """Payload bytes in each round trip of the body but the last, which its end cuts off."""
+        return [self.payload(one) for one in self.body[:-1]]
+
+    def payload(self, one: Round) -> int:
+        """Bytes sent in a round trip."""
+        return int(self.sent["payload"][one.first : one.end].sum())
+
+    def spread(self, one: Round) -> float:
+        """Share of a round trip over which it was sent."""
+        span = int(self.sent["at_ns"][one.end - 1]) - int(self.sent["at_ns"][one.first])
+        return round(span / self.round_trip_ns, 3)
+
+    def fills_the_receiver(self, one: Round) -> bool:
+        """Whether a round trip used up TCP's receive window; what QUIC has of the kind nobody else can see."""
+        sent, acks = self.sent[one.first : one.end], self.heard[self.heard["flags"] & ACK > 0]
+        if not self._is_tcp or not len(acks):
+            return False
+        acks = acks[np.argsort(acks["left_ns"], kind="stable")]
+        edges = np.maximum.accumulate(
+            self._place(acks["ack"]) + (acks["window"].astype(np.int64) << self._window_scale)
+        )
+        known = np.searchsorted(acks["left_ns"], sent["at_ns"], side="right") - 1
+        room = edges[known] - self._place(sent["seq"]) - sent["payload"]
+        return bool(room.min() < int(self.sent["payload"].max()))
+
+    @property
+    def _is_tcp(self) -> bool:
+        return bool((self.sent["protocol"] == TCP).all())
+
+    @property
+    def _window_scale(self) -> int:
+        """Of the receiver: its first segment has its window as it is, the second one scaled, and both are the same."""
+        first, second = (int(window) for window in self.heard["window"][:2])
+        return round(math.log2(max(first, 1) / max(second, 1)))
+
+    def _place(self, sequence: Packets) -> Packets:
+        """In the sender's stream, counted from its first byte."""
+        place: Packets = (sequence.astype(np.int64) - int(self.sent["seq"][0])) % 2**32
+        return place
+
+    def began_ns(self) -> int:
+        """When the first flight of the body began."""
+        return int(self.sent["at_ns"][self.body[0].first])
+
+
+def _in_order(packets: Packets) -> Packets:
+    """As they were sent: the link may have read the two hosts' devices in another order."""
+    ordered: Packets = packets[np.argsort(packets["at_ns"], kind="stable")]
+    return ordered
+
+
+def download(packets: Packets, round_trip_ns: int) -> Transfer:
+    """Of a body that the server sent."""
+    return Transfer(packets, DOWN, round_trip_ns)
+
+
+def upload(packets: Packets, round_trip_ns: int) -> Transfer:
+    """Of a body that the client sent."""
+    return Transfer(packets, UP, round_trip_ns)

@@ -1,0 +1,41 @@
+"""First flights of the embedded server over a real link, counted in packets: the order decides, not the clock."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from h123.campaign import LocalEngine
+from h123.campaign.certificate import campaign_certificate
+from h123.campaign.trialfile import SERVER_ADDRESS
+from h123.catalogue import OWN, catalogue, install
+from h123.verification.constants import growth
+from h123.verification.constants.experiment import Asked, Body, Laboratory
+from h123.verification.constants.transfer import Transfer
+from h123.verification.trial import Trials
+
+ROUND_TRIP_NS = 150_000_000
+"""Long beside what a busy machine keeps a server waiting, short of quic-go's first timeout (200 ms)."""
+
+
+@pytest.fixture
+def engine() -> Iterator[LocalEngine]:
+    engine = LocalEngine()
+    yield engine
+    engine.stop()
+
+
+@pytest.mark.parametrize(("protocol", "packets"), [("h2", {10}), ("h3", {32, 33})])
+def test_linux_begins_with_10_packets_and_quic_go_with_32_full_ones(
+    tmp_path: Path, engine: LocalEngine, protocol: str, packets: set[int]
+) -> None:
+    """33 where the acknowledgement of the handshake comes after half of the flight: it makes room for a packet."""
+    go = catalogue()["go"]
+    install(go, lambda _: None)
+    certificate = campaign_certificate(tmp_path, [SERVER_ADDRESS])
+    laboratory = Laboratory(Trials({"go": go}, certificate, engine), tmp_path)
+    body = Body("flight", Asked(go, "server", protocol, OWN, clock="wall"), "GET", 200_000, ROUND_TRIP_NS)
+    [(_, transfer)] = laboratory.transfers([body])
+    assert isinstance(transfer, Transfer), transfer
+    flight = growth.first_flight(transfer)
+    assert (flight.packets if protocol == "h2" else flight.full) in packets
