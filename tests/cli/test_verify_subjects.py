@@ -14,6 +14,7 @@ pytestmark = pytest.mark.usefixtures("leaves_nothing_behind")
 
 ALL, ONE = 'protocols = ["h1", "h2", "h3"]\nmethods = ["GET", "POST"]', 'protocols = ["h1"]\nmethods = ["GET"]'
 LISTENS = ', h2 = ["tcp"], h3 = ["udp"]'
+WINDOW, NONE = '"{initial_window}"', '""'
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +25,7 @@ def manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copytree(ROOT / "subjects" / name, tmp_path / "subjects" / name)
     path = tmp_path / "subjects/go/subject.toml"
     head, _, features = path.read_text().replace(ALL, ONE).replace(LISTENS, "").partition("[features]")
-    path.write_text(head + features[features.index("[[parts]]") :])
+    path.write_text(head.replace(WINDOW, NONE) + features[features.index("[[parts]]") :])
     monkeypatch.setenv("H123_SUBJECTS", str(tmp_path / "subjects"))
     monkeypatch.setenv("H123_CACHE", str(cache))
     return path
@@ -98,7 +99,7 @@ def test_without_the_subject_that_asks_nothing_is_asked(h123: Tool) -> None:
 def test_who_asks_must_be_the_one_that_is_here(h123: Tool, manifest: Path) -> None:
     """Its sources have changed and cannot be built any more; the old program is still there."""
     write_small(h123.folder / "subjects")
-    manifest.write_text(manifest.read_text().replace('build = ["go", "build"', 'build = ["false"'))
+    manifest.write_text(manifest.read_text().replace('build = ["./install.sh"', 'build = ["false"'))
     done = h123("verify", "small", "--role", "server")
     assert done.returncode == 1
     assert "subject go: the build failed with exit status 1" in done.stderr
