@@ -34,7 +34,8 @@ another, the protocol negotiated, errors and timeouts as they are, and every fea
 _CONSTANTS = """\
 From packets, under the virtual clock, over a link that only delays: 50 ms each way; 1 ms each way for the lost tail.
 *First flight*: what is sent before an acknowledgement of it can have come back. *Growth*: of the bytes of a round trip
-over those of the last one in slow start. *A loss leaves*: of the window, if one packet is lost in steady state.
+over those of the last one in slow start. *A loss leaves*: of the window, if one packet is lost in steady state, seen
+once and not to be relied upon alone: of one kernel's CUBIC most rows say 0.70 to 0.76, one 0.59 and one 0.31.
 *Payloads*: what follows TCP's or UDP's header. `h123 list subjects NAME` shows more, and why something is missing."""
 
 
