@@ -35,9 +35,9 @@ def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | 
     """Print verdicts.json for a person; `folder` is the campaign's, to be named in commands."""
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
     _say(console, verdicts["question"], style="bold")
-    for row in verdicts.get("transport", []):
-        _say(console, f"Transport {row['said']}", style="dim")
     _print_answer(verdicts, console)
+    for row in verdicts.get("transport", []):
+        _say(console, f"Transport {row['said']}.", style="dim", indent=2)
     for line in advice(verdicts, typed(folder) if folder else "DIR"):
         _say(console, line, indent=2)
     for line in parts_lines(verdicts["parts"], headline(comparisons)) if verdicts["parts"] else ():
