@@ -14,6 +14,7 @@ use crate::process::{Event, Exit, Launch, Processes, Streams};
 use crate::ready::Readiness;
 use crate::report::{Counters, Remark, Report, RoleCpu, RoleReport, Ways};
 use crate::trial::{Clock, Role, RoleKind, Trial};
+use crate::usage::Usage;
 use crate::watch::Watch;
 
 const READY_TIMEOUT_NS: u64 = 10_000_000_000;
@@ -52,6 +53,7 @@ pub fn conduct(trial: &Trial, setting: &Setting) -> Report {
                 setting,
                 processes,
                 started: vec![],
+                usage: Usage::default(),
                 report: &mut report,
             };
             conductor.perform()
@@ -68,6 +70,7 @@ struct Conductor<'a> {
     processes: Processes,
     /// Of each role that was started, in order.
     started: Vec<Started<'a>>,
+    usage: Usage,
     report: &'a mut Report,
 }
 
@@ -76,7 +79,6 @@ struct Started<'a> {
     /// Among the processes.
     index: usize,
     ready_ns: Option<u64>,
-    main_ns: u64,
     main_waiting: Option<Waiting>,
 }
 
@@ -155,36 +157,31 @@ impl<'a> Conductor<'a> {
             let course = emulated.course.clone();
             emulated.link.begin(&course).map_err(setup_failed)?;
         }
-        let services_before: Vec<(u64, Waiting)> = self
+        let services_before: Vec<Waiting> = self
             .started
             .iter()
-            .map(|s| {
-                (
-                    self.processes.cpu_ns(s.index),
-                    self.processes.waiting(s.index),
-                )
-            })
+            .map(|s| self.processes.waiting(s.index))
             .collect();
         let machine = Machine::now();
         let begin = now_ns();
+        self.usage = Usage::begin(guest::clock(), begin, self.used());
         let outcome = self.run_main(network);
+        self.usage.look(now_ns(), self.used());
         self.report.phases_ns.main = now_ns() - begin;
         self.report.main_began_ns = begin;
         self.report.machine = Machine::now().since(&machine);
-        for (position, started) in self.started.iter_mut().enumerate() {
-            let before = services_before.get(position);
-            let cpu_before = before.map_or(0, |(cpu, _)| *cpu);
-            started.main_ns = self
-                .processes
-                .cpu_ns(started.index)
-                .saturating_sub(cpu_before);
-            if let Some((_, waiting)) = before {
-                started.main_waiting = Some(self.processes.waiting(started.index).since(*waiting));
-            }
+        for (started, before) in self.started.iter_mut().zip(services_before) {
+            started.main_waiting = Some(self.processes.waiting(started.index).since(before));
         }
         self.take_counters(network, |c| &mut c.after)?;
         let read = self.read_links(network);
         outcome.and(read)
+    }
+
+    /// CPU time of each role so far.
+    fn used(&self) -> Vec<u64> {
+        let indices = self.started.iter().map(|s| s.index);
+        indices.map(|i| self.processes.cpu_ns(i)).collect()
     }
 
     fn bring_up(&mut self, role: &'a Role, network: &mut Network) -> Result<(), Remark> {
@@ -249,7 +246,12 @@ impl<'a> Conductor<'a> {
             let waiting = self.processes.waiting(index);
             let known = &mut self.started.last_mut().expect("just started").main_waiting;
             *known = (*known).max(Some(waiting));
-            let look = deadline.min(now_ns() + WAITING_POLL_NS);
+            if now_ns() >= self.usage.due_ns() {
+                self.usage.look(now_ns(), self.used());
+            }
+            let look = deadline
+                .min(now_ns() + WAITING_POLL_NS)
+                .min(self.usage.due_ns());
             match self.processes.wait(look).map_err(setup_failed)? {
                 Event::Ended(which) if which == index => return self.main_ended(index, role),
                 Event::Ended(which) if self.may_end(which) => {}
@@ -336,7 +338,6 @@ impl<'a> Conductor<'a> {
             role,
             index,
             ready_ns: None,
-            main_ns: 0,
             main_waiting: None,
         });
         Ok(index)
@@ -427,12 +428,14 @@ impl<'a> Conductor<'a> {
         self.report.roles = self
             .started
             .iter()
-            .map(|started| self.describe_role(started))
+            .enumerate()
+            .map(|(position, started)| self.describe_role(position, started))
             .collect();
     }
 
-    fn describe_role(&self, started: &Started) -> RoleReport {
+    fn describe_role(&self, position: usize, started: &Started) -> RoleReport {
         let ending = self.processes.get(started.index).ending.as_ref();
+        let usage = self.usage.of(position);
         RoleReport {
             name: started.role.name.clone(),
             host: started.role.host.clone(),
@@ -441,9 +444,10 @@ impl<'a> Conductor<'a> {
             cpu: RoleCpu {
                 user_ns: ending.map_or(0, |e| e.cpu.user_ns),
                 system_ns: ending.map_or(0, |e| e.cpu.system_ns),
-                main_ns: started.main_ns,
+                main_ns: usage.last().map_or(0, |(_, used)| *used),
                 main_wait_ns: started.main_waiting.map(|w| w.wait_ns),
                 main_turns: started.main_waiting.map(|w| w.turns),
+                main_over_time: usage,
             },
             max_rss_bytes: ending.map_or(0, |e| e.max_rss_bytes),
             log: matches!(self.setting, Setting::Folder(_)).then(|| log::file(&started.role.name)),

@@ -37,6 +37,7 @@ mod sysfs;
 mod train;
 mod trial;
 mod tun;
+mod usage;
 mod validate;
 mod watch;
 

@@ -16,6 +16,7 @@ use crate::network::InForce;
 use crate::process::Exit;
 use crate::stalls::Stalls;
 use crate::trial::{Clock, LinkKind, Tcp};
+use crate::usage::Point;
 
 #[derive(Debug, Serialize)]
 pub struct Report {
@@ -111,6 +112,8 @@ pub struct RoleCpu {
     pub main_wait_ns: Option<u64>,
     /// How often its threads got a processor meanwhile.
     pub main_turns: Option<u64>,
+    /// What it had used when, from the main role's start to its end; under the virtual clock its end alone.
+    pub main_over_time: Vec<Point>,
 }
 
 #[derive(Debug, Serialize)]

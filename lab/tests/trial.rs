@@ -41,6 +41,14 @@ fn a_client_fetches_over_the_link_and_the_report_says_how() {
                 && cpu["main_ns"].as_u64().unwrap() <= whole + 1_000_000,
             "{role}"
         );
+        let over_time: Vec<(u64, u64)> =
+            serde_json::from_value(cpu["main_over_time"].clone()).unwrap();
+        assert!(over_time.is_sorted_by_key(|(at, _)| *at));
+        assert_eq!(
+            over_time.last().unwrap().1,
+            cpu["main_ns"].as_u64().unwrap()
+        );
+        assert!(over_time[0].0 >= report["main_began_ns"].as_u64().unwrap());
         assert!(role["max_rss_bytes"].as_u64().unwrap() > 1 << 20);
     }
     assert_eq!(

@@ -98,6 +98,19 @@ def test_failed_requests_are_slower_than_all_others(tmp_path: Path) -> None:
     assert measure(summary_of(tmp_path / "4", [*ok, *[warm(1, "timeout")] * 2]), {})["latency"] == pytest.approx(0.03)
 
 
+def test_requests_once_all_connections_are_open(tmp_path: Path) -> None:
+    def row(phase: str, start: int, end: int, reused: str) -> str:
+        return f"{phase},0,{start},,{start},{end},{end},200,0,100,h2,0,{reused},"
+
+    rows = [row("cold", 0, 10, "0"), row("warm", 10, 20, "1"), row("warm", 10, 40, "0"), row("warm", 20, 50, "1")]
+    found = summary_of(tmp_path / "1", [*rows, row("warm", 40, 60, "1"), row("warm", 60, 70, "1")])
+    # The second connection was open at 40: two requests began after that, and one was under way.
+    assert (found.start_ns, found.open_ns, found.once_open) == (0, 40, 2.5)
+    silent = summary_of(tmp_path / "2", [row("cold", 0, 10, ""), row("warm", 10, 20, "")])
+    assert (silent.open_ns, silent.once_open) == (10, 1)
+    assert summary_of(tmp_path / "3", [row("warm", 10, 20, "")]).once_open is None
+
+
 def test_a_client_that_does_not_see_first_bytes_has_no_ttfb(tmp_path: Path) -> None:
     found = measure(summary_of(tmp_path / "1", [warm(10, first_byte=False), warm(20, "reset", first_byte=False)]), {})
     assert found["ttfb"] is None

@@ -1,8 +1,8 @@
 """Handshakes within CPU per request: how many of a trial's requests had to open a connection first.
 
-A role's processor time is known of its whole run alone, in which handshakes and requests cannot be told apart: a
-handshake costs several times what a small request does, and HTTP/1.1 makes one for each user where HTTP/2 and HTTP/3
-share one. So the number stands beside the ratio wherever the levels differ in it.
+The processor time of a whole run holds both: a handshake costs several times what a small request does, and HTTP/1.1
+makes one for each user where HTTP/2 and HTTP/3 share one. So the number stands beside the ratio wherever the levels
+differ in it; `cpu_warm` and `cpu_handshake` are apart, where the run is long enough.
 """
 
 from collections import defaultdict
@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from h123.results import PROCESSOR_METRICS, Attempt
+from h123.results import Attempt
 
+_MIXED = ("cpu", "cpu_server", "cpu_client")
 NOTABLE = 0.01
 """Difference of the shares of two levels: with fewer, handshakes weigh alike in both."""
 
@@ -25,7 +26,7 @@ def handshakes(attempts: Sequence[Attempt], judged: Sequence[Judged], factor: st
 
     None of a client that does not tell which requests found a connection open.
     """
-    compared = [c for c in judged if c["metric"] in PROCESSOR_METRICS and not c["twin"]]
+    compared = [c for c in judged if c["metric"] in _MIXED and not c["twin"]]
     asked = dict.fromkeys((tuple(sorted(c["cell"].items())), level) for c in compared for level in (c["a"], c["b"]))
     trials: dict[Any, list[tuple[int, int]]] = defaultdict(list)
     for attempt in attempts:
@@ -54,9 +55,9 @@ def _row(cell: tuple[tuple[str, str], ...], level: str, trials: list[tuple[int, 
 def _note(c: Judged, known: Mapping[Any, Row]) -> str | None:
     sides = [known.get((tuple(sorted(c["cell"].items())), level)) for level in (c["a"], c["b"])]
     rows = [row for row in sides if row]
-    if c["metric"] not in PROCESSOR_METRICS or c["twin"] or len(rows) < len(sides):
+    if c["metric"] not in _MIXED or c["twin"] or len(rows) < len(sides):
         return None
     if abs(_share(rows[0]) - _share(rows[1])) <= NOTABLE:
         return None
     said = " and ".join(f"{row['handshakes']} of {row['requests']} requests of {row['level']}" for row in rows)
-    return f"handshakes included, in {said}: only a trial with more requests tells what a request costs"
+    return f"handshakes included, in {said}: in trials that are long enough `cpu_warm` tells a request's alone"

@@ -5,7 +5,7 @@ from typing import Any
 
 from h123.analysis.families import headline
 from h123.analysis.remedy import Remedy
-from h123.report.words import cell_name, level, listed
+from h123.report.words import cell_name, level, listed, metric
 from h123.units import format_span
 
 _NAMED = 3
@@ -68,11 +68,14 @@ def _what(within: Sequence[Mapping[str, Any]], asked: int) -> str:
 
 
 def _named(comparisons: Sequence[Mapping[str, Any]]) -> str:
-    """`HTTP/3 v HTTP/2 on lan and poor`, or how many where they are many."""
+    """`HTTP/3 v HTTP/2 (lan) and HTTP/3 v HTTP/2 (poor)`, or how many where they are many."""
     if len(comparisons) > _NAMED:
         return f"{len(comparisons)} comparisons"
+    one_metric = len({c["metric"] for c in comparisons}) == 1
     names = [f"{level(c['a'])} v {level(c['b'])}" + _where(c["cell"]) for c in comparisons]
-    return listed(names, "and")
+    nouns = [metric(c["metric"]).noun for c in comparisons]
+    said = names if one_metric else [f"{name} in {noun}" for name, noun in zip(names, nouns, strict=True)]
+    return listed(said, "and")
 
 
 def _where(cell: Mapping[str, str]) -> str:

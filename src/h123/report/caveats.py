@@ -50,7 +50,7 @@ def _handshakes(rows: Sequence[Row]) -> list[str]:
     said = [f"{row['handshakes']} of {row['requests']} requests with {level(row['level'])}" for row in worst]
     named = listed(said, "and") if len(said) <= 4 else f"{listed(said[:3], ',')} ..."
     place = f" ({where})" if where else ""
-    return [f"CPU per request includes handshakes, which are not measured apart: {named}{place}"]
+    return [f"CPU per request includes handshakes: {named}{place}; `cpu_warm` and `cpu_handshake` tell them apart"]
 
 
 def _share(row: Row) -> float:

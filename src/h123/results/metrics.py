@@ -8,10 +8,12 @@ from typing import Any
 
 import duckdb
 
+from h123.results.processor import of_handshake, of_request
 from h123.results.summary import Summary, summarise
 
 _NS = 1e-9
-PROCESSOR_METRICS = ("cpu", "cpu_server", "cpu_client")
+PROCESSOR_METRICS = ("cpu", "cpu_server", "cpu_client", "cpu_warm", "cpu_handshake")
+_BOTH = ("server", "client")
 _ENOUGH = {0.95: 60, 0.99: 300}
 """Warm requests below which a quantile of one run says nothing."""
 
@@ -99,9 +101,11 @@ METRICS: dict[str, Metric] = {
     "cold_latency": Metric(True, lambda s, _: _seconds(s.cold_latency_ns)),
     "cold_ttfb": Metric(True, lambda s, _: _ttfb(s.cold_ttfb_ns, s.cold_ok, s.cold_ttfb_known)),
     "handshake": Metric(True, lambda s, _: _seconds(s.handshake_ns)),
-    "cpu": Metric(True, lambda s, r: _cpu(s, r, ("server", "client")), of_requests=False),
+    "cpu": Metric(True, lambda s, r: _cpu(s, r, _BOTH), of_requests=False),
     "cpu_server": Metric(True, lambda s, r: _cpu(s, r, ("server",)), of_requests=False),
     "cpu_client": Metric(True, lambda s, r: _cpu(s, r, ("client",)), of_requests=False),
+    "cpu_warm": Metric(True, lambda s, r: _seconds(of_request(s, r, _BOTH)), of_requests=False),
+    "cpu_handshake": Metric(True, lambda s, r: _seconds(of_handshake(s, r, _BOTH)), of_requests=False),
     "memory_server": Metric(True, lambda _, r: _memory(r, "server"), of_requests=False),
     "memory_client": Metric(True, lambda _, r: _memory(r, "client"), of_requests=False),
 }

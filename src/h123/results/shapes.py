@@ -85,6 +85,7 @@ class Cpu(Shape):
     main_wait_ns: Count | None = None
     main_turns: Count | None = None
     """None where the trial ended before the main role did."""
+    main_over_time: list[Annotated[list[Count], Field(min_length=2, max_length=2)]] = []
 
 
 class Role(Shape):

@@ -34,6 +34,8 @@ SELECT
         FILTER (cold) AS cold_ttfb_ns,
     quantile_cont(CASE WHEN connected_ns IS NOT NULL THEN connected_ns - start_ns
                        WHEN NOT ok THEN 'inf'::DOUBLE END, 0.5) FILTER (cold) AS handshake_ns,
+    min(start_ns) AS start_ns,
+    max(end_ns) FILTER (cold OR reused = 0) AS open_ns,
     min(start_ns) FILTER (warm) AS warm_start_ns,
     max(end_ns) FILTER (warm) AS warm_end_ns,
     sum(bytes_up) FILTER (warm AND ok) AS warm_bytes_up,
@@ -73,6 +75,12 @@ FROM read_parquet($files, filename = true) WHERE error = '' AND status = 200 AND
 """
 """Where bodies differ in size, so that the shortest request need not be the quickest: few trials have such, and for all
 it would take a third of the time that the rest takes."""
+_ONCE_OPEN = """
+SELECT filename, (count(*) FILTER (end_ns > open_ns) + count(*) FILTER (start_ns >= open_ns)) / 2 AS once_open
+FROM read_parquet($files, filename = true)
+JOIN (SELECT unnest($files) AS filename, unnest($open_ns) AS open_ns) USING (filename) GROUP BY filename
+"""
+"""A request that began before the last connection was open, and ended after, is half of one."""
 _QUICKEST_NAMES = ("quickest_up_ns", "quickest_up_bytes", "quickest_down_ns", "quickest_down_bytes")
 
 
@@ -109,6 +117,12 @@ class Summary:
     cold_ttfb_ns: float | None
     handshake_ns: float | None
     """Medians."""
+    start_ns: int | None
+    """Of the first request."""
+    open_ns: int | None
+    """End of the last request that opened a connection; of a client that does not tell, of the last cold one."""
+    once_open: float | None
+    """Requests after that."""
     warm_start_ns: int | None
     warm_end_ns: int | None
     """First start and last end."""
@@ -144,16 +158,20 @@ def summarise(connection: duckdb.DuckDBPyConnection, files: Sequence[Path]) -> d
     """The figures of each of the Parquet `files`."""
     if not files:
         return {}
-    names = [field.name for field in fields(Summary) if field.name not in _QUICKEST_NAMES]
+    later = (*_QUICKEST_NAMES, "once_open")
+    names = [field.name for field in fields(Summary) if field.name not in later]
     query = f"SELECT file_row.file, {', '.join(f'file_row.{name}' for name in names)} FROM ({_SQL}) AS file_row"
-    found = {}
-    for file, *figures in _rows(connection, query, files):
-        known: dict[str, Any] = dict(zip(names, figures, strict=True))
-        found[file] = Summary(**known, **_quickest(known))
+    figures = {file: dict(zip(names, row, strict=True)) for file, *row in _rows(connection, query, {"files": [*files]})}
+    open_ns = {file: known["open_ns"] for file, known in figures.items() if known["open_ns"] is not None}
+    opened = {"files": list(open_ns), "open_ns": list(open_ns.values())}
+    once_open = dict(_rows(connection, _ONCE_OPEN, opened)) if open_ns else {}
+    found = {
+        file: Summary(**known, **_quickest(known), once_open=once_open.get(file)) for file, known in figures.items()
+    }
     unlike = [
         file for file, s in found.items() if s.bytes_up_min != s.bytes_up_max or s.bytes_down_min != s.bytes_down_max
     ]
-    for file, *quickest in _rows(connection, _QUICKEST, unlike) if unlike else ():
+    for file, *quickest in _rows(connection, _QUICKEST, {"files": unlike}) if unlike else ():
         found[file] = replace(found[file], **dict(zip(_QUICKEST_NAMES, quickest, strict=True)))
     return found
 
@@ -167,11 +185,12 @@ def _quickest(known: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _rows(connection: duckdb.DuckDBPyConnection, query: str, files: Sequence[Path]) -> list[tuple[Any, ...]]:
-    """The query's rows about these files, which are first in each."""
+def _rows(connection: duckdb.DuckDBPyConnection, query: str, asked: Mapping[str, list[Any]]) -> list[tuple[Any, ...]]:
+    """The query's rows about the files that it asks for, which are first in each."""
+    files = [str(file) for file in asked["files"]]
     try:
         with interruptible():
-            rows = connection.execute(query, {"files": [str(file) for file in files]}).fetchall()
+            rows = connection.execute(query, {**asked, "files": files}).fetchall()
     except (duckdb.Error, UnicodeDecodeError) as error:  # the latter of a name in the file
-        raise complaint(files, error) from None
+        raise complaint(asked["files"], error) from None
     return [(Path(file), *figures) for file, *figures in rows]

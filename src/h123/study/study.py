@@ -24,6 +24,8 @@ Metric = Literal[
     "cpu",
     "cpu_server",
     "cpu_client",
+    "cpu_warm",
+    "cpu_handshake",
     "memory_server",
     "memory_client",
 ]
