@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from h123.errors import UserError
 from h123.results.packets import PACKET, UDP, read_packets
-from h123.verification.constants import growth, recovery
-from h123.verification.constants.found import Datagrams, Flight, Handshake, Silence, Tail, Untold
+from h123.verification.constants import growth, recovery, words
+from h123.verification.constants.found import Datagrams, Decrease, Flight, Handshake, Silence, Tail, Untold
 from h123.verification.constants.transfer import Transfer, download, upload
 from verification.packet_tables import MS, SIZE, TRIP, Table, doubling, of_flights
 
@@ -146,6 +146,19 @@ def test_what_a_loss_leaves_of_the_window(keeps: float) -> None:
     assert seen.keeps == pytest.approx(keeps / 0.8, abs=0.02)
     assert seen.regrown[2] == seen.regrown[10] == 1.0
     assert seen.regrown[1] == pytest.approx(keeps / 0.8, abs=0.02)
+
+
+def test_several_losses_are_told_by_their_median() -> None:
+    def seen(keeps: float, after: float) -> Decrease:
+        return Decrease(keeps=keeps, each=[keeps], regrown={1: after})
+
+    of_three = recovery.typical([seen(0.71, 0.8), seen(0.31, 0.4), seen(0.7, 0.9)])
+    assert of_three == Decrease(keeps=0.7, each=[0.31, 0.7, 0.71], regrown={1: 0.8})
+    assert words.decrease(of_three) == "keeps 0.7 (0.31, 0.7, 0.71); of the window before, 0.8 after 1 s"
+    without = Untold("the body ended too soon after the loss")
+    assert recovery.typical([without, seen(0.7, 0.9), seen(0.72, 0.9)]).each == [0.7, 0.72]
+    with pytest.raises(Untold, match="too soon"):
+        recovery.typical([without, seen(0.7, 0.9), without])
 
 
 def test_a_window_that_was_not_steady_is_not_judged() -> None:

@@ -10,13 +10,15 @@ from h123.paths import project_root
 from h123.results.durable import write_atomically
 from h123.units import format_bytes, format_span
 from h123.verification.constants import words
-from h123.verification.constants.found import Constants, SlowStart
+from h123.verification.constants.found import Constants, Decrease, SlowStart
 from h123.verification.constants.measure import KERNEL_PROTOCOL
 from h123.verification.published import Published, published
 from h123.verification.question import PROBE
 from h123.verification.record import Result, Verdict, VerifiedRole
 
 _NOTHING = "–"
+_ALIKE = 0.1
+"""Shares of the window: losses that leave so much more or less than others are told."""
 _FEATURES = {"resumption": "resumption", "0-RTT": "zero_rtt", "qlog": "qlog"}
 """What the server's checks are called, and where the manifest declares it."""
 _SHORT: dict[Verdict, str] = {"failed": "failed", "unsupported": "not asked"}
@@ -34,8 +36,8 @@ another, the protocol negotiated, errors and timeouts as they are, and every fea
 _CONSTANTS = """\
 From packets, under the virtual clock, over a link that only delays: 50 ms each way; 1 ms each way for the lost tail.
 *First flight*: what is sent before an acknowledgement of it can have come back. *Growth*: of the bytes of a round trip
-over those of the last one in slow start. *A loss leaves*: of the window, if one packet is lost in steady state, seen
-once and not to be relied upon alone: of one kernel's CUBIC most rows say 0.70 to 0.76, one 0.59 and one 0.31.
+over those of the last one in slow start. *A loss leaves*: of the window, if one packet is lost in steady state; the
+median of three transfers that lose different ones, and from which to which where they are more than a tenth apart.
 *Payloads*: what follows TCP's or UDP's header. `h123 list subjects NAME` shows more, and why something is missing."""
 
 
@@ -205,11 +207,17 @@ def _constants_row(one: Constants) -> dict[str, str]:
         "first flight": words.first_flight(flight) if flight else _NOTHING,
         "growth": f"x{start.growth:g}" if start else _NOTHING,
         "slow start ends": _ending(start) if start else _NOTHING,
-        "a loss leaves": f"{loss.keeps:g}" if loss else _NOTHING,
+        "a loss leaves": _kept(loss) if loss else _NOTHING,
         "a lost tail is sent again": words.tail(one.tail_near) if one.tail_near else _NOTHING,
         "payloads": words.datagrams(one.datagrams) if one.datagrams else _NOTHING,
         "handshake": words.handshake(one.handshake) if one.handshake else _NOTHING,
     }
+
+
+def _kept(loss: Decrease) -> str:
+    least, most = loss.each[0], loss.each[-1]
+    apart = f" ({least:g} to {most:g})" if most - least > _ALIKE else ""
+    return f"{loss.keeps:g}{apart}"
 
 
 def _ending(start: SlowStart) -> str:

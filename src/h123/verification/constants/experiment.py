@@ -116,10 +116,12 @@ def bulk(asked: Asked, method: str) -> Body:
     return Body(f"bulk-{method}", asked, method, BULK_BYTES)
 
 
-def losing(asked: Asked) -> Body:
-    """A long one of which two packets are lost."""
-    lost = (recovery.ENDS_SLOW_START, recovery.STEADY_STATE)
-    return Body("losing", asked, asked.sends, LOSING_BYTES, lost=lost)
+def losing(asked: Asked) -> list[Body]:
+    """Long ones of which two packets are lost each."""
+    return [
+        Body(f"losing-{packet}", asked, asked.sends, LOSING_BYTES, lost=(recovery.ENDS_SLOW_START, packet))
+        for packet in recovery.STEADY_STATE
+    ]
 
 
 def short(asked: Asked, round_trip_ns: int) -> Body:

@@ -70,10 +70,12 @@ class Datagrams(Strict):
 
 
 class Decrease(Strict):
-    """What one loss in steady state does to the window."""
+    """What one loss in steady state does to the window; of several transfers, the medians."""
 
     keeps: float
     """Share of it in the round trip after the recovery."""
+    each: list[float]
+    """The same in each transfer, ascending."""
     regrown: dict[int, float]
     """Share of it so many seconds after the loss."""
 

@@ -1,6 +1,7 @@
 """Which constants a subject has, and the transfers that tell them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -84,7 +85,7 @@ def measure(subject: Subject, role: VerifiedRole, engine: Engine, moved: Callabl
         for body, found, came in make([*whole, *shorts]):
             if body in whole:
                 found.read(came, whole[body])
-            elif (last := found.read(came, {shorts[body]: recovery.tail_index})) is not None:
+            elif isinstance(last := found.read(came, {shorts[body]: recovery.tail_index}), int):
                 # What was read stands for the constant until that transfer has come.
                 tails[without_its_tail(body, last)] = shorts[body]
         for body, found, came in make(tails):
@@ -106,7 +107,8 @@ def _whole(asked: Asked) -> Iterator[tuple[Body, _Reads]]:
     for method, reads in ((asked.sends, _SENDING), (asked.gets, _GETTING)):
         also: _Reads = {"handshake": growth.handshake} if method == "GET" else {}
         yield bulk(asked, method), {**also, **reads}
-    yield losing(asked), {"decrease": recovery.decrease}
+    for body in losing(asked):
+        yield body, {"decrease": recovery.decrease}
     yield pausing(asked), {"silences": partial(recovery.silences, least_s=LEAST_PAUSE_S)}
 
 
@@ -114,26 +116,40 @@ class _Findings:
     """What was told of one role, protocol and controller, and why the rest was not."""
 
     def __init__(self) -> None:
-        self._told: dict[str, Any] = {}
-        self._untold: dict[str, str] = {}
+        self._seen = defaultdict[str, list[Any]](list)
 
     def read(self, came: Transfer | Untold, reads: _Reads) -> Any:
-        """Reads from a transfer what each name stands for; returns the last, or None."""
-        told = None
+        """Reads from a transfer what each name stands for; returns the last, or why it is not told."""
         for name, read in reads.items():
             try:
                 if isinstance(came, Untold):
                     raise came
-                told = self._told[name] = read(came)
+                self._seen[name].append(read(came))
             except Untold as why:
-                self._untold[name] = str(why)
-        return told
+                self._seen[name].append(why)
+        return self._seen[name][-1]
 
     def constants(self, asked: Asked) -> Constants:
         """All of it."""
-        told: dict[str, Any] = {name: value for name, value in self._told.items() if name not in self._untold}
+        told, untold = dict[str, Any](), dict[str, str]()
+        for name, seen in self._seen.items():
+            try:
+                told[name] = _OF_SEVERAL.get(name, _last)(seen)
+            except Untold as why:
+                untold[name] = str(why)
         controller = _controller(asked)
-        return Constants(role=asked.role, protocol=asked.protocol, congestion=controller, untold=self._untold, **told)
+        return Constants(role=asked.role, protocol=asked.protocol, congestion=controller, untold=untold, **told)
+
+
+def _last(seen: Sequence[Any]) -> Any:
+    """What stands for a constant that one transfer tells."""
+    if isinstance(seen[-1], Untold):
+        raise seen[-1]
+    return seen[-1]
+
+
+_OF_SEVERAL: Mapping[str, Callable[[Sequence[Any]], Any]] = {"decrease": recovery.typical}
+"""Constants that take more than one transfer."""
 
 
 def _controller(asked: Asked) -> str:

@@ -3,6 +3,7 @@
 Every function raises Untold where its packets do not tell.
 """
 
+from collections.abc import Sequence
 from statistics import median
 
 import numpy as np
@@ -12,9 +13,11 @@ from h123.results.packets import LOST, TCP, UDP, Packets
 from h123.verification.constants.found import Decrease, Silence, Tail, Untold
 from h123.verification.constants.transfer import LEAST, Transfer
 
-ENDS_SLOW_START, STEADY_STATE = 40, 1500
-"""Packets of the sender that are lost, counted from 0 over the link: one in slow start, which it ends, and one some
-round trips later, which is judged. Few enough that the second one comes before windows are large."""
+ENDS_SLOW_START, STEADY_STATE = 40, (1500, 1650, 1800)
+"""Packets of the sender that are lost, counted from 0 over the link: one in slow start, which it ends, and, in each of
+several transfers, one some round trips later, which is judged. Few enough that it comes before windows are large."""
+LEAST_LOSSES = 2
+"""Of them that must tell: one alone may fall into a sender's pause or on a retransmission."""
 TAIL_LOSSES = 12
 """Packets that are lost from the tail on: what the sender makes of its first retransmissions' loss is seen in these."""
 REGROWN_S = (1, 2, 5, 10)
@@ -48,7 +51,21 @@ def decrease(of: Transfer) -> Decrease:
     kept = _window(of, at, _AFTER)
     trips = {s: s * 10**9 // of.round_trip_ns for s in REGROWN_S if _lasts(of, at, s)}
     regrown = {s: round(_window(of, at, trip) / whole, 2) for s, trip in trips.items()}
-    return Decrease(keeps=round(kept / whole, 2), regrown=regrown)
+    keeps = round(kept / whole, 2)
+    return Decrease(keeps=keeps, each=[keeps], regrown=regrown)
+
+
+def typical(seen: Sequence[Decrease | Untold]) -> Decrease:
+    """Of several transfers the medians, since what one loss leaves depends on the packet."""
+    told = [one for one in seen if isinstance(one, Decrease)]
+    if len(told) < LEAST_LOSSES:
+        raise next(one for one in seen if isinstance(one, Untold))
+    shares = {s: [one.regrown[s] for one in told if s in one.regrown] for s in REGROWN_S}
+    return Decrease(
+        keeps=round(median(one.keeps for one in told), 2),
+        each=sorted(one.keeps for one in told),
+        regrown={s: round(median(kept), 2) for s, kept in shares.items() if kept},
+    )
 
 
 def _window(of: Transfer, at: int, trip: int) -> int:

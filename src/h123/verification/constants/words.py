@@ -39,9 +39,10 @@ def slow_start(seen: SlowStart) -> str:
 
 
 def decrease(seen: Decrease) -> str:
-    """`keeps 0.7; 1.05 of the window after 10 s`."""
+    """`keeps 0.7 (0.69, 0.7, 0.72); of the window before, 1.05 after 10 s`."""
+    each = f" ({', '.join(f'{keeps:g}' for keeps in seen.each)})" if len(seen.each) > 1 else ""
     regrown = ", ".join(f"{share:g} after {seconds} s" for seconds, share in seen.regrown.items())
-    return f"keeps {seen.keeps:g}" + (f"; of the window before, {regrown}" if regrown else "")
+    return f"keeps {seen.keeps:g}{each}" + (f"; of the window before, {regrown}" if regrown else "")
 
 
 def datagrams(seen: Datagrams) -> str:
