@@ -90,7 +90,7 @@ def test_constants_of_servers_and_of_the_kernel(subject: Subject) -> None:
         handshake=Handshake(round_trips=1, bytes_up=1300, bytes_down=3400),
         first_flight=Flight(packets=32, full=31, bytes=40_000, spread=0.5),
         slow_start=SlowStart(rounds=[1, 2, 2], growth=2, spread=1, ends=2_000_000, why="a fixed limit"),
-        decrease=Decrease(keeps=0.7, regrown={10: 1.1}),
+        decrease=Decrease(keeps=0.7, each=[0.55, 0.7, 0.71], regrown={10: 1.1}),
         datagrams=Datagrams(first=1252, common=1452, largest=1452, grew=3),
         tail_near=Tail(round_trip_ms=2, first_ms=28, second_ms=84),
     )
@@ -101,7 +101,7 @@ def test_constants_of_servers_and_of_the_kernel(subject: Subject) -> None:
     flight = "32 packets (31 full), 40 kB, over 50% of a round trip"
     tail = "after 28 ms, again after 84 ms (round trip 2 ms)"
     rest = f"{tail} | 1252 B, 1452 B after 3 round trips | 1 round trip, 1.3 kB up, 3.4 kB down |"
-    assert page.count(f"| small | h3 | {flight} | x2 | 2 MB, a fixed limit | 0.7 | {rest}") == 1
+    assert page.count(f"| small | h3 | {flight} | x2 | 2 MB, a fixed limit | 0.7 (0.55 to 0.71) | {rest}") == 1
     by_kernel = [seen.model_copy(update={"protocol": "h2", "congestion": name}) for name in ("cubic", "reno")]
     record = record.model_copy(update={"constants": by_kernel, "subject": "go"})
     page = catalogue_page({"go": subject}, {"go": told["small"].model_copy(update={"record": record})}, [])

@@ -74,8 +74,8 @@ class Decrease(Strict):
 
     keeps: float
     """Share of it in the round trip after the recovery."""
-    each: list[float]
-    """The same in each transfer, ascending."""
+    each: list[float] = Field(default=[])
+    """The same in each transfer, ascending; empty in records of versions that asked one transfer."""
     regrown: dict[int, float]
     """Share of it so many seconds after the loss."""
 
