@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from h123.campaign.again import PROBE_MS
+from h123.campaign.orphans import adopt_orphans, wait_for_orphans
 from h123.errors import UserError
 from h123.paths import lab_binary
 from h123.results.durable import require_room
@@ -55,6 +56,7 @@ class LocalEngine:
 
     def __init__(self) -> None:
         self._labs: dict[Path, _Lab] = {}
+        adopt_orphans()
 
     def start(self, folder: Path) -> None:
         command = [str(lab_binary()), "run", "trial.json", "--out", ".", "--die-with-parent", *_kernel(folder)]
@@ -109,6 +111,8 @@ class LocalEngine:
             status = lab.process.wait()
         del self._labs[folder]
         os.close(lab.ended)
+        if status < 0:
+            wait_for_orphans(lab_binary().name, {other.process.pid for other in self._labs.values()})
         with lab.complaints as file:
             file.seek(0)
             return status, file.read().decode(errors="replace").strip()
