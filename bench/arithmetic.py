@@ -8,7 +8,9 @@ nothing. Beside each stands what this arithmetic says:
 
 - a TCP and a TLS handshake take a round trip each, QUIC's takes one, the request another;
 - a packet leaves the link when the one before it has left and its bits have passed;
-- each packet acknowledged lets two follow (slow start), as long as the body lasts.
+- each packet acknowledged lets two follow (slow start), as long as the body lasts; a server that does not take an
+  initial window begins with as many as `h123 verify` has counted (docs/verified), and one that is known to keep no more
+  than a buffer under way keeps to that.
 
 How many packets a body takes, and of which size, is counted on the link. The arithmetic knows no pacing, no delayed
 acknowledgements and no end of slow start: where a stack has them, it takes longer than this, and the table says by how
@@ -18,6 +20,7 @@ temporary one by default).
 
 import heapq
 import json
+import math
 import statistics
 import subprocess
 import sys
@@ -27,6 +30,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from h123.catalogue import catalogue
+from h123.verification.published import published
+
 ROUND_TRIP_S, RATE_BPS, WINDOW, TOLERATED = 0.03, 20_000_000, 10, 0.02
 SIZES = {"1kB": 1_000, "100kB": 100_000, "1MB": 1_000_000}
 HANDSHAKES = {"h2": 2, "h3": 1}
@@ -35,6 +41,8 @@ GREETING = {"h2": 1_800, "h3": 4_100}
 """Bytes of a handshake, both ways together, that nothing else waits behind."""
 ACK = HEADERS = 60
 """Bytes of a packet that carries nothing, and those around a small body."""
+BUFFER = {("nginx", "h3"): 65_536}
+"""Bytes of a body that a server keeps under way at most (nginx's `http3_stream_buffer_size`)."""
 Place = tuple[str, str, str]
 """Server, size, protocol."""
 NETWORK = """\
@@ -51,7 +59,8 @@ factors:
   protocol: [h2, h3]
   server: [SERVERS]
   size: [1kB, 100kB, 1MB]
-settings: {client: go, network: ./straight.yaml, users: 1, requests: 1, clock: virtual, transport: matched}
+settings:
+  {client: go, network: ./straight.yaml, users: 1, requests: 1, congestion: own, clock: virtual, transport: matched}
 compare:
   factor: protocol
   pairs: [h3/h2]
@@ -75,7 +84,7 @@ def main(arguments: list[str]) -> int:
     for place in sorted(seconds, key=lambda place: (place[0], SIZES[place[1]], place[2])):
         server, size, protocol = place
         measured, body = seconds[place], bodies[place]
-        expected = cold_seconds(protocol, body)
+        expected = cold_seconds(server, protocol, body)
         off = measured / expected - 1
         within &= abs(off) <= TOLERATED
         times = f"{1e3 * measured:7.1f} ms {1e3 * expected:7.1f} ms {100 * off:+6.1f} %"
@@ -91,26 +100,41 @@ class Body:
     packets: int
     bytes: float
     """Of a packet, on average, with all headers."""
+    content: float
+    """Of them, of the body."""
 
 
-def cold_seconds(protocol: str, body: Body) -> float:
+def first_window(server: str, protocol: str) -> int:
+    """Packets that the server begins with."""
+    if protocol == "h2" or protocol in catalogue()[server].features.initial_window:
+        return WINDOW
+    counted = published()[server].record.constants or []
+    (flight,) = (one.first_flight for one in counted if (one.role, one.protocol) == ("server", protocol))
+    assert flight is not None
+    return flight.packets
+
+
+def cold_seconds(server: str, protocol: str, body: Body) -> float:
     """From before the dial to the last byte of the body."""
     greeting = HANDSHAKES[protocol] * ROUND_TRIP_S + _bits_s(GREETING[protocol])
+    most = BUFFER.get((server, protocol), math.inf) / body.content
+    download = _download(body, first_window(server, protocol), math.floor(min(most, body.packets)))
     # The request's way is half a round trip; the other half is the first packet's.
-    return greeting + ROUND_TRIP_S / 2 + _bits_s(ACK) + _download(body.packets, _bits_s(body.bytes))
+    return greeting + ROUND_TRIP_S / 2 + _bits_s(ACK) + download
 
 
-def _download(packets: int, each_s: float) -> float:
-    """From when the request has come until the last packet has."""
-    credits = [0.0] * WINDOW  # when the sender may send a packet
+def _download(body: Body, window: int, most: int) -> float:
+    """From when the request has come until the last packet has; `most` packets are under way at a time."""
+    credits = [0.0] * min(window, most)  # when the sender may send a packet
     heapq.heapify(credits)
     free = arrived = 0.0
-    for _ in range(packets):
-        free = max(free, heapq.heappop(credits)) + each_s
+    for _ in range(body.packets):
+        free = max(free, heapq.heappop(credits)) + _bits_s(body.bytes)
         arrived = free + ROUND_TRIP_S / 2
         acknowledged = arrived + _bits_s(ACK) + ROUND_TRIP_S / 2
         heapq.heappush(credits, acknowledged)
-        heapq.heappush(credits, acknowledged)
+        if len(credits) < most:
+            heapq.heappush(credits, acknowledged)
     return arrived
 
 
@@ -150,7 +174,8 @@ def _bodies(campaign: Path) -> dict[Place, Body]:
         least = down[server, "1kB", protocol]
         more, more_bytes = (counted[name] - least[name] for name in ("packets_in", "bytes_in"))
         packets = 1 + round(more / 2)
-        found[server, size, protocol] = Body(packets, (SIZES["1kB"] + HEADERS + more_bytes / 2) / packets)
+        whole = SIZES["1kB"] + HEADERS + more_bytes / 2
+        found[server, size, protocol] = Body(packets, whole / packets, SIZES[size] / packets)
     return found
 
 
