@@ -4,6 +4,9 @@ import { classify, ProtocolError } from "./peer/failures.mjs";
 import { Sample } from "./peer/samples.mjs";
 import { describe } from "./peer/tls.mjs";
 
+const HEADER = 2 ** 18; // bytes; servers' own limits are smaller
+const UNTOLD = 2 ** 24; // bytes of an answer beyond what its header promised, framing included: more is no answer
+
 export class Tap {
   connections = [];
   #client;
@@ -39,6 +42,7 @@ export class Tap {
     sample.expected = 0; // what is left of the last answer may end this one before it has a header
     sample.on = this.#connection();
     sample.reused = sample.on.served++ > 0;
+    sample.on.before = sample.on.socket.bytesRead;
     this.#pending = sample;
     this.#samples.push(sample);
   }
@@ -72,12 +76,23 @@ export class Tap {
     const socket = this.#client.conn;
     let connection = this.connections.find((known) => known.socket === socket);
     if (!connection) {
-      connection = { socket, served: 0, tls: null, index: null };
+      connection = { socket, served: 0, before: 0, tls: null, index: null };
       this.connections.push(connection);
       socket.setNoDelay(true); // as other clients do
       socket.once("secureConnect", () => this.#greet(connection));
+      socket.on("data", () => this.#bound(connection));
     }
     return connection;
+  }
+
+  /** autocannon keeps all that comes, without an end. */
+  #bound({ socket, before }) {
+    const sample = this.#pending;
+    const most = sample?.firstByte ? sample.expected + UNTOLD : HEADER;
+    if (socket.bytesRead - before <= most) return;
+    const error = new ProtocolError("an answer longer than it said");
+    this.#fail(sample, classify(error)); // autocannon tells of it when it has dialled again
+    socket.destroy(error);
   }
 
   /** autocannon trusts everybody; this does not. */

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 
 #include "child.h"
@@ -18,7 +19,7 @@
 #include "refusal.h"
 #include "workload.h"
 
-enum { AGAIN_US = 20000, MOST_TIMES = 50 };
+enum { AGAIN_US = 20000, MOST_TIMES = 50, MOST_MEMORY = 384 << 20 };
 
 static void check_supported(const struct workload *work)
 {
@@ -46,6 +47,13 @@ static void set(const char *name, const char *format, ...)
 
 static int per_user(const struct workload *work) { return work->warmup + work->requests; }
 
+/* wrk keeps what has come of a body until it ends: one that never does shall end wrk, and not the machine. */
+static void bound_memory(void)
+{
+    struct rlimit limit = {MOST_MEMORY, MOST_MEMORY};
+    setrlimit(RLIMIT_DATA, &limit);
+}
+
 static struct child start(const struct workload *work, const char *prefix)
 {
     char *run, *script, *threads, *connections, *url;
@@ -61,6 +69,7 @@ static struct child start(const struct workload *work, const char *prefix)
     }
     char *arguments[] = {run,    "usr/bin/wrk", threads, connections, "--duration=10000h",
                          "--script", script,    url,     NULL};
+    bound_memory();
     return child_start(arguments);
 }
 

@@ -15,15 +15,10 @@ WORST = {
 }
 """What `make test` asks of the embedded client."""
 KNOWN = {
-    # Keeps what has come until it has ended, and knows no size but the announced one.
-    "autocannon": {
-        *("endless-body-h1", "endless-gzip-h1", "body-too-long-h1", "chunk-too-large-h1"),
-        *("length-missing-h1", "length-negative-h1"),
-    },
+    # Knows no size but the announced one.
+    "autocannon": {"length-missing-h1", "length-negative-h1"},
     # h3 takes a DATA frame of no bytes for the end of the body.
     "quinn": {"empty-data-h3"},
-    # Keeps a body until it has ended, and gives no request up.
-    "wrk": {"endless-body-h1", "endless-gzip-h1"},
 }
 """What clients made of other people's parts do not bound or tell. Their trials or their rows fail all the same."""
 
