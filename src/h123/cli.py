@@ -564,7 +564,8 @@ def _complain_of_damage(folder: "CampaignFolder") -> None:
 
 
 def _verify_trials(folder: Path, names: list[str]) -> None:
-    from h123.campaign import LocalEngine, find_trial, verify_trial
+    from h123.campaign import find_trial, verify_trial
+    from h123.trial import LocalEngine
 
     failed = []
     # All are found before the first is executed: a mistyped name is to be said at once.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from h123.campaign import Campaign, LocalEngine, Outcome, display_for, extend_campaign, run_campaign, start_campaign
+from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign, start_campaign
 from h123.console import err_console, out_console, say
 from h123.errors import Interrupted, UserError
 from h123.interruption import interruptible
@@ -18,6 +18,7 @@ from h123.limits import FULL
 from h123.paths import typed
 from h123.results import CampaignFolder
 from h123.study import find_study, load_study
+from h123.trial import LocalEngine, display_for
 from h123.units import format_share
 
 

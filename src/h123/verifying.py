@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from h123 import virtual
-from h123.campaign import LocalEngine, display_for
-from h123.campaign.trialfile import ORIGIN
 from h123.catalogue import (
     PROTOCOLS,
     Subject,
@@ -22,6 +20,7 @@ from h123.report import print_matrix, write_matrix
 from h123.steps import Steps
 from h123.strict import choose
 from h123.subject_listing import print_verification
+from h123.trial import ORIGIN, LocalEngine, display_for
 from h123.verification import measure_each, roles_of, verify_each
 from h123.verification.client import counterpart
 from h123.verification.matrix import MatrixFolder, failures, known_cells, pairings, run_matrix

@@ -28,8 +28,8 @@ from h123.analysis.trials import treated
 from h123.analysis.twins import twin_rate
 from h123.analysis.verdicts import Rule, judge
 from h123.analysis.width import Reached, reached
+from h123.durable import write_atomically
 from h123.results import Attempt, CampaignFolder, shown
-from h123.results.durable import write_atomically
 from h123.study import Ledger, Plan, ledgers_of, likenesses
 
 Event = dict[str, Any]

@@ -10,19 +10,16 @@ from typing import Any
 from h123 import __version__
 from h123.campaign.again import forgive, lose, usable
 from h123.campaign.campaign import Campaign
-from h123.campaign.certificate import plainly
 from h123.campaign.course import Attempts, Course, untried
-from h123.campaign.engine import Engine
 from h123.campaign.lanes import Lanes
 from h123.campaign.preparation import prepare_campaign
-from h123.campaign.progress import Display
 from h123.catalogue import window_roles
 from h123.errors import UserError
 from h123.results import CampaignFolder, machine_facts
 from h123.results.documents import read_document
-from h123.results.durable import TRIAL_BYTES
 from h123.results.folder import check_new
 from h123.study import Network, PlannedTrial, Study, load_study, make_plan
+from h123.trial import TRIAL_BYTES, Display, Engine, plainly
 
 
 @dataclass

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from h123.catalogue import TCP_OWN, Subject, catalogue, controllers, subject_names
 from h123.catalogue.tried import Tried, tried
+from h123.durable import write_atomically
 from h123.paths import project_root
-from h123.results.durable import write_atomically
 from h123.units import format_bytes, format_span
 from h123.verification.constants import words
 from h123.verification.constants.found import Constants, Decrease, SlowStart

@@ -11,10 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from h123.catalogue import Subject
+from h123.durable import write_atomically
+from h123.journal import Event
 from h123.report.template import template
 from h123.report.words import level
-from h123.results.durable import write_atomically
-from h123.results.journal import Event
 from h123.verification.matrix import Cell, Pairing, failures
 
 Cells = Mapping[Pairing, Cell | None]

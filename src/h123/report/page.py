@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from h123.analysis.families import headline
+from h123.durable import write_atomically
 from h123.errors import UserError
 from h123.paths import typed
 from h123.report import caveats, claims, difference, evidence, ladder, parts, published, words
@@ -24,7 +25,6 @@ from h123.report.template import template
 from h123.report.terminal import trust
 from h123.results import CampaignFolder, load_attempts
 from h123.results.documents import read_document
-from h123.results.durable import write_atomically
 
 
 def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:

@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from h123.journal import Event, damaged_line
 from h123.results.documents import misshapen
-from h123.results.journal import Event, damaged_line
 from h123.results.shapes import Trial
 from h123.strict import describe
 from h123.study import Parameters

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, Self
 
 from h123 import __version__
+from h123.durable import sync, sync_tree, write_atomically
 from h123.errors import UserError
+from h123.journal import Event, append_event, read_events
 from h123.lock import sole_user
 from h123.results import seal
 from h123.results.documents import read_document
-from h123.results.durable import sync, sync_tree, write_atomically
 from h123.results.events import check_trials
-from h123.results.journal import Event, append_event, read_events
 
 FORMAT = "campaign/1"
 PARTIAL = ".partial"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from h123.durable import sync
 from h123.errors import UserError
-from h123.results.durable import sync
 from h123.results.folder import PARTIAL, CampaignFolder, check_new
 from h123.results.foreign import Place, Request, read_requests
 from h123.results.samples import SCHEMA, write_samples

@@ -9,9 +9,9 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from h123.catalogue import Subject, fingerprint, installation
+from h123.durable import write_atomically
 from h123.errors import UserError
 from h123.paths import cache_folder, project_root
-from h123.results.durable import write_atomically
 from h123.strict import Strict
 from h123.verification.record import Record, read_record
 

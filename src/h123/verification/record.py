@@ -9,9 +9,9 @@ from typing import Any, Final, Literal
 from pydantic import ValidationError
 
 from h123.catalogue import Subject, fingerprint
+from h123.durable import write_atomically
 from h123.paths import cache_folder
 from h123.results import machine_facts
-from h123.results.durable import write_atomically
 from h123.strict import Strict
 from h123.verification.constants.found import Constants
 

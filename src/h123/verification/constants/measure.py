@@ -5,11 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from h123.campaign.certificate import campaign_certificate
-from h123.campaign.engine import Engine
-from h123.campaign.trialfile import SERVER_ADDRESS
 from h123.catalogue import OWN, TCP_OWN, Subject, catalogue, controllers, make_bodies
 from h123.scratch import scratch
+from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification.constants import growth, recovery
 from h123.verification.constants.experiment import (
     BULK_BYTES,

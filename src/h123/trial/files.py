@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from h123.campaign.certificate import HOST_NAME, Certificate
 from h123.catalogue import (
     Role,
     Subject,
@@ -21,6 +20,7 @@ from h123.catalogue import (
     window,
 )
 from h123.study import Network, Parameters, PlannedTrial
+from h123.trial.certificate import HOST_NAME, Certificate
 
 CLIENT_ADDRESS, SERVER_ADDRESS = "10.1.0.1", "10.1.0.2"
 STORING_ADDRESS, BACKEND_ADDRESS = "10.1.0.5", "10.1.0.6"
@@ -61,8 +61,8 @@ def write_trial_files(
     if trial.parameters.qlog:
         (folder / QLOG_FOLDER).mkdir()
     workload = _workload(trial, certificate)
-    _write(folder / "workload.json", workload)
-    _write(folder / "trial.json", _trial(trial, networks, subjects, certificate, check=check))
+    write_json(folder / "workload.json", workload)
+    write_json(folder / "trial.json", _trial(trial, networks, subjects, certificate, check=check))
 
 
 def _trial(
@@ -236,5 +236,6 @@ def _workload(trial: PlannedTrial, certificate: Certificate) -> dict[str, Any]:
     }
 
 
-def _write(path: Path, content: dict[str, Any]) -> None:
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """A file for a role or for the lab to read."""
     path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

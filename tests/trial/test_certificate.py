@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from h123.campaign import certificate
-from h123.campaign.certificate import HOST_NAME, campaign_certificate
-from h123.results import durable
+from h123 import durable
+from h123.trial import certificate
+from h123.trial.certificate import HOST_NAME, campaign_certificate
 
 
 def test_a_strict_client_accepts_it(tmp_path: Path) -> None:

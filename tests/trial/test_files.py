@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from catalogue.small import MANIFEST, small
-from h123.campaign.certificate import Certificate
-from h123.campaign.trialfile import write_trial_files
 from h123.catalogue import Subject, block_file, catalogue, files_folder
 from h123.study import Parameters, PlannedTrial, load_network
+from h123.trial.certificate import Certificate
+from h123.trial.files import write_trial_files
 
 NETWORKS = {name: load_network(name) for name in ("lan", "medium", "egress-poor")}
 CERTIFICATE = Certificate(ca=Path("/ca.pem"), cert=Path("/cert.pem"), key=Path("/key.pem"))

@@ -2,13 +2,9 @@
 
 import fcntl
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-TRIAL_BYTES = 200_000
-"""That the files of a trial take, its samples apart."""
 
 
 def sync(path: Path) -> None:
@@ -79,12 +75,3 @@ def _has_name(path: Path, descriptor: int) -> bool:
         return os.path.samestat(path.stat(), os.fstat(descriptor))
     except FileNotFoundError:
         return False
-
-
-def require_room(folder: Path) -> None:
-    """Raises an OSError of those in `limits.FULL` where another trial's files would find no room.
-
-    What has failed there may have failed for that, whatever it said.
-    """
-    with tempfile.TemporaryFile(dir=folder) as file:
-        os.posix_fallocate(file.fileno(), 0, TRIAL_BYTES)

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from h123.results.durable import write_atomically
+from h123.durable import write_atomically
 from h123.scratch import scratch
 
 HOST_NAME = "h123.test"

@@ -4,11 +4,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import get_args
 
-from h123.campaign import Engine
 from h123.catalogue import Subject, fingerprint
 from h123.errors import UserError
 from h123.installing import alone
 from h123.steps import Steps
+from h123.trial import Engine
 from h123.verification.client import verify_client
 from h123.verification.constants.measure import measurable, measure
 from h123.verification.record import Result, Verdict, VerifiedRole, keep_constants, keep_results, trials_folder

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from h123.errors import UserError
-from h123.results.journal import append_event, read_events
+from h123.journal import append_event, read_events
 
 
 @pytest.fixture

@@ -9,14 +9,14 @@ from rich.console import Console
 
 from campaign.scripted import ScriptedEngine
 from catalogue.small import MANIFEST, write_small
-from h123.campaign import Engine
 from h123.catalogue import Subject, fingerprint, read_subject
 from h123.errors import UserError
 from h123.steps import Steps
-from h123.verification import verify
+from h123.trial import Engine
+from h123.verification import contract_test
 from h123.verification.constants.found import Constants
+from h123.verification.contract_test import measure_each, verify_each
 from h123.verification.record import Result, VerifiedRole, keep_results, read_record, trials_folder
-from h123.verification.verify import measure_each, verify_each
 
 WELL = Result(role="server", protocol="h3", check="GET 1", verdict="passed")
 Asking = Callable[[Subject, Engine], Iterator[Result]]
@@ -31,7 +31,7 @@ def subjects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Subject]:
 
 def _verify(monkeypatch: pytest.MonkeyPatch, subjects: list[Subject], asking: Asking) -> tuple[dict[str, str], str]:
     """What came of the last check of each, and what was said."""
-    monkeypatch.setitem(verify._VERIFY, "server", asking)
+    monkeypatch.setitem(contract_test._VERIFY, "server", asking)
     said = io.StringIO()
     with Steps(Console(file=said, width=200)) as steps:
         asked_as = {subject.name: fingerprint(subject) for subject in subjects}
@@ -105,7 +105,7 @@ def test_constants_of_one_do_not_keep_back_the_others(
             raise UserError("no certificate")
         return [Constants(role=role, protocol="h3", congestion="cubic")]
 
-    monkeypatch.setattr(verify, "measure", measuring)
+    monkeypatch.setattr(contract_test, "measure", measuring)
     keep_results(subjects[1], "server", [WELL])
     said = io.StringIO()
     with Steps(Console(file=said, width=200)) as steps:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from h123.campaign.engine import LocalEngine
+from h123.trial.engine import LocalEngine
 
 SLEEPERS = 300
 NAP = f"60.{os.getpid()}"

@@ -1,4 +1,4 @@
-"""The campaign's journal: one JSON object a line, appended and synced, so that it survives a crash at any moment."""
+"""A journal: one JSON object a line, appended and synced, so that it survives a crash at any moment."""
 
 import hashlib
 import json
@@ -44,7 +44,7 @@ def _parse(path: Path, number: int, line: bytes) -> Event:
     except (ValueError, RecursionError):
         event = None
     if not isinstance(event, dict) or not isinstance(event.get("event"), str):
-        raise damaged_line(path, number, "not an event in a campaign's journal")
+        raise damaged_line(path, number, "not an event of a journal")
     if signed and _digest(signed[1]) != signed[2]:
         raise damaged_line(path, number, "it has changed since it was written")
     event.pop("digest", None)
@@ -55,7 +55,7 @@ def damaged_line(path: Path, number: int, what: str) -> UserError:
     """The complaint about a line that is not the last."""
     return UserError(
         f"{path}, line {number}: {what}",
-        remedy="a crash can damage only the last line; restore the file from a copy, or start a new campaign",
+        remedy="a crash can damage only the last line; restore the file from a copy, or begin again in a new folder",
     )
 
 

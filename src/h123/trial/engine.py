@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from h123.campaign.again import PROBE_MS
-from h123.campaign.orphans import adopt_orphans, wait_for_orphans
 from h123.errors import UserError
 from h123.paths import lab_binary
-from h123.results.durable import require_room
+from h123.trial.disk import require_room
+from h123.trial.orphans import adopt_orphans, wait_for_orphans
 from h123.virtual import virtual_kernel
 
 _BAD_TRIAL, _UNFIT_MACHINE, _SIGNALLED = 2, 3, 128
 _GRACE_S = 5.0
+_PROBE_MS = 300
+"""How long the machine is watched to see whether it is calm."""
 
 
 class Engine(Protocol):
@@ -88,7 +89,7 @@ class LocalEngine:
         return folder
 
     def noise(self) -> float:
-        command = [str(lab_binary()), "noise", "--ms", str(PROBE_MS)]
+        command = [str(lab_binary()), "noise", "--ms", str(_PROBE_MS)]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         if done.returncode:
             raise UserError(f"h123-lab noise failed: {done.stderr.strip()}", remedy="run `make setup`", status=3)

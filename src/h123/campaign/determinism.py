@@ -5,15 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from h123.campaign.certificate import campaign_certificate, plainly
-from h123.campaign.engine import Engine
-from h123.campaign.preparation import prepare
-from h123.campaign.trialfile import SERVER_ADDRESS, write_trial_files
 from h123.errors import UserError
 from h123.paths import typed
 from h123.results import CampaignFolder, Repetition, compare_executions, ingest
 from h123.scratch import scratch
 from h123.study import PlannedTrial, Study, make_plan
+from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate, plainly, prepare, write_trial_files
 
 EXECUTIONS = 2
 
