@@ -558,7 +558,7 @@ def _complain_of_damage(folder: "CampaignFolder") -> None:
         raise UserError(
             f"{len(lost)} trials are left out, for their files are not those that were measured: {'; '.join(lost[:3])}"
             + (f"; and {len(lost) - 3} more" if len(lost) > 3 else ""),
-            remedy=f"restore the files from a copy; or {'import the samples again' if folder.origin else again}",
+            remedy=f"restore the files from a copy; or {'import the samples again' if folder.imported else again}",
             status=1,
         )
 

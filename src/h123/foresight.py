@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.table import Table
 
+from h123.analysis import known_spreads
 from h123.analysis.foreseen import Expected, Foreseen, blocks_to_be, foresee, headline
 from h123.analysis.precision import LIMIT
-from h123.analysis.spreads import published
 from h123.console import write
 from h123.study import Plan
 from h123.units import format_share
@@ -21,7 +21,7 @@ def print_foresight(
 ) -> None:
     """How narrow the intervals will be, what each family can find, and how many blocks a width takes."""
     sought = plan.study.compare.margin if effect is None else effect
-    families = foresee(plan, effect=sought, stated=spread, known=published())
+    families = foresee(plan, effect=sought, stated=spread, known=known_spreads())
     if not families:
         return
     asked, blocks = headline(families), len(plan.blocks)

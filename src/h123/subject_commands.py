@@ -173,8 +173,8 @@ def publish_command(
     Writes docs/verified/NAME.json for each subject, then docs/catalogue.md. If there are no new verifications, it just
     brings docs/catalogue.md up to date with the manifests.
     """
-    from h123.report import write_catalogue
-    from h123.verification.published import publish
+    from h123.showcase import write_catalogue
+    from h123.verification import publish
 
     unknown = []
     for subject in _known(names or list(catalogue())):

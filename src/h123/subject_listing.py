@@ -12,11 +12,8 @@ from rich.text import Text
 from h123.catalogue import PROTOCOLS, Subject, catalogue, controllers, damage, fingerprint, installation, window_roles
 from h123.console import write
 from h123.units import format_bytes, format_span
-from h123.verification import Result, describe, roles_of, tally
-from h123.verification.constants.found import Constants
-from h123.verification.constants.words import described
-from h123.verification.published import Published, published
-from h123.verification.record import Record, last_record
+from h123.verification import PublicRecord, Record, Result, describe, last_record, public_records, roles_of, tally
+from h123.verification.constants import Constants, described
 from h123.virtual import NAME, installed_kernel
 
 _NOTHING = "-"
@@ -50,7 +47,7 @@ _MORE = "`h123 list subjects NAME` shows everything about one."
 
 def print_subjects(console: Console) -> None:
     """All subjects of the catalogue, and the kernel of the virtual clock."""
-    wide, known = console.width >= _WIDE_COLUMNS, published()
+    wide, known = console.width >= _WIDE_COLUMNS, public_records()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column, narrow in _COLUMNS.items():
         if narrow or wide:
@@ -78,7 +75,7 @@ def print_subject(subject: Subject, console: Console) -> None:
     console.print(Padding(table, (0, 0, 1, 2)))
 
 
-def _verified(subject: Subject, upstream: Published | None) -> tuple[str, str]:
+def _verified(subject: Subject, upstream: PublicRecord | None) -> tuple[str, str]:
     """When, or by whom, if all is well; and the colour of it."""
     here = last_record(subject)
     if here and here.fingerprint == fingerprint(subject):
@@ -98,7 +95,7 @@ def _outcome(subject: Subject, record: Record, well: str) -> tuple[str, str]:
     return f"{well}{'*' if counts['unsupported'] else ''}", "green"
 
 
-def _row(subject: Subject, upstream: Published | None) -> Iterator[str | Text]:
+def _row(subject: Subject, upstream: PublicRecord | None) -> Iterator[str | Text]:
     found = installation(subject)
     yield subject.name
     yield subject.stack if subject.stack != "none" else _NOTHING
@@ -208,7 +205,7 @@ def _installed(subject: Subject) -> str:
 
 
 def _verification_facts(subject: Subject) -> Iterator[tuple[str, str]]:
-    record, upstream = last_record(subject), published().get(subject.name)
+    record, upstream = last_record(subject), public_records().get(subject.name)
     again = f"`h123 verify {subject.name}`"
     if record:
         stale = f"; its files have changed since: {again}" if record.fingerprint != fingerprint(subject) else ""

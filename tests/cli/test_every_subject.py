@@ -9,7 +9,7 @@ from cli.conftest import Tool
 from h123.catalogue import Subject, catalogue, installation
 from h123.units import format_span
 from h123.verification import roles_of
-from h123.verification.published import published
+from h123.verification.public_record import published
 
 LONGEST_S = 300
 VERIFY_S = 1800

@@ -19,7 +19,7 @@ from h123.cli import app
 from h123.errors import UserError
 from h123.subject_listing import print_subject, print_subjects
 from h123.verification import roles_of
-from h123.verification.published import publish
+from h123.verification.public_record import publish
 from h123.verification.record import Result, keep_results
 
 pytestmark = pytest.mark.usefixtures("leaves_nothing_behind")

@@ -32,7 +32,7 @@ def find_trial(where: Path, name: str | None = None) -> Verifiable:
     if name is None:
         where, name = _of_trial_folder(where)
     folder = CampaignFolder.open(where)
-    if folder.origin:
+    if folder.imported:
         raise UserError(f"{where} holds imported samples: nothing there can be executed")
     study = Study.from_resolved(folder.study, folder.networks)
     trials = make_plan(study, blocks=folder.blocks, seed=folder.seed, only=folder.only).trials()

@@ -64,7 +64,7 @@ def _write(path: Path, files: Sequence[Path], schema: Schema, groups: Groups) ->
         only=_only(schema, groups),
         machine={},
         subjects={},
-        origin={
+        imported={
             "kind": "imported",
             "files": [{"name": _name(file), "sha256": _digest(file)} for file in files],
             "schema": schema.study.name,

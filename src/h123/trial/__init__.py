@@ -3,7 +3,7 @@
 from h123.trial.certificate import Certificate, campaign_certificate, plainly
 from h123.trial.disk import TRIAL_BYTES, require_room
 from h123.trial.engine import Engine, LocalEngine
-from h123.trial.files import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS, write_json, write_trial_files
+from h123.trial.files import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS, trial_roles, write_json, write_trial_files
 from h123.trial.preparation import check_trials, prepare, require_kernel
 from h123.trial.progress import Display, Standing, display_for
 
@@ -24,6 +24,7 @@ __all__ = [
     "prepare",
     "require_kernel",
     "require_room",
+    "trial_roles",
     "write_json",
     "write_trial_files",
 ]

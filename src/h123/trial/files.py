@@ -87,7 +87,7 @@ def _trial(
         **_clock(p, certificate),
         "hosts": ["client", "server", *(["backend"] if _stored(p) else [])],
         "links": links,
-        "congestion": kernel_controller(p),
+        "congestion": kernel_controller(p.congestion),
         **_tcp(p),
         "check": check and any(link["kind"] == "emulated" for link in links),
         "roles": roles,

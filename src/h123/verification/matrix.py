@@ -18,8 +18,7 @@ from h123.catalogue import Subject, fingerprint, make_bodies
 from h123.errors import UserError
 from h123.journal import Event, append_event, read_events
 from h123.lock import sole_user
-from h123.results import machine_facts
-from h123.results.folder import check_name
+from h123.results import check_name, machine_facts
 from h123.study import Parameters
 from h123.trial import SERVER_ADDRESS, Display, Engine, Standing, campaign_certificate, plainly
 from h123.verification.assignment import CONNECTIONS, METHODS, PLAIN, Assignment

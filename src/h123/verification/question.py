@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from h123.catalogue import OWN, Subject, controllers, window_roles
-from h123.catalogue.subject import Server
+from h123.catalogue import OWN, Server, Subject, controllers, window_roles
 from h123.study import Network, Parameters
 from h123.verification import controller
 from h123.verification.assignment import FLIGHT, MEGABYTE, PLAIN, WINDOWS

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from h123.catalogue import Subject, catalogue, make_bodies, probe_command
-from h123.results.documents import read_document
+from h123.results import read_document
 from h123.scratch import scratch
 from h123.trial import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS, Engine, campaign_certificate, write_json
 from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from h123.catalogue import Subject
-from h123.results import ruined
-from h123.results.documents import read_document
+from h123.results import read_document, ruined
 from h123.study import Network, Parameters, PlannedTrial
 from h123.trial import Certificate, Engine, write_trial_files
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from h123.catalogue import Subject, check_supported
 from h123.errors import UserError
-from h123.results.documents import read_document
+from h123.results import read_document
 from h123.results.packets import Packets, read_packets
 from h123.study import Network, Parameters
 from h123.study.network import Direction, Loss

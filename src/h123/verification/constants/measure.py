@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from h123.catalogue import OWN, TCP_OWN, Subject, catalogue, controllers, make_bodies
+from h123.catalogue import OWN, Subject, catalogue, make_bodies, own_controller
 from h123.scratch import scratch
 from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification.constants import growth, recovery
@@ -152,7 +152,4 @@ _OF_SEVERAL: Mapping[str, Callable[[Sequence[Any]], Any]] = {"decrease": recover
 
 def _controller(asked: Asked) -> str:
     """That of the subject as a sender, or the kernel's."""
-    if asked.congestion != OWN:
-        return asked.congestion
-    own, *_ = controllers(asked.subject, asked.protocol) or [TCP_OWN]
-    return own
+    return own_controller(asked.subject, asked.protocol) if asked.congestion == OWN else asked.congestion

@@ -8,22 +8,24 @@ from h123.results import Attempt
 
 
 def costs(
-    origin: dict[str, Any], attempts: Sequence[Attempt], judged: Sequence[dict[str, Any]], alpha: float
+    imported: dict[str, Any], attempts: Sequence[Attempt], judged: Sequence[dict[str, Any]], alpha: float
 ) -> list[str]:
     """Sentences about an imported campaign; `judged` are the comparisons of verdicts.json."""
-    files = ", ".join(file["name"] for file in origin["files"])
-    lines = [f"imported from {files}: {origin['requests']} requests in {origin['runs']} trials, not measured by h123"]
-    if not origin["blocks"]:
-        lines.append(_without_blocks(origin, attempts, judged, alpha))
+    files = ", ".join(file["name"] for file in imported["files"])
+    lines = [
+        f"imported from {files}: {imported['requests']} requests in {imported['runs']} trials, not measured by h123"
+    ]
+    if not imported["blocks"]:
+        lines.append(_without_blocks(imported, attempts, judged, alpha))
     without = "" if any(attempt.tls_versions for attempt in attempts) else "TLS, "
     lines.append(
         f"not recorded, so not checked: link check, packets, lateness of the link, CPU, {without}congestion control"
     )
-    if not origin["timed"]:
+    if not imported["timed"]:
         lines.append("it is not known when requests began: no goodput, and no audit that needs the run's length")
-    if not origin["ordered"]:
+    if not imported["ordered"]:
         lines.append("the order of the trials is not known, so it cannot be audited whether it favoured a treatment")
-    if unknown := [name for name in origin["unknown"] if name in _WORTH_KNOWING]:
+    if unknown := [name for name in imported["unknown"] if name in _WORTH_KNOWING]:
         lines.append(f"not known: {', '.join(unknown)}; audits that need them are skipped")
     return lines
 
@@ -32,12 +34,12 @@ _WORTH_KNOWING = ("server", "client", "network", "method", "size", "users", "req
 
 
 def _without_blocks(
-    origin: dict[str, Any], attempts: Sequence[Attempt], judged: Sequence[dict[str, Any]], alpha: float
+    imported: dict[str, Any], attempts: Sequence[Attempt], judged: Sequence[dict[str, Any]], alpha: float
 ) -> str:
     treatments = len({tuple(sorted(attempt.cell.items())) for attempt in attempts})
-    runs = f" ({origin['runs']} runs of {treatments} treatments; each treatment counts with the median of its runs)"
+    runs = f" ({imported['runs']} runs of {treatments} treatments; each treatment counts with the median of its runs)"
     said = "no blocks: nothing says which runs were measured side by side" + (
-        runs if origin["runs"] > treatments else ""
+        runs if imported["runs"] > treatments else ""
     )
     sizes = [c["family_size"] for c in judged if not c["twin"] and c["family"] == judged[0]["family"]]
     needed = blocks_needed(max(sizes), judged[0]["correction"], alpha) if sizes and max(sizes) else None

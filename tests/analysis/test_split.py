@@ -10,8 +10,8 @@ import pytest
 
 from h123.analysis import analyse
 from h123.analysis.looks import SHARE
-from h123.analysis.parts import PARTS
 from h123.analysis.signedrank import SignedRank
+from h123.analysis.split import PARTS
 from h123.results import CampaignFolder
 from synthetic import NETWORKS, Scenario, _network, make_campaign
 

@@ -9,7 +9,7 @@ from h123.catalogue import Subject, catalogue, read_subject
 from h123.catalogue.tried import Tried, tried
 from h123.errors import UserError
 from h123.paths import project_root
-from h123.report.catalogue import catalogue_page
+from h123.showcase.catalogue import catalogue_page
 from h123.verification.constants.found import (
     Constants,
     Datagrams,
@@ -19,7 +19,7 @@ from h123.verification.constants.found import (
     SlowStart,
     Tail,
 )
-from h123.verification.published import Published, published
+from h123.verification.public_record import PublicRecord, public_records
 from h123.verification.record import Record, Result, Verdict, fingerprint
 
 FEATURES = (
@@ -33,7 +33,7 @@ def subject(tmp_path: Path) -> Subject:
     return small(tmp_path, manifest + FEATURES)
 
 
-def _told(subject: Subject, *results: Result) -> dict[str, Published]:
+def _told(subject: Subject, *results: Result) -> dict[str, PublicRecord]:
     record = Record(
         subject="small",
         version="1",
@@ -42,7 +42,7 @@ def _told(subject: Subject, *results: Result) -> dict[str, Published]:
         machine={"cpus_usable": 2, "cpu": "a CPU", "distribution": "a Linux", "kernel": "6.18"},
         results=list(results),
     )
-    return {"small": Published(seconds=92.0, bytes=71_000_000, record=record)}
+    return {"small": PublicRecord(seconds=92.0, bytes=71_000_000, record=record)}
 
 
 def _seen(check: str, protocol: str = "h3", verdict: Verdict = "passed", detail: str = "") -> Result:
@@ -136,4 +136,4 @@ def test_what_was_tried_is_read_or_refused(tmp_path: Path, monkeypatch: pytest.M
 
 def test_the_projects_page_is_what_its_files_generate() -> None:
     page = (project_root() / "docs/catalogue.md").read_text()
-    assert page == catalogue_page(catalogue(), published(), tried()), "`h123 publish` writes it again"
+    assert page == catalogue_page(catalogue(), public_records(), tried()), "`h123 publish` writes it again"

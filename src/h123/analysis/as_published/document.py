@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from h123.analysis.as_published import procedure
+from h123.analysis.as_published.agreement import COUNTERPART, REPEATS, beside
+from h123.analysis.as_published.bounds import bounds_of_cell
+from h123.analysis.as_published.pooled import METRICS, Floats, Pooled
+from h123.analysis.as_published.printed import beside_printed
+from h123.analysis.as_published.replications import replications
 from h123.analysis.comparisons import other_cells
-from h123.analysis.published import procedure
-from h123.analysis.published.agreement import COUNTERPART, REPEATS, beside
-from h123.analysis.published.bounds import bounds_of_cell
-from h123.analysis.published.pooled import METRICS, Floats, Pooled
-from h123.analysis.published.printed import beside_printed
-from h123.analysis.published.replications import replications
 from h123.results import CampaignFolder
 from h123.study import Plan, printed_values_of
 

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from h123.catalogue import catalogue
-from h123.report.matrix import print_matrix, reasons, totals, write_matrix
+from h123.showcase.matrix import print_matrix, reasons, totals, write_matrix
 from h123.verification.matrix import Cell, MethodResult, Outcome, Pairing, pairings
 from report.test_page import Page
 

@@ -63,7 +63,7 @@ def clocks(plan: Plan) -> Clocks | None:
     return None
 
 
-def parts(trials: Trials, plan: Plan, rule: Rule, grounds: Grounds) -> dict[str, Any] | None:
+def split(trials: Trials, plan: Plan, rule: Rule, grounds: Grounds) -> dict[str, Any] | None:
     """The `parts` of verdicts.json, of the networks that are emulated; None where the study has not both clocks."""
     found = clocks(plan)
     if found is None:

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from h123.analysis import analyse
 from h123.report import print_summary, write_report
-from h123.report.parts import parts_figure, product
+from h123.report.split import product, split_figure
 from report.test_page import Page
 from synthetic import NETWORKS, Scenario, make_campaign
 
@@ -57,7 +57,7 @@ def test_the_page_has_the_figure_and_every_part(campaign: tuple[Path, dict[str, 
 @pytest.mark.parametrize("size", ["wide", "narrow"])
 def test_the_figure_marks_every_part_of_every_row(campaign: tuple[Path, dict[str, Any], str], size: str) -> None:
     parts = campaign[1]["parts"]
-    drawn = getattr(parts_figure(parts, 0.05), size).to_dict()
+    drawn = getattr(split_figure(parts, 0.05), size).to_dict()
     marks = [mark for panel in drawn["concat"] for mark in drawn["datasets"][panel["data"]["name"]]]
     found = sorted((mark["panel"], mark["cell"], mark["part"], mark["ratio"]) for mark in marks)
     assert len(found) == 3 * len(parts["rows"])

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from h123.analysis.published.pooled import Run
+from h123.analysis.as_published.pooled import Run
 from h123.analysis.signedrank import SignedRank
 
 Row = dict[str, Any]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from h123.analysis.published.procedure import (
+from h123.analysis.as_published.procedure import (
     FASTER,
     NOT_PRACTICAL,
     PRACTICAL_DIFFERENCE,

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from h123.analysis.published.bounds import bounds
-from h123.analysis.published.replications import centre, change
+from h123.analysis.as_published.bounds import bounds
+from h123.analysis.as_published.replications import centre, change
 from h123.study import PrintedValue, PrintedValues, Study
 
 Row = dict[str, Any]

@@ -1,4 +1,4 @@
-"""Verifications that the project publishes: copies of the cache's records, without what concerns one machine alone."""
+"""Public records: copies of the cache's records for docs/verified, without what concerns one machine alone."""
 
 import json
 import re
@@ -22,8 +22,8 @@ _OF_A_FOLDER = re.compile(r" \(/[^()]*\)$")
 _MOST_DETAIL = 300
 
 
-class Published(Strict):
-    """What is known of a subject that was verified once, by whoever published it."""
+class PublicRecord(Strict):
+    """What is known of a subject that was verified once, and told to all."""
 
     h123: Literal["published-verification/1"] = FORMAT
     seconds: float | None
@@ -37,7 +37,7 @@ class Published(Strict):
         return self.record.fingerprint == fingerprint(subject)
 
 
-def published_folder() -> Path:
+def public_folder() -> Path:
     """Where the project keeps them."""
     return project_root() / "docs" / "verified"
 
@@ -48,20 +48,20 @@ def publish(subject: Subject) -> bool:
     if record is None:
         return False
     found = installation(subject)
-    told = Published(
+    told = PublicRecord(
         seconds=found.seconds if found else None, bytes=found.bytes if found else None, record=_general(record)
     )
-    published_folder().mkdir(parents=True, exist_ok=True)
-    write_atomically(published_folder() / f"{subject.name}.json", _written(told))
+    public_folder().mkdir(parents=True, exist_ok=True)
+    write_atomically(public_folder() / f"{subject.name}.json", _written(told))
     return True
 
 
-def published() -> dict[str, Published]:
+def public_records() -> dict[str, PublicRecord]:
     """All of them, by the subject's name."""
     found = {}
-    for path in sorted(published_folder().glob("*.json")):
+    for path in sorted(public_folder().glob("*.json")):
         try:
-            found[path.stem] = Published.model_validate_json(path.read_bytes())
+            found[path.stem] = PublicRecord.model_validate_json(path.read_bytes())
         except ValidationError as error:
             raise UserError(f"{path} is not of the format {FORMAT}: {error}") from None
     return found
@@ -87,7 +87,7 @@ def _general_words(detail: str) -> str:
     return words if len(words) <= _MOST_DETAIL else words[:_MOST_DETAIL] + "..."
 
 
-def _written(told: Published) -> str:
+def _written(told: PublicRecord) -> str:
     """A line a result or protocol, so that two verifications can be compared by eye."""
     content: dict[str, Any] = told.model_dump(mode="json")
     lists: dict[str, Sequence[Strict]] = {"results": told.record.results, "constants": told.record.constants or []}

@@ -32,23 +32,23 @@ def product(row: Mapping[str, Any]) -> str:
     return f"{total} ≈ {protocol} × {processing}"
 
 
-def cpu_beside(parts: Mapping[str, Any], row: Mapping[str, Any]) -> Mapping[str, Any]:
+def cpu_beside(split: Mapping[str, Any], row: Mapping[str, Any]) -> Mapping[str, Any]:
     """CPU per request under the wall clock, of the same levels in the same cell."""
-    (found,) = [c for c in parts["cpu"] if all(c[name] == row[name] for name in ("cell", "a", "b"))]
+    (found,) = [c for c in split["cpu"] if all(c[name] == row[name] for name in ("cell", "a", "b"))]
     return dict(found)
 
 
-def terminal_lines(parts: Mapping[str, Any], asked: Sequence[Mapping[str, Any]]) -> list[str]:
+def terminal_lines(split: Mapping[str, Any], asked: Sequence[Mapping[str, Any]]) -> list[str]:
     """A line for each comparison that answers the question (`asked`); none without data."""
     wanted = {(c["metric"], c["a"], c["b"]) for c in asked}
-    rows = [row for row in parts["rows"] if (row["metric"], row["a"], row["b"]) in wanted]
-    lines = [f"  {_subject(row)}: {product(row)} ({interval(row['processing'])}); {_cpu(parts, row)}" for row in rows]
+    rows = [row for row in split["rows"] if (row["metric"], row["a"], row["b"]) in wanted]
+    lines = [f"  {_subject(row)}: {product(row)} ({interval(row['processing'])}); {_cpu(split, row)}" for row in rows]
     return ["Total ≈ protocol × processing (interval of the last):", *lines] if lines else []
 
 
-def parts_figure(parts: Mapping[str, Any], margin: float) -> Figure:
+def split_figure(split: Mapping[str, Any], margin: float) -> Figure:
     """Each ratio as the product of its parts: a panel for each metric and pair, three marks a cell."""
-    rows = [marked for row in parts["rows"] for marked in _marks(row)]
+    rows = [marked for row in split["rows"] for marked in _marks(row)]
     cells = list(dict.fromkeys(row["cell"] for row in rows))
 
     def draw(width: int) -> alt.TopLevelMixin:
@@ -131,6 +131,6 @@ def _subject(row: Mapping[str, Any]) -> str:
     return f"{level(row['a'])} / {level(row['b'])}" + (f" on {where}" if where else "")
 
 
-def _cpu(parts: Mapping[str, Any], row: Mapping[str, Any]) -> str:
-    found = cpu_beside(parts, row)
+def _cpu(split: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+    found = cpu_beside(split, row)
     return f"CPU {ratio(found['ratio'], found['low'], found['high'])} times"

@@ -4,17 +4,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from h123.catalogue import TCP_OWN, Subject, catalogue, controllers, subject_names
-from h123.catalogue.tried import Tried, tried
+from h123.catalogue import Subject, Tried, catalogue, own_controller, subject_names, tried
 from h123.durable import write_atomically
 from h123.paths import project_root
 from h123.units import format_bytes, format_span
-from h123.verification.constants import words
-from h123.verification.constants.found import Constants, Decrease, SlowStart
-from h123.verification.constants.measure import KERNEL_PROTOCOL
-from h123.verification.published import Published, published
-from h123.verification.question import PROBE
-from h123.verification.record import Result, Verdict, VerifiedRole
+from h123.verification import KERNEL_PROTOCOL, PROBE, PublicRecord, Result, Verdict, VerifiedRole, public_records
+from h123.verification.constants import Constants, Decrease, SlowStart, words
 
 _NOTHING = "–"
 _ALIKE = 0.1
@@ -48,11 +43,11 @@ def write_catalogue() -> Path:
     path = project_root() / "docs" / "catalogue.md"
     known = catalogue()
     every = {name: known[name] for name in subject_names()}  # of a subject whose manifest is wrong, no page without it
-    write_atomically(path, catalogue_page(every, published(), tried()))
+    write_atomically(path, catalogue_page(every, public_records(), tried()))
     return path
 
 
-def catalogue_page(subjects: Mapping[str, Subject], known: Mapping[str, Published], missing: Sequence[Tried]) -> str:
+def catalogue_page(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord], missing: Sequence[Tried]) -> str:
     """The whole page, in Markdown."""
     parts = [
         [_HEAD],
@@ -70,7 +65,7 @@ def catalogue_page(subjects: Mapping[str, Subject], known: Mapping[str, Publishe
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
-def _stacks(subjects: Mapping[str, Subject], known: Mapping[str, Published]) -> list[str]:
+def _stacks(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
     """The distinct QUIC stacks whose server over HTTP/3 is verified."""
     stacks = dict.fromkeys(
         subject.stack
@@ -87,7 +82,7 @@ def _role(
     title: str,
     role: VerifiedRole,
     subjects: Mapping[str, Subject],
-    known: Mapping[str, Published],
+    known: Mapping[str, PublicRecord],
     row: Callable[[Subject, list[Result]], dict[str, str]],
 ) -> list[str]:
     rows = []
@@ -154,7 +149,7 @@ def _tls(results: Sequence[Result]) -> str:
     return "; ".join(told) or _NOTHING
 
 
-def _verified(subject: Subject, told: Published | None, role: VerifiedRole) -> str:
+def _verified(subject: Subject, told: PublicRecord | None, role: VerifiedRole) -> str:
     if told is None or not (results := told.record.of_role(role)):
         return "no"
     if not told.holds_for(subject):
@@ -166,23 +161,23 @@ def _verified(subject: Subject, told: Published | None, role: VerifiedRole) -> s
     return f"{told.record.time[:10]}: {', '.join(shares)}"
 
 
-def _passed(subject: Subject, told: Published | None, role: VerifiedRole) -> bool:
+def _passed(subject: Subject, told: PublicRecord | None, role: VerifiedRole) -> bool:
     results = told.record.of_role(role) if told and told.holds_for(subject) else []
     return bool(results) and all(result.verdict != "failed" for result in results)
 
 
-def _constants(subjects: Mapping[str, Subject], known: Mapping[str, Published]) -> list[str]:
+def _constants(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
     """What servers' packets show, a line each and protocol."""
     rows = [
         {"server": name, "protocol": one.protocol, **_constants_row(one)}
         for name in subjects
         for one in _measured(subjects[name], known.get(name))
-        if one.congestion == _own(subjects[name], one.protocol)
+        if one.congestion == own_controller(subjects[name], one.protocol)
     ]
     return ["## Constants of servers", "", _CONSTANTS, "", *_table(rows)] if rows else []
 
 
-def _kernel(subjects: Mapping[str, Subject], known: Mapping[str, Published]) -> list[str]:
+def _kernel(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
     """What those of the kernel's TCP show under each controller, with the server that is asked for them."""
     rows = [
         {"controller": one.congestion, **_constants_row(one)}
@@ -193,14 +188,10 @@ def _kernel(subjects: Mapping[str, Subject], known: Mapping[str, Published]) -> 
     return ["## Constants of the kernel's TCP", "", where, "", *_table(rows)] if rows else []
 
 
-def _measured(subject: Subject, told: Published | None) -> list[Constants]:
+def _measured(subject: Subject, told: PublicRecord | None) -> list[Constants]:
     """Of the server."""
     there = told.record.constants if told and told.holds_for(subject) else None
     return [one for one in there or [] if one.role == "server"]
-
-
-def _own(subject: Subject, protocol: str) -> str:
-    return (controllers(subject, protocol) or [TCP_OWN])[0]
 
 
 def _constants_row(one: Constants) -> dict[str, str]:
@@ -237,7 +228,7 @@ def _notes(subjects: Mapping[str, Subject]) -> list[str]:
     return ["## Worth knowing", "", *lines] if lines else []
 
 
-def _shortcomings(subjects: Mapping[str, Subject], known: Mapping[str, Published]) -> list[str]:
+def _shortcomings(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
     """What failed, and what could not be asked, in the words of the verification."""
     rows = []
     for name, subject in subjects.items():
@@ -267,7 +258,7 @@ def _missing(missing: Sequence[Tried]) -> list[str]:
     return ["## Tried, not in the catalogue", "", *_table(rows)] if rows else []
 
 
-def _installing(subjects: Mapping[str, Subject], known: Mapping[str, Published]) -> list[str]:
+def _installing(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
     rows = []
     for name, subject in subjects.items():
         told = known.get(name)
@@ -285,7 +276,7 @@ def _installing(subjects: Mapping[str, Subject], known: Mapping[str, Published])
     return ["## Installing", "", *where, *([""] if where else []), *_table(rows)]
 
 
-def _machine(told: Published) -> str:
+def _machine(told: PublicRecord) -> str:
     machine = told.record.machine
     system = f"{machine.get('distribution')}, Linux {machine.get('kernel')}"
     return f"{machine.get('cpus_usable')} processors ({machine.get('cpu')}), {system}"

@@ -8,7 +8,7 @@ from catalogue.small import MANIFEST, small, write_small
 from h123.catalogue import install, read_subject
 from h123.errors import UserError
 from h123.verification.constants.found import Constants
-from h123.verification.published import publish, published, published_folder
+from h123.verification.public_record import public_folder, public_records, publish
 from h123.verification.record import Result, keep_constants, keep_results
 
 WELL = Result(role="server", protocol="h3", check="TLS", verdict="passed", detail="1.3, X25519")
@@ -22,7 +22,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_not_verified_is_not_published(tmp_path: Path) -> None:
     assert not publish(small(tmp_path))
-    assert published() == {}
+    assert public_records() == {}
 
 
 def test_published_as_verified(tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ def test_published_as_verified(tmp_path: Path) -> None:
     install(subject, print)
     record = keep_results(subject, "server", [WELL])
     assert publish(subject)
-    told = published()["small"]
+    told = public_records()["small"]
     assert told.record.results == [WELL]
     assert (told.record.time, told.record.fingerprint) == (record.time, record.fingerprint)
     assert told.bytes
@@ -44,7 +44,7 @@ def test_a_line_a_result(tmp_path: Path) -> None:
     subject = small(tmp_path)
     keep_results(subject, "server", [WELL, WELL.model_copy(update={"check": "HEAD", "detail": ""})])
     publish(subject)
-    lines = (published_folder() / "small.json").read_text().splitlines()
+    lines = (public_folder() / "small.json").read_text().splitlines()
     assert '   {"role": "server", "protocol": "h3", "check": "HEAD", "verdict": "passed"}' in lines
 
 
@@ -52,17 +52,17 @@ def test_constants_are_published_in_a_line_a_protocol(tmp_path: Path) -> None:
     subject = small(tmp_path)
     keep_results(subject, "server", [WELL])
     publish(subject)
-    assert published()["small"].record.constants is None
+    assert public_records()["small"].record.constants is None
     seen = Constants(role="server", protocol="h3", congestion="cubic", untold={"decrease": f"see ({tmp_path}/x)"})
     keep_constants(subject, "server", [seen, seen.model_copy(update={"protocol": "h2"})])
     publish(subject)
-    constants = published()["small"].record.constants
+    constants = public_records()["small"].record.constants
     assert constants is not None
     assert [(one.protocol, one.untold) for one in constants] == [
         ("h3", {"decrease": "see"}),
         ("h2", {"decrease": "see"}),
     ]
-    lines = (published_folder() / "small.json").read_text().splitlines()
+    lines = (public_folder() / "small.json").read_text().splitlines()
     assert len([line for line in lines if '"congestion": "cubic"' in line]) == 2
 
 
@@ -73,14 +73,17 @@ def test_no_place_of_this_machine_is_told(tmp_path: Path) -> None:
     subject = small(tmp_path)
     keep_results(subject, "server", [WELL.model_copy(update={"verdict": "failed", "detail": detail})])
     publish(subject)
-    text = (published_folder() / "small.json").read_text()
+    text = (public_folder() / "small.json").read_text()
     assert str(tmp_path) not in text
-    assert published()["small"].record.results[0].detail == "status 1: cannot open CACHE/subjects/small/x or PROJECT/y"
-    assert set(published()["small"].record.machine) == {"cpus_usable", "cpu", "distribution", "kernel"}
+    assert (
+        public_records()["small"].record.results[0].detail
+        == "status 1: cannot open CACHE/subjects/small/x or PROJECT/y"
+    )
+    assert set(public_records()["small"].record.machine) == {"cpus_usable", "cpu", "distribution", "kernel"}
 
 
 def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
-    published_folder().mkdir(parents=True)
-    (published_folder() / "small.json").write_text("{}")
+    public_folder().mkdir(parents=True)
+    (public_folder() / "small.json").write_text("{}")
     with pytest.raises(UserError, match=f"{tmp_path}/docs/verified/small.json is not of the format"):
-        published()
+        public_records()

@@ -13,8 +13,7 @@ from rich.text import Text
 from h123.catalogue import Subject
 from h123.durable import write_atomically
 from h123.journal import Event
-from h123.report.template import template
-from h123.report.words import level
+from h123.report import level, template
 from h123.verification.matrix import Cell, Pairing, failures
 
 Cells = Mapping[Pairing, Cell | None]
@@ -67,7 +66,7 @@ def write_matrix(cells: Cells, subjects: Mapping[str, Subject], events: Sequence
         "signs": _SIGNS,
         "level": level,
     }
-    write_atomically(path, template("matrix.html.j2").render(**content))
+    write_atomically(path, template("h123.showcase", "matrix.html.j2").render(**content))
 
 
 def reasons(cell: Cell | None) -> str:
