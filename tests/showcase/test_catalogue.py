@@ -20,7 +20,8 @@ from h123.verification.constants.found import (
     Tail,
 )
 from h123.verification.public_record import PublicRecord, public_records
-from h123.verification.record import Record, Result, Verdict, fingerprint
+from h123.verification.record import Record, fingerprint
+from h123.verification.result import Result, Verdict
 
 FEATURES = (
     'resumption = ["h2", "h3"]\nzero_rtt = ["h3"]\n\n[[parts]]\nname = "libthing"\nversion = "2"\nlicence = "MIT"\n'

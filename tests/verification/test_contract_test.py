@@ -16,7 +16,8 @@ from h123.trial import Engine
 from h123.verification import contract_test
 from h123.verification.constants.found import Constants
 from h123.verification.contract_test import measure_each, verify_each
-from h123.verification.record import Result, VerifiedRole, keep_results, read_record, trials_folder
+from h123.verification.record import keep_results, read_record, trials_folder
+from h123.verification.result import Result, VerifiedRole
 
 WELL = Result(role="server", protocol="h3", check="GET 1", verdict="passed")
 Asking = Callable[[Subject, Engine], Iterator[Result]]

@@ -9,7 +9,8 @@ from h123.catalogue import install, read_subject
 from h123.errors import UserError
 from h123.verification.constants.found import Constants
 from h123.verification.public_record import public_folder, public_records, publish
-from h123.verification.record import Result, keep_constants, keep_results
+from h123.verification.record import keep_constants, keep_results
+from h123.verification.result import Result
 
 WELL = Result(role="server", protocol="h3", check="TLS", verdict="passed", detail="1.3, X25519")
 

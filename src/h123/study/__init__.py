@@ -48,6 +48,7 @@ __all__ = [
     "Source",
     "Study",
     "WordedClaim",
+    "checks",
     "confounded",
     "connection_count",
     "estimate",

@@ -17,7 +17,8 @@ from h123.strict import choose
 from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate, write_json
 from h123.verification.assignment import SIZES, WITNESS, Assignment, Row, assignments
 from h123.verification.conduct import faults_of
-from h123.verification.record import Result, Verdict, failures_folder
+from h123.verification.record import failures_folder
+from h123.verification.result import Result, Verdict
 from h123.verification.trial import Trial, Trials
 from h123.verification.witness import witness
 from h123.virtual import installed_kernel

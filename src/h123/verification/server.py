@@ -14,7 +14,8 @@ from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
 from h123.verification.flight import begins_with, first_flight
 from h123.verification.qlog import packet_events
 from h123.verification.question import LOGGED_BYTES, PROBE, SIZES, Purpose, Question, questions
-from h123.verification.record import Result, Verdict, failures_folder
+from h123.verification.record import failures_folder
+from h123.verification.result import Result, Verdict
 from h123.verification.trial import Trial, Trials
 from h123.virtual import NAME, installed_kernel
 

@@ -19,7 +19,7 @@ from h123.verification import assignment, question
 from h123.verification.constants import recovery
 from h123.verification.constants.found import Untold
 from h123.verification.constants.transfer import Transfer, download, upload
-from h123.verification.record import VerifiedRole
+from h123.verification.result import VerifiedRole
 from h123.verification.trial import Trials
 
 Clock = Literal["wall", "virtual"]

@@ -14,12 +14,12 @@ from h123.catalogue import (
     installed,
     subjects_folder,
 )
+from h123.cli.subject_listing import print_verification
 from h123.console import err_console, out_console, say, write
 from h123.errors import Interrupted, UserError
 from h123.showcase import print_matrix, write_matrix
 from h123.steps import Steps
 from h123.strict import choose
-from h123.subject_listing import print_verification
 from h123.trial import ORIGIN, LocalEngine, display_for
 from h123.verification import PROBE, VerifiedRole, counterpart, measure_each, roles_of, verify_each
 from h123.verification.matrix import MatrixFolder, failures, known_cells, pairings, run_matrix

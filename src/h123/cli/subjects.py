@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from h123 import completion, listing, virtual
+from h123 import virtual
 from h123.catalogue import (
     PROTOCOLS,
     Subject,
@@ -20,6 +20,7 @@ from h123.catalogue import (
     remove,
     subject_names,
 )
+from h123.cli import completion, listing
 from h123.console import err_console, out_console, say
 from h123.errors import UserError
 from h123.steps import Steps
@@ -59,7 +60,7 @@ def list_command(
 ) -> None:
     """List subjects (servers and clients), networks or studies, or show some subjects in detail."""
     if what is Shelf.SUBJECTS:
-        from h123.subject_listing import print_subject, print_subjects
+        from h123.cli.subject_listing import print_subject, print_subjects
 
         for subject in _known(names or []):
             print_subject(subject, out_console)
@@ -152,7 +153,7 @@ def matrix(
     that failed, and pairs that passed only if one of the subjects has changed since. For a fresh start, use another
     --out.
     """
-    from h123.verifying import try_pairs
+    from h123.cli.verifying import try_pairs
 
     try_pairs(servers, clients, protocols, out)
 
@@ -193,7 +194,7 @@ def publish_command(
 
 def verify_subjects(names: list[str] | None, everything: bool, role: Role | None, *, only_constants: bool) -> None:
     """What `h123 verify` does about subjects. Raises UserError if one does not do what it declares."""
-    from h123 import verifying
+    from h123.cli import verifying
 
     asked = _named(names, everything)[1]
     verifying.verify_subjects(asked, everything, role.value if role else None, only_constants=only_constants)
