@@ -21,7 +21,7 @@ BOTH = STUDY.replace("  network:", "  clock: [wall, virtual]\n  network:")
 @pytest.fixture(autouse=True)
 def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A scripted engine boots nothing, but a campaign is refused without a kernel."""
-    monkeypatch.setattr("h123.campaign.preparation.virtual_kernel", lambda: tmp_path / "linux")
+    monkeypatch.setattr("h123.trial.preparation.virtual_kernel", lambda: tmp_path / "linux")
 
 
 def clocks(campaign: Campaign) -> dict[str, str]:
@@ -86,7 +86,7 @@ def test_campaign_without_a_kernel_is_refused_before_it_begins(tmp_path: Path, m
     def missing() -> Path:
         raise UserError("no kernel")
 
-    monkeypatch.setattr("h123.campaign.preparation.virtual_kernel", missing)
+    monkeypatch.setattr("h123.trial.preparation.virtual_kernel", missing)
     with pytest.raises(UserError, match="no kernel"):
         start(tmp_path, BOTH)
     assert not (tmp_path / "out").exists()

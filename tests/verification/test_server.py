@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from h123.campaign import LocalEngine
 from h123.catalogue import Subject, catalogue, install, prefix, read_subject
+from h123.trial import LocalEngine
 from h123.verification.question import questions
-from h123.verification.record import Result
+from h123.verification.result import Result
 from h123.verification.server import verify_server
 
 MANIFEST = """\

@@ -1,23 +1,11 @@
-"""What trials need before the first of them starts: subjects that can do what is asked, and files to serve."""
+"""What a plan needs before its first trial starts: subjects that can do what it asks and measure what it compares."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
-from h123.campaign.trialfile import trial_roles
-from h123.catalogue import (
-    Catalogue,
-    Subject,
-    catalogue,
-    check_metrics,
-    check_supported,
-    install,
-    make_bodies,
-    server_uses,
-    subjects_folder,
-    window_roles,
-)
+from h123.catalogue import Subject, catalogue, check_metrics, window_roles
 from h123.errors import UserError
 from h123.study import Likeness, Parameters, Plan, likenesses, unmatched
-from h123.virtual import virtual_kernel
+from h123.trial import check_trials, prepare, require_kernel
 
 
 def check_campaign(plan: Plan) -> dict[str, Subject]:
@@ -26,7 +14,7 @@ def check_campaign(plan: Plan) -> dict[str, Subject]:
     Raises UserError where one cannot do what a trial asks, or a client cannot measure what the study compares.
     """
     treatments = _treatments(plan)
-    subjects = _check(treatments)
+    subjects = check_trials(treatments)
     for client in dict.fromkeys(p.client for p in treatments):
         for family in plan.study.compare.families:
             check_metrics(subjects[client], family.metrics)
@@ -36,7 +24,7 @@ def check_campaign(plan: Plan) -> dict[str, Subject]:
 
 def likeness(plan: Plan) -> list[Likeness]:
     """How alike the plan's treatments send, by what their subjects declare now."""
-    return likenesses(plan, _choosing(_check(_treatments(plan))))
+    return likenesses(plan, _choosing(check_trials(_treatments(plan))))
 
 
 def _check_essentials(plan: Plan, subjects: Mapping[str, Subject]) -> None:
@@ -67,53 +55,15 @@ def prepare_campaign(plan: Plan, report: Callable[[str], None]) -> dict[str, Sub
     return prepare(_treatments(plan), report)
 
 
-def prepare(trials: Sequence[Parameters], report: Callable[[str], None]) -> dict[str, Subject]:
-    """The subjects of trials by name, installed, and the bodies that their servers serve as files. Raises UserError."""
-    subjects = _check(trials)
-    if _virtual(trials):
-        virtual_kernel()  # refused now rather than at the first such trial
-    for subject in subjects.values():
-        install(subject, report)
-    files = {p.size for p in trials if p.method == "GET" and server_uses(subjects[p.server], "files")}
-    if files or any(server_uses(subjects[p.server], "block") for p in trials):
-        make_bodies(files)
-    return subjects
-
-
 def lacking(plan: Plan) -> UserError | None:
     """What has to be installed by hand before the plan can run."""
     try:
-        if _virtual(_treatments(plan)):
-            virtual_kernel()
+        require_kernel(_treatments(plan))
     except UserError as error:
         return error
     return None
 
 
-def _virtual(trials: Sequence[Parameters]) -> bool:
-    return any(p.clock == "virtual" for p in trials)
-
-
 def _treatments(plan: Plan) -> list[Parameters]:
     """All of them: every block has each once."""
     return [trial.parameters for trial in plan.blocks[0]]
-
-
-def _check(trials: Sequence[Parameters]) -> dict[str, Subject]:
-    known, subjects = catalogue(), dict[str, Subject]()
-    for p in trials:
-        for named, name in p.roles().items():  # a campaign may name one that has been taken away since
-            _require(known, name, f"the study's {named} is")
-        for role, name in trial_roles(p, known).items():
-            _require(known, name, f"{p.server} passes requests on to")
-            check_supported(known[name], role, p)
-            subjects[name] = known[name]
-    return subjects
-
-
-def _require(known: Catalogue, name: str, why: str) -> None:
-    if name not in known:
-        raise UserError(
-            f"{why} the subject {name}, which is missing in {subjects_folder()}",
-            remedy="link it into that folder (docs/contracts.md, section 4)",
-        )

@@ -4,7 +4,6 @@ from h123.catalogue.batch import check_failures, install_each
 from h123.catalogue.bodies import block_file, files_folder, make_bodies
 from h123.catalogue.commands import (
     OWN,
-    TCP_OWN,
     Demand,
     Role,
     backend_command,
@@ -15,6 +14,7 @@ from h123.catalogue.commands import (
     controllers,
     kernel_controller,
     origin_command,
+    own_controller,
     probe_command,
     server_command,
     server_uses,
@@ -33,18 +33,21 @@ from h123.catalogue.install import (
     remove,
 )
 from h123.catalogue.shelf import Catalogue, catalogue, read_subject, subject_names, subjects_folder
-from h123.catalogue.subject import PROTOCOLS, Subject
+from h123.catalogue.subject import PROTOCOLS, Client, Server, Subject
+from h123.catalogue.tried import Tried, tried
 
 __all__ = [
     "MANIFEST",
     "OWN",
     "PROTOCOLS",
-    "TCP_OWN",
     "Catalogue",
+    "Client",
     "Demand",
     "Installation",
     "Role",
+    "Server",
     "Subject",
+    "Tried",
     "backend_command",
     "block_file",
     "catalogue",
@@ -64,6 +67,7 @@ __all__ = [
     "kernel_controller",
     "make_bodies",
     "origin_command",
+    "own_controller",
     "prefix",
     "probe_command",
     "read_subject",
@@ -72,6 +76,7 @@ __all__ = [
     "server_uses",
     "subject_names",
     "subjects_folder",
+    "tried",
     "window",
     "window_roles",
 ]

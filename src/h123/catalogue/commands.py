@@ -9,7 +9,7 @@ from h123.errors import UserError
 
 Role = Literal["server", "client", "backend", "origin", "probe"]
 _Part = Server | Client | Backend | Origin | Probe
-OWN, TCP_OWN = "own", "cubic"
+OWN, _TCP_OWN = "own", "cubic"
 """The level of `congestion` that leaves each stack the one it has, and what that is for TCP: Linux's."""
 _NEEDED = {"ttfb": ("ttfb",), "cold_ttfb": ("ttfb", "cold"), "cold_latency": ("cold",), "handshake": ("cold",)}
 """What a client must be able to do for a metric."""
@@ -130,7 +130,7 @@ def controller(subject: Subject, parameters: Demand) -> str:
     cannot have the other, as the end that sends only requests and acknowledgements need not."""
     offered = controllers(subject, parameters.protocol)
     if offered is None:
-        return kernel_controller(parameters)
+        return kernel_controller(parameters.congestion)
     return parameters.congestion if parameters.congestion in offered else offered[0]
 
 
@@ -146,9 +146,14 @@ def window(subject: Subject, role: Role, parameters: Demand) -> str:
     return str(parameters.window or "") if taken else ""
 
 
-def kernel_controller(parameters: Demand) -> str:
+def kernel_controller(asked: str) -> str:
     """What TCP has in every host of the lab."""
-    return TCP_OWN if parameters.congestion == OWN else parameters.congestion
+    return _TCP_OWN if asked == OWN else asked
+
+
+def own_controller(subject: Subject, protocol: str) -> str:
+    """The one that the subject has by itself, or the kernel's."""
+    return (controllers(subject, protocol) or [kernel_controller(OWN)])[0]
 
 
 def _sends(role: Role, parameters: Demand) -> bool:

@@ -11,8 +11,7 @@ from typing import Any
 from h123.errors import UserError
 from h123.paths import typed
 from h123.report.words import cell_name, level, metric, ratio
-from h123.results import CampaignFolder
-from h123.results.documents import read_document
+from h123.results import CampaignFolder, read_document
 
 Row = dict[str, Any]
 

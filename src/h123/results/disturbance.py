@@ -15,11 +15,11 @@ import numpy as np
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from h123.results.processor import TICKS_TELL_NS
+
 TURNS = 6
 """How often threads must get a processor, one after the other, in a round trip: at each end from the kernel to whoever
 waits for packets, from there to whoever reads, and from there to whoever answers."""
-SHORTEST_RUN_NS = 100_000_000
-"""The processor time of others is counted in ticks of 10 ms: of a shorter run it is not known."""
 RUINED_SHARE = 0.1
 """Of an attempt's time: a machine that stalled for longer may have made it fail."""
 RUINABLE = frozenset({"link-overrun", "link-check-failed", "server-not-ready", "client-timeout"})
@@ -71,7 +71,7 @@ def machine_noise(report: Mapping[str, Any]) -> float:
     if not wall or not machine.get("cpus"):
         return 0.0
     stalled = sum(_within(_spans(spans), *_run(report)) for spans in machine.get("stalls") or [])
-    return float(max(stalled, _foreign_ns(report)) / (wall * machine["cpus"]))
+    return float(max(stalled, _others_ns(report)) / (wall * machine["cpus"]))
 
 
 def ruined(report: Mapping[str, Any]) -> bool:
@@ -109,7 +109,7 @@ class _Known:
         waited = sum(cpu.get("main_wait_ns") or 0 for cpu in cpus)
         turns = sum(cpu.get("main_turns") or 0 for cpu in cpus)
         # A trial's own threads wait for one another on an idle machine too: that is what it is, not a disturbance.
-        harm = min(waited, _foreign_ns(report)) + machine["steal_ns"]
+        harm = min(waited, _others_ns(report)) + machine["steal_ns"]
         located = min(harm, stalled)
         wall = max(run[1] - run[0], 1)
         return cls(
@@ -187,9 +187,9 @@ def own_ns(report: Mapping[str, Any]) -> float:
     return float(report["machine"].get("lab_ns", 0) + roles)
 
 
-def _foreign_ns(report: Mapping[str, Any]) -> float:
+def _others_ns(report: Mapping[str, Any]) -> float:
     """Processor time of all others meanwhile; 0 where the run is too short to tell."""
-    if report["phases_ns"]["main"] < SHORTEST_RUN_NS:
+    if report["phases_ns"]["main"] < TICKS_TELL_NS:
         return 0.0
     busy = float(report["machine"].get("busy_ns", 0))
     return max(0.0, busy - own_ns(report))

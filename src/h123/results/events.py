@@ -7,12 +7,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from h123.journal import Event, damaged_line
 from h123.results.documents import misshapen
-from h123.results.journal import Event, damaged_line
 from h123.results.shapes import Trial
 from h123.strict import describe
-from h123.study import Parameters
-from h123.study.quantities import RESOLVED
+from h123.study import RESOLVED, Parameters
 
 _ANYTHING = {"protocol": "h1", "server": "", "client": "", "network": ""}
 _NEEDED = {"protocol", "network", "congestion", "clock", "method", "size", "users", "requests", "rate", "connections"}

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, Self
 
 from h123 import __version__
+from h123.durable import sync, sync_tree, write_atomically
 from h123.errors import UserError
+from h123.journal import Event, append_event, read_events
 from h123.lock import sole_user
 from h123.results import seal
 from h123.results.documents import read_document
-from h123.results.durable import sync, sync_tree, write_atomically
 from h123.results.events import check_trials
-from h123.results.journal import Event, append_event, read_events
 
 FORMAT = "campaign/1"
 PARTIAL = ".partial"
@@ -51,7 +51,7 @@ class CampaignFolder:
         width: dict[str, Any] | None = None,
         machine: dict[str, Any],
         subjects: dict[str, Any],
-        origin: dict[str, Any] | None = None,
+        imported: dict[str, Any] | None = None,
     ) -> Self:
         """A new, empty campaign in `path`. Raises UserError as `check_new` does, or where another process is faster."""
         check_new(path)
@@ -69,13 +69,13 @@ class CampaignFolder:
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "machine": machine,
             "subjects": subjects,
-            **({"origin": origin} if origin else {}),
+            **({"origin": imported} if imported else {}),
         }
         folder = cls(path, content)
         with sole_user(path, f"a campaign in {path}"):
             _refuse_occupied(path)  # by who was faster
             folder.trials.mkdir(exist_ok=True)
-            if origin is None:
+            if imported is None:
                 folder.tls.mkdir(exist_ok=True)
             write_atomically(path / "study.yaml", study_text)
             # Last: a folder without this file is no campaign, so a crash before here leaves nothing half begun.
@@ -123,7 +123,7 @@ class CampaignFolder:
         return dict(self._content["machine"])
 
     @property
-    def origin(self) -> dict[str, Any] | None:
+    def imported(self) -> dict[str, Any] | None:
         """Where imported samples come from (docs/contracts.md, section 8); None for a campaign that h123 ran."""
         return self._content.get("origin")
 

@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
+from h123.durable import replacement
 from h123.errors import UserError
-from h123.results.durable import replacement
 
 TEXT_COLUMNS = {"phase", "protocol", "error"}
 TIME_COLUMNS = ["start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns"]

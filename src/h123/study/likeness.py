@@ -7,6 +7,7 @@ is made equal where a study says `transport: matched`; the rest is named, so tha
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from h123.study.connections import connection_count
 from h123.study.parameters import Parameters
 from h123.study.plan import Plan
 from h123.study.study import split_pair
@@ -128,9 +129,7 @@ def _stack(p: Parameters) -> tuple[str, ...]:
 
 
 def _connections(p: Parameters) -> int:
-    if isinstance(p.connections, int):
-        return p.connections
-    return p.users if p.connections == "per-user" or p.protocol == "h1" else 1
+    return connection_count(p.connections, p.users, p.protocol)
 
 
 def _by_protocol(told: Iterator[tuple[str, str]]) -> str:

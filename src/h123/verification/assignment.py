@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from h123.catalogue import OWN, PROTOCOLS, Subject, controllers, window_roles
-from h123.catalogue.subject import Client
-from h123.study import Network, Parameters
+from h123.catalogue import OWN, PROTOCOLS, Client, Subject, controllers, window_roles
+from h123.study import Network, Parameters, connection_count
 from h123.study.network import Blackout, Bottleneck, Direction
 from h123.verification import controller
 
@@ -74,9 +73,7 @@ class Assignment:
     def connections(self) -> int:
         """How many the workload asks for (docs/contracts.md, section 4)."""
         p = self.parameters
-        if isinstance(p.connections, int):
-            return p.connections
-        return p.users if p.connections == "per-user" or p.protocol == "h1" else 1
+        return connection_count(p.connections, p.users, p.protocol)
 
     def workload(self, written: dict[str, Any]) -> dict[str, Any]:
         """workload.json as the parameters have it, with what this assignment has otherwise."""

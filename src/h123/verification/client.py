@@ -9,18 +9,17 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from h123.campaign.certificate import campaign_certificate
-from h123.campaign.engine import Engine
-from h123.campaign.trialfile import SERVER_ADDRESS
 from h123.catalogue import MANIFEST, Subject, catalogue, check_supported, make_bodies
 from h123.errors import UserError
 from h123.results import ingest
 from h123.scratch import scratch
 from h123.strict import choose
+from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate, write_json
 from h123.verification.assignment import SIZES, WITNESS, Assignment, Row, assignments
 from h123.verification.conduct import faults_of
-from h123.verification.record import Result, Verdict, failures_folder
-from h123.verification.trial import Trial, Trials, write_json
+from h123.verification.record import failures_folder
+from h123.verification.result import Result, Verdict
+from h123.verification.trial import Trial, Trials
 from h123.verification.witness import witness
 from h123.virtual import installed_kernel
 

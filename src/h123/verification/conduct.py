@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from h123.catalogue.subject import Client
+from h123.catalogue import Client
 from h123.verification.assignment import Assignment, Row
 from h123.verification.controller import behaviour
 from h123.verification.flight import begins_with, first_flight

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from h123.catalogue import OWN, Subject, controllers, window_roles
-from h123.catalogue.subject import Server
+from h123.catalogue import OWN, Server, Subject, controllers, window_roles
 from h123.study import Network, Parameters
 from h123.verification import controller
 from h123.verification.assignment import FLIGHT, MEGABYTE, PLAIN, WINDOWS
-from h123.verification.record import Result, Verdict
+from h123.verification.result import Result, Verdict
 
 PROBE = "go"
 """The embedded subject that asks."""

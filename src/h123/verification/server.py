@@ -6,18 +6,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from h123.campaign.certificate import campaign_certificate
-from h123.campaign.engine import Engine
-from h123.campaign.trialfile import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS
 from h123.catalogue import Subject, catalogue, make_bodies, probe_command
-from h123.results.documents import read_document
+from h123.results import read_document
 from h123.scratch import scratch
+from h123.trial import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS, Engine, campaign_certificate, write_json
 from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
 from h123.verification.flight import begins_with, first_flight
 from h123.verification.qlog import packet_events
 from h123.verification.question import LOGGED_BYTES, PROBE, SIZES, Purpose, Question, questions
-from h123.verification.record import Result, Verdict, failures_folder
-from h123.verification.trial import Trial, Trials, write_json
+from h123.verification.record import failures_folder
+from h123.verification.result import Result, Verdict
+from h123.verification.trial import Trial, Trials
 from h123.virtual import NAME, installed_kernel
 
 STOP_NS = 2_000_000_000

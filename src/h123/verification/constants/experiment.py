@@ -10,16 +10,17 @@ from typing import Any, Literal
 
 from h123.catalogue import Subject, check_supported
 from h123.errors import UserError
-from h123.results.documents import read_document
+from h123.results import read_document
 from h123.results.packets import Packets, read_packets
 from h123.study import Network, Parameters
 from h123.study.network import Direction, Loss
+from h123.trial import write_json
 from h123.verification import assignment, question
 from h123.verification.constants import recovery
 from h123.verification.constants.found import Untold
 from h123.verification.constants.transfer import Transfer, download, upload
-from h123.verification.record import VerifiedRole
-from h123.verification.trial import Trials, write_json
+from h123.verification.result import VerifiedRole
+from h123.verification.trial import Trials
 
 Clock = Literal["wall", "virtual"]
 FAR_NS = 100_000_000
