@@ -15,6 +15,7 @@ mod exec;
 #[cfg(test)]
 mod fuzz;
 mod guest;
+mod idle;
 mod lateness;
 mod link;
 mod log;

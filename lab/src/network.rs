@@ -4,6 +4,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::check::{self, CheckReport};
 use crate::congestion;
+use crate::idle;
 use crate::link::{Course, EmulatedLink};
 use crate::namespace::Host;
 use crate::netlink::Netlink;
@@ -145,6 +146,9 @@ impl Network {
                 let netlink = Netlink::open()?;
                 netlink.add_address(device, end.address)?;
                 netlink.bring_up_with_queue(device, TUN_QUEUE)?;
+                if trial.tcp.keep_idle_window {
+                    idle::keep_window()?;
+                }
                 netlink.add_route(device, end.address, trial.congestion.as_deref(), trial.tcp)
             })?;
         }
@@ -154,7 +158,10 @@ impl Network {
                 netlink.wait_until_running(device)?;
                 Ok(InForce {
                     congestion: congestion::towards(peer.address)?,
-                    tcp: netlink.tcp_towards(peer.address)?,
+                    tcp: Tcp {
+                        keep_idle_window: idle::keeps_window()?,
+                        ..netlink.tcp_towards(peer.address)?
+                    },
                 })
             })?;
             found
@@ -194,7 +201,7 @@ impl InForce {
         }
         ensure!(
             self.tcp == trial.tcp,
-            "its routes have {:?} instead of {:?}",
+            "it has {:?} instead of {:?}",
             self.tcp,
             trial.tcp
         );

@@ -16,7 +16,7 @@ from h123.campaign.engine import Engine
 from h123.campaign.lanes import Lanes
 from h123.campaign.preparation import prepare_campaign
 from h123.campaign.progress import Display
-from h123.catalogue import window_roles
+from h123.catalogue import settable
 from h123.errors import UserError
 from h123.results import CampaignFolder, machine_facts
 from h123.results.documents import read_document
@@ -75,7 +75,7 @@ def start_campaign(
                 "stack": s.stack,
                 "language": s.language,
                 "congestion": s.features.congestion,
-                "initial_window": window_roles(s),
+                **settable(s),
             }
             for name, s in subjects.items()
         },

@@ -5,7 +5,7 @@ from h123.study.confounded import confounded, together
 from h123.study.estimate import Estimate, estimate, estimate_check
 from h123.study.foreign import Samples, Schema, Source, load_schema
 from h123.study.ledger import Ledger, find_ledgers, ledgers_of, load_ledger
-from h123.study.likeness import Likeness, likenesses, unmatched
+from h123.study.likeness import Choosing, Likeness, likenesses, unmatched
 from h123.study.network import Network
 from h123.study.parameters import Parameters
 from h123.study.plan import Plan, make_plan, parse_only
@@ -26,6 +26,7 @@ from h123.study.trial import PlannedTrial
 
 __all__ = [
     "METRICS",
+    "Choosing",
     "Claim",
     "Comparison",
     "Estimate",
