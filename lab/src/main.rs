@@ -16,6 +16,7 @@ mod exec;
 #[cfg(test)]
 mod fuzz;
 mod guest;
+mod idle;
 mod inspection;
 mod lateness;
 mod link;

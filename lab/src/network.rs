@@ -5,6 +5,7 @@ use anyhow::{Context, Result, ensure};
 use crate::check::{self, CheckReport};
 use crate::congestion;
 use crate::emulated::Emulated;
+use crate::idle;
 use crate::namespace::Host;
 use crate::netlink::Netlink;
 use crate::realtime;
@@ -132,6 +133,9 @@ impl Network {
                 let netlink = Netlink::open()?;
                 netlink.add_address(device, end.address)?;
                 netlink.bring_up_with_queue(device, TUN_QUEUE)?;
+                if trial.tcp.keep_idle_window {
+                    idle::keep_window()?;
+                }
                 netlink.add_route(device, end.address, trial.congestion.as_deref(), trial.tcp)
             })?;
         }
@@ -141,7 +145,10 @@ impl Network {
                 netlink.wait_until_running(device)?;
                 Ok(InForce {
                     congestion: congestion::towards(peer.address)?,
-                    tcp: netlink.tcp_towards(peer.address)?,
+                    tcp: Tcp {
+                        keep_idle_window: idle::keeps_window()?,
+                        ..netlink.tcp_towards(peer.address)?
+                    },
                 })
             })?;
             found
@@ -181,7 +188,7 @@ impl InForce {
         }
         ensure!(
             self.tcp == trial.tcp,
-            "its routes have {:?} instead of {:?}",
+            "it has {:?} instead of {:?}",
             self.tcp,
             trial.tcp
         );

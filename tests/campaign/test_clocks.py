@@ -14,6 +14,7 @@ from h123.campaign import Campaign, Lanes, run_campaign
 from h123.campaign.lanes import virtual_lanes
 from h123.errors import UserError
 from h123.study import Study, load_study
+from h123.transport import SETTINGS
 
 BOTH = STUDY.replace("  network:", "  clock: [wall, virtual]\n  network:")
 
@@ -103,7 +104,8 @@ def test_one_clock_for_a_whole_study(tmp_path: Path) -> None:
 def test_one_transport_for_a_whole_study(tmp_path: Path) -> None:
     campaign = start(tmp_path, transport="matched")
     assert {t.parameters.transport for t in campaign.plan.trials()} == {"matched"}
-    assert campaign.folder.subjects["go"]["initial_window"] == ["server", "client"]
+    for setting in SETTINGS:
+        assert campaign.folder.subjects["go"][setting] == ["server", "client"]
 
 
 def test_clock_that_the_study_varies_cannot_be_set(tmp_path: Path) -> None:

@@ -111,17 +111,19 @@ def test_the_side_that_does_not_send_has_a_controller_of_its_own(tmp_path: Path)
 
 
 def test_senders_are_told_how_to_begin(tmp_path: Path) -> None:
-    asked: list[tuple[dict[str, Any], dict[str, int] | None, str]] = [
-        ({}, None, ""),
-        ({"transport": "matched"}, {"initial_window": 10}, "10"),
-        ({"transport": "matched", "initial_window": 16}, {"initial_window": 16}, "16"),
-        ({"initial_window": 32, "min_rto": "50ms"}, {"initial_window": 32, "min_rto_ns": 50_000_000}, "32"),
+    matched = {"initial_window": 10, "max_payload": 1448, "keep_idle_window": True}
+    asked: list[tuple[dict[str, Any], dict[str, int] | None, list[str]]] = [
+        ({}, None, ["", "", ""]),
+        ({"transport": "matched"}, matched, ["10", "off", "1448"]),
+        ({"transport": "matched", "initial_window": 16}, {**matched, "initial_window": 16}, ["16", "off", "1448"]),
+        ({"initial_window": 32, "min_rto": "50ms"}, {"initial_window": 32, "min_rto_ns": 50_000_000}, ["32", "", ""]),
+        ({"max_datagram": 1252, "pacing": False}, {"max_payload": 1252}, ["", "off", "1252"]),
     ]
+    flags = ("--initial-window", "--pacing", "--max-datagram")
     for number, (changes, tcp, given) in enumerate(asked):
         folder = tmp_path / str(number)
         folder.mkdir()
         trial, _ = files(folder, protocol="h3", **changes)
         assert trial.get("tcp") == tcp
-        assert [option(role(trial, name)["command"], "--initial-window") for name in ("server", "client")] == [
-            given
-        ] * 2
+        for name in ("server", "client"):
+            assert [option(role(trial, name)["command"], flag) for flag in flags] == given

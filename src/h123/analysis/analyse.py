@@ -30,7 +30,8 @@ from h123.analysis.verdicts import Rule, judge
 from h123.analysis.width import Reached, reached
 from h123.durable import write_atomically
 from h123.results import Attempt, CampaignFolder, shown
-from h123.study import Ledger, Plan, ledgers_of, likenesses
+from h123.study import Choosing, Ledger, Plan, ledgers_of, likenesses
+from h123.transport import SETTINGS
 
 Event = dict[str, Any]
 
@@ -104,7 +105,9 @@ def _written(verdicts: dict[str, Any]) -> str:
 
 def _transport(plan: Plan, folder: CampaignFolder) -> list[dict[str, Any]]:
     """How alike the compared treatments sent, by what their subjects declared then."""
-    choosing = {name: about.get("initial_window", []) for name, about in folder.subjects.items()}
+    choosing: Choosing = {
+        name: {setting: about.get(setting, []) for setting in SETTINGS} for name, about in folder.subjects.items()
+    }
     return [vars(found) | {"said": found.said} for found in likenesses(plan, choosing)]
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
-from h123.catalogue import Subject, catalogue, check_metrics, window_roles
+from h123.catalogue import Subject, catalogue, check_metrics, settable
 from h123.errors import UserError
-from h123.study import Likeness, Parameters, Plan, likenesses, unmatched
+from h123.study import Choosing, Likeness, Parameters, Plan, likenesses, unmatched
+from h123.transport import SETTINGS, Setting
 from h123.trial import check_trials, prepare, require_kernel
 
 
@@ -18,7 +19,8 @@ def check_campaign(plan: Plan) -> dict[str, Subject]:
     for client in dict.fromkeys(p.client for p in treatments):
         for family in plan.study.compare.families:
             check_metrics(subjects[client], family.metrics)
-    _check_essentials(plan, subjects)
+    for name in plan.study.compare.essential:
+        _check_essential(plan, subjects, SETTINGS[name])
     return subjects
 
 
@@ -27,25 +29,25 @@ def likeness(plan: Plan) -> list[Likeness]:
     return likenesses(plan, _choosing(check_trials(_treatments(plan))))
 
 
-def _check_essentials(plan: Plan, subjects: Mapping[str, Subject]) -> None:
-    """Refuse a pair whose senders cannot begin alike, where the study calls that essential."""
-    if "initial_window" not in plan.study.compare.essential:
-        return
-    for a, b in unmatched(plan, _choosing(subjects)):
+def _check_essential(plan: Plan, subjects: Mapping[str, Subject], setting: Setting) -> None:
+    """Refuse a pair whose senders differ in what the study calls essential."""
+    for a, b in unmatched(plan, _choosing(subjects), setting):
         known = catalogue()
-        unable = [s for s in (a, b) if s.window is None and s.role not in window_roles(known[s.name])]
-        able = sorted(name for name in known if a.role in window_roles(known[name]))
+        unable = [
+            s for s in (a, b) if s.value is None and s.name and s.role not in settable(known[s.name])[setting.name]
+        ]
+        able = sorted(name for name in known if a.role in settable(known[name])[setting.name])
         cause = f"; {unable[0].name} as a {unable[0].role} does not let it be chosen" if unable else ""
         cure = f"choose a {a.role} that does: {', '.join(able)}" if unable else "`--transport matched` makes it alike"
         raise UserError(
-            f"study {plan.study.name}: the initial window is essential, but not alike: {a.starts_with} over "
-            f"{a.protocol}, {b.starts_with} over {b.protocol}{cause}",
+            f"study {plan.study.name}: the {setting.title} is essential, but not alike: {a.said} over "
+            f"{a.protocol}, {b.said} over {b.protocol}{cause}",
             remedy=cure,
         )
 
 
-def _choosing(subjects: Mapping[str, Subject]) -> dict[str, list[str]]:
-    return {name: window_roles(subject) for name, subject in subjects.items()}
+def _choosing(subjects: Mapping[str, Subject]) -> Choosing:
+    return {name: settable(subject) for name, subject in subjects.items()}
 
 
 def prepare_campaign(plan: Plan, report: Callable[[str], None]) -> dict[str, Subject]:

@@ -13,7 +13,7 @@ from h123.campaign.campaign import Campaign
 from h123.campaign.course import Attempts, Course, untried
 from h123.campaign.lanes import Lanes
 from h123.campaign.preparation import prepare_campaign
-from h123.catalogue import window_roles
+from h123.catalogue import settable
 from h123.errors import UserError
 from h123.results import CampaignFolder, check_new, machine_facts, read_document
 from h123.study import Network, PlannedTrial, Study, load_study, make_plan
@@ -70,7 +70,7 @@ def start_campaign(
                 "stack": s.stack,
                 "language": s.language,
                 "congestion": s.features.congestion,
-                "initial_window": window_roles(s),
+                **settable(s),
             }
             for name, s in subjects.items()
         },

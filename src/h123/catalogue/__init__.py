@@ -18,8 +18,8 @@ from h123.catalogue.commands import (
     probe_command,
     server_command,
     server_uses,
-    window,
-    window_roles,
+    settable,
+    settings,
 )
 from h123.catalogue.install import (
     MANIFEST,
@@ -74,9 +74,9 @@ __all__ = [
     "remove",
     "server_command",
     "server_uses",
+    "settable",
+    "settings",
     "subject_names",
     "subjects_folder",
     "tried",
-    "window",
-    "window_roles",
 ]

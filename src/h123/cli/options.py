@@ -77,8 +77,9 @@ ClockOption = Annotated[
 TransportOption = Annotated[
     Transport | None,
     typer.Option(
-        help="deployed: each stack as it comes. matched: what can be made equal is, first the initial window, and what "
-        "cannot is named (docs/fairness.md). [default: the study's, otherwise deployed]",
+        help="deployed: each stack as it comes. matched: what can be made equal is (initial window, pacing, packet "
+        "size, window after idle), and what cannot is named (docs/fairness.md). [default: the study's, otherwise "
+        "deployed]",
         show_default=False,
     ),
 ]

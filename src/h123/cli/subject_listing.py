@@ -9,8 +9,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from h123.catalogue import PROTOCOLS, Subject, catalogue, controllers, damage, fingerprint, installation, window_roles
+from h123.catalogue import PROTOCOLS, Subject, catalogue, controllers, damage, fingerprint, installation, settable
 from h123.console import write
+from h123.transport import SETTINGS
 from h123.units import format_bytes, format_span
 from h123.verification import PublicRecord, Record, Result, describe, last_record, public_records, roles_of, tally
 from h123.verification.constants import Constants, described
@@ -166,7 +167,7 @@ def _server_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     }
     for name, protocols in abilities.items():
         yield f"  {name}", _joined(protocols)
-    yield "  initial window", _window(subject, "server")
+    yield from _settings(subject, "server")
     yield "  congestion", "; ".join(congestion(subject)) or _NOTHING
 
 
@@ -178,9 +179,11 @@ def congestion(subject: Subject) -> list[str]:
     ]
 
 
-def _window(subject: Subject, role: str) -> str:
-    able = role in window_roles(subject)
-    return f"{_joined(subject.features.initial_window)}: can be chosen" if able else _NOTHING
+def _settings(subject: Subject, role: str) -> Iterator[tuple[str, str]]:
+    """Which of what senders can be told this one takes."""
+    for name, roles in settable(subject).items():
+        over = _joined(getattr(subject.features, name))
+        yield f"  {SETTINGS[name].title}", f"{over}: can be chosen" if role in roles else _NOTHING
 
 
 def _client_facts(subject: Subject) -> Iterator[tuple[str, str]]:
@@ -192,7 +195,7 @@ def _client_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     abilities = {"first byte": client.ttfb, "open loop": client.open_loop, "cold requests": client.cold}
     for name, able in abilities.items():
         yield f"  {name}", "yes" if able else "no"
-    yield "  initial window", _window(subject, "client")
+    yield from _settings(subject, "client")
 
 
 def _installed(subject: Subject) -> str:

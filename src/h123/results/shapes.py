@@ -263,6 +263,8 @@ class Subject(Shape):
     language: str
     congestion: dict[str, str | list[str]] = {}
     initial_window: list[Literal["server", "client"]] = []
+    pacing: list[Literal["server", "client"]] = []
+    max_datagram: list[Literal["server", "client"]] = []
 
 
 class MachineFacts(Shape):

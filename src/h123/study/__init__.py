@@ -5,7 +5,7 @@ from h123.study.confounded import confounded, together
 from h123.study.connections import connection_count, handshake_round_trips
 from h123.study.estimate import Estimate, estimate, estimate_check
 from h123.study.ledger import Ledger, find_ledgers, ledgers_of, load_ledger
-from h123.study.likeness import Likeness, likenesses, unmatched
+from h123.study.likeness import Choosing, Likeness, likenesses, unmatched
 from h123.study.network import Network
 from h123.study.parameters import Parameters
 from h123.study.plan import Plan, make_plan, parse_only
@@ -30,6 +30,7 @@ __all__ = [
     "ALL_LEVELS",
     "METRICS",
     "RESOLVED",
+    "Choosing",
     "Claim",
     "Comparison",
     "Estimate",

@@ -17,7 +17,7 @@ from h123.catalogue import (
     origin_command,
     server_command,
     server_uses,
-    window,
+    settings,
 )
 from h123.study import Network, Parameters, PlannedTrial
 from h123.trial.certificate import HOST_NAME, Certificate
@@ -95,8 +95,13 @@ def _trial(
 
 
 def _tcp(p: Parameters) -> dict[str, Any]:
-    """What the lab's routes ask of TCP, if anything."""
-    asked = {"initial_window": p.window, "min_rto_ns": p.min_rto}
+    """What the lab asks of TCP, if anything."""
+    asked = {
+        "initial_window": p.setting("initial_window"),
+        "min_rto_ns": p.min_rto,
+        "max_payload": p.setting("max_datagram"),
+        "keep_idle_window": p.transport == "matched" or None,
+    }
     told = {name: value for name, value in asked.items() if value is not None}
     return {"tcp": told} if told else {}
 
@@ -157,7 +162,7 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate) -> dict[s
         cert=certificate.cert,
         key=certificate.key,
         congestion=controller(subject, p),
-        initial_window=window(subject, "server", p),
+        **settings(p),
         store=p.store,
         backend=f"{BACKEND_ADDRESS}:{BACKEND_PORT}" if _stored(p) else "",
         seed_bytes=p.size if seeding else 0,
@@ -200,7 +205,7 @@ def _client(p: Parameters, subject: Subject) -> dict[str, Any]:
         samples="samples.csv",
         facts="client.json",
         congestion=controller(subject, p),
-        initial_window=window(subject, "client", p),
+        **settings(p),
     )
     return {
         "name": "client",

@@ -19,6 +19,7 @@ from h123.verification.assignment import SIZES, WITNESS, Assignment, Row, assign
 from h123.verification.conduct import faults_of
 from h123.verification.record import failures_folder
 from h123.verification.result import Result, Verdict
+from h123.verification.settings import verify_settings
 from h123.verification.trial import Trial, Trials
 from h123.verification.witness import witness
 from h123.virtual import installed_kernel
@@ -54,7 +55,7 @@ def verify_client(subject: Subject, engine: Engine) -> Iterator[Result]:
             if p.clock == "virtual" and installed_kernel() is None:
                 yield _result(asked, "unsupported", "the virtual kernel is not installed")
                 continue
-            if (asked.controller or asked.window) and not p.qlog:
+            if asked.controller and not p.qlog:
                 yield _result(asked, "unsupported", f"only qlog files of the server {WITNESS} show it")
                 continue
             result, facts = _ask(asked, subject, trials, kept / f"{number:02}")
@@ -62,6 +63,7 @@ def verify_client(subject: Subject, engine: Engine) -> Iterator[Result]:
             if result.verdict == "passed" and asked.expected == "answers" and p.protocol not in told:
                 told.add(p.protocol)
                 yield _tls(asked, facts)
+        yield from verify_settings(subject, "client", trials, kept)
 
 
 def _ask(asked: Assignment, subject: Subject, trials: Trials, folder: Path) -> tuple[Result, Any]:
