@@ -33,13 +33,14 @@ from h123.catalogue.install import (
     remove,
 )
 from h123.catalogue.shelf import Catalogue, catalogue, read_subject, subject_names, subjects_folder
-from h123.catalogue.subject import PROTOCOLS, Client, Server, Subject
+from h123.catalogue.subject import PROTOCOLS, QUIC, Client, Server, Subject
 from h123.catalogue.tried import Tried, tried
 
 __all__ = [
     "MANIFEST",
     "OWN",
     "PROTOCOLS",
+    "QUIC",
     "Catalogue",
     "Client",
     "Demand",

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from h123.catalogue import OWN, Subject, settable
-from h123.catalogue.subject import QUIC
+from h123.catalogue import OWN, QUIC, Subject, settable
 from h123.results.packets import read_packets
 from h123.transport import SETTINGS, TCP_PAYLOAD, Name, Value
 from h123.verification.assignment import MEGABYTE
