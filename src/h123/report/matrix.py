@@ -14,7 +14,7 @@ from h123.catalogue import Subject
 from h123.report.template import template
 from h123.report.words import level
 from h123.results.durable import write_atomically
-from h123.results.journal import Event
+from h123.results.journal import Line
 from h123.verification.matrix import Cell, Pairing, failures
 
 Cells = Mapping[Pairing, Cell | None]
@@ -53,7 +53,7 @@ def totals(cells: Cells) -> list[str]:
     return lines
 
 
-def write_matrix(cells: Cells, subjects: Mapping[str, Subject], events: Sequence[Event], path: Path) -> None:
+def write_matrix(cells: Cells, subjects: Mapping[str, Subject], events: Sequence[Line], path: Path) -> None:
     """Write the page: every outcome, and the reason and the logs of each failure."""
     servers, clients, protocols = _sides(cells)
     runs = [event for event in events if event["event"] == "run"]

@@ -23,7 +23,7 @@ from h123.report.spread import cpu_figure, requests_figure, treatments, trials_f
 from h123.report.template import template
 from h123.report.terminal import trust
 from h123.results import CampaignFolder, load_attempts
-from h123.results.documents import read_document
+from h123.results.documents import read_content
 from h123.results.durable import write_atomically
 
 
@@ -35,7 +35,7 @@ def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:
     """
     if not folder.verdicts.is_file():
         raise UserError(f"{folder.path} has no verdicts.json", remedy=f"run `h123 analyse {typed(folder.path)}` first")
-    verdicts = read_document(folder.verdicts, "verdicts/1")
+    verdicts = read_content(folder.verdicts, "verdicts/1")
     printed = _printed(folder, verdicts, beside)
     figures = _figures(folder, verdicts)
     if printed and (values_figure := printed_figure(printed)):

@@ -12,7 +12,7 @@ from h123.errors import UserError
 from h123.paths import typed
 from h123.report.words import cell_name, level, metric, ratio
 from h123.results import CampaignFolder
-from h123.results.documents import read_document
+from h123.results.documents import read_content
 
 Row = dict[str, Any]
 
@@ -71,7 +71,7 @@ def side_beside(here: CampaignFolder, path: Path) -> Side:
     again = f"run `h123 analyse {typed(path)}` first"
     if not other.verdicts.is_file():
         raise UserError(f"{path} has not been analysed: it has no verdicts.json", remedy=again)
-    verdicts = read_document(other.verdicts, "verdicts/1")
+    verdicts = read_content(other.verdicts, "verdicts/1")
     if verdicts.get("as_published") and "printed" not in verdicts["as_published"]:
         raise UserError(f"{other.verdicts} was written by an earlier version of h123", remedy=again)
     if (side := printed_side(other, verdicts)) is None:

@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 from h123.catalogue import OWN, PROTOCOLS, Subject, controllers, window_roles
 from h123.catalogue.subject import Client
+from h123.results.trial_files import Workload
 from h123.study import Network, Parameters
 from h123.study.network import Blackout, Bottleneck, Direction
 from h123.verification import controller
 
-Row = dict[str, Any]
 """One request, as in samples.parquet."""
 Asked = Callable[..., Parameters]
 """What a client of one protocol can do, except for what is given."""
@@ -78,10 +78,10 @@ class Assignment:
             return p.connections
         return p.users if p.connections == "per-user" or p.protocol == "h1" else 1
 
-    def workload(self, written: dict[str, Any]) -> dict[str, Any]:
+    def workload(self, written: Workload) -> Workload:
         """workload.json as the parameters have it, with what this assignment has otherwise."""
         changes = {"path": self.path, "port": self.port}
-        return {**written, **{key: value for key, value in changes.items() if value is not None}}
+        return written.model_copy(update={key: value for key, value in changes.items() if value is not None})
 
 
 def assignments(subject: Subject) -> list[Assignment]:

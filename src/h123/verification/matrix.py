@@ -11,19 +11,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from h123 import __version__
 from h123.campaign.certificate import campaign_certificate, plainly
 from h123.campaign.engine import Engine
-from h123.campaign.progress import Display, Standing
+from h123.campaign.progress import Display, Ended, Standing
 from h123.campaign.trialfile import SERVER_ADDRESS
 from h123.catalogue import Subject, fingerprint, make_bodies
 from h123.errors import UserError
 from h123.lock import sole_user
 from h123.results import machine_facts
 from h123.results.folder import check_name
-from h123.results.journal import Event, append_event, read_events
+from h123.results.journal import Line, append_event, read_events
+from h123.results.shapes import Reason
 from h123.study import Parameters
 from h123.verification.assignment import CONNECTIONS, METHODS, PLAIN, Assignment
 from h123.verification.client import carry_out
@@ -91,7 +92,7 @@ class MatrixFolder:
         if not self.events():
             append_event(self._journal, {"event": "matrix", "h123": FORMAT})
 
-    def events(self) -> list[Event]:
+    def events(self) -> list[Line]:
         """What happened, oldest first."""
         events = read_events(self._journal)
         if events and events[0].get("h123") != FORMAT:
@@ -258,9 +259,9 @@ def failures(cells: Mapping[Pairing, Cell | None]) -> Iterator[tuple[Pairing, st
                 yield pairing, method, result
 
 
-def _event(cell: Cell, seconds: float) -> dict[str, Any]:
+def _event(cell: Cell, seconds: float) -> Ended:
     """For the display, which knows campaigns' trials."""
-    reasons = [
+    reasons: list[Reason] = [
         {"code": method, "detail": result.reason} for method, result in cell.results.items() if result.outcome == "fail"
     ]
     return {"trial": cell.pairing.name, "attempt": 1, "reasons": reasons, "seconds": seconds}
