@@ -276,7 +276,7 @@ class ClaimRow(TypedDict):
     quotation: str | None
     summary: str | None
     source: str | None
-    metric: str | None
+    metric: str
     a: str | None
     b: str | None
     direction: str | None

@@ -40,7 +40,7 @@ TIME_METRICS = (
 )
 """Those that a clock measures. Processor time is not split: it is the processing, and none under the virtual clock."""
 
-Row = TypeVar("Row", Tested, Compared, CostRow)
+Own = TypeVar("Own", Tested, Compared, CostRow)
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def _estimate(judged: Judged) -> CostRow:
     return _own(judged, CostRow)
 
 
-def _own(judged: Judged, row: type[Row]) -> Row:
+def _own(judged: Judged, row: type[Own]) -> Own:
     """What such a row has of a comparison."""
     names = get_type_hints(row)
-    return cast(Row, {name: value for name, value in judged.items() if name in names})
+    return cast(Own, {name: value for name, value in judged.items() if name in names})
