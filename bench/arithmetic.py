@@ -3,8 +3,8 @@
     PYTHONPATH=src .venv/bin/python bench/arithmetic.py [SERVER,SERVER] [FOLDER]
 
 Runs cold downloads of 1 kB, 100 kB and 1 MB over HTTP/2 and HTTP/3 under the virtual clock, where processing takes no
-time, with `transport: matched` (both begin with 10 packets), over a link of 15 ms each way and 20 Mbit/s that loses
-nothing. Beside each stands what this arithmetic says:
+time, with `transport: matched` (both begin with 10 packets, payloads have up to 1448 bytes, and nobody paces who can be
+told not to), over a link of 15 ms each way and 20 Mbit/s that loses nothing. Beside each stands what this says:
 
 - a TCP and a TLS handshake take a round trip each, QUIC's takes one, the request another;
 - a packet leaves the link when the one before it has left and its bits have passed;

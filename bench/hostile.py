@@ -30,10 +30,10 @@ from adversary.trial import (
     attacked,
     attacks_on,
 )
-from h123.campaign.certificate import campaign_certificate
-from h123.campaign.trialfile import SERVER_ADDRESS
 from h123.catalogue import PROTOCOLS, Subject, catalogue, installed
 from h123.results import machine_facts
+from h123.trial.certificate import campaign_certificate
+from h123.trial.files import SERVER_ADDRESS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "hostile.md"
 _MACHINE = machine_facts()

@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from h123.analysis.comparisons import other_cells  # noqa: E402
 from h123.analysis.precision import spread  # noqa: E402
-from h123.analysis.spreads import PUBLISHED, Trial, Varied, columns  # noqa: E402
+from h123.analysis.spreads import SPREADS, Trial, Varied, columns  # noqa: E402
 from h123.report.words import level, metric  # noqa: E402
 from h123.study import METRICS, Plan, find_study, load_study, make_plan  # noqa: E402
 
@@ -58,8 +58,8 @@ class Rows(HTMLParser):
 
 def main(arguments: list[str]) -> int:
     """Write the file."""
-    found = [row for report in sorted(PUBLISHED.parent.glob("*/report.html")) for row in varied(report)]
-    with (Path(arguments[0]) if arguments else PUBLISHED).open("w", encoding="utf-8", newline="") as file:
+    found = [row for report in sorted(SPREADS.parent.glob("*/report.html")) for row in varied(report)]
+    with (Path(arguments[0]) if arguments else SPREADS).open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns())
         writer.writerows(row.written() for row in found)

@@ -11,12 +11,13 @@ from pathlib import Path
 from lab import assert_taken
 from reader import ROOT, Reader
 
-from h123.campaign import check_campaign, preparation
-from h123.campaign.certificate import Certificate, campaign_certificate
-from h123.campaign.trialfile import SERVER_ADDRESS, write_trial_files
+from h123.campaign import check_campaign
 from h123.catalogue import catalogue, subject_names
 from h123.study import find_network, list_networks, list_studies, load_network, load_study, make_plan
 from h123.study import reader as study_reader
+from h123.trial import preparation
+from h123.trial.certificate import Certificate, campaign_certificate
+from h123.trial.files import SERVER_ADDRESS, write_trial_files
 
 sys.path.append(str(ROOT / "subjects/python"))
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from paths import Kind, Profile, lay, run
 
 from h123.analysis.signedrank import Estimate, SignedRank
-from h123.campaign.certificate import Certificate, campaign_certificate
-from h123.campaign.trialfile import SERVER_ADDRESS, write_trial_files
 from h123.catalogue import Subject, catalogue, install
 from h123.study import PlannedTrial, Study, load_study, make_plan
+from h123.trial.certificate import Certificate, campaign_certificate
+from h123.trial.files import SERVER_ADDRESS, write_trial_files
 
 MARGIN = 0.10
 CONFIDENCE = 0.90

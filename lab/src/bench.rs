@@ -16,9 +16,10 @@ use serde::Serialize;
 
 use crate::account::{Machine, cpus};
 use crate::clock::now_ns;
+use crate::emulated::Emulated;
 use crate::enclosure;
 use crate::link::Course;
-use crate::network::{Emulated, Network};
+use crate::network::Network;
 use crate::passage::{Quantiles, pass};
 use crate::probe::Place;
 use crate::refusal::Refusal;

@@ -21,8 +21,10 @@ use nix::unistd::{dup2_raw, pipe, setsid};
 
 use crate::account::cpu_of_session;
 use crate::guest::{COMPLAINTS, Errand, SHARED, read_outcome};
-use crate::report::{Remark, Report, write_atomically};
+use crate::remark::Remark;
+use crate::report::Report;
 use crate::trial::Trial;
+use crate::whole::write_atomically;
 
 /// Of the virtual machine; it takes from ours only what is used.
 const MEMORY: &str = "1024M";

@@ -12,14 +12,14 @@ use anyhow::Result;
 use h123_link::{Direction, Udp};
 use serde::Serialize;
 
+use crate::emulated::Emulated;
 use crate::link::Course;
-use crate::network::Emulated;
 use crate::passage::{
     BurstCheck, DelayCheck, LONGEST_NS, LossCheck, Passages, Passed, RateCheck, pass,
 };
 use crate::probe::Place;
-use crate::report::Ways;
 use crate::train::{constant_bps, flood, overload, pulse};
+use crate::ways::Ways;
 
 /// All that the check tolerates. A delay may be off by a fixed time or, where that is more, by a share of itself.
 mod tolerance {

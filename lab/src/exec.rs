@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use crate::cli::Exec;
-use crate::conduct::{Setting, conduct};
+use crate::conduct::conduct;
 use crate::enclosure;
 use crate::process::Exit;
 use crate::refusal::Refusal;
-use crate::report::{LinkReport, Report, write_atomically};
+use crate::report::{LinkReport, Report};
+use crate::roles::Setting;
 use crate::trial::{Profile, Role, RoleKind, Trial};
+use crate::whole::write_atomically;
 
 /// Exit status if the client never ran.
 const NOT_RUN: u8 = 1;

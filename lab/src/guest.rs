@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::{now_ns, sleep_until};
 use crate::refusal::Refusal;
-use crate::report::write_atomically;
 use crate::trial::Clock;
+use crate::whole::write_atomically;
 
 /// The folder in which the two sides find each other's files, of the enclosure's own /tmp.
 pub const SHARED: &str = "/tmp/.h123-virtual";

@@ -10,11 +10,14 @@ mod clock;
 mod conduct;
 mod congestion;
 mod doctor;
+mod emulated;
 mod enclosure;
 mod exec;
 #[cfg(test)]
 mod fuzz;
 mod guest;
+mod idle;
+mod inspection;
 mod lateness;
 mod link;
 mod log;
@@ -30,7 +33,9 @@ mod process;
 mod ready;
 mod realtime;
 mod refusal;
+mod remark;
 mod report;
+mod roles;
 mod run;
 mod stalls;
 mod sysfs;
@@ -40,6 +45,8 @@ mod tun;
 mod usage;
 mod validate;
 mod watch;
+mod ways;
+mod whole;
 
 use std::process::ExitCode;
 

@@ -29,6 +29,8 @@ const PREFIX: u8 = 30;
 /// Place of the least retransmission time among a route's metrics (linux/rtnetlink.h).
 const RTAX_RTO_MIN: u32 = 13;
 const NS_PER_MS: u64 = 1_000_000;
+/// Bytes of each segment that its timestamps take of what hosts advertise as their largest one.
+const TIMESTAMPS: u32 = 12;
 
 const RUNNING_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -216,7 +218,10 @@ fn metrics(congestion: Option<&str>, tcp: Tcp) -> Vec<RouteMetric> {
         ]
     });
     let least = least.into_iter().flatten();
-    controller.into_iter().chain(window).chain(least).collect()
+    // Both ends' routes advertise it, so that neither sends more.
+    let largest = tcp.max_payload.map(|n| RouteMetric::Advmss(n + TIMESTAMPS));
+    let asked = controller.into_iter().chain(window).chain(least);
+    asked.chain(largest).collect()
 }
 
 fn tcp_of(attributes: &[RouteAttribute]) -> Tcp {
@@ -229,6 +234,7 @@ fn tcp_of(attributes: &[RouteAttribute]) -> Tcp {
             match metric {
                 RouteMetric::InitCwnd(packets) => tcp.initial_window = Some(*packets),
                 RouteMetric::RtoMin(ms) => tcp.min_rto_ns = Some(u64::from(*ms) * NS_PER_MS),
+                RouteMetric::Advmss(bytes) => tcp.max_payload = Some(*bytes - TIMESTAMPS),
                 _ => {}
             }
         }

@@ -4,11 +4,13 @@ use anyhow::{Context, Result, ensure};
 
 use crate::check::{self, CheckReport};
 use crate::congestion;
-use crate::link::{Course, EmulatedLink};
+use crate::emulated::Emulated;
+use crate::idle;
 use crate::namespace::Host;
 use crate::netlink::Netlink;
 use crate::realtime;
-use crate::report::{HostReport, LinkReport, Remark};
+use crate::remark::Remark;
+use crate::report::{Counters, HostReport, LinkReport};
 use crate::trial::{End, Link, LinkKind, Tcp, Trial};
 use crate::tun::Tun;
 
@@ -29,14 +31,6 @@ pub struct Network {
 pub struct InForce {
     pub congestion: String,
     pub tcp: Tcp,
-}
-
-pub struct Emulated {
-    pub link: EmulatedLink,
-    /// As configured: in force from the main role's start.
-    pub course: Course,
-    /// The same without what depends on time: in force before.
-    pub base: Course,
 }
 
 impl Network {
@@ -92,7 +86,12 @@ impl Network {
     pub fn describe_hosts(&self) -> Vec<HostReport> {
         let hosts = self.hosts.iter().zip(&self.tcp);
         hosts
-            .map(|(host, found)| HostReport::new(&host.name, found.clone()))
+            .map(|(host, found)| HostReport {
+                name: host.name.clone(),
+                congestion: found.as_ref().map(|found| found.congestion.clone()),
+                tcp: found.as_ref().map(|found| found.tcp),
+                counters: Counters::default(),
+            })
             .collect()
     }
 
@@ -119,18 +118,7 @@ impl Network {
                 let create = |end: &End| self.host(&end.host).within(|| Tun::create(&device));
                 let tuns = [create(&link.a)?, create(&link.b)?];
                 self.address_both(link, &device, trial)?;
-                let course = Course::new(link.directions(), trial.seed, &link.name);
-                let base = course.without_events();
-                let course = if link.packets {
-                    course.logged()
-                } else {
-                    course
-                };
-                Some(Emulated {
-                    link: EmulatedLink::start(tuns, &base)?,
-                    course,
-                    base,
-                })
+                Some(Emulated::start(tuns, link, trial.seed)?)
             }
         };
         self.links.push(emulated);
@@ -145,6 +133,9 @@ impl Network {
                 let netlink = Netlink::open()?;
                 netlink.add_address(device, end.address)?;
                 netlink.bring_up_with_queue(device, TUN_QUEUE)?;
+                if trial.tcp.keep_idle_window {
+                    idle::keep_window()?;
+                }
                 netlink.add_route(device, end.address, trial.congestion.as_deref(), trial.tcp)
             })?;
         }
@@ -154,7 +145,10 @@ impl Network {
                 netlink.wait_until_running(device)?;
                 Ok(InForce {
                     congestion: congestion::towards(peer.address)?,
-                    tcp: netlink.tcp_towards(peer.address)?,
+                    tcp: Tcp {
+                        keep_idle_window: idle::keeps_window()?,
+                        ..netlink.tcp_towards(peer.address)?
+                    },
                 })
             })?;
             found
@@ -194,7 +188,7 @@ impl InForce {
         }
         ensure!(
             self.tcp == trial.tcp,
-            "its routes have {:?} instead of {:?}",
+            "it has {:?} instead of {:?}",
             self.tcp,
             trial.tcp
         );

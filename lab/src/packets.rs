@@ -8,7 +8,8 @@ use anyhow::Result;
 use h123_link::Fate;
 
 use crate::packet::{Headers, headers};
-use crate::report::{Remark, write_whole};
+use crate::remark::Remark;
+use crate::whole::write_whole;
 
 /// Records that a link keeps: 160 MB of them.
 const MOST: usize = 4_000_000;

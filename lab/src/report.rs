@@ -1,22 +1,19 @@
 //! The report of a trial: what was done, what it cost, whether it is valid.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Write;
-use std::path::Path;
 
-use anyhow::{Context, Result};
 use serde::Serialize;
 
 use crate::account::MachineReport;
 use crate::check::CheckReport;
 use crate::lateness::LatenessReport;
 use crate::link::{EmulatedLink, Ledger};
-use crate::network::InForce;
 use crate::process::Exit;
+use crate::remark::Remark;
 use crate::stalls::Stalls;
 use crate::trial::{Clock, LinkKind, Tcp};
 use crate::usage::Point;
+use crate::ways::Ways;
 
 #[derive(Debug, Serialize)]
 pub struct Report {
@@ -35,13 +32,6 @@ pub struct Report {
     pub roles: Vec<RoleReport>,
     pub hosts: Vec<HostReport>,
     pub machine: MachineReport,
-}
-
-/// Why a trial is not valid, or what to know about one that is.
-#[derive(Debug, Serialize)]
-pub struct Remark {
-    pub code: &'static str,
-    pub detail: String,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -65,13 +55,6 @@ pub struct LinkReport {
     pub directions: Option<Ways<DirectionReport>>,
     /// When packets were due that had not left, during the main role's run; null for a veth.
     pub stalls: Option<Stalls>,
-}
-
-/// Something of both directions.
-#[derive(Debug, Default, Serialize)]
-pub struct Ways<T> {
-    pub up: T,
-    pub down: T,
 }
 
 #[derive(Debug, Serialize)]
@@ -131,15 +114,6 @@ pub struct Counters {
     pub after: BTreeMap<String, i64>,
 }
 
-impl Remark {
-    pub fn new(code: &'static str, detail: impl std::fmt::Display) -> Self {
-        Self {
-            code,
-            detail: detail.to_string(),
-        }
-    }
-}
-
 impl Report {
     pub fn new(id: &str, clock: Clock) -> Self {
         Self {
@@ -156,17 +130,6 @@ impl Report {
             roles: vec![],
             hosts: vec![],
             machine: MachineReport::default(),
-        }
-    }
-}
-
-impl HostReport {
-    pub fn new(name: &str, found: Option<InForce>) -> Self {
-        Self {
-            name: name.into(),
-            tcp: found.as_ref().map(|found| found.tcp),
-            congestion: found.map(|found| found.congestion),
-            counters: Counters::default(),
         }
     }
 }
@@ -200,49 +163,6 @@ impl From<Ledger> for DirectionReport {
             in_flight: tally.delivered - ledger.released,
             drop_set: tally.drop_set(),
             lateness_ns: ledger.lateness.report(),
-        }
-    }
-}
-
-/// Writes a value as JSON so that the file is either whole or not there.
-pub fn write_atomically(value: &impl Serialize, path: &Path) -> Result<()> {
-    let mut json = serde_json::to_vec_pretty(value)?;
-    json.push(b'\n');
-    write_whole(path, |file| file.write_all(&json))
-}
-
-/// Writes a file that is either whole or not there.
-pub fn write_whole(
-    path: &Path,
-    write: impl FnOnce(&mut File) -> std::io::Result<()>,
-) -> Result<()> {
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = Path::new(&partial);
-    let write = || -> Result<()> {
-        let mut file = File::create(partial)?;
-        write(&mut file)?;
-        file.sync_all()?;
-        std::fs::rename(partial, path)?;
-        Ok(())
-    };
-    write()
-        .inspect_err(|_| drop(std::fs::remove_file(partial)))
-        .with_context(|| {
-            format!(
-                "cannot write {}: free some space or make the folder writable, then run it again",
-                path.display()
-            )
-        })
-}
-
-impl<T> Ways<T> {
-    /// Direction 0 is `up`.
-    pub fn way(&mut self, way: usize) -> &mut T {
-        if way == 0 {
-            &mut self.up
-        } else {
-            &mut self.down
         }
     }
 }

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use crate::boot::boot;
 use crate::cli::Run;
-use crate::conduct::{Setting, conduct};
+use crate::conduct::conduct;
 use crate::enclosure;
 use crate::guest::{self, Errand};
 use crate::refusal::Refusal;
-use crate::report::write_atomically;
+use crate::roles::Setting;
 use crate::trial::{Clock, Trial};
+use crate::whole::write_atomically;
 
 pub fn run(arguments: &Run) -> Result<u8, Refusal> {
     let dir = prepare(&arguments.out)?;

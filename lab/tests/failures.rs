@@ -172,6 +172,10 @@ fn bad_trials_are_refused_with_the_reason() {
         let tcp = json!({"min_rto_ns": least});
         refused(move |t| t["tcp"] = tcp.clone(), "whole milliseconds");
     }
+    for most in [1251, 1449] {
+        let tcp = json!({"max_payload": most});
+        refused(move |t| t["tcp"] = tcp.clone(), "1252 to 1448 bytes");
+    }
     refused(|t| t["roles"][0]["timeout_ns"] = u64::MAX.into(), "timeout");
     refused(|t| t["roles"][0]["env"] = json!({"A": "\0"}), "NUL");
     refused(

@@ -208,7 +208,7 @@ fn three_hosts_two_links_one_of_them_a_veth() {
 }
 
 /// Sends to whoever connects more than a first flight, and says at once how many packets are under way and how long a
-/// retransmission would wait (us): long before any acknowledgement can be back.
+/// retransmission would wait (us), and the payload of a segment: long before any acknowledgement can be back.
 const FIRST_FLIGHT: &str = "exec python3 -c '
 import socket, struct, sys
 listener = socket.create_server((\"\", 8000))
@@ -216,8 +216,8 @@ s, _ = listener.accept()
 s.setblocking(False)
 s.send(bytes(100_000))
 told = s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
-rto, unacked = struct.unpack_from(\"I\", told, 8)[0], struct.unpack_from(\"I\", told, 24)[0]
-print(unacked, rto >= 1_000_000, flush=True)
+rto, payload, unacked = (struct.unpack_from(\"I\", told, place)[0] for place in (8, 16, 24))
+print(unacked, rto >= 1_000_000, payload, flush=True)
 s.setblocking(True)
 s.shutdown(socket.SHUT_WR)
 s.recv(1)
@@ -231,16 +231,20 @@ s = socket.create_connection((\"10.1.0.2\", 8000))
 while s.recv(1_000_000): pass
 '";
     for (asked, found, flight) in [
-        (Value::Null, json!([null, null]), "10 False\n"),
         (
-            json!({"initial_window": 10}),
-            json!([10, null]),
-            "10 False\n",
+            Value::Null,
+            json!([null, null, null, false]),
+            "10 False 1448\n",
         ),
         (
-            json!({"initial_window": 32, "min_rto_ns": 1_000_000_000}),
-            json!([32, 1_000_000_000]),
-            "32 True\n",
+            json!({"initial_window": 10, "keep_idle_window": true}),
+            json!([10, null, null, true]),
+            "10 False 1448\n",
+        ),
+        (
+            json!({"initial_window": 32, "min_rto_ns": 1_000_000_000, "max_payload": 1252}),
+            json!([32, 1_000_000_000, 1252, false]),
+            "32 True 1252\n",
         ),
     ] {
         let bench = Bench::new();
@@ -254,7 +258,13 @@ while s.recv(1_000_000): pass
         assert_eq!(bench.log("server"), flight);
         for host in report["hosts"].as_array().unwrap() {
             let tcp = &host["tcp"];
-            assert_eq!(json!([tcp["initial_window"], tcp["min_rto_ns"]]), found);
+            let names = [
+                "initial_window",
+                "min_rto_ns",
+                "max_payload",
+                "keep_idle_window",
+            ];
+            assert_eq!(json!(names.map(|name| &tcp[name])), found);
         }
     }
 }

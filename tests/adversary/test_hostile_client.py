@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from adversary.trial import Attack, assaulted, assaults_on
-from h123.campaign.certificate import Certificate
 from h123.catalogue import Subject, catalogue, install, installed, subject_names
+from h123.trial.certificate import Certificate
 
 WORST = {"h1": ["slowloris"], "h2": ["rapid-reset", "huge-headers", "unread"], "h3": ["handshake-flood", "garbage"]}
 

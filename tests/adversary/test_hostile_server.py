@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from adversary.trial import Attack, attacked, attacks_on
-from h123.campaign.certificate import Certificate
 from h123.catalogue import Subject, catalogue, install, installed, subject_names
+from h123.trial.certificate import Certificate
 
 WORST = {
     "h1": ["endless-trailers", "endless-1xx", "switching", "endless-body", "length-too-small", "gzip-bomb"],

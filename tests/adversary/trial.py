@@ -14,12 +14,12 @@ from typing import Any, Literal
 
 import pyarrow.parquet as pq
 
-from h123.campaign import LocalEngine
-from h123.campaign.certificate import Certificate
 from h123.catalogue import Subject, catalogue, make_bodies, read_subject
 from h123.paths import cache_folder
 from h123.results import ingest
 from h123.study import Parameters
+from h123.trial import LocalEngine
+from h123.trial.certificate import Certificate
 from h123.verification.assignment import PLAIN
 from h123.verification.trial import Trials
 

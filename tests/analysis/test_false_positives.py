@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from h123.analysis.as_published.procedure import mann_whitney
 from h123.analysis.comparisons import Comparison, Pair
 from h123.analysis.families import Membership
 from h123.analysis.looks import Looks
-from h123.analysis.published.procedure import mann_whitney
 from h123.analysis.verdicts import Rule, judge
 
 SEED = 20261121

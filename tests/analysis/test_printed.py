@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from h123.analysis import analyse
-from h123.analysis.published.bounds import bounds, bounds_of_cell
-from h123.analysis.published.replications import centre, change
+from h123.analysis.as_published.bounds import bounds, bounds_of_cell
+from h123.analysis.as_published.replications import centre, change
 from h123.results import CampaignFolder, connect
 from h123.study import Network, Parameters
 from study.test_printed import PRINTED, write

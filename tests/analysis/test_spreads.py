@@ -8,8 +8,8 @@ from types import ModuleType
 from rich.console import Console
 
 from h123.analysis.foreseen import blocks_to_be, foresee, headline
-from h123.analysis.spreads import PUBLISHED, Trial, Varied, nearest, published
-from h123.foresight import print_foresight
+from h123.analysis.spreads import SPREADS, Trial, Varied, known_spreads, nearest
+from h123.cli.foresight import print_foresight
 from h123.paths import project_root
 from h123.study import Family, Plan, find_study, load_study, make_plan
 
@@ -30,10 +30,10 @@ def _plan(name: str, blocks: int | None = None) -> Plan:
 
 
 def test_the_file_is_what_the_published_reports_say() -> None:
-    report = PUBLISHED.parent / "quick/report.html"
+    report = SPREADS.parent / "quick/report.html"
     found = _bench().varied(report)
     assert found
-    assert found == [one for one in published() if one.campaign == "quick"]
+    assert found == [one for one in known_spreads() if one.campaign == "quick"]
 
 
 def test_only_trials_alike_say_anything() -> None:
@@ -55,16 +55,16 @@ def test_only_trials_alike_say_anything() -> None:
 
 
 def test_what_is_not_known_is_not_made_up() -> None:
-    families = foresee(_plan("misplaced-tc"), effect=0.05, stated=None, known=published())
+    families = foresee(_plan("misplaced-tc"), effect=0.05, stated=None, known=known_spreads())
     assert all(one.spread is None and one.width is None for family in families for one in family.comparisons)
     assert all(family.power is None for family in families)
-    stated = foresee(_plan("misplaced-tc"), effect=0.05, stated=0.1, known=published())
+    stated = foresee(_plan("misplaced-tc"), effect=0.05, stated=0.1, known=known_spreads())
     assert all(one.spread == 0.1 and one.campaign is None for family in stated for one in family.comparisons)
     assert all(family.power is not None for family in stated)
 
 
 def test_the_servers_of_eight_blocks_cannot_find_one_and_those_of_ten_can() -> None:
-    eight, ten = (foresee(_plan("servers", n), effect=1.0, stated=None, known=published()) for n in (8, 10))
+    eight, ten = (foresee(_plan("servers", n), effect=1.0, stated=None, known=known_spreads()) for n in (8, 10))
     assert {(family.able, family.fewest, len(family.comparisons)) for family in eight} == {(False, 10, 20)}
     assert all(family.able for family in ten)
     medium = next(family for family in ten if family.name == "answer/go/medium")

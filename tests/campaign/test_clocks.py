@@ -14,6 +14,7 @@ from h123.campaign import Campaign, Lanes, run_campaign
 from h123.campaign.lanes import virtual_lanes
 from h123.errors import UserError
 from h123.study import Study, load_study
+from h123.transport import SETTINGS
 
 BOTH = STUDY.replace("  network:", "  clock: [wall, virtual]\n  network:")
 
@@ -21,7 +22,7 @@ BOTH = STUDY.replace("  network:", "  clock: [wall, virtual]\n  network:")
 @pytest.fixture(autouse=True)
 def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A scripted engine boots nothing, but a campaign is refused without a kernel."""
-    monkeypatch.setattr("h123.campaign.preparation.virtual_kernel", lambda: tmp_path / "linux")
+    monkeypatch.setattr("h123.trial.preparation.virtual_kernel", lambda: tmp_path / "linux")
 
 
 def clocks(campaign: Campaign) -> dict[str, str]:
@@ -86,7 +87,7 @@ def test_campaign_without_a_kernel_is_refused_before_it_begins(tmp_path: Path, m
     def missing() -> Path:
         raise UserError("no kernel")
 
-    monkeypatch.setattr("h123.campaign.preparation.virtual_kernel", missing)
+    monkeypatch.setattr("h123.trial.preparation.virtual_kernel", missing)
     with pytest.raises(UserError, match="no kernel"):
         start(tmp_path, BOTH)
     assert not (tmp_path / "out").exists()
@@ -103,7 +104,8 @@ def test_one_clock_for_a_whole_study(tmp_path: Path) -> None:
 def test_one_transport_for_a_whole_study(tmp_path: Path) -> None:
     campaign = start(tmp_path, transport="matched")
     assert {t.parameters.transport for t in campaign.plan.trials()} == {"matched"}
-    assert campaign.folder.subjects["go"]["initial_window"] == ["server", "client"]
+    for setting in SETTINGS:
+        assert campaign.folder.subjects["go"][setting] == ["server", "client"]
 
 
 def test_clock_that_the_study_varies_cannot_be_set(tmp_path: Path) -> None:

@@ -13,12 +13,12 @@ from campaign.scripted import ScriptedEngine
 from campaign.test_runner import STUDY, Silent, start
 from h123.analysis import analyse
 from h123.campaign import extend_campaign, run_campaign
-from h123.campaign.certificate import plainly
 from h123.console import out_console
 from h123.errors import UserError
 from h123.paths import typed
 from h123.report import print_summary
 from h123.results import CampaignFolder, export, load_attempts
+from h123.trial.certificate import plainly
 from synthetic import Scenario, make_campaign
 
 SMALL = STUDY.replace("[h1, h2, h3]", "[h2, h3]").replace("blocks: 2", "blocks: 1")

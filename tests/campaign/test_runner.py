@@ -10,7 +10,7 @@ import pytest
 
 from campaign.scripted import ScriptedEngine
 from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign, start_campaign
-from h123.campaign.progress import Forecast
+from h123.campaign.forecast import Forecast
 from h123.errors import UserError
 from h123.lock import sole_user
 from h123.results import CampaignFolder

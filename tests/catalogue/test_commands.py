@@ -1,6 +1,7 @@
 """Command lines are filled in, and what a subject cannot do is said before anything runs."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from h123.catalogue import (
     server_uses,
 )
 from h123.errors import UserError
+from h123.transport import Name, Value
 
 
 @dataclass(frozen=True)
@@ -27,14 +29,16 @@ class Demand:
     method: str = "GET"
     congestion: str = "cubic"
     transport: str = "deployed"
-    initial_window: int | None = None
-    window: int | None = None
     rate: float | None = None
     store: str = "memory"
     clock: str = "wall"
     connections: str | int = "shared"
     cold: bool = False
     qlog: bool = False
+    asked: Mapping[Name, Value] = field(default_factory=dict)
+
+    def setting(self, name: Name) -> Value | None:
+        return self.asked.get(name)
 
 
 def test_placeholders_are_filled_in(tmp_path: Path) -> None:
@@ -88,9 +92,9 @@ SUPPORTED: list[tuple[Role, Demand]] = [
     ("client", Demand(protocol="h2", congestion="bbr")),  # it sends no bodies
     ("server", Demand(qlog=True)),  # no QUIC, so no log to miss
     ("client", Demand(cold=True, connections=3)),
-    ("server", Demand(initial_window=10, window=10)),  # the lab's to set
-    ("client", Demand(protocol="h3", initial_window=10, window=10)),  # it sends no bodies
-    ("server", Demand(protocol="h3", transport="matched", initial_window=16, window=16)),  # named, not refused
+    ("server", Demand(asked={"initial_window": 10, "pacing": "off"})),  # the lab's to set
+    ("client", Demand(protocol="h3", asked={"initial_window": 10})),  # it sends no bodies
+    ("server", Demand(protocol="h3", transport="matched", asked={"initial_window": 16})),  # named, not refused
 ]
 
 
@@ -108,7 +112,9 @@ REFUSED: list[tuple[Role, Demand, list[str]]] = [
     ("server", Demand(store="gcs"), ["server", "store gcs", "supports memory"]),
     ("backend", Demand(store="gcs"), ["small is not a backend"]),
     ("server", Demand(clock="virtual"), ["server", "clock virtual", "supports wall"]),
-    ("server", Demand(protocol="h3", initial_window=10, window=10), ["server", "initial window over h3"]),
+    ("server", Demand(protocol="h3", asked={"initial_window": 10}), ["server", "initial window over h3"]),
+    ("server", Demand(protocol="h3", asked={"max_datagram": 1252}), ["server", "packet size over h3"]),
+    ("server", Demand(congestion="bbr", asked={"pacing": "off"}), ["cannot change its pacing: bbr brings its own"]),
     ("server", Demand(protocol="h3", qlog=True), ["server", "cannot write qlog files", "`qlog`"]),
 ]
 

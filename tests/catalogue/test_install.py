@@ -13,10 +13,10 @@ from rich.console import Console
 
 from catalogue.small import BUILD, MANIFEST, small, write_small
 from h123.catalogue import catalogue, damage, fingerprint, install, installed, prefix, read_subject
-from h123.doctor import diagnose
+from h123.cli.doctor import diagnose
+from h123.cli.subject_listing import print_subject, print_subjects
 from h123.errors import UserError
 from h123.paths import project_root
-from h123.subject_listing import print_subject, print_subjects
 
 
 @pytest.fixture(autouse=True)
@@ -131,7 +131,7 @@ def test_what_commands_name_must_come_of_the_build(tmp_path: Path) -> None:
 
 def test_a_broken_installation_is_seen_by_list_and_doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("H123_SUBJECTS", str(tmp_path))
-    monkeypatch.setattr("h123.doctor._lab", list)
+    monkeypatch.setattr("h123.cli.doctor._lab", list)
     subject = small(tmp_path)
 
     def seen() -> tuple[str, str, bool]:

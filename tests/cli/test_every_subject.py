@@ -9,7 +9,7 @@ from cli.conftest import Tool
 from h123.catalogue import Subject, catalogue, installation
 from h123.units import format_span
 from h123.verification import roles_of
-from h123.verification.published import published
+from h123.verification.public_record import public_records
 
 LONGEST_S = 300
 VERIFY_S = 1800
@@ -23,7 +23,7 @@ def left_out(subject: Subject) -> str | None:
         return None
     if missing := [command for command in subject.install.needs if shutil.which(command) is None]:
         return f"{subject.name} needs {', '.join(missing)}: {subject.install.needs_help}"
-    told = published().get(subject.name)
+    told = public_records().get(subject.name)
     if told is None or told.seconds is None:
         return f"{subject.name}: nobody has published how long it takes to install; `h123 install {subject.name}` first"
     if told.seconds > LONGEST_S:

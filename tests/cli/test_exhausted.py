@@ -6,7 +6,7 @@ import os
 import pyarrow as pa
 import pytest
 
-from h123 import cli
+from h123.cli import app
 
 AGAIN = os.strerror(errno.EAGAIN)
 
@@ -47,6 +47,6 @@ def _main(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def fail(prog_name: str) -> None:  # noqa: ARG001
         raise error
 
-    monkeypatch.setattr(cli, "app", fail)
-    monkeypatch.setattr(cli, "_heed_signals", lambda: None)
-    cli.main()
+    monkeypatch.setattr(app, "app", fail)
+    monkeypatch.setattr(app, "heed_signals", lambda: None)
+    app.main()

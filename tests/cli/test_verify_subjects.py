@@ -1,6 +1,7 @@
 """`h123 verify NAME`: the contract test as a person meets it."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -9,12 +10,13 @@ import pytest
 from catalogue.own_cache import own_cache
 from catalogue.small import MANIFEST, write_small
 from cli.conftest import ROOT, Tool
+from h123.transport import SETTINGS
 
 pytestmark = pytest.mark.usefixtures("leaves_nothing_behind")
 
 ALL, ONE = 'protocols = ["h1", "h2", "h3"]\nmethods = ["GET", "POST"]', 'protocols = ["h1"]\nmethods = ["GET"]'
 LISTENS = ', h2 = ["tcp"], h3 = ["udp"]'
-WINDOW, NONE = '"{initial_window}"', '""'
+NONE = '""'
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +27,7 @@ def manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copytree(ROOT / "subjects" / name, tmp_path / "subjects" / name)
     path = tmp_path / "subjects/go/subject.toml"
     head, _, features = path.read_text().replace(ALL, ONE).replace(LISTENS, "").partition("[features]")
-    path.write_text(head.replace(WINDOW, NONE) + features[features.index("[[parts]]") :])
+    path.write_text(re.sub(rf'"{{({"|".join(SETTINGS)})}}"', NONE, head) + features[features.index("[[parts]]") :])
     monkeypatch.setenv("H123_SUBJECTS", str(tmp_path / "subjects"))
     monkeypatch.setenv("H123_CACHE", str(cache))
     return path

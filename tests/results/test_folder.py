@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from h123 import journal
 from h123.errors import UserError
-from h123.results import CampaignFolder, journal, machine_facts
+from h123.results import CampaignFolder, machine_facts
 
 
 def create(path: Path) -> CampaignFolder:

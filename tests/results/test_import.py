@@ -111,8 +111,8 @@ def test_report_and_export_of_imported_samples(tmp_path: Path) -> None:
     page = write_report(folder).read_text()
     assert "not measured by h123" in page
     assert "Not recorded: the samples were imported" in page
-    assert folder.origin is not None
-    assert folder.origin["files"][0]["sha256"] in page
+    assert folder.imported is not None
+    assert folder.imported["files"][0]["sha256"] in page
     samples, _ = export(folder, "csv", tmp_path / "export")
     assert len(samples.read_text().splitlines()) == 1 + len(ROWS)
     with pytest.raises(UserError, match="nothing to go on with"):

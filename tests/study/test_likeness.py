@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from h123.study import Likeness, Plan, likenesses, load_study, make_plan, unmatched
+from h123.study import Choosing, Likeness, Plan, likenesses, load_study, make_plan, unmatched
 from h123.study.shelf import find_study
+from h123.transport import SETTINGS, Name
 
-BOTH = {"go": ["server", "client"]}
+BOTH: Choosing = {"go": {name: ["server", "client"] for name in SETTINGS}}
+SET = {"initial window", "pacing", "packet size"}
 STACKS = {
     "least retransmission time",
-    "pacing",
     "ACK frequency",
-    "packet size",
     "receive windows",
     "details of congestion control",
 }
@@ -25,15 +25,17 @@ def planned(study: str, *, essential: bool = False, **settings: Any) -> Plan:
     return make_plan(found.model_copy(update=changes), blocks=1)
 
 
-def likeness(plan: Plan, choosing: dict[str, list[str]]) -> Likeness:
+def likeness(plan: Plan, choosing: Choosing) -> Likeness:
     (found,) = likenesses(plan, choosing)
     return found
 
 
 def test_as_deployed_each_stack_has_its_own_window_and_h1_more_connections() -> None:
     found = likeness(planned("quick"), BOTH)
-    assert (found.transport, set(found.unlike)) == ("deployed", {"initial window", "connections", *STACKS})
+    assert (found.transport, set(found.unlike)) == ("deployed", {*SET, "connections", *STACKS})
     assert found.unlike["initial window"] == "go's own over h3, 10 packets over h1 and h2"
+    assert found.unlike["packet size"] == "go's own over h3, 1448 bytes over h1 and h2"
+    assert found.unlike["pacing"] == "go's own over h3, none over h1 and h2"
     assert found.unlike["connections"] == "1 over h2 and h3, 4 over h1"
     assert found.said.startswith("as deployed; not alike, besides what is compared: initial window (")
 
@@ -41,36 +43,45 @@ def test_as_deployed_each_stack_has_its_own_window_and_h1_more_connections() -> 
 def test_matched_they_begin_alike_and_the_rest_is_named() -> None:
     found = likeness(planned("quick", transport="matched", users=1), BOTH)
     assert set(found.unlike) == STACKS
-    assert found.said.startswith("matched but for: least retransmission time, pacing,")
+    assert found.said.startswith("matched but for: least retransmission time, ACK frequency,")
 
 
 def test_a_stack_whose_window_nobody_can_choose_is_named_even_where_matched() -> None:
-    found = likeness(planned("quick", transport="matched"), {"go": ["client"]})
+    found = likeness(planned("quick", transport="matched"), {"go": {**BOTH["go"], "initial_window": ["client"]}})
+    assert set(found.unlike) == {"initial window", "connections", *STACKS}
     assert found.unlike["initial window"] == "go's own over h3, 10 packets over h1 and h2"
 
 
 def test_over_one_transport_nothing_is_unlike() -> None:
     plan = planned("congestion")
     assert likeness(plan, {}).said == "as deployed; alike"
-    assert list(unmatched(plan, {})) == []
+    assert all(list(unmatched(plan, {}, setting)) == [] for setting in SETTINGS.values())
+
+
+def test_bbr_paces_even_where_matched() -> None:
+    found = likeness(planned("quick", transport="matched", congestion="bbr"), BOTH)
+    assert set(found.unlike) == {"pacing", "connections", *STACKS}
+    assert found.unlike["pacing"] == "go's own over h3, Linux's own over h1 and h2"
 
 
 def test_servers_over_quic_differ_in_all_their_own() -> None:
     found = likeness(planned("servers"), {})
-    assert set(found.unlike) == {"initial window", *STACKS}
+    assert set(found.unlike) == {*SET, *STACKS}
     assert found.unlike["initial window"].count(",") == 3, "not all 21 of them"
 
 
+@pytest.mark.parametrize("name", SETTINGS)
 @pytest.mark.parametrize(
-    ("settings", "choosing", "pairs"),
+    ("settings", "roles", "pairs"),
     [
-        ({}, BOTH, {("go", "")}),
-        ({"initial_window": 32}, BOTH, set()),
-        ({"transport": "matched"}, BOTH, set()),
-        ({"transport": "matched", "method": "POST"}, {"go": ["server"]}, {("go", "")}),
+        ({}, ["server", "client"], {("go", "")}),
+        ({"initial_window": 32, "pacing": "off", "max_datagram": 1252}, ["server", "client"], set()),
+        ({"transport": "matched"}, ["server", "client"], set()),
+        ({"transport": "matched", "method": "POST"}, ["server"], {("go", "")}),
     ],
 )
-def test_senders_that_do_not_begin_alike(
-    settings: dict[str, Any], choosing: dict[str, list[str]], pairs: set[tuple[str, str]]
+def test_senders_that_differ(
+    name: Name, settings: dict[str, Any], roles: list[str], pairs: set[tuple[str, str]]
 ) -> None:
-    assert {(a.name, b.name) for a, b in unmatched(planned("quick", **settings), choosing)} == pairs
+    found = unmatched(planned("quick", **settings), {"go": {name: roles}}, SETTINGS[name])
+    assert {(a.name, b.name) for a, b in found} == pairs

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from h123.analysis import analyse
+from h123.journal import Event, append_event, read_events
 from h123.paths import project_root
 from h123.report import write_report
 from h123.results import CampaignFolder
-from h123.results.journal import Event, append_event, read_events
 from synthetic import Scenario, make_campaign
 
 sys.path.append(str(project_root() / "bench/torture"))  # programs, not a package

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from catalogue.own_cache import own_cache
-from h123.campaign import LocalEngine
-from h123.campaign.certificate import Certificate, campaign_certificate
-from h123.campaign.trialfile import SERVER_ADDRESS
 from h123.catalogue import Subject, catalogue, install, prefix
+from h123.trial import LocalEngine
+from h123.trial.certificate import Certificate, campaign_certificate
+from h123.trial.files import SERVER_ADDRESS
 from h123.verification import client
 from h123.verification.assignment import Assignment, assignments
 from h123.verification.client import carry_out, judge

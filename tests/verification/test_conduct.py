@@ -12,7 +12,6 @@ from h123.verification.conduct import faults_of
 from h123.verification.controller import Arrival
 from h123.verification.witness import Witness
 from verification.flights import falling, flights
-from verification.test_flight import download
 
 WINDOW = (0, 10**12)
 MS = 10**6
@@ -260,19 +259,6 @@ def test_a_controller_is_told_from_what_the_server_got(go: Subject) -> None:
     assert not faults(flights(falling(0.7, 0.53)))
     assert "behaves like reno, not cubic: " in faults(flights(falling(0.5, 1)))
     assert "nothing shows its congestion controller" in faults([])
-
-
-def test_an_initial_window_is_told_from_what_the_server_got(go: Subject) -> None:
-    asked = _asked(go, "initial window 32", "h3")
-    assert asked.parameters.initial_window == 32
-    row = _row("warm", 0, 0, 10**9, bytes_up=asked.parameters.size, bytes_down=7, protocol="h3", reused=0)
-
-    def faults(arrivals: list[Arrival]) -> str:
-        return _faults(go, asked, [row], {**FACTS, "tls": []}, seen=Witness(WINDOW, 1, arrivals))
-
-    assert not faults(download(32, 0.5))
-    assert "its first flight has 10.2 packets" in faults(download(10, 0.5))
-    assert "nothing shows its first flight" in faults([])
 
 
 def _failed(**changes: Any) -> list[Row]:

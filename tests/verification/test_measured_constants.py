@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from h123.campaign import LocalEngine
 from h123.catalogue import catalogue, install
+from h123.trial import LocalEngine
 from h123.verification.constants.measure import measurable, measure
 
 pytestmark = pytest.mark.heavy

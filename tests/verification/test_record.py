@@ -7,7 +7,8 @@ import pytest
 from catalogue.small import MANIFEST, small, write_small
 from h123.catalogue import read_subject
 from h123.verification.constants.found import Constants, Flight
-from h123.verification.record import Result, failures_folder, keep_constants, keep_results, read_record
+from h123.verification.record import failures_folder, keep_constants, keep_results, read_record
+from h123.verification.result import Result
 
 WELL = Result(role="server", protocol="h3", check="GET 1", verdict="passed")
 ILL = Result(role="client", protocol="h1", check="404", verdict="failed", detail="status 200")

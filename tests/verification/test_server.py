@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from h123.campaign import LocalEngine
 from h123.catalogue import Subject, catalogue, install, prefix, read_subject
+from h123.transport import SETTINGS
+from h123.trial import LocalEngine
 from h123.verification.question import questions
-from h123.verification.record import Result
+from h123.verification.result import Result
 from h123.verification.server import verify_server
 
 MANIFEST = """\
@@ -26,7 +27,8 @@ build = ["true"]
 
 [server]
 command = [{before}"{go}/h123-go", "serve", "--address", "{{address}}", "--port", "{{port}}", "--protocol", "{spoken}",
-           "--cert", "{{cert}}", "--key", "{{key}}", "--qlog", "", "--initial-window", ""]
+           "--cert", "{{cert}}", "--key", "{{key}}", "--qlog", "", "--initial-window", "",
+           "--pacing", "", "--max-datagram", ""]
 protocols = ["{protocol}"]
 methods = ["GET", "POST"]
 listens = {{{protocol} = ["{listens}"]}}
@@ -94,7 +96,8 @@ def test_the_embedded_server_keeps_the_contract(go: Subject, engine: LocalEngine
     assert asked["0-RTT"].verdict == "passed"
     assert "events about packets" in asked["qlog"].detail
     assert "of the window" in asked["congestion cubic"].detail
-    assert "packets in the first flight" in asked["initial window 32"].detail
+    assert "full packets in the first flight" in asked["initial window 32"].detail
+    assert {"pacing off", "packet size 1252", "packet size 1448"} <= set(asked)
     assert not list(records.rglob("trial.json"))
 
 
@@ -182,12 +185,12 @@ def test_a_controller_that_is_declared_and_not_chosen(tmp_path: Path, engine: Lo
 
 @pytest.mark.heavy
 @pytest.mark.usefixtures("go")
-def test_an_initial_window_that_is_declared_and_not_taken(tmp_path: Path, engine: LocalEngine) -> None:
-    ignoring = '"env", "WINDOW={initial_window}", '
-    features = 'congestion = {h3 = ["cubic"]}\ninitial_window = ["h3"]'
+def test_settings_that_are_declared_and_not_taken(tmp_path: Path, engine: LocalEngine) -> None:
+    ignoring = '"env", "SETTINGS={initial_window} {pacing} {max_datagram}", '
+    features = "\n".join(['congestion = {h3 = ["cubic"]}', *(f'{name} = ["h3"]' for name in SETTINGS)])
     declared = other(tmp_path, "h3", before=ignoring, features=features)
     failed = failures(list(verify_server(declared, engine)))
-    assert list(failed) == ["initial window 10"]
+    assert list(failed) == ["initial window 10", "pacing off", "packet size 1252", "packet size 1448"]
     assert failed["initial window 10"].startswith("3")  # quic-go's 32
 
 

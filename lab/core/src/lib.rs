@@ -27,10 +27,12 @@ mod delay;
 mod direction;
 mod draws;
 mod expectation;
+mod fate;
 mod interval;
 mod limiter;
 mod loss;
 mod path;
+mod progress;
 mod queue;
 mod tally;
 mod timeline;
@@ -42,8 +44,9 @@ pub use direction::{
     Udp,
 };
 pub use draws::stream_seed;
+pub use fate::{Fate, Packet};
 pub use interval::binomial_interval;
 pub use loss::expected_losses;
-pub use path::{Fate, Packet, Path};
+pub use path::Path;
 pub use tally::Tally;
 pub use validate::{Invalid, LONGEST_NS};

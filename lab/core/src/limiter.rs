@@ -1,6 +1,7 @@
 //! When a packet has been served at the rate.
 
 use crate::direction::{Direction, Rate};
+use crate::progress::Progress;
 use crate::timeline::Timeline;
 use crate::trace::Trace;
 
@@ -18,14 +19,6 @@ enum Service {
     Unlimited,
     Constant(Constant),
     Trace(Trace),
-}
-
-/// How far a service came with a packet before it went out of force.
-pub(crate) enum Progress {
-    /// It ended at this time, ns.
-    Done(u64),
-    /// This much work is left.
-    Left(u128),
 }
 
 impl Limiter {

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::path::{Fate, Packet};
+use crate::fate::{Fate, Packet};
 
 /// `packets_in = delivered + lost + queue_dropped + blocked`.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,6 @@
 //! Service by a Mahimahi trace; its rules stand at `Rate::Trace`.
 
-use crate::limiter::Progress;
+use crate::progress::Progress;
 
 /// The opportunities, counted from 0 over all repetitions of the trace, and how far they are used.
 pub(crate) struct Trace {

@@ -2,6 +2,23 @@
 
 from h123.analysis.analyse import analyse, decide_claims, measure_width
 from h123.analysis.decisions import decide
+from h123.analysis.families import headline
 from h123.analysis.looks import next_look, plan_looks
+from h123.analysis.remedy import Remedy
+from h123.analysis.spreads import known_spreads
 
-__all__ = ["analyse", "decide", "decide_claims", "measure_width", "next_look", "plan_looks"]
+__all__ = [
+    "Remedy",
+    "analyse",
+    "decide",
+    "decide_claims",
+    "document",
+    "foreseen",
+    "headline",
+    "known_spreads",
+    "measure_width",
+    "next_look",
+    "plan_looks",
+    "precision",
+    "width",
+]

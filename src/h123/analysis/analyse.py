@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from h123.analysis.as_published import as_published
 from h123.analysis.audits import audit_campaign, files_changed
 from h123.analysis.comparisons import compare
 from h123.analysis.confounding import confounding
@@ -22,33 +23,33 @@ from h123.analysis.document import (
 from h123.analysis.evidence import Evidence, complete_blocks, gather
 from h123.analysis.failures import failures
 from h123.analysis.handshakes import handshakes, noted
+from h123.analysis.imported import costs
 from h123.analysis.interactions import interactions
 from h123.analysis.ladder import ladder
 from h123.analysis.looks import Looks, told
-from h123.analysis.origin import costs
 from h123.analysis.pace import seconds_per_trial
-from h123.analysis.parts import parts
 from h123.analysis.projection import outlook, project
-from h123.analysis.published import as_published
 from h123.analysis.repeats import repeats
 from h123.analysis.signedrank import attainable
+from h123.analysis.split import split
 from h123.analysis.tails import tails
 from h123.analysis.trials import treated
 from h123.analysis.twins import twin_rate
 from h123.analysis.verdicts import Rule, judge
 from h123.analysis.width import Reached, reached
+from h123.durable import write_atomically
 from h123.results import Attempt, CampaignFolder, shown
-from h123.results.durable import write_atomically
 from h123.results.events import Event
-from h123.study import Ledger, Plan, ledgers_of, likenesses
+from h123.study import Choosing, Ledger, Plan, ledgers_of, likenesses
+from h123.transport import SETTINGS
 
 
 def analyse(folder: CampaignFolder) -> Verdicts:
     """The content of verdicts.json, which is also written. The same folder gives the same bytes. Raises UserError."""
     evidence = gather(folder)
-    plan, trials, rule, origin = evidence.plan, evidence.trials, evidence.rule, folder.origin
+    plan, trials, rule, imported = evidence.plan, evidence.trials, evidence.rule, folder.imported
     study, attempts, grounds = plan.study, trials.attempts, evidence.grounds
-    unknown = origin["unknown"] if origin else []
+    unknown = imported["unknown"] if imported else []
     compared = compare(trials, plan, unknown=unknown)
     judged = judge(compared, rule, grounds)
     opened = handshakes(attempts, judged, study.compare.factor)
@@ -77,9 +78,9 @@ def analyse(folder: CampaignFolder) -> Verdicts:
         "comparisons": comparisons,
         "failures": failures(evidence.shares, plan, rule.level, study.compare.failures) if evidence.shares.any else [],
         "projection": outlook(comparisons, len(plan.blocks[0]), len(attempts), pace, rule.remedy),
-        "transport": [] if origin else _transport(plan, folder),
+        "transport": [] if imported else _transport(plan, folder),
         "ladder": ladder(comparisons, study.compare.ladder),
-        "parts": parts(trials, plan, rule, grounds),
+        "parts": split(trials, plan, rule, grounds),
         "interactions": interactions(attempts, plan, rule.alpha),
         "as_published": as_published(folder, plan, comparisons, unknown=unknown) if asked else None,
         "claims": [decide(ledger, evidence) for ledger in ledgers_of(study.name)],
@@ -91,7 +92,7 @@ def analyse(folder: CampaignFolder) -> Verdicts:
         "twins": twin_rate(compared, comparisons, rule.alpha, folder.seed),
         "audits": evidence.audits.rows + findings,
         "audit_summary": evidence.audits.summary + summary,
-        "origin": {**origin, "costs": costs(origin, attempts, comparisons, rule.alpha)} if origin else None,
+        "origin": {**imported, "costs": costs(imported, attempts, comparisons, rule.alpha)} if imported else None,
         "values": [_values(attempt) for attempt in attempts],
     }
     _journal(folder, rule.looks)
@@ -114,7 +115,9 @@ def _written(verdicts: Verdicts) -> str:
 
 def _transport(plan: Plan, folder: CampaignFolder) -> list[TransportRow]:
     """How alike the compared treatments sent, by what their subjects declared then."""
-    choosing = {name: about.get("initial_window", []) for name, about in folder.subjects.items()}
+    choosing: Choosing = {
+        name: {setting: about.get(setting, []) for setting in SETTINGS} for name, about in folder.subjects.items()
+    }
     return [
         {"transport": found.transport, "unlike": found.unlike, "said": found.said}
         for found in likenesses(plan, choosing)

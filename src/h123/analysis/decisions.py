@@ -23,8 +23,7 @@ from h123.analysis.measured import Figure, Measured, claimed_cells, measure
 from h123.analysis.repeats import SAME, repeated
 from h123.analysis.signedrank import Estimate, attainable, ratio_of
 from h123.analysis.verdicts import ENOUGH_FOR_INTERVAL, Rule
-from h123.study import Claim, Ledger, MeasurableClaim, Plan, WordedClaim
-from h123.study.claim import ALL
+from h123.study import ALL_LEVELS, Claim, Ledger, MeasurableClaim, Plan, WordedClaim
 
 CONFIRMED, DIRECTION, REFUTED, UNDECIDED = "confirmed", "direction only", "refuted", "undecided"
 IMPOSSIBLE, OPEN = "impossible", "open"
@@ -141,7 +140,7 @@ def _estimand(claim: MeasurableClaim) -> str:
     ratio = f"{claim.a} / {claim.b} of the trials' {claim.metric}, paired within blocks"
     if claim.against is not None:
         return f"{ratio}: its ratio to that in the cells of `against`, mean of the cells' logarithms"
-    several = any(len(levels) > 1 or levels == [ALL] for levels in claim.cells.values())
+    several = any(len(levels) > 1 or levels == [ALL_LEVELS] for levels in claim.cells.values())
     if not several:
         return ratio
     return f"{ratio}, in each cell" if claim.direction == "equivalent" else f"{ratio}, mean of the cells' logarithms"

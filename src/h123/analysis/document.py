@@ -9,7 +9,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from h123.analysis.as_published import AsPublished
+from h123.analysis.published_rows import AsPublished
 from h123.results.campaign_file import Origin, Width
 
 Cell = Mapping[str, str]

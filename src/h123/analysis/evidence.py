@@ -48,7 +48,7 @@ def gather(folder: CampaignFolder) -> Evidence:
     study, events = Study.from_resolved(folder.study), folder.events()
     plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, only=folder.only)
     standing = [event for event in events if event["event"] != "trial" or not folder.damage(event)]
-    cure = remedy(plan, standing, imported=folder.origin is not None)
+    cure = remedy(plan, standing, imported=folder.imported is not None)
     trials = load_trials(folder, plan)
     # A campaign that still has trials to run is looked at as far as it has come.
     now = complete_blocks(trials.attempts, plan) if cure.waiting else len(plan.blocks)

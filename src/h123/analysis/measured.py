@@ -17,8 +17,7 @@ from h123.analysis.evidence import Evidence
 from h123.analysis.families import Membership
 from h123.analysis.signedrank import Estimate, SignedRank
 from h123.analysis.verdicts import ENOUGH_FOR_INTERVAL
-from h123.study import MeasurableClaim, Plan
-from h123.study.claim import ALL
+from h123.study import ALL_LEVELS, MeasurableClaim, Plan
 
 _SHOWN = 2
 ByBlock = dict[int, float]
@@ -62,7 +61,8 @@ def claimed_cells(claim: MeasurableClaim, plan: Plan) -> list[Cell]:
     """The cells that the claim is about, in the study's order, whether or not the campaign has them."""
     factors = [factor for factor in plan.study.factors if factor in claim.cells]
     levels = [
-        list(plan.study.factors[factor]) if claim.cells[factor] == [ALL] else claim.cells[factor] for factor in factors
+        list(plan.study.factors[factor]) if claim.cells[factor] == [ALL_LEVELS] else claim.cells[factor]
+        for factor in factors
     ]
     return [dict(zip(factors, chosen, strict=True)) for chosen in itertools.product(*levels)]
 

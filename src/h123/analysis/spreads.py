@@ -1,4 +1,4 @@
-"""Spreads: how much the ratios of published campaigns vary from block to block (docs/results/spread.csv).
+"""Spreads: how much the ratios of the project's own campaigns vary from block to block (docs/results/spread.csv).
 
 A ratio over a network varies with the network and with how much a trial moves: more packets meet more of the same
 losses. So a campaign tells only of trials like its own. bench/spread.py writes the file.
@@ -14,7 +14,7 @@ from typing import Self
 from h123.paths import project_root
 from h123.study import Parameters
 
-PUBLISHED = project_root() / "docs/results/spread.csv"
+SPREADS = project_root() / "docs/results/spread.csv"
 ALIKE = 4.0
 """Trials are alike up to this factor between the sizes of their bodies, and between what they move in all."""
 
@@ -71,9 +71,9 @@ def columns() -> list[str]:
 
 
 @cache
-def published() -> Sequence[Varied]:
+def known_spreads() -> Sequence[Varied]:
     """All of the file."""
-    with PUBLISHED.open(encoding="utf-8", newline="") as file:
+    with SPREADS.open(encoding="utf-8", newline="") as file:
         return [_read(line) for line in csv.DictReader(file)]
 
 

@@ -26,8 +26,8 @@ WAITING_SHARE = 0.1
 LEAST_PATIENCE_S, LEAST_WAITING_S = 10.0, 3.0
 CALM = 0.02
 """Share of the processors' time that others may take on a machine that counts as calm."""
-PROBE_MS, PAUSE_S = 300, 1.0
-"""How long the machine is watched to see whether it is calm, and the pause before it is watched again."""
+PAUSE_S = 1.0
+"""Before a machine that was not calm is watched again."""
 
 
 class Event(Tried, total=False):

@@ -19,21 +19,17 @@ from h123.campaign.again import (
     usable,
 )
 from h123.campaign.campaign import Campaign
-from h123.campaign.certificate import campaign_certificate
-from h123.campaign.engine import Engine
+from h123.campaign.forecast import Forecast
 from h123.campaign.lanes import Lanes
-from h123.campaign.progress import Display, Forecast, Standing
 from h123.campaign.sofar import SoFar
-from h123.campaign.trialfile import SERVER_ADDRESS, write_trial_files
 from h123.errors import UserError
 from h123.paths import typed
-from h123.results import CampaignFolder, disturbance, ingest, machine_noise, ruined
-from h123.results.documents import read_document
-from h123.results.durable import require_room
+from h123.results import CampaignFolder, disturbance, ingest, machine_noise, read_document, ruined
 from h123.results.events import Judged
 from h123.results.lab_report import Report
 from h123.results.trial_files import Trial
 from h123.study import PlannedTrial
+from h123.trial import SERVER_ADDRESS, Display, Engine, Standing, campaign_certificate, require_room, write_trial_files
 
 Attempts = dict[str, list[Event]]
 """The journal's events of each planned trial, oldest first."""

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from h123.results import own_ns
+from h123.results import SHARES_TELL_NS, own_ns
 from h123.results.events import Tried
 from h123.results.lab_report import Report
 from h123.study import Network, Plan, PlannedTrial
@@ -30,8 +30,6 @@ from h123.study.network import Direction
 
 UNKNOWN_SHARE = 0.1
 """Of all processors, that a trial is taken for as long as none over its network has ended."""
-SHORTEST_RUN_NS = 500_000_000
-"""A shorter run has not come to its usual pace."""
 LANE_BPS_PER_CPU = 100e6
 """Link rate that one processor carries with ease, link, client and server together; measured: about a tenth of that
 for a tenth of a processor."""
@@ -94,7 +92,7 @@ class Lanes:
             return
         if not alone or (self._open and self.networks[event["parameters"]["network"]].shaped):
             self._make_room(bool(event.get("crowded")))
-        if event["valid"] and machine.wall_ns >= SHORTEST_RUN_NS:
+        if event["valid"] and machine.wall_ns >= SHARES_TELL_NS:
             share = own_ns(report) / (machine.wall_ns * machine.cpus)
             self._busy[event["parameters"]["network"]].append(share)
 

@@ -10,21 +10,16 @@ from typing import cast
 from h123 import __version__
 from h123.campaign.again import Event, forgive, lose, usable
 from h123.campaign.campaign import Campaign
-from h123.campaign.certificate import plainly
 from h123.campaign.course import Attempts, Course, untried
-from h123.campaign.engine import Engine
 from h123.campaign.lanes import Lanes
 from h123.campaign.preparation import prepare_campaign
-from h123.campaign.progress import Display
-from h123.catalogue import window_roles
+from h123.catalogue import Subject, settable
 from h123.errors import UserError
-from h123.results import CampaignFolder, machine_facts
-from h123.results.campaign_file import Width
-from h123.results.documents import read_document
-from h123.results.durable import TRIAL_BYTES
-from h123.results.folder import check_new
+from h123.results import CampaignFolder, check_new, machine_facts, read_document
+from h123.results.campaign_file import SubjectFacts, Width
 from h123.results.lab_report import Report
 from h123.study import Network, PlannedTrial, Study, load_study, make_plan
+from h123.trial import TRIAL_BYTES, Display, Engine, plainly
 
 
 @dataclass
@@ -71,18 +66,22 @@ def start_campaign(
         looks=looks,
         width=width,
         machine=machine_facts(),
-        subjects={
-            name: {
-                "version": s.version,
-                "stack": s.stack,
-                "language": s.language,
-                "congestion": s.features.congestion,
-                "initial_window": window_roles(s),
-            }
-            for name, s in subjects.items()
-        },
+        subjects={name: _facts(subject) for name, subject in subjects.items()},
     )
     return Campaign(plan, subjects, folder)
+
+
+def _facts(subject: Subject) -> SubjectFacts:
+    takes = settable(subject)
+    return {
+        "version": subject.version,
+        "stack": subject.stack,
+        "language": subject.language,
+        "congestion": subject.features.congestion,
+        "initial_window": takes["initial_window"],
+        "pacing": takes["pacing"],
+        "max_datagram": takes["max_datagram"],
+    }
 
 
 def extend_campaign(
@@ -91,7 +90,7 @@ def extend_campaign(
     """The campaign in the folder `out`, to be gone on with; `blocks` may ask for more of them. `networks`: as their
     files have them now; None: as the campaign has them."""
     folder = CampaignFolder.open(out)
-    if folder.origin:
+    if folder.imported:
         raise UserError(f"{out} holds imported samples: there is nothing to go on with")
     study = Study.from_resolved(folder.study, folder.networks)
     if networks is not None:

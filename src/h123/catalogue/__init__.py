@@ -4,7 +4,6 @@ from h123.catalogue.batch import check_failures, install_each
 from h123.catalogue.bodies import block_file, files_folder, make_bodies
 from h123.catalogue.commands import (
     OWN,
-    TCP_OWN,
     Demand,
     Role,
     backend_command,
@@ -15,11 +14,12 @@ from h123.catalogue.commands import (
     controllers,
     kernel_controller,
     origin_command,
+    own_controller,
     probe_command,
     server_command,
     server_uses,
-    window,
-    window_roles,
+    settable,
+    settings,
 )
 from h123.catalogue.install import (
     MANIFEST,
@@ -33,18 +33,22 @@ from h123.catalogue.install import (
     remove,
 )
 from h123.catalogue.shelf import Catalogue, catalogue, read_subject, subject_names, subjects_folder
-from h123.catalogue.subject import PROTOCOLS, Subject
+from h123.catalogue.subject import PROTOCOLS, QUIC, Client, Server, Subject
+from h123.catalogue.tried import Tried, tried
 
 __all__ = [
     "MANIFEST",
     "OWN",
     "PROTOCOLS",
-    "TCP_OWN",
+    "QUIC",
     "Catalogue",
+    "Client",
     "Demand",
     "Installation",
     "Role",
+    "Server",
     "Subject",
+    "Tried",
     "backend_command",
     "block_file",
     "catalogue",
@@ -64,14 +68,16 @@ __all__ = [
     "kernel_controller",
     "make_bodies",
     "origin_command",
+    "own_controller",
     "prefix",
     "probe_command",
     "read_subject",
     "remove",
     "server_command",
     "server_uses",
+    "settable",
+    "settings",
     "subject_names",
     "subjects_folder",
-    "window",
-    "window_roles",
+    "tried",
 ]

@@ -6,10 +6,11 @@ from typing import Literal, Protocol
 from h123.catalogue.install import prefix
 from h123.catalogue.subject import FIXED, PLACEHOLDER, QUIC, Backend, Client, Origin, Probe, Server, Subject
 from h123.errors import UserError
+from h123.transport import SETTINGS, Name, Value
 
 Role = Literal["server", "client", "backend", "origin", "probe"]
 _Part = Server | Client | Backend | Origin | Probe
-OWN, TCP_OWN = "own", "cubic"
+OWN, _TCP_OWN = "own", "cubic"
 """The level of `congestion` that leaves each stack the one it has, and what that is for TCP: Linux's."""
 _NEEDED = {"ttfb": ("ttfb",), "cold_ttfb": ("ttfb", "cold"), "cold_latency": ("cold",), "handshake": ("cold",)}
 """What a client must be able to do for a metric."""
@@ -25,10 +26,6 @@ class Demand(Protocol):
     @property
     def congestion(self) -> str: ...
     @property
-    def initial_window(self) -> int | None: ...
-    @property
-    def window(self) -> int | None: ...
-    @property
     def store(self) -> str: ...
     @property
     def transport(self) -> str: ...
@@ -42,6 +39,7 @@ class Demand(Protocol):
     def cold(self) -> bool: ...
     @property
     def qlog(self) -> bool: ...
+    def setting(self, name: Name) -> Value | None: ...
 
 
 def server_command(subject: Subject, **placeholders: object) -> list[str]:
@@ -91,8 +89,8 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
     if _sends(role, parameters) and offered is not None and parameters.congestion not in [OWN, *offered]:
         askable = [*(name for name in offered if name != FIXED), OWN]
         raise _cannot(subject, role, f"congestion for {parameters.protocol}", parameters.congestion, askable)
-    if _sends(role, parameters) and parameters.transport == "deployed" and parameters.initial_window:
-        _check_window(subject, role, parameters)
+    if _sends(role, parameters):
+        _check_settings(subject, role, parameters)
     if isinstance(part, Client):
         _check_client(subject, part, parameters)
     # Other protocols have no such log, so there is none to miss.
@@ -100,12 +98,20 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
         raise UserError(f"server {subject.name} cannot write qlog files: leave `qlog` out of the study")
 
 
-def _check_window(subject: Subject, role: Role, parameters: Demand) -> None:
-    """Of one that is asked for by itself, not for a match, which names what it cannot have."""
-    if parameters.protocol == QUIC and role not in window_roles(subject):
+def _check_settings(subject: Subject, role: Role, parameters: Demand) -> None:
+    """Of those that are asked for by themselves, not for a match, which names what it cannot have."""
+    asked = [one for one in SETTINGS.values() if parameters.setting(one.name) is not None]
+    if brought := [one for one in asked if one.brought_by == parameters.congestion]:
         raise UserError(
-            f"subject {subject.name} as a {role} does not let its initial window over {QUIC} be chosen",
-            remedy="leave `initial_window` out there, or choose a subject that lists it in [features]",
+            f"{role} {subject.name} cannot change its {brought[0].title}: {parameters.congestion} brings its own",
+            remedy=f"leave `{brought[0].name}` out there, or choose another congestion controller",
+        )
+    if parameters.transport == "matched" or parameters.protocol != QUIC:
+        return
+    if fixed := [one for one in asked if role not in settable(subject)[one.name]]:
+        raise UserError(
+            f"subject {subject.name} as a {role} does not let its {fixed[0].title} over {QUIC} be chosen",
+            remedy=f"leave `{fixed[0].name}` out there, or choose a subject that lists it in [features]",
         )
 
 
@@ -130,25 +136,33 @@ def controller(subject: Subject, parameters: Demand) -> str:
     cannot have the other, as the end that sends only requests and acknowledgements need not."""
     offered = controllers(subject, parameters.protocol)
     if offered is None:
-        return kernel_controller(parameters)
+        return kernel_controller(parameters.congestion)
     return parameters.congestion if parameters.congestion in offered else offered[0]
 
 
-def window_roles(subject: Subject) -> list[str]:
-    """The roles in which the subject takes the number of packets to begin with over QUIC."""
+def settable(subject: Subject) -> dict[Name, list[str]]:
+    """Each setting, and the roles in which the subject takes it over QUIC."""
     roles = {"server": subject.server, "client": subject.client}
-    return [name for name, role in roles.items() if role and "{initial_window}" in " ".join(role.command)]
+    commands = {name: " ".join(role.command) for name, role in roles.items() if role}
+    return {
+        setting: [role for role, command in commands.items() if f"{{{setting}}}" in command] for setting in SETTINGS
+    }
 
 
-def window(subject: Subject, role: Role, parameters: Demand) -> str:
-    """What `{initial_window}` holds for a subject: packets; empty for its own number."""
-    taken = parameters.protocol in subject.features.initial_window and role in window_roles(subject)
-    return str(parameters.window or "") if taken else ""
+def settings(parameters: Demand) -> dict[str, str]:
+    """What the placeholders of all settings hold for a subject; empty for its own."""
+    over_quic = parameters.protocol == QUIC
+    return {name: str(parameters.setting(name) or "") if over_quic else "" for name in SETTINGS}
 
 
-def kernel_controller(parameters: Demand) -> str:
+def kernel_controller(asked: str) -> str:
     """What TCP has in every host of the lab."""
-    return TCP_OWN if parameters.congestion == OWN else parameters.congestion
+    return _TCP_OWN if asked == OWN else asked
+
+
+def own_controller(subject: Subject, protocol: str) -> str:
+    """The one that the subject has by itself, or the kernel's."""
+    return (controllers(subject, protocol) or [kernel_controller(OWN)])[0]
 
 
 def _sends(role: Role, parameters: Demand) -> bool:

@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from h123.strict import Strict, choose, fault_at, shown
+from h123.transport import SETTINGS
 
 PROTOCOLS = ("h1", "h2", "h3")
 QUIC = "h3"
@@ -110,7 +111,7 @@ class Server(Strict):
     command: Annotated[
         Command,
         _known_placeholders(
-            {"prefix", "address", "port", "protocol", "cert", "key", "congestion", "initial_window", "qlog"}
+            {"prefix", "address", "port", "protocol", "cert", "key", "congestion", *SETTINGS, "qlog"}
             | {"store", "backend", "seed_bytes", "block", "files", "upstream"}
         ),
     ]
@@ -164,7 +165,7 @@ class Client(Strict):
     """The subject as a client."""
 
     command: Annotated[
-        Command, _known_placeholders({"prefix", "workload", "samples", "facts", "congestion", "initial_window"})
+        Command, _known_placeholders({"prefix", "workload", "samples", "facts", "congestion", *SETTINGS})
     ]
     protocols: OneOrMore[Protocol]
     methods: OneOrMore[Literal["GET", "POST"]] = Field(default=["GET"])
@@ -187,7 +188,11 @@ class Features(Strict):
     """By protocol: "kernel", whatever the lab sets, or those that the subject offers, first the one that it has by
     itself; or "fixed" alone. Absent: "kernel"; over h3 whoever sends bodies has a list."""
     initial_window: list[Literal["h3"]] = Field(default=[], max_length=1)
-    """Where a sender takes the number of packets that it begins with. TCP's is the lab's to set."""
+    """Where a sender takes the number of packets that it begins with. TCP's settings are the lab's."""
+    pacing: list[Literal["h3"]] = Field(default=[], max_length=1)
+    """Where a sender can be told to send what its window allows at once."""
+    max_datagram: list[Literal["h3"]] = Field(default=[], max_length=1)
+    """Where a sender takes the size of its packets, and looks for no other."""
     clocks: OneOrMore[Literal["wall", "virtual"]] = Field(default=["wall"])
     """Under which it has been seen to run; a program that waits by spinning stops the virtual one."""
     resumption: Annotated[list[Protocol], AfterValidator(_once_each)] = Field(default=[])
@@ -251,7 +256,7 @@ class Subject(Strict):
         if not (self.server or self.client or self.backend or self.origin or self.probe):
             raise ValueError("a subject needs a [server], [client], [backend], [origin] or [probe] section")
         self._check_features()
-        self._check_initial_window()
+        self._check_settings()
         self._check_tcp_controllers()
         self._check_quic_controllers()
         return self
@@ -266,19 +271,20 @@ class Subject(Strict):
             ("zero_rtt", features.zero_rtt, served),
             ("qlog", features.qlog, served),
             ("congestion", features.congestion, spoken),
-            ("initial_window", features.initial_window, spoken),
+            *((name, getattr(features, name), spoken) for name in SETTINGS),
         ):
             if idle := [protocol for protocol in declared if protocol not in possible]:
                 whose = "its" if possible is spoken else "the server's"
                 raise fault_at(["features", key], f"features.{key}: {idle[0]} is not one of {whose} protocols")
 
-    def _check_initial_window(self) -> None:
-        """It is declared where a command takes it, and nowhere else."""
-        commands = [role.command for role in (self.server, self.client) if role]
-        taken = any("{initial_window}" in " ".join(command) for command in commands)
-        if taken != bool(self.features.initial_window):
-            what = "no command has the placeholder" if not taken else "it is missing: a command has the placeholder"
-            raise fault_at(["features", "initial_window"], f"features.initial_window: {what} {{initial_window}}")
+    def _check_settings(self) -> None:
+        """Each is declared where a command takes it, and nowhere else."""
+        words = [word for role in (self.server, self.client) if role for word in role.command]
+        for name in SETTINGS:
+            taken = f"{{{name}}}" in " ".join(words)
+            if taken != bool(getattr(self.features, name)):
+                what = "no command has the placeholder" if not taken else "it is missing: a command has the placeholder"
+                raise fault_at(["features", name], f"features.{name}: {what} {{{name}}}")
 
     def _check_tcp_controllers(self) -> None:
         if own := [name for name, told in self.features.congestion.items() if name != QUIC and told != "kernel"]:

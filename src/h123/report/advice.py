@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from h123.analysis.families import headline
-from h123.analysis.remedy import Remedy
+from h123.analysis import Remedy, headline
 from h123.report.words import cell_name, level, listed, metric
 from h123.units import format_span
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from h123.analysis.families import headline
+from h123.analysis import headline
 from h123.report.words import Metric, cell_name, level, listed, metric
 
 Judged = Mapping[str, Any]

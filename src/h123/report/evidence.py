@@ -100,10 +100,10 @@ def _placed(event: TrialEvent, factor: str) -> str:
 
 def provenance(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[tuple[str, str]]:
     """Where, when and with what the campaign ran, and how to run it again; for imported samples, their files."""
-    if folder.origin:
-        files = [(f"file {file['name']}", f"SHA-256 {file['sha256']}") for file in folder.origin["files"]]
+    if folder.imported:
+        files = [(f"file {file['name']}", f"SHA-256 {file['sha256']}") for file in folder.imported["files"]]
         schema = (folder.path / "study.yaml").name
-        told = [("schema", f"{folder.origin['schema']}, kept in {schema}"), ("machine, subjects", "not recorded")]
+        told = [("schema", f"{folder.imported['schema']}, kept in {schema}"), ("machine, subjects", "not recorded")]
         secured = ("TLS", _imported_tls(attempts, folder.study["compare"]["factor"]))
         return [("h123", folder.version), ("imported", folder.created), *files, *told, secured]
     machine = folder.machine

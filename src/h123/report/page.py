@@ -4,28 +4,27 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from h123.analysis.families import headline
+from h123.analysis import headline
+from h123.durable import write_atomically
 from h123.errors import UserError
 from h123.paths import typed
-from h123.report import caveats, claims, difference, evidence, ladder, parts, published, words
+from h123.report import as_published, caveats, claims, difference, evidence, ladder, split, words
 from h123.report.advice import advice, remedy
 from h123.report.answer import answers
+from h123.report.as_published import published_figures
 from h123.report.averages import averages_figures
 from h123.report.contents import with_contents
 from h123.report.distribution import distribution_figure, latency_quantiles
 from h123.report.drawing import Figure, Mark, inline, save
 from h123.report.gist import gist
-from h123.report.parts import parts_figure
 from h123.report.printed import PrintedTable, nothing_printed, printed_side, printed_table, side_beside
 from h123.report.printed_figure import printed_figure
-from h123.report.published import published_figures
 from h123.report.ratios import answer_figure, by_ratio, details_figure
+from h123.report.split import split_figure
 from h123.report.spread import cpu_figure, requests_figure, treatments, trials_figure
 from h123.report.template import template
 from h123.report.terminal import trust
-from h123.results import CampaignFolder, load_attempts
-from h123.results.documents import read_content
-from h123.results.durable import write_atomically
+from h123.results import CampaignFolder, load_attempts, read_content
 
 
 def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:
@@ -44,7 +43,7 @@ def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:
     for figure in figures:
         save(figure, folder.path / "figures")
     page = folder.path / "report.html"
-    rendered = template("page.html.j2").render(**_content(folder, verdicts, figures, printed))
+    rendered = template("h123.report", "page.html.j2").render(**_content(folder, verdicts, figures, printed))
     write_atomically(page, with_contents(rendered))
     return page
 
@@ -70,7 +69,7 @@ def _figures(folder: CampaignFolder, verdicts: Mapping[str, Any]) -> list[Figure
     if known:
         figures.append(details_figure(known, margin))
     if verdicts["parts"] and verdicts["parts"]["rows"]:
-        figures.append(parts_figure(verdicts["parts"], margin))
+        figures.append(split_figure(verdicts["parts"], margin))
     if values:
         asked = headline(comparisons)[0]["metric"] if comparisons else "latency"
         if any(row["metrics"].get(asked) is not None for row in values):
@@ -120,7 +119,7 @@ def _content(
         "trust": trust(verdicts),
         "answer_figure": drawn.pop("answer", None),
         "printed_figure": drawn.pop("printed-values", None),
-        "parts_figure": drawn.pop("parts", None),
+        "split_figure": drawn.pop("parts", None),
         "published_figures": [drawn.pop(name) for name in list(drawn) if name.startswith("published-")],
         "figures": list(drawn.values()),
         "networks": [(name, profile["title"]) for name, profile in folder.networks.items()],
@@ -134,8 +133,8 @@ def _content(
         "remedy": remedy,
         "confidence": difference.confidence(headline(comparisons)),
         "ladder": ladder,
-        "parts": parts,
-        "published": published,
+        "split": split,
+        "as_published": as_published,
         "printed": printed,
         "claims": claims,
         "caveats": caveats,

@@ -8,9 +8,9 @@ from markupsafe import Markup, escape
 from h123.report.words import unbroken
 
 
-def template(name: str) -> jinja2.Template:
-    """The page's template; it puts `style` and `script` into itself, for a page is one file."""
-    loader = jinja2.PackageLoader("h123.report", "")
+def template(room: str, name: str) -> jinja2.Template:
+    """The template in the package `room`; it puts `style` and `script` into itself, for a page is one file."""
+    loader = jinja2.PackageLoader(room, "")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["unbroken"] = unbroken
     environment.filters["commands"] = _commands

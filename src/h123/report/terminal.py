@@ -12,10 +12,10 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from h123.analysis import headline
 from h123.analysis.document import AuditCount, Judged
-from h123.analysis.families import headline
 from h123.paths import typed
-from h123.report import claims, ladder, published
+from h123.report import as_published, claims, ladder
 from h123.report.advice import advice, remedy
 from h123.report.answer import Answer, answers
 from h123.report.caveats import caveat_lines
@@ -24,7 +24,7 @@ from h123.report.disturbed import disturbed_lines
 from h123.report.failures import failure_lines
 from h123.report.gist import ENOUGH_TO_READ, gist
 from h123.report.looks import look_lines, width_lines
-from h123.report.parts import terminal_lines as parts_lines
+from h123.report.split import terminal_lines as split_lines
 from h123.report.words import cell_name, level, metric, percent, ratio, unbroken, verdict_word
 
 ABREAST = 3
@@ -41,7 +41,7 @@ def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | 
         _say(console, f"Transport {row['said']}.", style="dim", indent=2)
     for line in advice(verdicts, typed(folder) if folder else "DIR"):
         _say(console, line, indent=2)
-    for line in parts_lines(verdicts["parts"], headline(comparisons)) if verdicts["parts"] else ():
+    for line in split_lines(verdicts["parts"], headline(comparisons)) if verdicts["parts"] else ():
         _say(console, line)
     for line in ladder.terminal_lines(verdicts.get("ladder", []), headline(comparisons)):
         _say(console, line)
@@ -53,7 +53,7 @@ def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | 
         said = "?: cannot tell yet. Ratios are first / second; intervals and p values are in the report."
         _say(console, said, style="dim")
     console.print()
-    more = published.terminal_lines(verdicts["as_published"]) if verdicts["as_published"] else []
+    more = as_published.terminal_lines(verdicts["as_published"]) if verdicts["as_published"] else []
     for line in trust(verdicts) + more + claims.terminal_lines(verdicts["claims"]):
         _say(console, line)
 
@@ -127,9 +127,9 @@ def _say(console: Console, text: str, *, style: str = "", indent: int = 0) -> No
 def trust(verdicts: Mapping[str, Any]) -> list[str]:
     """What one should know before believing the answer: completeness, A/A, audits."""
     trials, blocks, twins = verdicts["trials"], verdicts["blocks"], verdicts["twins"]
-    origin = verdicts.get("origin")
+    imported = verdicts.get("origin")
     complete = f"{blocks['complete']} of {blocks['planned']} blocks complete"
-    if origin and not origin["blocks"]:
+    if imported and not imported["blocks"]:
         complete = "in no blocks"
     lines = [f"{trials['valid']} of {trials['planned']} trials valid, {complete}"]
     if trials["invalid"]:
@@ -149,7 +149,7 @@ def trust(verdicts: Mapping[str, Any]) -> list[str]:
     lines += width_lines(verdicts)
     lines += failure_lines(verdicts)
     lines += disturbed_lines(verdicts)
-    lines += origin["costs"] if origin else []
+    lines += imported["costs"] if imported else []
     failed = [row for row in verdicts["audit_summary"] if row["failed"]]
     lines += [f"audit {row['audit']} failed: {row['failure']}" for row in failed]
     return [*lines, _audits_passed(verdicts["audit_summary"])]

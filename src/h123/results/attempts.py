@@ -76,13 +76,13 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
         "FROM analysed ORDER BY block, position, trial"
     ).fetchall()
     summaries = summarise(connection, [Path(file) for *_, file in rows])
-    timed = folder.origin is None or folder.origin["timed"]
+    timed = folder.imported is None or folder.imported["timed"]
     in_time = timelines(connection, [(file, summary.rows) for file, summary in summaries.items()], timed=timed)
     attempts = []
     for trial, attempt, block, position, cell, twin, parameters, disturbed, disturbance, shares, file in rows:
         place, summary, report = Path(file).parent, summaries[Path(file)], NO_REPORT
         conditions = json.loads(parameters)
-        if folder.origin is None:
+        if folder.imported is None:
             report = finished_report(place / "report.json")
         elif not timed:
             summary = replace(summary, warm_start_ns=None, warm_end_ns=None)
@@ -101,7 +101,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
                 link=read_document(place / "trial.json", Trial).links[0],
                 report=report,
                 facts=_facts(place / "client.json"),
-                imported=folder.origin is not None,
+                imported=folder.imported is not None,
                 summary=summary,
                 timeline=in_time[Path(file)],
                 metrics=measure(summary, report, conditions["clock"]),

@@ -11,6 +11,8 @@ from h123.results.trial_files import Path
 from h123.study.network import Resolved
 
 Blocks = Annotated[int, Field(ge=1, le=100_000)]
+Takes = list[Annotated[str, Field(pattern="^(server|client)$")]]
+"""Roles in which a subject takes a setting."""
 
 
 @with_config(STRICT)
@@ -43,8 +45,9 @@ class SubjectFacts(TypedDict):
     language: str
     congestion: NotRequired[Mapping[str, str | list[str]]]
     """As in subject.toml."""
-    initial_window: NotRequired[list[Annotated[str, Field(pattern="^(server|client)$")]]]
-    """Roles in which it takes one."""
+    initial_window: NotRequired[Takes]
+    pacing: NotRequired[Takes]
+    max_datagram: NotRequired[Takes]
 
 
 @with_config(STRICT)

@@ -16,13 +16,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from h123.results.lab_report import Report
+from h123.results.processor import TICKS_TELL_NS
 from h123.results.trial_files import Trial
 
 TURNS = 6
 """How often threads must get a processor, one after the other, in a round trip: at each end from the kernel to whoever
 waits for packets, from there to whoever reads, and from there to whoever answers."""
-SHORTEST_RUN_NS = 100_000_000
-"""The processor time of others is counted in ticks of 10 ms: of a shorter run it is not known."""
 RUINED_SHARE = 0.1
 """Of an attempt's time: a machine that stalled for longer may have made it fail."""
 RUINABLE = frozenset({"link-overrun", "link-check-failed", "server-not-ready", "client-timeout"})
@@ -74,7 +73,7 @@ def machine_noise(report: Report) -> float:
     if not wall or not machine.cpus:
         return 0.0
     stalled = sum(_within(_spans(spans), *_run(report)) for spans in machine.stalls or [])
-    return float(max(stalled, _foreign_ns(report)) / (wall * machine.cpus))
+    return float(max(stalled, _others_ns(report)) / (wall * machine.cpus))
 
 
 def ruined(report: Report) -> bool:
@@ -112,7 +111,7 @@ class _Known:
         waited = sum(cpu.main_wait_ns or 0 for cpu in cpus)
         turns = sum(cpu.main_turns or 0 for cpu in cpus)
         # A trial's own threads wait for one another on an idle machine too: that is what it is, not a disturbance.
-        harm = min(waited, _foreign_ns(report)) + machine.steal_ns
+        harm = min(waited, _others_ns(report)) + machine.steal_ns
         located = min(harm, stalled)
         wall = max(run[1] - run[0], 1)
         return cls(
@@ -190,9 +189,9 @@ def own_ns(report: Report) -> float:
     return float((report.machine.lab_ns or 0) + roles)
 
 
-def _foreign_ns(report: Report) -> float:
+def _others_ns(report: Report) -> float:
     """Processor time of all others meanwhile; 0 where the run is too short to tell."""
-    if report.phases_ns["main"] < SHORTEST_RUN_NS:
+    if report.phases_ns["main"] < TICKS_TELL_NS:
         return 0.0
     return max(0.0, report.machine.busy_ns - own_ns(report))
 

@@ -8,12 +8,11 @@ from typing import Annotated, Any, Literal, NotRequired, cast
 from pydantic import Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from h123.journal import Line, damaged_line
 from h123.results.documents import fault_of
-from h123.results.journal import Line, damaged_line
 from h123.results.shapes import STRICT, Digest, Reason, Seconds, Share
 from h123.strict import describe
-from h123.study import Parameters
-from h123.study.quantities import RESOLVED
+from h123.study import RESOLVED, Parameters
 
 Values = dict[str, Any]
 """Of parameters, as JSON: null where samples are imported and do not tell."""

@@ -5,9 +5,9 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
+from h123.durable import replacement
 from h123.errors import UserError
 from h123.results.attempts import load_attempts
-from h123.results.durable import replacement
 from h123.results.folder import CampaignFolder
 from h123.results.metrics import METRICS, shown
 from h123.results.tables import CELL_PREFIX, connect, literal, name

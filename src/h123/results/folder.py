@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Self
 
 from h123 import __version__
+from h123.durable import sync, sync_tree, write_atomically
 from h123.errors import UserError
+from h123.journal import append_event, read_events
 from h123.lock import sole_user
 from h123.results import seal
 from h123.results.campaign_file import Campaign, MachineFacts, Origin, SubjectFacts, Width
 from h123.results.documents import held, read_content
-from h123.results.durable import sync, sync_tree, write_atomically
 from h123.results.events import Event, Happening, Tried, check_trials
-from h123.results.journal import append_event, read_events
 from h123.study.network import Resolved
 
 PARTIAL = ".partial"
@@ -53,7 +53,7 @@ class CampaignFolder:
         width: Width | None = None,
         machine: MachineFacts,
         subjects: dict[str, SubjectFacts],
-        origin: Origin | None = None,
+        imported: Origin | None = None,
     ) -> Self:
         """A new, empty campaign in `path`. Raises UserError as `check_new` does, or where another process is faster."""
         check_new(path)
@@ -71,13 +71,13 @@ class CampaignFolder:
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "machine": machine,
             "subjects": subjects,
-            **({"origin": origin} if origin else {}),
+            **({"origin": imported} if imported else {}),
         }
         folder = cls(path, content)
         with sole_user(path, f"a campaign in {path}"):
             _refuse_occupied(path)  # by who was faster
             folder.trials.mkdir(exist_ok=True)
-            if origin is None:
+            if imported is None:
                 folder.tls.mkdir(exist_ok=True)
             write_atomically(path / "study.yaml", study_text)
             # Last: a folder without this file is no campaign, so a crash before here leaves nothing half begun.
@@ -127,7 +127,7 @@ class CampaignFolder:
         return machine
 
     @property
-    def origin(self) -> Origin | None:
+    def imported(self) -> Origin | None:
         """Where imported samples come from (docs/contracts.md, section 8); None for a campaign that h123 ran."""
         return self._content.get("origin")
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from h123.durable import sync
 from h123.errors import UserError
 from h123.results.documents import write_document
-from h123.results.durable import sync
 from h123.results.folder import PARTIAL, CampaignFolder, check_new
 from h123.results.foreign import Place, Request, read_requests
 from h123.results.samples import SCHEMA, write_samples
@@ -65,7 +65,7 @@ def _write(path: Path, files: Sequence[Path], schema: Schema, groups: Groups) ->
         only=_only(schema, groups),
         machine={},
         subjects={},
-        origin={
+        imported={
             "kind": "imported",
             "files": [{"name": _name(file), "sha256": _digest(file)} for file in files],
             "schema": schema.study.name,

@@ -47,6 +47,8 @@ class Counters(Shape):
 class Tcp(Shape):
     initial_window: Count | None = None
     min_rto_ns: Count | None = None
+    max_payload: Count | None = None
+    keep_idle_window: bool = False
 
 
 class Host(Shape):

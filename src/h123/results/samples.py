@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
+from h123.durable import replacement
 from h123.errors import UserError
-from h123.results.durable import replacement
 from h123.results.events import Values
 from h123.results.shapes import Reason
 

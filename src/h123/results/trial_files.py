@@ -81,6 +81,8 @@ class Role(Shape):
 class Tcp(Shape):
     initial_window: int | None = None
     min_rto_ns: int | None = None
+    max_payload: int | None = None
+    keep_idle_window: bool = False
 
 
 class Trial(Document):

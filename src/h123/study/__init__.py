@@ -1,16 +1,18 @@
 """Studies: from a question in YAML to the trials that answer it, and what they will cost."""
 
-from h123.study.claim import Claim, MeasurableClaim, WordedClaim
+from h123.study.claim import ALL_LEVELS, Claim, MeasurableClaim, WordedClaim
 from h123.study.confounded import confounded, together
+from h123.study.connections import connection_count, handshake_round_trips
 from h123.study.estimate import Estimate, estimate, estimate_check
-from h123.study.foreign import Samples, Schema, Source, load_schema
 from h123.study.ledger import Ledger, find_ledgers, ledgers_of, load_ledger
-from h123.study.likeness import Likeness, likenesses, unmatched
+from h123.study.likeness import Choosing, Likeness, likenesses, unmatched
 from h123.study.network import Network
 from h123.study.parameters import Parameters
 from h123.study.plan import Plan, make_plan, parse_only
 from h123.study.printed import PrintedValue, PrintedValues, load_printed, printed_values_of
+from h123.study.quantities import RESOLVED
 from h123.study.reader import load_study
+from h123.study.schema import Samples, Schema, Source, load_schema
 from h123.study.shelf import (
     find_network,
     find_study,
@@ -25,7 +27,10 @@ from h123.study.timeless import timeless
 from h123.study.trial import PlannedTrial
 
 __all__ = [
+    "ALL_LEVELS",
     "METRICS",
+    "RESOLVED",
+    "Choosing",
     "Claim",
     "Comparison",
     "Estimate",
@@ -44,12 +49,15 @@ __all__ = [
     "Source",
     "Study",
     "WordedClaim",
+    "checks",
     "confounded",
+    "connection_count",
     "estimate",
     "estimate_check",
     "find_ledgers",
     "find_network",
     "find_study",
+    "handshake_round_trips",
     "ledgers_of",
     "likenesses",
     "list_claims",
@@ -62,6 +70,7 @@ __all__ = [
     "load_schema",
     "load_study",
     "make_plan",
+    "network",
     "parse_only",
     "printed_values_of",
     "rungs",

@@ -9,7 +9,7 @@ from h123.study.checks import Check
 from h123.study.quantities import Change, Share
 from h123.study.study import Metric
 
-ALL = "all"
+ALL_LEVELS = "all"
 """Stands for every level of a factor."""
 
 
@@ -53,7 +53,7 @@ def _level_names(value: object) -> object:
     """A level, a list of levels or `all`, as a list of names; levels may be written as numbers."""
     names = value if isinstance(value, list) else [value]
     if not names or not all(isinstance(name, str | int | float) for name in names):
-        raise ValueError(f"{value!r} is not valid; write a level, a list of levels, or {ALL}")
+        raise ValueError(f"{value!r} is not valid; write a level, a list of levels, or {ALL_LEVELS}")
     return [str(name).lower() if isinstance(name, bool) else str(name) for name in names]
 
 

@@ -21,6 +21,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from h123.study.connections import connection_count, handshake_round_trips
 from h123.study.network import Direction, Network
 from h123.study.parameters import Parameters
 from h123.study.trial import PlannedTrial
@@ -31,8 +32,6 @@ WIRE_OVERHEAD = 1.05
 """Bytes on the link per body byte: packet headers, TLS records, acknowledgements the other way."""
 INITIAL_WINDOW_BYTES = 10 * MSS_BYTES
 """RFC 6928."""
-HANDSHAKE_ROUND_TRIPS = {"h1": 2, "h2": 2, "h3": 1}
-"""Before the first request: TCP and TLS 1.3, or QUIC."""
 UNSHAPED_BPS = 2e9
 """More than subjects manage over a plain veth pair."""
 PROCESSED_BPS = {
@@ -165,7 +164,7 @@ class _Path:
 def _cold_s(parameters: Parameters, path: _Path) -> float:
     """One request on a new connection: handshake, slow start from the initial window, the transfer."""
     slow_start = math.log2(1 + parameters.size / INITIAL_WINDOW_BYTES)
-    round_trips = HANDSHAKE_ROUND_TRIPS[parameters.protocol] + 1 + slow_start
+    round_trips = handshake_round_trips(parameters.protocol) + 1 + slow_start
     return round_trips * path.round_trip_s + _transfer_s(parameters, path)
 
 
@@ -201,10 +200,7 @@ def _bits(parameters: Parameters) -> float:
 
 
 def _connections(parameters: Parameters) -> int:
-    """As in the contract: shared means one, except for HTTP/1.1, which cannot."""
-    if parameters.connections == "shared":
-        return parameters.users if parameters.protocol == "h1" else 1
-    return parameters.users if parameters.connections == "per-user" else parameters.connections
+    return connection_count(parameters.connections, parameters.users, parameters.protocol)
 
 
 def _round_trip_s(network: Network | None) -> float:

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from h123.errors import UserError
 from h123.strict import Strict, choose
-from h123.study.claim import ALL, AnyClaim, Levels, MeasurableClaim
+from h123.study.claim import ALL_LEVELS, AnyClaim, Levels, MeasurableClaim
 from h123.study.document import Document, Location
 from h123.study.reader import FORMAT as STUDY_FORMAT
 from h123.study.reader import load_study
@@ -80,7 +80,9 @@ class _LedgerReader:
         self.check_levels(claim.cells, others, [*at, "cells"])
         for factor, levels in others.items():
             if factor not in claim.cells:
-                message = f"factor {factor!r} is missing; write one of {', '.join(levels)}, a list of them, or {ALL}"
+                message = (
+                    f"factor {factor!r} is missing; write one of {', '.join(levels)}, a list of them, or {ALL_LEVELS}"
+                )
                 raise self.document.error([*at, "cells"], message)
         self.check_levels(claim.against or {}, others, [*at, "against"])
         self.check_contrast(claim, others, [*at, "against"])
@@ -93,7 +95,7 @@ class _LedgerReader:
             if factor not in factors:
                 message = f"{factor!r} is not a factor of the study besides the compared one; {choose(factor, factors)}"
                 raise self.document.error([*at, factor], message)
-            for level in levels if levels != [ALL] else ():
+            for level in levels if levels != [ALL_LEVELS] else ():
                 self.check_level(level, factor, factors[factor], [*at, factor])
 
     def check_level(self, level: str, factor: str, levels: Collection[str], at: Location) -> None:
@@ -102,9 +104,9 @@ class _LedgerReader:
 
     def check_contrast(self, claim: MeasurableClaim, factors: dict[str, list[str]], at: Location) -> None:
         for factor, levels in (claim.against or {}).items():
-            if len(levels) != 1 or levels == [ALL]:
+            if len(levels) != 1 or levels == [ALL_LEVELS]:
                 raise self.document.error([*at, factor], f"write exactly one level of {factor!r} to compare with")
-            here = factors[factor] if claim.cells[factor] == [ALL] else claim.cells[factor]
+            here = factors[factor] if claim.cells[factor] == [ALL_LEVELS] else claim.cells[factor]
             if levels[0] in here:
                 raise self.document.error([*at, factor], f"{levels[0]!r} is already in `cells`")
 

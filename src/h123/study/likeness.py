@@ -4,59 +4,61 @@ TCP's part is the kernel's, in every trial the same one; over QUIC each stack ha
 is made equal where a study says `transport: matched`; the rest is named, so that nobody takes it for the protocol's.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from h123.study.connections import connection_count
 from h123.study.parameters import Parameters
 from h123.study.plan import Plan
 from h123.study.study import split_pair
+from h123.transport import SETTINGS, Name, Setting, Value
 
-KERNEL_WINDOW = 10
-"""Packets that Linux' TCP begins with where no route says otherwise."""
-WINDOW = "initial window"
 STACKS = (
     "least retransmission time",
-    "pacing",
     "ACK frequency",
-    "packet size",
     "receive windows",
     "details of congestion control",
 )
 """What two implementations have of their own, and no study can set."""
 _NAMED = 3
 
-Choosing = Mapping[str, Collection[str]]
-"""Subject to the roles in which it takes an initial window."""
+Choosing = Mapping[str, Mapping[Name, Collection[str]]]
+"""Subject to the roles in which it takes each setting."""
 
 
 @dataclass(frozen=True)
 class Sender:
-    """Whoever sends the bodies of a trial, and the packets that it begins with; None: a number of its own."""
+    """Whoever sends the bodies of a trial, and what it has of one setting; None: a value of its own."""
 
+    setting: Setting
     name: str
+    """Of the subject; empty for the kernel."""
     protocol: str
     role: str
-    window: int | None
+    value: Value | None
 
     @classmethod
-    def of(cls, p: Parameters, choosing: Choosing) -> "Sender":
+    def of(cls, p: Parameters, choosing: Choosing, setting: Setting) -> "Sender":
         """Of a trial with these parameters."""
         role = "server" if p.method == "GET" else "client"
-        name = p.server if role == "server" else p.client
+        asked = p.setting(setting.name)
         if p.protocol != "h3":
-            return cls("", p.protocol, role, p.window or KERNEL_WINDOW)
-        return cls(name, p.protocol, role, p.window if role in choosing.get(name, ()) else None)
+            kernel = None if p.congestion == setting.brought_by else asked or setting.kernel
+            return cls(setting, "", p.protocol, role, kernel)
+        name = p.server if role == "server" else p.client
+        able = role in choosing.get(name, {}).get(setting.name, ())
+        return cls(setting, name, p.protocol, role, asked if able else None)
 
     @property
-    def starts_with(self) -> str:
+    def said(self) -> str:
         """`10 packets`, `go's own`."""
-        return f"{self.window} packets" if self.window else f"{self.name}'s own"
+        return f"{self.name or 'Linux'}'s own" if self.value is None else self.setting.said(self.value)
 
-    def begins_like(self, other: "Sender") -> bool:
-        """Whether both begin with as many packets, as far as that is known."""
-        if self.window is None or other.window is None:
-            return (self.name, self.window) == (other.name, other.window)
-        return self.window == other.window
+    def is_like(self, other: "Sender") -> bool:
+        """Whether both have the same, as far as that is known."""
+        if self.value is None or other.value is None:
+            return (self.name, self.value) == (other.name, other.value)
+        return self.value == other.value
 
 
 Sides = tuple[Parameters, Parameters]
@@ -98,11 +100,15 @@ def compared(plan: Plan) -> Iterator[Sides]:
                 yield parameters, other
 
 
-def unmatched(plan: Plan, choosing: Choosing) -> Iterator[tuple[Sender, Sender]]:
-    """Senders that are compared and do not begin with as many packets."""
-    for pair in compared(plan):
-        a, b = (Sender.of(p, choosing) for p in pair)
-        if not a.begins_like(b):
+def unmatched(plan: Plan, choosing: Choosing, setting: Setting) -> Iterator[tuple[Sender, Sender]]:
+    """Senders that are compared and differ in a setting."""
+    return _differing(compared(plan), choosing, setting)
+
+
+def _differing(pairs: Iterable[Sides], choosing: Choosing, setting: Setting) -> Iterator[tuple[Sender, Sender]]:
+    for one, other in pairs:
+        a, b = Sender.of(one, choosing, setting), Sender.of(other, choosing, setting)
+        if not a.is_like(b):
             yield a, b
 
 
@@ -112,9 +118,9 @@ def _with(cell: tuple[tuple[str, str], ...], factor: str, level: str) -> tuple[t
 
 def _unlike(pairs: Sequence[Sides], choosing: Choosing) -> dict[str, str]:
     found = {}
-    senders = [(Sender.of(a, choosing), Sender.of(b, choosing)) for a, b in pairs]
-    if starting := [sender for pair in senders if not pair[0].begins_like(pair[1]) for sender in pair]:
-        found[WINDOW] = _by_protocol((sender.starts_with, sender.protocol) for sender in starting)
+    for setting in SETTINGS.values():
+        if senders := [sender for pair in _differing(pairs, choosing, setting) for sender in pair]:
+            found[setting.title] = _by_protocol((sender.said, sender.protocol) for sender in senders)
     if several := [p for pair in pairs if _connections(pair[0]) != _connections(pair[1]) for p in pair]:
         found["connections"] = _by_protocol((str(_connections(p)), p.protocol) for p in several)
     if any(_stack(a) != _stack(b) for a, b in pairs):
@@ -128,9 +134,7 @@ def _stack(p: Parameters) -> tuple[str, ...]:
 
 
 def _connections(p: Parameters) -> int:
-    if isinstance(p.connections, int):
-        return p.connections
-    return p.users if p.connections == "per-user" or p.protocol == "h1" else 1
+    return connection_count(p.connections, p.users, p.protocol)
 
 
 def _by_protocol(told: Iterator[tuple[str, str]]) -> str:

@@ -6,13 +6,14 @@ from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, TypeAda
 
 from h123.strict import Strict, shown
 from h123.study.quantities import Duration, Size
+from h123.transport import SETTINGS, TCP_PAYLOAD, Name, Value
 
 Count = Annotated[int, Field(strict=True)]
 Role = Literal["server", "client", "backend"]
 SUBJECT_PARAMETERS: tuple[str, ...] = get_args(Role)
 NETWORK_PARAMETERS = ("network", "backend_network")
-STANDARD_WINDOW = 10
-"""Packets that a sender begins with, by RFC 6928 (TCP) and RFC 9002 (QUIC)."""
+LEAST_DATAGRAM = 1252
+"""Bytes of payload, of packets of 1280 bytes: every path of IPv6 carries them, and every QUIC can be told to."""
 _MS = 10**6
 
 
@@ -27,6 +28,12 @@ def _kept_by_kernel(ns: int | None) -> int | None:
     if ns is None or (ns % _MS == 0 and 1 <= ns // _MS <= 60_000):
         return ns
     raise ValueError("must be whole milliseconds, from 1ms to 1min, such as 50ms")
+
+
+def _read_pacing(value: object) -> object:
+    if value is None or value is False or value == "off":  # YAML's off is false
+        return None if value is None else "off"
+    raise ValueError("must be off, or left out for what each stack has by itself")
 
 
 Connections = Annotated[Literal["shared", "per-user"] | int, BeforeValidator(_read_connections)]
@@ -50,9 +57,13 @@ class Parameters(Strict):
     congestion: Literal["cubic", "reno", "bbr", "own"] = "cubic"
     """Of the end that sends bodies; own: the one that each QUIC stack has by itself, cubic for TCP."""
     transport: Literal["deployed", "matched"] = "deployed"
-    """deployed: each stack as it comes; matched: what can be made equal in how they send is (`window`)."""
+    """deployed: each stack as it comes; matched: what can be made equal in how they send is (`setting`)."""
     initial_window: Annotated[Count, Field(ge=1, le=1000)] | None = None
     """Packets that senders begin with; None: what `transport` makes of it."""
+    pacing: Annotated[Literal["off"] | None, BeforeValidator(_read_pacing)] = None
+    """off: senders send what their windows allow at once; None: what `transport` makes of it."""
+    max_datagram: Annotated[Count, Field(ge=LEAST_DATAGRAM, le=TCP_PAYLOAD)] | None = None
+    """Most bytes of payload, after the header of UDP or TCP, that a packet has; None: what `transport` makes of it."""
     min_rto: Annotated[Duration | None, AfterValidator(_kept_by_kernel)] = None
     """TCP's least retransmission time; None: the kernel's own, 200 ms."""
     qlog: StrictBool = False
@@ -77,10 +88,12 @@ class Parameters(Strict):
     trial_timeout: Annotated[Duration, Field(gt=0)] = 120 * 10**9
     """Of the client's whole run."""
 
-    @property
-    def window(self) -> int | None:
-        """Packets that senders are to begin with; None: what each stack has by itself."""
-        return self.initial_window or (STANDARD_WINDOW if self.transport == "matched" else None)
+    def setting(self, name: Name) -> Value | None:
+        """What senders are asked for; None: what each stack has by itself."""
+        asked: Value | None = getattr(self, name)
+        if asked is None and self.transport == "matched" and self.congestion != SETTINGS[name].brought_by:
+            return SETTINGS[name].matched
+        return asked
 
     def networks(self) -> tuple[str, ...]:
         """Names of the networks that the links of such a trial have, the access link's first."""

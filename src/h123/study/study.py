@@ -11,6 +11,7 @@ from h123.strict import Strict, describe
 from h123.study.network import Network
 from h123.study.parameters import Parameters
 from h123.study.quantities import RESOLVED, Share
+from h123.transport import SETTINGS, Name
 
 Metric = Literal[
     "latency",
@@ -81,7 +82,7 @@ class Comparison(Strict):
     alpha: Annotated[Share, Field(gt=0, lt=1)] = 0.05
     failures: Annotated[Share, Field(ge=0, lt=1)] = 0.01
     """Where the shares of failed requests of two levels differ by more, their times are not compared."""
-    essential: list[Literal["initial_window"]] = Field(default=[], max_length=1)
+    essential: list[Name] = Field(default=[], max_length=len(SETTINGS))
     """What both levels of a pair must have alike, or the study is refused."""
     ladder: list[str] = Field(default=[])
     """Levels from one end to the other that change one thing at a time; `pairs` has each with the one before it, and

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from h123.catalogue import OWN, PROTOCOLS, Subject, controllers, window_roles
-from h123.catalogue.subject import Client
+from h123.catalogue import OWN, PROTOCOLS, Client, Subject, controllers
 from h123.results.trial_files import Workload
-from h123.study import Network, Parameters
+from h123.study import Network, Parameters, connection_count
 from h123.study.network import Blackout, Bottleneck, Direction
 from h123.verification import controller
 
@@ -38,13 +37,8 @@ LOSSES = Network(
     name="losses up", title="a few lost packets upwards", up=controller.NETWORK.down, down=controller.NETWORK.up
 )
 """A sender's controller shows in what it makes of these."""
-FLIGHT_NS = 50 * _MS
-FLIGHT = _both_ways("flight", Direction(delay_ns=FLIGHT_NS))
-"""What a sender begins with arrives by itself. Over longer delays some repeat their handshake for want of an answer."""
 SLOW = _both_ways("slow", Direction(rate=Bottleneck(bps=200_000)))
 DEAD = _both_ways("dead", Direction(blackouts=[Blackout(from_ns=0, to_ns=600_000 * _MS)]))
-WINDOWS = (10, 32)
-"""Packets that a sender is asked to begin with: the RFCs' number, and quic-go's."""
 NOBODY_LISTENS = 9
 """Port of a server that is not there."""
 
@@ -63,20 +57,16 @@ class Assignment:
     """Asked instead of the server's."""
     controller: str = ""
     """What the client's packets must show."""
-    window: int = 0
-    """Packets that the client must begin with; 0: as many as it likes."""
 
     @property
     def attempts(self) -> int:
         """Before it counts as failed: a busy machine can blur times, but hardly twice so that they look wrong."""
-        return 2 if self.network in (FAR, DISTANT, LOSSES, FLIGHT) else 1
+        return 2 if self.network in (FAR, DISTANT, LOSSES) else 1
 
     def connections(self) -> int:
         """How many the workload asks for (docs/contracts.md, section 4)."""
         p = self.parameters
-        if isinstance(p.connections, int):
-            return p.connections
-        return p.users if p.connections == "per-user" or p.protocol == "h1" else 1
+        return connection_count(p.connections, p.users, p.protocol)
 
     def workload(self, written: Workload) -> Workload:
         """workload.json as the parameters have it, with what this assignment has otherwise."""
@@ -107,9 +97,6 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
             # The first is the one that it has by itself; no study can ask for it by name if it is fixed.
             wanted = upload(congestion=name if number else OWN)
             yield Assignment(f"congestion {name}", wanted, LOSSES, controller=name)
-        for packets in WINDOWS if "client" in window_roles(subject) else ():
-            begun = logged(method="POST", size=MEGABYTE, requests=1, cold=False, initial_window=packets)
-            yield Assignment(f"initial window {packets}", begun, FLIGHT, window=packets)
     yield from _failures(asked)
 
 

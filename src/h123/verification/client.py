@@ -9,21 +9,18 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from h123.campaign.certificate import campaign_certificate
-from h123.campaign.engine import Engine
-from h123.campaign.trialfile import SERVER_ADDRESS
 from h123.catalogue import MANIFEST, Subject, catalogue, check_supported, make_bodies
 from h123.errors import UserError
-from h123.results import ingest
-from h123.results.documents import read_document, write_document
-from h123.results.samples import Sample
-from h123.results.shapes import Reason
+from h123.results import Reason, Sample, ingest, read_document, write_document
 from h123.results.trial_files import Workload
 from h123.scratch import scratch
 from h123.strict import choose
+from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification.assignment import SIZES, WITNESS, Assignment, assignments
 from h123.verification.conduct import faults_of
-from h123.verification.record import Result, Verdict, failures_folder
+from h123.verification.record import failures_folder
+from h123.verification.result import Result, Verdict
+from h123.verification.settings import verify_settings
 from h123.verification.trial import Trial, Trials
 from h123.verification.witness import witness
 from h123.virtual import installed_kernel
@@ -59,7 +56,7 @@ def verify_client(subject: Subject, engine: Engine) -> Iterator[Result]:
             if p.clock == "virtual" and installed_kernel() is None:
                 yield _result(asked, "unsupported", "the virtual kernel is not installed")
                 continue
-            if (asked.controller or asked.window) and not p.qlog:
+            if asked.controller and not p.qlog:
                 yield _result(asked, "unsupported", f"only qlog files of the server {WITNESS} show it")
                 continue
             result, facts = _ask(asked, subject, trials, kept / f"{number:02}")
@@ -67,6 +64,7 @@ def verify_client(subject: Subject, engine: Engine) -> Iterator[Result]:
             if result.verdict == "passed" and asked.expected == "answers" and p.protocol not in told:
                 told.add(p.protocol)
                 yield _tls(asked, facts)
+        yield from verify_settings(subject, "client", trials, kept)
 
 
 def _ask(asked: Assignment, subject: Subject, trials: Trials, folder: Path) -> tuple[Result, Any]:

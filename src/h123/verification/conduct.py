@@ -9,11 +9,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
-from h123.catalogue.subject import Client
-from h123.results.samples import Sample
+from h123.catalogue import Client
+from h123.results import Sample
 from h123.verification.assignment import Assignment
 from h123.verification.controller import behaviour
-from h123.verification.flight import begins_with, first_flight
 from h123.verification.timing import times, times_over_the_link
 from h123.verification.witness import Witness
 
@@ -31,8 +30,6 @@ def faults_of(asked: Assignment, client: Client, rows: Sequence[Sample], facts: 
         found += [*_opened(asked, rows, seen), *times_over_the_link(asked, rows)]
         if asked.controller:
             found += _controller(asked, seen)
-        if asked.window:
-            found += _window(asked, seen)
     return found
 
 
@@ -202,14 +199,6 @@ def _controller(asked: Assignment, seen: Witness) -> Iterator[str]:
     like, named = behaviour(seen.arrivals), asked.controller
     if like.controller != named:
         yield f"behaves like {like.controller or 'none that is known'}, not {named}: {like}"
-
-
-def _window(asked: Assignment, seen: Witness) -> Iterator[str]:
-    flight = first_flight(seen.arrivals)
-    if flight is None:
-        yield "nothing shows its first flight"
-    elif not begins_with(flight, asked.window):
-        yield f"its first flight has {flight:.1f} packets"
 
 
 def _first_of_each(faults: Iterable[str | None]) -> Iterator[str]:

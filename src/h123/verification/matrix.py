@@ -14,18 +14,13 @@ from pathlib import Path
 from typing import Literal
 
 from h123 import __version__
-from h123.campaign.certificate import campaign_certificate, plainly
-from h123.campaign.engine import Engine
-from h123.campaign.progress import Display, Ended, Standing
-from h123.campaign.trialfile import SERVER_ADDRESS
 from h123.catalogue import Subject, fingerprint, make_bodies
 from h123.errors import UserError
+from h123.journal import Line, append_event, read_events
 from h123.lock import sole_user
-from h123.results import machine_facts
-from h123.results.folder import check_name
-from h123.results.journal import Line, append_event, read_events
-from h123.results.shapes import Reason
+from h123.results import Reason, check_name, machine_facts
 from h123.study import Parameters
+from h123.trial import SERVER_ADDRESS, Display, Ended, Engine, Standing, campaign_certificate, plainly
 from h123.verification.assignment import CONNECTIONS, METHODS, PLAIN, Assignment
 from h123.verification.client import carry_out
 from h123.verification.conduct import unanswered

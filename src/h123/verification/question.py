@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from h123.catalogue import OWN, Subject, controllers, window_roles
-from h123.catalogue.subject import Server
+from h123.catalogue import OWN, Server, Subject, controllers
 from h123.study import Network, Parameters
 from h123.verification import controller
-from h123.verification.assignment import FLIGHT, MEGABYTE, PLAIN, WINDOWS
-from h123.verification.record import Result, Verdict
+from h123.verification.assignment import PLAIN
+from h123.verification.result import Result, Verdict
 
 PROBE = "go"
 """The embedded subject that asks."""
@@ -22,7 +21,7 @@ CHECK_NS = 30_000_000_000
 """In which a server must have answered all requests of a check."""
 TRIAL_TIMEOUT = "300s"
 
-Purpose = Literal["contract", "qlog", "controller", "window"]
+Purpose = Literal["contract", "qlog", "controller"]
 
 
 @dataclass(frozen=True)
@@ -77,10 +76,6 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
         wanted = name if number else OWN
         asked = parameters(congestion=wanted, size=controller.BODY_BYTES, network=controller.NETWORK.name)
         yield Question(f"{protocol}-{name}", "controller", asked, download, name, controller.NETWORK)
-    begun = _plan(protocol, [MEGABYTE], arrivals="arrivals.csv")
-    for packets in WINDOWS if "server" in window_roles(subject) and protocol in features.initial_window else ():
-        asked = parameters(initial_window=packets, size=MEGABYTE, network=FLIGHT.name)
-        yield Question(f"{protocol}-window-{packets}", "window", asked, begun, network=FLIGHT)
 
 
 def _plan(protocol: str, sizes: list[int], **values: Any) -> dict[str, Any]:

@@ -9,29 +9,14 @@ from typing import Final, Literal
 from pydantic import ValidationError
 
 from h123.catalogue import Subject, fingerprint
+from h123.durable import write_atomically
 from h123.paths import cache_folder
 from h123.results import machine_facts
-from h123.results.durable import write_atomically
 from h123.strict import Strict
 from h123.verification.constants.found import Constants
+from h123.verification.result import Result, VerifiedRole
 
 FORMAT: Final = "verified/1"
-Verdict = Literal["passed", "failed", "unsupported"]
-VerifiedRole = Literal["server", "client"]
-
-
-class Result(Strict):
-    """One thing that was asked of a subject, and what came of it."""
-
-    role: VerifiedRole
-    protocol: str
-    clock: Literal["wall", "virtual"] = "wall"
-    check: str
-    """Such as `GET 1000000`."""
-    verdict: Verdict
-    """unsupported: it could not be asked here, and `detail` says why."""
-    detail: str = ""
-    """What was seen; of a failure, what is wrong and where its log is."""
 
 
 class Record(Strict):

@@ -1,31 +1,29 @@
 """Verification of a server: the embedded probe asks it for all that the contract promises and the manifest declares."""
 
+import json
 import shutil
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
-from h123.campaign.certificate import campaign_certificate
-from h123.campaign.engine import Engine
-from h123.campaign.trialfile import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS
 from h123.catalogue import Subject, catalogue, make_bodies, probe_command
-from h123.results import trial_files
-from h123.results.documents import read_document, write_document
+from h123.results import Document, Shape, read_document, trial_files, write_document
 from h123.results.lab_report import Exit, Report
-from h123.results.shapes import Document, Shape
 from h123.scratch import scratch
+from h123.trial import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
-from h123.verification.flight import begins_with, first_flight
 from h123.verification.qlog import packet_events
 from h123.verification.question import LOGGED_BYTES, PROBE, SIZES, Purpose, Question, questions
-from h123.verification.record import Result, Verdict, failures_folder
-from h123.verification.trial import Trial, Trials, write_json
+from h123.verification.record import failures_folder
+from h123.verification.result import Result, Verdict
+from h123.verification.settings import verify_settings
+from h123.verification.trial import Trial, Trials
 from h123.virtual import NAME, installed_kernel
 
 STOP_NS = 2_000_000_000
 """In which a server must have stopped."""
-ATTEMPTS: dict[Purpose, int] = {"contract": 1, "qlog": 1, "controller": 2, "window": 2}
+ATTEMPTS: dict[Purpose, int] = {"contract": 1, "qlog": 1, "controller": 2}
 """A busy machine can blur a server's behaviour, but hardly so that a controller is taken for another one twice."""
 
 
@@ -45,6 +43,7 @@ def verify_server(subject: Subject, engine: Engine) -> Iterator[Result]:
                 yield asked.result("everything", "unsupported", f"{NAME} is not installed")
             else:
                 yield from _ask(asked, trials, kept / asked.name)
+        yield from verify_settings(subject, "server", trials, kept)
 
 
 def _ask(asked: Question, trials: Trials, folder: Path) -> list[Result]:
@@ -53,7 +52,7 @@ def _ask(asked: Question, trials: Trials, folder: Path) -> list[Result]:
     def change(folder: Path) -> None:
         _change_trial(folder, trials.subjects[PROBE])
         address = {"address": SERVER_ADDRESS, "port": asked.parameters.port, "ca": str(trials.certificate.ca)}
-        write_json(folder / "plan.json", {**asked.plan, **address})
+        (folder / "plan.json").write_text(json.dumps({**asked.plan, **address}, indent=1) + "\n", encoding="utf-8")
 
     results = list[Result]()
     for _ in range(ATTEMPTS[asked.purpose]):
@@ -141,17 +140,9 @@ def _controller(asked: Question, folder: Path) -> Result:
     return asked.result(f"congestion {asked.controller}", verdict, f"{like}{seen}")
 
 
-def _window(asked: Question, folder: Path) -> Result:
-    flight, wanted = first_flight(read_arrivals(folder / "arrivals.csv")), asked.parameters.initial_window or 0
-    verdict: Verdict = "passed" if begins_with(flight, wanted) else "failed"
-    seen = "no body came" if flight is None else f"{flight:.1f} packets in the first flight"
-    return asked.result(f"initial window {wanted}", verdict, seen)
-
-
 _SEEN: dict[Purpose, Callable[[Question, Path], Result]] = {
     "qlog": _qlog,
     "controller": _controller,
-    "window": _window,
 }
 
 

@@ -9,7 +9,8 @@ from itertools import pairwise
 from statistics import mean, stdev
 from typing import Literal, get_args
 
-from h123.results.samples import Sample
+from h123.results import Sample
+from h123.study import handshake_round_trips
 from h123.verification.assignment import DISTANT, FAR, Assignment
 from h123.verification.trial import Window
 
@@ -86,7 +87,7 @@ def _not_connected(asked: Assignment, row: Sample) -> str | None:
     """A connection that was ready before it can have been, or so late that its request's answer could not follow."""
     if row["connected_ns"] is None:
         return None
-    handshake = _handshake_trips(asked.parameters.protocol) * asked.network.round_trip_ns
+    handshake = handshake_round_trips(asked.parameters.protocol) * asked.network.round_trip_ns
     connected = row["connected_ns"] - row["start_ns"]
     if connected < _MEASURED * handshake:
         return f"connected after {_seconds(connected)}; a handshake takes {_seconds(handshake)}"
@@ -103,11 +104,6 @@ def _too_slow(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
     quickest = min((row["end_ns"] - row["start_ns"] for row in rows), default=0)
     if quickest > SLOWEST * _whole_ns(asked):
         yield f"no request took less than {_seconds(quickest)}; the link needs {_seconds(_whole_ns(asked))}"
-
-
-def _handshake_trips(protocol: str) -> int:
-    """Round trips until a connection is ready: TCP's, and one of TLS 1.3 or of QUIC."""
-    return 1 if protocol == "h3" else 2
 
 
 def _whole_ns(asked: Assignment) -> float:
@@ -138,7 +134,7 @@ def _waiting(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
     """An open loop waits for no answers: all end in time, after a round trip and what the machine did meanwhile, the
     first after a handshake. `start_ns` alone tells only when they were due."""
     p = asked.parameters
-    trips = MOST_TRIPS + (0 if p.cold else _handshake_trips(p.protocol))
+    trips = MOST_TRIPS + (0 if p.cold else handshake_round_trips(p.protocol))
     limit = trips * asked.network.round_trip_ns
     late = sum(row["end_ns"] - row["start_ns"] > limit for row in rows)
     if late > MOST_LATE * len(rows):

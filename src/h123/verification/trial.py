@@ -1,21 +1,16 @@
 """One trial of a verification, in a lab of its own; where the machine was too busy for its link, it is done again."""
 
-import json
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from h123.campaign.certificate import Certificate
-from h123.campaign.engine import Engine
-from h123.campaign.trialfile import write_trial_files
 from h123.catalogue import Subject
-from h123.results import ruined
-from h123.results.documents import read_document
+from h123.results import Reason, read_document, ruined
 from h123.results.lab_report import Report
-from h123.results.shapes import Reason
 from h123.study import Network, Parameters, PlannedTrial
+from h123.trial import Certificate, Engine, write_trial_files
 
 Window = tuple[int, int]
 """The monotonic clock before and after a trial."""
@@ -111,8 +106,3 @@ class Trials:
 
 def _ended(folder: Path, window: Window) -> Trial:
     return Trial(folder, read_document(folder / "report.json", Report), window)
-
-
-def write_json(path: Path, content: Mapping[str, object]) -> None:
-    """A file for a role or for the lab to read."""
-    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

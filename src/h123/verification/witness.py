@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from h123.campaign.trialfile import QLOG_FOLDER
 from h123.results.lab_report import Counters, Report
 from h123.study import Parameters
+from h123.trial import QLOG_FOLDER
 from h123.verification.controller import Arrival
 from h123.verification.qlog import events
 from h123.verification.trial import Trial, Window

@@ -20,7 +20,7 @@ func drive(arguments []string, stderr io.Writer) error {
 	from := flags.String("workload", "", "what to do, JSON `file`")
 	samplesPath := flags.String("samples", "", "where to write a row for every request, CSV `file`")
 	factsPath := flags.String("facts", "", "where to write what the connections were like, JSON `file`")
-	windowFlag(flags)
+	sendingFlags(flags)
 	if err := parse(flags, arguments, stderr); err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func serve(arguments []string, stderr io.Writer, storage Storage) error {
 	certificate := flags.String("cert", "", "certificate chain, PEM `file`")
 	key := flags.String("key", "", "its private key, PEM `file`")
 	folder := flags.String("qlog", "", "where h3 writes a qlog file for each connection; empty for none")
-	windowFlag(flags)
+	sendingFlags(flags)
 	open := func(context.Context) (Store, error) { return nil, nil }
 	if storage != nil {
 		open = storage(flags)

@@ -41,5 +41,7 @@ func quicConfig(handshake time.Duration, streams int64) *quic.Config {
 		InitialConnectionReceiveWindow: connectionWindow,
 		MaxConnectionReceiveWindow:     connectionWindow,
 		MaxIncomingStreams:             streams,
+		InitialPacketSize:              maxDatagram,
+		DisablePathMTUDiscovery:        maxDatagram != 0,
 	}
 }

@@ -14,7 +14,7 @@ def files_changed(folder: CampaignFolder) -> CampaignAudit:
     findings = [Finding(True, None, None, f"{trial}: as it was sealed") for trial in sealed if trial not in lost]
     findings += [Finding(False, None, None, damage) for damage in lost.values()]
     which = f"{len(lost)} of {len({event['trial'] for event in events})} trials"
-    cure = "import the samples again" if folder.origin else "`h123 run --out DIR` repeats just these trials"
+    cure = "import the samples again" if folder.imported else "`h123 run --out DIR` repeats just these trials"
     return CampaignAudit(
         FILES_CHANGED,
         "The files of each trial are those that it left, by the digests made when it ended. Campaigns of earlier "

@@ -6,14 +6,14 @@ from scipy.special import bdtr, bdtrik
 
 from h123.analysis.audits.finding import ALL, Audit, Finding, none_of
 from h123.analysis.audits.path import direction
-from h123.results import Attempt, longest_waiting
+from h123.catalogue import OWN, kernel_controller
+from h123.results import SHARES_TELL_NS, Attempt, longest_waiting
 from h123.results.lab_report import Counted, Finished
 from h123.study.network import Direction, Loss
 
 CLIENT_LIMIT = 0.9
 """Of one processor."""
 MACHINE_LIMIT = 0.95
-SHORTEST_RUN_NS = 500_000_000
 LOSS_CONFIDENCE = 0.999
 _RECEIVE_BUFFER = "Udp.RcvbufErrors"
 
@@ -33,12 +33,12 @@ def client_saturated(attempt: Attempt) -> Finding | None:
 def machine_saturated(attempt: Attempt) -> Finding | None:
     """All processors' busy time / (processors x time of the run), below 0.95; runs of half a second and more.
 
-    The machine counts its busy time in ticks of 10 ms, which says little about a shorter run. Wall clock only.
+    Wall clock only.
     """
     if attempt.virtual:
         return None
     machine = attempt.report.machine
-    if machine.wall_ns < SHORTEST_RUN_NS or not machine.cpus:
+    if machine.wall_ns < SHARES_TELL_NS or not machine.cpus:
         return None
     share = machine.busy_ns / (machine.wall_ns * machine.cpus)
     detail = f"all {machine.cpus} processors {share:.0%} busy"
@@ -106,10 +106,10 @@ def udp_buffer_dropped(attempt: Attempt) -> Finding | None:
 def congestion_wrong(attempt: Attempt) -> Finding | None:
     """The congestion control recorded by each host, and by the client if it tells, is the one asked for."""
     told = attempt.parameters
-    asked = "cubic" if told["congestion"] == "own" else told["congestion"]
+    asked = kernel_controller(told["congestion"])
     recorded = {host.name: host.congestion for host in attempt.report.hosts}
     # A QUIC stack has a controller of its own, which matters where it sends the bodies.
-    chosen = told["protocol"] != "h3" or (told["method"] == "POST" and told["congestion"] != "own")
+    chosen = told["protocol"] != "h3" or (told["method"] == "POST" and told["congestion"] != OWN)
     if chosen and attempt.facts and attempt.facts.congestion:
         recorded["client's stack"] = attempt.facts.congestion
     if not recorded:

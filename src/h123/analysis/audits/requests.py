@@ -2,6 +2,7 @@
 
 from h123.analysis.audits.finding import ALL, COLD, Audit, Finding, at_least, none_of
 from h123.results import Attempt
+from h123.study import connection_count
 
 STATUS_OK = 200
 TLS_VERSION = "1.3"
@@ -48,12 +49,7 @@ def requests_miscounted(attempt: Attempt) -> Finding | None:
 
 def _cold_asked(attempt: Attempt) -> int:
     p = attempt.parameters
-    if not p["cold"]:
-        return 0
-    if isinstance(p["connections"], int):
-        return p["connections"]
-    # HTTP/1.1 carries one request at a time, so there "shared" is one connection a user too.
-    return p["users"] if p["connections"] == "per-user" or p["protocol"] == "h1" else 1
+    return connection_count(p["connections"], p["users"], p["protocol"]) if p["cold"] else 0
 
 
 def protocol_wrong(attempt: Attempt) -> Finding | None:

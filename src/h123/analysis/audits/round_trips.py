@@ -3,11 +3,10 @@
 from h123.analysis.audits.finding import ALL, COLD, UNENCRYPTED, Audit, Finding, at_least
 from h123.analysis.audits.path import round_trip_floor_ns
 from h123.results import Attempt
+from h123.study import handshake_round_trips
 from h123.units import format_seconds
 
 TOLERANCE = 0.98
-TLS = 1
-"""Round trips of TLS 1.3 over TCP before the first request (RFC 8446); without it, or where that is not known, none."""
 
 
 def handshake_below_round_trips(attempt: Attempt) -> Finding | None:
@@ -45,15 +44,12 @@ def _held(attempt: Attempt, shortest: int | None, trips: int, what: str) -> Find
 
 
 def _handshake(attempt: Attempt) -> int | None:
-    """Round trips before the first request: QUIC's, which has TLS in it (RFC 9000), or TCP's (RFC 9293) and TLS's."""
-    protocol = attempt.parameters["protocol"]
+    """Round trips before the first request; where it is not known whether TLS was used, as without it."""
+    protocol, versions = attempt.parameters["protocol"], attempt.tls_versions
     if protocol is None:
         return None
-    if protocol == "h3":
-        return 1
-    versions = attempt.tls_versions
-    encrypted = not attempt.imported or (versions and UNENCRYPTED not in versions)
-    return 1 + TLS if encrypted else 1
+    encrypted = not attempt.imported or (bool(versions) and UNENCRYPTED not in versions)
+    return handshake_round_trips(protocol, encrypted=encrypted)
 
 
 AUDITS = [

@@ -3,23 +3,24 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from h123.catalogue import Subject, check_supported
 from h123.errors import UserError
-from h123.results.documents import read_document, write_document
+from h123.results import read_document, write_document
 from h123.results.packets import Packets, read_packets
 from h123.results.trial_files import Trial, Workload
 from h123.study import Network, Parameters
 from h123.study.network import Direction, Loss
+from h123.transport import Value
 from h123.verification import assignment, question
 from h123.verification.constants import recovery
 from h123.verification.constants.found import Untold
 from h123.verification.constants.transfer import Transfer, download, upload
-from h123.verification.record import VerifiedRole
+from h123.verification.result import VerifiedRole
 from h123.verification.trial import Trials
 
 Clock = Literal["wall", "virtual"]
@@ -92,12 +93,14 @@ class Body:
     lost: tuple[int, ...] = ()
     """Packets of the sender, counted from 0 over the link."""
     paused: bool = False
+    settings: Mapping[str, Value] = field(default_factory=dict)
+    """What the sender is asked for."""
 
     @property
     def parameters(self) -> Parameters:
         """Of its trial."""
         paused = PAUSED if self.paused else {}
-        return self.asked.parameters(method=self.method, size=self.size, **paused)
+        return self.asked.parameters(method=self.method, size=self.size, **paused, **self.settings)
 
     @property
     def network(self) -> Network:
@@ -157,7 +160,7 @@ class Laboratory:
             else:
                 # Apart, though their trials have the same name.
                 folder = Path(tempfile.mkdtemp(dir=self._place)) / body.name
-                self._trials.prepare(folder, body.parameters, body.network, _record_packets)
+                self._trials.prepare(folder, body.parameters, body.network, record_packets)
                 begun[folder] = body
         for trial in self._trials.carry_out_each(list(begun), len(os.sched_getaffinity(0))):
             body = begun[trial.folder]
@@ -168,7 +171,7 @@ class Laboratory:
             shutil.rmtree(trial.folder)
 
 
-def _record_packets(folder: Path) -> None:
+def record_packets(folder: Path) -> None:
     """The link shall keep a record; an open loop's pauses shall be those that are known."""
     path = folder / "trial.json"
     trial = read_document(path, Trial)

@@ -1,10 +1,9 @@
 """The constants of a stack: what packets show of a subject in one role over one protocol."""
 
-from typing import Literal
-
 from pydantic import Field
 
 from h123.strict import Strict
+from h123.verification.result import VerifiedRole
 
 
 class Untold(Exception):
@@ -103,7 +102,7 @@ class Silence(Strict):
 class Constants(Strict):
     """Of one role and protocol; what is None is not told, and `untold` says why."""
 
-    role: Literal["server", "client"]
+    role: VerifiedRole
     protocol: str
     congestion: str
     """The controller of the sender."""

@@ -4,7 +4,7 @@ Every function raises Untold where its packets do not tell.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from statistics import median
 
 import numpy as np
@@ -53,19 +53,30 @@ def first_flight(of: Transfer) -> Flight:
 def slow_start(of: Transfer) -> SlowStart:
     """From the first flight until a round trip hardly exceeds its last one."""
     windows = of.windows
-    ratios = [later / earlier for earlier, later in pairwise(windows)]
-    ended = next((number for number, ratio in enumerate(ratios) if ratio < GROWS), None)
-    growing = ratios[:ended]
-    if not growing:
-        raise Untold(f"the second round trip has {ratios[0]:.2f} of the first" if ratios else "it had one round trip")
-    fullest = of.body[len(growing) - 1]
+    growing = _growing(windows)
+    ended = len(growing) if len(growing) < len(windows) - 1 else None
     return SlowStart(
         rounds=windows[:_MOST_ROUNDS],
         growth=round(median(growing), 2),
-        spread=of.spread(fullest),
+        spread=of.spread(of.body[len(growing) - 1]),
         ends=None if ended is None else windows[ended],
         why="the body's end" if ended is None else _why(of, ended),
     )
+
+
+def _growing(windows: Sequence[int]) -> list[float]:
+    """Each round trip's bytes over the last one's, as long as slow start lasts."""
+    ratios = [later / earlier for earlier, later in pairwise(windows)]
+    if growing := list(takewhile(lambda ratio: ratio >= GROWS, ratios)):
+        return growing
+    raise Untold(f"the second round trip has {ratios[0]:.2f} of the first" if ratios else "it had one round trip")
+
+
+def at_once(of: Transfer, part: float) -> float:
+    """Share of slow start's fullest flight that was sent in this part of a round trip, from its first packet on."""
+    flight = of.body[len(_growing(of.windows)) - 1]
+    sent = of.sent["at_ns"][flight.first : flight.end]
+    return float((sent <= sent[0] + np.uint64(part * of.round_trip_ns)).mean())
 
 
 def _why(of: Transfer, ended: int) -> str:

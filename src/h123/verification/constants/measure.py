@@ -5,11 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from h123.campaign.certificate import campaign_certificate
-from h123.campaign.engine import Engine
-from h123.campaign.trialfile import SERVER_ADDRESS
-from h123.catalogue import OWN, TCP_OWN, Subject, catalogue, controllers, make_bodies
+from h123.catalogue import OWN, Subject, catalogue, make_bodies, own_controller
 from h123.scratch import scratch
+from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification.constants import growth, recovery
 from h123.verification.constants.experiment import (
     BULK_BYTES,
@@ -31,7 +29,7 @@ from h123.verification.constants.experiment import (
 from h123.verification.constants.found import Constants, Untold
 from h123.verification.constants.transfer import Transfer
 from h123.verification.question import PROBE
-from h123.verification.record import VerifiedRole
+from h123.verification.result import VerifiedRole
 from h123.verification.trial import Trials
 from h123.virtual import NAME, installed_kernel
 
@@ -154,7 +152,4 @@ _OF_SEVERAL: Mapping[str, Callable[[Sequence[Any]], Any]] = {"decrease": recover
 
 def _controller(asked: Asked) -> str:
     """That of the subject as a sender, or the kernel's."""
-    if asked.congestion != OWN:
-        return asked.congestion
-    own, *_ = controllers(asked.subject, asked.protocol) or [TCP_OWN]
-    return own
+    return own_controller(asked.subject, asked.protocol) if asked.congestion == OWN else asked.congestion

@@ -1,0 +1,33 @@
+//! An emulated link with the courses that it takes.
+
+use anyhow::Result;
+
+use crate::link::{Course, EmulatedLink};
+use crate::trial::Link;
+use crate::tun::Tun;
+
+pub struct Emulated {
+    pub link: EmulatedLink,
+    /// As configured: in force from the main role's start.
+    pub course: Course,
+    /// The same without what depends on time: in force before.
+    pub base: Course,
+}
+
+impl Emulated {
+    /// Starts the link between two devices, as it is before any blackout or change.
+    pub fn start(tuns: [Tun; 2], link: &Link, seed: u64) -> Result<Self> {
+        let course = Course::new(link.directions(), seed, &link.name);
+        let base = course.without_events();
+        let course = if link.packets {
+            course.logged()
+        } else {
+            course
+        };
+        Ok(Self {
+            link: EmulatedLink::start(tuns, &base)?,
+            course,
+            base,
+        })
+    }
+}

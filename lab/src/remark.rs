@@ -1,0 +1,24 @@
+//! What a report says in words.
+
+use serde::Serialize;
+
+/// Why a trial is not valid, or what to know about one that is.
+#[derive(Debug, Serialize)]
+pub struct Remark {
+    pub code: &'static str,
+    pub detail: String,
+}
+
+impl Remark {
+    pub fn new(code: &'static str, detail: impl std::fmt::Display) -> Self {
+        Self {
+            code,
+            detail: detail.to_string(),
+        }
+    }
+
+    /// What the trial needed on this machine could not be made.
+    pub fn setup_failed(error: anyhow::Error) -> Self {
+        Self::new("setup-failed", format!("{error:#}"))
+    }
+}

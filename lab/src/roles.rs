@@ -1,0 +1,350 @@
+//! The roles of a trial: started on their hosts, waited for, watched, stopped, described.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::account::Waiting;
+use crate::clock::now_ns;
+use crate::guest;
+use crate::log;
+use crate::network::Network;
+use crate::process::{Event, Exit, Launch, Processes, Streams};
+use crate::ready::Readiness;
+use crate::remark::Remark;
+use crate::report::{RoleCpu, RoleReport};
+use crate::trial::{Role, RoleKind};
+use crate::usage::Usage;
+
+const READY_TIMEOUT_NS: u64 = 10_000_000_000;
+const STOP_TIMEOUT_NS: u64 = 3_000_000_000;
+/// Between two looks at a service that is getting ready.
+const READY_POLL_NS: u64 = 4_000_000;
+/// Between two looks at what the main role's threads have waited for a processor.
+const WAITING_POLL_NS: u64 = 25_000_000;
+/// A command that opens no port counts as ready after this time (`exec` only).
+const GRACE_NS: u64 = 1_000_000_000;
+/// Of the processes that did not end with their roles.
+const LEFTOVERS_SHOWN: usize = 5;
+/// Exit status by which a role says that it cannot do what is asked.
+const UNSUPPORTED: i32 = 127;
+
+/// Where the roles' output goes, and with it who looks at them.
+pub enum Setting {
+    /// `run`: working directory and logs in this folder.
+    Folder(PathBuf),
+    /// `exec`: the main role has the terminal, the services standard error; readiness is guessed.
+    Terminal,
+}
+
+impl Setting {
+    /// Where files of the trial go, if it leaves any.
+    pub fn folder(&self) -> Option<&Path> {
+        match self {
+            Setting::Folder(dir) => Some(dir),
+            Setting::Terminal => None,
+        }
+    }
+}
+
+/// All of a trial, as far as they were started.
+pub struct Roles<'a> {
+    setting: &'a Setting,
+    processes: Processes,
+    /// Of each role that was started, in order.
+    started: Vec<Started<'a>>,
+    usage: Usage,
+}
+
+struct Started<'a> {
+    role: &'a Role,
+    /// Among the processes.
+    index: usize,
+    ready_ns: Option<u64>,
+    main_waiting: Option<Waiting>,
+}
+
+impl<'a> Roles<'a> {
+    pub fn new(setting: &'a Setting) -> Result<Self> {
+        Ok(Self {
+            setting,
+            processes: Processes::new()?,
+            started: vec![],
+            usage: Usage::default(),
+        })
+    }
+
+    /// Starts a service and waits until it is ready.
+    pub fn bring_up(&mut self, role: &'a Role, network: &mut Network) -> Result<(), Remark> {
+        let started = now_ns();
+        let index = self
+            .start(role, network)
+            .map_err(|e| Remark::new("server-exited", format!("role {}: {e:#}", role.name)))?;
+        let timeout = role
+            .ready
+            .as_ref()
+            .and_then(|r| r.timeout_ns)
+            .unwrap_or(READY_TIMEOUT_NS);
+        let mut readiness = self.readiness(role).map_err(Remark::setup_failed)?;
+        let host = network.position(&role.host);
+        loop {
+            let missing = readiness
+                .missing(&mut network.hosts[host])
+                .map_err(Remark::setup_failed)?;
+            let elapsed = now_ns() - started;
+            let guessed = matches!(self.setting, Setting::Terminal) && elapsed > GRACE_NS;
+            if missing.is_empty() || guessed {
+                self.started.last_mut().expect("just started").ready_ns = Some(elapsed);
+                return Ok(());
+            }
+            if elapsed > timeout {
+                let detail = format!(
+                    "role {} was not ready after {:.1} s: waiting for {}{}",
+                    role.name,
+                    timeout as f64 / 1e9,
+                    missing.join(" and "),
+                    self.tail(role)
+                );
+                return Err(Remark::new("server-not-ready", detail));
+            }
+            match self
+                .processes
+                .wait(now_ns() + READY_POLL_NS)
+                .map_err(Remark::setup_failed)?
+            {
+                Event::Deadline => {}
+                Event::Interrupted => return Err(interrupted()),
+                Event::Ended(which) if which == index && self.may_end(index) => {
+                    self.started.last_mut().expect("just started").ready_ns =
+                        Some(now_ns() - started);
+                    return Ok(());
+                }
+                Event::Ended(which) => return Err(self.service_ended(which)),
+            }
+        }
+    }
+
+    /// Runs the main role, which begins now, and looks at what all roles use meanwhile.
+    pub fn run_main(
+        &mut self,
+        role: &'a Role,
+        network: &Network,
+        begin_ns: u64,
+    ) -> Result<(), Remark> {
+        self.usage = Usage::begin(guest::clock(), begin_ns, self.used());
+        let outcome = self.follow_main(role, network);
+        self.usage.look(now_ns(), self.used());
+        outcome
+    }
+
+    /// What each role's threads have waited for a processor so far.
+    pub fn waiting(&self) -> Vec<Waiting> {
+        let indices = self.started.iter().map(|s| s.index);
+        indices.map(|i| self.processes.waiting(i)).collect()
+    }
+
+    /// Notes what the services waited since; the main role's threads are gone.
+    pub fn note_waiting(&mut self, before: Vec<Waiting>) {
+        for (started, before) in self.started.iter_mut().zip(before) {
+            started.main_waiting = Some(self.processes.waiting(started.index).since(before));
+        }
+    }
+
+    /// In the reverse order of their start.
+    pub fn stop_all(&mut self) -> Result<()> {
+        for started in self.started.iter().rev() {
+            let grace = match started.role.kind {
+                RoleKind::Main => 0,
+                RoleKind::Service => started.role.stop_timeout_ns.unwrap_or(STOP_TIMEOUT_NS),
+            };
+            self.processes.stop(started.index, grace)?;
+        }
+        self.processes.stop_strays()
+    }
+
+    pub fn kill_all(&mut self) {
+        self.processes.kill_all();
+    }
+
+    pub fn describe(&self) -> Vec<RoleReport> {
+        let started = self.started.iter().enumerate();
+        started
+            .map(|(position, started)| self.describe_role(position, started))
+            .collect()
+    }
+
+    /// What still ran when its role had ended.
+    pub fn left_behind(&self) -> Option<Remark> {
+        let left = &self.processes.left_behind;
+        let mut said: Vec<_> = left.values().take(LEFTOVERS_SHOWN).cloned().collect();
+        if left.len() > said.len() {
+            said.push(format!("{} more", left.len() - said.len()));
+        }
+        (!said.is_empty()).then(|| {
+            let detail = format!(
+                "still ran when its role had ended, and was killed: {}",
+                said.join("; ")
+            );
+            Remark::new("left-behind", detail)
+        })
+    }
+
+    fn follow_main(&mut self, role: &'a Role, network: &Network) -> Result<(), Remark> {
+        let index = self
+            .start(role, network)
+            .map_err(|e| Remark::new("client-failed", format!("role {}: {e:#}", role.name)))?;
+        let deadline = role
+            .timeout_ns
+            .map_or(u64::MAX, |t| now_ns().saturating_add(t));
+        loop {
+            // Its threads take what they have waited with them: it is read while they live.
+            let waiting = self.processes.waiting(index);
+            let known = &mut self.started.last_mut().expect("just started").main_waiting;
+            *known = (*known).max(Some(waiting));
+            if now_ns() >= self.usage.due_ns() {
+                self.usage.look(now_ns(), self.used());
+            }
+            let look = deadline
+                .min(now_ns() + WAITING_POLL_NS)
+                .min(self.usage.due_ns());
+            match self.processes.wait(look).map_err(Remark::setup_failed)? {
+                Event::Ended(which) if which == index => return self.main_ended(index, role),
+                Event::Ended(which) if self.may_end(which) => {}
+                Event::Ended(which) => return Err(self.service_ended(which)),
+                Event::Interrupted => return Err(interrupted()),
+                Event::Deadline if now_ns() < deadline => {}
+                Event::Deadline => {
+                    let seconds = role.timeout_ns.unwrap_or(0) as f64 / 1e9;
+                    return Err(Remark::new(
+                        "client-timeout",
+                        format!(
+                            "role {} did not end within {seconds:.1} s{}",
+                            role.name,
+                            self.tail(role)
+                        ),
+                    ));
+                }
+            }
+        }
+    }
+
+    /// CPU time of each role so far.
+    fn used(&self) -> Vec<u64> {
+        let indices = self.started.iter().map(|s| s.index);
+        indices.map(|i| self.processes.cpu_ns(i)).collect()
+    }
+
+    fn main_ended(&self, index: usize, role: &Role) -> Result<(), Remark> {
+        match self.exit(index) {
+            Some(Exit { code: Some(0), .. }) => Ok(()),
+            Some(exit) => Err(self.failure("client-failed", role, exit)),
+            None => Ok(()),
+        }
+    }
+
+    /// With `exec`, a server that ends well does so by intent.
+    fn may_end(&self, index: usize) -> bool {
+        matches!(self.setting, Setting::Terminal)
+            && self.exit(index).is_some_and(|e| e.code == Some(0))
+    }
+
+    fn service_ended(&self, index: usize) -> Remark {
+        let started = self.started.iter().find(|s| s.index == index);
+        match (started, self.exit(index)) {
+            (Some(started), Some(exit)) => self.failure("server-exited", started.role, exit),
+            _ => Remark::new("server-exited", "a service ended"),
+        }
+    }
+
+    fn failure(&self, code: &'static str, role: &Role, exit: Exit) -> Remark {
+        if exit.code == Some(UNSUPPORTED) {
+            return Remark::new(
+                "unsupported",
+                format!(
+                    "role {} says it cannot do this here ({exit}){}",
+                    role.name,
+                    self.tail(role)
+                ),
+            );
+        }
+        Remark::new(
+            code,
+            format!("role {} ended with {exit}{}", role.name, self.tail(role)),
+        )
+    }
+
+    fn exit(&self, index: usize) -> Option<Exit> {
+        self.processes.get(index).ending.as_ref().map(|e| e.exit)
+    }
+
+    fn start(&mut self, role: &'a Role, network: &Network) -> Result<usize> {
+        let (dir, streams) = match self.setting {
+            Setting::Folder(dir) => (
+                Some(dir.clone()),
+                Streams::Log(File::create(dir.join(log::file(&role.name)))?),
+            ),
+            Setting::Terminal if role.kind == RoleKind::Main => (None, Streams::Ours),
+            Setting::Terminal => (None, Streams::StandardError),
+        };
+        let namespace = network.host(&role.host).namespace();
+        let launch = Launch {
+            namespace,
+            command: &role.command,
+            env: &role.env,
+            dir,
+            streams,
+        };
+        let index = self.processes.start(launch)?;
+        self.started.push(Started {
+            role,
+            index,
+            ready_ns: None,
+            main_waiting: None,
+        });
+        Ok(index)
+    }
+
+    fn readiness(&self, role: &Role) -> Result<Readiness> {
+        match self.setting {
+            Setting::Folder(dir) => Readiness::declared(
+                role.ready.clone().unwrap_or_default(),
+                Some(&dir.join(log::file(&role.name))),
+            ),
+            Setting::Terminal => Ok(Readiness::any_socket()),
+        }
+    }
+
+    fn describe_role(&self, position: usize, started: &Started) -> RoleReport {
+        let ending = self.processes.get(started.index).ending.as_ref();
+        let usage = self.usage.of(position);
+        RoleReport {
+            name: started.role.name.clone(),
+            host: started.role.host.clone(),
+            pid_exit: ending.map(|e| e.exit),
+            ready_ns: started.ready_ns,
+            cpu: RoleCpu {
+                user_ns: ending.map_or(0, |e| e.cpu.user_ns),
+                system_ns: ending.map_or(0, |e| e.cpu.system_ns),
+                main_ns: usage.last().map_or(0, |(_, used)| *used),
+                main_wait_ns: started.main_waiting.map(|w| w.wait_ns),
+                main_turns: started.main_waiting.map(|w| w.turns),
+                main_over_time: usage,
+            },
+            max_rss_bytes: ending.map_or(0, |e| e.max_rss_bytes),
+            log: matches!(self.setting, Setting::Folder(_)).then(|| log::file(&started.role.name)),
+        }
+    }
+
+    /// The last lines of a role's log, to be appended to a message.
+    fn tail(&self, role: &Role) -> String {
+        match self.setting {
+            Setting::Folder(dir) => log::tail(&dir.join(log::file(&role.name))),
+            Setting::Terminal => String::new(),
+        }
+    }
+}
+
+fn interrupted() -> Remark {
+    Remark::new("interrupted", "a signal ended the trial")
+}

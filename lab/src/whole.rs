@@ -1,0 +1,40 @@
+//! Files that are either whole or not there.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+/// Writes a value as JSON so that the file is either whole or not there.
+pub fn write_atomically(value: &impl Serialize, path: &Path) -> Result<()> {
+    let mut json = serde_json::to_vec_pretty(value)?;
+    json.push(b'\n');
+    write_whole(path, |file| file.write_all(&json))
+}
+
+/// Writes a file that is either whole or not there.
+pub fn write_whole(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> Result<()> {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = Path::new(&partial);
+    let write = || -> Result<()> {
+        let mut file = File::create(partial)?;
+        write(&mut file)?;
+        file.sync_all()?;
+        std::fs::rename(partial, path)?;
+        Ok(())
+    };
+    write()
+        .inspect_err(|_| drop(std::fs::remove_file(partial)))
+        .with_context(|| {
+            format!(
+                "cannot write {}: free some space or make the folder writable, then run it again",
+                path.display()
+            )
+        })
+}

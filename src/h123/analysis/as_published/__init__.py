@@ -1,0 +1,5 @@
+"""The REST-API study's own analysis, reproduced and labelled "as published", beside the sound one."""
+
+from h123.analysis.as_published.document import as_published
+
+__all__ = ["as_published"]

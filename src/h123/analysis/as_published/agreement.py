@@ -1,0 +1,107 @@
+"""The two analyses beside each other: what each finds in a comparison, and why they differ where they do."""
+
+import math
+
+from h123.analysis.as_published.procedure import (
+    FASTER,
+    NOT_PRACTICAL,
+    PRACTICAL_DIFFERENCE,
+    PRACTICAL_EFFECT,
+    SLOWER,
+)
+from h123.analysis.document import Judged
+from h123.analysis.published_rows import Beside, SoundRow, Tests
+
+FINDINGS = (FASTER, SLOWER)
+COUNTERPART = {"latency": "latency", "ttfb": "ttfb", "throughput": "latency"}
+"""Throughput per request is size / latency, so the sound verdict on latency is the verdict on it."""
+
+REPEATS = {"throughput": "latency"}
+"""Of requests of one size it is the same test, with the same p: one finding, whatever it is called."""
+
+
+def beside(published: Tests, sound: Judged | None, margin: float, alpha: float, *, inverted: bool) -> Beside:
+    """`sound`, `agrees` and `reason` of one comparison; null where the study does not ask the sound analysis."""
+    if sound is None or sound["ratio"] is None:
+        return {"sound": None, "agrees": None, "reason": None}
+    shown = _as_metric(sound, sound["ratio"], inverted=inverted)
+    agrees = _finding(published["verdict"]) == _finding(shown["verdict"])
+    reason = None if agrees else _reason(published, shown, sound, margin, alpha)
+    return {"sound": shown, "agrees": agrees, "reason": reason}
+
+
+def _as_metric(sound: Judged, ratio: float, inverted: bool) -> SoundRow:
+    low, high = sound["low"], sound["high"]
+    if inverted:
+        ratio, low, high = 1 / ratio, high and 1 / high, low and 1 / low
+    return {
+        "metric": sound["metric"],
+        "blocks": sound["blocks"],
+        "p_adjusted": sound["p_adjusted"],
+        "verdict": sound["verdict"],
+        "ratio": ratio,
+        "low": low,
+        "high": high,
+    }
+
+
+def _finding(verdict: str) -> str | None:
+    """Only a difference is a finding: no difference, an equivalence and no answer do not contradict one another."""
+    return verdict if verdict in FINDINGS else None
+
+
+def _reason(published: Tests, shown: SoundRow, sound: Judged, margin: float, alpha: float) -> str:
+    """Why the two differ, in plain words."""
+    if shown["verdict"] in FINDINGS:
+        return _against(published) if published["verdict"] in FINDINGS else _missed(published, shown)
+    if shown["verdict"] == "equivalent":
+        return (
+            f"paired by block the ratio is {shown['ratio']:.3g}, within the margin of {100 * margin:.3g} %; "
+            f"the pooled medians differ by {100 * published['median_difference']:+.1f} % because runs differ"
+        )
+    return f"{_pooling(published, shown)}; {_doubt(shown, sound, alpha)}"
+
+
+def _pooling(published: Tests, shown: SoundRow) -> str:
+    """What the pooled test believes to have."""
+    total = published["a_side"]["n"] + published["b_side"]["n"]
+    text = f"pooling counts {total} requests as independent where there are {shown['blocks']} blocks"
+    sides = published["a_side"], published["b_side"]
+    worth = [known for side in sides if (known := side["independent"]) is not None]
+    if len(worth) == len(sides) and sum(worth) < 0.9 * total:
+        text += f" (alike within runs, they tell as much as {max(2, round(sum(worth)))})"
+    return text
+
+
+def _doubt(shown: SoundRow, sound: Judged, alpha: float) -> str:
+    if sound["p_attainable"] > alpha:
+        return f"with so few blocks no p can fall below {sound['p_attainable']:.2g}"
+    if (shown["low"] or 0) <= 1 <= (shown["high"] or math.inf):
+        return f"from block to block the ratio varies too much: its interval {_interval(shown)} holds 1"
+    return f"corrected for the number of comparisons p is {shown['p_adjusted']:.2g}, above {alpha:g}"
+
+
+def _against(published: Tests) -> str:
+    return (
+        "the pooled medians and the ratios within blocks point to different sides: "
+        f"runs differ more than the levels do (medians {100 * published['median_difference']:+.1f} %)"
+    )
+
+
+def _missed(published: Tests, shown: SoundRow) -> str:
+    found = f"paired by block the ratio is {shown['ratio']:.3g}, {_interval(shown)}"
+    if published["verdict"] != NOT_PRACTICAL:
+        return (
+            f"{found}: pairing removes what the runs of a block share, which hides the difference among pooled requests"
+        )
+    short = []
+    if abs(published["median_difference"]) < PRACTICAL_DIFFERENCE:
+        short.append(f"medians differ by {100 * abs(published['median_difference']):.1f} %, not 10 %")
+    if abs(published["r_rb"]) < PRACTICAL_EFFECT:
+        short.append(f"|r_rb| is {abs(published['r_rb']):.2f}, not 0.3")
+    return f"{found}: established, but below what the published rule calls practical ({' and '.join(short)})"
+
+
+def _interval(shown: SoundRow) -> str:
+    low, high = ("no bound" if end is None else f"{end:.3g}" for end in (shown["low"], shown["high"]))
+    return f"{low} – {high}"

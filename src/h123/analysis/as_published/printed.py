@@ -1,0 +1,147 @@
+"""A published work's printed values beside a campaign's own, and beside what the work's link allows."""
+
+from collections.abc import Iterable, Sequence
+
+from h123.analysis.as_published.bounds import bounds
+from h123.analysis.as_published.replications import centre, change
+from h123.analysis.published_rows import (
+    Cell,
+    Centre,
+    OursRow,
+    PrintedBeside,
+    PrintedLink,
+    PrintedRow,
+    PublishedPair,
+    ReplicationsRow,
+    Used,
+)
+from h123.study import PrintedValue, PrintedValues, Study
+
+_Found = tuple[Cell, Centre | None]
+
+
+def beside_printed(
+    printed: PrintedValues,
+    study: Study,
+    replications: Sequence[ReplicationsRow],
+    comparisons: Sequence[PublishedPair],
+) -> PrintedBeside:
+    """`as_published.printed` of verdicts.json: a row for every printed figure."""
+    campaign = _Campaign(printed, study, replications, comparisons)
+    return {
+        "source": printed.source.model_dump(),
+        "compared": printed.compared,
+        "rows": [_row(printed, value, campaign.values(value)) for value in printed.all()],
+    }
+
+
+class _Campaign:
+    """The campaign's values, found by the work's names."""
+
+    def __init__(
+        self,
+        printed: PrintedValues,
+        study: Study,
+        replications: Sequence[ReplicationsRow],
+        comparisons: Sequence[PublishedPair],
+    ) -> None:
+        names = printed.studies[study.name]
+        self._names = {factor: names.get(factor, factor) for factor in printed.factors}
+        self._compared = self._names[printed.compared]
+        self._replications, self._comparisons = replications, comparisons
+
+    def values(self, value: PrintedValue) -> list[OursRow]:
+        """One element for each treatment (or cell, of a pair) that the printed figure is about."""
+        kinds = {"value": self._centres, "change": self._changes, "effect": self._effects}
+        return [{**one, "cell": cell} for cell, one in kinds[value.kind](value) if one]
+
+    def _centres(self, value: PrintedValue) -> Iterable[_Found]:
+        rows = self._rows(value, value.of)
+        return ((row["cell"], centre(row["trials"], value.statement.statistic)) for row in rows)
+
+    def _rows(self, value: PrintedValue, level: str) -> list[ReplicationsRow]:
+        asked = {**self._own(value.statement.cell), self._compared: level}
+        metric = value.statement.metric
+        return [
+            r
+            for r in self._replications
+            if r["metric"] == metric and r["trials"] and asked.items() <= r["cell"].items()
+        ]
+
+    def _own(self, cell: Cell) -> Cell:
+        return {self._names[factor]: level for factor, level in cell.items()}
+
+    def _changes(self, value: PrintedValue) -> Iterable[_Found]:
+        a, b = (
+            {tuple(sorted(self._others(r).items())): r for r in self._rows(value, one)} for one in value.of.split("/")
+        )
+        for key in [key for key in a if key in b]:
+            yield self._others(a[key]), change(a[key]["trials"], b[key]["trials"], value.statement.statistic)
+
+    def _others(self, row: ReplicationsRow) -> Cell:
+        return {factor: level for factor, level in row["cell"].items() if factor != self._compared}
+
+    def _effects(self, value: PrintedValue) -> Iterable[_Found]:
+        asked = self._own(value.statement.cell)
+        for row in self._comparisons:
+            same = row["metric"] == value.statement.metric and f"{row['a']}/{row['b']}" == value.of
+            if same and asked.items() <= row["cell"].items():
+                # Of pooled requests, as in the work: there is no interval over trials.
+                trials = min(row["a_side"]["runs"], row["b_side"]["runs"])
+                yield (
+                    row["cell"],
+                    {"value": row["r_rb"], "low": None, "high": None, "confidence": None, "trials": trials},
+                )
+
+
+def _row(printed: PrintedValues, value: PrintedValue, ours: list[OursRow]) -> PrintedRow:
+    one, exact = value.statement, value.low == value.high
+    link = _link(printed, value) if value.kind == "value" else None
+    return {
+        "where": one.where,
+        "quotation": one.quotation,
+        "note": one.note,
+        "metric": one.metric,
+        "statistic": one.statistic,
+        "kind": value.kind,
+        "cell": one.cell,
+        "of": value.of,
+        "written": list(value.written),
+        "printed": {"low": value.low, "high": value.high},
+        "ours": ours,
+        "ratio": ours[0]["value"] / value.low if value.kind == "value" and exact and len(ours) == 1 else None,
+        "link": link,
+    }
+
+
+def _link(printed: PrintedValues, value: PrintedValue) -> PrintedLink | None:
+    """What the work's own link allows in this cell, over the levels that it leaves open, and how the figure uses it.
+
+    `used`: the share that the figure, if true, uses of the loosest bound; above 1 it cannot be.
+    """
+    metric = value.statement.metric
+    known = [
+        bounds(
+            metric,
+            size=facts.size,
+            users=facts.users,
+            rate=facts.rate,
+            round_trip=None if facts.round_trip is None else facts.round_trip / 1e9,
+        )
+        for facts in printed.facts({**value.statement.cell, printed.compared: value.of})
+    ]
+    limits = [one for one in known if one]
+    if not known or len(limits) < len(known):
+        return None
+    return {
+        "alone": _bound([one["alone"] for one in limits], metric, value),
+        "share": _bound([one["share"] for one in limits], metric, value),
+    }
+
+
+def _bound(found: list[float | None], metric: str, value: PrintedValue) -> Used | None:
+    limits = [limit for limit in found if limit is not None]
+    if len(limits) < len(found):
+        return None
+    used = value.high / max(limits) if metric == "throughput" else min(limits) / value.low
+    return {"low": min(limits), "high": max(limits), "used": used}

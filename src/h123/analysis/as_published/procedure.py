@@ -1,0 +1,119 @@
+"""The statistics of the REST-API study, as it applies them: to requests pooled over runs, one by one.
+
+Source: Az Zahra and Ardiansyah, "HTTP/3 vs HTTP/2: A Comparative Analysis of Latency and Throughput in RESTful API
+Transactions" (2026), sections II.D to II.F and Table V. Nothing here is this project's advice: requests of one run
+depend on one another, and the tests below assume that they do not.
+
+Their library takes as long to load as a small campaign takes to be analysed, and most studies ask for none of them.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from h123.analysis.published_rows import Shapiro
+
+Floats = NDArray[np.float64]
+
+ALPHA = 0.05
+PRACTICAL_EFFECT = 0.3
+PRACTICAL_DIFFERENCE = 0.10
+CONSISTENCY = ((0.10, "highly consistent"), (0.15, "consistent"), (0.20, "sufficiently consistent"))
+EFFECTS = ((0.5, "large"), (0.3, "moderate"), (0.1, "small"))
+SHAPIRO_UP_TO = 5000
+"""Royston's approximation (Applied Statistics AS R94, 1995) is made for 3 to 5000 values."""
+
+FASTER, SLOWER, NOT_PRACTICAL, NOT_SIGNIFICANT = "faster", "slower", "not practical", "not significant"
+
+
+@dataclass(frozen=True)
+class MannWhitney:
+    """U of the first sample, two-sided p, rank-biserial correlation 2 U / (m n) - 1 = P(a > b) - P(a < b)."""
+
+    u: float
+    p: float
+    r_rb: float
+
+
+def consistency(run_means: Floats) -> tuple[float, str] | None:
+    """Coefficient of variation (standard deviation with n - 1, over the mean) of the runs' means, and its class."""
+    if len(run_means) < 2:
+        return None
+    cv = float(np.std(run_means, ddof=1) / np.mean(run_means))
+    return cv, next((word for limit, word in CONSISTENCY if cv <= limit), "inconsistent")
+
+
+def shapiro_wilk(values: Floats, seed: int) -> Shapiro | None:
+    """W, p and the number of values used. Above 5000, a random 5000 of them drawn by `seed`; none if all are equal."""
+    if len(values) < 3 or values.min() == values.max():
+        return None
+    if len(values) > SHAPIRO_UP_TO:
+        values = np.random.default_rng(seed).choice(values, SHAPIRO_UP_TO, replace=False)
+    from scipy import stats
+
+    found = stats.shapiro(values)
+    return {"w": float(found.statistic), "p": float(found.pvalue), "n": len(values)}
+
+
+def mann_whitney(a: Floats, b: Floats) -> MannWhitney:
+    """Mann and Whitney (1947), two-sided: exact for a sample of 8 or fewer without ties, else normal with corrections
+    for ties and continuity. The effect size is that of Cureton (1956)."""
+    from scipy import stats
+
+    found = stats.mannwhitneyu(a, b, alternative="two-sided", method="auto")
+    u = float(found.statistic)
+    return MannWhitney(u, float(found.pvalue), 2 * u / (len(a) * len(b)) - 1)
+
+
+def effect_class(r_rb: float) -> str:
+    """The paper's Table V; below 0.1 it has no word, here `negligible`."""
+    return next((word for limit, word in EFFECTS if abs(r_rb) >= limit), "negligible")
+
+
+def decide(test: MannWhitney, difference: float, lower_is_better: bool) -> str:
+    """The paper's rule: p < 0.05, |r_rb| >= 0.3 and a relative difference of medians of at least 10 %, all three."""
+    if not test.p < ALPHA:
+        return NOT_SIGNIFICANT
+    if abs(test.r_rb) < PRACTICAL_EFFECT or abs(difference) < PRACTICAL_DIFFERENCE:
+        return NOT_PRACTICAL
+    return FASTER if (test.r_rb < 0) == lower_is_better else SLOWER
+
+
+def kruskal_wallis(groups: Sequence[Floats]) -> tuple[float, float] | None:
+    """H with correction for ties and its p by chi-squared (Kruskal and Wallis 1952); none where nothing varies."""
+    if len(groups) < 2 or min(map(len, groups)) == 0:
+        return None
+    if min(float(g.min()) for g in groups) == max(float(g.max()) for g in groups):
+        return None
+    from scipy import stats
+
+    found = stats.kruskal(*groups)
+    return float(found.statistic), float(found.pvalue)
+
+
+def intra_run_correlation(runs: Sequence[Floats]) -> float | None:
+    """Share of the variance of log values that is between runs: the analysis-of-variance estimate, not below 0
+    (Donner and Koval 1980, Biometrics 36). Not in the paper: it says what the pooling costs."""
+    logs = [np.log(run) for run in runs if len(run)]
+    sizes = np.array([len(run) for run in logs])
+    total, groups = int(sizes.sum()), len(logs)
+    if groups < 2 or total <= groups:
+        return None
+    grand = float(np.concatenate(logs).mean())
+    between = sum(len(run) * (float(run.mean()) - grand) ** 2 for run in logs) / (groups - 1)
+    within = sum(float(((run - run.mean()) ** 2).sum()) for run in logs) / (total - groups)
+    usual = (total - float((sizes**2).sum()) / total) / (groups - 1)
+    variance = between + (usual - 1) * within
+    return min(1.0, max(0.0, (between - within) / variance)) if variance > 0 else None
+
+
+def independent_requests(runs: Sequence[Floats], correlation: float | None) -> float | None:
+    """How many independent requests tell as much about a mean: N / (1 + (m - 1) rho), m the mean requests of a run
+    (Kish's design effect, Survey Sampling, 1965)."""
+    total = sum(map(len, runs))
+    if correlation is None or math.isnan(correlation):
+        return None
+    return total / (1 + (total / len(runs) - 1) * correlation)

@@ -1,0 +1,98 @@
+"""Verification of a virtual trial: executed twice at once, it must do the same."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from h123.errors import UserError
+from h123.paths import typed
+from h123.results import CampaignFolder, Repetition, compare_executions, ingest
+from h123.scratch import scratch
+from h123.study import PlannedTrial, Study, make_plan
+from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate, plainly, prepare, write_trial_files
+
+EXECUTIONS = 2
+
+
+@dataclass(frozen=True)
+class Verifiable:
+    """A planned trial of the virtual clock, in the campaign whose networks and certificate it has."""
+
+    folder: CampaignFolder
+    study: Study
+    trial: PlannedTrial
+
+
+def find_trial(where: Path, name: str | None = None) -> Verifiable:
+    """The trial whose folder is `where`, or the trial called `name` (attempt left out) of the campaign in `where`.
+
+    Raises UserError where there is none, or where it is not of the virtual clock.
+    """
+    if name is None:
+        where, name = _of_trial_folder(where)
+    folder = CampaignFolder.open(where)
+    if folder.imported:
+        raise UserError(f"{where} holds imported samples: nothing there can be executed")
+    study = Study.from_resolved(folder.study, folder.networks)
+    trials = make_plan(study, blocks=folder.blocks, seed=folder.seed, only=folder.only).trials()
+    wanted = name.partition("~")[0]
+    found = next((trial for trial in trials if trial.id == wanted), None)
+    if found is None:
+        raise UserError(f"{where} has no trial {wanted!r}", remedy=f"its trials are the folders in {folder.trials}")
+    if found.parameters.clock != "virtual":
+        raise UserError(
+            f"{wanted} is a trial of the wall clock: in real time none repeats exactly, so there is nothing to verify",
+            remedy="name a trial of a campaign that was run with `--clock virtual`",
+        )
+    return Verifiable(folder, study, found)
+
+
+def _of_trial_folder(where: Path) -> tuple[Path, str]:
+    """The campaign's folder and the trial's name."""
+    campaign = where.resolve().parent.parent
+    if (where / "campaign.json").is_file():
+        raise UserError(
+            f"{where} is a campaign", remedy=f"name one of its trials too: h123 verify {typed(where)} TRIAL"
+        )
+    if not (where / "trial.json").is_file() or not (campaign / "campaign.json").is_file():
+        raise UserError(
+            f"{where} is not the folder of a campaign's trial",
+            remedy="name one, such as campaigns/NAME/trials/b01-t03-medium-virtual-h3~1",
+        )
+    return campaign, where.resolve().name
+
+
+def verify_trial(found: Verifiable, engine: Engine, report: Callable[[str], None]) -> Repetition:
+    """Execute the trial twice, both at once, and compare. Nothing of it is kept.
+
+    Raises UserError where an execution fails, with the reason that the trial's report gives.
+    """
+    with scratch() as place, plainly(found.folder.tls) as tls:
+        folders = [place / str(number) for number in range(1, EXECUTIONS + 1)]
+        for folder in folders:
+            _prepare(folder, found, tls, report)
+        try:
+            for folder in folders:
+                engine.start(folder)
+            for _ in folders:
+                _take_in(engine.wait(), found)
+        finally:
+            engine.stop()
+        return compare_executions(*folders)
+
+
+def _prepare(folder: Path, found: Verifiable, tls: Path, report: Callable[[str], None]) -> None:
+    """The trial's files anew, by the campaign's plan: the campaign may have been moved since."""
+    folder.mkdir()
+    subjects = prepare([found.trial.parameters], report)
+    certificate = campaign_certificate(tls, [SERVER_ADDRESS])
+    write_trial_files(folder, found.trial, found.study.networks, subjects, certificate, check=True)
+
+
+def _take_in(folder: Path, found: Verifiable) -> None:
+    content = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    missing = ingest(folder, found.trial.parameters.model_dump(mode="json"))
+    if reasons := content["reasons"] or missing:
+        said = "; ".join(f"{reason['code']}: {reason['detail']}" for reason in reasons)
+        raise UserError(f"{found.trial.id} could not be executed: {said}", status=1)

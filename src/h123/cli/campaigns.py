@@ -1,0 +1,263 @@
+"""The commands about campaigns: run, plan, analyse, report, export and import.
+
+What measures, reads results, analyses and reports is imported by the commands that need it (see h123.cli).
+"""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from h123.cli import completion, listing
+from h123.cli.damage import complain_of_damage
+from h123.cli.options import (
+    BlocksOption,
+    ClockOption,
+    FolderArgument,
+    LanesOption,
+    OnlyOption,
+    ScaleOption,
+    SeedOption,
+    StudyArgument,
+    TransportOption,
+    share,
+)
+from h123.cli.signals import held_back
+from h123.console import out_console, write
+from h123.study import find_study, load_schema, load_study, make_plan, parse_only
+
+app = typer.Typer()
+
+
+class Format(StrEnum):
+    """What `h123 export` can write."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+    JSON = "json"
+
+
+@app.command()
+def run(
+    study: Annotated[
+        str | None,
+        typer.Argument(
+            help="Study name or path of its YAML file. Omit it to resume a campaign with --out.",
+            show_default=False,
+            autocompletion=completion.studies,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Campaign folder. If it already holds a campaign, that campaign is resumed. "
+            "[default: campaigns/STUDY-TIME]",
+            show_default=False,
+        ),
+    ] = None,
+    blocks: BlocksOption = None,
+    seed: SeedOption = None,
+    only: OnlyOption = None,
+    scale: ScaleOption = None,
+    clock: ClockOption = None,
+    transport: TransportOption = None,
+    lanes: LanesOption = None,
+    retry: Annotated[
+        bool,
+        typer.Option(
+            "--retry", help="With --out: try failed and disturbed trials again, as if they had not been tried yet."
+        ),
+    ] = False,
+    until_decided: Annotated[
+        bool,
+        typer.Option(
+            "--until-decided",
+            help="Look after 8, 12, 16, 20 and 30 blocks, and stop as soon as the question is decided.",
+        ),
+    ] = False,
+    width: Annotated[
+        float | None,
+        typer.Option(
+            metavar="W",
+            parser=share,
+            help="Run until every interval that answers the question (of the study's first family) is as narrow as ±W. "
+            "5% means: from its middle / 1.05 to its middle x 1.05. Begins with 10 blocks and says how many seem "
+            "needed; where these are more than 200 it ends, unless --at-most allows more.",
+            show_default=False,
+        ),
+    ] = None,
+    at_most: Annotated[
+        int | None,
+        typer.Option(
+            "--at-most",
+            metavar="N",
+            min=8,
+            help="With --until-decided or --width: no more than N blocks.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Run a study, analyse it and write its report.
+
+    Ctrl-C, a crash or a full disk loses at most the trials in progress: `h123 run --out DIR` resumes where it stopped.
+    To add blocks to a finished campaign, use `h123 run --out DIR --blocks N`; each such look at the data makes the next
+    one stricter, so if you do not know how many blocks it takes, start with `--until-decided` instead, or with
+    `--width 5%` if you want to know how large a difference is.
+    """
+    with held_back():
+        from h123.cli import running
+
+    asked = running.Asked(
+        study=study,
+        out=out,
+        blocks=blocks,
+        seed=seed,
+        only=parse_only(only or []),
+        scale=scale,
+        clock=clock,
+        transport=transport,
+        lanes=lanes,
+        retry=retry,
+        until_decided=until_decided,
+        width=width,
+        at_most=at_most,
+    )
+    running.run(asked)
+
+
+@app.command()
+def plan(
+    study: StudyArgument,
+    blocks: BlocksOption = None,
+    seed: SeedOption = None,
+    only: OnlyOption = None,
+    scale: ScaleOption = None,
+    clock: ClockOption = None,
+    transport: TransportOption = None,
+    lanes: LanesOption = None,
+    spread: Annotated[
+        float | None,
+        typer.Option(
+            metavar="S",
+            parser=share,
+            help="Standard deviation of a ratio from block to block, such as 10%. [default: published campaigns']",
+            show_default=False,
+        ),
+    ] = None,
+    effect: Annotated[
+        float | None,
+        typer.Option(
+            metavar="E",
+            parser=share,
+            help="The difference to be found, such as 10%. [default: the study's margin]",
+            show_default=False,
+        ),
+    ] = None,
+    width: Annotated[
+        float | None,
+        typer.Option(
+            metavar="W",
+            parser=share,
+            help="Also say how many blocks `run --width W` would take.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Show what `run` would do, without running it: treatments, trials, order, estimated time and bytes.
+
+    And what the blocks buy: how narrow the intervals will be, and how likely each family of comparisons is to find a
+    difference of a given size, by the spread that published campaigns had between blocks (docs/statistics.md).
+    """
+    from h123.campaign import Lanes, check_campaign, lacking, likeness
+    from h123.cli.foresight import print_foresight
+
+    asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale)
+    asked = asked.settled(clock=clock, transport=transport)
+    planned = make_plan(asked, blocks=blocks, seed=seed, only=parse_only(only or []))
+    check_campaign(planned)  # what `run` would refuse
+    listing.print_plan(planned, Lanes.here(planned, lanes), out_console)
+    for found in likeness(planned):
+        write(out_console, f"Transport {found.said}")
+    print_foresight(planned, out_console, effect=effect, spread=spread, width=width)
+    if first := lacking(planned):
+        out_console.print(f"Note: {first.message}; {first.remedy}", soft_wrap=True)
+
+
+@app.command(name="analyse")
+def analyse_command(folder: FolderArgument) -> None:
+    """Reanalyse a campaign from its raw samples, write verdicts.json and print the answer."""
+    from h123.analysis import analyse
+    from h123.report import print_summary
+    from h123.results import CampaignFolder
+
+    campaign = CampaignFolder.open(folder)
+    print_summary(analyse(campaign), out_console, folder)
+    complain_of_damage(campaign)
+
+
+@app.command()
+def report(
+    folder: FolderArgument,
+    beside: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OTHER_DIR",
+            help="Another campaign folder to show beside this campaign and a paper's printed values. Only for studies "
+            "named in a file in published/: rest-api, misplaced-tc.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Rewrite report.html and its figures."""
+    from h123.analysis import analyse
+    from h123.report import write_report
+    from h123.results import CampaignFolder
+
+    campaign = CampaignFolder.open(folder)
+    analyse(campaign)
+    out_console.print(str(write_report(campaign, beside)), soft_wrap=True)
+    complain_of_damage(campaign)
+
+
+@app.command(name="export")
+def export_command(
+    folder: FolderArgument,
+    format: Annotated[Format, typer.Option(help="File format.")] = Format.CSV,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder to write to. [default: FOLDER/export]", show_default=False),
+    ] = None,
+) -> None:
+    """Export all samples and the metrics of each trial for use in other tools."""
+    from h123.results import CampaignFolder, export
+
+    campaign = CampaignFolder.open(folder)
+    for path in export(campaign, format.value, out or campaign.path / "export"):
+        out_console.print(str(path), soft_wrap=True)
+    complain_of_damage(campaign)
+
+
+@app.command(name="import")
+def import_command(
+    files: Annotated[list[Path], typer.Argument(help="Files with samples.", show_default=False)],
+    schema: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="What the columns mean: oha, h2load, k6, k6-csv, or the path of a YAML file.",
+            autocompletion=completion.schemas,
+        ),
+    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the new campaign.")],
+) -> None:
+    """Import samples measured with another tool, analyse them and write a report.
+
+    Nothing is made up: audits that need something the files do not record (link, CPU, order...) are skipped, and the
+    summary says what is missing as a result. See docs/import.md for an example.
+    """
+    from h123.cli.running import conclude
+    from h123.results import import_samples
+
+    conclude(import_samples(files, load_schema(schema), out))

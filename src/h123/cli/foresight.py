@@ -1,0 +1,108 @@
+"""Prints what a study's blocks buy, as part of `h123 plan`."""
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from h123.analysis import known_spreads
+from h123.analysis.foreseen import Expected, Foreseen, blocks_to_be, foresee, headline
+from h123.analysis.precision import LIMIT
+from h123.console import write
+from h123.study import Plan
+from h123.units import format_share
+
+_UNKNOWN = "not known"
+_NAMED = 3
+
+
+def print_foresight(
+    plan: Plan, console: Console, *, effect: float | None, spread: float | None, width: float | None
+) -> None:
+    """How narrow the intervals will be, what each family can find, and how many blocks a width takes."""
+    sought = plan.study.compare.margin if effect is None else effect
+    families = foresee(plan, effect=sought, stated=spread, known=known_spreads())
+    if not families:
+        return
+    asked, blocks = headline(families), len(plan.blocks)
+    write(console, f"\nWhat {_blocks(blocks)} buy{'s' if blocks == 1 else ''}, {_source(families, spread)}:")
+    for metric in dict.fromkeys(one.metric for one in asked):
+        mine = [one for one in asked if one.metric == metric]
+        write(console, f"Intervals of {metric}: {'; '.join(_by_place(mine))}", lead="  ")
+    if width is not None:
+        write(console, _for_width(width, asked, plan), lead="  ")
+    console.print(_table(families))
+    write(
+        console,
+        f"Found if one, half, all: how likely a comparison that truly differs by {format_share(sought)} is to be "
+        "found, where one, half or all of its family do",
+    )
+    for line in _unable(families, blocks):
+        write(console, line)
+
+
+def _source(families: Sequence[Foreseen], stated: float | None) -> str:
+    if stated is not None:
+        return f"if ratios vary by {format_share(stated)} from block to block"
+    campaigns = {one.campaign: None for family in families for one in family.comparisons if one.campaign}
+    if not campaigns:
+        return "as far as that is known: no published campaign has such trials (--spread states how ratios vary)"
+    return f"if ratios vary from block to block as in the published {', '.join(campaigns)} (docs/results/spread.csv)"
+
+
+def _by_place(comparisons: Iterable[Expected]) -> list[str]:
+    """`about ±4 % on medium`; a range where trials over one network differ; last what is not known."""
+    places: dict[str, list[float | None]] = {}
+    for one in comparisons:
+        places.setdefault(one.where, []).append(one.width)
+    known = {where: sorted(w for w in widths if w is not None) for where, widths in places.items()}
+    said = [f"about ±{_range(widths)} on {where}" for where, widths in known.items() if widths]
+    unknown = [where for where, widths in known.items() if not widths]
+    return [*said, *([f"{_UNKNOWN} on {', '.join(unknown)} (--spread states it)"] if unknown else [])]
+
+
+def _for_width(width: float, asked: Sequence[Expected], plan: Plan) -> str:
+    found = blocks_to_be(width, asked, plan)
+    said = [
+        f"about {_blocks(blocks)} on {where}" if blocks else f"more than {LIMIT} blocks on {where}"
+        for where, blocks in found.items()
+    ]
+    return f"±{format_share(width)} would take {', '.join(said) if said else 'a number that is ' + _UNKNOWN}"
+
+
+def _table(families: Sequence[Foreseen]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("family", "comparisons", "intervals", "found if one", "half", "all"):
+        table.add_column(name, overflow="fold")
+    for family in families:
+        widths = sorted(one.width for one in family.comparisons if one.width is not None)
+        known = f"±{_range(widths)}" if widths else _UNKNOWN
+        if not family.able:
+            chances = ["cannot", "", ""]
+        elif family.power is None:
+            chances = [_UNKNOWN, "", ""]
+        else:
+            chances = [f"{100 * chance:.0f} %" for chance in vars(family.power).values()]
+        table.add_row(family.name, str(len(family.comparisons)), known, *chances)
+    return table
+
+
+def _unable(families: Sequence[Foreseen], blocks: int) -> list[str]:
+    short = [family for family in families if not family.able]
+    if not short:
+        return []
+    named = ", ".join(family.name for family in short[:_NAMED]) + (", ..." if len(short) > _NAMED else "")
+    return [
+        f"Note: {len(short)} of {len(families)} families ({named}) cannot find one difference among equals with "
+        f"{_blocks(blocks)}, however large it is: that takes {max(family.fewest for family in short)} (--blocks), or "
+        "smaller families"
+    ]
+
+
+def _range(widths: Sequence[float]) -> str:
+    low, high = format_share(widths[0]), format_share(widths[-1])
+    return high if low == high else f"{low.removesuffix(' %')} to {high}"
+
+
+def _blocks(count: int) -> str:
+    return "1 block" if count == 1 else f"{count} blocks"

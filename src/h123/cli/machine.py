@@ -1,0 +1,73 @@
+"""The commands about this machine: doctor, and its lab without a study."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from h123.cli import listing
+from h123.cli.doctor import diagnose
+from h123.console import out_console
+from h123.paths import lab_binary
+from h123.study import list_networks, load_network
+
+app = typer.Typer()
+
+
+@app.command()
+def doctor() -> None:
+    """Check what this machine can do, and say how to fix what it cannot."""
+    checks = diagnose()
+    listing.print_checks(checks, out_console)
+    if not all(check.ok or not check.needed for check in checks):
+        raise typer.Exit(3)
+
+
+lab_app = typer.Typer(
+    no_args_is_help=True, help="Use the emulated links and network namespaces directly, without a study."
+)
+
+
+@lab_app.command(name="exec")
+def lab_exec(
+    network: Annotated[
+        str,
+        typer.Option(
+            help="Network name (`h123 list networks`) or path of its YAML file.", autocompletion=list_networks
+        ),
+    ],
+    server: Annotated[str, typer.Option(metavar="CMD", help="Shell command to run on the server host.")],
+    client: Annotated[str, typer.Option(metavar="CMD", help="Shell command to run on the client host.")],
+    json_file: Annotated[
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Write the link's report to this file.", show_default=False),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed for the link.")] = 1,
+    congestion: Annotated[str, typer.Option(help="TCP congestion control on both hosts.")] = "cubic",
+) -> None:
+    """Run any two commands across an emulated link.
+
+    `H123_SERVER` holds the server's address on both hosts. You get the client's output and exit status.
+
+    Example: `h123 lab exec --network poor --server 'python3 -m http.server' --client 'curl -s http://$H123_SERVER:8000/'`
+    """
+    # A file without a name: there is nothing to tidy up, however this ends.
+    link = os.memfd_create("link.json", 0)
+    os.write(link, json.dumps(load_network(network).link()).encode())
+    command = ["exec", "--link", f"/proc/self/fd/{link}", "--seed", str(seed), "--congestion", congestion]
+    command += ["--json", str(json_file)] if json_file else []
+    _become_lab([*command, "--server", server, "--client", client])
+
+
+@lab_app.command(name="bench")
+def lab_bench() -> None:
+    """Measure how accurately the link does what is configured, with this machine idle and busy."""
+    _become_lab(["bench"])
+
+
+def _become_lab(arguments: list[str]) -> None:
+    sys.stdout.flush()
+    os.execv(lab_binary(), [str(lab_binary()), *arguments])

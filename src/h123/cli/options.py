@@ -1,0 +1,97 @@
+"""Arguments and options that several commands have."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from h123.cli import completion
+from h123.units import parse_share
+
+
+class Clock(StrEnum):
+    """Whose time a trial is measured in."""
+
+    WALL = "wall"
+    VIRTUAL = "virtual"
+
+
+class Transport(StrEnum):
+    """How alike the stacks send."""
+
+    DEPLOYED = "deployed"
+    MATCHED = "matched"
+
+
+def share(text: str) -> float:
+    """A share above 0, for an option."""
+    try:
+        share = parse_share(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    if share == 0:
+        raise typer.BadParameter("must be above 0")
+    return share
+
+
+StudyArgument = Annotated[
+    str,
+    typer.Argument(
+        help="Study name (`h123 list studies`) or path of its YAML file.", autocompletion=completion.studies
+    ),
+]
+FolderArgument = Annotated[Path, typer.Argument(help="Campaign folder.", show_default=False)]
+BlocksOption = Annotated[
+    int | None, typer.Option(min=1, help="Number of blocks to run. [default: the study's]", show_default=False)
+]
+SeedOption = Annotated[
+    int | None,
+    typer.Option(
+        min=0, help="Seed for the order of trials and for the links. [default: the study's]", show_default=False
+    ),
+]
+ScaleOption = Annotated[
+    float | None,
+    typer.Option(
+        metavar="S",
+        help="Multiply the number of requests by S (0 < S <= 1), down to one per user. Nothing else changes.",
+        show_default=False,
+    ),
+]
+OnlyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FACTOR=LEVEL[,LEVEL]", help="Run only these levels of a factor. Can be repeated.", show_default=False
+    ),
+]
+
+ClockOption = Annotated[
+    Clock | None,
+    typer.Option(
+        help="Clock for all trials. virtual: time passes only while everything waits, so processing takes no time "
+        "(docs/virtual-clock.md). [default: the study's, otherwise wall]",
+        show_default=False,
+    ),
+]
+TransportOption = Annotated[
+    Transport | None,
+    typer.Option(
+        help="deployed: each stack as it comes. matched: what can be made equal is (initial window, pacing, packet "
+        "size, window after idle), and what cannot is named (docs/fairness.md). [default: the study's, otherwise "
+        "deployed]",
+        show_default=False,
+    ),
+]
+LanesOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=200,
+        metavar="N",
+        help="Run up to N trials over emulated links at the same time; 1 runs them strictly one by one. By default "
+        "h123 chooses from the link rates and the processor time that trials take. Under the virtual clock the default "
+        "is one per processor.",
+        show_default=False,
+    ),
+]

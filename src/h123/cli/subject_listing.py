@@ -1,0 +1,257 @@
+"""The catalogue in the terminal: all subjects in a table of 80 columns, or everything about a few."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from h123.catalogue import PROTOCOLS, Subject, catalogue, controllers, damage, fingerprint, installation, settable
+from h123.console import write
+from h123.transport import SETTINGS
+from h123.units import format_bytes, format_span
+from h123.verification import PublicRecord, Record, Result, describe, last_record, public_records, roles_of, tally
+from h123.verification.constants import Constants, described
+from h123.virtual import NAME, installed_kernel
+
+_NOTHING = "-"
+_WIDE_COLUMNS = 100
+_COLUMNS = {
+    "name": True,
+    "QUIC stack": True,
+    "language": False,
+    "version": False,
+    "server": True,
+    "client": True,
+    "v": True,
+    "size": True,
+    "verified": True,
+}
+"""Which of them a console narrower than _WIDE_COLUMNS shows too."""
+_MARKS = """\
+server, client: 1, 2, 3 for HTTP/1.1, HTTP/2, HTTP/3; then, over at least one:
+  r resumes TLS sessions, 0 accepts 0-RTT too; q writes qlog files;
+  c lets you choose the congestion controller; t reports the time to first byte;
+  o sends at a given rate (open loop); d makes cold requests on new connections
+v: also runs under the virtual clock.
+size: on disk; - means not installed; broken: files are missing, so it will be
+  built again when it is needed, or by `h123 install`.
+verified: when it last passed `h123 verify` on this machine;
+  upstream: not yet here, but by this project with the same files;
+  changed: its files have changed since; *: some checks could not run."""
+_WIDER = f"\nA terminal of {_WIDE_COLUMNS} columns shows language and version too."
+_MORE = "`h123 list subjects NAME` shows everything about one."
+
+
+def print_subjects(console: Console) -> None:
+    """All subjects of the catalogue, and the kernel of the virtual clock."""
+    wide, known = console.width >= _WIDE_COLUMNS, public_records()
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column, narrow in _COLUMNS.items():
+        if narrow or wide:
+            justify: Literal["left", "right"] = "right" if column == "size" else "left"
+            table.add_column(column, overflow="fold", no_wrap=column != "QUIC stack", justify=justify)
+    for subject in catalogue().values():
+        cells = zip(_COLUMNS.values(), _row(subject, known.get(subject.name)), strict=True)
+        table.add_row(*(cell for narrow, cell in cells if narrow or wide))
+    console.print(table)
+    kernel = installed_kernel()
+    there = f"{kernel.source.package} {kernel.source.version}" if kernel else f"not installed (`h123 install {NAME}`)"
+    write(console, f"\n{NAME}, for --clock virtual: {there}")
+    write(console, _MARKS if wide else _MARKS + _WIDER, style="dim")
+    write(console, _MORE, style="dim")
+
+
+def print_subject(subject: Subject, console: Console) -> None:
+    """Everything about one."""
+    console.print(Text(subject.name, style="bold").append(f": {subject.title} {subject.version}", style="not bold"))
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, text in _facts(subject):
+        table.add_row(name, text)
+    console.print(Padding(table, (0, 0, 1, 2)))
+
+
+def _verified(subject: Subject, upstream: PublicRecord | None) -> tuple[str, str]:
+    """When, or by whom, if all is well; and the colour of it."""
+    here = last_record(subject)
+    if here and here.fingerprint == fingerprint(subject):
+        return _outcome(subject, here, here.time[:10])
+    if upstream and upstream.holds_for(subject):
+        return _outcome(subject, upstream.record, "upstream")
+    return ("changed", "yellow") if here else (_NOTHING, "dim")
+
+
+def _outcome(subject: Subject, record: Record, well: str) -> tuple[str, str]:
+    counts = Counter(result.verdict for result in record.results)
+    if counts["failed"]:
+        return f"{counts['failed']} failed", "red"
+    asked = {result.role for result in record.results}
+    if asked != set(roles_of(subject)):
+        return f"{' '.join(asked)} only", "yellow"
+    return f"{well}{'*' if counts['unsupported'] else ''}", "green"
+
+
+def _row(subject: Subject, upstream: PublicRecord | None) -> Iterator[str | Text]:
+    found = installation(subject)
+    yield subject.name
+    yield subject.stack if subject.stack != "none" else _NOTHING
+    yield _short(subject.language)
+    yield subject.version
+    yield _as_a_server(subject)
+    yield _as_a_client(subject)
+    yield "v" if "virtual" in subject.features.clocks else ""
+    yield format_bytes(found.bytes) if found else "broken" if damage(subject) else _NOTHING
+    told, colour = _verified(subject, upstream)
+    yield Text(told, style=colour)
+
+
+def _short(language: str) -> str:
+    """For a table: `C++/JS` of `C++ and JavaScript, driven by Python`."""
+    own = language.partition(", driven by")[0]
+    return own.replace(" and ", "/").replace(", ", "/").replace("JavaScript", "JS")
+
+
+def _as_a_server(subject: Subject) -> str:
+    if subject.server is None:
+        return "backend" if subject.backend else _NOTHING
+    features = subject.features
+    resumes = "0" if features.zero_rtt else "r" if features.resumption else ""
+    chooses = any(len(controllers(subject, protocol) or []) > 1 for protocol in subject.server.protocols)
+    return _marked(subject.server.protocols, [resumes, "q" * bool(features.qlog), "c" * chooses])
+
+
+def _as_a_client(subject: Subject) -> str:
+    client = subject.client
+    if client is None:
+        return _NOTHING
+    return _marked(client.protocols, ["t" * client.ttfb, "o" * client.open_loop, "d" * client.cold])
+
+
+def _marked(protocols: Sequence[str], marks: Iterable[str]) -> str:
+    """`12  r`: protocols as digits, then the marks that _MARKS explains."""
+    return f"{''.join(protocols).replace('h', ''):3} {''.join(marks)}"
+
+
+def _facts(subject: Subject) -> Iterator[tuple[str, str]]:
+    yield "", f"{subject.language}, {subject.licence}, {subject.home}"
+    if subject.note:
+        yield "note", subject.note
+    yield "QUIC stack", subject.stack
+    yield from _server_facts(subject)
+    yield from _client_facts(subject)
+    if subject.backend:
+        yield "backend", f"of {_joined(subject.backend.stores)}"
+    yield "clocks", _joined(subject.features.clocks)
+    if subject.parts:
+        yield "parts", ", ".join(f"{part.name} {part.version} ({part.licence})" for part in subject.parts)
+    if subject.parts_note:
+        yield "", subject.parts_note
+    yield "installed", _installed(subject)
+    yield from _verification_facts(subject)
+
+
+def _server_facts(subject: Subject) -> Iterator[tuple[str, str]]:
+    if subject.server is None:
+        return
+    yield "server", f"{_joined(subject.server.protocols)}; {_joined(subject.server.methods)}"
+    features = subject.features
+    abilities: dict[str, Sequence[str]] = {
+        "resumption": features.resumption,
+        "0-RTT": features.zero_rtt,
+        "qlog": features.qlog,
+    }
+    for name, protocols in abilities.items():
+        yield f"  {name}", _joined(protocols)
+    yield from _settings(subject, "server")
+    yield "  congestion", "; ".join(congestion(subject)) or _NOTHING
+
+
+def congestion(subject: Subject) -> list[str]:
+    """By protocol, the controllers: `h3: cubic reno`."""
+    return [
+        f"{protocol}: {_joined(controllers(subject, protocol) or ['kernel'])}"
+        for protocol in subject.features.congestion
+    ]
+
+
+def _settings(subject: Subject, role: str) -> Iterator[tuple[str, str]]:
+    """Which of what senders can be told this one takes."""
+    for name, roles in settable(subject).items():
+        over = _joined(getattr(subject.features, name))
+        yield f"  {SETTINGS[name].title}", f"{over}: can be chosen" if role in roles else _NOTHING
+
+
+def _client_facts(subject: Subject) -> Iterator[tuple[str, str]]:
+    client = subject.client
+    if client is None:
+        return
+    yield "client", f"{_joined(client.protocols)}; {_joined(client.methods)}"
+    yield "  connections", _joined(client.connections)
+    abilities = {"first byte": client.ttfb, "open loop": client.open_loop, "cold requests": client.cold}
+    for name, able in abilities.items():
+        yield f"  {name}", "yes" if able else "no"
+    yield from _settings(subject, "client")
+
+
+def _installed(subject: Subject) -> str:
+    if found := installation(subject):
+        return f"{format_bytes(found.bytes)}, in {format_span(found.seconds)}"
+    if lost := damage(subject):
+        return f"broken, {lost} is missing: `h123 install {subject.name}`"
+    needs = f"; needs {subject.install.needs_help}" if subject.install.needs_help else ""
+    return f"no: `h123 install {subject.name}`{needs}"
+
+
+def _verification_facts(subject: Subject) -> Iterator[tuple[str, str]]:
+    record, upstream = last_record(subject), public_records().get(subject.name)
+    again = f"`h123 verify {subject.name}`"
+    if record:
+        stale = f"; its files have changed since: {again}" if record.fingerprint != fingerprint(subject) else ""
+        yield "verified", f"{_when(record)} on this machine: {tally(record.results)}{stale}"
+    elif upstream and upstream.holds_for(subject):
+        record = upstream.record
+        yield "verified", f"upstream, {_when(record)}: {tally(record.results)}; on this machine not yet: {again}"
+    else:
+        yield "verified", f"no: {again}"
+        return
+    for result in record.results:
+        if result.verdict != "passed":
+            yield "", f"{result.role} {result.protocol} {result.check}: {result.verdict}: {result.detail}"
+    yield from _constants_facts(record.constants)
+
+
+def _constants_facts(measured: Sequence[Constants] | None) -> Iterator[tuple[str, str]]:
+    if measured is None:
+        yield "constants", "not measured yet"
+    for one in measured or []:
+        yield "constants", f"as a {one.role} over {one.protocol}, {one.congestion}"
+        for name, words in described(one):
+            yield f"  {name}", words
+
+
+def _when(record: Record) -> str:
+    return record.time[:16].replace("T", " ")
+
+
+def _joined(names: Iterable[str]) -> str:
+    return " ".join(names) or _NOTHING
+
+
+def print_verification(found: Mapping[str, Sequence[Result]], console: Console) -> None:
+    """What was verified of each subject, by role and protocol; below it what failed or could not be asked."""
+    table = Table("subject", "as", *PROTOCOLS, box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name, results in found.items():
+        for role in dict.fromkeys(result.role for result in results):
+            cells = [[r for r in results if (r.role, r.protocol) == (role, protocol)] for protocol in PROTOCOLS]
+            table.add_row(name, role, *(tally(cell) if cell else "-" for cell in cells))
+    console.print(table)
+    for name, results in found.items():
+        for result in results:
+            if result.verdict != "passed":
+                line = f"{name} as a {result.role}: {describe(result)}"
+                console.print(line, soft_wrap=True)

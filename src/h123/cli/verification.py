@@ -1,0 +1,75 @@
+"""The command `verify`: subjects by their contract, or a campaign's trials by executing them again.
+
+What measures, reads results, analyses and reports is imported by the commands that need it (see h123.cli).
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from h123.catalogue import subject_names
+from h123.cli import listing
+from h123.cli.subjects import Role, verify_subjects
+from h123.console import out_console, say
+from h123.errors import UserError
+from h123.strict import choose
+
+app = typer.Typer()
+
+
+@app.command()
+def verify(
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME|TRIAL",
+            help="Subjects to verify; or a trial's folder; or a campaign folder followed by trial names.",
+            show_default=False,
+            autocompletion=subject_names,
+        ),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Verify all installed subjects.")] = False,
+    role: Annotated[
+        Role | None,
+        typer.Option(help="Verify only this role of subjects that are both server and client.", show_default=False),
+    ] = None,
+    constants: Annotated[
+        bool, typer.Option("--constants", help="Only measure the constants of subjects that were verified here.")
+    ] = False,
+) -> None:
+    """Check that subjects do what their manifests declare, or that trials under the virtual clock repeat exactly.
+
+    Subjects (docs/contracts.md, section 4) are checked over each protocol: bodies of all sizes, many requests at once
+    and one after another, errors, a clean stop, and every declared feature. Anything declared but not delivered is a
+    failure. Subjects named here are installed first if necessary. Then the constants of their stacks are measured from
+    packets, such as first flight, growth and times of retransmission, where the virtual kernel is installed; `h123 list
+    subjects NAME` shows them.
+
+    Trials run twice, and the two runs are compared: what the link did (packets, bytes, which packets were dropped) and
+    the times of every sample. The exit status is 1 if anything fails or does not repeat.
+    """
+    if everything or not what or what[0] in subject_names():
+        verify_subjects(what, everything, role, only_constants=constants)
+    elif Path(what[0]).exists():
+        if role or constants:
+            option = "--role" if role else "--constants"
+            raise UserError(f"{option} applies to subjects only: a campaign's trial is always verified whole")
+        _verify_trials(Path(what[0]), what[1:])
+    else:
+        message = f"{what[0]} is neither a subject nor the folder of a campaign or trial"
+        raise UserError(message, remedy=f"among subjects, {choose(what[0], subject_names())}")
+
+
+def _verify_trials(folder: Path, names: list[str]) -> None:
+    from h123.campaign import find_trial, verify_trial
+    from h123.trial import LocalEngine
+
+    failed = []
+    # All are found before the first is executed: a mistyped name is to be said at once.
+    for found in [find_trial(folder, name) for name in names] or [find_trial(folder)]:
+        repetition = verify_trial(found, LocalEngine(), say)
+        listing.print_repetition(found.trial.id, repetition, out_console)
+        failed += [] if repetition.repeated else [found.trial.id]
+    if failed:
+        raise UserError(f"did not repeat exactly: {', '.join(failed)}", status=1)

@@ -1,0 +1,79 @@
+"""A journal: one JSON object a line, appended and synced, so that it survives a crash at any moment."""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from h123.errors import UserError
+
+Line = dict[str, Any]
+"""An event as JSON: `event` says which one."""
+_SIGNED = re.compile(rb'(.*), "digest": "([0-9a-f]{16})"}', re.DOTALL)
+"""A line, whose last field is the digest of what stands before it. Earlier versions wrote none."""
+
+
+def append_event(path: Path, event: Mapping[str, object]) -> None:
+    """Append `event` with the time; it is on the disk when this returns. Mends a line that a crash left torn."""
+    stamped = {"event": event["event"], "time": datetime.now(UTC).isoformat(timespec="milliseconds"), **event}
+    line = json.dumps(stamped, allow_nan=False, ensure_ascii=False).encode(errors="backslashreplace").removesuffix(b"}")
+    with path.open("a+b") as journal:
+        _mend_tail(journal.fileno(), path)
+        journal.write(line + b', "digest": "%s"}\n' % _digest(line))
+        journal.flush()
+        os.fsync(journal.fileno())
+
+
+def read_events(path: Path) -> list[Line]:
+    """All events, oldest first; a torn last line is what a crash leaves and is passed over.
+
+    Raises UserError where any other line is no event: then somebody changed the file.
+    """
+    if not path.exists():
+        return []
+    complete, _ = _split_tail(path.read_bytes())
+    return [_parse(path, number, line) for number, line in enumerate(complete.split(b"\n")[:-1], start=1)]
+
+
+def _parse(path: Path, number: int, line: bytes) -> Line:
+    signed = _SIGNED.fullmatch(line)
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):
+        event = None
+    if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+        raise damaged_line(path, number, "not an event of a journal")
+    if signed and _digest(signed[1]) != signed[2]:
+        raise damaged_line(path, number, "it has changed since it was written")
+    event.pop("digest", None)
+    return event
+
+
+def damaged_line(path: Path, number: int, what: str) -> UserError:
+    """The complaint about a line that is not the last."""
+    return UserError(
+        f"{path}, line {number}: {what}",
+        remedy="a crash can damage only the last line; restore the file from a copy, or begin again in a new folder",
+    )
+
+
+def _digest(line: bytes) -> bytes:
+    return hashlib.sha256(line).hexdigest()[:16].encode()
+
+
+def _split_tail(content: bytes) -> tuple[bytes, bytes]:
+    """The finished lines, and what follows the last line's end (empty unless a write was cut short)."""
+    end = content.rfind(b"\n") + 1
+    return content[:end], content[end:]
+
+
+def _mend_tail(descriptor: int, path: Path) -> None:
+    size = os.fstat(descriptor).st_size
+    if size == 0 or os.pread(descriptor, 1, size - 1) == b"\n":
+        return
+    complete, _ = _split_tail(path.read_bytes())
+    os.ftruncate(descriptor, len(complete))

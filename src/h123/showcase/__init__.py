@@ -1,0 +1,6 @@
+"""What was found of the subjects, for people: the catalogue's page, the matrix on the terminal and as a page."""
+
+from h123.showcase.catalogue import write_catalogue
+from h123.showcase.matrix import print_matrix, write_matrix
+
+__all__ = ["print_matrix", "write_catalogue", "write_matrix"]

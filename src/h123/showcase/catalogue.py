@@ -1,0 +1,312 @@
+"""docs/catalogue.md: every subject, what was seen of it, how to install it, and whose work it is."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from h123.catalogue import Subject, Tried, catalogue, own_controller, subject_names, tried
+from h123.durable import write_atomically
+from h123.paths import project_root
+from h123.units import format_bytes, format_span
+from h123.verification import KERNEL_PROTOCOL, PROBE, PublicRecord, Result, Verdict, VerifiedRole, public_records
+from h123.verification.constants import Constants, Decrease, SlowStart, words
+
+_NOTHING = "–"
+_ALIKE = 0.1
+"""Shares of the window: losses that leave so much more or less than others are told."""
+_FEATURES = {"resumption": "resumption", "0-RTT": "zero_rtt", "qlog": "qlog"}
+"""What the server's checks are called, and where the manifest declares it."""
+_SHORT: dict[Verdict, str] = {"failed": "failed", "unsupported": "not asked"}
+_HEAD = """\
+# The catalogue
+
+Written by `h123 publish` from the subjects' manifests and from [verified/](verified), the records of `h123 verify`; not
+to be edited. `h123 install NAME` installs a subject, `h123 verify NAME` proves on your machine what is said here, and
+`h123 list subjects NAME` tells all that your machine knows of it.
+
+A subject is *verified* if all that it declares was asked of it and came out as [contracts.md](contracts.md), section 4,
+wants it: over each protocol bodies of 0 B to 10 MB with their hashes or counts, many requests at a time and one after
+another, the protocol negotiated, errors and timeouts as they are, and every feature that stands in its row."""
+
+_CONSTANTS = """\
+From packets, under the virtual clock, over a link that only delays: 50 ms each way; 1 ms each way for the lost tail.
+*First flight*: what is sent before an acknowledgement of it can have come back. *Growth*: of the bytes of a round trip
+over those of the last one in slow start. *A loss leaves*: of the window, if one packet is lost in steady state; the
+median of three transfers that lose different ones, and from which to which where they are more than a tenth apart
+(*once*: measured before three were asked for, and not to be relied upon). It is seen when the window has grown again
+for two round trips: of 50 packets, 0.7 is 0.73 to 0.77 by then, 0.5 is 0.54.
+*Payloads*: what follows TCP's or UDP's header. `h123 list subjects NAME` shows more, and why something is missing."""
+
+
+def write_catalogue() -> Path:
+    """Write the project's page from its committed files; returns its path. Raises UserError where one is wrong."""
+    path = project_root() / "docs" / "catalogue.md"
+    known = catalogue()
+    every = {name: known[name] for name in subject_names()}  # of a subject whose manifest is wrong, no page without it
+    write_atomically(path, catalogue_page(every, public_records(), tried()))
+    return path
+
+
+def catalogue_page(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord], missing: Sequence[Tried]) -> str:
+    """The whole page, in Markdown."""
+    parts = [
+        [_HEAD],
+        _stacks(subjects, known),
+        _role("Servers", "server", subjects, known, _server_row),
+        _role("Clients", "client", subjects, known, _client_row),
+        _constants(subjects, known),
+        _kernel(subjects, known),
+        _notes(subjects),
+        _shortcomings(subjects, known),
+        _missing(missing),
+        _installing(subjects, known),
+        _licences(subjects),
+    ]
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def _stacks(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
+    """The distinct QUIC stacks whose server over HTTP/3 is verified."""
+    stacks = dict.fromkeys(
+        subject.stack
+        for name, subject in subjects.items()
+        if subject.server and "h3" in subject.server.protocols and _passed(subject, known.get(name), "server")
+    )
+    if not stacks:
+        return []
+    serve = "stack serves" if len(stacks) == 1 else "stacks serve"
+    return [f"{len(stacks)} QUIC {serve} HTTP/3 here, verified: {', '.join(sorted(stacks, key=str.lower))}."]
+
+
+def _role(
+    title: str,
+    role: VerifiedRole,
+    subjects: Mapping[str, Subject],
+    known: Mapping[str, PublicRecord],
+    row: Callable[[Subject, list[Result]], dict[str, str]],
+) -> list[str]:
+    rows = []
+    for name, subject in subjects.items():
+        if getattr(subject, role):
+            told = known.get(name)
+            results = told.record.of_role(role) if told and told.holds_for(subject) else []
+            rows.append(
+                {
+                    "subject": f"[{name}](../subjects/{name})",
+                    "QUIC stack": subject.stack if subject.stack != "none" else _NOTHING,
+                    "version": subject.version,
+                    **row(subject, results),
+                    "clocks": ", ".join(dict.fromkeys(r.clock for r in results if r.verdict == "passed")) or _NOTHING,
+                    "verified": _verified(subject, told, role),
+                }
+            )
+    return [f"## {title}", "", *_table(rows)]
+
+
+def _server_row(subject: Subject, results: list[Result]) -> dict[str, str]:
+    assert subject.server is not None
+    return {
+        "protocols": " ".join(subject.server.protocols),
+        "proved": "; ".join(_proved(subject, results)) or _NOTHING,
+        "congestion control over h3": _controllers(results),
+        "TLS": _tls(results),
+    }
+
+
+def _client_row(subject: Subject, results: list[Result]) -> dict[str, str]:
+    client = subject.client
+    assert client is not None
+    able = {"first byte": client.ttfb, "open loop": client.open_loop, "cold requests": client.cold}
+    return {
+        "protocols": " ".join(client.protocols),
+        "methods": " ".join(client.methods),
+        "connections": ", ".join(client.connections),
+        "measures": ", ".join(name for name, yes in able.items() if yes) or _NOTHING,
+        "TLS": _tls(results),
+    }
+
+
+def _proved(subject: Subject, results: Sequence[Result]) -> Iterator[str]:
+    """Features that are declared and came out: `resumption h1 h2 h3`."""
+    for check, field in _FEATURES.items():
+        passed = {r.protocol for r in results if r.check == check and r.verdict == "passed"}
+        if protocols := [p for p in getattr(subject.features, field) if p in passed]:
+            yield f"{check} {' '.join(protocols)}"
+
+
+def _controllers(results: Sequence[Result]) -> str:
+    """Those that were seen at work."""
+    told = []
+    for result in results:
+        what, _, name = result.check.partition(" ")
+        if what == "congestion" and result.protocol == "h3" and result.verdict == "passed":
+            told.append(name)
+    return ", ".join(dict.fromkeys(told)) or _NOTHING
+
+
+def _tls(results: Sequence[Result]) -> str:
+    told = dict.fromkeys(r.detail for r in results if r.check == "TLS" and r.verdict == "passed")
+    return "; ".join(told) or _NOTHING
+
+
+def _verified(subject: Subject, told: PublicRecord | None, role: VerifiedRole) -> str:
+    if told is None or not (results := told.record.of_role(role)):
+        return "no"
+    if not told.holds_for(subject):
+        return f"changed since {told.record.time[:10]}"
+    counts = Counter(result.verdict for result in results)
+    passed, total = counts["passed"], len(results)
+    shares = [f"all {total}" if passed == total else f"{passed} of {total}"]
+    shares += [f"{counts[verdict]} {words}" for verdict, words in _SHORT.items() if counts[verdict]]
+    return f"{told.record.time[:10]}: {', '.join(shares)}"
+
+
+def _passed(subject: Subject, told: PublicRecord | None, role: VerifiedRole) -> bool:
+    results = told.record.of_role(role) if told and told.holds_for(subject) else []
+    return bool(results) and all(result.verdict != "failed" for result in results)
+
+
+def _constants(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
+    """What servers' packets show, a line each and protocol."""
+    rows = [
+        {"server": name, "protocol": one.protocol, **_constants_row(one)}
+        for name in subjects
+        for one in _measured(subjects[name], known.get(name))
+        if one.congestion == own_controller(subjects[name], one.protocol)
+    ]
+    return ["## Constants of servers", "", _CONSTANTS, "", *_table(rows)] if rows else []
+
+
+def _kernel(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
+    """What those of the kernel's TCP show under each controller, with the server that is asked for them."""
+    rows = [
+        {"controller": one.congestion, **_constants_row(one)}
+        for one in (_measured(subjects[PROBE], known.get(PROBE)) if PROBE in subjects else [])
+        if one.protocol == KERNEL_PROTOCOL
+    ]
+    where = f"Of Linux as the virtual clock has it, with the server {PROBE} over {KERNEL_PROTOCOL}."
+    return ["## Constants of the kernel's TCP", "", where, "", *_table(rows)] if rows else []
+
+
+def _measured(subject: Subject, told: PublicRecord | None) -> list[Constants]:
+    """Of the server."""
+    there = told.record.constants if told and told.holds_for(subject) else None
+    return [one for one in there or [] if one.role == "server"]
+
+
+def _constants_row(one: Constants) -> dict[str, str]:
+    flight, start, loss = one.first_flight, one.slow_start, one.decrease
+    return {
+        "first flight": words.first_flight(flight) if flight else _NOTHING,
+        "growth": f"x{start.growth:g}" if start else _NOTHING,
+        "slow start ends": _ending(start) if start else _NOTHING,
+        "a loss leaves": _kept(loss) if loss else _NOTHING,
+        "a lost tail is sent again": words.tail(one.tail_near) if one.tail_near else _NOTHING,
+        "payloads": words.datagrams(one.datagrams) if one.datagrams else _NOTHING,
+        "handshake": words.handshake(one.handshake) if one.handshake else _NOTHING,
+    }
+
+
+def _kept(loss: Decrease) -> str:
+    if not loss.each:
+        return f"{loss.keeps:g}, once"
+    least, *_, most = loss.each
+    apart = f" ({least:g} to {most:g})" if most - least > _ALIKE else ""
+    return f"{loss.keeps:g}{apart}"
+
+
+def _ending(start: SlowStart) -> str:
+    return f"{format_bytes(start.ends)}, {start.why}" if start.ends is not None else _NOTHING
+
+
+def _notes(subjects: Mapping[str, Subject]) -> list[str]:
+    lines = [
+        f"* **{name}** ({subject.title}, {subject.language}): {subject.note}"
+        for name, subject in subjects.items()
+        if subject.note
+    ]
+    return ["## Worth knowing", "", *lines] if lines else []
+
+
+def _shortcomings(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
+    """What failed, and what could not be asked, in the words of the verification."""
+    rows = []
+    for name, subject in subjects.items():
+        told = known.get(name)
+        if told is None or not told.holds_for(subject):
+            continue
+        for result in told.record.results:
+            if result.verdict != "passed":
+                where = f"{result.role}, {result.protocol}" + (", virtual clock" if result.clock == "virtual" else "")
+                rows.append(
+                    {
+                        "subject": name,
+                        "as": where,
+                        "check": result.check,
+                        "came out": result.verdict,
+                        "why": result.detail,
+                    }
+                )
+    return ["## What did not come out", "", *_table(rows)] if rows else []
+
+
+def _missing(missing: Sequence[Tried]) -> list[str]:
+    rows = [
+        {"name": one.name, "QUIC stack": one.stack, "what was tried": one.what, "why it is not here": one.why}
+        for one in missing
+    ]
+    return ["## Tried, not in the catalogue", "", *_table(rows)] if rows else []
+
+
+def _installing(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
+    rows = []
+    for name, subject in subjects.items():
+        told = known.get(name)
+        rows.append(
+            {
+                "command": f"`h123 install {name}`" if not subject.install.embedded else "part of h123",
+                "needs": subject.install.needs_help or _NOTHING,
+                "size": format_bytes(told.bytes) if told and told.bytes else _NOTHING,
+                "time": format_span(told.seconds) if told and told.seconds is not None else _NOTHING,
+            }
+        )
+    machines = dict.fromkeys(_machine(told) for told in known.values())
+    words = "Times (of a build whose packages were perhaps at hand already) and verifications are from"
+    where = [f"{words} {'; '.join(machines)}."] if machines else []
+    return ["## Installing", "", *where, *([""] if where else []), *_table(rows)]
+
+
+def _machine(told: PublicRecord) -> str:
+    machine = told.record.machine
+    system = f"{machine.get('distribution')}, Linux {machine.get('kernel')}"
+    return f"{machine.get('cpus_usable')} processors ({machine.get('cpu')}), {system}"
+
+
+def _licences(subjects: Mapping[str, Subject]) -> list[str]:
+    lines = ["## Licences", "", "Of what the installations contain that is not h123's own.", ""]
+    rows = []
+    for name, subject in subjects.items():
+        parts = ", ".join(f"{part.name} {part.version} ({part.licence})" for part in subject.parts)
+        also = "; ".join(
+            filter(None, [parts or f"{subject.title} {subject.version} ({subject.licence})", subject.parts_note])
+        )
+        rows.append({"subject": name, "licence": subject.licence, "parts": also})
+    return [*lines, *_table(rows)]
+
+
+def _table(rows: Sequence[Mapping[str, str]]) -> Iterable[str]:
+    if not rows:
+        return
+    yield _line(rows[0])
+    yield _line("--" for _ in rows[0])
+    for row in rows:
+        yield _line(row.values())
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(_cell(cell) for cell in cells)} |"
+
+
+def _cell(text: str) -> str:
+    """In one line, and no sign of it is the table's."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

@@ -1,0 +1,30 @@
+"""What one trial needs, whoever asks for it: prepared subjects, a certificate, its files, an engine to execute it."""
+
+from h123.trial.certificate import Certificate, campaign_certificate, plainly
+from h123.trial.disk import TRIAL_BYTES, require_room
+from h123.trial.engine import Engine, LocalEngine
+from h123.trial.files import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS, trial_roles, write_trial_files
+from h123.trial.preparation import check_trials, prepare, require_kernel
+from h123.trial.progress import Display, Ended, Standing, display_for
+
+__all__ = [
+    "ORIGIN",
+    "QLOG_FOLDER",
+    "SERVER_ADDRESS",
+    "TRIAL_BYTES",
+    "Certificate",
+    "Display",
+    "Ended",
+    "Engine",
+    "LocalEngine",
+    "Standing",
+    "campaign_certificate",
+    "check_trials",
+    "display_for",
+    "plainly",
+    "prepare",
+    "require_kernel",
+    "require_room",
+    "trial_roles",
+    "write_trial_files",
+]

@@ -1,0 +1,158 @@
+"""Where trials are executed: an engine takes a folder with trial.json and leaves report.json there."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Protocol
+
+from h123.errors import UserError
+from h123.paths import lab_binary
+from h123.results import Reason, read_document, write_document
+from h123.results.lab_report import Machine, Report
+from h123.results.trial_files import Trial
+from h123.trial.disk import require_room
+from h123.trial.orphans import adopt_orphans, wait_for_orphans
+from h123.virtual import virtual_kernel
+
+_BAD_TRIAL, _UNFIT_MACHINE, _SIGNALLED = 2, 3, 128
+_GRACE_S = 5.0
+_PROBE_MS = 300
+"""How long the machine is watched to see whether it is calm."""
+
+
+class Engine(Protocol):
+    """Executes trials, several at once if it is asked to. Used by one thread."""
+
+    def start(self, folder: Path) -> None:
+        """Begin to execute `folder/trial.json`."""
+
+    def wait(self) -> Path:
+        """The folder of a started trial that has ended, as soon as there is one; its `report.json` exists.
+
+        Raises UserError when no trial can be executed at all here, and OSError when the disk has no room for one.
+        """
+
+    def noise(self) -> float:
+        """Share of the processors' time, 0 to 1, that a trial could not have at the moment; nothing runs meanwhile."""
+
+    def stop(self) -> None:
+        """End all trials that still run, in order; nothing of them is left."""
+
+
+@dataclass(frozen=True)
+class _Lab:
+    process: "subprocess.Popen[bytes]"
+    ended: int
+    """A descriptor that is readable when the process has ended."""
+    complaints: IO[bytes]
+
+
+class LocalEngine:
+    """This machine: one h123-lab process a trial, each with namespaces of its own; or, where the trial's clock is
+    virtual, with a kernel of its own that has them.
+
+    Only for the thread that outlives all others: a lab ends with the thread that started it (--die-with-parent).
+    """
+
+    def __init__(self) -> None:
+        self._labs: dict[Path, _Lab] = {}
+        adopt_orphans()
+
+    def start(self, folder: Path) -> None:
+        command = [str(lab_binary()), "run", "trial.json", "--out", ".", "--die-with-parent", *_kernel(folder)]
+        # Closed when the lab is reaped. A pipe that nobody reads meanwhile could fill up and block the lab; on a disk
+        # there may be no room.
+        complaints = os.fdopen(os.memfd_create("complaints"), "w+b")
+        # A session of its own: Ctrl-C in the terminal reaches only us, and we end the lab in order.
+        process = subprocess.Popen(
+            command, cwd=folder, stdout=subprocess.DEVNULL, stderr=complaints, start_new_session=True
+        )
+        self._labs[folder] = _Lab(process, os.pidfd_open(process.pid), complaints)
+
+    def wait(self) -> Path:
+        poll = select.poll()
+        for lab in self._labs.values():
+            poll.register(lab.ended, select.POLLIN)
+        ready = {descriptor for descriptor, _ in poll.poll()}
+        folder = next(folder for folder, lab in self._labs.items() if lab.ended in ready)
+        status, said = self._reap(folder)
+        if status == 0 and (folder / "report.json").exists():
+            return folder
+        require_room(folder)
+        if status == _UNFIT_MACHINE:
+            raise UserError(said, remedy="run `h123 doctor` to see what this machine lacks", status=3)
+        if status == _BAD_TRIAL:
+            remedy = "if a network is wrong, mend its file, then resume with `h123 run STUDY --out DIR`"
+            raise UserError(f"the lab refused {folder / 'trial.json'}: {said}", remedy=remedy)
+        _record_crash(folder, status, said)
+        return folder
+
+    def noise(self) -> float:
+        command = [str(lab_binary()), "noise", "--ms", str(_PROBE_MS)]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise UserError(f"h123-lab noise failed: {done.stderr.strip()}", remedy="run `make setup`", status=3)
+        shares = json.loads(done.stdout)
+        return float(max(shares["stalled"] or 0.0, shares["busy"]))
+
+    def stop(self) -> None:
+        for lab in self._labs.values():
+            lab.process.terminate()
+        for folder in list(self._labs):
+            self._reap(folder, _GRACE_S)
+
+    def _reap(self, folder: Path, patience_s: float | None = None) -> tuple[int, str]:
+        """Exit status and complaints of a lab, killed if it has not ended by itself in time."""
+        lab = self._labs[folder]
+        try:
+            status = lab.process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            lab.process.kill()
+            status = lab.process.wait()
+        del self._labs[folder]
+        os.close(lab.ended)
+        if status < 0:
+            wait_for_orphans(lab_binary().name, {other.process.pid for other in self._labs.values()})
+        with lab.complaints as file:
+            file.seek(0)
+            return status, file.read().decode(errors="replace").strip()
+
+
+def _kernel(folder: Path) -> list[str]:
+    """Options that name the virtual kernel, if the trial's clock needs it."""
+    return ["--kernel", str(virtual_kernel())] if read_document(folder / "trial.json", Trial).clock == "virtual" else []
+
+
+def _record_crash(folder: Path, status: int, said: str) -> None:
+    """A lab that ended without a report is a failed trial like any other: recorded, shown, repeated."""
+    trial = read_document(folder / "trial.json", Trial)
+    report = Report(
+        h123="report/1",
+        id=trial.id,
+        clock=trial.clock,
+        valid=False,
+        reasons=[_crash(status, said)],
+        warnings=[],
+        started_unix_ns=0,
+        phases_ns={"setup": 0, "check": 0, "ready": 0, "main": 0, "teardown": 0},
+        links=[],
+        roles=[],
+        hosts=[],
+        machine=Machine(),
+    )
+    write_document(folder / "report.json", report)
+
+
+def _crash(status: int, said: str) -> Reason:
+    """Why there is no report. The lab says so itself if what was killed is the process inside (status 128 + n)."""
+    said = said or "it said nothing"
+    if status < 0:
+        memory = ", perhaps because memory ran out (`dmesg` tells)" if -status == signal.SIGKILL else ""
+        return {"code": "lab-killed", "detail": f"the lab was killed by signal {-status}{memory}"}
+    if status > _SIGNALLED:
+        return {"code": "lab-killed", "detail": said.removeprefix("h123-lab: ")}
+    return {"code": "setup-failed", "detail": f"h123-lab ended with status {status}: {said}"}

@@ -1,0 +1,233 @@
+"""What one planned trial becomes for the lab and for the client: trial.json and workload.json (docs/contracts.md)."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from h123 import catalogue
+from h123.catalogue import (
+    Subject,
+    backend_command,
+    block_file,
+    client_command,
+    controller,
+    files_folder,
+    kernel_controller,
+    origin_command,
+    server_command,
+    server_uses,
+    settings,
+)
+from h123.results import write_document
+from h123.results.trial_files import Link, Ready, Role, Tcp, Trial, Workload
+from h123.study import Network, Parameters, PlannedTrial
+from h123.trial.certificate import HOST_NAME, Certificate
+
+CLIENT_ADDRESS, SERVER_ADDRESS = "10.1.0.1", "10.1.0.2"
+STORING_ADDRESS, BACKEND_ADDRESS = "10.1.0.5", "10.1.0.6"
+"""Both ends of the link between the server and its backend."""
+BACKEND_PORT = 4443
+ORIGIN = "go"
+"""The subject that answers behind a server that only passes requests on."""
+ORIGIN_ADDRESS = "127.0.0.1"
+READY_TIMEOUT_NS = 30_000_000_000
+"""A virtual machine that compiles as it starts, on processors that have other work, needs more than ten seconds."""
+SEEDING_TIMEOUT_NS = 300_000_000_000
+"""For a server that first puts an object into its backend, perhaps over a slow link."""
+STOP_TIMEOUT_NS = 3_000_000_000
+ROLE_ENVIRONMENT = {"TMPDIR": "/tmp"}
+"""What a role makes there goes with the lab, wherever the person's own temporary files are."""
+QLOG_FOLDER = "qlog"
+"""In the trial's folder."""
+
+
+def trial_roles(p: Parameters, subjects: Mapping[str, Subject]) -> dict[catalogue.Role, str]:
+    """The subject in each role of a trial: those that the study names, and what stands behind the server."""
+    roles: list[tuple[catalogue.Role, str]] = [*p.roles().items()]
+    if server_uses(subjects[p.server], "upstream"):
+        roles.append(("origin", ORIGIN))
+    return dict(roles)
+
+
+def write_trial_files(
+    folder: Path,
+    trial: PlannedTrial,
+    networks: Mapping[str, Network],
+    subjects: Mapping[str, Subject],
+    certificate: Certificate,
+    *,
+    check: bool,
+) -> None:
+    """Write trial.json and workload.json into `folder`, the trial's working directory."""
+    if trial.parameters.qlog:
+        (folder / QLOG_FOLDER).mkdir()
+    write_document(folder / "workload.json", _workload(trial, certificate))
+    write_document(folder / "trial.json", _trial(trial, networks, subjects, certificate, check=check))
+
+
+def _trial(
+    trial: PlannedTrial,
+    networks: Mapping[str, Network],
+    subjects: Mapping[str, Subject],
+    certificate: Certificate,
+    *,
+    check: bool,
+) -> Trial:
+    p = trial.parameters
+    links = _links(p, networks)
+    roles = [_server(p, subjects[p.server], certificate), _client(p, subjects[p.client])]
+    if "origin" in trial_roles(p, subjects):
+        roles.insert(0, _origin(p, subjects[ORIGIN]))
+    if _stored(p):
+        roles.insert(0, _backend(subjects[p.backend]))
+    written = Trial(
+        h123="trial/1",
+        id=trial.id,
+        seed=trial.link_seed,
+        clock=p.clock,
+        hosts=["client", "server", *(["backend"] if _stored(p) else [])],
+        links=links,
+        congestion=kernel_controller(p.congestion),
+        check=check and any(link.kind == "emulated" for link in links),
+        roles=roles,
+    )
+    if p.clock == "virtual":
+        # All trials of a campaign begin at the same time of day, one at which the certificate holds.
+        written.start_unix_ns = certificate.made_unix_ns()
+    if asked := _tcp(p):
+        written.tcp = Tcp.model_validate(asked)
+    return written
+
+
+def _tcp(p: Parameters) -> dict[str, object]:
+    """What the lab asks of TCP."""
+    asked = {
+        "initial_window": p.setting("initial_window"),
+        "min_rto_ns": p.min_rto,
+        "max_payload": p.setting("max_datagram"),
+        "keep_idle_window": p.transport == "matched" or None,
+    }
+    return {name: value for name, value in asked.items() if value is not None}
+
+
+def _stored(p: Parameters) -> bool:
+    return p.store != "memory"
+
+
+def _links(p: Parameters, networks: Mapping[str, Network]) -> list[Link]:
+    """The access link, which audits take as the first one, and the one behind the server."""
+    access = {
+        "name": "access",
+        "a": {"host": "client", "address": CLIENT_ADDRESS},
+        "b": {"host": "server", "address": SERVER_ADDRESS},
+        **networks[p.network].link(),
+    }
+    if not _stored(p):
+        return [Link.model_validate(access)]
+    storage = {
+        "name": "storage",
+        "a": {"host": "server", "address": STORING_ADDRESS},
+        "b": {"host": "backend", "address": BACKEND_ADDRESS},
+        **(networks[p.backend_network].link() if p.backend_network else {"kind": "veth"}),
+    }
+    return [Link.model_validate(link) for link in (access, storage)]
+
+
+def _backend(subject: Subject) -> Role:
+    command = backend_command(subject, address=BACKEND_ADDRESS, port=BACKEND_PORT)
+    return _service("backend", "backend", command, tcp=[BACKEND_PORT], timeout_ns=READY_TIMEOUT_NS)
+
+
+def _origin_port(p: Parameters) -> int:
+    """Not the server's, or the origin would be taken for it."""
+    return 8080 if p.port != 8080 else 8081
+
+
+def _origin(p: Parameters, subject: Subject) -> Role:
+    port = _origin_port(p)
+    command = origin_command(subject, address=ORIGIN_ADDRESS, port=port)
+    return _service("origin", "server", command, tcp=[port], timeout_ns=READY_TIMEOUT_NS)
+
+
+def _server(p: Parameters, subject: Subject, certificate: Certificate) -> Role:
+    # What GET asks for must be in the backend before the server is ready.
+    seeding = _stored(p) and p.method == "GET"
+    command = server_command(
+        subject,
+        address=SERVER_ADDRESS,
+        port=p.port,
+        protocol=p.protocol,
+        cert=certificate.cert,
+        key=certificate.key,
+        congestion=controller(subject, p),
+        **settings(p),
+        store=p.store,
+        backend=f"{BACKEND_ADDRESS}:{BACKEND_PORT}" if _stored(p) else "",
+        seed_bytes=p.size if seeding else 0,
+        block=block_file(),
+        files=files_folder(),
+        upstream=f"{ORIGIN_ADDRESS}:{_origin_port(p)}",
+        qlog=QLOG_FOLDER if p.qlog and p.protocol in subject.features.qlog else "",
+    )
+    assert subject.server is not None  # check_supported has seen to it
+    listens = subject.server.listens[p.protocol]
+    return _service(
+        "server",
+        "server",
+        command,
+        tcp=[p.port] if "tcp" in listens else [],
+        udp=[p.port] if "udp" in listens else [],
+        timeout_ns=SEEDING_TIMEOUT_NS if seeding else READY_TIMEOUT_NS,
+    )
+
+
+def _service(
+    name: str, host: str, command: list[str], *, timeout_ns: int, tcp: Sequence[int] = (), udp: Sequence[int] = ()
+) -> Role:
+    """A role that runs throughout the trial."""
+    return Role(
+        name=name,
+        host=host,
+        kind="service",
+        command=command,
+        env=ROLE_ENVIRONMENT,
+        ready=Ready(tcp=list(tcp), udp=list(udp), line=None, timeout_ns=timeout_ns),
+        stop_timeout_ns=STOP_TIMEOUT_NS,
+    )
+
+
+def _client(p: Parameters, subject: Subject) -> Role:
+    command = client_command(
+        subject,
+        workload="workload.json",
+        samples="samples.csv",
+        facts="client.json",
+        congestion=controller(subject, p),
+        **settings(p),
+    )
+    return Role(
+        name="client", host="client", kind="main", command=command, env=ROLE_ENVIRONMENT, timeout_ns=p.trial_timeout
+    )
+
+
+def _workload(trial: PlannedTrial, certificate: Certificate) -> Workload:
+    p = trial.parameters
+    get = p.method == "GET"
+    return Workload(
+        h123="workload/1",
+        protocol=p.protocol,
+        host=HOST_NAME,
+        address=SERVER_ADDRESS,
+        port=p.port,
+        ca=str(certificate.ca),
+        method=p.method,
+        path=f"/bytes/{p.size}" if get else "/upload",
+        upload_bytes=0 if get else p.size,
+        users=p.users,
+        requests=p.requests,
+        rate=p.rate,
+        connections=p.connections,
+        cold=p.cold,
+        warmup=p.warmup,
+        timeout_ns=p.timeout,
+        seed=trial.link_seed,
+    )

@@ -1,0 +1,57 @@
+"""What trials need before the first of them starts: subjects that can do what is asked, and files to serve."""
+
+from collections.abc import Callable, Sequence
+
+from h123.catalogue import (
+    Catalogue,
+    Subject,
+    catalogue,
+    check_supported,
+    install,
+    make_bodies,
+    server_uses,
+    subjects_folder,
+)
+from h123.errors import UserError
+from h123.study import Parameters
+from h123.trial.files import trial_roles
+from h123.virtual import virtual_kernel
+
+
+def prepare(trials: Sequence[Parameters], report: Callable[[str], None]) -> dict[str, Subject]:
+    """The subjects of trials by name, installed, and the bodies that their servers serve as files. Raises UserError."""
+    subjects = check_trials(trials)
+    require_kernel(trials)  # refused now rather than at the first such trial
+    for subject in subjects.values():
+        install(subject, report)
+    files = {p.size for p in trials if p.method == "GET" and server_uses(subjects[p.server], "files")}
+    if files or any(server_uses(subjects[p.server], "block") for p in trials):
+        make_bodies(files)
+    return subjects
+
+
+def require_kernel(trials: Sequence[Parameters]) -> None:
+    """Raises UserError where trials need the virtual kernel and it is missing."""
+    if any(p.clock == "virtual" for p in trials):
+        virtual_kernel()
+
+
+def check_trials(trials: Sequence[Parameters]) -> dict[str, Subject]:
+    """The subjects of trials by name. Raises UserError where one is missing, or cannot do what a trial asks."""
+    known, subjects = catalogue(), dict[str, Subject]()
+    for p in trials:
+        for named, name in p.roles().items():  # a campaign may name one that has been taken away since
+            _require(known, name, f"the study's {named} is")
+        for role, name in trial_roles(p, known).items():
+            _require(known, name, f"{p.server} passes requests on to")
+            check_supported(known[name], role, p)
+            subjects[name] = known[name]
+    return subjects
+
+
+def _require(known: Catalogue, name: str, why: str) -> None:
+    if name not in known:
+        raise UserError(
+            f"{why} the subject {name}, which is missing in {subjects_folder()}",
+            remedy="link it into that folder (docs/contracts.md, section 4)",
+        )

@@ -1,0 +1,167 @@
+"""What a person sees while trials run: the trial, how far along, and the time left."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NotRequired, Protocol, TypedDict
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.text import Text
+
+from h123.results import Reason
+from h123.units import format_span
+
+NAMES_SHOWN = 3
+"""Of the trials that run at once."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a campaign is."""
+
+    running: list[str]
+    """Names of the attempts that run, oldest first."""
+    done: int
+    total: int
+    left_s: float
+    blocks_done: int = 0
+    blocks: int = 0
+    so_far: Sequence[str] = ()
+    """Estimates from the trials so far, a line each; not final."""
+
+
+class Ended(TypedDict):
+    """An attempt that has: what people are told of it."""
+
+    trial: str
+    attempt: int
+    reasons: list[Reason]
+    seconds: float | None
+    disturbed: NotRequired[bool]
+    disturbance: NotRequired[float | None]
+
+
+class Display(Protocol):
+    """Told what happens; shows it. A context manager around the whole campaign.
+
+    `show` is called when an attempt begins; `end` gets an ended attempt's journal event; `say` tells what the campaign
+    does instead of running trials.
+    """
+
+    def __enter__(self) -> "Display": ...
+    def __exit__(self, *exc: object) -> None: ...
+    def show(self, standing: Standing) -> None: ...
+    def end(self, event: Ended, standing: Standing) -> None: ...
+    def say(self, text: str, standing: Standing) -> None: ...
+
+
+class _Blocks:
+    """Notices that another block is complete."""
+
+    def __init__(self) -> None:
+        self._done = 0
+
+    def completed(self, standing: Standing) -> list[str]:
+        """What to say of it: the estimates so far; nothing if no block has been completed since."""
+        if standing.blocks_done <= self._done or not standing.so_far:
+            return []
+        self._done = standing.blocks_done
+        head = f"so far, not final ({self._done} of {standing.blocks} blocks complete)"
+        return [f"{head}: {line}" for line in standing.so_far]
+
+
+class LiveDisplay:
+    """One line that is redrawn, for a terminal; failed trials, and estimates so far, scroll above it."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._blocks = _Blocks()
+        self._progress = Progress(
+            TextColumn("{task.fields[blocks]}"),
+            BarColumn(bar_width=16),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[left]}"),
+            TextColumn("{task.description}", markup=False),
+            console=console,
+            transient=True,
+        )
+        self._task = self._progress.add_task("starting", total=None, left="", blocks="")
+
+    def __enter__(self) -> "LiveDisplay":
+        self._progress.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._progress.stop()
+
+    def show(self, standing: Standing) -> None:
+        self.say(_listed(standing.running), standing)
+
+    def say(self, text: str, standing: Standing) -> None:
+        self._progress.update(
+            self._task,
+            description=text,
+            blocks=f"block {min(standing.blocks_done + 1, standing.blocks)} of {standing.blocks}"
+            if standing.blocks
+            else "",
+            completed=standing.done,
+            total=standing.total,
+            left=f"{format_span(standing.left_s)} left",
+        )
+
+    def end(self, event: Ended, standing: Standing) -> None:
+        self.show(standing)
+        for reason in event["reasons"]:
+            head = Text(f"{event['trial']}: invalid: {reason['code']}", style="yellow")
+            self._console.print(head.append(f": {reason['detail']}", style="default"))
+        for line in self._blocks.completed(standing):
+            self._console.print(line, style="dim")
+
+
+class LineDisplay:
+    """One line a trial, for logs and pipes."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._blocks = _Blocks()
+
+    def __enter__(self) -> "LineDisplay":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        pass
+
+    def show(self, standing: Standing) -> None:
+        pass
+
+    def say(self, text: str, standing: Standing) -> None:
+        self._print(f"[{standing.done}/{standing.total}] {text}")
+
+    def end(self, event: Ended, standing: Standing) -> None:
+        name = event["trial"] + (f" attempt {event['attempt']}" if event["attempt"] > 1 else "")
+        place = f"[{standing.done}/{standing.total}, {format_span(standing.left_s)} left]"
+        self._print(f"{place} {name}: {event['seconds'] or 0.0:.1f} s, {_outcome(event)}")
+        for line in self._blocks.completed(standing):
+            self._print(line)
+
+    def _print(self, line: str) -> None:
+        self._console.print(line, soft_wrap=True)
+
+
+def _outcome(event: Ended) -> str:
+    if event["reasons"]:
+        return "; ".join(f"INVALID {r['code']}: {r['detail']}" for r in event["reasons"])
+    if event.get("disturbed"):
+        return f"disturbed: up to {event['disturbance'] or 0.0:.0%} of a time may be the machine's"
+    return "ok"
+
+
+def _listed(names: list[str]) -> str:
+    """Short enough for a line: beyond three, their number."""
+    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+    return ", ".join(names[:NAMES_SHOWN]) + more
+
+
+def display_for(console: Console) -> Display:
+    """The display that fits `console`."""
+    return LiveDisplay(console) if console.is_terminal else LineDisplay(console)

@@ -1,0 +1,118 @@
+"""The contract test of several subjects one after another, as a person follows it."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import get_args
+
+from h123.catalogue import Subject, fingerprint
+from h123.errors import UserError
+from h123.installing import alone
+from h123.steps import Steps
+from h123.trial import Engine
+from h123.verification.client import verify_client
+from h123.verification.constants.measure import measurable, measure
+from h123.verification.record import keep_constants, keep_results, trials_folder
+from h123.verification.result import Result, Verdict, VerifiedRole
+from h123.verification.server import verify_server
+
+Task = tuple[Subject, VerifiedRole]
+"""What is to be verified."""
+_VERIFY: dict[VerifiedRole, Callable[[Subject, Engine], Iterator[Result]]] = {
+    "server": verify_server,
+    "client": verify_client,
+}
+
+
+def roles_of(subject: Subject, asked: VerifiedRole | None = None) -> list[VerifiedRole]:
+    """The roles in which a subject can be verified; only the one asked for, if it is named."""
+    has: dict[VerifiedRole, bool] = {"server": subject.server is not None, "client": subject.client is not None}
+    return [role for role, there in has.items() if there and asked in (None, role)]
+
+
+def verify_each(
+    tasks: Sequence[Task], asked_as: Mapping[str, str], engine: Engine, steps: Steps
+) -> dict[str, list[Result]]:
+    """What came of it by subject, which the cache remembers from now on. All are installed, the embedded ones too.
+
+    `asked_as` has the fingerprints of the files that the installations were made of.
+
+    Whatever goes wrong with one subject is its failure, and the others are asked. Raises UserError where this machine
+    can execute no trial.
+    """
+    found: dict[str, list[Result]] = defaultdict(list)
+    for number, (subject, role) in enumerate(tasks, 1):
+        steps.begin(f"[{number}/{len(tasks)}] {subject.name} as a {role}: {subject.title} {subject.version}")
+        with alone(trials_folder(subject), steps.begin, "verifying"):
+            results = list(_followed(_asked(subject, role, engine), steps))
+            if fingerprint(subject) == asked_as[subject.name]:
+                keep_results(subject, role, results)
+            else:
+                results += _followed(
+                    iter([_broken(role, "its files changed meanwhile, so these results are not kept")]),
+                    steps,
+                )
+        found[subject.name] += results
+        steps.begin(f"  {tally(results)}")
+    return found
+
+
+def measure_each(tasks: Sequence[Task], engine: Engine, steps: Steps) -> None:
+    """Measures the constants of each into its record; says where there is no record, or why they cannot be measured.
+
+    Raises UserError where this machine can execute no trial.
+    """
+    for number, (subject, role) in enumerate(tasks, 1):
+        what = f"constants of {subject.name} as a {role}"
+        if why := measurable(subject):
+            steps.begin(f"{what}: not measured, {why}")
+            continue
+        steps.begin(f"[{number}/{len(tasks)}] {what}")
+        with alone(trials_folder(subject), steps.begin, "verifying"):
+            try:
+                kept = keep_constants(subject, role, measure(subject, role, engine, steps.move))
+            except UserError as error:
+                if error.status == 3:
+                    raise
+                steps.begin(f"  not measured: {error.message}")
+                continue
+        if not kept:
+            steps.begin(f"  not kept: there is no current record of it; `h123 verify {subject.name}` makes one")
+
+
+def _asked(subject: Subject, role: VerifiedRole, engine: Engine) -> Iterator[Result]:
+    """The results, and in the end what broke the verification, if anything did."""
+    try:
+        yield from _VERIFY[role](subject, engine)
+    except UserError as error:
+        if error.status == 3:  # the machine's fault, not the subject's
+            raise
+        yield _broken(role, error.message)
+    except Exception as error:
+        yield _broken(role, f"{type(error).__name__}: {error}")
+
+
+def _broken(role: VerifiedRole, why: str) -> Result:
+    return Result(role=role, protocol="-", check="verification", verdict="failed", detail=why)
+
+
+def _followed(results: Iterator[Result], steps: Steps) -> Iterator[Result]:
+    """The results as they come; what is wrong is said at once."""
+    for result in results:
+        steps.move(f"{result.protocol} {result.check}")
+        if result.verdict == "failed":
+            steps.begin(f"  {describe(result)}")
+        yield result
+
+
+def describe(result: Result) -> str:
+    """One result in a line."""
+    clock = ", virtual clock" if result.clock == "virtual" else ""
+    detail = f": {result.detail}" if result.detail else ""
+    return f"{result.protocol} {result.check}{clock} {result.verdict}{detail}"
+
+
+def tally(results: Sequence[Result]) -> str:
+    """`44 passed, 2 failed`."""
+    counts = Counter(result.verdict for result in results)
+    verdicts: tuple[Verdict, ...] = get_args(Verdict)
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in verdicts if counts[verdict]) or "nothing to verify"

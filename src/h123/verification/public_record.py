@@ -1,0 +1,101 @@
+"""Public records: copies of the cache's records for docs/verified, without what concerns one machine alone."""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from h123.catalogue import Subject, fingerprint, installation
+from h123.durable import write_atomically
+from h123.errors import UserError
+from h123.paths import cache_folder, project_root
+from h123.strict import Strict
+from h123.verification.record import Record, read_record
+
+FORMAT: Literal["published-verification/1"] = "published-verification/1"
+_MACHINE = ("cpus_usable", "cpu", "distribution")
+_OF_A_FOLDER = re.compile(r" \(/[^()]*\)$")
+"""Where a failure's logs are, on the machine that saw it."""
+_MOST_DETAIL = 300
+
+
+class PublicRecord(Strict):
+    """What is known of a subject that was verified once, and told to all."""
+
+    h123: Literal["published-verification/1"] = FORMAT
+    seconds: float | None
+    """That its installation took."""
+    bytes: int | None
+    """That it takes on the disk."""
+    record: Record
+
+    def holds_for(self, subject: Subject) -> bool:
+        """Whether the subject's files are those that were verified."""
+        return self.record.fingerprint == fingerprint(subject)
+
+
+def public_folder() -> Path:
+    """Where the project keeps them."""
+    return project_root() / "docs" / "verified"
+
+
+def publish(subject: Subject) -> bool:
+    """Writes what the cache knows of the subject as it is now; False if it knows nothing."""
+    record = read_record(subject)
+    if record is None:
+        return False
+    found = installation(subject)
+    told = PublicRecord(
+        seconds=found.seconds if found else None, bytes=found.bytes if found else None, record=_general(record)
+    )
+    public_folder().mkdir(parents=True, exist_ok=True)
+    write_atomically(public_folder() / f"{subject.name}.json", _written(told))
+    return True
+
+
+def public_records() -> dict[str, PublicRecord]:
+    """All of them, by the subject's name."""
+    found = {}
+    for path in sorted(public_folder().glob("*.json")):
+        try:
+            found[path.stem] = PublicRecord.model_validate_json(path.read_bytes())
+        except ValidationError as error:
+            raise UserError(f"{path} is not of the format {FORMAT}: {error}") from None
+    return found
+
+
+def _general(record: Record) -> Record:
+    results = [result.model_copy(update={"detail": _general_words(result.detail)}) for result in record.results]
+    machine = {name: record.machine.get(name) for name in _MACHINE}
+    machine["kernel"] = ".".join(str(record.machine.get("kernel", "")).split(".")[:2])
+    constants = [one.model_copy(update={"untold": _general_reasons(one.untold)}) for one in record.constants or []]
+    told = constants if record.constants is not None else None
+    return record.model_copy(update={"results": results, "constants": told, "machine": machine})
+
+
+def _general_reasons(untold: dict[str, str]) -> dict[str, str]:
+    return {name: _general_words(why) for name, why in untold.items()}
+
+
+def _general_words(detail: str) -> str:
+    words = _OF_A_FOLDER.sub("", detail)
+    for folder, name in ((cache_folder(), "CACHE"), (project_root(), "PROJECT")):
+        words = words.replace(str(folder.resolve()), name)
+    return words if len(words) <= _MOST_DETAIL else words[:_MOST_DETAIL] + "..."
+
+
+def _written(told: PublicRecord) -> str:
+    """A line a result or protocol, so that two verifications can be compared by eye."""
+    content: dict[str, Any] = told.model_dump(mode="json")
+    lists: dict[str, Sequence[Strict]] = {"results": told.record.results, "constants": told.record.constants or []}
+    content["record"] |= {name: [] for name, items in lists.items() if items}
+    whole = json.dumps(content, indent=1, ensure_ascii=False)
+    for name, items in lists.items():
+        lines = [json.dumps(item.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False) for item in items]
+        if lines:
+            listed = ",\n".join(f"   {line}" for line in lines)
+            whole = whole.replace(f'"{name}": []', f'"{name}": [\n{listed}\n  ]')
+    return whole + "\n"

@@ -1,0 +1,22 @@
+"""One thing that was asked of a subject, and what came of it."""
+
+from typing import Literal
+
+from h123.strict import Strict
+
+VerifiedRole = Literal["server", "client"]
+Verdict = Literal["passed", "failed", "unsupported"]
+
+
+class Result(Strict):
+    """One thing that was asked of a subject, and what came of it."""
+
+    role: VerifiedRole
+    protocol: str
+    clock: Literal["wall", "virtual"] = "wall"
+    check: str
+    """Such as `GET 1000000`."""
+    verdict: Verdict
+    """unsupported: it could not be asked here, and `detail` says why."""
+    detail: str = ""
+    """What was seen; of a failure, what is wrong and where its log is."""

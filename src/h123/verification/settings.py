@@ -1,0 +1,109 @@
+"""Whether a sender does what a study can set of it: the link's record of each packet tells, of a body sent for it."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from h123.catalogue import OWN, QUIC, Subject, settable
+from h123.results.packets import read_packets
+from h123.transport import SETTINGS, TCP_PAYLOAD, Name, Value
+from h123.verification.assignment import MEGABYTE
+from h123.verification.constants import growth
+from h123.verification.constants.experiment import FAR_NS, Asked, Body, Clock, record_packets
+from h123.verification.constants.found import Untold
+from h123.verification.constants.transfer import Transfer
+from h123.verification.result import Result, Verdict, VerifiedRole
+from h123.verification.trial import Trial, Trials
+from h123.virtual import installed_kernel
+
+ATTEMPTS = 2
+"""Before it counts as failed: a busy machine can blur a flight, but hardly twice."""
+FEWER, MORE = 3, 1
+"""Packets by which a first flight may differ. What else goes out in that round trip takes a part of the window: the
+end of the handshake, settings, a probe for larger packets. And a sender may send one more than fits."""
+AT_ONCE, SHARE = 0.1, 0.7
+"""Share of a round trip in which this share of a flight is sent by who does not pace. Pacing takes half of one or more
+for it; the rest waits for acknowledgements that the receiver delays."""
+
+Seen = tuple[bool, str]
+"""Whether it is as asked, and what was seen."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What of a setting is asked for, and how a transfer shows it."""
+
+    values: tuple[Value, ...]
+    shows: Callable[[Transfer, Value], Seen]
+
+
+def initial_window(of: Transfer, packets: Value) -> Seen:
+    """Full packets of the first flight."""
+    seen = growth.first_flight(of)
+    told = f"{seen.full} full packets in the first flight, {seen.packets - seen.full} others"
+    return -FEWER <= seen.full - int(packets) <= MORE, told
+
+
+def pacing(of: Transfer, _: Value) -> Seen:
+    """Off: a flight of slow start is sent as soon as its acknowledgements have come."""
+    share = growth.at_once(of, AT_ONCE)
+    return share >= SHARE, f"{share:.0%} of a flight in {AT_ONCE:.0%} of a round trip"
+
+
+def max_datagram(of: Transfer, size: Value) -> Seen:
+    """Most packets are as large as they may be from the first flight on, and none is larger."""
+    seen = growth.datagrams(of)
+    return (seen.first, seen.common, seen.largest) == (size, size, size), (
+        f"{seen.first} bytes in the first flight, {seen.common} in most packets, {seen.largest} at most"
+    )
+
+
+PROOFS: dict[Name, Proof] = {
+    # The RFCs' number, and quic-go's.
+    "initial_window": Proof((10, 32), initial_window),
+    "pacing": Proof(("off",), pacing),
+    # Not what any stack has by itself, and what `matched` asks for.
+    "max_datagram": Proof((1252, TCP_PAYLOAD), max_datagram),
+}
+
+
+def verify_settings(subject: Subject, role: VerifiedRole, trials: Trials, kept: Path) -> Iterator[Result]:
+    """Of each that the subject takes in that role. The last attempt's folder stays, in `kept`, if it failed."""
+    for name, roles in settable(subject).items():
+        for value in PROOFS[name].values if role in roles else ():
+            body = _body(subject, role, name, value)
+            for _ in range(ATTEMPTS):
+                trial = trials.carry_out(kept / body.name, body.parameters, body.network, record_packets)
+                result = _judged(body, trial, name, value)
+                if result.verdict != "failed":
+                    shutil.rmtree(trial.folder)
+                    break
+            yield result
+
+
+def _body(subject: Subject, role: VerifiedRole, name: Name, value: Value) -> Body:
+    """Under the virtual clock, where nothing disturbs it, if there is one."""
+    virtual = "virtual" in subject.features.clocks and installed_kernel() is not None
+    clock: Clock = "virtual" if virtual else "wall"
+    asked = Asked(subject, role, QUIC, OWN, clock)
+    return Body(f"{name}-{value}", asked, asked.sends, MEGABYTE, FAR_NS, settings={name: value})
+
+
+def _judged(body: Body, trial: Trial, name: Name, value: Value) -> Result:
+    verdict: Verdict = "failed"
+    if trial.disturbed:
+        verdict, detail = "unsupported", trial.disturbed
+    elif trial.reasons:
+        detail = "; ".join(f"{reason['code']}: {reason['detail']}" for reason in trial.reasons)
+    else:
+        try:
+            as_asked, detail = PROOFS[name].shows(body.of(read_packets(trial.folder)), value)
+            verdict = "passed" if as_asked else verdict
+        except Untold as why:
+            detail = str(why)
+    detail = f"{detail} ({trial.folder})" if verdict == "failed" else detail
+    check = f"{SETTINGS[name].title} {value}"
+    return Result(
+        role=body.asked.role, protocol=QUIC, clock=body.asked.clock, check=check, verdict=verdict, detail=detail
+    )

@@ -1,0 +1,68 @@
+"""The rooms of src/h123: what they import flows one way, and they are entered by what they offer alone."""
+
+import ast
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import grimp
+import pytest
+from importlinter.cli import lint_imports
+
+from h123.paths import project_root
+
+ROOT = project_root()
+
+
+@pytest.fixture(scope="module")
+def graph() -> grimp.ImportGraph:
+    return grimp.build_graph("h123", cache_dir=None)
+
+
+def test_what_rooms_import_is_as_declared(capsys: pytest.CaptureFixture[str]) -> None:
+    status = lint_imports(str(ROOT / "pyproject.toml"), no_cache=True, no_logo=True)
+    assert status == 0, capsys.readouterr().out
+
+
+def test_a_room_is_entered_by_what_it_offers(graph: grimp.ImportGraph) -> None:
+    inside = [
+        f"{importer} imports {imported}"
+        for importer in graph.modules
+        for imported in graph.find_modules_directly_imported_by(importer)
+        if _room(importer) != _room(imported) and not _offered(imported)
+    ]
+    assert not inside, "not in the __all__ of its room"
+
+
+def _room(module: str) -> str:
+    return ".".join(module.split(".")[:2])
+
+
+def _offered(module: str) -> bool:
+    """Each name after the room's is in the `__all__` of the package before it."""
+    names = module.split(".")
+    return all(name in _offers(names[:at]) for at, name in enumerate(names) if at >= 2)
+
+
+def _offers(package: list[str]) -> list[str]:
+    tree = ast.parse(Path(ROOT, "src", *package, "__init__.py").read_text("utf-8"))
+    assigned = [node for node in tree.body if isinstance(node, ast.Assign)]
+    return [
+        name for node in assigned if ast.unparse(node.targets[0]) == "__all__" for name in ast.literal_eval(node.value)
+    ]
+
+
+def test_the_picture_shows_the_declared_flow() -> None:
+    picture = _picture()
+    page = picture.PAGE.read_text("utf-8")
+    assert all(room in page for layer in picture.layers() for room in layer)
+    assert page == picture.drawn(page), "bench/rooms.py draws it again"
+
+
+def _picture() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("rooms", ROOT / "bench/rooms.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,129 @@
+"""The files of one trial: its hosts, links and roles."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catalogue.small import MANIFEST, small
+from h123.catalogue import Subject, block_file, catalogue, files_folder
+from h123.study import Parameters, PlannedTrial, load_network
+from h123.trial.certificate import Certificate
+from h123.trial.files import write_trial_files
+
+NETWORKS = {name: load_network(name) for name in ("lan", "medium", "egress-poor")}
+CERTIFICATE = Certificate(ca=Path("/ca.pem"), cert=Path("/cert.pem"), key=Path("/key.pem"))
+
+
+def files(
+    folder: Path, subjects: dict[str, Subject] | None = None, **changes: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """trial.json and workload.json of a trial, with `subjects` besides the project's own."""
+    basis = {"protocol": "h2", "server": "go-rest", "client": "go", "network": "medium", "size": "2MB"}
+    trial = PlannedTrial("b01-t01", 1, 1, {}, False, Parameters.model_validate({**basis, **changes}), 7)
+    known = {**catalogue(), **(subjects or {})}
+    write_trial_files(folder, trial, NETWORKS, known, CERTIFICATE, check=True)
+    trial_file, workload = ((folder / name).read_text() for name in ("trial.json", "workload.json"))
+    return json.loads(trial_file), json.loads(workload)
+
+
+def role(trial: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(role for role in trial["roles"] if role["name"] == name)
+
+
+def option(command: list[str], name: str) -> str:
+    return command[command.index(name) + 1]
+
+
+def test_without_a_store_there_is_no_backend(tmp_path: Path) -> None:
+    trial, _ = files(tmp_path)
+    assert trial["hosts"] == ["client", "server"]
+    assert [link["name"] for link in trial["links"]] == ["access"]
+    assert [role["name"] for role in trial["roles"]] == ["server", "client"]
+    assert option(role(trial, "server")["command"], "--store") == "memory"
+
+
+def test_a_backend_stands_behind_the_server_and_starts_first(tmp_path: Path) -> None:
+    trial, _ = files(tmp_path, store="gcs")
+    assert trial["hosts"] == ["client", "server", "backend"]
+    access, storage = trial["links"]
+    assert (access["name"], access["kind"]) == ("access", "emulated")
+    assert (storage["a"]["host"], storage["b"]["host"], storage["kind"]) == ("server", "backend", "veth")
+    assert [role["name"] for role in trial["roles"]] == ["backend", "server", "client"]
+    address = f"{storage['b']['address']}:{role(trial, 'backend')['ready']['tcp'][0]}"
+    assert option(role(trial, "server")["command"], "--emulator") == address
+
+
+def test_what_get_asks_for_is_seeded(tmp_path: Path) -> None:
+    for method, seeded in (("GET", "2000000"), ("POST", "0")):
+        trial, _ = files(tmp_path, store="gcs", method=method)
+        assert option(role(trial, "server")["command"], "--seed-bytes") == seeded
+
+
+def test_the_backends_network_is_its_own(tmp_path: Path) -> None:
+    trial, _ = files(tmp_path, store="gcs", network="lan", backend_network="egress-poor")
+    access, storage = trial["links"]
+    assert access["kind"] == "veth"
+    assert storage["up"]["rate"] == {"bps": 10_000_000}
+    assert "rate" not in storage["down"]
+    assert trial["check"]
+
+
+def test_the_port_is_the_servers_and_the_clients(tmp_path: Path) -> None:
+    trial, workload = files(tmp_path, port=4442)
+    assert workload["port"] == 4442
+    assert role(trial, "server")["ready"]["tcp"] == [4442]
+    assert option(role(trial, "server")["command"], "--port") == "4442"
+
+
+PROXY = MANIFEST.replace('"{cert}", "{key}"', '"{upstream}", "{files}", "{block}"')
+
+
+@pytest.mark.parametrize("port", [4443, 8080])
+def test_a_server_that_passes_requests_on_has_an_origin_in_its_host(tmp_path: Path, port: int) -> None:
+    trial, _ = files(tmp_path, {"small": small(tmp_path, PROXY)}, server="small", port=port)
+    assert [role["name"] for role in trial["roles"]] == ["origin", "server", "client"]
+    assert trial["hosts"] == ["client", "server"]
+    origin = role(trial, "origin")
+    assert origin["host"] == "server"
+    listens = origin["ready"]["tcp"][0]
+    assert listens != port
+    assert option(origin["command"], "--port") == str(listens)
+    upstream = f"{option(origin['command'], '--address')}:{listens}"
+    assert role(trial, "server")["command"][3:] == [upstream, str(files_folder()), str(block_file()), "cubic"]
+
+
+def test_qlog_files_go_to_the_trials_folder_where_there_are_any(tmp_path: Path) -> None:
+    for protocol, asked, given in (("h3", True, "qlog"), ("h3", False, ""), ("h2", True, "")):
+        folder = tmp_path / f"{protocol}-{asked}"
+        folder.mkdir()
+        trial, _ = files(folder, protocol=protocol, qlog=asked)
+        assert option(role(trial, "server")["command"], "--qlog") == given
+        assert (folder / "qlog").is_dir() == asked
+
+
+def test_the_side_that_does_not_send_has_a_controller_of_its_own(tmp_path: Path) -> None:
+    fixed = {"small": small(tmp_path, MANIFEST.replace('h3 = ["cubic", "reno"]', 'h3 = ["reno"]'))}
+    trial, _ = files(tmp_path, fixed, server="small", protocol="h3", method="POST", congestion="cubic")
+    assert trial["congestion"] == "cubic"
+    assert role(trial, "server")["command"][-1] == "reno"
+
+
+def test_senders_are_told_how_to_begin(tmp_path: Path) -> None:
+    matched = {"initial_window": 10, "max_payload": 1448, "keep_idle_window": True}
+    asked: list[tuple[dict[str, Any], dict[str, int] | None, list[str]]] = [
+        ({}, None, ["", "", ""]),
+        ({"transport": "matched"}, matched, ["10", "off", "1448"]),
+        ({"transport": "matched", "initial_window": 16}, {**matched, "initial_window": 16}, ["16", "off", "1448"]),
+        ({"initial_window": 32, "min_rto": "50ms"}, {"initial_window": 32, "min_rto_ns": 50_000_000}, ["32", "", ""]),
+        ({"max_datagram": 1252, "pacing": False}, {"max_payload": 1252}, ["", "off", "1252"]),
+    ]
+    flags = ("--initial-window", "--pacing", "--max-datagram")
+    for number, (changes, tcp, given) in enumerate(asked):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        trial, _ = files(folder, protocol="h3", **changes)
+        assert trial.get("tcp") == tcp
+        for name in ("server", "client"):
+            assert [option(role(trial, name)["command"], flag) for flag in flags] == given

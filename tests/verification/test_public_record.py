@@ -1,0 +1,90 @@
+"""What is published is what was verified, without anything of the machine's own places."""
+
+from pathlib import Path
+
+import pytest
+
+from catalogue.small import MANIFEST, small, write_small
+from h123.catalogue import install, read_subject
+from h123.errors import UserError
+from h123.verification.constants.found import Constants
+from h123.verification.public_record import public_folder, public_records, publish
+from h123.verification.record import keep_constants, keep_results
+from h123.verification.result import Result
+
+WELL = Result(role="server", protocol="h3", check="TLS", verdict="passed", detail="1.3, X25519")
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("H123_ROOT", str(tmp_path))
+
+
+def test_what_is_not_verified_is_not_published(tmp_path: Path) -> None:
+    assert not publish(small(tmp_path))
+    assert public_records() == {}
+
+
+def test_published_as_verified(tmp_path: Path) -> None:
+    subject = small(tmp_path)
+    install(subject, print)
+    record = keep_results(subject, "server", [WELL])
+    assert publish(subject)
+    told = public_records()["small"]
+    assert told.record.results == [WELL]
+    assert (told.record.time, told.record.fingerprint) == (record.time, record.fingerprint)
+    assert told.bytes
+    assert told.seconds is not None
+    assert told.holds_for(subject)
+    write_small(tmp_path, MANIFEST.replace("A shell", "Another shell"))
+    assert not told.holds_for(read_subject(tmp_path / "small"))
+
+
+def test_a_line_a_result(tmp_path: Path) -> None:
+    subject = small(tmp_path)
+    keep_results(subject, "server", [WELL, WELL.model_copy(update={"check": "HEAD", "detail": ""})])
+    publish(subject)
+    lines = (public_folder() / "small.json").read_text().splitlines()
+    assert '   {"role": "server", "protocol": "h3", "check": "HEAD", "verdict": "passed"}' in lines
+
+
+def test_constants_are_published_in_a_line_a_protocol(tmp_path: Path) -> None:
+    subject = small(tmp_path)
+    keep_results(subject, "server", [WELL])
+    publish(subject)
+    assert public_records()["small"].record.constants is None
+    seen = Constants(role="server", protocol="h3", congestion="cubic", untold={"decrease": f"see ({tmp_path}/x)"})
+    keep_constants(subject, "server", [seen, seen.model_copy(update={"protocol": "h2"})])
+    publish(subject)
+    constants = public_records()["small"].record.constants
+    assert constants is not None
+    assert [(one.protocol, one.untold) for one in constants] == [
+        ("h3", {"decrease": "see"}),
+        ("h2", {"decrease": "see"}),
+    ]
+    lines = (public_folder() / "small.json").read_text().splitlines()
+    assert len([line for line in lines if '"congestion": "cubic"' in line]) == 2
+
+
+def test_no_place_of_this_machine_is_told(tmp_path: Path) -> None:
+    detail = (
+        f"status 1: cannot open {tmp_path}/cache/subjects/small/x or {tmp_path}/y ({tmp_path}/cache/verified/small)"
+    )
+    subject = small(tmp_path)
+    keep_results(subject, "server", [WELL.model_copy(update={"verdict": "failed", "detail": detail})])
+    publish(subject)
+    text = (public_folder() / "small.json").read_text()
+    assert str(tmp_path) not in text
+    assert (
+        public_records()["small"].record.results[0].detail
+        == "status 1: cannot open CACHE/subjects/small/x or PROJECT/y"
+    )
+    assert set(public_records()["small"].record.machine) == {"cpus_usable", "cpu", "distribution", "kernel"}
+
+
+def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
+    public_folder().mkdir(parents=True)
+    (public_folder() / "small.json").write_text("{}")
+    with pytest.raises(UserError, match=f"{tmp_path}/docs/verified/small.json is not of the format"):
+        public_records()
