@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from h123.catalogue import catalogue
-from h123.verification.published import published
+from h123.verification import public_records
 
 ROUND_TRIP_S, RATE_BPS, WINDOW, TOLERATED = 0.03, 20_000_000, 10, 0.02
 SIZES = {"1kB": 1_000, "100kB": 100_000, "1MB": 1_000_000}
@@ -108,7 +108,7 @@ def first_window(server: str, protocol: str) -> int:
     """Packets that the server begins with."""
     if protocol == "h2" or protocol in catalogue()[server].features.initial_window:
         return WINDOW
-    counted = published()[server].record.constants or []
+    counted = public_records()[server].record.constants or []
     (flight,) = (one.first_flight for one in counted if (one.role, one.protocol) == ("server", protocol))
     assert flight is not None
     return flight.packets

@@ -65,7 +65,7 @@ pub fn read(
     report: &mut Report,
 ) -> Result<(), Remark> {
     let mut overrun = vec![];
-    for (emulated, report_of_it) in network.links.iter_mut().zip(&mut report.links) {
+    for (emulated, told) in network.links.iter_mut().zip(&mut report.links) {
         let Some(emulated) = emulated else { continue };
         let base = emulated.base.clone();
         let turn = emulated.link.begin(&base).map_err(Remark::setup_failed)?;
@@ -74,17 +74,17 @@ pub fn read(
         if missed > 0 {
             overrun.push(format!(
                 "{}: its thread stalled for so long that the kernel dropped {missed} packets before it",
-                report_of_it.name
+                told.name
             ));
         }
-        report_of_it.stalls = Some(up.stalls.clone().join(down.stalls.clone()));
-        report_of_it.directions = Some(Ways {
+        told.stalls = Some(up.stalls.clone().join(down.stalls.clone()));
+        told.directions = Some(Ways {
             up: up.into(),
             down: down.into(),
         });
         if let (Some(packets), Some(folder)) = (turn.packets, folder) {
             let left_out = packets
-                .save(folder, &report_of_it.name)
+                .save(folder, &told.name)
                 .map_err(Remark::setup_failed)?;
             report.warnings.extend(left_out);
         }
