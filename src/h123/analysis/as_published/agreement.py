@@ -10,7 +10,7 @@ from h123.analysis.as_published.procedure import (
     SLOWER,
 )
 from h123.analysis.document import Judged
-from h123.analysis.published_rows import Beside, SoundRow, Tests
+from h123.analysis.published_rows import Beside, PublishedPair, SoundRow, Tests
 
 FINDINGS = (FASTER, SLOWER)
 COUNTERPART = {"latency": "latency", "ttfb": "ttfb", "throughput": "latency"}
@@ -20,11 +20,11 @@ REPEATS = {"throughput": "latency"}
 """Of requests of one size it is the same test, with the same p: one finding, whatever it is called."""
 
 
-def beside(published: Tests, sound: Judged | None, margin: float, alpha: float, *, inverted: bool) -> Beside:
+def beside(published: PublishedPair, sound: Judged | None, margin: float, alpha: float) -> Beside:
     """`sound`, `agrees` and `reason` of one comparison; null where the study does not ask the sound analysis."""
     if sound is None or sound["ratio"] is None:
         return {"sound": None, "agrees": None, "reason": None}
-    shown = _as_metric(sound, sound["ratio"], inverted=inverted)
+    shown = _as_metric(sound, sound["ratio"], inverted=published["metric"] == "throughput")
     agrees = _finding(published["verdict"]) == _finding(shown["verdict"])
     reason = None if agrees else _reason(published, shown, sound, margin, alpha)
     return {"sound": shown, "agrees": agrees, "reason": reason}

@@ -63,8 +63,7 @@ def as_published(
     comparisons: list[PublishedRow] = []
     for row in compared:
         counterpart = sound.get((_key(row["cell"]), COUNTERPART[row["metric"]], row["a"], row["b"]))
-        inverted = row["metric"] == "throughput"
-        comparisons.append({**row, **beside(row, counterpart, asked.margin, asked.alpha, inverted=inverted)})
+        comparisons.append({**row, **beside(row, counterpart, asked.margin, asked.alpha)})
     printed = printed_values_of(plan.study.name)
     return {
         "comparisons": comparisons,
