@@ -30,7 +30,8 @@ asked = json.load(open(workload))
 CHANGE
 json.dump(asked, open("carried-out.json", "w"))
 files = ["--workload", "carried-out.json", "--samples", samples, "--facts", facts]
-status = subprocess.call([GO, "drive", *files, "--initial-window", ""])
+unset = [part for name in ("initial-window", "pacing", "max-datagram") for part in (f"--{name}", "")]
+status = subprocess.call([GO, "drive", *files, *unset])
 with open(samples, newline="") as file:
     rows = list(csv.DictReader(file))
 header = list(rows[0])
