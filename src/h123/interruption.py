@@ -3,8 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_KINDS = ("RuntimeError", "InterruptException")
-"""By name: whoever has not loaded DuckDB need not do so to learn that it was not what was interrupted."""
+_SAYS = {
+    "RuntimeError": "interrupted",
+    "InterruptException": "interrupted",
+    "InvalidInputException": "KeyboardInterrupt",
+}
+"""Its errors, and what they say then; the last where it was reading a table of ours. By name: whoever has not loaded
+DuckDB need not do so to learn that it was not what was interrupted."""
 
 
 @contextmanager
@@ -13,6 +18,7 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if type(error).__name__ not in _KINDS or "interrupted" not in str(error):
+        said = _SAYS.get(type(error).__name__)
+        if said is None or said not in str(error):
             raise
         raise KeyboardInterrupt from error

@@ -23,3 +23,11 @@ def test_ctrl_c_amid_a_query_is_ctrl_c() -> None:
 def test_other_errors_stay_what_they_are() -> None:
     with pytest.raises(RuntimeError, match="something else"), interruptible():
         raise RuntimeError("something else")
+
+
+def test_an_interruption_while_duckdb_reads_our_table_is_one_too() -> None:
+    said = "counting the rows of the object registered as '_trials' failed: KeyboardInterrupt: "
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        raise duckdb.InvalidInputException(said)
+    with pytest.raises(duckdb.InvalidInputException), interruptible():
+        raise duckdb.InvalidInputException("no such column")

@@ -374,7 +374,7 @@ func TestCannotWrite(t *testing.T) {
 	for _, c := range [][3]string{
 		{"/dev/full", spare, "no space left"}, {spare, "/dev/full", "no space left"}, {"/nowhere/x", spare, "no such file"},
 	} {
-		status, said := execute(t, "drive", "--workload", workload, "--samples", c[0], "--facts", c[1], "--initial-window", "")
+		status, said := execute(t, "drive", "--workload", workload, "--samples", c[0], "--facts", c[1], "--initial-window", "", "--pacing", "", "--max-datagram", "")
 		if status != 1 || !strings.Contains(said, c[2]) {
 			t.Errorf("%v: exit %d, %s", c, status, said)
 		}

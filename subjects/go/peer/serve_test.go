@@ -135,7 +135,7 @@ func TestWritesQlog(t *testing.T) {
 	certificate, key := identity(t)
 	folder := t.TempDir()
 	command := self("serve", "--address", "127.0.0.1", "--port", "0", "--protocol", "h3", "--cert", certificate, "--key", key,
-		"--qlog", folder, "--initial-window", "")
+		"--qlog", folder, "--initial-window", "", "--pacing", "", "--max-datagram", "")
 	_, address, _ := strings.Cut(firstLine(t, command), "serving h3 on ")
 	served{h3, portOf(t, address), certificate, command}.connect(t).ask(t, "GET", "/bytes/100000", nil)
 	_ = command.Process.Signal(syscall.SIGTERM) // while the connection lasts
@@ -203,7 +203,7 @@ func TestRefusesToServe(t *testing.T) {
 	for _, p := range everyProtocol {
 		holder := serveProcess(t, p)
 		status, said := execute(t, "serve", "--address", "127.0.0.1", "--port", strconv.Itoa(holder.port),
-			"--protocol", string(p), "--cert", certificate, "--key", key, "--qlog", "", "--initial-window", "")
+			"--protocol", string(p), "--cert", certificate, "--key", key, "--qlog", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
 		if status != 1 || !strings.Contains(said, "the port is in use") || strings.Count(said, "\n") != 1 {
 			t.Errorf("%s, port in use: exit %d, %s", p, status, said)
 		}
@@ -218,7 +218,7 @@ func TestRefusesToServe(t *testing.T) {
 		{"h2", key, 1, "cannot load the certificate"},
 	} {
 		status, said := execute(t, "serve", "--address", "127.0.0.1", "--port", "1", "--protocol", c.protocol,
-			"--cert", c.certificate, "--key", key, "--qlog", "", "--initial-window", "")
+			"--cert", c.certificate, "--key", key, "--qlog", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
 		if status != c.status || !strings.Contains(said, c.says) || strings.Count(said, "\n") != 1 {
 			t.Errorf("%v: exit %d, %s", c, status, said)
 		}

@@ -22,13 +22,13 @@ func TestBadWorkloads(t *testing.T) {
 		{"warmup", -1}, {"timeout_ns", 0}, {"seed", -1}, {"colour", "blue"},
 	} {
 		path := server.workloadFile(t, fields{c.field: c.value})
-		status, said := execute(t, "drive", "--workload", path, "--samples", "/nowhere/s", "--facts", "/nowhere/f", "--initial-window", "")
+		status, said := execute(t, "drive", "--workload", path, "--samples", "/nowhere/s", "--facts", "/nowhere/f", "--initial-window", "", "--pacing", "", "--max-datagram", "")
 		if status != 2 || !strings.Contains(said, c.field) || strings.Count(said, "\n") != 1 {
 			t.Errorf("%s = %v: exit %d, %s", c.field, c.value, status, said)
 		}
 	}
 	path := server.workloadFile(t, fields{"protocol": "h4"})
-	if status, said := execute(t, "drive", "--workload", path, "--samples", "s", "--facts", "f", "--initial-window", ""); status != 127 {
+	if status, said := execute(t, "drive", "--workload", path, "--samples", "s", "--facts", "f", "--initial-window", "", "--pacing", "", "--max-datagram", ""); status != 127 {
 		t.Errorf("h4: exit %d, %s", status, said)
 	}
 }

@@ -120,7 +120,7 @@ func serveProcess(t *testing.T, p protocol) served {
 	t.Helper()
 	certificate, key := identity(t)
 	command := self("serve", "--address", "127.0.0.1", "--port", "0", "--protocol", string(p), "--cert", certificate, "--key", key,
-		"--qlog", "", "--initial-window", "")
+		"--qlog", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
 	line := firstLine(t, command)
 	address, serves := strings.CutPrefix(line, "h123-go: serving "+string(p)+" on ")
 	if !serves {
@@ -211,7 +211,7 @@ func (s served) drive(t *testing.T, changes fields, during ...func(client *os.Pr
 	t.Helper()
 	directory := t.TempDir()
 	samplesPath, factsPath := filepath.Join(directory, "samples.csv"), filepath.Join(directory, "client.json")
-	command := self("drive", "--workload", s.workloadFile(t, changes), "--samples", samplesPath, "--facts", factsPath, "--initial-window", "")
+	command := self("drive", "--workload", s.workloadFile(t, changes), "--samples", samplesPath, "--facts", factsPath, "--initial-window", "", "--pacing", "", "--max-datagram", "")
 	var said bytes.Buffer
 	command.Stderr = &said
 	if err := command.Start(); err != nil {
