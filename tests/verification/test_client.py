@@ -144,6 +144,7 @@ def test_what_the_client_says_of_tls_is_recorded(tmp_path: Path, monkeypatch: py
 @pytest.mark.heavy
 def test_the_embedded_client_passes(go: Subject) -> None:
     results = list(client.verify_client(go, LocalEngine()))
-    # Per protocol 17 assignments, one under the virtual clock, TLS; of QUIC the controller and two windows.
-    assert len(results) == 60
+    # Per protocol 17 assignments, one under the virtual clock, TLS; of QUIC the controller and what can be set: two
+    # windows, pacing, two packet sizes.
+    assert len(results) == 63
     assert not [result for result in results if result.verdict == "failed"]

@@ -7,7 +7,7 @@ import typer
 
 from h123 import __version__
 from h123.cli import campaigns, claims, machine, subjects, verification
-from h123.cli.signals import heed_signals
+from h123.cli.signals import heed_no_more, heed_signals
 from h123.console import err_console, out_console, write
 from h123.errors import Interrupted, UserError
 from h123.interruption import interruptible
@@ -64,6 +64,8 @@ def main() -> None:
         _fail(message, "free some space, then run the same command again" if full else None, 1)
     except Exception as error:
         _give_up(error)
+    finally:
+        heed_no_more()
 
 
 def _give_up(error: Exception) -> NoReturn:
