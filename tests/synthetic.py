@@ -8,7 +8,6 @@ effect, a share common to the block and one of the trial's own: requests inside 
 
 import argparse
 import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,8 +17,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from documents import put
 from h123.results import CampaignFolder, ingest, machine_facts
+from h123.results.lab_report import Report
 from h123.results.samples import COLUMNS, SCHEMA
+from h123.results.trial_files import Client, Trial
 from h123.study import Network, PlannedTrial, Study, make_plan
 
 ROUND_TRIPS = {"h1": 2, "h2": 2, "h3": 1}
@@ -167,13 +169,9 @@ def _attempt(
     partial = folder.partial(trial.id, attempt)
     samples = _samples(scenario, trial)
     _write_csv(samples, partial / "samples.csv")
-    documents = {
-        "trial.json": _trial_file(scenario, trial),
-        "report.json": _report(scenario, trial, samples, reasons),
-        "client.json": _facts(trial),
-    }
-    for name, content in documents.items():
-        (partial / name).write_text(json.dumps(content, indent=1), encoding="utf-8")
+    put(partial / "trial.json", Trial, _trial_file(scenario, trial))
+    put(partial / "report.json", Report, _report(scenario, trial, samples, reasons))
+    put(partial / "client.json", Client, _facts(trial))
     if scenario.spoil:
         scenario.spoil(trial, partial)
     parameters = trial.parameters.model_dump(mode="json")

@@ -13,7 +13,9 @@ from h123.report.evidence import link_rows
 from h123.results import Attempt, own_ns, ruined
 from h123.results.attempts import finished_report
 from h123.results.documents import read_document
+from h123.results.lab_report import Report
 from h123.results.metrics import measure
+from h123.results.trial_files import Client, Trial
 from h123.study import Plan, Study, make_plan
 
 
@@ -34,7 +36,7 @@ def _audited(**changed: Any) -> None:
 
 def _read_report(case: bytes, folder: Path) -> None:
     (folder / "report.json").write_bytes(case)
-    ruined(read_document(folder / "report.json", "report/1"))
+    ruined(read_document(folder / "report.json", Report))
     report = finished_report(folder / "report.json")
     own_ns(report)
     _audited(report=report)
@@ -42,12 +44,12 @@ def _read_report(case: bytes, folder: Path) -> None:
 
 def _read_trial(case: bytes, folder: Path) -> None:
     (folder / "trial.json").write_bytes(case)
-    _audited(link=read_document(folder / "trial.json", "trial/1")["links"][0])
+    _audited(link=read_document(folder / "trial.json", Trial).links[0])
 
 
 def _read_client(case: bytes, folder: Path) -> None:
     (folder / "client.json").write_bytes(case)
-    _audited(facts=read_document(folder / "client.json", "client/1"))
+    _audited(facts=read_document(folder / "client.json", Client))
 
 
 REPORT = Reader("report", _read_report, lambda: sample_files("report.json"))

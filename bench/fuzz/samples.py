@@ -10,6 +10,7 @@ from reader import Reader
 from h123.results import disturbance, ingest, trial_metrics
 from h123.results.samples import COLUMNS
 from h123.results.timeline import timelines
+from h123.results.trial_files import Trial
 
 _ROWS = (
     "cold,0,1000000,41000000,41000000,81000000,91000000,200,0,100000,h2,0,0,",
@@ -31,8 +32,9 @@ def _read_csv(case: bytes, folder: Path) -> None:
     if not ingest(folder, {"protocol": "h2", "method": "GET", "size": 100_000}):
         attempt = campaign()[1][0]
         trial_metrics(_connection(), folder / "samples.parquet", attempt.report, "wall")
-        report = {**attempt.report, "machine": {**attempt.report["machine"], "lab_ns": 1}}
-        disturbance(report, {"links": [attempt.link]}, folder / "samples.parquet")
+        machine = attempt.report.machine.model_copy(update={"lab_ns": 1})
+        report = attempt.report.model_copy(update={"machine": machine})
+        disturbance(report, Trial(h123="trial/1", links=[attempt.link]), folder / "samples.parquet")
         timelines(_connection(), [(folder / "samples.parquet", 1)], timed=True)
 
 

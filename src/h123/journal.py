@@ -4,18 +4,20 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from h123.errors import UserError
 
-Event = dict[str, Any]
+Line = dict[str, Any]
+"""An event as JSON: `event` says which one."""
 _SIGNED = re.compile(rb'(.*), "digest": "([0-9a-f]{16})"}', re.DOTALL)
 """A line, whose last field is the digest of what stands before it. Earlier versions wrote none."""
 
 
-def append_event(path: Path, event: Event) -> None:
+def append_event(path: Path, event: Mapping[str, object]) -> None:
     """Append `event` with the time; it is on the disk when this returns. Mends a line that a crash left torn."""
     stamped = {"event": event["event"], "time": datetime.now(UTC).isoformat(timespec="milliseconds"), **event}
     line = json.dumps(stamped, allow_nan=False, ensure_ascii=False).encode(errors="backslashreplace").removesuffix(b"}")
@@ -26,7 +28,7 @@ def append_event(path: Path, event: Event) -> None:
         os.fsync(journal.fileno())
 
 
-def read_events(path: Path) -> list[Event]:
+def read_events(path: Path) -> list[Line]:
     """All events, oldest first; a torn last line is what a crash leaves and is passed over.
 
     Raises UserError where any other line is no event: then somebody changed the file.
@@ -37,7 +39,7 @@ def read_events(path: Path) -> list[Event]:
     return [_parse(path, number, line) for number, line in enumerate(complete.split(b"\n")[:-1], start=1)]
 
 
-def _parse(path: Path, number: int, line: bytes) -> Event:
+def _parse(path: Path, number: int, line: bytes) -> Line:
     signed = _SIGNED.fullmatch(line)
     try:
         event = json.loads(line)

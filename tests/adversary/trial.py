@@ -219,13 +219,13 @@ def _carried_out(
     reasons = trial.reasons or ingest(trial.folder, parameters.model_dump(mode="json"))
     path = trial.folder / "samples.parquet"
     rows = pq.read_table(path).to_pylist() if path.is_file() and not trial.reasons else []
-    roles = {role["name"]: role for role in trial.report["roles"]}
-    memory = roles[victim]["max_rss_bytes"] or 0
+    roles = {role.name: role for role in trial.report.roles}
+    memory = roles[victim].max_rss_bytes or 0
     faults = _late(reasons, rows, parameters.timeout / 1e9)
     if victim == "client":
         faults += [f"{memory >> 20} MiB of memory"] if memory > MOST_BYTES else []
         faults += _untold(attack, reasons) if reasons else _untrue(attack, rows)
-    return Outcome(_ended(reasons, rows), trial.report["phases_ns"]["main"] / 1e9, memory, faults)
+    return Outcome(_ended(reasons, rows), trial.report.phases_ns["main"] / 1e9, memory, faults)
 
 
 def _late(reasons: Sequence[dict[str, str]], rows: Sequence[dict[str, Any]], timeout_s: float) -> list[str]:

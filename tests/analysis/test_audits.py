@@ -1,12 +1,12 @@
 """Every audit passes on sound data and fails on data with exactly the fault it is for."""
 
-import copy
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from documents import document
 from h123.analysis.audits import AUDITS, Failed, audit_campaign, audit_trials, beside, design
 from h123.analysis.audits.finding import Audit
 from h123.analysis.audits.path import capacity_bits, round_trip_floor_ns
@@ -14,6 +14,9 @@ from h123.analysis.evidence import Evidence, gather
 from h123.analysis.remedy import Remedy
 from h123.analysis.trials import treated
 from h123.results import Attempt
+from h123.results.lab_report import Finished
+from h123.results.trial_files import Client, Link
+from h123.study.network import Direction
 from synthetic import Scenario, make_campaign
 
 CHECKS = {check.name: check.check for check in AUDITS}
@@ -44,14 +47,17 @@ def parameters(**changes: Any) -> Callable[[Attempt], Attempt]:
 
 
 def facts(**changes: Any) -> Callable[[Attempt], Attempt]:
-    return lambda a: replace(a, facts={**(a.facts or {}), **changes})
+    known = {"h123": "client/1"}
+    return lambda a: replace(
+        a, facts=document(Client, {**(a.facts.model_dump(exclude_unset=True) if a.facts else known), **changes})
+    )
 
 
 def report(change: Callable[[dict[str, Any]], None]) -> Callable[[Attempt], Attempt]:
     def changed(attempt: Attempt) -> Attempt:
-        content = copy.deepcopy(attempt.report)
+        content = attempt.report.model_dump(exclude_unset=True)
         change(content)
-        return replace(attempt, report=content)
+        return replace(attempt, report=document(Finished, content))
 
     return changed
 
@@ -158,7 +164,7 @@ def test_saturated_machine_tells_what_the_services_waited(sound: Attempt) -> Non
 
     finding = CHECKS["machine-saturated"](report(wait)(sound))
     assert finding is not None
-    assert f"a ready thread of the {sound.report['roles'][0]['name']} waited 0.07 ms" in finding.detail
+    assert f"a ready thread of the {sound.report.roles[0].name} waited 0.07 ms" in finding.detail
 
 
 def test_every_audit_has_a_fault_and_an_explanation() -> None:
@@ -178,15 +184,19 @@ def test_a_link_without_limits_is_not_held_to_any(attempts: list[Attempt]) -> No
         assert CHECKS[name](lan) is None
 
 
+def losing(attempt: Attempt, loss: dict[str, Any] | None) -> Link:
+    """Its link with this loss in both directions."""
+    link = attempt.link.model_dump(exclude_unset=True)
+    return Link.model_validate(link | {name: {**link[name], "loss": loss} for name in ("up", "down")})
+
+
 def test_loss_other_than_random_is_not_held_to_a_binomial(sound: Attempt) -> None:
     bursts = {"gilbert_elliott": {"p": 0.1, "r": 0.3, "loss_good": 0, "loss_bad": 1}}
-    link = {name: {**sound.link[name], "loss": bursts} for name in ("up", "down")}
-    assert CHECKS["loss-off"](replace(sound, link={**sound.link, **link})) is None
+    assert CHECKS["loss-off"](replace(sound, link=losing(sound, bursts))) is None
 
 
 def test_a_link_without_loss_must_lose_nothing(sound: Attempt) -> None:
-    link = {name: {**sound.link[name], "loss": None} for name in ("up", "down")}
-    finding = CHECKS["loss-off"](replace(sound, link={**sound.link, **link}))
+    finding = CHECKS["loss-off"](replace(sound, link=losing(sound, None)))
     assert finding is not None
     assert not finding.passed
 
@@ -196,19 +206,22 @@ def test_round_trip_floor_takes_the_shortest_of_all_changes_and_jitter() -> None
         "up": {"delay_ns": 20 * MS, "jitter": {"spread_ns": 5 * MS, "distribution": "uniform"}},
         "down": {"delay_ns": 30 * MS, "changes": [{"at_ns": 1, "delay_ns": 10 * MS}, {"at_ns": 2, "udp": "drop"}]},
     }
-    assert round_trip_floor_ns(link) == 25 * MS
-    assert round_trip_floor_ns({"kind": "veth"}) == 0
+    assert round_trip_floor_ns(Link.model_validate(link)) == 25 * MS
+    assert round_trip_floor_ns(Link(kind="veth")) == 0
 
 
 def test_capacity_of_rates_changes_and_traces() -> None:
-    assert capacity_bits({"rate": {"bps": 1000}}, 2.0) == 2000
-    assert capacity_bits({"rate": {"bps": 1000}, "changes": [{"at_ns": 5, "rate": {"bps": 3000}}]}, 2.0) == 6000
-    assert capacity_bits({}, 2.0) is None
+    def capacity(way: dict[str, Any], seconds: float) -> float | None:
+        return capacity_bits(Direction.model_validate(way), seconds)
+
+    assert capacity({"rate": {"bps": 1000}}, 2.0) == 2000
+    assert capacity({"rate": {"bps": 1000}, "changes": [{"at_ns": 5, "rate": {"bps": 3000}}]}, 2.0) == 6000
+    assert capacity({}, 2.0) is None
     # Three opportunities in the last 2 ms of 10: 3 ms hold at most those, and 13 ms those and three more.
     trace = {"rate": {"trace_ms": [8, 9, 10], "opportunity_bytes": 1500}}
-    assert capacity_bits(trace, 0.003) == 3 * 12000
-    assert capacity_bits(trace, 0.013) == 6 * 12000
-    assert capacity_bits(trace, 1.0) == pytest.approx(300 * 12000, rel=0.02)
+    assert capacity(trace, 0.003) == 3 * 12000
+    assert capacity(trace, 0.013) == 6 * 12000
+    assert capacity(trace, 1.0) == pytest.approx(300 * 12000, rel=0.02)
 
 
 def test_a_virtual_clock_has_no_load_to_check(sound: Attempt) -> None:

@@ -39,7 +39,7 @@ def failed(audit: CampaignAudit) -> list[str]:
 
 
 def began(when: Callable[[Attempt], int]) -> Callable[[Attempt], Attempt]:
-    return lambda a: replace(a, report={**a.report, "started_unix_ns": when(a)})
+    return lambda a: replace(a, report=a.report.model_copy(update={"started_unix_ns": when(a)}))
 
 
 def first(level: str) -> Callable[[Attempt], Attempt]:
@@ -118,8 +118,9 @@ def test_a_long_block_takes_its_time(two: Evidence) -> None:
     """Half an hour between trials is no pause where the block's trials took longer themselves."""
 
     def slow(attempt: Attempt) -> Attempt:
-        report = {**attempt.report, "phases_ns": {"main": 1800 * SECOND}}
-        return replace(attempt, report={**report, "started_unix_ns": (attempt.position or 0) * 1800 * SECOND})
+        began = (attempt.position or 0) * 1800 * SECOND
+        changes = {"phases_ns": {"main": 1800 * SECOND}, "started_unix_ns": began}
+        return replace(attempt, report=attempt.report.model_copy(update=changes))
 
     assert not failed(audits(two, slow)["pairs-apart"])
 

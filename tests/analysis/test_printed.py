@@ -9,9 +9,9 @@ from h123.analysis import analyse
 from h123.analysis.as_published.bounds import bounds, bounds_of_cell
 from h123.analysis.as_published.replications import centre, change
 from h123.results import CampaignFolder, connect
-from h123.study import Parameters
+from h123.study import Network, Parameters
 from study.test_printed import PRINTED, write
-from synthetic import NETWORKS, Scenario, make_campaign
+from synthetic import Scenario, make_campaign
 
 SCENARIO = Scenario(seed=7, blocks=6, as_published=True, protocols=("h2", "h3"), pairs=("h3/h2",), effects={})
 
@@ -38,7 +38,9 @@ def test_the_share_of_a_link_and_the_whole_of_it() -> None:
 
 def test_a_cell_s_link_is_that_of_the_way_its_bodies_go() -> None:
     up, down = {"rate": {"bps": 8_000_000}}, {"rate": {"bps": 80_000_000}}
-    networks = {"slow-up": {"up": up, "down": down}, "trace": {"up": up, "down": {"rate": {"trace_ms": [1]}}}}
+    ways = {"slow-up": {"up": up, "down": down}, "trace": {"up": up, "down": {"rate": {"trace_ms": [1]}}}}
+    ways["lan"] = {}
+    networks = {name: Network.from_resolved({"name": name, "title": "", **link}) for name, link in ways.items()}
     common: dict[str, Any] = {"protocol": "h2", "server": "go", "client": "go", "users": 2}
     post, get = (Parameters(network="slow-up", method=method, **common) for method in ("POST", "GET"))
     assert bounds_of_cell("throughput", post, networks) == {"alone": 1e6, "share": 5e5}
@@ -46,7 +48,7 @@ def test_a_cell_s_link_is_that_of_the_way_its_bodies_go() -> None:
     assert bounds_of_cell("throughput", post, networks, ["users"]) == {"alone": 1e6, "share": None}
     for network in ("lan", "trace"):
         cell = Parameters(network=network, method="GET", **common)
-        assert bounds_of_cell("latency", cell, {**networks, "lan": NETWORKS["lan"]}) is None
+        assert bounds_of_cell("latency", cell, networks) is None
 
 
 def test_centres_and_changes_of_trials() -> None:

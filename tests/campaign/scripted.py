@@ -5,6 +5,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from documents import put
+from h123.results.lab_report import Report
+from h123.results.trial_files import Client
+
 Script = Callable[[dict[str, Any], int], list[dict[str, str]]]
 HEADER = (
     "phase,user,start_ns,connected_ns,sent_ns,first_byte_ns,end_ns,status,bytes_up,bytes_down,protocol,connection,"
@@ -66,13 +70,13 @@ class ScriptedEngine:
         reasons = self._script(trial, attempt)
         workload = json.loads((folder / "workload.json").read_text())
         (folder / "samples.csv").write_text(_samples(workload))
-        (folder / "client.json").write_text(json.dumps({"h123": "client/1", "tls": [], "congestion": "cubic"}))
+        put(folder / "client.json", Client, {"h123": "client/1", "tls": [], "congestion": "cubic"})
         report = _report(trial, reasons, self._machine, self._late_ns(trial, attempt))
         waited = self._waiting_ns if folder in self._crowded else 0
         cpu = {"main_ns": 0, "main_wait_ns": waited, "main_turns": 10}
         report["links"] = self._links or report["links"]
         report["roles"] = [{"name": "server", "cpu": cpu, "max_rss_bytes": 0}]
-        (folder / "report.json").write_text(json.dumps(report))
+        put(folder / "report.json", Report, report)
         return folder
 
 

@@ -18,6 +18,7 @@ from h123.results import CampaignFolder, Repetition
 
 BOTH = STUDY.replace("[lan, poor]", "[poor]\n  clock: [wall, virtual]").replace("[h1, h2, h3]", "[h2, h3]")
 COUNTS = {"packets_in": 900, "bytes_in": 1_000_000, "delivered": 890, "bytes_delivered": 990_000, "lost": 10}
+COUNTS |= {"queue_dropped": 0, "blocked": 0, "in_flight": 0}
 LINK = {
     "name": "access",
     "kind": "emulated",

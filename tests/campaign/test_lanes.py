@@ -12,6 +12,7 @@ from h123.campaign import Campaign, Lanes, run_campaign
 from h123.campaign.forecast import Forecast
 from h123.campaign.lanes import CALM_TRIALS
 from h123.results import connect
+from h123.results.lab_report import NO_REPORT, Machine, Report
 from h123.trial.progress import Standing
 
 IDLE = {"cpus": 2, "wall_ns": 2_000_000_000, "busy_ns": 200_000_000, "cpu_pressure_ns": 0}
@@ -21,6 +22,11 @@ CROWDED_NS = 300_000_000
 
 def events(campaign: Campaign) -> list[dict[str, Any]]:
     return [event for event in campaign.folder.events() if event["event"] == "trial"]
+
+
+def told(machine: dict[str, int]) -> Report:
+    """A report of a lab without roles."""
+    return NO_REPORT.model_copy(update={"machine": Machine.model_validate(machine)})
 
 
 @pytest.mark.parametrize(
@@ -42,7 +48,7 @@ def test_automatic_choice(tmp_path: Path, network: str, cpus: int, busy: float, 
     machine = {**IDLE, "cpus": cpus, "lab_ns": int(busy * IDLE["wall_ns"] * cpus)}
     lanes.learn(
         {"parameters": {"clock": "wall", "network": network}, "valid": True, "alone": True, "crowded": False},
-        {"machine": machine, "roles": []},
+        told(machine),
     )
     assert lanes.width(trial) == width
 
@@ -55,7 +61,7 @@ def test_trials_of_several_networks_share_what_there_is(tmp_path: Path) -> None:
     for network, lab_ns in (("poor", 200_000_000), ("home", 800_000_000)):
         lanes.learn(
             {"parameters": {"clock": "wall", "network": network}, "valid": True, "alone": True, "crowded": False},
-            {"machine": {**IDLE, "lab_ns": lab_ns}, "roles": []},
+            told({**IDLE, "lab_ns": lab_ns}),
         )
     # 5 and 20 % of the processors, of which 40 are to be had; 10 and 100 of 200 Mbit/s.
     assert lanes.admits(home, [home])
@@ -133,7 +139,7 @@ def test_crowded_trials_take_lanes_away_and_calm_ones_give_them_back(tmp_path: P
     lanes = Lanes.of(plan, 3, cpus=2, memory_bytes=2**33)
     poor = next(t for t in plan.trials() if t.parameters.network == "poor")
     ran = {"parameters": {"clock": "wall", "network": "poor"}, "valid": True, "reasons": []}
-    report = {"machine": IDLE, "roles": []}
+    report = told(IDLE)
     for width in (2, 1, 1):
         lanes.learn({**ran, "alone": False, "crowded": True}, report)
         assert lanes.width(poor) == width

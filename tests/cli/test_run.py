@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from cli.conftest import PATIENCE_S, Tool
+from documents import check_campaign
+from h123.json_schemas import DOCUMENTS
 
 pytestmark = pytest.mark.usefixtures("leaves_nothing_behind")
 
@@ -36,6 +38,7 @@ def test_smoke_study_ends_with_a_report(h123: Tool) -> None:
     for trial in _trials(out):
         facts = json.loads((out / f"trials/{trial['trial']}~{trial['attempt']}/client.json").read_text())
         assert {row["version"] for row in facts["tls"]} == {"1.3"}
+    assert check_campaign(out) == {*DOCUMENTS}
     again = h123("analyse", "out")
     assert again.returncode == 0
     assert json.loads((out / "verdicts.json").read_text()) == verdicts

@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from documents import document
 from h123.results.disturbance import UNDISTURBED, _overlap, _spans, disturbance, machine_noise, ruined
+from h123.results.lab_report import Machine, Report
 from h123.results.samples import SCHEMA, write_samples
+from h123.results.trial_files import Trial
 
 MS = 1_000_000
 LINK = {"delay_ns": 25 * MS}
@@ -37,17 +40,20 @@ def report(
     busy_ms: float = 0,
     steal_ms: float = 0,
     turns: int = 1000,
-) -> dict[str, Any]:
+) -> Report:
     def spans(listed: tuple[tuple[float, float], ...]) -> list[list[int]]:
         return [[int(start * MS), int(end * MS)] for start, end in listed]
 
     cpu = {"main_ns": 0, "main_wait_ns": int(wait_ms * MS), "main_turns": turns}
-    return {
+    content = {
+        "h123": "report/1",
         "reasons": [],
+        "started_unix_ns": 0,
         "phases_ns": {"setup": 0, "main": int(main_ms * MS)},
         "main_began_ns": 0,
         "links": [{"stalls": spans(link_ms)}],
         "roles": [{"name": "server", "cpu": cpu}],
+        "hosts": [],
         "machine": {
             "cpus": 2,
             "lab_ns": 0,
@@ -56,12 +62,16 @@ def report(
             "stalls": [spans(stalls_ms), []],
         },
     }
+    return document(Report, content)
 
 
-def share(folder: Path, given: dict[str, Any], metric: str = "latency", link: dict[str, Any] | None = None) -> float:
+def trial(clock: str = "wall", link: dict[str, Any] | None = None) -> Trial:
+    return document(Trial, {"h123": "trial/1", "clock": clock, "links": [{"up": link, "down": link} if link else {}]})
+
+
+def share(folder: Path, given: Report, metric: str = "latency", link: dict[str, Any] | None = None) -> float:
     starts = [20.0 * i for i in range(50)]
-    trial = {"clock": "wall", "links": [{"up": link, "down": link}]}
-    return disturbance(given, trial, samples(folder, starts, [10.0] * 50)).shares[metric]
+    return disturbance(given, trial(link=link), samples(folder, starts, [10.0] * 50)).shares[metric]
 
 
 def test_nothing_happened(tmp_path: Path) -> None:
@@ -104,14 +114,14 @@ def test_goodput_counts_the_whole_run(tmp_path: Path) -> None:
 
 def test_virtual_clock_and_old_reports_tell_of_none(tmp_path: Path) -> None:
     target = samples(tmp_path, [0], [10])
-    assert disturbance(report(link_ms=((0, 9),)), {"clock": "virtual", "links": [{}]}, target) is UNDISTURBED
-    old = {**report(), "machine": {"cpus": 2}}
-    assert disturbance(old, {"clock": "wall", "links": [{}]}, target) is UNDISTURBED
+    assert disturbance(report(link_ms=((0, 9),)), trial("virtual"), target) is UNDISTURBED
+    old = report().model_copy(update={"machine": Machine(cpus=2)})
+    assert disturbance(old, trial(), target) is UNDISTURBED
 
 
 def test_metrics_without_samples_have_no_share(tmp_path: Path) -> None:
     target = samples(tmp_path, [0], [10])
-    found = disturbance(report(), {"clock": "wall", "links": [{}]}, target)
+    found = disturbance(report(), trial(), target)
     assert set(found.shares) == {"latency", "latency_p95", "latency_p99", "goodput"}, "nothing is known of cold ones"
 
 
@@ -133,7 +143,8 @@ def test_noise_is_what_others_had() -> None:
     ],
 )
 def test_which_failures_may_be_the_machines(codes: list[str], stalled_ms: float, by_machine: bool) -> None:
-    failed = report(stalls_ms=((0, stalled_ms),)) | {"reasons": [{"code": code, "detail": ""} for code in codes]}
+    reasons = [{"code": code, "detail": ""} for code in codes]
+    failed = report(stalls_ms=((0, stalled_ms),)).model_copy(update={"reasons": reasons})
     assert ruined(failed) == by_machine
 
 

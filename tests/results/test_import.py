@@ -232,7 +232,10 @@ def _secured(folder: Path, *ends: str) -> CampaignFolder:
 
 def test_tls_is_kept_as_far_as_it_is_told(tmp_path: Path) -> None:
     folder = _secured(tmp_path, "1.3,yes", "TLSv1.3,0", ",", ",")
-    told = {attempt.cell["protocol"]: attempt.tls for attempt in load_attempts(folder)}
+    told = {
+        attempt.cell["protocol"]: [kind.model_dump(exclude_unset=True) for kind in attempt.tls]
+        for attempt in load_attempts(folder)
+    }
     assert told == {
         "h3": [
             {"version": "1.3", "resumed": True, "requests": 1},

@@ -3,9 +3,12 @@
 from types import SimpleNamespace
 from typing import Any
 
+from documents import document
 from h123.report.evidence import link_rows
 from h123.results.documents import misshapen
-from h123.results.shapes import Report
+from h123.results.lab_report import Report
+from h123.results.trial_files import Link
+from h123.study.network import Direction
 
 NO_PROBE_ARRIVED: dict[str, Any] = {"probes": 200, "lost": 200, "error_ns": None}
 
@@ -31,7 +34,10 @@ def test_a_check_of_which_no_probe_arrived_is_a_report() -> None:
 
 def test_such_a_check_has_a_row_without_an_error() -> None:
     attempt: Any = SimpleNamespace(
-        parameters={"network": "poor"}, link={"up": {}, "down": {}}, report=report(NO_PROBE_ARRIVED), virtual=False
+        parameters={"network": "poor"},
+        link=Link(up=Direction(), down=Direction()),
+        report=document(Report, report(NO_PROBE_ARRIVED)),
+        virtual=False,
     )
     assert {row.delay_error for row in link_rows([attempt])} == {"–"}
 

@@ -13,6 +13,7 @@ import pytest
 
 from h123.errors import UserError
 from h123.results import METRICS, CampaignFolder, connect, export, load_attempts
+from h123.results.lab_report import NO_REPORT
 from h123.results.metrics import measure
 from h123.results.samples import COLUMNS, ingest
 from h123.results.summary import Summary, summarise
@@ -67,7 +68,7 @@ def test_medians_are_those_of_the_raw_rows(folder: CampaignFolder) -> None:
     assert found["goodput"] == pytest.approx(8 * sum(row["bytes_down"] for row in warm) / span)
     assert found["handshake"] == pytest.approx(np.median([(r["connected_ns"] - r["start_ns"]) * 1e-9 for r in cold]))
     assert found["cold_latency"] == pytest.approx(np.median([(r["end_ns"] - r["start_ns"]) * 1e-9 for r in cold]))
-    used = {role["name"]: role["cpu"]["main_ns"] * 1e-9 for role in attempt.report["roles"]}
+    used = {role.name: role.cpu.main_ns * 1e-9 for role in attempt.report.roles}
     assert found["cpu"] == pytest.approx((used["server"] + used["client"]) / len(table))
     assert found["latency_p95"] is None
 
@@ -84,6 +85,11 @@ def summary_of(folder: Path, rows: list[str]) -> Summary:
     return summarise(duckdb.connect(), [folder / "samples.parquet"])[folder / "samples.parquet"]
 
 
+def measured(folder: Path, rows: list[str]) -> dict[str, float | None]:
+    """The metrics of such a file, where no lab tells anything."""
+    return measure(summary_of(folder, rows), NO_REPORT)
+
+
 def warm(milliseconds: int, error: str = "", status: int = 200, first_byte: bool = True) -> str:
     end = milliseconds * 1_000_000
     return f"warm,0,0,,0,{end // 2 if first_byte else ''},{end},{status},0,100,h2,0,1,{error}"
@@ -91,11 +97,11 @@ def warm(milliseconds: int, error: str = "", status: int = 200, first_byte: bool
 
 def test_failed_requests_are_slower_than_all_others(tmp_path: Path) -> None:
     ok = [warm(ms) for ms in (10, 20, 30)]
-    assert measure(summary_of(tmp_path / "1", [*ok, warm(1, "reset")]), {})["latency"] == pytest.approx(0.025)
-    assert measure(summary_of(tmp_path / "2", [*ok, warm(1, "", 503)]), {})["latency"] == pytest.approx(0.025)
+    assert measured(tmp_path / "1", [*ok, warm(1, "reset")])["latency"] == pytest.approx(0.025)
+    assert measured(tmp_path / "2", [*ok, warm(1, "", 503)])["latency"] == pytest.approx(0.025)
     # As many failures as successes: the median lies between a number and infinity.
-    assert measure(summary_of(tmp_path / "3", [*ok, *[warm(1, "timeout")] * 3]), {})["latency"] == math.inf
-    assert measure(summary_of(tmp_path / "4", [*ok, *[warm(1, "timeout")] * 2]), {})["latency"] == pytest.approx(0.03)
+    assert measured(tmp_path / "3", [*ok, *[warm(1, "timeout")] * 3])["latency"] == math.inf
+    assert measured(tmp_path / "4", [*ok, *[warm(1, "timeout")] * 2])["latency"] == pytest.approx(0.03)
 
 
 def test_requests_once_all_connections_are_open(tmp_path: Path) -> None:
@@ -112,14 +118,14 @@ def test_requests_once_all_connections_are_open(tmp_path: Path) -> None:
 
 
 def test_a_client_that_does_not_see_first_bytes_has_no_ttfb(tmp_path: Path) -> None:
-    found = measure(summary_of(tmp_path / "1", [warm(10, first_byte=False), warm(20, "reset", first_byte=False)]), {})
+    found = measured(tmp_path / "1", [warm(10, first_byte=False), warm(20, "reset", first_byte=False)])
     assert found["ttfb"] is None
-    assert measure(summary_of(tmp_path / "2", [warm(10), warm(30, first_byte=False)]), {})["ttfb"] is None
+    assert measured(tmp_path / "2", [warm(10), warm(30, first_byte=False)])["ttfb"] is None
 
 
 @pytest.mark.parametrize(("count", "p95", "p99"), [(59, False, False), (60, True, False), (300, True, True)])
 def test_high_quantiles_need_many_requests(tmp_path: Path, count: int, p95: bool, p99: bool) -> None:
-    found = measure(summary_of(tmp_path / "many", [warm(10 + i) for i in range(count)]), {})
+    found = measured(tmp_path / "many", [warm(10 + i) for i in range(count)])
     assert ((found["latency_p95"] is not None), (found["latency_p99"] is not None)) == (p95, p99)
 
 

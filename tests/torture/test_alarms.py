@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from h123.analysis import analyse
-from h123.journal import Event, append_event, read_events
+from h123.journal import Line, append_event, read_events
 from h123.paths import project_root
 from h123.report import write_report
 from h123.results import CampaignFolder
@@ -48,11 +48,11 @@ def _planned(campaign: Path) -> dict[str, int]:
     return {event["trial"]: wholeness.samples(campaign, event) for event in trials}
 
 
-def _journal(campaign: Path) -> list[Event]:
+def _journal(campaign: Path) -> list[Line]:
     return read_events(campaign / "journal.jsonl")
 
 
-def _rewrite(campaign: Path, events: list[Event]) -> None:
+def _rewrite(campaign: Path, events: list[Line]) -> None:
     (campaign / "journal.jsonl").unlink()
     for event in events:
         append_event(campaign / "journal.jsonl", event)

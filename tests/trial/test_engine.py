@@ -18,8 +18,15 @@ TRIAL = {
     "id": "killed",
     "seed": 1,
     "check": False,
-    "hosts": ["client"],
-    "links": [],
+    "hosts": ["client", "server"],
+    "links": [
+        {
+            "name": "access",
+            "a": {"host": "client", "address": "10.1.0.1"},
+            "b": {"host": "server", "address": "10.1.0.2"},
+            "kind": "veth",
+        }
+    ],
     "roles": [
         {
             "name": "client",

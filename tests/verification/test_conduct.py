@@ -7,7 +7,8 @@ import pytest
 
 from h123.catalogue import Subject, catalogue
 from h123.catalogue.subject import Client
-from h123.verification.assignment import FAR, Assignment, Row, assignments
+from h123.results import Sample
+from h123.verification.assignment import FAR, Assignment, assignments
 from h123.verification.conduct import faults_of
 from h123.verification.controller import Arrival
 from h123.verification.witness import Witness
@@ -21,7 +22,7 @@ FACTS = {
     "congestion": "cubic",
     "notes": [],
 }
-Edit = Callable[[list[Row]], Any]
+Edit = Callable[[list[Sample]], Any]
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,7 @@ def _asked(go: Subject, name: str, protocol: str = "h2") -> Assignment:
     return next(a for a in assignments(go) if a.name == name and a.parameters.protocol == protocol)
 
 
-def _row(phase: str, user: int, connection: int, start: int, size: int = 1000, **changes: Any) -> Row:
+def _row(phase: str, user: int, connection: int, start: int, size: int = 1000, **changes: Any) -> Sample:
     usual = {
         "phase": phase,
         "user": user,
@@ -53,7 +54,7 @@ def _row(phase: str, user: int, connection: int, start: int, size: int = 1000, *
     return {**usual, **changes}
 
 
-def _dealt(connections: int) -> list[Row]:
+def _dealt(connections: int) -> list[Sample]:
     """4 users, 1 + 3 requests each, over so many connections, after a cold request on each."""
     rows = [_row("cold", c % 4, c, 10**9 * c) for c in range(connections)]
     for user in range(4):
@@ -66,7 +67,7 @@ def _dealt(connections: int) -> list[Row]:
 def _faults(
     go: Subject,
     asked: Assignment,
-    rows: list[Row],
+    rows: list[Sample],
     facts: Any = FACTS,
     client: Client | None = None,
     seen: Witness | None = None,
@@ -162,7 +163,7 @@ def test_facts_that_are_wrong(go: Subject, edit: dict[str, Any], said: str) -> N
     assert not _faults(go, asked, _dealt(4), {**FACTS, "tls": []})  # a client that is not told by its library
 
 
-def _far(**changes: Any) -> list[Row]:
+def _far(**changes: Any) -> list[Sample]:
     rows = [_row("cold", 0, 0, 10**9, 1_000_000)]
     return rows + [_row("warm", 0, 0, 10**10 * n, 1_000_000, **changes) for n in (1, 2)]
 
@@ -215,7 +216,7 @@ def test_ends_that_are_all_late(go: Subject) -> None:
     assert "no request took less than 21.300 s; the link needs 0.900 s" in _faults(go, asked, rows)
 
 
-def _opened(gaps: list[int], **changes: Any) -> list[Row]:
+def _opened(gaps: list[int], **changes: Any) -> list[Sample]:
     starts = [10**10 + sum(gaps[:n]) for n in range(len(gaps) + 1)]
     return [_row("cold", 0, 0, 10**9)] + [
         _row(
@@ -261,7 +262,7 @@ def test_a_controller_is_told_from_what_the_server_got(go: Subject) -> None:
     assert "nothing shows its congestion controller" in faults([])
 
 
-def _failed(**changes: Any) -> list[Row]:
+def _failed(**changes: Any) -> list[Sample]:
     usual = {"status": 0, "bytes_down": 0, "first_byte_ns": None, "sent_ns": None, **changes}
     return [_row("warm", user, 0, 10**9 * (1 + number), **usual) for user in range(2) for number in range(2)]
 

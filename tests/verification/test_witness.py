@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from h123.results.lab_report import NO_REPORT, Counters, Host
 from h123.study import Parameters
 from h123.verification.controller import Arrival
 from h123.verification.trial import Trial
@@ -10,14 +11,15 @@ from h123.verification.witness import Witness, witness
 WINDOW = (5, 6)
 
 
-def _seen(folder: Path, report: object, protocol: str = "h1", qlog: bool = False) -> Witness:
+def _seen(folder: Path, hosts: list[Host], protocol: str = "h1", qlog: bool = False) -> Witness:
     basis = {"server": "go", "client": "go", "network": "plain", "protocol": protocol, "qlog": qlog}
-    return witness(Trial(folder, {"hosts": report}, WINDOW), Parameters.model_validate(basis))
+    report = NO_REPORT.model_copy(update={"hosts": hosts})
+    return witness(Trial(folder, report, WINDOW), Parameters.model_validate(basis))
 
 
-def _host(name: str, opened: int, accepted: int) -> dict[str, object]:
+def _host(name: str, opened: int, accepted: int) -> Host:
     after = {"Tcp.ActiveOpens": 7 + opened, "Tcp.PassiveOpens": accepted}
-    return {"name": name, "counters": {"before": {"Tcp.ActiveOpens": 7}, "after": after}}
+    return Host(name=name, counters=Counters(before={"Tcp.ActiveOpens": 7}, after=after))
 
 
 def test_tcp_connections_are_counted_by_both_hosts(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ __all__ = [
     "analyse",
     "decide",
     "decide_claims",
+    "document",
     "foreseen",
     "headline",
     "known_spreads",

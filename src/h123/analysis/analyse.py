@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from h123.analysis.as_published import as_published
 from h123.analysis.audits import audit_campaign, files_changed
@@ -11,6 +10,16 @@ from h123.analysis.comparisons import compare
 from h123.analysis.confounding import confounding
 from h123.analysis.decisions import decide
 from h123.analysis.disturbances import disturbances
+from h123.analysis.document import (
+    Judged,
+    LedgerDecided,
+    LooksTaken,
+    TransportRow,
+    TrialCounts,
+    ValueRow,
+    Verdicts,
+    WidthReached,
+)
 from h123.analysis.evidence import Evidence, complete_blocks, gather
 from h123.analysis.failures import failures
 from h123.analysis.handshakes import handshakes, noted
@@ -30,13 +39,12 @@ from h123.analysis.verdicts import Rule, judge
 from h123.analysis.width import Reached, reached
 from h123.durable import write_atomically
 from h123.results import Attempt, CampaignFolder, shown
+from h123.results.events import Event
 from h123.study import Choosing, Ledger, Plan, ledgers_of, likenesses
 from h123.transport import SETTINGS
 
-Event = dict[str, Any]
 
-
-def analyse(folder: CampaignFolder) -> dict[str, Any]:
+def analyse(folder: CampaignFolder) -> Verdicts:
     """The content of verdicts.json, which is also written. The same folder gives the same bytes. Raises UserError."""
     evidence = gather(folder)
     plan, trials, rule, imported = evidence.plan, evidence.trials, evidence.rule, folder.imported
@@ -52,7 +60,7 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
     complete = complete_blocks(attempts, plan)
     whole = [*evidence.order, files_changed(folder)]
     findings, summary = audit_campaign(attempts, comparisons, whole, plan=plan, level=rule.level, remedy=rule.remedy)
-    verdicts = {
+    verdicts: Verdicts = {
         "h123": "verdicts/1",
         "campaign": folder.name,
         "study": study.name,
@@ -92,7 +100,7 @@ def analyse(folder: CampaignFolder) -> dict[str, Any]:
     return verdicts
 
 
-def _written(verdicts: dict[str, Any]) -> str:
+def _written(verdicts: Verdicts) -> str:
     """A line for each row of each part. With an indentation deeper than that the encoder is many times slower."""
     encode = json.JSONEncoder(sort_keys=True, allow_nan=False, ensure_ascii=False).encode
 
@@ -100,18 +108,23 @@ def _written(verdicts: dict[str, Any]) -> str:
         rows = ",\n  ".join(map(encode, content)) if isinstance(content, list) else ""
         return f"[\n  {rows}\n ]" if rows else encode(content)
 
-    return "{\n " + ",\n ".join(f"{encode(name)}: {part(verdicts[name])}" for name in sorted(verdicts)) + "\n}\n"
+    return (
+        "{\n " + ",\n ".join(f"{encode(name)}: {part(content)}" for name, content in sorted(verdicts.items())) + "\n}\n"
+    )
 
 
-def _transport(plan: Plan, folder: CampaignFolder) -> list[dict[str, Any]]:
+def _transport(plan: Plan, folder: CampaignFolder) -> list[TransportRow]:
     """How alike the compared treatments sent, by what their subjects declared then."""
     choosing: Choosing = {
         name: {setting: about.get(setting, []) for setting in SETTINGS} for name, about in folder.subjects.items()
     }
-    return [vars(found) | {"said": found.said} for found in likenesses(plan, choosing)]
+    return [
+        {"transport": found.transport, "unlike": found.unlike, "said": found.said}
+        for found in likenesses(plan, choosing)
+    ]
 
 
-def _looks(rule: Rule) -> dict[str, Any]:
+def _looks(rule: Rule) -> LooksTaken:
     taken = rule.looks
     return {"blocks": taken.blocks, "planned": taken.planned, "rule": taken.rule, "level": taken.level(rule.alpha)}
 
@@ -130,29 +143,32 @@ def measure_width(folder: CampaignFolder) -> Reached:
     return _reached(folder, judged, evidence)
 
 
-def _reached(folder: CampaignFolder, judged: Sequence[dict[str, Any]], evidence: Evidence) -> Reached:
+def _reached(folder: CampaignFolder, judged: Sequence[Judged], evidence: Evidence) -> Reached:
     assert folder.width is not None
     return reached(judged, folder.width["wanted"], len(evidence.plan.blocks), evidence.rule)
 
 
-def _width(folder: CampaignFolder, judged: Sequence[dict[str, Any]], evidence: Evidence) -> dict[str, Any] | None:
-    return {**folder.width, **vars(_reached(folder, judged, evidence))} if folder.width else None
+def _width(folder: CampaignFolder, judged: Sequence[Judged], evidence: Evidence) -> WidthReached | None:
+    if folder.width is None:
+        return None
+    found = _reached(folder, judged, evidence)
+    return {**folder.width, "narrow": found.narrow, "widest": found.widest, "blocks": found.blocks}
 
 
-def decide_claims(folder: CampaignFolder, ledgers: Iterable[Ledger]) -> list[dict[str, Any]]:
+def decide_claims(folder: CampaignFolder, ledgers: Iterable[Ledger]) -> list[LedgerDecided]:
     """The `claims` of verdicts.json, of any ledgers. Raises UserError."""
     evidence = gather(folder)
     return [decide(ledger, evidence) for ledger in ledgers]
 
 
-def _trial_counts(events: Sequence[Event], attempts: Sequence[Attempt], plan: Plan) -> dict[str, int]:
+def _trial_counts(events: Sequence[Event], attempts: Sequence[Attempt], plan: Plan) -> TrialCounts:
     tried = Counter(bool(event["valid"]) for event in events if event["event"] == "trial")
     missing = len({treated(trial) for trial in plan.trials()} - {treated(attempt) for attempt in attempts})
     valid = len(attempts)
     return {"planned": valid + missing, "valid": valid, "invalid": tried[False], "missing": missing}
 
 
-def _values(attempt: Attempt) -> dict[str, Any]:
+def _values(attempt: Attempt) -> ValueRow:
     return {
         "trial": attempt.name,
         "block": attempt.block,

@@ -1,17 +1,17 @@
 """Confounding: what changed together among the trials, so that a difference may be of either."""
 
 from collections.abc import Iterable
-from typing import Any
 
+from h123.analysis.document import ConfoundedRow
 from h123.results import Attempt
 from h123.study import Plan, confounded, together
 
 
-def confounding(attempts: Iterable[Attempt], plan: Plan) -> list[dict[str, Any]]:
+def confounding(attempts: Iterable[Attempt], plan: Plan) -> list[ConfoundedRow]:
     """The `confounded` of verdicts.json: factors whose levels change several parameters together, and factors whose
     levels go together in imported trials, which were to be crossed and need not be."""
     levels = {factor: list(dict.fromkeys(t.cell[factor] for t in plan.blocks[0])) for factor in plan.study.factors}
-    rows: list[dict[str, Any]] = [
+    rows: list[ConfoundedRow] = [
         {"factor": factor, "together": names} for factor, names in confounded(plan.study, levels)
     ]
     cells = [attempt.cell for attempt in attempts if attempt.imported]

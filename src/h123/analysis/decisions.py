@@ -14,9 +14,9 @@ goodput in a closed loop) count once: the later one takes the earlier one's plac
 
 import math
 from collections.abc import Hashable, Mapping
-from typing import Any
 
 from h123.analysis.arithmetic import check
+from h123.analysis.document import ClaimAnswered, ClaimAsked, ClaimFigure, ClaimRow, LedgerDecided
 from h123.analysis.evidence import Evidence
 from h123.analysis.families import adjust, blocks_needed
 from h123.analysis.measured import Figure, Measured, claimed_cells, measure
@@ -31,7 +31,7 @@ Ruling = tuple[str, str | None]
 """A verdict, and its reason in words."""
 
 
-def decide(ledger: Ledger, evidence: Evidence | None = None) -> dict[str, Any]:
+def decide(ledger: Ledger, evidence: Evidence | None = None) -> LedgerDecided:
     """One element of `claims` in verdicts.json; without a campaign, what arithmetic decides."""
     measured = _measure(ledger, evidence) if evidence else {}
     same = _repeats(ledger, measured, evidence.plan) if evidence else {}
@@ -42,14 +42,14 @@ def decide(ledger: Ledger, evidence: Evidence | None = None) -> dict[str, Any]:
     for name, first in same.items():
         instead = _adjusted({**family, first: known[name]})
         adjusted[name] = max(instead[first], adjusted[first])
-    rows = []
+    rows: list[ClaimRow] = []
     for claim in ledger.claims:
         row = _by_arithmetic(claim)
         if isinstance(claim, MeasurableClaim):
-            row |= _question(claim, ledger)
+            row = {**row, **_question(claim, ledger)}
             if evidence:
-                row |= _answer(claim, measured[claim.id], adjusted.get(claim.id, 1.0), len(family), evidence)
-                row["repeats"] = same.get(claim.id)
+                answer = _answer(claim, measured[claim.id], adjusted.get(claim.id, 1.0), len(family), evidence)
+                row = {**row, **answer, "repeats": same.get(claim.id)}
         rows.append(row)
     return {
         "title": ledger.source.title,
@@ -92,7 +92,7 @@ def _measure(ledger: Ledger, evidence: Evidence) -> dict[str, Measured]:
     return {claim.id: measure(claim, evidence) if study == ledger.study else foreign for claim in measurable}
 
 
-def _by_arithmetic(claim: Claim) -> dict[str, Any]:
+def _by_arithmetic(claim: Claim) -> ClaimRow:
     """What all claims have; one in words alone is decided by arithmetic or stays open."""
     arithmetic = [check(one) for one in claim.checks]
     possible = all(one.passed for one in arithmetic)
@@ -124,7 +124,7 @@ def _by_arithmetic(claim: Claim) -> dict[str, Any]:
     }
 
 
-def _question(claim: MeasurableClaim, ledger: Ledger) -> dict[str, Any]:
+def _question(claim: MeasurableClaim, ledger: Ledger) -> ClaimAsked:
     size = f"within {100 * claim.margin:g} %" if claim.margin is not None else None
     return {
         "estimand": _estimand(claim),
@@ -148,7 +148,7 @@ def _estimand(claim: MeasurableClaim) -> str:
 
 def _answer(
     claim: MeasurableClaim, measured: Measured, p_adjusted: float, family: int, evidence: Evidence
-) -> dict[str, Any]:
+) -> ClaimAnswered:
     if measured.lack:
         ruling: Ruling = UNDECIDED, measured.lack
     elif claim.margin is not None:
@@ -219,7 +219,7 @@ def _not_rejected(blocks: int, p_adjusted: float, family: int, rule: Rule, *, si
     )
 
 
-def _figure(figure: Figure) -> dict[str, Any]:
+def _figure(figure: Figure) -> ClaimFigure:
     estimate = figure.estimate
     assert estimate is not None
     return {

@@ -2,11 +2,11 @@
 (docs/disturbances.md)."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from h123.analysis.comparisons import compare
+from h123.analysis.document import DisturbancesFound, Judged, WithoutDisturbed
 from h123.analysis.grounds import Grounds
 from h123.analysis.trials import Trials
 from h123.analysis.verdicts import Rule, judge
@@ -14,8 +14,8 @@ from h123.study import Plan
 
 
 def disturbances(
-    trials: Trials, plan: Plan, rule: Rule, judged: Sequence[dict[str, Any]], grounds: Grounds
-) -> dict[str, Any]:
+    trials: Trials, plan: Plan, rule: Rule, judged: Sequence[Judged], grounds: Grounds
+) -> DisturbancesFound:
     """The `disturbances` of verdicts.json; `judged` are the comparisons with all trials."""
     disturbed = [attempt for attempt in trials.attempts if attempt.disturbed]
     return {
@@ -28,8 +28,8 @@ def disturbances(
 
 
 def _without(
-    trials: Trials, plan: Plan, rule: Rule, judged: Sequence[dict[str, Any]], grounds: Grounds
-) -> list[dict[str, Any]]:
+    trials: Trials, plan: Plan, rule: Rule, judged: Sequence[Judged], grounds: Grounds
+) -> list[WithoutDisturbed]:
     """The answers to the study's question from undisturbed trials alone, beside those from all."""
     undisturbed = Trials([attempt for attempt in trials.attempts if not attempt.disturbed], trials.failed)
     clean = judge(compare(undisturbed, plan), rule, grounds)
@@ -39,9 +39,24 @@ def _without(
         for with_all, without in zip(judged, clean, strict=True)
         if with_all["family"].partition("/")[0] == first and with_all["blocks"] != without["blocks"]
     ]
-    kept = ("cell", "workload", "metric", "a", "b", "blocks", "ratio", "low", "high", "confidence")
-    judged_by = ("verdict", "small", "withheld", "failed")
-    return [
-        {name: without[name] for name in kept + judged_by} | {"all": with_all["verdict"]}
-        for with_all, without in answers
-    ]
+    return [_row(without, with_all["verdict"]) for with_all, without in answers]
+
+
+def _row(without: Judged, verdict_of_all: str) -> WithoutDisturbed:
+    return {
+        "cell": without["cell"],
+        "workload": without["workload"],
+        "metric": without["metric"],
+        "a": without["a"],
+        "b": without["b"],
+        "blocks": without["blocks"],
+        "ratio": without["ratio"],
+        "low": without["low"],
+        "high": without["high"],
+        "confidence": without["confidence"],
+        "verdict": without["verdict"],
+        "small": without["small"],
+        "withheld": without["withheld"],
+        "failed": without["failed"],
+        "all": verdict_of_all,
+    }

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from h123.analysis.comparisons import Cell, other_cells
+from h123.analysis.document import FailuresRow
 from h123.analysis.families import adjust
-from h123.analysis.signedrank import SignedRank
+from h123.analysis.signedrank import Estimate, SignedRank
 from h123.analysis.trials import Trials, treated
 from h123.study import Plan, split_pair
 
 MORE, LESS, ALIKE, UNKNOWN = "fails more", "fails less", "alike", "inconclusive"
-Row = dict[str, Any]
 
 
 class Shares:
@@ -50,42 +50,51 @@ class Shares:
         return {block: float(np.mean(shares)) for block, shares in found.items()}
 
 
-def failures(shares: Shares, plan: Plan, alpha: float, tolerated: float) -> list[Row]:
+def failures(shares: Shares, plan: Plan, alpha: float, tolerated: float) -> list[FailuresRow]:
     """The `failures` of verdicts.json: a row for each cell and pair with a failed request; Holm over all rows."""
-    rows = [
-        _row(cell, a, b, np.array(found))
+    compared = [
+        _Compared(cell, a, b, np.array(found))
         for cell in other_cells(plan)
         for a, b in map(split_pair, plan.pairs)
         if (found := shares.pairs(cell, a, b)) and np.any(found)
     ]
-    for row, p in zip(rows, adjust([row["p"] for row in rows], "holm"), strict=True):
-        row.update(p_adjusted=p, verdict=_verdict(row, p, alpha, tolerated))
-    return rows
+    adjusted = adjust([one.p for one in compared], "holm")
+    return [
+        _row(one, p, _verdict(one.estimate, p, alpha, tolerated)) for one, p in zip(compared, adjusted, strict=True)
+    ]
 
 
-def _row(cell: Cell, a: str, b: str, pairs: Any) -> Row:
-    """`pairs` has the shape (blocks, 2)."""
-    found = SignedRank(pairs[:, 0] - pairs[:, 1])
-    estimate = found.estimate()
+class _Compared:
+    """Two levels' shares in a cell, of the shape (blocks, 2)."""
+
+    def __init__(self, cell: Cell, a: str, b: str, pairs: Any) -> None:
+        self.cell, self.a, self.b, self.pairs = cell, a, b, pairs
+        found = SignedRank(pairs[:, 0] - pairs[:, 1])
+        self.estimate, self.p = found.estimate(), found.p()
+
+
+def _row(one: _Compared, p_adjusted: float, verdict: str) -> FailuresRow:
     return {
-        "cell": cell,
-        "a": a,
-        "b": b,
-        "blocks": len(pairs),
-        "a_share": float(pairs[:, 0].mean()),
-        "b_share": float(pairs[:, 1].mean()),
-        "difference": estimate.centre,
-        "low": estimate.low,
-        "high": estimate.high,
-        "confidence": estimate.confidence,
-        "p": found.p(),
+        "cell": one.cell,
+        "a": one.a,
+        "b": one.b,
+        "blocks": len(one.pairs),
+        "a_share": float(one.pairs[:, 0].mean()),
+        "b_share": float(one.pairs[:, 1].mean()),
+        "difference": one.estimate.centre,
+        "low": one.estimate.low,
+        "high": one.estimate.high,
+        "confidence": one.estimate.confidence,
+        "p": one.p,
+        "p_adjusted": p_adjusted,
+        "verdict": verdict,
     }
 
 
-def _verdict(row: Row, p: float, alpha: float, tolerated: float) -> str:
+def _verdict(found: Estimate, p: float, alpha: float, tolerated: float) -> str:
     if p <= alpha:
-        return MORE if row["difference"] > 0 else LESS
-    return ALIKE if -tolerated <= row["low"] and row["high"] <= tolerated else UNKNOWN
+        return MORE if found.centre > 0 else LESS
+    return ALIKE if -tolerated <= found.low and found.high <= tolerated else UNKNOWN
 
 
 def mean_difference(pairs: Sequence[tuple[float, float]]) -> float:

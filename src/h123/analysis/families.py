@@ -3,10 +3,10 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from h123.analysis.document import Judged
 from h123.analysis.signedrank import attainable
 from h123.study import Family
 
@@ -30,7 +30,7 @@ def membership(
     return None
 
 
-def headline(judged: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def headline(judged: Sequence[Judged]) -> list[Judged]:
     """Of the comparisons of verdicts.json those that answer the study's question: its first family, each observation
     once (repeats.py)."""
     asked = [comparison for comparison in judged if not comparison["twin"] and not comparison.get("repeats")]

@@ -11,17 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from h123.analysis.document import HandshakesRow, Judged
 from h123.results import Attempt
 
 _MIXED = ("cpu", "cpu_server", "cpu_client")
 NOTABLE = 0.01
 """Difference of the shares of two levels: with fewer, handshakes weigh alike in both."""
 
-Judged = dict[str, Any]
-Row = dict[str, Any]
 
-
-def handshakes(attempts: Sequence[Attempt], judged: Sequence[Judged], factor: str) -> list[Row]:
+def handshakes(attempts: Sequence[Attempt], judged: Sequence[Judged], factor: str) -> list[HandshakesRow]:
     """The `handshakes` of verdicts.json: of each cell and level whose CPU is compared, the median trial's numbers.
 
     None of a client that does not tell which requests found a connection open.
@@ -36,23 +34,23 @@ def handshakes(attempts: Sequence[Attempt], judged: Sequence[Judged], factor: st
     return [_row(*place, trials[place]) for place in asked if trials[place]]
 
 
-def noted(judged: Sequence[Judged], rows: Sequence[Row]) -> list[Judged]:
+def noted(judged: Sequence[Judged], rows: Sequence[HandshakesRow]) -> list[Judged]:
     """The comparisons, with a note where handshakes weigh more in the CPU per request of one level."""
     known = {(tuple(row["cell"].items()), row["level"]): row for row in rows}
     return [{**c, "note": "; ".join(filter(None, [c["note"], _note(c, known)])) or None} for c in judged]
 
 
-def _share(row: Row) -> float:
+def _share(row: HandshakesRow) -> float:
     """Handshakes a request."""
     return float(row["handshakes"] / row["requests"])
 
 
-def _row(cell: tuple[tuple[str, str], ...], level: str, trials: list[tuple[int, int]]) -> Row:
+def _row(cell: tuple[tuple[str, str], ...], level: str, trials: list[tuple[int, int]]) -> HandshakesRow:
     made, requests = (round(float(np.median(numbers))) for numbers in zip(*trials, strict=True))
     return {"cell": dict(cell), "level": level, "handshakes": made, "requests": requests}
 
 
-def _note(c: Judged, known: Mapping[Any, Row]) -> str | None:
+def _note(c: Judged, known: Mapping[Any, HandshakesRow]) -> str | None:
     sides = [known.get((tuple(sorted(c["cell"].items())), level)) for level in (c["a"], c["b"])]
     rows = [row for row in sides if row]
     if c["metric"] not in _MIXED or c["twin"] or len(rows) < len(sides):

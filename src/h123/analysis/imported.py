@@ -1,15 +1,14 @@
 """What it costs that samples were imported: said beside the answer, so that nobody takes it for more than it is."""
 
 from collections.abc import Sequence
-from typing import Any
 
+from h123.analysis.document import Judged
 from h123.analysis.families import blocks_needed
 from h123.results import Attempt
+from h123.results.campaign_file import Origin
 
 
-def costs(
-    imported: dict[str, Any], attempts: Sequence[Attempt], judged: Sequence[dict[str, Any]], alpha: float
-) -> list[str]:
+def costs(imported: Origin, attempts: Sequence[Attempt], judged: Sequence[Judged], alpha: float) -> list[str]:
     """Sentences about an imported campaign; `judged` are the comparisons of verdicts.json."""
     files = ", ".join(file["name"] for file in imported["files"])
     lines = [
@@ -33,15 +32,14 @@ def costs(
 _WORTH_KNOWING = ("server", "client", "network", "method", "size", "users", "requests", "connections")
 
 
-def _without_blocks(
-    imported: dict[str, Any], attempts: Sequence[Attempt], judged: Sequence[dict[str, Any]], alpha: float
-) -> str:
+def _without_blocks(imported: Origin, attempts: Sequence[Attempt], judged: Sequence[Judged], alpha: float) -> str:
     treatments = len({tuple(sorted(attempt.cell.items())) for attempt in attempts})
     runs = f" ({imported['runs']} runs of {treatments} treatments; each treatment counts with the median of its runs)"
     said = "no blocks: nothing says which runs were measured side by side" + (
         runs if imported["runs"] > treatments else ""
     )
     sizes = [c["family_size"] for c in judged if not c["twin"] and c["family"] == judged[0]["family"]]
-    needed = blocks_needed(max(sizes), judged[0]["correction"], alpha) if sizes and max(sizes) else None
+    largest = max(sizes, default=0)
+    needed = blocks_needed(largest, judged[0]["correction"], alpha) if largest else None
     cure = f"; {needed} blocks would be needed, each with every treatment once" if needed else ""
     return f"{said}, so no interval and no verdict is possible{cure}. Requests of one run are not independent trials"

@@ -15,12 +15,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
+from h123.analysis.document import Interaction, InteractionRow
 from h123.analysis.families import adjust
 from h123.analysis.repeats import repeated
 from h123.analysis.signedrank import ratio_of
@@ -56,7 +56,7 @@ class _Term:
         return reduce(np.kron, parts)
 
 
-def interactions(attempts: Iterable[Attempt], plan: Plan, alpha: float) -> list[dict[str, Any]]:
+def interactions(attempts: Iterable[Attempt], plan: Plan, alpha: float) -> list[InteractionRow]:
     """The `interactions` of verdicts.json: for every metric the study asks about (each observation once), every term,
     Benjamini-Hochberg over all of them. Empty where no other factor varies or fewer than 3 blocks are complete."""
     compared = plan.study.compare
@@ -67,7 +67,7 @@ def interactions(attempts: Iterable[Attempt], plan: Plan, alpha: float) -> list[
             index[attempt.block, tuple(attempt.cell[name] for name in levels)].append(attempt.metrics)
     metrics = dict.fromkeys(metric for family in compared.families for metric in family.metrics)
     terms = list(_terms(compared.factor, levels, [tuple(pair.split("/")) for pair in plan.pairs]))
-    found = []
+    found: list[Interaction] = []
     trials = [trial.parameters for trial in plan.blocks[0]]
     for metric in metrics if terms else ():
         if repeated(metric, list(metrics), trials):
@@ -75,9 +75,8 @@ def interactions(attempts: Iterable[Attempt], plan: Plan, alpha: float) -> list[
         table = _complete(index, list(itertools.product(*levels.values())), metric)
         if len(table) >= ENOUGH_BLOCKS:
             found += _fit(table, terms, compared.factor, levels, metric, alpha)
-    for row, p in zip(found, adjust([row["p"] for row in found], "bh"), strict=True):
-        row.update(p_adjusted=p, family_size=len(found))
-    return found
+    adjusted = adjust([row["p"] for row in found], "bh")
+    return [{**row, "p_adjusted": p, "family_size": len(found)} for row, p in zip(found, adjusted, strict=True)]
 
 
 def _levels(plan: Plan) -> Levels:
@@ -112,12 +111,12 @@ def _complete(index: _Index, cells: list[tuple[str, ...]], metric: str) -> Float
 
 def _fit(
     table: Floats, terms: Sequence[_Term], factor: str, levels: Levels, metric: str, alpha: float
-) -> list[dict[str, Any]]:
+) -> list[Interaction]:
     """Estimates and p of all terms out of one model; a metric whose values never vary has none."""
     blocks, cells = table.shape
     longer = math.sqrt((table.size - 1) / (table.size - cells))
     reach = -stdtrit(blocks - 1, alpha / 2)
-    rows = []
+    rows: list[Interaction] = []
     for term in terms:
         contrasts = table @ term.weights(factor, levels)
         effect, error = contrasts.mean(), longer * contrasts.std(ddof=1) / math.sqrt(blocks)

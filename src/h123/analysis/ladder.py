@@ -6,45 +6,56 @@ tolerated says that blocks differ too much, or that there are too few, for the s
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
 
+from h123.analysis.document import Judged, LadderRow, Side
 from h123.study import rungs, split_pair
-
-Judged = Mapping[str, Any]
 
 TOLERATED = 0.03
 """Of the whole ratio, by which the product of its steps may be off."""
-_SIDE = ("a", "b", "blocks", "ratio", "low", "high", "verdict")
 
 
-def ladder(judged: Sequence[Judged], levels: Sequence[str]) -> list[dict[str, Any]]:
+def ladder(judged: Sequence[Judged], levels: Sequence[str]) -> list[LadderRow]:
     """The `ladder` of verdicts.json: a row for each cell and metric of which all pairs have been compared."""
     if not levels:
         return []
     pairs = [split_pair(pair) for pair in rungs(levels)]
-    found = {_place(c): c for c in judged if not c["twin"]}
+    found = {_place(c, c["a"], c["b"]): c for c in judged if not c["twin"]}
     wholes = [c for c in judged if (c["a"], c["b"]) == pairs[-1]]
-    places = ([_place({**c, "a": a, "b": b}) for a, b in pairs] for c in wholes)
+    places = ([_place(c, a, b) for a, b in pairs] for c in wholes)
     return [_row([found[place] for place in sides]) for sides in places if found.keys() >= {*sides}]
 
 
-def _place(c: Judged) -> tuple[Any, ...]:
-    return (tuple(c["cell"].items()), c["metric"], c["a"], c["b"])
+def _place(c: Judged, a: str, b: str) -> Hashable:
+    return (tuple(c["cell"].items()), c["metric"], a, b)
 
 
-def _row(sides: Sequence[Judged]) -> dict[str, Any]:
+def _row(sides: Sequence[Judged]) -> LadderRow:
     *steps, whole = sides
-    ratios = [side["ratio"] for side in sides]
+    ratios = [side["ratio"] for side in sides if side["ratio"] is not None]
     product = off = None
-    if all(ratio is not None for ratio in ratios):
+    if len(ratios) == len(sides):
         product = math.prod(ratios[:-1])
         off = product / ratios[-1] - 1
     return {
-        **{name: whole[name] for name in ("cell", "workload", "metric")},
-        "whole": {name: whole[name] for name in _SIDE},
-        "steps": [{name: step[name] for name in _SIDE} for step in steps],
+        "cell": whole["cell"],
+        "workload": whole["workload"],
+        "metric": whole["metric"],
+        "whole": _side(whole),
+        "steps": [_side(step) for step in steps],
         "product": product,
         "off": off,
         "agrees": None if off is None else abs(off) <= TOLERATED,
+    }
+
+
+def _side(c: Judged) -> Side:
+    return {
+        "a": c["a"],
+        "b": c["b"],
+        "blocks": c["blocks"],
+        "ratio": c["ratio"],
+        "low": c["low"],
+        "high": c["high"],
+        "verdict": c["verdict"],
     }

@@ -13,11 +13,12 @@ A campaign that ends by the width of its intervals (`--width`, see width.py) spe
 which is less, because such intervals hold the truth a little less often than others.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from h123.analysis.document import Verdicts
 from h123.analysis.families import headline
+from h123.results.events import Event
 
 SHARE = 15 / 16
 WIDTH_SHARE = 13 / 16
@@ -70,7 +71,7 @@ def plan_looks(at_most: int | None) -> list[int]:
     return [blocks for blocks in PLANNED if at_most is None or blocks <= at_most]
 
 
-def next_look(verdicts: Mapping[str, Any]) -> int | None:
+def next_look(verdicts: Verdicts) -> int | None:
     """The number of blocks at which to look next; None where the question is decided, or more blocks cannot help.
 
     That is the study's first family: all its comparisons have a verdict, or none is possible.
@@ -80,14 +81,13 @@ def next_look(verdicts: Mapping[str, Any]) -> int | None:
     return further[0] if undecided and further else None
 
 
-def looks(
-    events: Iterable[Mapping[str, Any]], now: int, planned: Sequence[int] = (), *, by_width: bool = False
-) -> Looks:
+def looks(events: Iterable[Event], now: int, planned: Sequence[int] = (), *, by_width: bool = False) -> Looks:
     """Those that the journal tells, and one at `now` blocks if that is another."""
     taken = list(dict.fromkeys([*(blocks for blocks in told(events) if blocks != now), now]))
     return Looks(taken, planned, by_width)
 
 
-def told(events: Iterable[Mapping[str, Any]]) -> list[int]:
+def told(events: Iterable[Event]) -> list[int]:
     """The numbers of blocks of the journal's looks."""
-    return [event["blocks"] for event in events if event["event"] == "look" and isinstance(event.get("blocks"), int)]
+    looked = [event.get("blocks") for event in events if event["event"] == "look"]
+    return [blocks for blocks in looked if isinstance(blocks, int)]

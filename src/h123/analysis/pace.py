@@ -1,10 +1,10 @@
 """The pace of a campaign: how long one more trial takes, from its journal."""
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
-Event = Mapping[str, Any]
+from h123.results.events import Event, TrialEvent
+
 _BEGINNINGS = ("campaign", "resume")
 
 
@@ -14,7 +14,7 @@ def seconds_per_trial(events: Iterable[Event]) -> float | None:
     Pauses between an interruption and a resumption do not count; repeated attempts, the lab's own work and what lanes
     save do. None where nothing was measured, or by something else (imported).
     """
-    spans: list[list[Event]] = []
+    spans: list[list[TrialEvent]] = []
     for event in events:
         if event["event"] in _BEGINNINGS:
             spans.append([])
@@ -24,6 +24,6 @@ def seconds_per_trial(events: Iterable[Event]) -> float | None:
     return sum(_seconds(span) for span in spans if span) / len(trials) if trials else None
 
 
-def _seconds(attempts: Iterable[Event]) -> float:
-    ends = [(dt.datetime.fromisoformat(event["time"]).timestamp(), float(event["seconds"])) for event in attempts]
+def _seconds(attempts: Iterable[TrialEvent]) -> float:
+    ends = [(dt.datetime.fromisoformat(event["time"]).timestamp(), event["seconds"] or 0.0) for event in attempts]
     return max(end for end, _ in ends) - min(end - seconds for end, seconds in ends)

@@ -12,11 +12,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from scipy.special import nctdtr, stdtrit
 
+from h123.analysis.document import Judged, Outlook, Projected
 from h123.analysis.families import blocks_needed, headline
 from h123.analysis.remedy import Remedy
 from h123.analysis.signedrank import size
@@ -29,8 +30,6 @@ FEWEST_PAIRS = 3
 """Of fewer the spread says nothing."""
 SPREAD, FEWEST, TRIALS, BEYOND = "spread", "fewest", "trials", "beyond"
 _FURTHEST = 37.0
-
-Judged = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def project(judged: Sequence[Judged], rule: Rule) -> list[Judged]:
     ]
 
 
-def outlook(projected: Sequence[Judged], block_size: int, valid: int, pace: float | None, remedy: Remedy) -> Judged:
+def outlook(projected: Sequence[Judged], block_size: int, valid: int, pace: float | None, remedy: Remedy) -> Outlook:
     """The campaign's `projection`: the blocks with which the question's comparisons would probably all be decided, as
     far as blocks can. `block_size`: trials in a block; `valid`: those measured; `pace`: seconds a trial.
     """
@@ -87,7 +86,7 @@ def pairs_needed(log_ratios: Sequence[float], margin: float, levels: Levels) -> 
     return blocks[first] if first < len(blocks) else None
 
 
-def _projection(comparison: Judged, levels: Levels | None, level: float, rule: Rule) -> dict[str, Any] | None:
+def _projection(comparison: Judged, levels: Levels | None, level: float, rule: Rule) -> Projected | None:
     if comparison["twin"] or comparison["repeats"] or comparison["verdict"] != "inconclusive":
         return None
     if comparison["withheld"]:
@@ -115,8 +114,8 @@ def _levels(family: Sequence[Judged], now: float, then: float) -> Levels:
     """As if the other comparisons of the family stayed as they are; the levels of the present look and of the next."""
     size, correction = len(family), family[0]["correction"]
 
-    def level(adjusted: str) -> float:
-        found = min(size - 1, sum(c[adjusted] <= now for c in family))
+    def level(adjusted: Literal["p_adjusted", "p_equivalent_adjusted"]) -> float:
+        found = min(size - 1, sum((c[adjusted] or 0.0) <= now for c in family))
         return float(then * (1 / (size - found) if correction == "holm" else (found + 1) / size))
 
     return Levels(level("p_adjusted"), level("p_equivalent_adjusted"))

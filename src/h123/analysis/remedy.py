@@ -1,12 +1,10 @@
 """The remedy of a campaign that has too little for a verdict: more blocks, or the trials that it lacks."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
+from h123.results.events import Event, TrialEvent
 from h123.study import Plan
-
-Event = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ def remedy(plan: Plan, events: Iterable[Event], *, imported: bool) -> Remedy:
     """The remedy of a campaign with this plan and journal."""
     if imported:
         return Remedy(len(plan.blocks), imported=True)
-    tried: dict[str, list[Event]] = {trial.id: [] for trial in plan.trials()}
+    tried: dict[str, list[TrialEvent]] = {trial.id: [] for trial in plan.trials()}
     for event in events:
         if event["event"] == "trial" and event["trial"] in tried:
             tried[event["trial"]].append(event)
@@ -57,7 +55,7 @@ def remedy(plan: Plan, events: Iterable[Event], *, imported: bool) -> Remedy:
     return Remedy(len(plan.blocks), hopeful, sum(not attempts for attempts in tried.values()))
 
 
-def _unsupported(attempt: Event) -> bool:
+def _unsupported(attempt: TrialEvent) -> bool:
     return any(reason["code"] == "unsupported" for reason in attempt["reasons"])
 
 

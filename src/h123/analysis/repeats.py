@@ -6,11 +6,11 @@ is shown beside it, takes no place in a family, in the tally of the A/A pairs or
 different or equivalent only where the first one is.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from h123.analysis.document import Cell, Judged, RepeatsRow
 from h123.study import Parameters
 
 SAME = ("latency", "goodput")
@@ -26,10 +26,10 @@ def repeated(metric: str, asked: Sequence[str], trials: Iterable[Parameters]) ->
     return first if metric in SAME and metric != first and closed else None
 
 
-def repeats(judged: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def repeats(judged: Sequence[Judged]) -> list[RepeatsRow]:
     """The `repeats` of verdicts.json: which metric repeats which, and how closely the ratios of blocks go together."""
-    found = []
-    for metric, of in dict.fromkeys((c["metric"], c["repeats"]) for c in judged if c["repeats"]):
+    found: list[RepeatsRow] = []
+    for metric, of in dict.fromkeys((c["metric"], of) for c in judged if (of := c["repeats"])):
         mine = [c for c in judged if c["metric"] == metric and c["repeats"] == of]
         known = [r for c in mine if (r := _correlation(c, _original(c, judged))) is not None]
         typical = float(np.median(known)) if known else None
@@ -37,12 +37,15 @@ def repeats(judged: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def _original(c: Mapping[str, Any], judged: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    same = ("cell", "a", "b", "twin")
-    return next(o for o in judged if o["metric"] == c["repeats"] and all(o[name] == c[name] for name in same))
+def _original(c: Judged, judged: Sequence[Judged]) -> Judged:
+    return next(o for o in judged if o["metric"] == c["repeats"] and _between(o) == _between(c))
 
 
-def _correlation(c: Mapping[str, Any], original: Mapping[str, Any]) -> float | None:
+def _between(c: Judged) -> tuple[Cell, str, str, bool]:
+    return c["cell"], c["a"], c["b"], c["twin"]
+
+
+def _correlation(c: Judged, original: Judged) -> float | None:
     """Pearson's, of the logarithms of the blocks' ratios."""
     first, second = ({pair["block"]: pair["ratio"] for pair in one["pairs"] if pair["ratio"]} for one in (c, original))
     both = np.log([(first[block], second[block]) for block in first if block in second])

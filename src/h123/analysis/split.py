@@ -17,9 +17,10 @@ how often programs look at it.
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeVar, cast, get_type_hints
 
 from h123.analysis.comparisons import Comparison, Pair, Values, fill, observed_by, other_cells, workload
+from h123.analysis.document import Compared, CostRow, Judged, PartsOfTime, PartsRow, Tested
 from h123.analysis.families import Membership, membership
 from h123.analysis.grounds import Grounds
 from h123.analysis.trials import Trials
@@ -39,8 +40,7 @@ TIME_METRICS = (
 )
 """Those that a clock measures. Processor time is not split: it is the processing, and none under the virtual clock."""
 
-_COMMON = ("cell", "workload", "metric", "a", "b", "repeats")
-_ESTIMATE = ("blocks", "a_median", "b_median", "ratio", "low", "high", "confidence")
+Own = TypeVar("Own", Tested, Compared, CostRow)
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,12 @@ def clocks(plan: Plan) -> Clocks | None:
     return None
 
 
-def split(trials: Trials, plan: Plan, rule: Rule, grounds: Grounds) -> dict[str, Any] | None:
+def split(trials: Trials, plan: Plan, rule: Rule, grounds: Grounds) -> PartsOfTime | None:
     """The `parts` of verdicts.json, of the networks that are emulated; None where the study has not both clocks."""
     found = clocks(plan)
     if found is None:
         return None
-    emulated = [attempt for attempt in trials.attempts if attempt.link["kind"] == "emulated"]
+    emulated = [attempt for attempt in trials.attempts if attempt.link.kind == "emulated"]
     values = Values(Trials(emulated, trials.failed))
     rows = [_parts(row, found, values, plan) for row in _asked(plan, found)]
     by_part = zip(*(row for row in rows if row[0].pairs), strict=True)
@@ -76,7 +76,7 @@ def split(trials: Trials, plan: Plan, rule: Rule, grounds: Grounds) -> dict[str,
     judged = zip(*(judge(part, rule, grounds) for part in by_part), strict=True)
     costs = [_cpu(row, found, values, plan) for row in _bare(plan, found)]
     return {
-        "clock": vars(found),
+        "clock": {"factor": found.factor, "wall": found.wall, "virtual": found.virtual},
         "rows": [_row(row) for row in judged],
         "cpu": [_estimate(row) for row in judge([row for row in costs if row.pairs], rule, grounds)],
     }
@@ -129,12 +129,18 @@ def _under(clock: str, row: Comparison, found: Clocks, values: Values, plan: Pla
     return {pair.block: pair for pair in filled.pairs}
 
 
-def _row(judged: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _row(judged: Sequence[Judged]) -> PartsRow:
     """What its parts have in common, and each part's own."""
-    own = [{name: value for name, value in part.items() if name not in (*_COMMON, "twin")} for part in judged]
-    return {name: judged[0][name] for name in _COMMON} | dict(zip(PARTS, own, strict=True))
+    total, protocol, processing = (_own(part, Tested) for part in judged)
+    return {**_own(judged[0], Compared), "total": total, "protocol": protocol, "processing": processing}
 
 
-def _estimate(judged: dict[str, Any]) -> dict[str, Any]:
+def _estimate(judged: Judged) -> CostRow:
     """Nobody asked for a verdict on these."""
-    return {name: judged[name] for name in (*_COMMON, *_ESTIMATE)}
+    return _own(judged, CostRow)
+
+
+def _own(judged: Judged, row: type[Own]) -> Own:
+    """What such a row has of a comparison."""
+    names = get_type_hints(row)
+    return cast(Own, {name: value for name, value in judged.items() if name in names})

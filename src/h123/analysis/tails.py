@@ -7,20 +7,18 @@ fewest that h123 takes, 60 and 300, by some 7 %). That cancels in a ratio only i
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
+from h123.analysis.document import TailRow
 from h123.results import Attempt, CampaignFolder
 from h123.results.quantiles import intervals, ranks
 from h123.study import Plan
 
 TAILS = {"latency_p95": 0.95, "latency_p99": 0.99}
 
-Row = dict[str, Any]
 
-
-def tails(folder: CampaignFolder, attempts: Sequence[Attempt], plan: Plan) -> list[Row]:
+def tails(folder: CampaignFolder, attempts: Sequence[Attempt], plan: Plan) -> list[TailRow]:
     """The `tails` of verdicts.json: a row for each quantile that the study asks, each cell and level, of its typical
     trial: medians over the trials of the value and of both ends of its interval."""
     asked = {metric for family in plan.study.compare.families for metric in family.metrics}
@@ -32,7 +30,7 @@ def tails(folder: CampaignFolder, attempts: Sequence[Attempt], plan: Plan) -> li
     ]
 
 
-def _rows(folder: CampaignFolder, attempts: Sequence[Attempt], metric: str, share: float) -> list[Row]:
+def _rows(folder: CampaignFolder, attempts: Sequence[Attempt], metric: str, share: float) -> list[TailRow]:
     files = {folder.trial(a.trial, a.attempt) / "samples.parquet": a for a in attempts}
     found = intervals(folder, {file: a.summary.warm for file, a in files.items()}, share)
     levels: dict[tuple[tuple[str, str], ...], list[tuple[Attempt, tuple[float, float]]]] = defaultdict(list)
@@ -44,7 +42,7 @@ def _rows(folder: CampaignFolder, attempts: Sequence[Attempt], metric: str, shar
 
 def _row(
     cell: Mapping[str, str], trials: Sequence[tuple[Attempt, tuple[float, float]]], metric: str, share: float
-) -> Row:
+) -> TailRow:
     requests = min(attempt.summary.warm for attempt, _ in trials)
     between = ranks(requests, share)
     assert between  # each of them has an interval

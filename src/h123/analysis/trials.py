@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from h123.results import Attempt, CampaignFolder, load_attempts
+from h123.results.events import Event, TrialEvent
 from h123.study import Plan, PlannedTrial
 
 LOSSES = frozenset(
@@ -49,15 +50,15 @@ def load_trials(folder: CampaignFolder, plan: Plan) -> Trials:
     return Trials(load_attempts(folder), _failed(folder.events(), plan))
 
 
-def _failed(events: Iterable[dict[str, Any]], plan: Plan) -> frozenset[Treated]:
-    tried: dict[str, list[dict[str, Any]]] = {}
+def _failed(events: Iterable[Event], plan: Plan) -> frozenset[Treated]:
+    tried: dict[str, list[TrialEvent]] = {}
     for event in events:
         if event["event"] == "trial":
             tried.setdefault(event["trial"], []).append(event)
     return frozenset(treated(trial) for trial in plan.trials() if _has_failed(tried.get(trial.id, [])))
 
 
-def _has_failed(tried: Sequence[dict[str, Any]]) -> bool:
+def _has_failed(tried: Sequence[TrialEvent]) -> bool:
     """None counts, and the machine had no part in the last one that failed."""
     if not tried or any(event["valid"] for event in tried) or tried[-1].get("disturbed"):
         return False

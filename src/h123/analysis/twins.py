@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from h123.analysis.comparisons import Comparison
+from h123.analysis.document import Judged, TwinsFound
 from h123.analysis.signedrank import Floats, cumulative, size
 
 SWAPS = 4000
@@ -20,13 +21,13 @@ BAND = 0.99
 AS_EXPECTED, MORE = "as expected", "more than expected"
 
 
-def twin_rate(comparisons: Sequence[Comparison], judged: Sequence[dict[str, Any]], alpha: float, seed: int) -> Any:
+def twin_rate(comparisons: Sequence[Comparison], judged: Sequence[Judged], alpha: float, seed: int) -> TwinsFound:
     """The `twins` of verdicts.json; `judged` are the comparisons' elements there, in the same order."""
     both = [(c, found) for c, found in zip(comparisons, judged, strict=True) if c.twin and not c.repeats]
-    twins = [(c, found) for c, found in both if found["p"] is not None]
+    twins = [(c, p) for c, found in both if (p := found["p"]) is not None]
     if not twins:
         return {"comparisons": 0, "rejected": 0, "rate": None, "expected": None, "most": None, "verdict": None}
-    rejected = sum(found["p"] <= alpha for _, found in twins)
+    rejected = sum(p <= alpha for _, p in twins)
     most = int(np.quantile(_by_chance([c for c, _ in twins], alpha, seed), BAND, method="higher"))
     return {
         "comparisons": len(twins),

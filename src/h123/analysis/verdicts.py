@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from h123.analysis.comparisons import Comparison
+from h123.analysis.document import Judged
 from h123.analysis.families import adjust, blocks_needed, smallest_adjusted
 from h123.analysis.grounds import Ground, Grounds, named
 from h123.analysis.looks import Looks
@@ -67,7 +68,7 @@ class Tested:
     family_size: int = 0
 
 
-def judge(comparisons: Sequence[Comparison], rule: Rule, grounds: Grounds | None = None) -> list[dict[str, Any]]:
+def judge(comparisons: Sequence[Comparison], rule: Rule, grounds: Grounds | None = None) -> list[Judged]:
     """The `comparisons` of verdicts.json, in the same order; those that there are grounds against are not judged."""
     tested = [_test(comparison, rule) for comparison in comparisons]
     if grounds:
@@ -222,7 +223,7 @@ def _cure(needed: int, have: int, rule: Rule) -> str:
     return f": {cure}" if cure else ""
 
 
-def _document(tested: Tested, rule: Rule) -> dict[str, Any]:
+def _document(tested: Tested, rule: Rule) -> Judged:
     comparison, estimate = tested.comparison, tested.estimate
     verdict, direction = _verdict(tested, rule), _direction(tested, rule)
     notes, whole = _notes(tested, verdict, rule), [pair for pair in comparison.pairs if pair.whole]
@@ -253,7 +254,7 @@ def _document(tested: Tested, rule: Rule) -> dict[str, Any]:
         "correction": comparison.family.correction,
         "verdict": verdict,
         "small": direction if verdict == EQUIVALENT else None,
-        "withheld": vars(tested.ground) if tested.ground else None,
+        "withheld": {"kind": tested.ground.kind, "why": tested.ground.why} if tested.ground else None,
         "note": "; ".join(notes) or None,
         "qualified": list(tested.qualified),
         "failed": comparison.failed,

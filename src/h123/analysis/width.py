@@ -8,10 +8,10 @@ looks.py makes up for it; bench/calibration.py shows that it does.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from h123.analysis.document import Judged
 from h123.analysis.families import headline
 from h123.analysis.precision import LIMIT, blocks_for, spread, width
 from h123.analysis.verdicts import ENOUGH_FOR_INTERVAL, Rule
@@ -34,17 +34,19 @@ class Reached:
     """The number that is likely to be enough; None: more than is practical, or nothing to measure."""
 
 
-def reached(judged: Sequence[Mapping[str, Any]], wanted: float, planned: int, rule: Rule) -> Reached:
+def reached(judged: Sequence[Judged], wanted: float, planned: int, rule: Rule) -> Reached:
     """Of the first family's comparisons, as far as they can be judged. `planned`: blocks."""
     asked = [c for c in headline(judged) if not c["withheld"]] if judged else []
     if not asked:
         return Reached(narrow=False, widest=None, blocks=None)
-    if not all(_bounded(c) for c in asked):
+    ends = [(c["low"], c["high"]) for c in asked if c["low"] and c["high"] is not None]
+    if len(ends) < len(asked):
         more = math.ceil(_GROWTH * planned)  # how many would be enough, nobody can say
         return Reached(narrow=False, widest=None, blocks=more if more <= LIMIT else None)
-    widest = max(width(c["low"], c["high"]) for c in asked)
+    widest = max(width(low, high) for low, high in ends)
     narrow = widest <= wanted and all(c["blocks"] >= ENOUGH_FOR_INTERVAL for c in asked)
-    needed = [_needed(c, wanted, planned, rule) for c in asked if width(c["low"], c["high"]) > wanted]
+    wide = [(end, c["blocks"]) for end, c in zip(ends, asked, strict=True) if width(*end) > wanted]
+    needed = [_needed(end, blocks, wanted, planned, rule) for end, blocks in wide]
     known = [blocks for blocks in needed if blocks]
     return Reached(narrow, widest, None if narrow or len(known) < len(needed) else max(known, default=planned + 1))
 
@@ -61,12 +63,8 @@ def next_blocks(found: Reached, now: int, at_most: int | None) -> int | None:
     return going if going > now else None
 
 
-def _bounded(comparison: Mapping[str, Any]) -> bool:
-    return bool(comparison["low"]) and comparison["high"] is not None
-
-
-def _needed(comparison: Mapping[str, Any], wanted: float, planned: int, rule: Rule) -> int | None:
+def _needed(ends: tuple[float, float], blocks: int, wanted: float, planned: int, rule: Rule) -> int | None:
     """Blocks in all: those without a value for both sides help nobody."""
-    level, blocks = rule.looks.level(rule.alpha), comparison["blocks"]
-    needed = blocks_for(wanted, spread(comparison["low"], comparison["high"], blocks, level), level)
+    level = rule.looks.level(rule.alpha)
+    needed = blocks_for(wanted, spread(*ends, blocks, level), level)
     return None if needed is None else max(needed, blocks + 1) + planned - blocks

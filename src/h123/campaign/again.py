@@ -8,7 +8,8 @@ disturbed attempt counts.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from h123.results.events import Tried
 
 MAX_FAULTS = 3
 """Attempts that failed by a fault before a trial is given up."""
@@ -28,7 +29,12 @@ CALM = 0.02
 PAUSE_S = 1.0
 """Before a machine that was not calm is watched again."""
 
-Event = dict[str, Any]
+
+class Event(Tried, total=False):
+    """An attempt's, as long as the campaign runs."""
+
+    forgiven: bool
+    """It stands against nothing any more."""
 
 
 def tolerated(margin: float) -> float:

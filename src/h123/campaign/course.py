@@ -1,12 +1,10 @@
 """The course of a campaign: which trial starts when, what becomes of it, and whether it is tried again."""
 
-import json
 import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from h123.campaign.again import (
     HOPELESS_AFTER,
@@ -26,7 +24,10 @@ from h123.campaign.lanes import Lanes
 from h123.campaign.sofar import SoFar
 from h123.errors import UserError
 from h123.paths import typed
-from h123.results import CampaignFolder, disturbance, ingest, machine_noise, ruined
+from h123.results import CampaignFolder, disturbance, ingest, machine_noise, read_document, ruined
+from h123.results.events import Judged
+from h123.results.lab_report import Report
+from h123.results.trial_files import Trial
 from h123.study import PlannedTrial
 from h123.trial import SERVER_ADDRESS, Display, Engine, Standing, campaign_certificate, require_room, write_trial_files
 
@@ -121,7 +122,7 @@ class Course:
     def _start(self, trial: PlannedTrial) -> None:
         tried, beside = self._attempts[trial.id], list(self._running.values())
         block = self._campaign.plan.blocks[trial.block - 1]
-        begun = [event["position"] for other in block for event in self._attempts[other.id]]
+        begun = [event["position"] or 0 for other in block for event in self._attempts[other.id]]
         begun += [running.position for running in beside if running.trial.block == trial.block]
         lane = min(set(range(1, len(beside) + 2)) - {running.lane for running in beside})
         check = bool(tried) or self._unchecked(trial)
@@ -148,15 +149,16 @@ class Course:
         """The attempt in `folder` has ended: it is judged, sealed and journalled."""
         running = self._running.pop(folder)
         trial, tried = running.trial, self._attempts[running.trial.id]
-        report = _read(folder / "report.json")
+        report = read_document(folder / "report.json", Report)
         parameters = trial.parameters.model_dump(mode="json")
         # What samples lack after a failure is its consequence, not another reason.
         missing = ingest(folder, parameters)
-        reasons = report["reasons"] or missing
+        reasons = report.reasons or missing
         if reasons:
             require_room(folder)  # or it may have failed for want of it, which says nothing about the trial
         judged = self._judge(folder, report, valid=not reasons)
         sealed = self._campaign.folder.seal(folder)
+        seconds = round(time.monotonic() - running.began, 4)
         event: Event = {
             "event": "trial",
             "trial": trial.id,
@@ -171,23 +173,27 @@ class Course:
             "link_seed": trial.link_seed,
             "valid": not reasons,
             "reasons": reasons,
-            **judged,
-            "seconds": round(time.monotonic() - running.began, 4),
+            "disturbed": judged["disturbed"],
+            "disturbance": judged["disturbance"],
+            "shares": judged["shares"],
+            "crowded": judged["crowded"],
+            "noise": judged["noise"],
+            "seconds": seconds,
         }
         self._campaign.folder.append(event)
         tried.append(event)
         self._lanes.learn(event, report)
-        self._forecast.learn(trial, event["seconds"])
+        self._forecast.learn(trial, seconds)
         self._so_far.learn(event, sealed, report)
         self._count(running, event)
         return event, trial
 
-    def _judge(self, folder: Path, report: dict[str, Any], *, valid: bool) -> Event:
+    def _judge(self, folder: Path, report: Report, *, valid: bool) -> Judged:
         """What the machine had to do with it: the journal's `disturbed` to `noise`."""
         noise = round(machine_noise(report), 4)
         if not valid:
             return {"disturbed": ruined(report), "disturbance": 1.0, "shares": {}, "crowded": False, "noise": noise}
-        found = disturbance(report, _read(folder / "trial.json"), folder / "samples.parquet")
+        found = disturbance(report, read_document(folder / "trial.json", Trial), folder / "samples.parquet")
         worst, waits = found.worst(self._asked), found.worst_wait(self._asked)
         return {
             "disturbed": worst > self._tolerated,
@@ -220,11 +226,6 @@ class Course:
             blocks=blocks,
             so_far=self._so_far.lines(),
         )
-
-
-def _read(path: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return content
 
 
 def _stop_if_hopeless(given_up_in_a_row: int, event: Event, folder: CampaignFolder) -> None:

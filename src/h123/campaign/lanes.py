@@ -20,9 +20,11 @@ import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 from h123.results import SHARES_TELL_NS, own_ns
+from h123.results.events import Tried
+from h123.results.lab_report import Report
 from h123.study import Network, Plan, PlannedTrial
 from h123.study.network import Direction
 
@@ -82,16 +84,16 @@ class Lanes:
         memory_bytes = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         return cls.of(plan, given, len(os.sched_getaffinity(0)), memory_bytes)
 
-    def learn(self, event: dict[str, Any], report: dict[str, Any]) -> None:
+    def learn(self, event: Tried, report: Report) -> None:
         """Take a finished trial's report into account: headroom from one that ran long enough to tell; room from one
         that did not run alone, or could not for want of a lane."""
-        machine, alone = report["machine"], event.get("alone", True)
+        machine, alone = report.machine, event.get("alone", True)
         if event["parameters"]["clock"] == "virtual":
             return
         if not alone or (self._open and self.networks[event["parameters"]["network"]].shaped):
             self._make_room(bool(event.get("crowded")))
-        if event["valid"] and machine.get("wall_ns", 0) >= SHARES_TELL_NS:
-            share = own_ns(report) / (machine["wall_ns"] * machine["cpus"])
+        if event["valid"] and machine.wall_ns >= SHARES_TELL_NS:
+            share = own_ns(report) / (machine.wall_ns * machine.cpus)
             self._busy[event["parameters"]["network"]].append(share)
 
     def _make_room(self, crowded: bool) -> None:

@@ -5,17 +5,19 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from h123 import __version__
-from h123.campaign.again import forgive, lose, usable
+from h123.campaign.again import Event, forgive, lose, usable
 from h123.campaign.campaign import Campaign
 from h123.campaign.course import Attempts, Course, untried
 from h123.campaign.lanes import Lanes
 from h123.campaign.preparation import prepare_campaign
-from h123.catalogue import settable
+from h123.catalogue import Subject, settable
 from h123.errors import UserError
 from h123.results import CampaignFolder, check_new, machine_facts, read_document
+from h123.results.campaign_file import SubjectFacts, Width
+from h123.results.lab_report import Report
 from h123.study import Network, PlannedTrial, Study, load_study, make_plan
 from h123.trial import TRIAL_BYTES, Display, Engine, plainly
 
@@ -42,7 +44,7 @@ def start_campaign(
     clock: str | None = None,
     transport: str | None = None,
     looks: Sequence[int] = (),
-    width: dict[str, Any] | None = None,
+    width: Width | None = None,
 ) -> Campaign:
     """A new campaign of `study_file` in the folder `out`; what the study needs is installed first.
 
@@ -64,18 +66,22 @@ def start_campaign(
         looks=looks,
         width=width,
         machine=machine_facts(),
-        subjects={
-            name: {
-                "version": s.version,
-                "stack": s.stack,
-                "language": s.language,
-                "congestion": s.features.congestion,
-                **settable(s),
-            }
-            for name, s in subjects.items()
-        },
+        subjects={name: _facts(subject) for name, subject in subjects.items()},
     )
     return Campaign(plan, subjects, folder)
+
+
+def _facts(subject: Subject) -> SubjectFacts:
+    takes = settable(subject)
+    return {
+        "version": subject.version,
+        "stack": subject.stack,
+        "language": subject.language,
+        "congestion": subject.features.congestion,
+        "initial_window": takes["initial_window"],
+        "pacing": takes["pacing"],
+        "max_datagram": takes["max_datagram"],
+    }
 
 
 def extend_campaign(
@@ -123,7 +129,7 @@ def _run_unfinished(campaign: Campaign, engine: Engine, display: Display, lanes:
     rule = Lanes.here(campaign.plan, lanes)
     for event in itertools.chain.from_iterable(attempts.values()):
         if not campaign.folder.damage(event):
-            rule.learn(event, read_document(campaign.folder.attempt(event) / "report.json", "report/1"))
+            rule.learn(event, read_document(campaign.folder.attempt(event) / "report.json", Report))
     with plainly(campaign.folder.tls) as tls:
         try:
             Course(campaign, engine, display, rule, attempts, tls).run()
@@ -151,12 +157,12 @@ def _take_up(campaign: Campaign, retry: bool) -> Attempts:
         if event["event"] == "trial":
             if event["trial"] not in attempts:
                 raise UserError(f"the journal of {folder.path} has a trial that is not in its plan: {event['trial']}")
-            attempts[event["trial"]].append(event)
+            attempts[event["trial"]].append(cast(Event, event))
         elif event["event"] == "retry":
             _forgive_all(attempts)
-    for event in itertools.chain.from_iterable(attempts.values()):
-        if folder.damage(event):
-            lose(event)
+    for attempt in itertools.chain.from_iterable(attempts.values()):
+        if folder.damage(attempt):
+            lose(attempt)
     folder.discard_partials()
     journalled = {folder.trial(e["trial"], e["attempt"]) for tried in attempts.values() for e in tried}
     for sealed in folder.sealed():

@@ -4,12 +4,13 @@ import math
 import statistics
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
 from h123.campaign.campaign import Campaign
 from h123.results import trial_metrics
+from h123.results.events import Tried
+from h123.results.lab_report import Report
 from h123.study import split_pair
 
 
@@ -25,7 +26,7 @@ class SoFar:
         self._values: dict[tuple[str, ...], dict[tuple[str, int], float]] = defaultdict(dict)
         self._connection = duckdb.connect(":memory:")
 
-    def learn(self, event: dict[str, Any], sealed: Path, report: dict[str, Any]) -> None:
+    def learn(self, event: Tried, sealed: Path, report: Report) -> None:
         """Take an ended attempt into account; `sealed` is its folder."""
         if not event["valid"] or event["twin"]:
             return

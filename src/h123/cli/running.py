@@ -17,6 +17,7 @@ from h123.interruption import interruptible
 from h123.limits import FULL
 from h123.paths import typed
 from h123.results import CampaignFolder
+from h123.results.campaign_file import Width
 from h123.study import find_study, load_study
 from h123.trial import LocalEngine, display_for
 from h123.units import format_share
@@ -154,7 +155,7 @@ def _begin(asked: Asked) -> Campaign:
     )
 
 
-def _rule(asked: Asked) -> tuple[list[int], dict[str, Any] | None, int | None]:
+def _rule(asked: Asked) -> tuple[list[int], Width | None, int | None]:
     """The looks that a new campaign is planned with, the width that it is to have, and its first blocks."""
     if asked.until_decided:
         from h123.analysis import plan_looks

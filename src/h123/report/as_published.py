@@ -8,11 +8,9 @@ from typing import Any
 
 import altair as alt
 
-from h123.report.drawing import COLOURS, NARROW, WIDE, Figure
+from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark
 from h123.report.names import RowNames, header, row_names
 from h123.report.words import cell_name, level, metric, verdict_word
-
-Row = dict[str, Any]
 
 _PRACTICAL = 0.3
 _SIGNS = {
@@ -54,7 +52,7 @@ def terminal_lines(published: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def disagreements(published: Mapping[str, Any]) -> list[Row]:
+def disagreements(published: Mapping[str, Any]) -> list[Mark]:
     """The comparisons in which one analysis finds a difference and the other finds none, or its opposite; each
     observation once."""
     return [row for row in published["comparisons"] if row["agrees"] is False and not row.get("repeats")]
@@ -74,7 +72,7 @@ def published_figures(published: Mapping[str, Any]) -> list[Figure]:
     return [draw(rows) for rows, draw in drawings if rows]
 
 
-def effects_figure(comparisons: Sequence[Row]) -> Figure:
+def effects_figure(comparisons: Sequence[Mark]) -> Figure:
     """Rank-biserial correlation of the pooled requests, for each cell: a panel for each metric and pair."""
     rows = [
         {
@@ -115,7 +113,7 @@ def effects_figure(comparisons: Sequence[Row]) -> Figure:
     return Figure("published-effects", "As published: Mann-Whitney effect sizes", caption, draw(WIDE), draw(NARROW))
 
 
-def factors_figure(tests: Sequence[Row]) -> Figure:
+def factors_figure(tests: Sequence[Mark]) -> Figure:
     """Kruskal-Wallis H of each factor by metric, within each method where methods vary."""
     rows = [
         {
@@ -156,7 +154,7 @@ def _legend(width: int) -> alt.Legend:
     return alt.Legend(columns=4 if width > NARROW else 1)
 
 
-def _panels(layers: Any, rows: list[Row], width: int, names: RowNames) -> Any:
+def _panels(layers: Any, rows: list[Mark], width: int, names: RowNames) -> Any:
     """Panels in the order of the rows, as many beside each other as leave each a readable plot."""
     panels = list(dict.fromkeys(row["panel"] for row in rows))
     columns = max(1, min(3, len(panels), width // (names.width + 160))) if width > NARROW else 1

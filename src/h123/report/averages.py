@@ -11,11 +11,10 @@ from typing import Any
 import altair as alt
 
 from h123.report.axes import log_ticks
-from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure
+from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark
 from h123.report.names import header, row_names
 from h123.report.words import cell_name, level, metric
 
-Row = dict[str, Any]
 Factors = Mapping[str, Sequence[str]]
 
 _SHAPES = ["circle", "diamond", "square", "triangle-up", "triangle-down"]
@@ -27,7 +26,7 @@ MEGABYTES = "format(datum.value / 1e6, '~g') + ' MB/s'"
 _TRIALS = "Marks: one a trial, the mean of its requests. Upright line: the average of the trials."
 
 
-def averages_figures(replications: Sequence[Row], factors: Factors, compared: str) -> list[Figure]:
+def averages_figures(replications: Sequence[Mark], factors: Factors, compared: str) -> list[Figure]:
     """The equivalents of figures 5 and 6, as far as there are data.
 
     `replications`: those of verdicts.json; `factors`: the study's, each with its levels, both in the study's order.
@@ -38,7 +37,7 @@ def averages_figures(replications: Sequence[Row], factors: Factors, compared: st
     return [draw(rows, factors, compared) for draw, rows in found if rows]
 
 
-def times_figure(replications: Sequence[Row], factors: Factors, compared: str) -> Figure:
+def times_figure(replications: Sequence[Mark], factors: Factors, compared: str) -> Figure:
     """Latency and time to first byte, for each treatment."""
     outer, inner = _parted(factors, compared)
     caption = (
@@ -50,7 +49,7 @@ def times_figure(replications: Sequence[Row], factors: Factors, compared: str) -
     return Figure("published-times", "As published: latency and time to first byte", caption, wide, narrow)
 
 
-def throughput_figure(replications: Sequence[Row], factors: Factors, compared: str) -> Figure:
+def throughput_figure(replications: Sequence[Mark], factors: Factors, compared: str) -> Figure:
     """Size over latency, request by request, the levels of the last factor but one next to each other."""
     outer, inner = _parted(factors, compared)
     inner = inner[::-1]
@@ -69,16 +68,16 @@ def _parted(factors: Factors, compared: str) -> tuple[list[str], list[str]]:
     return others[:-2], others[-2:]
 
 
-def _rows(replications: Sequence[Row], factors: Factors, compared: str, order: Sequence[str]) -> list[Row]:
+def _rows(replications: Sequence[Mark], factors: Factors, compared: str, order: Sequence[str]) -> list[Mark]:
     """The replications in the order of these factors' levels."""
 
-    def place(row: Row) -> list[int]:
+    def place(row: Mark) -> list[int]:
         return [list(factors[factor]).index(row["cell"][factor]) for factor in (*order, compared)]
 
     return sorted(replications, key=place)
 
 
-def _mark(replication: Row, compared: str, outer: Sequence[str], inner: Sequence[str], titled: bool) -> Row:
+def _mark(replication: Mark, compared: str, outer: Sequence[str], inner: Sequence[str], titled: bool) -> Mark:
     cell, link = replication["cell"], replication["link"] or {}
     words = [metric(replication["metric"]).title] if titled else []
     where = cell_name({name: cell[name] for name in outer})
@@ -91,7 +90,7 @@ def _mark(replication: Row, compared: str, outer: Sequence[str], inner: Sequence
     }
 
 
-def _both(rows: list[Row], compared: Iterable[str], label: str) -> tuple[Any, Any]:
+def _both(rows: list[Mark], compared: Iterable[str], label: str) -> tuple[Any, Any]:
     found = {row["level"] for row in rows}
     levels = [level(name) for name in compared if level(name) in found]
     panels, names = (list(dict.fromkeys(row[key] for row in rows)) for key in ("panel", "row"))
@@ -99,7 +98,7 @@ def _both(rows: list[Row], compared: Iterable[str], label: str) -> tuple[Any, An
     return draw(WIDE), draw(NARROW)
 
 
-def _data(rows: list[Row]) -> list[Row]:
+def _data(rows: list[Mark]) -> list[Mark]:
     """One record a mark: trials, their average, and the link's limit once for a treatment."""
     data = []
     for row in rows:
@@ -112,7 +111,7 @@ def _data(rows: list[Row]) -> list[Row]:
 
 
 def _drawing(
-    data: list[Row], levels: list[str], panels: list[str], names: list[str], label: str
+    data: list[Mark], levels: list[str], panels: list[str], names: list[str], label: str
 ) -> Callable[[int], Any]:
     found = [record[kind] for record, kind in itertools.product(data, ("trial", "limit")) if kind in record]
     domain = [min(found) / 1.3, max(found) * 1.3]

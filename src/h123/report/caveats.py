@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from h123.analysis.document import ConfoundedRow, HandshakesRow, RepeatsRow, TailRow
 from h123.report.words import cell_name, level, listed, metric, percent
-
-Row = Mapping[str, Any]
 
 
 def caveat_lines(verdicts: Mapping[str, Any]) -> list[str]:
@@ -20,7 +19,7 @@ def caveat_lines(verdicts: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _repeated(row: Row) -> str:
+def _repeated(row: RepeatsRow) -> str:
     first, second = metric(row["metric"]).title, metric(row["of"]).title
     known = f", r = {row['correlation']:.2f} over the blocks" if row["correlation"] is not None else ""
     return (
@@ -29,15 +28,15 @@ def _repeated(row: Row) -> str:
     )
 
 
-def _confounded(row: Row) -> str:
+def _confounded(row: ConfoundedRow) -> str:
     names = listed(row["together"], "and")
     said = f"levels of {row['factor']} change {names} together" if row["factor"] else f"{names} change together here"
     return f"{said[0].upper()}{said[1:]}: nobody can tell which of them makes a difference between them"
 
 
-def _handshakes(rows: Sequence[Row]) -> list[str]:
+def _handshakes(rows: Sequence[HandshakesRow]) -> list[str]:
     """Where they weigh most unlike; nothing where they weigh alike."""
-    cells: dict[str, list[Row]] = {}
+    cells: dict[str, list[HandshakesRow]] = {}
     for row in rows:
         cells.setdefault(cell_name(row["cell"]), []).append(row)
     if not cells:
@@ -53,20 +52,20 @@ def _handshakes(rows: Sequence[Row]) -> list[str]:
     return [f"CPU per request includes handshakes: {named}{place}; `cpu_warm` and `cpu_handshake` tell them apart"]
 
 
-def _share(row: Row) -> float:
+def _share(row: HandshakesRow) -> float:
     return float(row["handshakes"] / row["requests"])
 
 
-def _span(rows: Sequence[Row]) -> float:
+def _span(rows: Sequence[HandshakesRow]) -> float:
     shares = [_share(row) for row in rows]
     return max(shares) - min(shares)
 
 
-def _tail(name: str, rows: Sequence[Row]) -> str:
+def _tail(name: str, rows: Sequence[TailRow]) -> str:
     counts = sorted({row["requests"] for row in rows})
     told = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
     known = [row for row in rows if row["value"] and row["low"] is not None and row["high"] is not None]
-    widest = max(known, key=lambda row: row["high"] / row["low"], default=None)
+    widest = max(known, key=lambda row: (row["high"] or 0.0) / (row["low"] or 1.0), default=None)
     said = f"{metric(name).title}: from {told} requests a trial"
     if widest:
         ends = (widest["low"], widest["high"])
@@ -82,9 +81,10 @@ def _tail(name: str, rows: Sequence[Row]) -> str:
     return said
 
 
-def tail_row(row: Row) -> tuple[str, str, str, str]:
+def tail_row(row: TailRow) -> tuple[str, str, str, str]:
     """Where and which level, its value, its interval, and that in per cent of it."""
     wording = metric(row["metric"])
     interval = " – ".join(wording.format(row[end]) for end in ("low", "high"))
-    spans = [row[end] / row["value"] - 1 if row["value"] and row[end] is not None else None for end in ("low", "high")]
+    value, ends = row["value"], (row["low"], row["high"])
+    spans = [end / value - 1 if value and end is not None else None for end in ends]
     return cell_name(row["cell"]), wording.format(row["value"]), interval, " / ".join(percent(span) for span in spans)

@@ -6,9 +6,9 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from h123.analysis.document import ClaimFigure, ClaimRow, LedgerDecided
 from h123.report.words import MEANINGFUL_CONFIDENCE, confidence_words, level, metric
 
-Row = Mapping[str, Any]
 """One element of `claims[].claims` in verdicts.json (docs/contracts.md, section 7)."""
 
 _STYLES = {"confirmed": "green", "direction only": "blue", "refuted": "yellow", "impossible": "bold yellow"}
@@ -16,7 +16,7 @@ _CLASSES = {"confirmed": "equivalent", "direction only": "faster", "refuted": "s
 _INDENT = "       "
 
 
-def print_claims(ledgers: Iterable[Mapping[str, Any]], console: Console) -> None:
+def print_claims(ledgers: Iterable[LedgerDecided], console: Console) -> None:
     """Print all claims with their verdicts, and how many there are of each."""
     words: list[str] = []
     for ledger in ledgers:
@@ -31,7 +31,7 @@ def print_claims(ledgers: Iterable[Mapping[str, Any]], console: Console) -> None
     console.print(f"{len(words)} claims: {total}")
 
 
-def _print_claim(claim: Row, console: Console) -> None:
+def _print_claim(claim: ClaimRow, console: Console) -> None:
     head = Text(f"  {claim['id']:<5}")
     head.append(f"{verdict_words(claim):<14}", style=_STYLES.get(claim["verdict"], "dim"))
     console.print(head.append(f" {statement(claim)}"))
@@ -42,7 +42,7 @@ def _print_claim(claim: Row, console: Console) -> None:
         console.print(Text(_INDENT + line, style="dim"))
 
 
-def terminal_lines(ledgers: Sequence[Mapping[str, Any]]) -> list[str]:
+def terminal_lines(ledgers: Sequence[LedgerDecided]) -> list[str]:
     """The verdicts on each ledger's claims in one line: `confirmed C01, C05; undecided C02`."""
     lines = []
     for ledger in ledgers:
@@ -54,7 +54,7 @@ def terminal_lines(ledgers: Sequence[Mapping[str, Any]]) -> list[str]:
     return lines
 
 
-def conditions(ledger: Mapping[str, Any]) -> list[str]:
+def conditions(ledger: LedgerDecided) -> list[str]:
     """Under what a campaign's verdicts on this ledger hold."""
     lines = []
     if ledger["scale"] not in (None, 1):
@@ -68,25 +68,25 @@ def conditions(ledger: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def verdict_class(claim: Row) -> str:
+def verdict_class(claim: ClaimRow) -> str:
     """The style of the comparison's verdict that this one looks like."""
     return _CLASSES.get(claim["verdict"], "inconclusive")
 
 
-def verdict_words(claim: Row) -> str:
+def verdict_words(claim: ClaimRow) -> str:
     """The verdict; where the printed figures cannot be either, that too."""
     impossible = not claim["possible"] and claim["verdict"] != "impossible"
     return str(claim["verdict"]) + (", impossible as printed" if impossible else "")
 
 
-def said(claim: Row) -> str:
+def said(claim: ClaimRow) -> str:
     """The source's own sentence, or a summary with its source."""
     return f"“{claim['quotation']}”" if claim["quotation"] else f"{claim['summary']} ({claim['source']})"
 
 
-def statement(claim: Row) -> str:
+def statement(claim: ClaimRow) -> str:
     """What is claimed, of what and where."""
-    a, b = (level(claim[side]) if claim[side] else "" for side in ("a", "b"))
+    a, b = (level(side) if side else "" for side in (claim["a"], claim["b"]))
     sides = f"{a} {claim['direction']} than {b}" if a else ""
     if a and claim["direction"] in ("equivalent", "none"):
         sides = f"{a} and {b}: {'equivalent' if claim['direction'] == 'equivalent' else 'no gain'}"
@@ -95,7 +95,7 @@ def statement(claim: Row) -> str:
     return "; ".join(word for word in words if word)
 
 
-def measured_lines(claim: Row) -> list[str]:
+def measured_lines(claim: ClaimRow) -> list[str]:
     """Each figure as a change with its interval, and what they rest on."""
     figures = [f"{_place(figure['cell'])}{change(figure)}" for figure in claim["figures"]]
     if not figures:
@@ -104,7 +104,7 @@ def measured_lines(claim: Row) -> list[str]:
     return [f"measured: {figures[0]}, {basis}"] if len(figures) == 1 else ["measured:", *figures, basis]
 
 
-def change(figure: Mapping[str, Any]) -> str:
+def change(figure: ClaimFigure) -> str:
     """`-24.3 % (95 %: -30.1 % to -18.2 %)`."""
     centre, low, high = (_percentage(figure[part]) for part in ("ratio", "low", "high"))
     if figure["confidence"] < MEANINGFUL_CONFIDENCE:
@@ -116,12 +116,12 @@ def _percentage(ratio: float | None) -> str:
     return "without bound" if ratio is None else f"{100 * (ratio - 1):+.1f} %"
 
 
-def arithmetic_lines(claim: Row) -> list[str]:
+def arithmetic_lines(claim: ClaimRow) -> list[str]:
     """The arithmetic of the printed figures."""
     return [f"{'can be' if one['possible'] else 'cannot be'}: {one['shown']}" for one in claim["arithmetic"]]
 
 
-def remarks(claim: Row) -> list[str]:
+def remarks(claim: ClaimRow) -> list[str]:
     """Why the verdict is what it is, or what would decide, and what it does not cover."""
     because = {"open": "decided by: "}.get(claim["verdict"], "because " if claim["figures"] else "")
     lines = [f"{because}{claim['reason']}"] if claim["reason"] else []
@@ -130,7 +130,7 @@ def remarks(claim: Row) -> list[str]:
     return lines + ([f"note: {claim['note']}"] if claim["note"] else [])
 
 
-def _basis(claim: Row) -> str:
+def _basis(claim: ClaimRow) -> str:
     parts = [f"{claim['blocks']} block{'' if claim['blocks'] == 1 else 's'}"]
     if claim["p"] is not None:
         parts.append(f"p {claim['p']:.2g}, adjusted {claim['p_adjusted']:.2g}")

@@ -7,13 +7,11 @@ from typing import Any
 import altair as alt
 
 from h123.report.axes import log_ticks
-from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure
+from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark
 from h123.report.names import lines
 from h123.report.spread import balanced, best_unit, other_factors
 from h123.report.words import level
 from h123.results import CampaignFolder, connect
-
-Row = dict[str, Any]
 
 _SHARES = [percent / 100 for percent in range(101)]
 _TRIAL_STEP = 4
@@ -27,7 +25,7 @@ _OTHERS = "others"
 _ROLES = {"fastest": COLOURS["better"], "slowest": COLOURS["worse"], _OTHERS: COLOURS["inconclusive"]}
 
 
-def latency_quantiles(folder: CampaignFolder) -> list[Row]:
+def latency_quantiles(folder: CampaignFolder) -> list[Mark]:
     """Of the warm requests that succeeded, for each treatment: {cell, twin, trial, seconds}; `trial` is None where all
     analysed trials are pooled, `seconds` are the quantiles at 0, 1 ... 100 %.
     """
@@ -40,7 +38,7 @@ def latency_quantiles(folder: CampaignFolder) -> list[Row]:
     return [dict(zip(names, [json.loads(cell), *row], strict=True)) for cell, *row in table.fetchall()]
 
 
-def distribution_figure(quantiles: Sequence[Row], factor: str, base: str | None) -> Figure:
+def distribution_figure(quantiles: Sequence[Mark], factor: str, base: str | None) -> Figure:
     """A panel a cell, a curve a level. Of many levels only `base`, with which all are compared, the fastest and the
     slowest have colours of their own. `quantiles`: those of `latency_quantiles`, in the order of the panels.
     """
@@ -84,12 +82,12 @@ def distribution_figure(quantiles: Sequence[Row], factor: str, base: str | None)
     return Figure("distribution", "Latency, cumulative distribution", caption, draw(WIDE), draw(NARROW))
 
 
-def _levels(curves: Sequence[Row]) -> tuple[str, dict[str, str]]:
+def _levels(curves: Sequence[Mark]) -> tuple[str, dict[str, str]]:
     """What is said above a panel in which every level has its colour, and what each curve is called."""
     return "", {row["level"]: level(row["level"]) for row in curves}
 
 
-def _roles(curves: Sequence[Row], base: str | None) -> tuple[str, dict[str, str]]:
+def _roles(curves: Sequence[Mark], base: str | None) -> tuple[str, dict[str, str]]:
     """What is said above a panel in which not each level can have a colour, and what each curve is called."""
     ordered = [row["level"] for row in sorted(curves, key=lambda row: row["seconds"][50])]
     roles = dict.fromkeys(ordered, _OTHERS) | {ordered[-1]: "slowest", ordered[0]: "fastest"}
@@ -97,11 +95,11 @@ def _roles(curves: Sequence[Row], base: str | None) -> tuple[str, dict[str, str]
     return f"fastest {level(ordered[0])}, slowest {level(ordered[-1])}", roles
 
 
-def _named(rows: Sequence[Row], roles: dict[str, str]) -> list[Row]:
+def _named(rows: Sequence[Mark], roles: dict[str, str]) -> list[Mark]:
     return [row | {"series": roles[row["level"]]} for row in rows]
 
 
-def _panel(curves: list[Row], thin: list[Row], plot: int, colours: dict[str, str]) -> Any:
+def _panel(curves: list[Mark], thin: list[Mark], plot: int, colours: dict[str, str]) -> Any:
     """The curves with their dots, and behind them the `thin` ones."""
     one, unit = best_unit("s", [row["seconds"][50] for row in curves])
     x = _times([row["seconds"] for row in [*curves, *thin]], one, unit, plot)
@@ -110,7 +108,7 @@ def _panel(curves: list[Row], thin: list[Row], plot: int, colours: dict[str, str
     scale = alt.Scale(domain=list(colours), range=list(colours.values()))
     colour = alt.Color("series:N", scale=scale, legend=alt.Legend(symbolOpacity=1))
 
-    def drawn(rows: list[Row], width: float, opacity: float = 1, step: int = 1) -> list[Any]:
+    def drawn(rows: list[Mark], width: float, opacity: float = 1, step: int = 1) -> list[Any]:
         points = [
             {"curve": place, "series": row["series"], "share": share, "value": seconds / one}
             for place, row in enumerate(rows)
@@ -139,7 +137,7 @@ def _times(seconds: Sequence[Sequence[float]], one: float, unit: str, plot: int)
     return alt.X("value:Q", title=unit, scale=scale, axis=alt.Axis(format=".6~g", **ticks))
 
 
-def _mark(row: Row, percent: int, one: float, unit: str) -> Row:
+def _mark(row: Mark, percent: int, one: float, unit: str) -> Mark:
     """A dot on a curve, and what it says."""
     value = row["seconds"][percent] / one
     name = ", ".join(part for part in (level(row["level"]), row["where"]) if part)

@@ -1,8 +1,9 @@
 """What is said of disturbed trials: how many, how much, what the answers would be without them, and what to do."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from h123.analysis.document import WithoutDisturbed
 from h123.report.difference import sentence
 from h123.report.words import percent, place, unbroken
 
@@ -31,7 +32,7 @@ def disturbed_lines(verdicts: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _without(rows: list[dict[str, Any]], margin: float) -> list[str]:
+def _without(rows: Sequence[WithoutDisturbed], margin: float) -> list[str]:
     changed = [row for row in rows if row["verdict"] != row["all"]]
     lost = [row for row in changed if row["verdict"] == "inconclusive"]
     other = [row for row in changed if row not in lost]

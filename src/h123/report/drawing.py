@@ -40,6 +40,10 @@ _LINES = re.compile(r'text-anchor="end" transform="translate\(([^,]*),([^)]*)\)"
 """A name of several lines at the left of a row."""
 
 
+Mark = dict[str, Any]
+"""A row of a figure's data, by the columns that the figure gives it; or a part of its description as Vega has it."""
+
+
 @dataclass(frozen=True)
 class Figure:
     """One picture: the same definition for a desk and for a phone, and what it shows in words."""
@@ -95,7 +99,7 @@ def _compact(drawn: str) -> str:
 
 
 def _svg(chart: alt.TopLevelMixin) -> str:
-    specification: dict[str, Any] = _styled(chart).to_dict()
+    specification: Mark = _styled(chart).to_dict()
     drawn = str(vlc.vegalite_to_svg(specification, vl_version=_VEGA_LITE, allowed_base_urls=[]))
     return re.sub(_LINES, _raised, drawn)
 
@@ -108,19 +112,19 @@ def _raised(found: re.Match[str]) -> str:
 
 
 def _styled(chart: Any) -> Any:
-    text: dict[str, Any] = {
+    text: Mark = {
         "labelColor": COLOURS["muted"],
         "titleColor": COLOURS["muted"],
         "labelFontSize": 12,
         "titleFontSize": 12,
     }
-    axis: dict[str, Any] = {
+    axis: Mark = {
         "domain": False,
         "ticks": False,
         "gridColor": COLOURS["hairline"],
         "titleFontWeight": "normal",
     }
-    header: dict[str, Any] = {
+    header: Mark = {
         "labelFontWeight": "bold",
         "labelColor": COLOURS["ink"],
         "labelFontSize": 12,

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from h123.report.spread import treatment
 from h123.report.words import level, reason
 from h123.results import Attempt, CampaignFolder
+from h123.results.events import Event, TrialEvent
+from h123.results.lab_report import Link, Side
+from h123.study.network import Direction
 from h123.units import format_bytes, format_rate
-
-Event = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -31,34 +31,31 @@ def link_rows(attempts: Sequence[Attempt]) -> list[LinkRow]:
     rows = []
     for network, virtual in dict.fromkeys((a.parameters["network"], a.virtual) for a in attempts):
         mine = [a for a in attempts if (a.parameters["network"], a.virtual) == (network, virtual)]
-        links = [link for a in mine for link in a.report["links"] if link.get("kind") == "emulated"]
+        links = [link for a in mine for link in a.report.links if link.kind == "emulated"]
         for direction in ("up", "down") if links else ():
             named = f"{network}, virtual clock" if virtual else network
-            rows.append(_link_row(named, direction, mine[0].link.get(direction, {}), links))
+            rows.append(_link_row(named, direction, mine[0].link.up if direction == "up" else mine[0].link.down, links))
     return rows
 
 
-def _link_row(network: str, direction: str, profile: dict[str, Any], links: list[dict[str, Any]]) -> LinkRow:
-    checks = [link["check"] for link in links if link.get("check")]
-
-    def found(part: str) -> list[dict[str, Any]]:
-        return [check[part][direction] for check in checks if (check.get(part) or {}).get(direction)]
-
-    rates, losses = found("rate"), found("loss")
-    delays = [delay for delay in found("delay") if delay["error_ns"]]  # none where no probe arrived
-    counted = [(link.get("directions") or {}).get(direction) for link in links]
-    late = [way["lateness_ns"]["p99"] for way in counted if way]
-    errors = [f"{_worst(d['error_ns'][q] for d in delays) / 1000:.0f}" for q in ("p50", "p99")] if delays else []
-    off = [100 * (r["measured_bps"] / r["configured_bps"] - 1) for r in rates]
-    sent, lost = sum(item["sent"] for item in losses), sum(item["lost"] for item in losses)
-    expected = sum(item["expected_lost"] for item in losses)
+def _link_row(network: str, direction: Side, profile: Direction | None, links: Sequence[Link]) -> LinkRow:
+    checks = [link.check for link in links if link.check]
+    rates = [rate for check in checks if (rate := (check.rate or {}).get(direction))]
+    losses = [loss for check in checks if (loss := (check.loss or {}).get(direction))]
+    delays = [delay for check in checks if (delay := (check.delay or {}).get(direction))]
+    errors = [delay.error_ns for delay in delays if delay.error_ns]  # none where no probe arrived
+    late = [way.lateness_ns.p99 for link in links if (way := (link.directions or {}).get(direction))]
+    worst = [_worst(error.p50 for error in errors), _worst(error.p99 for error in errors)]
+    off = [100 * (rate.measured_bps / rate.configured_bps - 1) for rate in rates]
+    sent, lost = sum(loss.sent for loss in losses), sum(loss.lost for loss in losses)
+    expected = sum(loss.expected_lost for loss in losses)
     return LinkRow(
         network=network,
         direction=direction,
         checks=len(checks),
-        delay=f"{profile.get('delay_ns', 0) / 1e6:g} ms",
-        delay_error=" / ".join(errors) + " µs" if errors else "–",
-        rate=f"{format_rate(rates[0]['configured_bps'])}, {max(off, key=abs):+.2f} %" if rates else "–",
+        delay=f"{((profile and profile.delay_ns) or 0) / 1e6:g} ms",
+        delay_error=" / ".join(f"{error / 1000:.0f}" for error in worst) + " µs" if errors else "–",
+        rate=f"{format_rate(rates[0].configured_bps)}, {max(off, key=abs):+.2f} %" if rates else "–",
         loss=f"{lost} of {sent}, expected {expected}" if losses else "–",
         lateness=f"{_worst(late) / 1000:.0f} µs" if late else "–",
     )
@@ -68,13 +65,20 @@ def _worst(values: Iterable[float]) -> float:
     return max((abs(value) for value in values), default=0.0)
 
 
-def invalid_attempts(events: Iterable[Event]) -> list[dict[str, Any]]:
-    """Every attempt that does not count, with its reasons in words."""
+@dataclass(frozen=True)
+class InvalidAttempt:
+    """One that does not count; its reasons are in words, each with a detail."""
+
+    trial: str
+    reasons: list[tuple[str, str]]
+
+
+def invalid_attempts(events: Iterable[Event]) -> list[InvalidAttempt]:
+    """All of a campaign."""
     return [
-        {
-            "trial": f"{event['trial']}~{event['attempt']}",
-            "reasons": [(reason(r["code"]), r["detail"]) for r in event["reasons"]],
-        }
+        InvalidAttempt(
+            f"{event['trial']}~{event['attempt']}", [(reason(r["code"]), r["detail"]) for r in event["reasons"]]
+        )
         for event in events
         if event["event"] == "trial" and not event["valid"]
     ]
@@ -82,14 +86,14 @@ def invalid_attempts(events: Iterable[Event]) -> list[dict[str, Any]]:
 
 def order_rows(events: Iterable[Event], factor: str) -> list[tuple[int, list[str]]]:
     """Block number and its trials' treatments in the order of execution (first attempts), where it is known."""
-    blocks: dict[int, list[Event]] = {}
+    blocks: dict[int, list[TrialEvent]] = {}
     for event in events:
         if event["event"] == "trial" and event["attempt"] == 1 and event["position"] is not None:
             blocks.setdefault(event["block"], []).append(event)
     return [(number, [_placed(e, factor) for e in trials]) for number, trials in sorted(blocks.items())]
 
 
-def _placed(event: Event, factor: str) -> str:
+def _placed(event: TrialEvent, factor: str) -> str:
     others = [level for name, level in event["cell"].items() if name != factor]
     return " ".join([*others, treatment(event["cell"], factor, event["twin"])])
 
@@ -132,17 +136,17 @@ def _imported_tls(attempts: Sequence[Attempt], factor: str) -> str:
 def _tls(attempts: Sequence[Attempt]) -> list[str]:
     seen: dict[str, int] = {}
     for attempt in attempts:
-        for row in (attempt.facts or {}).get("tls", []):
-            words = f"{row['alpn']}: TLS {row['version']}, {row['cipher']}, {row['key_exchange']}"
-            seen[words] = seen.get(words, 0) + row["connections"]
+        for kind in attempt.tls:
+            words = f"{kind.alpn}: TLS {kind.version}, {kind.cipher}, {kind.key_exchange}"
+            seen[words] = seen.get(words, 0) + kind.connections
     return [f"{words} ({count} connections)" for words, count in sorted(seen.items())]
 
 
 def _congestion(attempts: Sequence[Attempt], folder: CampaignFolder) -> list[str]:
     factor = folder.study["compare"]["factor"]
     asked = {str(attempt.parameters["congestion"]) for attempt in attempts}
-    kernels = {host["congestion"] for a in attempts for host in a.report["hosts"]}
-    clients = {f"{level(a.cell[factor])} {a.facts.get('congestion')}" for a in attempts if a.facts}
+    kernels = {host.congestion for a in attempts for host in a.report.hosts}
+    clients = {f"{level(a.cell[factor])} {a.facts.congestion}" for a in attempts if a.facts}
     lines = [f"hosts: {', '.join(sorted(map(str, kernels)))}", f"as the client saw it: {', '.join(sorted(clients))}"]
     return [f"asked: {', '.join(sorted(asked))}", *lines, *_controllers(folder)]
 

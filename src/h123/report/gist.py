@@ -1,20 +1,18 @@
 """The gist of many answers: one sentence for each verdict and pair, with the levels at which it holds."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from h123.analysis.document import Judged
 from h123.report.difference import by
 from h123.report.words import level, listed, metric, verdict_word
-
-Row = Mapping[str, Any]
 
 ENOUGH_TO_READ = 6
 """More answers than this are summed up."""
 _NAMED = 3
 
 
-def gist(answers: Sequence[Row]) -> list[tuple[str, str]]:
+def gist(answers: Sequence[Judged]) -> list[tuple[str, str]]:
     """(verdict, sentence), the most frequent verdict first: `Latency, HTTP/3 v HTTP/2: faster in 16 of 24 (by 18 to
     38 %): all with network medium or poor.` Empty where the answers are few enough to be read one by one.
     """
@@ -37,7 +35,7 @@ def _some(names: Sequence[str]) -> str:
     return listed([*names[:2], f"{len(names) - 2} others"] if len(names) > _NAMED else names, "and")
 
 
-def _predicate(verdict: str, about: Sequence[Row]) -> str:
+def _predicate(verdict: str, about: Sequence[Judged]) -> str:
     held = [a for a in about if a["verdict"] == verdict]
     ratios = [a["ratio"] for a in held if a["ratio"] is not None]
     said = by(ratios) if verdict in ("faster", "slower") else ""
@@ -47,7 +45,7 @@ def _predicate(verdict: str, about: Sequence[Row]) -> str:
     return f"{verdict_word(held[0])} in {len(held)} of {len(about)}{span}{_where(held, about)}"
 
 
-def _where(held: Sequence[Row], about: Sequence[Row]) -> str:
+def _where(held: Sequence[Judged], about: Sequence[Judged]) -> str:
     """The factors of which not all levels are among those of `held`; and whether it holds at all that have them."""
     named: dict[str, list[str]] = {}
     for factor in about[0]["cell"]:

@@ -1,14 +1,12 @@
 """A ladder in words: the whole ratio beside the product of its steps."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from h123.analysis.document import Judged, LadderRow, Side
 from h123.report.words import cell_name, level, metric, percent, ratio
 
-Row = Mapping[str, Any]
 
-
-def terminal_lines(rows: Sequence[Row], asked: Sequence[Mapping[str, Any]]) -> list[str]:
+def terminal_lines(rows: Sequence[LadderRow], asked: Sequence[Judged]) -> list[str]:
     """The steps, then a line for each cell by the metrics that answer the question (`asked`); none without a ladder."""
     wanted = {c["metric"] for c in asked}
     shown = [row for row in rows if row["metric"] in wanted]
@@ -23,24 +21,24 @@ def terminal_lines(rows: Sequence[Row], asked: Sequence[Mapping[str, Any]]) -> l
     ]
 
 
-def where(row: Row) -> str:
+def where(row: LadderRow) -> str:
     """The row's cell, or the workload where nothing else varies."""
     return cell_name(row["cell"]) or str(row["workload"])
 
 
-def product(row: Row) -> str:
+def product(row: LadderRow) -> str:
     """`0.63 ≈ 0.78 × 0.81`."""
     return f"{side(row['whole'])} ≈ {' × '.join(side(step) for step in row['steps'])}"
 
 
-def side(c: Row) -> str:
+def side(c: Side) -> str:
     """The ratio of one step, or of the whole."""
     return ratio(c["ratio"], c["low"], c["high"])
 
 
-def agreement(row: Row) -> str:
+def agreement(row: LadderRow) -> str:
     """Whether the steps multiply to the whole."""
-    if row["agrees"] is None:
+    if row["agrees"] is None or row["off"] is None:
         return "a step has no value"
     off = f"the product is {row['product']:.3g}"
     return off if row["agrees"] else f"{off}, {percent(abs(row['off']))} off: too much for the steps to be told apart"

@@ -1,5 +1,6 @@
 """report.html: one file that opens offline, and the figures beside it."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from h123.report.as_published import published_figures
 from h123.report.averages import averages_figures
 from h123.report.contents import with_contents
 from h123.report.distribution import distribution_figure, latency_quantiles
-from h123.report.drawing import Figure, inline, save
+from h123.report.drawing import Figure, Mark, inline, save
 from h123.report.gist import gist
 from h123.report.printed import PrintedTable, nothing_printed, printed_side, printed_table, side_beside
 from h123.report.printed_figure import printed_figure
@@ -23,7 +24,7 @@ from h123.report.split import split_figure
 from h123.report.spread import cpu_figure, requests_figure, treatments, trials_figure
 from h123.report.template import template
 from h123.report.terminal import trust
-from h123.results import CampaignFolder, load_attempts, read_document
+from h123.results import CampaignFolder, load_attempts, read_content
 
 
 def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:
@@ -34,7 +35,7 @@ def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:
     """
     if not folder.verdicts.is_file():
         raise UserError(f"{folder.path} has no verdicts.json", remedy=f"run `h123 analyse {typed(folder.path)}` first")
-    verdicts = read_document(folder.verdicts, "verdicts/1")
+    verdicts = read_content(folder.verdicts, "verdicts/1")
     printed = _printed(folder, verdicts, beside)
     figures = _figures(folder, verdicts)
     if printed and (values_figure := printed_figure(printed)):
@@ -47,7 +48,7 @@ def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:
     return page
 
 
-def _printed(folder: CampaignFolder, verdicts: dict[str, Any], beside: Path | None) -> PrintedTable | None:
+def _printed(folder: CampaignFolder, verdicts: Mapping[str, Any], beside: Path | None) -> PrintedTable | None:
     side = printed_side(folder, verdicts)
     if side is None:
         if beside is not None:
@@ -56,7 +57,7 @@ def _printed(folder: CampaignFolder, verdicts: dict[str, Any], beside: Path | No
     return printed_table(side, side_beside(folder, beside) if beside is not None else None)
 
 
-def _figures(folder: CampaignFolder, verdicts: dict[str, Any]) -> list[Figure]:
+def _figures(folder: CampaignFolder, verdicts: Mapping[str, Any]) -> list[Figure]:
     """The pictures that the data allow: none without a valid trial."""
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
     known = [c for c in comparisons if c["ratio"] is not None]
@@ -87,11 +88,11 @@ def _figures(folder: CampaignFolder, verdicts: dict[str, Any]) -> list[Figure]:
     return figures
 
 
-def _in_order(rows: list[dict[str, Any]], verdicts: dict[str, Any]) -> list[dict[str, Any]]:
+def _in_order(rows: list[Mark], verdicts: Mapping[str, Any]) -> list[Mark]:
     """Rows of trials or treatments, those of the study's first cell first: the order that the comparisons have."""
     cells = [c["cell"] for c in verdicts["comparisons"]]
 
-    def place(row: dict[str, Any]) -> int:
+    def place(row: Mark) -> int:
         others = {name: level for name, level in row["cell"].items() if name != verdicts["factor"]}
         return cells.index(others) if others in cells else len(cells)
 
@@ -99,8 +100,8 @@ def _in_order(rows: list[dict[str, Any]], verdicts: dict[str, Any]) -> list[dict
 
 
 def _content(
-    folder: CampaignFolder, verdicts: dict[str, Any], figures: list[Figure], printed: PrintedTable | None
-) -> dict[str, Any]:
+    folder: CampaignFolder, verdicts: Mapping[str, Any], figures: list[Figure], printed: PrintedTable | None
+) -> dict[str, object]:
     """Everything that the template shows."""
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
     attempts, events = load_attempts(folder), folder.events()
@@ -142,7 +143,7 @@ def _content(
     }
 
 
-def _doubts(verdicts: dict[str, Any]) -> list[str]:
+def _doubts(verdicts: Mapping[str, Any]) -> list[str]:
     """What must stand on the first screen: holes in the campaign and audits that failed."""
     trials = verdicts["trials"]
     missing = f"{trials['missing']} of {trials['planned']} trials have no valid attempt yet."

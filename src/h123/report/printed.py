@@ -10,10 +10,9 @@ from typing import Any
 
 from h123.errors import UserError
 from h123.paths import typed
+from h123.report.drawing import Mark
 from h123.report.words import cell_name, level, metric, ratio
-from h123.results import CampaignFolder, read_document
-
-Row = dict[str, Any]
+from h123.results import CampaignFolder, read_content
 
 IMPOSSIBLE = 1.02
 """Times what the link carries, above which a printed value cannot be: rounding is less."""
@@ -33,7 +32,7 @@ class Side:
     factors: Sequence[str]
     """The study's, in its order."""
     source: Mapping[str, str]
-    rows: Sequence[Row]
+    rows: Sequence[Mark]
     """`as_published.printed.rows` of its verdicts.json."""
 
 
@@ -44,12 +43,12 @@ class PrintedTable:
     source: Mapping[str, str]
     sides: Sequence[Side]
     remarks: Sequence[str]
-    values: Sequence[Row]
+    values: Sequence[Mark]
     """Rows of verdicts.json with `ours` and `ratios` of each side, and `place`, the cell in words."""
-    groups: Sequence[tuple[str, Sequence[Row]]]
+    groups: Sequence[tuple[str, Sequence[Mark]]]
     """Title (metric and statistic) and its values."""
-    differences: Sequence[Row]
-    sentences: Sequence[Row]
+    differences: Sequence[Mark]
+    sentences: Sequence[Mark]
 
 
 def printed_side(folder: CampaignFolder, verdicts: Mapping[str, Any]) -> Side | None:
@@ -70,7 +69,7 @@ def side_beside(here: CampaignFolder, path: Path) -> Side:
     again = f"run `h123 analyse {typed(path)}` first"
     if not other.verdicts.is_file():
         raise UserError(f"{path} has not been analysed: it has no verdicts.json", remedy=again)
-    verdicts = read_document(other.verdicts, "verdicts/1")
+    verdicts = read_content(other.verdicts, "verdicts/1")
     if verdicts.get("as_published") and "printed" not in verdicts["as_published"]:
         raise UserError(f"{other.verdicts} was written by an earlier version of h123", remedy=again)
     if (side := printed_side(other, verdicts)) is None:
@@ -119,7 +118,7 @@ def _refuse_apart(here: Side, other: Side) -> None:
         )
 
 
-def _joined(same: Sequence[Row], factors: Sequence[str]) -> Row:
+def _joined(same: Sequence[Mark], factors: Sequence[str]) -> Mark:
     """One printed value's rows of all sides as one, with its place in words in the order of the study's factors."""
     cell = same[-1]["cell"]
     ordered = sorted(cell, key=lambda name: factors.index(name) if name in factors else len(factors))
@@ -128,11 +127,11 @@ def _joined(same: Sequence[Row], factors: Sequence[str]) -> Row:
     return {**same[-1], **parts, "place": place}
 
 
-def _title(row: Row) -> str:
+def _title(row: Mark) -> str:
     return f"{metric(row['metric']).title}, {row['statistic']}"
 
 
-def _remarks(values: Sequence[Row], sides: Sequence[Side]) -> list[str]:
+def _remarks(values: Sequence[Mark], sides: Sequence[Side]) -> list[str]:
     """What the table says as a whole, and what to know of its campaigns."""
     known = [row["link"] for row in values if row["link"]]
     alone = sum(link["alone"]["used"] > IMPOSSIBLE for link in known)
@@ -165,7 +164,7 @@ def _about(side: Side) -> str:
     return f"{side.study} ({side.campaign}): {', '.join(words)}."
 
 
-def _value_row(row: Row) -> Row:
+def _value_row(row: Mark) -> Mark:
     show = metric(row["metric"]).format
     link = row["link"] or {}
     return {
@@ -181,9 +180,9 @@ def _value_row(row: Row) -> Row:
     }
 
 
-def _differences(rows: Sequence[Row]) -> list[Row]:
+def _differences(rows: Sequence[Mark]) -> list[Mark]:
     """One row for each sentence, cell and pair: the change, and the effect size that is printed with it."""
-    found: dict[tuple[str, ...], Row] = {}
+    found: dict[tuple[str, ...], Mark] = {}
     for row in (row for row in rows if row["kind"] != "value"):
         key = (row["quotation"], str(row["cell"]), row["metric"], row["of"])
         new = {"title": _title(row), "where": row["place"], "of": " / ".join(map(level, row["of"].split("/")))}
@@ -193,7 +192,7 @@ def _differences(rows: Sequence[Row]) -> list[Row]:
     return list(found.values())
 
 
-def _ours(found: Sequence[Row], show: Callable[[float], str]) -> tuple[str, str]:
+def _ours(found: Sequence[Mark], show: Callable[[float], str]) -> tuple[str, str]:
     """A campaign's value, and beneath it the interval or how many treatments it stands for; dashes without data."""
     if not found:
         return "–", ""
@@ -206,13 +205,13 @@ def _ours(found: Sequence[Row], show: Callable[[float], str]) -> tuple[str, str]
     return show(one["value"]), f"{show(one['low'])} – {show(one['high'])}"
 
 
-def _limit(limit: Row | None, show: Callable[[float], str]) -> str:
+def _limit(limit: Mark | None, show: Callable[[float], str]) -> str:
     if limit is None:
         return "–"
     return show(limit["low"]) if limit["low"] == limit["high"] else f"{show(limit['low'])} – {show(limit['high'])}"
 
 
-def _used(limit: Row | None) -> str:
+def _used(limit: Mark | None) -> str:
     return "–" if limit is None else f"{limit['used']:.2g} ×" if limit["used"] < 10 else f"{limit['used']:.0f} ×"
 
 

@@ -8,12 +8,10 @@ import altair as alt
 
 from h123.report.averages import MEGABYTES, SECONDS
 from h123.report.axes import log_ticks
-from h123.report.drawing import COLOURS, NARROW, WIDE, Figure
+from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark
 from h123.report.names import row_names
 from h123.report.printed import PrintedTable
 from h123.report.words import level
-
-Row = dict[str, Any]
 
 _PAPER = "printed"
 _SHAPES = ["cross", "circle", "diamond"]
@@ -42,7 +40,7 @@ def printed_figure(table: PrintedTable) -> Figure | None:
     return Figure("printed-values", "Printed, measured, possible", caption, draw(WIDE), draw(NARROW))
 
 
-def _records(row: Row, sides: Sequence[str]) -> list[Row]:
+def _records(row: Mark, sides: Sequence[str]) -> list[Mark]:
     """One record for each mark of a printed value."""
     statistic = "" if row["statistic"] == "mean" else ", median"
     name = f"{row['place']}, {level(row['of'])}{statistic}" + (", first byte" if row["metric"] == "ttfb" else "")
@@ -54,7 +52,7 @@ def _records(row: Row, sides: Sequence[str]) -> list[Row]:
     return records
 
 
-def _panel(title: str, records: list[Row], label: str, who: list[str], width: int) -> Any:
+def _panel(title: str, records: list[Mark], label: str, who: list[str], width: int) -> Any:
     names = list(dict.fromkeys(record["row"] for record in records))
     found = [record[key] for record, key in itertools.product(records, ("limit", "low", "high")) if key in record]
     domain = [min(found) / 1.4, max(found) * 1.4]

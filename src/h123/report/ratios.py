@@ -8,11 +8,9 @@ from typing import Any, Literal
 import altair as alt
 
 from h123.report.axes import Scale, log_scale
-from h123.report.drawing import COLOURS, NARROW, WIDE, Figure
+from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark
 from h123.report.names import CHARACTER, LINE, RowNames, header, lines, row_names
 from h123.report.words import Comparison, cell_name, interval, level, metric, percent, ratio, verdict_word
-
-Row = dict[str, Any]
 
 _SIGNS = {
     "faster": ("better", "triangle-up", COLOURS["better"]),
@@ -123,7 +121,7 @@ def _size(value: float | None) -> float:
     return math.inf if value is None else value
 
 
-def _rows(comparisons: Sequence[Comparison]) -> list[Row]:
+def _rows(comparisons: Sequence[Comparison]) -> list[Mark]:
     """What is drawn of each comparison: `name`, its row's; `column`, what else it is about but the metric; `panel`."""
     if not _many(comparisons):
         return [_row(c, _cell(c), f"{level(c['a'])} / {level(c['b'])}") for c in comparisons]
@@ -137,7 +135,7 @@ def _cell(comparison: Comparison) -> str:
     return cell_name(comparison["cell"]) or str(comparison["workload"])
 
 
-def _row(comparison: Comparison, name: str, column: str) -> Row:
+def _row(comparison: Comparison, name: str, column: str) -> Mark:
     wording = metric(comparison["metric"])
     value, low, high = comparison["ratio"], comparison["low"], comparison["high"]
     known = {"ratio": value, "low": low, "high": high}
@@ -154,7 +152,7 @@ def _row(comparison: Comparison, name: str, column: str) -> Row:
     }
 
 
-def _overall_order(rows: Sequence[Row]) -> list[str]:
+def _overall_order(rows: Sequence[Mark]) -> list[str]:
     """The rows' names by their mean ratio in the first metric."""
     first = [row for row in rows if row["metric"] == rows[0]["metric"]]
 
@@ -166,7 +164,7 @@ def _overall_order(rows: Sequence[Row]) -> list[str]:
 
 
 def _layers(
-    rows: Sequence[Row],
+    rows: Sequence[Mark],
     margin: float,
     scale: Scale,
     axis: alt.Axis | None,
@@ -201,12 +199,12 @@ def spanned(spans: alt.Chart, scale: Scale) -> alt.Chart:
     return known.transform_calculate(**ends)
 
 
-def _labels(at: int, rows: Sequence[Row]) -> Any:
+def _labels(at: int, rows: Sequence[Mark]) -> Any:
     text = alt.Chart().mark_text(align="left", fontSize=13, color=COLOURS["ink"])
     return text.encode(x=alt.value(at), y=_y(rows), text="label:N")
 
 
-def _names_above(plot: int, step: int, rows: Sequence[Row]) -> list[Any]:
+def _names_above(plot: int, step: int, rows: Sequence[Mark]) -> list[Any]:
     """The name and what it came to above each interval: for names that leave no room beside them."""
 
     def text(align: Literal["left", "right"], at: int, field: str) -> Any:
@@ -216,7 +214,7 @@ def _names_above(plot: int, step: int, rows: Sequence[Row]) -> list[Any]:
     return [text("left", 0, "lines"), text("right", plot, "label")]
 
 
-def _y(rows: Sequence[Row], order: Sequence[str] | None = None) -> alt.Y:
+def _y(rows: Sequence[Mark], order: Sequence[str] | None = None) -> alt.Y:
     return alt.Y("name:N", sort=list(order or _distinct(row["name"] for row in rows)), title=None)
 
 
@@ -226,7 +224,7 @@ def _title(text: str, width: int) -> alt.TitleParams:
     )
 
 
-def _data(rows: Sequence[Row]) -> alt.InlineData:
+def _data(rows: Sequence[Mark]) -> alt.InlineData:
     return alt.InlineData(values=list(rows))
 
 

@@ -6,12 +6,10 @@ from typing import Any
 import altair as alt
 
 from h123.report.axes import Scale, log_scale
-from h123.report.drawing import COLOURS, NARROW, WIDE, Figure
+from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark
 from h123.report.names import row_names
 from h123.report.ratios import spanned
 from h123.report.words import cell_name, interval, level, metric, percent, ratio
-
-Row = dict[str, Any]
 
 _SIGNS = {
     "protocol": ("circle", COLOURS["dot"]),
@@ -78,7 +76,7 @@ def split_figure(split: Mapping[str, Any], margin: float) -> Figure:
     return Figure("parts", "Protocol and processing", caption, draw(WIDE), draw(NARROW))
 
 
-def _marks(row: Mapping[str, Any]) -> Iterable[Row]:
+def _marks(row: Mapping[str, Any]) -> Iterable[Mark]:
     """A mark for each part."""
     name = cell_name(row["cell"]) or row["workload"]
     panel = f"{metric(row['metric']).title}, {level(row['a'])} / {level(row['b'])}"
@@ -89,11 +87,11 @@ def _marks(row: Mapping[str, Any]) -> Iterable[Row]:
         yield known | {"cell": name, "panel": panel, "part": part, "label": f"{label} {part}", "told": told}
 
 
-def _height(rows: Sequence[Row]) -> int:
+def _height(rows: Sequence[Mark]) -> int:
     return (_PITCH * len(_SIGNS) + _PITCH) * len({row["cell"] for row in rows})
 
 
-def _layers(rows: Sequence[Row], margin: float, scale: Scale, names: alt.Axis) -> list[alt.Chart]:
+def _layers(rows: Sequence[Mark], margin: float, scale: Scale, names: alt.Axis) -> list[alt.Chart]:
     """Band, line at 1, then for each part its interval and its mark."""
     base = alt.Chart()
     at = alt.Scale(type="log", domain=scale.domain, nice=False)
@@ -114,13 +112,13 @@ def _layers(rows: Sequence[Row], margin: float, scale: Scale, names: alt.Axis) -
     return [band, one, spanned(spans, scale), points]
 
 
-def _labels(plot: int, rows: Sequence[Row]) -> Any:
+def _labels(plot: int, rows: Sequence[Mark]) -> Any:
     y, offset = _places(rows)
     text = alt.Chart().mark_text(align="left", fontSize=12, color=COLOURS["ink"])
     return text.encode(x=alt.value(plot + 12), y=y, yOffset=offset, text="label:N")
 
 
-def _places(rows: Sequence[Row]) -> tuple[alt.Y, alt.YOffset]:
+def _places(rows: Sequence[Mark]) -> tuple[alt.Y, alt.YOffset]:
     cells = list(dict.fromkeys(row["cell"] for row in rows))
     y = alt.Y("cell:N", sort=cells, title=None, scale=alt.Scale(paddingInner=0.25, paddingOuter=0.1))
     return y, alt.YOffset("part:N", scale=alt.Scale(domain=list(_SIGNS)))

@@ -6,12 +6,10 @@ from typing import Any
 
 import altair as alt
 
-from h123.report.drawing import COLOURS, NARROW, WIDE, Figure
+from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark
 from h123.report.names import CHARACTER, RowNames, header, row_names
 from h123.report.words import cell_name, level, metric
 from h123.units import format_seconds
-
-Row = dict[str, Any]
 
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 _BITS = ((8e9, "GB/s"), (8e6, "MB/s"), (8e3, "kB/s"))
@@ -22,7 +20,7 @@ _GUTTER = 66
 """Pixels that an axis of numbers needs at the left of a panel."""
 
 
-def trials_figure(values: Sequence[Row], metric_name: str, factor: str) -> Figure:
+def trials_figure(values: Sequence[Mark], metric_name: str, factor: str) -> Figure:
     """One dot per trial by treatment, the trials of a block joined by a line; of treatments whose names do not fit
     beside one another, a row each. `values`: those of verdicts.json.
     """
@@ -65,7 +63,7 @@ def trials_figure(values: Sequence[Row], metric_name: str, factor: str) -> Figur
     return Figure(f"trials-{metric_name}", f"{wording.title}, trial by trial", caption, draw(WIDE), draw(NARROW))
 
 
-def requests_figure(quantiles: Sequence[Row], order: list[str], factor: str) -> Figure:
+def requests_figure(quantiles: Sequence[Mark], order: list[str], factor: str) -> Figure:
     """The spread of single requests. `quantiles`: those of `latency_quantiles`, in the order of the panels."""
     pooled = [row for row in quantiles if row["trial"] is None]
     one, unit = best_unit("s", [row["seconds"][50] for row in pooled])
@@ -95,7 +93,7 @@ def requests_figure(quantiles: Sequence[Row], order: list[str], factor: str) -> 
     return Figure("requests", "Latency, request by request", caption, draw(WIDE), draw(NARROW))
 
 
-def cpu_figure(values: Sequence[Row], factor: str) -> Figure:
+def cpu_figure(values: Sequence[Mark], factor: str) -> Figure:
     """CPU per request of client and server, one mark per trial. `values`: those of verdicts.json."""
     found = [(row, name) for row in values for name in _CPU_ROLES if row["metrics"].get(name) is not None]
     one, unit = best_unit("s", [row["metrics"][name] for row, name in found])
@@ -128,7 +126,7 @@ def treatment(cell: dict[str, str], factor: str, twin: bool) -> str:
     return level(cell[factor]) + (" again" if twin else "")
 
 
-def treatments(rows: Sequence[Row], factor: str) -> list[str]:
+def treatments(rows: Sequence[Mark], factor: str) -> list[str]:
     """The treatments' names, twins behind their like, in the order of the levels."""
     found = {(row["cell"][factor], row["twin"]): row for row in rows}
     return [treatment(found[key]["cell"], factor, key[1]) for key in sorted(found)]
@@ -139,7 +137,7 @@ def other_factors(cell: dict[str, str], factor: str) -> str:
     return cell_name({name: chosen for name, chosen in cell.items() if name != factor})
 
 
-def _spread(row: Row, factor: str, one: float) -> Row:
+def _spread(row: Mark, factor: str, one: float) -> Mark:
     scaled = {f"p{percent}": row["seconds"][percent] / one for percent in (5, 25, 50, 75, 95, 99)}
     half = " to ".join(format_seconds(row["seconds"][percent]) for percent in (25, 75))
     place = _place(row, factor)
@@ -147,16 +145,16 @@ def _spread(row: Row, factor: str, one: float) -> Row:
     return place | scaled | {"told": told}
 
 
-def _trial(row: Row, factor: str, value: str) -> Row:
+def _trial(row: Mark, factor: str, value: str) -> Mark:
     place = _place(row, factor)
     return place | {"told": f"{_said(place)}, block {row['block']}: {value}"}
 
 
-def _place(row: Row, factor: str) -> Row:
+def _place(row: Mark, factor: str) -> Mark:
     return {"cell": other_factors(row["cell"], factor), "treatment": treatment(row["cell"], factor, row["twin"])}
 
 
-def _said(place: Row) -> str:
+def _said(place: Mark) -> str:
     return ", ".join(name for name in (place["treatment"], place["cell"]) if name)
 
 
@@ -169,7 +167,7 @@ def _names(order: Sequence[str], width: int) -> RowNames:
     return row_names(order, 110 if width > NARROW else 130)
 
 
-def _panels(layers: Any, data: list[Row], width: int, gutter: int) -> Any:
+def _panels(layers: Any, data: list[Mark], width: int, gutter: int) -> Any:
     """One panel a cell, as many beside each other as the width allows; `gutter` is what a panel's axis needs."""
     cells = list(dict.fromkeys(row["cell"] for row in data))
     columns = balanced(len(cells)) if width > NARROW else 1

@@ -2,7 +2,7 @@
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from h123.analysis import headline
+from h123.analysis.document import AuditCount, Judged
 from h123.paths import typed
 from h123.report import as_published, claims, ladder
 from h123.report.advice import advice, remedy
@@ -154,7 +155,7 @@ def trust(verdicts: Mapping[str, Any]) -> list[str]:
     return [*lines, _audits_passed(verdicts["audit_summary"])]
 
 
-def _audits_passed(summary: list[dict[str, Any]]) -> str:
+def _audits_passed(summary: Collection[AuditCount]) -> str:
     """How many audits passed; those that had nothing to check did not."""
     counts = Counter(row["result"] for row in summary)
     if set(counts) == {"nothing to check"}:
@@ -167,7 +168,7 @@ def _audits_passed(summary: list[dict[str, Any]]) -> str:
     return "; ".join(told)
 
 
-def _tables(comparisons: list[dict[str, Any]]) -> Iterator[Table]:
+def _tables(comparisons: list[Judged]) -> Iterator[Table]:
     """A row for each metric, a column for each pair; of many pairs so many in a table as stand abreast."""
     pairs = list(dict.fromkeys((c["a"], c["b"]) for c in comparisons))
     for first in range(0, len(pairs), ABREAST):
@@ -175,7 +176,7 @@ def _tables(comparisons: list[dict[str, Any]]) -> Iterator[Table]:
         yield _table([c for c in comparisons if (c["a"], c["b"]) in shown], shown)
 
 
-def _table(comparisons: list[dict[str, Any]], pairs: list[tuple[str, str]]) -> Table:
+def _table(comparisons: list[Judged], pairs: list[tuple[str, str]]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2))
     table.add_column("")
     for a, b in pairs:
@@ -187,6 +188,6 @@ def _table(comparisons: list[dict[str, Any]], pairs: list[tuple[str, str]]) -> T
     return table
 
 
-def _verdict(c: Mapping[str, Any]) -> Text:
+def _verdict(c: Judged) -> Text:
     word = "?" if c["verdict"] == "inconclusive" and not c["withheld"] else verdict_word(c)
     return Text(f"{ratio(c['ratio'], c['low'], c['high']):>5} {word}", style=_STYLES[c["verdict"]])

@@ -2,7 +2,7 @@
 
 from h123.results.attempts import Attempt, load_attempts
 from h123.results.disturbance import Disturbance, disturbance, machine_noise, own_ns, ruined
-from h123.results.documents import read_document
+from h123.results.documents import read_content, read_document, write_document
 from h123.results.export import export
 from h123.results.folder import CampaignFolder, check_name, check_new
 from h123.results.imported import import_samples
@@ -10,7 +10,8 @@ from h123.results.machine import machine_facts
 from h123.results.metrics import METRICS, PROCESSOR_METRICS, shown, trial_metrics
 from h123.results.processor import SHARES_TELL_NS
 from h123.results.repetition import Repetition, compare_executions
-from h123.results.samples import ingest
+from h123.results.samples import Sample, ingest
+from h123.results.shapes import Document, Reason, Shape
 from h123.results.tables import connect
 from h123.results.waiting import longest_waiting
 
@@ -21,15 +22,22 @@ __all__ = [
     "Attempt",
     "CampaignFolder",
     "Disturbance",
+    "Document",
+    "Reason",
     "Repetition",
+    "Sample",
+    "Shape",
+    "campaign_file",
     "check_name",
     "check_new",
     "compare_executions",
     "connect",
     "disturbance",
+    "events",
     "export",
     "import_samples",
     "ingest",
+    "lab_report",
     "load_attempts",
     "longest_waiting",
     "machine_facts",
@@ -37,8 +45,11 @@ __all__ = [
     "own_ns",
     "packets",
     "quantiles",
+    "read_content",
     "read_document",
     "ruined",
     "shown",
+    "trial_files",
     "trial_metrics",
+    "write_document",
 ]

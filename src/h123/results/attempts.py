@@ -3,25 +3,19 @@
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+
+from pydantic import ValidationError
 
 from h123.errors import UserError
-from h123.results.documents import misshapen, read_document
+from h123.results.documents import fault_of, held, read_content, read_document
+from h123.results.events import Values
 from h123.results.folder import CampaignFolder
+from h123.results.lab_report import NO_REPORT, Finished, Report
 from h123.results.metrics import measure
-from h123.results.shapes import Finished
 from h123.results.summary import Summary, summarise
 from h123.results.tables import connect
 from h123.results.timeline import Timeline, timelines
-
-NO_REPORT: dict[str, Any] = {
-    "links": [],
-    "roles": [],
-    "hosts": [],
-    "started_unix_ns": None,
-    "machine": {"cpus": 0, "wall_ns": 0, "busy_ns": 0},
-}
-"""What is known of the lab where there was none."""
+from h123.results.trial_files import Client, Link, Tls, Trial
 
 
 @dataclass(frozen=True)
@@ -35,17 +29,17 @@ class Attempt:
     """Place in the order of the block's trials; None where imported samples do not tell."""
     cell: dict[str, str]
     twin: bool
-    parameters: dict[str, Any]
+    parameters: Values
     disturbed: bool
     """Whether more of it may be the machine's than the study tolerates."""
     disturbance: float | None
     """The largest share, 0 to 1, of a metric of the study's question that may be; None where that is not known."""
     shares: dict[str, float]
     """The same of each metric that the study asks for, as far as known."""
-    link: dict[str, Any]
+    link: Link
     """The link between client and server as trial.json has it."""
-    report: dict[str, Any]
-    facts: dict[str, Any] | None
+    report: Finished
+    facts: Client | None
     """client.json; None if the client wrote none, and where imported samples do not tell of TLS."""
     imported: bool
     """Whether a foreign tool measured it: then `report` is empty and unknown parameters are None."""
@@ -59,14 +53,14 @@ class Attempt:
         return bool(self.parameters["clock"] == "virtual")
 
     @property
-    def tls(self) -> list[dict[str, Any]]:
+    def tls(self) -> list[Tls]:
         """What the client, or a schema, tells of connections; nothing where that is not known."""
-        return list((self.facts or {}).get("tls", []))
+        return self.facts.tls if self.facts else []
 
     @property
     def tls_versions(self) -> set[str]:
         """`1.3`, `1.2`... as far as they are known; `none` without TLS."""
-        return {str(kind["version"]) for kind in self.tls if kind.get("version")}
+        return {kind.version for kind in self.tls if kind.version}
 
     @property
     def name(self) -> str:
@@ -104,7 +98,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
                 disturbed=disturbed,
                 disturbance=disturbance,
                 shares=json.loads(shares),
-                link=read_document(place / "trial.json", "trial/1")["links"][0],
+                link=read_document(place / "trial.json", Trial).links[0],
                 report=report,
                 facts=_facts(place / "client.json"),
                 imported=folder.imported is not None,
@@ -116,13 +110,16 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     return attempts
 
 
-def finished_report(path: Path) -> dict[str, Any]:
+def finished_report(path: Path) -> Finished:
     """The report of a trial that ran to its end."""
-    report = read_document(path, "report/1")
-    if fault := misshapen(report, Finished):
-        raise UserError(f"{path} tells of no finished trial, although the journal says that it was valid: {fault}")
-    return report
+    content = read_content(path, Report.form())
+    try:
+        return Finished.model_validate(content, strict=True)
+    except ValidationError as invalid:
+        held(content, Report, path)  # or it is no report at all
+        said = f"{path} tells of no finished trial, although the journal says that it was valid"
+        raise UserError(f"{said}: {fault_of(invalid)}") from None
 
 
-def _facts(path: Path) -> dict[str, Any] | None:
-    return read_document(path, "client/1") if path.is_file() else None
+def _facts(path: Path) -> Client | None:
+    return read_document(path, Client) if path.is_file() else None

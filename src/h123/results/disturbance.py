@@ -15,7 +15,9 @@ import numpy as np
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from h123.results.lab_report import Report
 from h123.results.processor import TICKS_TELL_NS
+from h123.results.trial_files import Trial
 
 TURNS = 6
 """How often threads must get a processor, one after the other, in a round trip: at each end from the kernel to whoever
@@ -48,9 +50,9 @@ class Disturbance:
 UNDISTURBED = Disturbance({}, {})
 
 
-def disturbance(report: Mapping[str, Any], trial: Mapping[str, Any], samples: Path) -> Disturbance:
+def disturbance(report: Report, trial: Trial, samples: Path) -> Disturbance:
     """Of the attempt with this report.json, trial.json and samples.parquet; nothing under the virtual clock."""
-    if trial.get("clock") == "virtual" or "lab_ns" not in report["machine"] or not samples.is_file():
+    if trial.clock == "virtual" or report.machine.lab_ns is None or not samples.is_file():
         return UNDISTURBED
     known = _Known.of(report, _round_trip_ns(trial))
     columns = ["phase", "start_ns", "connected_ns", "first_byte_ns", "end_ns", "status", "error"]
@@ -65,22 +67,22 @@ def disturbance(report: Mapping[str, Any], trial: Mapping[str, Any], samples: Pa
     return Disturbance(_shares(rows, known.added), _shares(rows, known.waited))
 
 
-def machine_noise(report: Mapping[str, Any]) -> float:
+def machine_noise(report: Report) -> float:
     """Share of the processors' time that the trial could not have, 0 to 1: stalls, and others' work."""
-    machine, wall = report["machine"], report["phases_ns"]["main"]
-    if not wall or not machine.get("cpus"):
+    machine, wall = report.machine, report.phases_ns["main"]
+    if not wall or not machine.cpus:
         return 0.0
-    stalled = sum(_within(_spans(spans), *_run(report)) for spans in machine.get("stalls") or [])
-    return float(max(stalled, _others_ns(report)) / (wall * machine["cpus"]))
+    stalled = sum(_within(_spans(spans), *_run(report)) for spans in machine.stalls or [])
+    return float(max(stalled, _others_ns(report)) / (wall * machine.cpus))
 
 
-def ruined(report: Mapping[str, Any]) -> bool:
+def ruined(report: Report) -> bool:
     """Whether the machine may be why an attempt is not valid: it stalled, and the reasons can follow from that."""
-    codes = {reason["code"] for reason in report["reasons"]}
+    codes = {reason["code"] for reason in report.reasons}
     if not codes or not codes <= RUINABLE:
         return False
-    took = sum(report["phases_ns"].values())
-    stalls = [sum(to - start for start, to in spans) for spans in report["machine"].get("stalls") or []]
+    took = sum(report.phases_ns.values())
+    stalls = [sum(to - start for start, to in spans) for spans in report.machine.stalls or []]
     return "link-overrun" in codes or bool(took and max(stalls, default=0) > RUINED_SHARE * took)
 
 
@@ -101,19 +103,19 @@ class _Known:
     round_trip_ns: float
 
     @classmethod
-    def of(cls, report: Mapping[str, Any], round_trip_ns: float) -> "_Known":
-        machine, run = report["machine"], _run(report)
-        processors = [_spans(spans) for spans in machine.get("stalls") or []]
+    def of(cls, report: Report, round_trip_ns: float) -> "_Known":
+        machine, run = report.machine, _run(report)
+        processors = [_spans(spans) for spans in machine.stalls or []]
         stalled = sum(_within(spans, *run) for spans in processors)
-        cpus = [role["cpu"] for role in report["roles"] if role.get("cpu")]
-        waited = sum(cpu.get("main_wait_ns") or 0 for cpu in cpus)
-        turns = sum(cpu.get("main_turns") or 0 for cpu in cpus)
+        cpus = [role.cpu for role in report.roles if role.cpu]
+        waited = sum(cpu.main_wait_ns or 0 for cpu in cpus)
+        turns = sum(cpu.main_turns or 0 for cpu in cpus)
         # A trial's own threads wait for one another on an idle machine too: that is what it is, not a disturbance.
-        harm = min(waited, _others_ns(report)) + machine["steal_ns"]
+        harm = min(waited, _others_ns(report)) + machine.steal_ns
         located = min(harm, stalled)
         wall = max(run[1] - run[0], 1)
         return cls(
-            link=_spans([span for link in report["links"] for span in link.get("stalls") or []]),
+            link=_spans([span for link in report.links for span in link.stalls or []]),
             processors=processors,
             weight=located / stalled if stalled else 0.0,
             pace=(harm - located) / wall,
@@ -176,28 +178,27 @@ def _share_of_run(rows: Mapping[str, Any], added: Any) -> float | None:
     return float((np.minimum(added(start, end), took) / took)[0]) if took[0] > 0 else None
 
 
-def _run(report: Mapping[str, Any]) -> tuple[float, float]:
-    began = float(report.get("main_began_ns", 0))
-    return began, began + report["phases_ns"]["main"]
+def _run(report: Report) -> tuple[float, float]:
+    began = float(report.main_began_ns)
+    return began, began + report.phases_ns["main"]
 
 
-def own_ns(report: Mapping[str, Any]) -> float:
+def own_ns(report: Report) -> float:
     """Processor time of the trial's roles and of its lab, during the client's run."""
-    roles = sum(role["cpu"]["main_ns"] for role in report["roles"] if role.get("cpu"))
-    return float(report["machine"].get("lab_ns", 0) + roles)
+    roles = sum(role.cpu.main_ns for role in report.roles if role.cpu)
+    return float((report.machine.lab_ns or 0) + roles)
 
 
-def _others_ns(report: Mapping[str, Any]) -> float:
+def _others_ns(report: Report) -> float:
     """Processor time of all others meanwhile; 0 where the run is too short to tell."""
-    if report["phases_ns"]["main"] < TICKS_TELL_NS:
+    if report.phases_ns["main"] < TICKS_TELL_NS:
         return 0.0
-    busy = float(report["machine"].get("busy_ns", 0))
-    return max(0.0, busy - own_ns(report))
+    return max(0.0, report.machine.busy_ns - own_ns(report))
 
 
-def _round_trip_ns(trial: Mapping[str, Any]) -> float:
-    link = trial["links"][0]
-    return float(sum((link.get(way) or {}).get("delay_ns", 0) for way in ("up", "down")))
+def _round_trip_ns(trial: Trial) -> float:
+    link = trial.links[0]
+    return float(sum(way.delay_ns or 0 for way in (link.up, link.down) if way))
 
 
 def _spans(listed: Any) -> Any:

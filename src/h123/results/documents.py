@@ -2,17 +2,33 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from h123 import __version__
 from h123.errors import UserError
-from h123.results.shapes import SHAPES, Shape
+from h123.results.shapes import Document
 from h123.strict import describe
 
+Model = TypeVar("Model", bound=Document)
 
-def read_document(path: Path, form: str) -> dict[str, Any]:
+
+def read_document(path: Path, model: type[Model]) -> Model:
+    """The document in `path`. Raises UserError where it is of another format or not as its model."""
+    return held(read_content(path, model.form()), model, path)
+
+
+def held(content: object, model: type[Model], path: Path) -> Model:
+    """The content of `path` as its model. Raises UserError where it is not like that."""
+    try:
+        return model.model_validate(content, strict=True)
+    except ValidationError as invalid:
+        message = f"{path} is not as h123 writes it: {fault_of(invalid)}"
+        raise UserError(message, remedy="restore the file from a copy") from None
+
+
+def read_content(path: Path, form: str) -> dict[str, Any]:
     """The JSON object in `path`, whose `h123` line must be `form`. Raises UserError otherwise."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -27,16 +43,25 @@ def read_document(path: Path, form: str) -> dict[str, Any]:
             f"{path} has format {found[:40]}; this h123 ({__version__}) reads {form}",
             remedy="use the version of h123 that wrote it",
         )
-    if fault := misshapen(content, SHAPES.get(form, Shape)):
-        raise UserError(f"{path} is not as h123 writes it: {fault}", remedy="restore the file from a copy")
     return dict(content)
 
 
-def misshapen(content: object, shape: type[Shape]) -> str | None:
-    """What is wrong with the content, where its shape is another; None if it has that shape."""
+def write_document(path: Path, document: Document) -> None:
+    """What was said of the document; what was not has its default."""
+    content = document.model_dump(mode="json", exclude_unset=True, by_alias=True)
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def misshapen(content: object, model: type[BaseModel]) -> str | None:
+    """What is wrong with the content, where its shape is another; None if it is that of the model."""
     try:
-        shape.model_validate(content, strict=True)
+        model.model_validate(content, strict=True)
     except ValidationError as invalid:
-        fault = invalid.errors()[0]
-        return describe(fault, ".".join(map(str, fault["loc"])))[:300]
+        return fault_of(invalid)
     return None
+
+
+def fault_of(invalid: ValidationError) -> str:
+    """The first fault, in words."""
+    fault = invalid.errors()[0]
+    return describe(fault, ".".join(map(str, fault["loc"])))[:300]

@@ -1,17 +1,91 @@
-"""The journal's events about trials, each held against its shape before anybody relies on it."""
+"""The journal's events, and those about trials held against their shape before anybody relies on them."""
 
 import datetime as dt
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired, cast
 
-from pydantic import ValidationError
+from pydantic import Field, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
 
-from h123.journal import Event, damaged_line
-from h123.results.documents import misshapen
-from h123.results.shapes import Trial
+from h123.journal import Line, damaged_line
+from h123.results.documents import fault_of
+from h123.results.shapes import STRICT, Digest, Reason, Seconds, Share
 from h123.strict import describe
 from h123.study import RESOLVED, Parameters
+
+Values = dict[str, Any]
+"""Of parameters, as JSON: null where samples are imported and do not tell."""
+
+
+@with_config(STRICT)
+class Judged(TypedDict, total=False):
+    """What the machine had to do with an attempt. Journals of earlier versions, and of imported samples, lack it."""
+
+    disturbed: bool
+    disturbance: Share | None
+    shares: dict[str, Share]
+    crowded: bool
+    noise: Annotated[float, Field(ge=0, le=1e6)]
+
+
+@with_config(STRICT)
+class Tried(Judged):
+    """What became of an attempt."""
+
+    event: Literal["trial"]
+    trial: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=240)]
+    """It names a folder."""
+    attempt: Annotated[int, Field(ge=1, le=10**6)]
+    block: Annotated[int, Field(ge=1, le=10**6)]
+    position: Annotated[int, Field(ge=1, le=10**6)] | None
+    lane: NotRequired[int]
+    alone: NotRequired[bool]
+    cell: dict[str, str]
+    twin: bool
+    run: NotRequired[object]
+    """Of imported samples: what the schema calls the run."""
+    parameters: Values
+    link_seed: Annotated[int, Field(ge=0, lt=2**63)] | None
+    valid: bool
+    reasons: list[Reason]
+    seconds: Seconds | None
+    seal: NotRequired[Digest | None]
+
+
+class TrialEvent(Tried):
+    time: str
+    """ISO 8601."""
+
+
+class Looked(TypedDict):
+    """The campaign was analysed with so many blocks."""
+
+    event: Literal["look"]
+    blocks: NotRequired[object]
+
+
+class Imported(TypedDict):
+    event: Literal["import"]
+    files: list[str]
+    trials: int
+
+
+class Passed(TypedDict):
+    """Of a campaign's course: it began, went on, was interrupted, ended, or was asked to try again."""
+
+    event: Literal["campaign", "resume", "retry", "interrupted", "finished"]
+    version: NotRequired[str]
+    trials: NotRequired[int]
+    valid: NotRequired[int]
+    failed: NotRequired[int]
+
+
+Happening = Tried | Looked | Imported | Passed
+"""What is journalled."""
+Event = TrialEvent | Looked | Imported | Passed
+"""What the journal tells: with the time."""
+_TRIAL = TypeAdapter(TrialEvent)
 
 _ANYTHING = {"protocol": "h1", "server": "", "client": "", "network": ""}
 _NEEDED = {"protocol", "network", "congestion", "clock", "method", "size", "users", "requests", "rate", "connections"}
@@ -19,18 +93,26 @@ _NEEDED |= {"warmup", "cold"}
 """Parameters that the analysis reads; null where samples are imported and do not tell."""
 
 
-def check_trials(events: list[Event], path: Path, factors: Mapping[str, Any]) -> list[Event]:
-    """The same events, of the journal in `path`, of a campaign with these factors and their levels.
+def check_trials(lines: list[Line], path: Path, factors: Mapping[str, object]) -> list[Event]:
+    """The journal in `path`, of a campaign with these factors and their levels.
 
-    Raises UserError for one about a trial that no such campaign can have.
+    Raises UserError for an event about a trial that no such campaign can have.
     """
-    for number, event in enumerate(events, start=1):
-        if event["event"] == "trial" and (fault := misshapen(event, Trial) or _odd(event, factors)):
+    for number, line in enumerate(lines, start=1):
+        if line["event"] == "trial" and (fault := _misshapen(line) or _odd(cast(TrialEvent, line), factors)):
             raise damaged_line(path, number, f"not an event about a trial: {fault}")
-    return events
+    return cast(list[Event], lines)
 
 
-def _odd(event: Event, factors: Mapping[str, Any]) -> str | None:
+def _misshapen(line: Line) -> str | None:
+    try:
+        _TRIAL.validate_python(line, strict=True)
+    except ValidationError as invalid:
+        return fault_of(invalid)
+    return None
+
+
+def _odd(event: TrialEvent, factors: Mapping[str, Any]) -> str | None:
     """What is wrong with the event's cell, time or parameters."""
     cell = event["cell"]
     if cell.keys() != factors.keys() or any(level not in factors[factor] for factor, level in cell.items()):

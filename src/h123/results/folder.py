@@ -9,18 +9,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from h123 import __version__
 from h123.durable import sync, sync_tree, write_atomically
 from h123.errors import UserError
-from h123.journal import Event, append_event, read_events
+from h123.journal import append_event, read_events
 from h123.lock import sole_user
 from h123.results import seal
-from h123.results.documents import read_document
-from h123.results.events import check_trials
+from h123.results.campaign_file import Campaign, MachineFacts, Origin, SubjectFacts, Width
+from h123.results.documents import held, read_content
+from h123.results.events import Event, Happening, Tried, check_trials
+from h123.study.network import Resolved
 
-FORMAT = "campaign/1"
 PARTIAL = ".partial"
 LONGEST_PATH = 3800
 """Bytes of a folder's path: Linux has 4096, and what is in it needs some."""
@@ -30,9 +31,10 @@ _OWN_NAMES = {"study.yaml", "study.yaml.tmp", "tls", "trials", "campaign.json.tm
 class CampaignFolder:
     """One campaign on disk (docs/contracts.md, section 5)."""
 
-    def __init__(self, path: Path, content: dict[str, Any]) -> None:
+    def __init__(self, path: Path, content: Resolved) -> None:
         self.path = path
         self._content = content
+        """As written, with whatever another version may have added."""
         self._damage: dict[Path, str | None] = {}
         self._events: tuple[tuple[int, int], list[Event]] | None = None
 
@@ -41,23 +43,23 @@ class CampaignFolder:
         cls,
         path: Path,
         *,
-        study: dict[str, Any],
+        study: Resolved,
         study_text: str,
-        networks: dict[str, Any],
+        networks: dict[str, Resolved],
         seed: int,
         blocks: int,
         only: dict[str, list[str]],
         looks: Sequence[int] = (),
-        width: dict[str, Any] | None = None,
-        machine: dict[str, Any],
-        subjects: dict[str, Any],
-        imported: dict[str, Any] | None = None,
+        width: Width | None = None,
+        machine: MachineFacts,
+        subjects: dict[str, SubjectFacts],
+        imported: Origin | None = None,
     ) -> Self:
         """A new, empty campaign in `path`. Raises UserError as `check_new` does, or where another process is faster."""
         check_new(path)
         path.mkdir(parents=True, exist_ok=True)
         content = {
-            "h123": FORMAT,
+            "h123": Campaign.form(),
             "study": study,
             "networks": networks,
             "seed": seed,
@@ -92,7 +94,8 @@ class CampaignFolder:
                 f"{path} is not a campaign: it has no campaign.json",
                 remedy="give the folder that `h123 run` wrote (by default under campaigns/)",
             )
-        content = read_document(file, FORMAT)
+        content = read_content(file, Campaign.form())
+        held(content, Campaign, file)
         if content.pop("digest", None) not in (None, _digest(content)):
             raise UserError(f"{file} has changed since h123 wrote it", remedy="restore the file from a copy")
         return cls(path, content)
@@ -103,27 +106,28 @@ class CampaignFolder:
         return self.path.resolve().name
 
     @property
-    def study(self) -> dict[str, Any]:
+    def study(self) -> Resolved:
         """The study as resolved."""
         return dict(self._content["study"])
 
     @property
-    def networks(self) -> dict[str, Any]:
+    def networks(self) -> dict[str, Resolved]:
         """Resolved network profiles by name."""
         return dict(self._content["networks"])
 
     @property
-    def subjects(self) -> dict[str, Any]:
+    def subjects(self) -> dict[str, SubjectFacts]:
         """Version, stack and language of each subject by name."""
         return dict(self._content["subjects"])
 
     @property
-    def machine(self) -> dict[str, Any]:
+    def machine(self) -> MachineFacts:
         """The machine at the campaign's start (see `machine_facts`)."""
-        return dict(self._content["machine"])
+        machine: MachineFacts = self._content["machine"]
+        return machine
 
     @property
-    def imported(self) -> dict[str, Any] | None:
+    def imported(self) -> Origin | None:
         """Where imported samples come from (docs/contracts.md, section 8); None for a campaign that h123 ran."""
         return self._content.get("origin")
 
@@ -148,7 +152,7 @@ class CampaignFolder:
         return list(self._content.get("looks", []))
 
     @property
-    def width(self) -> dict[str, Any] | None:
+    def width(self) -> Width | None:
         """How narrow its intervals are to be (`wanted`), and the blocks `at_most`; None without `--width`."""
         return self._content.get("width")
 
@@ -179,7 +183,7 @@ class CampaignFolder:
         self._content = {**self._content, "blocks": blocks}
         self._save()
 
-    def set_networks(self, networks: dict[str, Any]) -> None:
+    def set_networks(self, networks: dict[str, Resolved]) -> None:
         """Resolved network profiles by name, from now on."""
         self._content = {**self._content, "networks": networks}
         self._save()
@@ -200,7 +204,7 @@ class CampaignFolder:
         """The file that the analysis writes."""
         return self.path / "verdicts.json"
 
-    def append(self, event: Event) -> None:
+    def append(self, event: Happening) -> None:
         """Add `event` and the time to the journal, of an attempt its seal; it is on the disk when this returns."""
         if event["event"] == "trial" and (sealed := seal.digest_of(self.attempt(event))):
             event = {**event, "seal": sealed}
@@ -212,13 +216,13 @@ class CampaignFolder:
         stamp = _stamp(path)
         if self._events is None or self._events[0] != stamp:
             self._events = stamp, check_trials(read_events(path), path, self.study["factors"])
-        return [dict(event) for event in self._events[1]]
+        return [event.copy() for event in self._events[1]]
 
-    def attempt(self, event: Event) -> Path:
+    def attempt(self, event: Tried) -> Path:
         """The files of the attempt that the event tells of."""
         return self.trial(event["trial"], event["attempt"])
 
-    def damage(self, event: Event) -> str | None:
+    def damage(self, event: Tried) -> str | None:
         """What has become of the attempt's files since it was sealed, in words; None where nothing is known to.
 
         They are read once, when this is first asked. Of an attempt without a seal (earlier versions made none) it is
@@ -284,7 +288,7 @@ def _stamp(path: Path) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-def _digest(content: dict[str, Any]) -> str:
+def _digest(content: Resolved) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

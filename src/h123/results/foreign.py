@@ -3,12 +3,12 @@
 import csv
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from h123.errors import UserError
 from h123.results.samples import LIMIT, PHASES
@@ -27,7 +27,8 @@ _SHOWN = 60
 _MOST_DIGITS = 40
 """Of a number; `1e999999` would take minutes to write out."""
 
-Row = dict[str, str]
+Fields = dict[str, str]
+"""A row of a foreign file, by its columns."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +49,26 @@ class Tls(NamedTuple):
     resumed: bool
 
 
+class ForeignSample(TypedDict):
+    """Columns of samples.parquet, as far as foreign tools tell them."""
+
+    phase: str
+    start_ns: int
+    first_byte_ns: int | None
+    end_ns: int
+    status: int
+    bytes_up: int | None
+    bytes_down: int | None
+    protocol: str | None
+    error: str
+
+
 @dataclass(frozen=True)
 class Request:
-    """One row. `sample` holds the columns of samples.parquet."""
+    """One row."""
 
     place: Place
-    sample: dict[str, Any]
+    sample: ForeignSample
     tls: Tls | None
 
 
@@ -73,7 +88,7 @@ def read_requests(path: Path, schema: Schema) -> Iterator[Request]:
             raise UserError(f"{path}:{line}: {fault}") from None
 
 
-def _rows(path: Path, samples: Samples) -> Iterator[tuple[int, Row]]:
+def _rows(path: Path, samples: Samples) -> Iterator[tuple[int, Fields]]:
     """Line number and row. The fields of nested objects are named `data.tags.status`."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -97,7 +112,7 @@ def _rows(path: Path, samples: Samples) -> Iterator[tuple[int, Row]]:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _json_rows(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, Row]]:
+def _json_rows(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, Fields]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -113,7 +128,7 @@ def _json_rows(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, Row]]:
         yield number, row
 
 
-def _flat(content: dict[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
+def _flat(content: Mapping[str, object], prefix: str) -> Iterator[tuple[str, str]]:
     for name, value in content.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{name}.")
@@ -129,7 +144,7 @@ def _columns(samples: Samples) -> list[str]:
     return [source.column for source in sources if source.column]
 
 
-def _from_name(path: Path, patterns: list[str]) -> Row:
+def _from_name(path: Path, patterns: list[str]) -> Fields:
     """What the first pattern that fits finds in the file's name. Raises UserError where none fits."""
     for pattern in patterns:
         parts = re.split(r"\{(\w+)\}", pattern)
@@ -144,7 +159,7 @@ def _from_name(path: Path, patterns: list[str]) -> Row:
     return {}
 
 
-def _place(row: Row, schema: Schema, file: str) -> Place:
+def _place(row: Fields, schema: Schema, file: str) -> Place:
     """Where no run is declared, a file is one."""
     samples, levels = schema.samples, []
     for factor, known in schema.study.factors.items():
@@ -155,13 +170,13 @@ def _place(row: Row, schema: Schema, file: str) -> Place:
     return Place(_label(row, samples.block), _label(row, samples.run) or file, tuple(levels))
 
 
-def _label(row: Row, source: Source | None) -> str | None:
+def _label(row: Fields, source: Source | None) -> str | None:
     if source is None or (source.column is not None and source.column not in row):
         return None
     return _text(row, source)
 
 
-def _text(row: Row, source: Source) -> str:
+def _text(row: Fields, source: Source) -> str:
     if source.column is None:
         return str(source.value)
     written = row[source.column]
@@ -171,7 +186,7 @@ def _text(row: Row, source: Source) -> str:
     return meant.get(written, written)
 
 
-def _sample(row: Row, samples: Samples) -> dict[str, Any]:
+def _sample(row: Fields, samples: Samples) -> ForeignSample:
     start, end = _times(row, samples)
     ttfb = _number(row, "ttfb", samples.ttfb) if samples.ttfb else None
     status = _whole(row, "status", samples.status)
@@ -192,7 +207,7 @@ def _sample(row: Row, samples: Samples) -> dict[str, Any]:
     }
 
 
-def _tls(row: Row, samples: Samples) -> Tls | None:
+def _tls(row: Fields, samples: Samples) -> Tls | None:
     """None where neither is told; an empty field tells nothing."""
     version = _text(row, samples.tls) if samples.tls else ""
     resumed = _text(row, samples.resumed) if samples.resumed else ""
@@ -203,7 +218,7 @@ def _tls(row: Row, samples: Samples) -> Tls | None:
     return Tls(version or None, RESUMED.get(resumed, False)) if version or resumed else None
 
 
-def _times(row: Row, samples: Samples) -> tuple[int, int]:
+def _times(row: Fields, samples: Samples) -> tuple[int, int]:
     """Start and end in ns; a request of which only the duration is known starts at 0 (`Samples.timed` is false)."""
     start = _number(row, "start", samples.start) if samples.start else None
     end = _number(row, "end", samples.end) if samples.end else None
@@ -220,7 +235,7 @@ def _times(row: Row, samples: Samples) -> tuple[int, int]:
     return start, end
 
 
-def _number(row: Row, name: str, source: Source) -> int:
+def _number(row: Fields, name: str, source: Source) -> int:
     """A time in ns."""
     written, unit = _text(row, source), str(source.unit)
     shown = repr(written[:_SHOWN])
@@ -248,7 +263,7 @@ def _rfc3339(written: str) -> int:
     return int(whole.timestamp()) * 10**9 + int((found[2] or "").ljust(9, "0"))
 
 
-def _whole(row: Row, name: str, source: Source) -> int:
+def _whole(row: Fields, name: str, source: Source) -> int:
     written = _text(row, source)
     try:
         value = int(written)
@@ -259,7 +274,7 @@ def _whole(row: Row, name: str, source: Source) -> int:
     return value
 
 
-def _error(row: Row, source: Source | None, status: int) -> str:
+def _error(row: Fields, source: Source | None, status: int) -> str:
     """An error in the words of the contract; a request without a status had no answer."""
     written = (_label(row, source) or "").strip()
     if not written:

@@ -1,7 +1,6 @@
 """A campaign folder out of foreign samples: trials by what the schema says, no lab report, nothing invented."""
 
 import hashlib
-import json
 import re
 import shutil
 from collections import Counter, defaultdict
@@ -12,9 +11,11 @@ import pyarrow as pa
 
 from h123.durable import sync
 from h123.errors import UserError
+from h123.results.documents import write_document
 from h123.results.folder import PARTIAL, CampaignFolder, check_new
 from h123.results.foreign import Place, Request, read_requests
 from h123.results.samples import SCHEMA, write_samples
+from h123.results.trial_files import Client, Link, Tls, Trial
 from h123.study import Schema
 
 Groups = dict[Place, list[Request]]
@@ -123,13 +124,13 @@ def _trial(
     columns = {column: [request.sample.get(column) for request in requests] for column in SCHEMA.names}
     write_samples(pa.table(columns, schema=SCHEMA), partial / "samples.parquet")
     network = schema.study.networks[known["network"]]
-    link = {"name": "access", **network.link()}
+    link = Link.model_validate({"name": "access", **network.link()})
     # What the schema says of the path: nothing here was run by a lab.
-    described = {"h123": "trial/1", "id": name, "origin": "imported", "links": [link]}
-    (partial / "trial.json").write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
+    described = Trial(h123="trial/1", id=name, origin="imported", links=[link])
+    write_document(partial / "trial.json", described)
     if told := Counter(request.tls for request in requests if request.tls):
-        kinds = [{**kind._asdict(), "requests": count} for kind, count in told.items()]
-        (partial / "client.json").write_text(json.dumps({"h123": "client/1", "tls": kinds}) + "\n", encoding="utf-8")
+        kinds = [Tls(**kind._asdict(), requests=count) for kind, count in told.items()]
+        write_document(partial / "client.json", Client(h123="client/1", tls=kinds))
     folder.seal(partial)
     span = max(r.sample["end_ns"] for r in requests) - min(r.sample["start_ns"] for r in requests)
     folder.append(

@@ -3,7 +3,8 @@
 import os
 import platform
 from pathlib import Path
-from typing import Any
+
+from h123.results.campaign_file import MachineFacts
 
 _CLOCK = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
@@ -11,7 +12,7 @@ _CONGESTION = Path("/proc/sys/net/ipv4/tcp_congestion_control")
 _CONTAINER_MARKS = (Path("/.dockerenv"), Path("/run/.containerenv"))
 
 
-def machine_facts() -> dict[str, Any]:
+def machine_facts() -> MachineFacts:
     """Kernel, processor, memory, distribution, clock and load, JSON-ready; null where the machine does not tell."""
     cpu = _key_values(Path("/proc/cpuinfo"), ":")
     memory = _key_values(Path("/proc/meminfo"), ":").get("MemTotal", "0 kB")

@@ -4,10 +4,10 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
+from h123.results.lab_report import Report
 from h123.results.processor import of_handshake, of_request
 from h123.results.summary import Summary, summarise
 
@@ -23,7 +23,7 @@ class Metric:
     """What is measured, which way is better, and how it follows from a trial's samples and report."""
 
     lower_is_better: bool
-    value: Callable[[Summary, dict[str, Any]], float | None]
+    value: Callable[[Summary, Report], float | None]
     of_requests: bool = True
     """Whether requests that fail make it worse; what a processor or memory did for them is as real as for others."""
 
@@ -33,7 +33,7 @@ class Metric:
         return math.inf if self.lower_is_better else 0.0
 
 
-def measure(summary: Summary, report: dict[str, Any], clock: str = "wall") -> dict[str, float | None]:
+def measure(summary: Summary, report: Report, clock: str = "wall") -> dict[str, float | None]:
     """All metrics of a trial; None where the trial has no value for one, `Metric.worst` where so many requests failed
     that nothing better can be said.
 
@@ -49,7 +49,7 @@ def shown(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
 
 
 def trial_metrics(
-    connection: duckdb.DuckDBPyConnection, samples: Path, report: dict[str, Any], clock: str
+    connection: duckdb.DuckDBPyConnection, samples: Path, report: Report, clock: str
 ) -> dict[str, float | None]:
     """All metrics of one trial by its files: samples.parquet and the content of report.json."""
     return measure(summarise(connection, [samples])[samples], report, clock)
@@ -81,14 +81,14 @@ def _goodput(summary: Summary) -> float | None:
     return 8 * size / ((summary.warm_end_ns - summary.warm_start_ns) * _NS)
 
 
-def _cpu(summary: Summary, report: dict[str, Any], roles: tuple[str, ...]) -> float | None:
-    used = [role["cpu"]["main_ns"] for role in report.get("roles", []) if role["name"] in roles]
+def _cpu(summary: Summary, report: Report, roles: tuple[str, ...]) -> float | None:
+    used = [role.cpu.main_ns for role in report.roles if role.name in roles and role.cpu]
     return sum(used) * _NS / summary.rows if len(used) == len(roles) and sum(used) > 0 else None
 
 
-def _memory(report: dict[str, Any], role: str) -> float | None:
+def _memory(report: Report, role: str) -> float | None:
     """The largest resident set that the role ever had, as the kernel counted it."""
-    peaks = [one.get("max_rss_bytes") for one in report.get("roles", []) if one["name"] == role]
+    peaks = [one.max_rss_bytes for one in report.roles if one.name == role]
     return float(peaks[0]) if len(peaks) == 1 and peaks[0] else None
 
 

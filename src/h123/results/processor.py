@@ -6,11 +6,11 @@ to grow evenly. A role's own start, before the first request, belongs to neither
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from h123.results.lab_report import Report
 from h123.results.summary import Summary
 
 TICKS_TELL_NS, SHARES_TELL_NS = 100_000_000, 500_000_000
@@ -28,10 +28,10 @@ class Usage:
     used_ns: NDArray[np.float64]
 
     @classmethod
-    def of(cls, report: dict[str, Any], roles: Sequence[str]) -> "Usage | None":
+    def of(cls, report: Report, roles: Sequence[str]) -> "Usage | None":
         """Of these roles; None where the report does not tell it of each."""
-        known = [role["cpu"] for role in report.get("roles", []) if role["name"] in roles and role.get("cpu")]
-        courses = [np.array(cpu.get("main_over_time") or [], np.int64).reshape(-1, 2) for cpu in known]
+        known = [role.cpu for role in report.roles if role.name in roles and role.cpu]
+        courses = [np.array(cpu.main_over_time, np.int64).reshape(-1, 2) for cpu in known]
         if len(courses) < len(roles) or not all(map(len, courses)):
             return None
         at = np.unique(np.concatenate([course[:, 0] for course in courses]))
@@ -46,7 +46,7 @@ class Usage:
         return float(end - begin)
 
 
-def of_request(summary: Summary, report: dict[str, Any], roles: Sequence[str]) -> float | None:
+def of_request(summary: Summary, report: Report, roles: Sequence[str]) -> float | None:
     """Of a request once all connections are open, ns."""
     usage = Usage.of(report, roles)
     if usage is None or summary.open_ns is None or summary.warm_end_ns is None or not summary.once_open:
@@ -55,7 +55,7 @@ def of_request(summary: Summary, report: dict[str, Any], roles: Sequence[str]) -
     return used / summary.once_open if used else None
 
 
-def of_handshake(summary: Summary, report: dict[str, Any], roles: Sequence[str]) -> float | None:
+def of_handshake(summary: Summary, report: Report, roles: Sequence[str]) -> float | None:
     """Of opening a connection, ns: what was used until the last one was open, beyond what requests took until then."""
     each, usage = of_request(summary, report, roles), Usage.of(report, roles)
     if each is None or usage is None or summary.start_ns is None or summary.open_ns is None or not summary.handshakes:

@@ -1,5 +1,6 @@
 """Did a trial repeat? Two executions of it, held against each other: what their links did, and every sample."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,15 +9,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from h123.results.attempts import finished_report
 from h123.results.documents import read_document
+from h123.results.lab_report import Finished
 from h123.results.samples import TIME_COLUMNS
+from h123.results.trial_files import Link, Trial
 
 RANDOM_BYTES = 4
 """By which one connection's handshake may differ in a direction: the randomness of TLS changes the content of every
 packet, but the length of few. An ECDSA P-256 signature in DER has 70 to 72 bytes, seldom fewer (SEC 1, C.8)."""
 
 _BYTES = ("bytes_in", "bytes_delivered")
-_NOT_COUNTED = ("lateness_ns",)
+_NOT_COUNTED = {"lateness_ns"}
 _ORDER = [("phase", "ascending"), ("user", "ascending"), ("start_ns", "ascending")]
 
 
@@ -68,7 +72,7 @@ def compare_executions(first: Path, second: Path) -> Repetition:
 
     Raises UserError where a file is missing or of another format.
     """
-    figures = [_figures(read_document(folder / "report.json", "report/1")) for folder in (first, second)]
+    figures = [_figures(finished_report(folder / "report.json")) for folder in (first, second)]
     names = list(dict.fromkeys([*figures[0], *figures[1]]))
     differences = [Difference(name, *(found.get(name) for found in figures)) for name in names]
     differing = [d for d in differences if d.first != d.second]
@@ -83,18 +87,17 @@ def compare_executions(first: Path, second: Path) -> Repetition:
         moved=int(np.count_nonzero(moved)),
         furthest_ns=int(moved.max(initial=0)),
         random_bytes=random_bytes,
-        random_ns=_carrying_ns(read_document(first / "trial.json", "trial/1")["links"], random_bytes),
+        random_ns=_carrying_ns(read_document(first / "trial.json", Trial).links, random_bytes),
     )
 
 
-def _figures(report: dict[str, Any]) -> dict[str, Any]:
+def _figures(report: Finished) -> dict[str, Any]:
     """Every counter and drop set of the links, by name."""
     return {
-        f"{link['name']}/{direction} {name}": value
-        for link in report["links"]
-        for direction, counted in (link.get("directions") or {}).items()
-        for name, value in (counted or {}).items()
-        if name not in _NOT_COUNTED
+        f"{link.name}/{direction} {name}": value
+        for link in report.links
+        for direction, counted in link.counted().items()
+        for name, value in counted.model_dump(exclude=_NOT_COUNTED, exclude_unset=True).items()
     }
 
 
@@ -132,7 +135,7 @@ def _column(table: pa.Table, name: str, rows: int) -> np.ndarray[Any, np.dtype[A
     return np.array(table[name].to_pylist()[:rows], dtype=object)
 
 
-def _carrying_ns(links: list[dict[str, Any]], size: int) -> float:
+def _carrying_ns(links: Sequence[Link], size: int) -> float:
     """How long the links' slowest constant rates, both directions, carry so many bytes."""
-    rates = [(link.get(name) or {}).get("rate") or {} for link in links for name in ("up", "down")]
-    return sum((size * 8e9 / int(rate["bps"]) for rate in rates if rate.get("bps")), start=0.0)
+    rates = [way.rate for link in links for way in (link.up, link.down) if way and way.rate]
+    return sum((size * 8e9 / rate.bps for rate in rates if rate.bps), start=0.0)

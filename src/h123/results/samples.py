@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 
 from h123.durable import replacement
 from h123.errors import UserError
+from h123.results.events import Values
+from h123.results.shapes import Reason
 
 TEXT_COLUMNS = {"phase", "protocol", "error"}
 TIME_COLUMNS = ["start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns"]
@@ -28,10 +30,27 @@ _SHOWN = 60
 """Characters of something that should not be there."""
 SCHEMA = pa.schema([(name, pa.string() if name in TEXT_COLUMNS else pa.int64()) for name in COLUMNS])
 
-Reason = dict[str, str]
+
+class Sample(TypedDict):
+    """A row."""
+
+    phase: str
+    user: int
+    start_ns: int
+    connected_ns: int | None
+    sent_ns: int | None
+    first_byte_ns: int | None
+    end_ns: int
+    status: int
+    bytes_up: int
+    bytes_down: int
+    protocol: str
+    connection: int | None
+    reused: int | None
+    error: str
 
 
-def ingest(partial: Path, parameters: dict[str, Any]) -> list[Reason]:
+def ingest(partial: Path, parameters: Values) -> list[Reason]:
     """Turn `partial`/samples.csv into samples.parquet; return reasons that make the trial invalid, none if all is well.
 
     `parameters` are the trial's (`protocol`, `method` and `size` are read). Reasons are `samples-missing`,
@@ -132,7 +151,7 @@ def _negotiated(table: pa.Table, asked: str) -> list[Reason]:
     return [_reason("wrong-protocol", detail)]
 
 
-def _whole(table: pa.Table, parameters: dict[str, Any]) -> list[Reason]:
+def _whole(table: pa.Table, parameters: Values) -> list[Reason]:
     """Whoever counts a cut answer as a success is quicker than those who wait for the whole."""
     column, asked = "bytes_up" if parameters["method"] == "POST" else "bytes_down", parameters["size"]
     succeeded = table.filter(pc.and_(pc.equal(table["error"], ""), pc.equal(table["status"], _STATUS_OK)))

@@ -4,17 +4,16 @@ It shows what a disk or a hand changed afterwards. It keeps nobody from anything
 """
 
 import hashlib
-import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from h123.results.documents import read_document
+from h123.results.campaign_file import Seal
+from h123.results.documents import read_document, write_document
+from h123.results.events import Tried
 from h123.results.samples import unreadable
 
 NAME = "seal.json"
-FORMAT = "seal/1"
 ANALYSED = ("trial.json", "report.json", "client.json", "samples.parquet")
 """Of these files a seal that does not name them says that they were not there."""
 
@@ -22,8 +21,7 @@ ANALYSED = ("trial.json", "report.json", "client.json", "samples.parquet")
 def make(folder: Path) -> None:
     """Write the seal of what is in `folder`."""
     digests = {name: _digest(path) for name, path in sorted(_files(folder))}
-    text = json.dumps({"h123": FORMAT, "files": digests}, indent=1) + "\n"
-    (folder / NAME).write_text(text, encoding="ascii")
+    write_document(folder / NAME, Seal(h123="seal/1", files=digests))
 
 
 def digest_of(folder: Path) -> str | None:
@@ -31,7 +29,7 @@ def digest_of(folder: Path) -> str | None:
     return _digest(folder / NAME) if (folder / NAME).is_file() else None
 
 
-def damage(folder: Path, event: Mapping[str, Any]) -> str | None:
+def damage(folder: Path, event: Tried) -> str | None:
     """What has become of the attempt in `folder` since it was sealed, by its event in the journal; None: nothing."""
     if not folder.is_dir():
         return "its folder is gone"
@@ -49,7 +47,7 @@ def broken(folder: Path, digest: str) -> str | None:
     found = dict(_files(folder))
     if digest_of(folder) != digest:
         return f"{NAME} is not the one that the journal knows"
-    digests: dict[str, str] = read_document(folder / NAME, FORMAT)["files"]
+    digests = read_document(folder / NAME, Seal).files
     if gone := [name for name in digests if name not in found]:
         return f"{gone[0]} is gone"
     if changed := [name for name, sealed in digests.items() if _digest(found[name]) != sealed]:

@@ -176,7 +176,7 @@ def summarise(connection: duckdb.DuckDBPyConnection, files: Sequence[Path]) -> d
     return found
 
 
-def _quickest(known: Mapping[str, Any]) -> dict[str, Any]:
+def _quickest(known: Mapping[str, Any]) -> Mapping[str, Any]:
     """Of bodies of one size: the shortest request's."""
     times = known["shortest_ns"]
     sizes = {way: known[f"bytes_{way}_max"] if times is not None else None for way in ("up", "down")}

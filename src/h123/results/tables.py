@@ -3,11 +3,11 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyarrow as pa
 
+from h123.results.events import TrialEvent
 from h123.results.folder import CampaignFolder
 from h123.results.samples import SCHEMA, complaint
 
@@ -92,14 +92,14 @@ def trials_table(folder: CampaignFolder) -> pa.Table:
     return pa.Table.from_pylist([_row(folder, event) for event in events], schema=schema)
 
 
-def _row(folder: CampaignFolder, event: dict[str, Any]) -> dict[str, Any]:
+def _row(folder: CampaignFolder, event: TrialEvent) -> dict[str, object]:
     file, damage = folder.attempt(event) / "samples.parquet", folder.damage(event)
     # Journals of earlier versions say nothing of disturbances.
-    event = {"disturbed": False, "disturbance": None, "shares": {}, **event}
-    texts = {name: json.dumps(event[name], sort_keys=True) for name in ("cell", "parameters", "reasons", "shares")}
+    told = {"disturbed": False, "disturbance": None, "shares": {}, **event}
+    texts = {name: json.dumps(told[name], sort_keys=True) for name in ("cell", "parameters", "reasons", "shares")}
     levels = {CELL_PREFIX + factor: level for factor, level in event["cell"].items()}
     readable = damage is None and file.exists()
-    return {**event, **texts, **levels, "damage": damage, "file": str(file) if readable else None}
+    return {**told, **texts, **levels, "damage": damage, "file": str(file) if readable else None}
 
 
 def _samples(files: Sequence[str]) -> str:

@@ -1,6 +1,8 @@
 """How long a trial's roles waited for a processor."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from h123.results.lab_report import Report
 
 
 class Waiting(NamedTuple):
@@ -10,10 +12,8 @@ class Waiting(NamedTuple):
     role: str
 
 
-def longest_waiting(report: dict[str, Any]) -> Waiting | None:
+def longest_waiting(report: Report) -> Waiting | None:
     """During the main role's run; None where the report does not tell."""
-    cpus = [(role["cpu"], role["name"]) for role in report["roles"] if role.get("cpu")]
-    return max(
-        (Waiting(cpu["main_wait_ns"] / cpu["main_turns"], name) for cpu, name in cpus if cpu.get("main_turns")),
-        default=None,
-    )
+    cpus = [(role.cpu, role.name) for role in report.roles if role.cpu]
+    waited = (Waiting((cpu.main_wait_ns or 0) / cpu.main_turns, name) for cpu, name in cpus if cpu.main_turns)
+    return max(waited, default=None)

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from h123.catalogue import Subject
 from h123.durable import write_atomically
-from h123.journal import Event
+from h123.journal import Line
 from h123.report import level, template
 from h123.verification.matrix import Cell, Pairing, failures
 
@@ -52,7 +52,7 @@ def totals(cells: Cells) -> list[str]:
     return lines
 
 
-def write_matrix(cells: Cells, subjects: Mapping[str, Subject], events: Sequence[Event], path: Path) -> None:
+def write_matrix(cells: Cells, subjects: Mapping[str, Subject], events: Sequence[Line], path: Path) -> None:
     """Write the page: every outcome, and the reason and the logs of each failure."""
     servers, clients, protocols = _sides(cells)
     runs = [event for event in events if event["event"] == "run"]

@@ -6,6 +6,9 @@ from pydantic import BaseModel, ConfigDict
 
 from h123.units import format_rate
 
+Resolved = dict[str, Any]
+"""A study or a network as JSON, complete: what `resolved` writes and `from_resolved` reads."""
+
 
 class LinkModel(BaseModel):
     """Base of everything that goes into trial.json as it is."""
@@ -141,18 +144,18 @@ class Network(LinkModel):
         ways = (_bare(direction) for direction in (self.up, self.down) if direction)
         return any(effect for way in ways for name, effect in way.items() if name not in ("queue", "duplicate"))
 
-    def link(self) -> dict[str, Any]:
+    def link(self) -> Resolved:
         """The fields `kind`, `up`, `down` of a link in trial.json."""
         if self.up is None or self.down is None:
             return {"kind": "veth"}
         return {"kind": "emulated", "up": _bare(self.up), "down": _bare(self.down)}
 
-    def resolved(self) -> dict[str, Any]:
+    def resolved(self) -> Resolved:
         """JSON-ready and complete; `Network.from_resolved` is its inverse."""
         return _bare(self)
 
     @classmethod
-    def from_resolved(cls, data: dict[str, Any]) -> "Network":
+    def from_resolved(cls, data: Resolved) -> "Network":
         """A network out of campaign.json."""
         return cls.model_validate(data)
 
@@ -161,7 +164,7 @@ class Network(LinkModel):
         return _describe(self.up), _describe(self.down)
 
 
-def _bare(model: BaseModel) -> dict[str, Any]:
+def _bare(model: BaseModel) -> Resolved:
     return model.model_dump(mode="json", exclude_none=True)
 
 

@@ -3,9 +3,9 @@
 from h123.trial.certificate import Certificate, campaign_certificate, plainly
 from h123.trial.disk import TRIAL_BYTES, require_room
 from h123.trial.engine import Engine, LocalEngine
-from h123.trial.files import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS, trial_roles, write_json, write_trial_files
+from h123.trial.files import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS, trial_roles, write_trial_files
 from h123.trial.preparation import check_trials, prepare, require_kernel
-from h123.trial.progress import Display, Standing, display_for
+from h123.trial.progress import Display, Ended, Standing, display_for
 
 __all__ = [
     "ORIGIN",
@@ -14,6 +14,7 @@ __all__ = [
     "TRIAL_BYTES",
     "Certificate",
     "Display",
+    "Ended",
     "Engine",
     "LocalEngine",
     "Standing",
@@ -25,6 +26,5 @@ __all__ = [
     "require_kernel",
     "require_room",
     "trial_roles",
-    "write_json",
     "write_trial_files",
 ]

@@ -7,10 +7,13 @@ import signal
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Protocol
 
 from h123.errors import UserError
 from h123.paths import lab_binary
+from h123.results import Reason, read_document, write_document
+from h123.results.lab_report import Machine, Report
+from h123.results.trial_files import Trial
 from h123.trial.disk import require_room
 from h123.trial.orphans import adopt_orphans, wait_for_orphans
 from h123.virtual import virtual_kernel
@@ -121,35 +124,30 @@ class LocalEngine:
 
 def _kernel(folder: Path) -> list[str]:
     """Options that name the virtual kernel, if the trial's clock needs it."""
-    return ["--kernel", str(virtual_kernel())] if _trial(folder)["clock"] == "virtual" else []
-
-
-def _trial(folder: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((folder / "trial.json").read_text(encoding="utf-8"))
-    return content
+    return ["--kernel", str(virtual_kernel())] if read_document(folder / "trial.json", Trial).clock == "virtual" else []
 
 
 def _record_crash(folder: Path, status: int, said: str) -> None:
     """A lab that ended without a report is a failed trial like any other: recorded, shown, repeated."""
-    trial = _trial(folder)
-    report = {
-        "h123": "report/1",
-        "id": trial["id"],
-        "clock": trial["clock"],
-        "valid": False,
-        "reasons": [_crash(status, said)],
-        "warnings": [],
-        "started_unix_ns": 0,
-        "phases_ns": {"setup": 0, "check": 0, "ready": 0, "main": 0, "teardown": 0},
-        "links": [],
-        "roles": [],
-        "hosts": [],
-        "machine": {},
-    }
-    (folder / "report.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    trial = read_document(folder / "trial.json", Trial)
+    report = Report(
+        h123="report/1",
+        id=trial.id,
+        clock=trial.clock,
+        valid=False,
+        reasons=[_crash(status, said)],
+        warnings=[],
+        started_unix_ns=0,
+        phases_ns={"setup": 0, "check": 0, "ready": 0, "main": 0, "teardown": 0},
+        links=[],
+        roles=[],
+        hosts=[],
+        machine=Machine(),
+    )
+    write_document(folder / "report.json", report)
 
 
-def _crash(status: int, said: str) -> dict[str, str]:
+def _crash(status: int, said: str) -> Reason:
     """Why there is no report. The lab says so itself if what was killed is the process inside (status 128 + n)."""
     said = said or "it said nothing"
     if status < 0:

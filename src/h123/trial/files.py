@@ -1,12 +1,10 @@
 """What one planned trial becomes for the lab and for the client: trial.json and workload.json (docs/contracts.md)."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
+from h123 import catalogue
 from h123.catalogue import (
-    Role,
     Subject,
     backend_command,
     block_file,
@@ -19,6 +17,8 @@ from h123.catalogue import (
     server_uses,
     settings,
 )
+from h123.results import write_document
+from h123.results.trial_files import Link, Ready, Role, Tcp, Trial, Workload
 from h123.study import Network, Parameters, PlannedTrial
 from h123.trial.certificate import HOST_NAME, Certificate
 
@@ -40,9 +40,9 @@ QLOG_FOLDER = "qlog"
 """In the trial's folder."""
 
 
-def trial_roles(p: Parameters, subjects: Mapping[str, Subject]) -> dict[Role, str]:
+def trial_roles(p: Parameters, subjects: Mapping[str, Subject]) -> dict[catalogue.Role, str]:
     """The subject in each role of a trial: those that the study names, and what stands behind the server."""
-    roles: list[tuple[Role, str]] = [*p.roles().items()]
+    roles: list[tuple[catalogue.Role, str]] = [*p.roles().items()]
     if server_uses(subjects[p.server], "upstream"):
         roles.append(("origin", ORIGIN))
     return dict(roles)
@@ -60,9 +60,8 @@ def write_trial_files(
     """Write trial.json and workload.json into `folder`, the trial's working directory."""
     if trial.parameters.qlog:
         (folder / QLOG_FOLDER).mkdir()
-    workload = _workload(trial, certificate)
-    write_json(folder / "workload.json", workload)
-    write_json(folder / "trial.json", _trial(trial, networks, subjects, certificate, check=check))
+    write_document(folder / "workload.json", _workload(trial, certificate))
+    write_document(folder / "trial.json", _trial(trial, networks, subjects, certificate, check=check))
 
 
 def _trial(
@@ -72,7 +71,7 @@ def _trial(
     certificate: Certificate,
     *,
     check: bool,
-) -> dict[str, Any]:
+) -> Trial:
     p = trial.parameters
     links = _links(p, networks)
     roles = [_server(p, subjects[p.server], certificate), _client(p, subjects[p.client])]
@@ -80,43 +79,41 @@ def _trial(
         roles.insert(0, _origin(p, subjects[ORIGIN]))
     if _stored(p):
         roles.insert(0, _backend(subjects[p.backend]))
-    return {
-        "h123": "trial/1",
-        "id": trial.id,
-        "seed": trial.link_seed,
-        **_clock(p, certificate),
-        "hosts": ["client", "server", *(["backend"] if _stored(p) else [])],
-        "links": links,
-        "congestion": kernel_controller(p.congestion),
-        **_tcp(p),
-        "check": check and any(link["kind"] == "emulated" for link in links),
-        "roles": roles,
-    }
+    written = Trial(
+        h123="trial/1",
+        id=trial.id,
+        seed=trial.link_seed,
+        clock=p.clock,
+        hosts=["client", "server", *(["backend"] if _stored(p) else [])],
+        links=links,
+        congestion=kernel_controller(p.congestion),
+        check=check and any(link.kind == "emulated" for link in links),
+        roles=roles,
+    )
+    if p.clock == "virtual":
+        # All trials of a campaign begin at the same time of day, one at which the certificate holds.
+        written.start_unix_ns = certificate.made_unix_ns()
+    if asked := _tcp(p):
+        written.tcp = Tcp.model_validate(asked)
+    return written
 
 
-def _tcp(p: Parameters) -> dict[str, Any]:
-    """What the lab asks of TCP, if anything."""
+def _tcp(p: Parameters) -> dict[str, object]:
+    """What the lab asks of TCP."""
     asked = {
         "initial_window": p.setting("initial_window"),
         "min_rto_ns": p.min_rto,
         "max_payload": p.setting("max_datagram"),
         "keep_idle_window": p.transport == "matched" or None,
     }
-    told = {name: value for name, value in asked.items() if value is not None}
-    return {"tcp": told} if told else {}
-
-
-def _clock(p: Parameters, certificate: Certificate) -> dict[str, Any]:
-    """Virtual trials of a campaign all begin at the same time of day, one at which the certificate holds."""
-    start = {"start_unix_ns": certificate.made_unix_ns()} if p.clock == "virtual" else {}
-    return {"clock": p.clock, **start}
+    return {name: value for name, value in asked.items() if value is not None}
 
 
 def _stored(p: Parameters) -> bool:
     return p.store != "memory"
 
 
-def _links(p: Parameters, networks: Mapping[str, Network]) -> list[dict[str, Any]]:
+def _links(p: Parameters, networks: Mapping[str, Network]) -> list[Link]:
     """The access link, which audits take as the first one, and the one behind the server."""
     access = {
         "name": "access",
@@ -125,17 +122,17 @@ def _links(p: Parameters, networks: Mapping[str, Network]) -> list[dict[str, Any
         **networks[p.network].link(),
     }
     if not _stored(p):
-        return [access]
+        return [Link.model_validate(access)]
     storage = {
         "name": "storage",
         "a": {"host": "server", "address": STORING_ADDRESS},
         "b": {"host": "backend", "address": BACKEND_ADDRESS},
         **(networks[p.backend_network].link() if p.backend_network else {"kind": "veth"}),
     }
-    return [access, storage]
+    return [Link.model_validate(link) for link in (access, storage)]
 
 
-def _backend(subject: Subject) -> dict[str, Any]:
+def _backend(subject: Subject) -> Role:
     command = backend_command(subject, address=BACKEND_ADDRESS, port=BACKEND_PORT)
     return _service("backend", "backend", command, tcp=[BACKEND_PORT], timeout_ns=READY_TIMEOUT_NS)
 
@@ -145,13 +142,13 @@ def _origin_port(p: Parameters) -> int:
     return 8080 if p.port != 8080 else 8081
 
 
-def _origin(p: Parameters, subject: Subject) -> dict[str, Any]:
+def _origin(p: Parameters, subject: Subject) -> Role:
     port = _origin_port(p)
     command = origin_command(subject, address=ORIGIN_ADDRESS, port=port)
     return _service("origin", "server", command, tcp=[port], timeout_ns=READY_TIMEOUT_NS)
 
 
-def _server(p: Parameters, subject: Subject, certificate: Certificate) -> dict[str, Any]:
+def _server(p: Parameters, subject: Subject, certificate: Certificate) -> Role:
     # What GET asks for must be in the backend before the server is ready.
     seeding = _stored(p) and p.method == "GET"
     command = server_command(
@@ -185,20 +182,20 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate) -> dict[s
 
 def _service(
     name: str, host: str, command: list[str], *, timeout_ns: int, tcp: Sequence[int] = (), udp: Sequence[int] = ()
-) -> dict[str, Any]:
+) -> Role:
     """A role that runs throughout the trial."""
-    return {
-        "name": name,
-        "host": host,
-        "kind": "service",
-        "command": command,
-        "env": ROLE_ENVIRONMENT,
-        "ready": {"tcp": list(tcp), "udp": list(udp), "line": None, "timeout_ns": timeout_ns},
-        "stop_timeout_ns": STOP_TIMEOUT_NS,
-    }
+    return Role(
+        name=name,
+        host=host,
+        kind="service",
+        command=command,
+        env=ROLE_ENVIRONMENT,
+        ready=Ready(tcp=list(tcp), udp=list(udp), line=None, timeout_ns=timeout_ns),
+        stop_timeout_ns=STOP_TIMEOUT_NS,
+    )
 
 
-def _client(p: Parameters, subject: Subject) -> dict[str, Any]:
+def _client(p: Parameters, subject: Subject) -> Role:
     command = client_command(
         subject,
         workload="workload.json",
@@ -207,40 +204,30 @@ def _client(p: Parameters, subject: Subject) -> dict[str, Any]:
         congestion=controller(subject, p),
         **settings(p),
     )
-    return {
-        "name": "client",
-        "host": "client",
-        "kind": "main",
-        "command": command,
-        "env": ROLE_ENVIRONMENT,
-        "timeout_ns": p.trial_timeout,
-    }
+    return Role(
+        name="client", host="client", kind="main", command=command, env=ROLE_ENVIRONMENT, timeout_ns=p.trial_timeout
+    )
 
 
-def _workload(trial: PlannedTrial, certificate: Certificate) -> dict[str, Any]:
+def _workload(trial: PlannedTrial, certificate: Certificate) -> Workload:
     p = trial.parameters
     get = p.method == "GET"
-    return {
-        "h123": "workload/1",
-        "protocol": p.protocol,
-        "host": HOST_NAME,
-        "address": SERVER_ADDRESS,
-        "port": p.port,
-        "ca": str(certificate.ca),
-        "method": p.method,
-        "path": f"/bytes/{p.size}" if get else "/upload",
-        "upload_bytes": 0 if get else p.size,
-        "users": p.users,
-        "requests": p.requests,
-        "rate": p.rate,
-        "connections": p.connections,
-        "cold": p.cold,
-        "warmup": p.warmup,
-        "timeout_ns": p.timeout,
-        "seed": trial.link_seed,
-    }
-
-
-def write_json(path: Path, content: dict[str, Any]) -> None:
-    """A file for a role or for the lab to read."""
-    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    return Workload(
+        h123="workload/1",
+        protocol=p.protocol,
+        host=HOST_NAME,
+        address=SERVER_ADDRESS,
+        port=p.port,
+        ca=str(certificate.ca),
+        method=p.method,
+        path=f"/bytes/{p.size}" if get else "/upload",
+        upload_bytes=0 if get else p.size,
+        users=p.users,
+        requests=p.requests,
+        rate=p.rate,
+        connections=p.connections,
+        cold=p.cold,
+        warmup=p.warmup,
+        timeout_ns=p.timeout,
+        seed=trial.link_seed,
+    )

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import NotRequired, Protocol, TypedDict
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
+from h123.results import Reason
 from h123.units import format_span
 
 NAMES_SHOWN = 3
@@ -29,6 +30,17 @@ class Standing:
     """Estimates from the trials so far, a line each; not final."""
 
 
+class Ended(TypedDict):
+    """An attempt that has: what people are told of it."""
+
+    trial: str
+    attempt: int
+    reasons: list[Reason]
+    seconds: float | None
+    disturbed: NotRequired[bool]
+    disturbance: NotRequired[float | None]
+
+
 class Display(Protocol):
     """Told what happens; shows it. A context manager around the whole campaign.
 
@@ -39,7 +51,7 @@ class Display(Protocol):
     def __enter__(self) -> "Display": ...
     def __exit__(self, *exc: object) -> None: ...
     def show(self, standing: Standing) -> None: ...
-    def end(self, event: dict[str, Any], standing: Standing) -> None: ...
+    def end(self, event: Ended, standing: Standing) -> None: ...
     def say(self, text: str, standing: Standing) -> None: ...
 
 
@@ -97,7 +109,7 @@ class LiveDisplay:
             left=f"{format_span(standing.left_s)} left",
         )
 
-    def end(self, event: dict[str, Any], standing: Standing) -> None:
+    def end(self, event: Ended, standing: Standing) -> None:
         self.show(standing)
         for reason in event["reasons"]:
             head = Text(f"{event['trial']}: invalid: {reason['code']}", style="yellow")
@@ -125,10 +137,10 @@ class LineDisplay:
     def say(self, text: str, standing: Standing) -> None:
         self._print(f"[{standing.done}/{standing.total}] {text}")
 
-    def end(self, event: dict[str, Any], standing: Standing) -> None:
+    def end(self, event: Ended, standing: Standing) -> None:
         name = event["trial"] + (f" attempt {event['attempt']}" if event["attempt"] > 1 else "")
         place = f"[{standing.done}/{standing.total}, {format_span(standing.left_s)} left]"
-        self._print(f"{place} {name}: {event['seconds']:.1f} s, {_outcome(event)}")
+        self._print(f"{place} {name}: {event['seconds'] or 0.0:.1f} s, {_outcome(event)}")
         for line in self._blocks.completed(standing):
             self._print(line)
 
@@ -136,11 +148,11 @@ class LineDisplay:
         self._console.print(line, soft_wrap=True)
 
 
-def _outcome(event: dict[str, Any]) -> str:
+def _outcome(event: Ended) -> str:
     if event["reasons"]:
         return "; ".join(f"INVALID {r['code']}: {r['detail']}" for r in event["reasons"])
     if event.get("disturbed"):
-        return f"disturbed: up to {event['disturbance']:.0%} of a time may be the machine's"
+        return f"disturbed: up to {event['disturbance'] or 0.0:.0%} of a time may be the machine's"
     return "ok"
 
 

@@ -6,11 +6,11 @@ from functools import partial
 from typing import Any, Literal
 
 from h123.catalogue import OWN, PROTOCOLS, Client, Subject, controllers
+from h123.results.trial_files import Workload
 from h123.study import Network, Parameters, connection_count
 from h123.study.network import Blackout, Bottleneck, Direction
 from h123.verification import controller
 
-Row = dict[str, Any]
 """One request, as in samples.parquet."""
 Asked = Callable[..., Parameters]
 """What a client of one protocol can do, except for what is given."""
@@ -68,10 +68,10 @@ class Assignment:
         p = self.parameters
         return connection_count(p.connections, p.users, p.protocol)
 
-    def workload(self, written: dict[str, Any]) -> dict[str, Any]:
+    def workload(self, written: Workload) -> Workload:
         """workload.json as the parameters have it, with what this assignment has otherwise."""
         changes = {"path": self.path, "port": self.port}
-        return {**written, **{key: value for key, value in changes.items() if value is not None}}
+        return written.model_copy(update={key: value for key, value in changes.items() if value is not None})
 
 
 def assignments(subject: Subject) -> list[Assignment]:

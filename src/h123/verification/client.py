@@ -11,11 +11,12 @@ import pyarrow.parquet as pq
 
 from h123.catalogue import MANIFEST, Subject, catalogue, check_supported, make_bodies
 from h123.errors import UserError
-from h123.results import ingest
+from h123.results import Reason, Sample, ingest, read_document, write_document
+from h123.results.trial_files import Workload
 from h123.scratch import scratch
 from h123.strict import choose
-from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate, write_json
-from h123.verification.assignment import SIZES, WITNESS, Assignment, Row, assignments
+from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate
+from h123.verification.assignment import SIZES, WITNESS, Assignment, assignments
 from h123.verification.conduct import faults_of
 from h123.verification.record import failures_folder
 from h123.verification.result import Result, Verdict
@@ -33,9 +34,9 @@ class Carried:
     """What came of an assignment."""
 
     trial: Trial
-    reasons: list[dict[str, str]]
+    reasons: list[Reason]
     """Why the trial is not valid, its samples included; none: it is."""
-    rows: list[Row]
+    rows: list[Sample]
     facts: Any
 
 
@@ -116,7 +117,7 @@ def _tls(asked: Assignment, facts: Any) -> Result:
     return Result(role="client", protocol=asked.parameters.protocol, check="TLS", verdict=verdict, detail=detail)
 
 
-def _kind(told: dict[str, Any]) -> str:
+def _kind(told: Mapping[str, object]) -> str:
     return ", ".join(str(told[key]) for key in ("version", "cipher", "key_exchange") if told.get(key))
 
 
@@ -125,7 +126,7 @@ def carry_out(asked: Assignment, trials: Trials, folder: Path) -> Carried:
 
     def change(folder: Path) -> None:
         path = folder / "workload.json"
-        write_json(path, asked.workload(json.loads(path.read_text("utf-8"))))
+        write_document(path, asked.workload(read_document(path, Workload)))
 
     trial = trials.carry_out(folder, asked.parameters, asked.network, change)
     reasons = trial.reasons or ingest(folder, asked.parameters.model_dump(mode="json"))
@@ -150,7 +151,7 @@ def _told(carried: Carried) -> str:
     return f"{said}; it printed: {' / '.join(line.strip() for line in printed)}" if printed else said
 
 
-def _rows(folder: Path) -> list[Row]:
+def _rows(folder: Path) -> list[Sample]:
     path = folder / "samples.parquet"
     return list(pq.read_table(path).to_pylist()) if path.is_file() else []
 

@@ -7,10 +7,11 @@ except where its manifest says that it knows.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from h123.catalogue import Client
-from h123.verification.assignment import Assignment, Row
+from h123.results import Sample
+from h123.verification.assignment import Assignment
 from h123.verification.controller import behaviour
 from h123.verification.timing import times, times_over_the_link
 from h123.verification.witness import Witness
@@ -21,7 +22,7 @@ LATE_NS = 1_500_000_000
 """That a client may notice a timeout late."""
 
 
-def faults_of(asked: Assignment, client: Client, rows: Sequence[Row], facts: Any, seen: Witness) -> list[str]:
+def faults_of(asked: Assignment, client: Client, rows: Sequence[Sample], facts: Any, seen: Witness) -> list[str]:
     """What is wrong with what the client wrote."""
     found = [*unanswered(asked, rows), *times(rows, seen.window)]
     if asked.expected == "answers":
@@ -32,12 +33,12 @@ def faults_of(asked: Assignment, client: Client, rows: Sequence[Row], facts: Any
     return found
 
 
-def unanswered(asked: Assignment, rows: Sequence[Row]) -> list[str]:
+def unanswered(asked: Assignment, rows: Sequence[Sample]) -> list[str]:
     """What is wrong with the answers alone: how many, how they ended, how many bytes, which protocol."""
     return [*_counts(asked, rows), *_outcomes(asked, rows)]
 
 
-def _counts(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
+def _counts(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
     p = asked.parameters
     expected = {
         "cold": asked.connections() if p.cold else 0,
@@ -56,8 +57,8 @@ def _counts(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
             yield f"user {uneven[0]} has not as many rows as user 0"
 
 
-def _outcomes(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
-    checks: dict[str, Callable[[Assignment, Row], str | None]] = {
+def _outcomes(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+    checks: dict[str, Callable[[Assignment, Sample], str | None]] = {
         "answers": _answered,
         "not found": _not_found,
         "refused": _refused,
@@ -66,7 +67,7 @@ def _outcomes(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
     yield from _first_of_each(checks[asked.expected](asked, row) for row in rows)
 
 
-def _answered(asked: Assignment, row: Row) -> str | None:
+def _answered(asked: Assignment, row: Sample) -> str | None:
     if row["error"] or row["status"] != 200:
         return f"a request ended with status {row['status']}, error {row['error']!r}"
     if row["protocol"] != asked.parameters.protocol:
@@ -79,11 +80,11 @@ def _answered(asked: Assignment, row: Row) -> str | None:
     return None
 
 
-def _not_found(_: Assignment, row: Row) -> str | None:
+def _not_found(_: Assignment, row: Sample) -> str | None:
     return None if row["status"] == 404 else f"status {row['status']}, error {row['error']!r} instead of status 404"
 
 
-def _refused(asked: Assignment, row: Row) -> str | None:
+def _refused(asked: Assignment, row: Sample) -> str | None:
     # A closed UDP port may answer by silence, as far as a client can see.
     usual = {"refused", "timeout"} if asked.parameters.protocol == "h3" else {"refused"}
     if row["error"] in usual and row["status"] == 0 and row["bytes_down"] == 0:
@@ -91,7 +92,7 @@ def _refused(asked: Assignment, row: Row) -> str | None:
     return f"status {row['status']}, error {row['error']!r}, {row['bytes_down']} bytes down instead of error 'refused'"
 
 
-def _timed_out(asked: Assignment, row: Row) -> str | None:
+def _timed_out(asked: Assignment, row: Sample) -> str | None:
     if row["error"] != "timeout":
         return f"status {row['status']}, error {row['error']!r} instead of error 'timeout'"
     taken, allowed = row["end_ns"] - row["start_ns"], asked.parameters.timeout
@@ -100,7 +101,7 @@ def _timed_out(asked: Assignment, row: Row) -> str | None:
     return None
 
 
-def _first_bytes(client: Client, rows: Sequence[Row]) -> Iterator[str]:
+def _first_bytes(client: Client, rows: Sequence[Sample]) -> Iterator[str]:
     known = sum(row["first_byte_ns"] is not None for row in rows)
     if client.ttfb and known < len(rows):
         yield f"first_byte_ns is declared (ttfb), but empty in {len(rows) - known} of {len(rows)} rows"
@@ -110,8 +111,8 @@ def _first_bytes(client: Client, rows: Sequence[Row]) -> Iterator[str]:
         yield "connected_ns is empty in a cold row"
 
 
-def _connections(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
-    columns = ("connection", "reused")
+def _connections(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+    columns: Sequence[Literal["connection", "reused"]] = ("connection", "reused")
     if partly := [c for c in columns if 0 < sum(row[c] is None for row in rows) < len(rows)]:
         yield f"{partly[0]} is empty in some rows and not in others"
     elif rows and all(rows[0][column] is not None for column in columns):
@@ -121,27 +122,27 @@ def _connections(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
             yield from _dealing(asked, rows)
 
 
-def _indices(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
+def _indices(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
     used, count = {row["connection"] for row in rows}, asked.connections()
     needed = min(count, asked.parameters.users)
     if not used <= set(range(count)) or (asked.parameters.rate is None and len(used) < needed):
-        yield f"connections {sorted(used)[:6]} where {count} were asked for, counted from 0"
+        yield f"connections {sorted(c for c in used if c is not None)[:6]} where {count} were asked for, counted from 0"
     cold = [row["connection"] for row in rows if row["phase"] == "cold"]
     if len(set(cold)) < len(cold):
         yield "two cold requests on one connection"
 
 
-def _reuse(rows: Sequence[Row]) -> Iterator[str]:
+def _reuse(rows: Sequence[Sample]) -> Iterator[str]:
     first = Counter(row["connection"] for row in rows if row["reused"] == 0)
     if {row["reused"] for row in rows} - {0, 1}:
         yield "reused is neither 0 nor 1"
-    elif wrong := sorted(c for c in {row["connection"] for row in rows} if first[c] != 1):
+    elif wrong := sorted({row["connection"] or 0 for row in rows if first[row["connection"]] != 1}):
         yield f"connection {wrong[0]} has {first[wrong[0]]} rows with reused 0 instead of 1"
     if any(row["reused"] for row in rows if row["phase"] == "cold"):
         yield "a cold row says that its connection was reused"
 
 
-def _dealing(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
+def _dealing(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
     """Users are dealt over the connections round robin, and stay where they are."""
     of_user = defaultdict(set)
     for row in rows:
@@ -158,7 +159,7 @@ def _dealing(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
         yield f"users {wrong[0][0]} and {wrong[0][1]} are not on connections as dealt round robin"
 
 
-def _facts(asked: Assignment, rows: Sequence[Row], facts: Any) -> Iterator[str]:
+def _facts(asked: Assignment, rows: Sequence[Sample], facts: Any) -> Iterator[str]:
     if not isinstance(facts, dict) or facts.get("h123") != "client/1" or not isinstance(facts.get("tls"), list):
         yield "client.json is missing, or is not of the format client/1"
         return
@@ -176,7 +177,7 @@ def _facts(asked: Assignment, rows: Sequence[Row], facts: Any) -> Iterator[str]:
         yield f"client.json tells of {count} TLS connections, the samples of {len(used)}"
 
 
-def _opened(asked: Assignment, rows: Sequence[Row], seen: Witness) -> Iterator[str]:
+def _opened(asked: Assignment, rows: Sequence[Sample], seen: Witness) -> Iterator[str]:
     """As many connections as were asked for, whatever the client writes of them."""
     p, most = asked.parameters, asked.connections()
     least = most if p.cold else min(most, p.users)

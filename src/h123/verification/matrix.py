@@ -11,16 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from h123 import __version__
 from h123.catalogue import Subject, fingerprint, make_bodies
 from h123.errors import UserError
-from h123.journal import Event, append_event, read_events
+from h123.journal import Line, append_event, read_events
 from h123.lock import sole_user
-from h123.results import check_name, machine_facts
+from h123.results import Reason, check_name, machine_facts
 from h123.study import Parameters
-from h123.trial import SERVER_ADDRESS, Display, Engine, Standing, campaign_certificate, plainly
+from h123.trial import SERVER_ADDRESS, Display, Ended, Engine, Standing, campaign_certificate, plainly
 from h123.verification.assignment import CONNECTIONS, METHODS, PLAIN, Assignment
 from h123.verification.client import carry_out
 from h123.verification.conduct import unanswered
@@ -87,7 +87,7 @@ class MatrixFolder:
         if not self.events():
             append_event(self._journal, {"event": "matrix", "h123": FORMAT})
 
-    def events(self) -> list[Event]:
+    def events(self) -> list[Line]:
         """What happened, oldest first."""
         events = read_events(self._journal)
         if events and events[0].get("h123") != FORMAT:
@@ -254,9 +254,9 @@ def failures(cells: Mapping[Pairing, Cell | None]) -> Iterator[tuple[Pairing, st
                 yield pairing, method, result
 
 
-def _event(cell: Cell, seconds: float) -> dict[str, Any]:
+def _event(cell: Cell, seconds: float) -> Ended:
     """For the display, which knows campaigns' trials."""
-    reasons = [
+    reasons: list[Reason] = [
         {"code": method, "detail": result.reason} for method, result in cell.results.items() if result.outcome == "fail"
     ]
     return {"trial": cell.pairing.name, "attempt": 1, "reasons": reasons, "seconds": seconds}

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from pydantic import ValidationError
 
@@ -29,7 +29,7 @@ class Record(Strict):
     """Of the subject's files: the results hold for these only."""
     time: str
     """ISO 8601, of the last verification."""
-    machine: dict[str, Any]
+    machine: dict[str, object]
     results: list[Result]
     constants: list[Constants] | None = None
     """None: they were not measured yet."""
@@ -70,7 +70,7 @@ def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]
         version=subject.version,
         fingerprint=fingerprint(subject),
         time=datetime.now(UTC).isoformat(timespec="seconds"),
-        machine=machine_facts(),
+        machine=dict(machine_facts()),
         results=[*others, *results],
         constants=known.constants if known else None,
     )

@@ -1,15 +1,17 @@
 """Verification of a server: the embedded probe asks it for all that the contract promises and the manifest declares."""
 
+import json
 import shutil
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from h123.catalogue import Subject, catalogue, make_bodies, probe_command
-from h123.results import read_document
+from h123.results import Document, Shape, read_document, trial_files, write_document
+from h123.results.lab_report import Exit, Report
 from h123.scratch import scratch
-from h123.trial import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS, Engine, campaign_certificate, write_json
+from h123.trial import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
 from h123.verification.qlog import packet_events
 from h123.verification.question import LOGGED_BYTES, PROBE, SIZES, Purpose, Question, questions
@@ -50,7 +52,7 @@ def _ask(asked: Question, trials: Trials, folder: Path) -> list[Result]:
     def change(folder: Path) -> None:
         _change_trial(folder, trials.subjects[PROBE])
         address = {"address": SERVER_ADDRESS, "port": asked.parameters.port, "ca": str(trials.certificate.ca)}
-        write_json(folder / "plan.json", {**asked.plan, **address})
+        (folder / "plan.json").write_text(json.dumps({**asked.plan, **address}, indent=1) + "\n", encoding="utf-8")
 
     results = list[Result]()
     for _ in range(ATTEMPTS[asked.purpose]):
@@ -64,13 +66,13 @@ def _ask(asked: Question, trials: Trials, folder: Path) -> list[Result]:
 def _change_trial(folder: Path, probe: Subject) -> None:
     """The probe in the client's place, and no more time to stop than the contract gives."""
     path = folder / "trial.json"
-    trial = read_document(path, "trial/1")
-    for role in trial["roles"]:
-        if role["name"] == "client":
-            role["command"] = probe_command(probe, plan="plan.json", checks="checks.json")
-        elif role["name"] == "server":
-            role["stop_timeout_ns"] = STOP_NS
-    write_json(path, trial)
+    trial = read_document(path, trial_files.Trial)
+    for role in trial.roles:
+        if role.name == "client":
+            role.command = probe_command(probe, plan="plan.json", checks="checks.json")
+        elif role.name == "server":
+            role.stop_timeout_ns = STOP_NS
+    write_document(path, trial)
 
 
 def _judge(asked: Question, trial: Trial) -> Iterator[Result]:
@@ -90,22 +92,35 @@ def _judge(asked: Question, trial: Trial) -> Iterator[Result]:
         yield _SEEN[asked.purpose](asked, trial.folder)
 
 
+class Check(Shape):
+    check: str
+    passed: bool
+    detail: str
+
+
+class Checks(Document):
+    """What the probe writes."""
+
+    h123: Literal["checks/1"]
+    checks: list[Check]
+
+
 def _checks(asked: Question, folder: Path) -> Iterator[Result]:
     """What the probe found."""
     path = folder / "checks.json"
     if not path.is_file():
         return
-    for check in read_document(path, "checks/1")["checks"]:
-        yield asked.result(check["check"], "passed" if check["passed"] else "failed", check["detail"])
+    for check in read_document(path, Checks).checks:
+        yield asked.result(check.check, "passed" if check.passed else "failed", check.detail)
 
 
-def _stop(asked: Question, report: dict[str, Any]) -> Result:
-    ending = next(role["pid_exit"] for role in report["roles"] if role["name"] == "server")
-    if ending["code"] == 0 or ending["signal"] == signal.SIGTERM:
+def _stop(asked: Question, report: Report) -> Result:
+    ending = next(role.pid_exit for role in report.roles if role.name == "server") or Exit()
+    if ending.code == 0 or ending.signal == signal.SIGTERM:
         return asked.result("clean stop", "passed")
-    if ending["signal"] == signal.SIGKILL:
+    if ending.signal == signal.SIGKILL:
         return asked.result("clean stop", "failed", f"it still ran {STOP_NS / 1e9:g} s after SIGTERM")
-    return asked.result("clean stop", "failed", f"status {ending['code']}, signal {ending['signal']} after SIGTERM")
+    return asked.result("clean stop", "failed", f"status {ending.code}, signal {ending.signal} after SIGTERM")
 
 
 def _qlog(asked: Question, folder: Path) -> Result:

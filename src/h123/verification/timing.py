@@ -7,12 +7,15 @@ as it runs and processors have other work; times that were not measured are out 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import mean, stdev
+from typing import Literal, get_args
 
+from h123.results import Sample
 from h123.study import handshake_round_trips
-from h123.verification.assignment import DISTANT, FAR, Assignment, Row
+from h123.verification.assignment import DISTANT, FAR, Assignment
 from h123.verification.trial import Window
 
-TIMES = ("start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns")
+Time = Literal["start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns"]
+TIMES: tuple[Time, ...] = get_args(Time)
 SPAN_LIMITS = (0.4, 1.8)
 """What a Poisson process's first 40 arrivals may take, of their mean time: beyond three standard deviations, and less
 than 4 users need that wait for their answers (2.3)."""
@@ -28,29 +31,30 @@ _MEASURED = 0.99
 """Clocks are not perfect: what physics asks for may be short of it by so much."""
 
 
-def times(rows: Sequence[Row], window: Window) -> Iterator[str]:
+def times(rows: Sequence[Sample], window: Window) -> Iterator[str]:
     """Of any trial."""
     yield from dict.fromkeys(fault for row in rows if (fault := _order(row)))
-    given = [row[name] for row in rows for name in TIMES if row[name] is not None]
+    given = [at for row in rows for name in TIMES if (at := row[name]) is not None]
     if given and not window[0] <= min(given) <= max(given) <= window[1]:
         yield "times are outside the trial: not of this machine's monotonic clock, in ns"
     if any(row["connected_ns"] is not None for row in rows if row["phase"] != "cold"):
         yield "connected_ns in a row that is not cold"
 
 
-def _order(row: Row) -> str | None:
-    between: list[tuple[str, ...]] = [("sent_ns",), ("first_byte_ns",)]
+def _order(row: Sample) -> str | None:
+    between: list[tuple[Time, ...]] = [("sent_ns",), ("first_byte_ns",)]
     if row["bytes_up"] == 0:  # the answer to an upload may begin before it has been written
         between.append(("sent_ns", "first_byte_ns"))
     for names in between:
-        known = [name for name in ("start_ns", "connected_ns", *names, "end_ns") if row[name] is not None]
-        for earlier, later in pairwise(known):
-            if row[earlier] > row[later]:
+        in_order: list[Time] = ["start_ns", "connected_ns", *names, "end_ns"]
+        known = [(name, at) for name in in_order if (at := row[name]) is not None]
+        for (earlier, begun), (later, ended) in pairwise(known):
+            if begun > ended:
                 return f"{later} is before {earlier}"
     return None
 
 
-def times_over_the_link(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
+def times_over_the_link(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
     """Of trials over links whose delay and rate show what was not measured."""
     if asked.network is FAR:
         yield from dict.fromkeys(
@@ -63,7 +67,7 @@ def times_over_the_link(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]
         yield from _waiting(asked, warm)
 
 
-def _unmeasured(asked: Assignment, row: Row) -> str | None:
+def _unmeasured(asked: Assignment, row: Sample) -> str | None:
     """A request whose body came before it can have come, or its first byte at another time than it did."""
     trip, whole = asked.network.round_trip_ns, _whole_ns(asked)
     taken = row["end_ns"] - row["start_ns"]
@@ -79,7 +83,7 @@ def _unmeasured(asked: Assignment, row: Row) -> str | None:
     return None
 
 
-def _not_connected(asked: Assignment, row: Row) -> str | None:
+def _not_connected(asked: Assignment, row: Sample) -> str | None:
     """A connection that was ready before it can have been, or so late that its request's answer could not follow."""
     if row["connected_ns"] is None:
         return None
@@ -87,16 +91,16 @@ def _not_connected(asked: Assignment, row: Row) -> str | None:
     connected = row["connected_ns"] - row["start_ns"]
     if connected < _MEASURED * handshake:
         return f"connected after {_seconds(connected)}; a handshake takes {_seconds(handshake)}"
-    first = row["first_byte_ns"] is not None
-    answered = row["first_byte_ns" if first else "end_ns"] - row["connected_ns"]
-    needed = asked.network.round_trip_ns if first else _whole_ns(asked)
+    first = row["first_byte_ns"]
+    answered = (row["end_ns"] if first is None else first) - row["connected_ns"]
+    needed = _whole_ns(asked) if first is None else asked.network.round_trip_ns
     if answered < _MEASURED * needed:
-        what = "the first byte" if first else "the last byte"
+        what = "the last byte" if first is None else "the first byte"
         return f"{what} came {_seconds(answered)} after the connection was ready; the link needs {_seconds(needed)}"
     return None
 
 
-def _too_slow(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
+def _too_slow(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
     quickest = min((row["end_ns"] - row["start_ns"] for row in rows), default=0)
     if quickest > SLOWEST * _whole_ns(asked):
         yield f"no request took less than {_seconds(quickest)}; the link needs {_seconds(_whole_ns(asked))}"
@@ -110,7 +114,7 @@ def _whole_ns(asked: Assignment) -> float:
     return network.round_trip_ns + asked.parameters.size * 8e9 / network.down.rate.mean_bps
 
 
-def _poisson(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
+def _poisson(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
     """An open loop's gaps are those of a Poisson process."""
     rate = asked.parameters.rate
     assert rate is not None
@@ -126,7 +130,7 @@ def _poisson(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
         yield "the gaps between requests are all alike, not exponential"
 
 
-def _waiting(asked: Assignment, rows: Sequence[Row]) -> Iterator[str]:
+def _waiting(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
     """An open loop waits for no answers: all end in time, after a round trip and what the machine did meanwhile, the
     first after a handshake. `start_ns` alone tells only when they were due."""
     p = asked.parameters

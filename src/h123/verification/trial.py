@@ -5,10 +5,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from h123.catalogue import Subject
-from h123.results import read_document, ruined
+from h123.results import Reason, read_document, ruined
+from h123.results.lab_report import Report
 from h123.study import Network, Parameters, PlannedTrial
 from h123.trial import Certificate, Engine, write_trial_files
 
@@ -25,21 +25,20 @@ class Trial:
     """One that has ended. Its files are in its folder."""
 
     folder: Path
-    report: dict[str, Any]
+    report: Report
     window: Window
 
     @property
-    def reasons(self) -> list[dict[str, str]]:
+    def reasons(self) -> list[Reason]:
         """Why the lab calls it invalid; none: it is valid."""
-        return list(self.report["reasons"])
+        return self.report.reasons
 
     @property
     def disturbed(self) -> str:
         """How the machine kept the trial from saying anything about the subject; empty: it did not."""
         if ruined(self.report):
             return f"the machine stalled: {'; '.join(reason['detail'] for reason in self.reasons)}"
-        counted = [way for link in self.report["links"] for way in (link.get("directions") or {}).values() if way]
-        latest = max((way["lateness_ns"]["p99"] for way in counted), default=0)
+        latest = max((way.lateness_ns.p99 for link in self.report.links for way in link.ways()), default=0)
         if self.reasons or latest <= _LATE_NS:
             return ""
         return f"the machine was too busy: one packet in a hundred left the link {latest / 1e6:.1f} ms late or more"
@@ -106,4 +105,4 @@ class Trials:
 
 
 def _ended(folder: Path, window: Window) -> Trial:
-    return Trial(folder, read_document(folder / "report.json", "report/1"), window)
+    return Trial(folder, read_document(folder / "report.json", Report), window)

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from h123.results.lab_report import Counters, Report
 from h123.study import Parameters
 from h123.trial import QLOG_FOLDER
 from h123.verification.controller import Arrival
@@ -37,13 +37,13 @@ def witness(trial: Trial, p: Parameters) -> Witness:
     return Witness(trial.window, len(files), arrivals)
 
 
-def _tcp_connections(report: dict[str, Any]) -> int:
+def _tcp_connections(report: Report) -> int:
     """Either host may have some of its own: a browser with who steers it, a proxy with its origin."""
     counted = {"client": "Tcp.ActiveOpens", "server": "Tcp.PassiveOpens"}
-    counters = {host["name"]: host["counters"] for host in report["hosts"]}
+    counters = {host.name: host.counters for host in report.hosts}
     return min(_grown(counters[host], name) for host, name in counted.items())
 
 
-def _grown(counters: dict[str, dict[str, int]], name: str) -> int:
+def _grown(counters: Counters, name: str) -> int:
     """Counters that are zero are left out."""
-    return counters["after"].get(name, 0) - counters["before"].get(name, 0)
+    return (counters.after or {}).get(name, 0) - counters.before.get(name, 0)

@@ -1,8 +1,6 @@
 """The two analyses beside each other: what each finds in a comparison, and why they differ where they do."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 from h123.analysis.as_published.procedure import (
     FASTER,
@@ -11,6 +9,8 @@ from h123.analysis.as_published.procedure import (
     PRACTICAL_EFFECT,
     SLOWER,
 )
+from h123.analysis.document import Judged
+from h123.analysis.published_rows import Beside, PublishedPair, SoundRow, Tests
 
 FINDINGS = (FASTER, SLOWER)
 COUNTERPART = {"latency": "latency", "ttfb": "ttfb", "throughput": "latency"}
@@ -19,25 +19,30 @@ COUNTERPART = {"latency": "latency", "ttfb": "ttfb", "throughput": "latency"}
 REPEATS = {"throughput": "latency"}
 """Of requests of one size it is the same test, with the same p: one finding, whatever it is called."""
 
-Row = Mapping[str, Any]
 
-
-def beside(published: Row, sound: Row | None, margin: float, alpha: float) -> dict[str, Any]:
+def beside(published: PublishedPair, sound: Judged | None, margin: float, alpha: float) -> Beside:
     """`sound`, `agrees` and `reason` of one comparison; null where the study does not ask the sound analysis."""
     if sound is None or sound["ratio"] is None:
         return {"sound": None, "agrees": None, "reason": None}
-    shown = _as_metric(sound, inverted=published["metric"] == "throughput")
+    shown = _as_metric(sound, sound["ratio"], inverted=published["metric"] == "throughput")
     agrees = _finding(published["verdict"]) == _finding(shown["verdict"])
     reason = None if agrees else _reason(published, shown, sound, margin, alpha)
     return {"sound": shown, "agrees": agrees, "reason": reason}
 
 
-def _as_metric(sound: Row, inverted: bool) -> dict[str, Any]:
-    ratio, low, high = sound["ratio"], sound["low"], sound["high"]
+def _as_metric(sound: Judged, ratio: float, inverted: bool) -> SoundRow:
+    low, high = sound["low"], sound["high"]
     if inverted:
         ratio, low, high = 1 / ratio, high and 1 / high, low and 1 / low
-    kept = {name: sound[name] for name in ("metric", "blocks", "p_adjusted", "verdict")}
-    return {**kept, "ratio": ratio, "low": low, "high": high}
+    return {
+        "metric": sound["metric"],
+        "blocks": sound["blocks"],
+        "p_adjusted": sound["p_adjusted"],
+        "verdict": sound["verdict"],
+        "ratio": ratio,
+        "low": low,
+        "high": high,
+    }
 
 
 def _finding(verdict: str) -> str | None:
@@ -45,7 +50,7 @@ def _finding(verdict: str) -> str | None:
     return verdict if verdict in FINDINGS else None
 
 
-def _reason(published: Row, shown: Row, sound: Row, margin: float, alpha: float) -> str:
+def _reason(published: Tests, shown: SoundRow, sound: Judged, margin: float, alpha: float) -> str:
     """Why the two differ, in plain words."""
     if shown["verdict"] in FINDINGS:
         return _against(published) if published["verdict"] in FINDINGS else _missed(published, shown)
@@ -57,17 +62,18 @@ def _reason(published: Row, shown: Row, sound: Row, margin: float, alpha: float)
     return f"{_pooling(published, shown)}; {_doubt(shown, sound, alpha)}"
 
 
-def _pooling(published: Row, shown: Row) -> str:
+def _pooling(published: Tests, shown: SoundRow) -> str:
     """What the pooled test believes to have."""
     total = published["a_side"]["n"] + published["b_side"]["n"]
     text = f"pooling counts {total} requests as independent where there are {shown['blocks']} blocks"
-    worth = [published[side]["independent"] for side in ("a_side", "b_side")]
-    if None not in worth and sum(worth) < 0.9 * total:
+    sides = published["a_side"], published["b_side"]
+    worth = [known for side in sides if (known := side["independent"]) is not None]
+    if len(worth) == len(sides) and sum(worth) < 0.9 * total:
         text += f" (alike within runs, they tell as much as {max(2, round(sum(worth)))})"
     return text
 
 
-def _doubt(shown: Row, sound: Row, alpha: float) -> str:
+def _doubt(shown: SoundRow, sound: Judged, alpha: float) -> str:
     if sound["p_attainable"] > alpha:
         return f"with so few blocks no p can fall below {sound['p_attainable']:.2g}"
     if (shown["low"] or 0) <= 1 <= (shown["high"] or math.inf):
@@ -75,14 +81,14 @@ def _doubt(shown: Row, sound: Row, alpha: float) -> str:
     return f"corrected for the number of comparisons p is {shown['p_adjusted']:.2g}, above {alpha:g}"
 
 
-def _against(published: Row) -> str:
+def _against(published: Tests) -> str:
     return (
         "the pooled medians and the ratios within blocks point to different sides: "
         f"runs differ more than the levels do (medians {100 * published['median_difference']:+.1f} %)"
     )
 
 
-def _missed(published: Row, shown: Row) -> str:
+def _missed(published: Tests, shown: SoundRow) -> str:
     found = f"paired by block the ratio is {shown['ratio']:.3g}, {_interval(shown)}"
     if published["verdict"] != NOT_PRACTICAL:
         return (
@@ -96,6 +102,6 @@ def _missed(published: Row, shown: Row) -> str:
     return f"{found}: established, but below what the published rule calls practical ({' and '.join(short)})"
 
 
-def _interval(shown: Row) -> str:
+def _interval(shown: SoundRow) -> str:
     low, high = ("no bound" if end is None else f"{end:.3g}" for end in (shown["low"], shown["high"]))
     return f"{low} – {high}"

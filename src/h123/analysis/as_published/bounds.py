@@ -1,17 +1,16 @@
 """What a link allows one request: alone on it, and with an equal share beside the other users."""
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
-from h123.analysis.audits.path import round_trip_floor_ns
-from h123.study import Parameters
-
-Row = dict[str, Any]
+from h123.analysis.audits.path import direction, round_trip_floor_ns
+from h123.analysis.published_rows import LinkBounds
+from h123.study import Network, Parameters
+from h123.study.network import Direction
 
 
 def bounds(
     metric: str, *, size: int | None, users: int | None, rate: float | None, round_trip: float | None
-) -> Row | None:
+) -> LinkBounds | None:
     """`alone` and `share` in the metric's unit: the least time or the most throughput. None where there is no limit.
 
     A body of `size` bytes takes size * 8 / rate seconds on a link of `rate` bit/s that it has to itself, and `users`
@@ -29,25 +28,23 @@ def bounds(
 
 
 def bounds_of_cell(
-    metric: str, parameters: Parameters, networks: Mapping[str, Any], unknown: Collection[str] = ()
-) -> Row | None:
+    metric: str, parameters: Parameters, networks: Mapping[str, Network], unknown: Collection[str] = ()
+) -> LinkBounds | None:
     """The bounds of a campaign's own cell, of the link between client and server as its profile has it.
 
     Rates that a trace gives have none; of a rate that changes, the highest counts, and of such delays the least.
     """
-    profile = networks.get(parameters.network) or {}
-    ways = [profile.get(name) or {} for name in ("up", "down")]
+    link = networks[parameters.network]
     return bounds(
         metric,
         size=None if "size" in unknown else parameters.size,
         users=None if "users" in unknown else parameters.users,
-        rate=_rate(ways[0] if parameters.method == "POST" else ways[1]),
-        round_trip=round_trip_floor_ns(profile) / 1e9 or None,
+        rate=_rate(direction(link, "up" if parameters.method == "POST" else "down")),
+        round_trip=round_trip_floor_ns(link) / 1e9 or None,
     )
 
 
-def _rate(way: Mapping[str, Any]) -> float | None:
-    rates = [way.get("rate"), *(change["rate"] for change in way.get("changes") or [] if change.get("rate"))]
-    if any(rate is None or not rate.get("bps") for rate in rates):
-        return None
-    return max(float(rate["bps"]) for rate in rates if rate)
+def _rate(way: Direction) -> float | None:
+    rates = [way.rate, *(change.rate for change in way.changes or [] if change.rate)]
+    known = [float(rate.bps) for rate in rates if rate and rate.bps]
+    return max(known) if len(known) == len(rates) else None

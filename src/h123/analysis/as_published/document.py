@@ -1,8 +1,7 @@
 """The `as_published` part of verdicts.json (docs/contracts.md, section 7)."""
 
 import itertools
-from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -13,18 +12,31 @@ from h123.analysis.as_published.pooled import METRICS, Floats, Pooled
 from h123.analysis.as_published.printed import beside_printed
 from h123.analysis.as_published.replications import replications
 from h123.analysis.comparisons import other_cells
+from h123.analysis.document import Judged
+from h123.analysis.published_rows import (
+    Agreement,
+    AsPublished,
+    FactorTest,
+    Group,
+    PooledSide,
+    PublishedPair,
+    PublishedRow,
+    ReplicationsRow,
+    Tests,
+)
 from h123.results import CampaignFolder
-from h123.study import Plan, printed_values_of
+from h123.study import Network, Plan, printed_values_of
 
 Cell = dict[str, str]
-Row = dict[str, Any]
 Runs = dict[tuple[tuple[str, str], ...], list[Floats]]
 
 STRATUM = "method"
 """The paper tests factors within each method; a factor of this name is never tested itself."""
 
 
-def as_published(folder: CampaignFolder, plan: Plan, judged: Sequence[Row], *, unknown: Collection[str] = ()) -> Row:
+def as_published(
+    folder: CampaignFolder, plan: Plan, judged: Sequence[Judged], *, unknown: Collection[str] = ()
+) -> AsPublished:
     """The paper's own procedure on this campaign, beside `judged`, the sound comparisons of verdicts.json.
 
     With what the paper draws (each treatment's replications), and its printed values where published/ has them.
@@ -33,23 +45,25 @@ def as_published(folder: CampaignFolder, plan: Plan, judged: Sequence[Row], *, u
     throughput.
     """
     pooled = Pooled(folder, plan.study)
-    comparisons: list[Row] = []
-    tests: list[Row] = []
-    drawn: list[Row] = []
+    networks = {name: Network.from_resolved(profile) for name, profile in folder.networks.items()}
+    compared: list[PublishedPair] = []
+    tests: list[FactorTest] = []
+    drawn: list[ReplicationsRow] = []
     for metric in (name for name in METRICS if name != "throughput" or "size" not in unknown):
         runs: Runs = {}
         for cell in _treatments(plan):
             found = pooled.runs(cell, metric)
             runs[_key(cell)] = [run.values for run in found]
-            link = bounds_of_cell(metric, plan.study.parameters(cell), folder.networks, unknown)
+            link = bounds_of_cell(metric, plan.study.parameters(cell), networks, unknown)
             drawn.append(replications(cell, metric, found, link))
-        comparisons += _comparisons(plan, metric, runs, folder.seed)
+        compared += _comparisons(plan, metric, runs, folder.seed)
         tests += factor_tests(plan, metric, runs)
     asked = plan.study.compare
     sound = {(_key(c["cell"]), c["metric"], c["a"], c["b"]): c for c in judged if not c["twin"]}
-    for row in comparisons:
+    comparisons: list[PublishedRow] = []
+    for row in compared:
         counterpart = sound.get((_key(row["cell"]), COUNTERPART[row["metric"]], row["a"], row["b"]))
-        row.update(beside(row, counterpart, asked.margin, asked.alpha))
+        comparisons.append({**row, **beside(row, counterpart, asked.margin, asked.alpha)})
     printed = printed_values_of(plan.study.name)
     return {
         "comparisons": comparisons,
@@ -64,39 +78,40 @@ def _treatments(plan: Plan) -> list[Cell]:
     return list({_key(trial.cell): trial.cell for trial in plan.blocks[0]}.values())
 
 
-def _key(cell: Cell) -> tuple[tuple[str, str], ...]:
+def _key(cell: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(cell.items()))
 
 
-def _comparisons(plan: Plan, metric: str, runs: Runs, seed: int) -> Iterator[Row]:
+def _comparisons(plan: Plan, metric: str, runs: Runs, seed: int) -> Iterator[PublishedPair]:
     """Every pair in every cell that has requests on both sides."""
     factor = plan.study.compare.factor
     for cell, pair in itertools.product(other_cells(plan), plan.pairs):
         a, b = pair.split("/")
         first, second = runs[_key({**cell, factor: a})], runs[_key({**cell, factor: b})]
         if first and second:
-            row = {"cell": cell, "metric": metric, "a": a, "b": b, "repeats": REPEATS.get(metric)}
-            yield row | _compare(first, second, METRICS[metric], seed)
+            pooled = _compare(first, second, METRICS[metric], seed)
+            yield {**pooled, "cell": cell, "metric": metric, "a": a, "b": b, "repeats": REPEATS.get(metric)}
 
 
-def _compare(a: list[Floats], b: list[Floats], lower_is_better: bool, seed: int) -> Row:
+def _compare(a: list[Floats], b: list[Floats], lower_is_better: bool, seed: int) -> Tests:
     first, second = np.concatenate(a), np.concatenate(b)
     test = procedure.mann_whitney(first, second)
     difference = float(np.median(first) / np.median(second)) - 1
-    sides = {"a_side": _side(a, seed), "b_side": _side(b, seed)}
+    a_side, b_side = _side(a, seed), _side(b, seed)
     return {
-        **sides,
+        "a_side": a_side,
+        "b_side": b_side,
         "u": test.u,
         "p": test.p,
         "r_rb": test.r_rb,
         "effect": procedure.effect_class(test.r_rb),
         "median_difference": difference,
         "verdict": procedure.decide(test, difference, lower_is_better),
-        "note": _note(list(sides.values())),
+        "note": _note([a_side, b_side]),
     }
 
 
-def _side(runs: list[Floats], seed: int) -> Row:
+def _side(runs: list[Floats], seed: int) -> PooledSide:
     """What the paper says about one treatment, and what its requests are worth."""
     values = np.concatenate(runs)
     cv, word = procedure.consistency(np.array([run.mean() for run in runs])) or (None, None)
@@ -114,9 +129,9 @@ def _side(runs: list[Floats], seed: int) -> Row:
     }
 
 
-def _note(sides: list[Row]) -> str | None:
+def _note(sides: Sequence[PooledSide]) -> str | None:
     """The paper goes on to its tests only with data of CV <= 20 %."""
-    worst = max((side["cv"] for side in sides if side["cv"] is not None), default=0.0)
+    worst = max((cv for side in sides if (cv := side["cv"]) is not None), default=0.0)
     limit = procedure.CONSISTENCY[-1][0]
     if worst <= limit:
         return None
@@ -125,7 +140,7 @@ def _note(sides: list[Row]) -> str | None:
     )
 
 
-def factor_tests(plan: Plan, metric: str, runs: Runs) -> Iterator[Row]:
+def factor_tests(plan: Plan, metric: str, runs: Runs) -> Iterator[FactorTest]:
     """Kruskal-Wallis for each factor that varies, all else pooled; within each method where methods vary."""
     treatments, factors = _treatments(plan), plan.study.factors
     strata = [{STRATUM: level} for level in factors[STRATUM]] if STRATUM in factors else [{}]
@@ -135,7 +150,9 @@ def factor_tests(plan: Plan, metric: str, runs: Runs) -> Iterator[Row]:
         pools = {level: np.concatenate(found) for level, found in groups.items() if found}
         if found := procedure.kruskal_wallis(list(pools.values())):
             h, p = found
-            levels = [{"level": name, "n": len(v), "median": float(np.median(v))} for name, v in pools.items()]
+            levels: list[Group] = [
+                {"level": name, "n": len(v), "median": float(np.median(v))} for name, v in pools.items()
+            ]
             yield {
                 "within": within,
                 "factor": factor,
@@ -147,7 +164,11 @@ def factor_tests(plan: Plan, metric: str, runs: Runs) -> Iterator[Row]:
             }
 
 
-def _agreement(comparisons: list[Row]) -> Row:
+def _group(level: str, values: Floats) -> Group:
+    return {"level": level, "n": len(values), "median": float(np.median(values))}
+
+
+def _agreement(comparisons: Sequence[PublishedRow]) -> Agreement:
     known = [row for row in comparisons if row["agrees"] is not None and not row["repeats"]]
-    agree = sum(row["agrees"] for row in known)
+    agree = sum(bool(row["agrees"]) for row in known)
     return {"compared": len(known), "agree": agree, "disagree": len(known) - agree}

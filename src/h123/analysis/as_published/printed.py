@@ -1,20 +1,31 @@
 """A published work's printed values beside a campaign's own, and beside what the work's link allows."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from h123.analysis.as_published.bounds import bounds
 from h123.analysis.as_published.replications import centre, change
+from h123.analysis.published_rows import (
+    Cell,
+    Centre,
+    OursRow,
+    PrintedBeside,
+    PrintedLink,
+    PrintedRow,
+    PublishedPair,
+    ReplicationsRow,
+    Used,
+)
 from h123.study import PrintedValue, PrintedValues, Study
 
-Row = dict[str, Any]
-_Cell = dict[str, str]
-_Found = tuple[_Cell, Row | None]
+_Found = tuple[Cell, Centre | None]
 
 
 def beside_printed(
-    printed: PrintedValues, study: Study, replications: Sequence[Row], comparisons: Sequence[Row]
-) -> Row:
+    printed: PrintedValues,
+    study: Study,
+    replications: Sequence[ReplicationsRow],
+    comparisons: Sequence[PublishedPair],
+) -> PrintedBeside:
     """`as_published.printed` of verdicts.json: a row for every printed figure."""
     campaign = _Campaign(printed, study, replications, comparisons)
     return {
@@ -28,23 +39,27 @@ class _Campaign:
     """The campaign's values, found by the work's names."""
 
     def __init__(
-        self, printed: PrintedValues, study: Study, replications: Sequence[Row], comparisons: Sequence[Row]
+        self,
+        printed: PrintedValues,
+        study: Study,
+        replications: Sequence[ReplicationsRow],
+        comparisons: Sequence[PublishedPair],
     ) -> None:
         names = printed.studies[study.name]
         self._names = {factor: names.get(factor, factor) for factor in printed.factors}
         self._compared = self._names[printed.compared]
         self._replications, self._comparisons = replications, comparisons
 
-    def values(self, value: PrintedValue) -> list[Row]:
+    def values(self, value: PrintedValue) -> list[OursRow]:
         """One element for each treatment (or cell, of a pair) that the printed figure is about."""
         kinds = {"value": self._centres, "change": self._changes, "effect": self._effects}
-        return [{"cell": cell, **one} for cell, one in kinds[value.kind](value) if one]
+        return [{**one, "cell": cell} for cell, one in kinds[value.kind](value) if one]
 
     def _centres(self, value: PrintedValue) -> Iterable[_Found]:
         rows = self._rows(value, value.of)
         return ((row["cell"], centre(row["trials"], value.statement.statistic)) for row in rows)
 
-    def _rows(self, value: PrintedValue, level: str) -> list[Row]:
+    def _rows(self, value: PrintedValue, level: str) -> list[ReplicationsRow]:
         asked = {**self._own(value.statement.cell), self._compared: level}
         metric = value.statement.metric
         return [
@@ -53,7 +68,7 @@ class _Campaign:
             if r["metric"] == metric and r["trials"] and asked.items() <= r["cell"].items()
         ]
 
-    def _own(self, cell: _Cell) -> _Cell:
+    def _own(self, cell: Cell) -> Cell:
         return {self._names[factor]: level for factor, level in cell.items()}
 
     def _changes(self, value: PrintedValue) -> Iterable[_Found]:
@@ -63,7 +78,7 @@ class _Campaign:
         for key in [key for key in a if key in b]:
             yield self._others(a[key]), change(a[key]["trials"], b[key]["trials"], value.statement.statistic)
 
-    def _others(self, row: Row) -> _Cell:
+    def _others(self, row: ReplicationsRow) -> Cell:
         return {factor: level for factor, level in row["cell"].items() if factor != self._compared}
 
     def _effects(self, value: PrintedValue) -> Iterable[_Found]:
@@ -79,7 +94,7 @@ class _Campaign:
                 )
 
 
-def _row(printed: PrintedValues, value: PrintedValue, ours: list[Row]) -> Row:
+def _row(printed: PrintedValues, value: PrintedValue, ours: list[OursRow]) -> PrintedRow:
     one, exact = value.statement, value.low == value.high
     link = _link(printed, value) if value.kind == "value" else None
     return {
@@ -99,7 +114,7 @@ def _row(printed: PrintedValues, value: PrintedValue, ours: list[Row]) -> Row:
     }
 
 
-def _link(printed: PrintedValues, value: PrintedValue) -> Row | None:
+def _link(printed: PrintedValues, value: PrintedValue) -> PrintedLink | None:
     """What the work's own link allows in this cell, over the levels that it leaves open, and how the figure uses it.
 
     `used`: the share that the figure, if true, uses of the loosest bound; above 1 it cannot be.
@@ -115,12 +130,16 @@ def _link(printed: PrintedValues, value: PrintedValue) -> Row | None:
         )
         for facts in printed.facts({**value.statement.cell, printed.compared: value.of})
     ]
-    if not known or None in known:
+    limits = [one for one in known if one]
+    if not known or len(limits) < len(known):
         return None
-    return {name: _bound([one[name] for one in known if one], metric, value) for name in ("alone", "share")}
+    return {
+        "alone": _bound([one["alone"] for one in limits], metric, value),
+        "share": _bound([one["share"] for one in limits], metric, value),
+    }
 
 
-def _bound(found: list[float | None], metric: str, value: PrintedValue) -> Row | None:
+def _bound(found: list[float | None], metric: str, value: PrintedValue) -> Used | None:
     limits = [limit for limit in found if limit is not None]
     if len(limits) < len(found):
         return None

@@ -10,10 +10,11 @@ Their library takes as long to load as a small campaign takes to be analysed, an
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from h123.analysis.published_rows import Shapiro
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +46,7 @@ def consistency(run_means: Floats) -> tuple[float, str] | None:
     return cv, next((word for limit, word in CONSISTENCY if cv <= limit), "inconsistent")
 
 
-def shapiro_wilk(values: Floats, seed: int) -> dict[str, Any] | None:
+def shapiro_wilk(values: Floats, seed: int) -> Shapiro | None:
     """W, p and the number of values used. Above 5000, a random 5000 of them drawn by `seed`; none if all are equal."""
     if len(values) < 3 or values.min() == values.max():
         return None

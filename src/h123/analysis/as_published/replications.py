@@ -1,19 +1,20 @@
 """The trials of each treatment as the paper averages them: one mean and one median of requests for each."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
 from h123.analysis.as_published.pooled import Run
+from h123.analysis.published_rows import Centre, LinkBounds, Replication, ReplicationsRow
 from h123.analysis.signedrank import SignedRank
 
-Row = dict[str, Any]
+Statistic = Literal["mean", "median"]
 
 
-def replications(cell: Mapping[str, str], metric: str, runs: Sequence[Run], link: Row | None) -> Row:
+def replications(cell: Mapping[str, str], metric: str, runs: Sequence[Run], link: LinkBounds | None) -> ReplicationsRow:
     """One element of `as_published.replications` (docs/contracts.md, section 7)."""
-    trials = [
+    trials: list[Replication] = [
         {
             "block": run.block,
             "requests": len(run.values),
@@ -25,7 +26,7 @@ def replications(cell: Mapping[str, str], metric: str, runs: Sequence[Run], link
     return {"cell": dict(cell), "metric": metric, "trials": trials, "link": link}
 
 
-def centre(trials: Iterable[Row], statistic: str) -> Row:
+def centre(trials: Iterable[Replication], statistic: Statistic) -> Centre:
     """The mean of the trials' means, or the median of their medians, with the interval over the trials."""
     values = [trial[statistic] for trial in trials]
     estimate = SignedRank(values).estimate()
@@ -38,7 +39,7 @@ def centre(trials: Iterable[Row], statistic: str) -> Row:
     }
 
 
-def change(a: Iterable[Row], b: Iterable[Row], statistic: str) -> Row | None:
+def change(a: Iterable[Replication], b: Iterable[Replication], statistic: Statistic) -> Centre | None:
     """a / b - 1, paired by block; None where no block has both."""
     first, second = _by_block(a, statistic), _by_block(b, statistic)
     blocks = sorted(first.keys() & second.keys())
@@ -54,7 +55,7 @@ def change(a: Iterable[Row], b: Iterable[Row], statistic: str) -> Row | None:
     }
 
 
-def _by_block(trials: Iterable[Row], statistic: str) -> dict[int, float]:
+def _by_block(trials: Iterable[Replication], statistic: Statistic) -> dict[int, float]:
     """One value a block; imported samples may have several runs of one, which count with their median."""
     found: dict[int, list[float]] = {}
     for trial in trials:

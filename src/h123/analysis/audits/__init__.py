@@ -1,12 +1,13 @@
 """Audits: plausibility checks of every trial and of the campaign, against physics and arithmetic."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from h123.analysis.audits import beside, course, design, machine, physics, requests, round_trips
 from h123.analysis.audits.files import files_changed
 from h123.analysis.audits.finding import Audit, Beside, CampaignAudit, Finding
 from h123.analysis.audits.order import of_order
+from h123.analysis.document import AuditCount, AuditRow, Judged
 from h123.analysis.remedy import Remedy
 from h123.analysis.trials import Treated, treated
 from h123.results import Attempt
@@ -19,8 +20,6 @@ SPOILS = {check.name: check.spoils for check in _ALL}
 
 __all__ = ["AUDITS", "SPOILS", "Failed", "TrialAudits", "audit_campaign", "audit_trials", "files_changed", "of_order"]
 
-_Rows = list[dict[str, Any]]
-
 
 class Failed(NamedTuple):
     """An audit that failed, and of which trial."""
@@ -32,14 +31,14 @@ class Failed(NamedTuple):
 class TrialAudits(NamedTuple):
     """The `audits` and the `audit_summary` of verdicts.json as far as they are about trials, and what failed."""
 
-    rows: _Rows
-    summary: _Rows
+    rows: list[AuditRow]
+    summary: list[AuditCount]
     failed: list[Failed]
 
 
 def audit_trials(attempts: Sequence[Attempt], plan: Plan) -> TrialAudits:
     """All audits of trials."""
-    rows, summary, failures = [], [], []
+    rows, summary, failures = list[AuditRow](), list[AuditCount](), list[Failed]()
     for check in _ALL:
         found = check.found(attempts, plan)
         rows += [_row(check.name, attempt.name, finding) for attempt, finding in found]
@@ -53,33 +52,44 @@ def audit_trials(attempts: Sequence[Attempt], plan: Plan) -> TrialAudits:
 
 def audit_campaign(
     attempts: Sequence[Attempt],
-    comparisons: _Rows,
+    comparisons: Sequence[Judged],
     more: Sequence[CampaignAudit] = (),
     *,
     plan: Plan,
     level: float,
     remedy: Remedy,
-) -> tuple[_Rows, _Rows]:
+) -> tuple[list[AuditRow], list[AuditCount]]:
     """The same of the campaign as a whole. Its findings have no trial (null).
 
     `more`: audits of the campaign that were made before it was judged.
     """
-    rows, summary = [], []
+    rows, summary = list[AuditRow](), list[AuditCount]()
     for whole in [*design.of_campaign(attempts, comparisons, plan=plan, alpha=level, remedy=remedy), *more]:
         rows += [_row(whole.name, None, finding) for finding in whole.findings]
         summary.append(_summary(whole.name, whole.meaning, whole.failure, whole.findings))
     return rows, summary
 
 
-def _row(name: str, trial: str | None, finding: Finding) -> dict[str, Any]:
-    return {"audit": name, "trial": trial, **vars(finding)}
+def _row(name: str, trial: str | None, finding: Finding) -> AuditRow:
+    return {
+        "audit": name,
+        "trial": trial,
+        "passed": finding.passed,
+        "value": finding.value,
+        "limit": finding.limit,
+        "detail": finding.detail,
+    }
 
 
-def _summary(
-    name: str, meaning: str, failure: str, findings: Sequence[Finding], of: int | None = None
-) -> dict[str, Any]:
+def _summary(name: str, meaning: str, failure: str, findings: Sequence[Finding], of: int | None = None) -> AuditCount:
     """`failure` is told only where there is one. `of`: the trials that there are."""
     failed = sum(not finding.passed for finding in findings)
-    result = "failed" if failed else "passed" if findings else "nothing to check"
-    told = {"meaning": meaning, "failure": failure if failed else None}
-    return {"audit": name, "result": result, "checked": len(findings), "of": of, "failed": failed, **told}
+    return {
+        "audit": name,
+        "result": "failed" if failed else "passed" if findings else "nothing to check",
+        "checked": len(findings),
+        "of": of,
+        "failed": failed,
+        "meaning": meaning,
+        "failure": failure if failed else None,
+    }

@@ -4,12 +4,12 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any
 
 from h123.analysis.audits.finding import ALL, UNENCRYPTED, Beside, Finding, Found, none_of
 from h123.analysis.audits.order import pairs_of
 from h123.analysis.audits.path import capacity_bits, direction, round_trip_floor_ns
 from h123.results import Attempt
+from h123.results.trial_files import Tls
 from h123.study import Plan, split_pair
 from h123.units import format_seconds
 
@@ -108,11 +108,11 @@ def _unlike(a: list[Attempt], b: list[Attempt]) -> Finding | None:
     return Finding(sides[0] == sides[1], None, None, " beside ".join(" and ".join(sorted(side)) for side in sides))
 
 
-def _tls_name(kind: dict[str, Any]) -> str:
+def _tls_name(kind: Tls) -> str:
     """Empty where nothing is known."""
-    version = kind.get("version")
+    version = kind.version
     words = ["no TLS" if version == UNENCRYPTED else f"TLS {version}"] if version else []
-    return ", ".join([*words, "resumed"] if kind.get("resumed") else words)
+    return ", ".join([*words, "resumed"] if kind.resumed else words)
 
 
 def _of_pairs(

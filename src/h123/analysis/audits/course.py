@@ -32,7 +32,7 @@ def times_zero(attempt: Attempt) -> Finding | None:
 
 def times_beyond_run(attempt: Attempt) -> Finding | None:
     """Time from the first warm start to the last end / time that the client ran, at most 1.02."""
-    s, ran = attempt.summary, attempt.report.get("phases_ns", {}).get("main")
+    s, ran = attempt.summary, attempt.report.phases_ns.get("main")
     if not ran or s.warm_start_ns is None or s.warm_end_ns is None:
         return None
     span = s.warm_end_ns - s.warm_start_ns

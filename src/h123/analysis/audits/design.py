@@ -2,10 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from h123.analysis.audits.disturbed import DISTURBED_UNLIKE, disturbed_unlike
 from h123.analysis.audits.finding import CampaignAudit, Finding
+from h123.analysis.document import Judged
 from h123.analysis.power import can_find_one, fewest_blocks, power
 from h123.analysis.precision import FEWEST, spread
 from h123.analysis.remedy import Remedy
@@ -18,7 +18,7 @@ BLOCKS_TOO_FEW = "blocks-too-few"
 
 def of_campaign(
     attempts: Sequence[Attempt],
-    comparisons: Sequence[dict[str, Any]],
+    comparisons: Sequence[Judged],
     *,
     plan: Plan,
     alpha: float,
@@ -47,7 +47,7 @@ def of_campaign(
     ]
 
 
-def blocks_too_few(comparisons: Sequence[dict[str, Any]], alpha: float, margin: float) -> list[Finding]:
+def blocks_too_few(comparisons: Sequence[Judged], alpha: float, margin: float) -> list[Finding]:
     """For each family: the smallest p that its blocks allow, times its size, at most alpha."""
     findings = []
     for name, members in _families(comparisons).items():
@@ -60,10 +60,13 @@ def blocks_too_few(comparisons: Sequence[dict[str, Any]], alpha: float, margin: 
     return findings
 
 
-def _chances(family: Sequence[dict[str, Any]], blocks: int, alpha: float, margin: float) -> str:
+def _chances(family: Sequence[Judged], blocks: int, alpha: float, margin: float) -> str:
     """The power at the margin, with the spread that the intervals show; one of few blocks, or unbounded, shows none."""
-    known = [c for c in family if c["low"] and c["high"] and c["blocks"] >= FEWEST]
-    spreads = [spread(c["low"], c["high"], c["blocks"], alpha) for c in known]
+    spreads = [
+        spread(low, high, c["blocks"], alpha)
+        for c in family
+        if (low := c["low"]) and (high := c["high"]) and c["blocks"] >= FEWEST
+    ]
     if len(spreads) < len(family):
         return "power not known"
     found = power(spreads, blocks, margin, correction=family[0]["correction"], level=alpha)
@@ -71,7 +74,7 @@ def _chances(family: Sequence[dict[str, Any]], blocks: int, alpha: float, margin
     return f"finds {shares} of true differences of {100 * margin:g} % where one, half or all of its comparisons differ"
 
 
-def _too_few(comparisons: Sequence[dict[str, Any]], alpha: float, remedy: Remedy) -> str:
+def _too_few(comparisons: Sequence[Judged], alpha: float, remedy: Remedy) -> str:
     families = [(max(c["blocks"] for c in members), len(members)) for members in _families(comparisons).values()]
     short = [(blocks, size) for blocks, size in families if not can_find_one(blocks, size, alpha)]
     if not short:
@@ -84,8 +87,8 @@ def _too_few(comparisons: Sequence[dict[str, Any]], alpha: float, remedy: Remedy
     )
 
 
-def _families(comparisons: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    families: dict[str, list[dict[str, Any]]] = defaultdict(list)
+def _families(comparisons: Iterable[Judged]) -> dict[str, list[Judged]]:
+    families: dict[str, list[Judged]] = defaultdict(list)
     for comparison in comparisons:
         if not comparison["twin"] and not comparison["repeats"] and comparison["p"] is not None:
             families[comparison["family"]].append(comparison)

@@ -1,7 +1,6 @@
 """Audits of the apparatus: the link lost what it should, the machine kept up, the settings were in force."""
 
 import math
-from typing import Any
 
 from scipy.special import bdtr, bdtrik
 
@@ -9,6 +8,8 @@ from h123.analysis.audits.finding import ALL, Audit, Finding, none_of
 from h123.analysis.audits.path import direction
 from h123.catalogue import OWN, kernel_controller
 from h123.results import SHARES_TELL_NS, Attempt, longest_waiting
+from h123.results.lab_report import Counted, Finished
+from h123.study.network import Direction, Loss
 
 CLIENT_LIMIT = 0.9
 """Of one processor."""
@@ -21,8 +22,8 @@ def client_saturated(attempt: Attempt) -> Finding | None:
     """The client's CPU time / time of its run, below 0.9 of one processor. Wall clock only."""
     if attempt.virtual:
         return None
-    used = [role["cpu"]["main_ns"] for role in attempt.report["roles"] if role["name"] == "client"]
-    wall = attempt.report["machine"]["wall_ns"]
+    used = [role.cpu.main_ns for role in attempt.report.roles if role.name == "client"]
+    wall = attempt.report.machine.wall_ns
     if not used or not wall:
         return None
     share = used[0] / wall
@@ -36,11 +37,11 @@ def machine_saturated(attempt: Attempt) -> Finding | None:
     """
     if attempt.virtual:
         return None
-    machine = attempt.report["machine"]
-    if machine["wall_ns"] < SHARES_TELL_NS or not machine["cpus"]:
+    machine = attempt.report.machine
+    if machine.wall_ns < SHARES_TELL_NS or not machine.cpus:
         return None
-    share = machine["busy_ns"] / (machine["wall_ns"] * machine["cpus"])
-    detail = f"all {machine['cpus']} processors {share:.0%} busy"
+    share = machine.busy_ns / (machine.wall_ns * machine.cpus)
+    detail = f"all {machine.cpus} processors {share:.0%} busy"
     if waiting := longest_waiting(attempt.report):
         detail += f"; a ready thread of the {waiting.role} waited {waiting.mean_ns / 1e6:.2f} ms for one on average"
     return Finding(share < MACHINE_LIMIT, share, MACHINE_LIMIT, detail)
@@ -54,12 +55,11 @@ def loss_off(attempt: Attempt) -> Finding | None:
     return _worst(findings)
 
 
-def _loss(name: str, configured: dict[str, Any], counted: dict[str, Any]) -> Finding | None:
-    loss = configured.get("loss") or {"random": 0.0}
-    if "random" not in loss or configured.get("blackouts") or configured.get("changes"):
+def _loss(name: str, configured: Direction, counted: Counted) -> Finding | None:
+    share, lost = (configured.loss or Loss(random=0.0)).random, counted.lost
+    if share is None or configured.blackouts or configured.changes:
         return None
-    share, lost = float(loss["random"]), int(counted["lost"])
-    packets = int(counted["packets_in"] - counted["queue_dropped"] - counted["blocked"])
+    packets = counted.packets_in - counted.queue_dropped - counted.blocked
     low, high = _expected(packets, share)
     detail = f"{name}: {lost} of {packets} packets lost, {low} to {high} expected at {share:.3%}"
     return Finding(low <= lost <= high, lost, high if lost > packets * share else low, detail)
@@ -83,21 +83,21 @@ def packets_unaccounted(attempt: Attempt) -> Finding | None:
     """In = delivered + lost + dropped by the queue + blocked + in flight, in both directions; copies count nowhere."""
     findings: list[Finding | None] = []
     for name, c in _counted(attempt.report).items():
-        parts = c["delivered"] + c["lost"] + c["queue_dropped"] + c["blocked"] + c["in_flight"]
-        detail = f"{name}: {c['packets_in']} packets in, {parts} accounted for"
-        findings.append(Finding(c["packets_in"] == parts, parts, c["packets_in"], detail))
+        parts = c.delivered + c.lost + c.queue_dropped + c.blocked + c.in_flight
+        detail = f"{name}: {c.packets_in} packets in, {parts} accounted for"
+        findings.append(Finding(c.packets_in == parts, parts, c.packets_in, detail))
     return _worst(findings)
 
 
 def udp_buffer_dropped(attempt: Attempt) -> Finding | None:
     """Datagrams that a receive buffer dropped, on any host: none."""
     dropped = {}
-    for host in attempt.report["hosts"]:
-        before, after = host["counters"]["before"], host["counters"]["after"]
+    for host in attempt.report.hosts:
+        before, after = host.counters.before, host.counters.after
         if not after:
             return None
         # A counter that is zero is not in the report.
-        dropped[host["name"]] = after.get(_RECEIVE_BUFFER, 0) - before.get(_RECEIVE_BUFFER, 0)
+        dropped[host.name] = after.get(_RECEIVE_BUFFER, 0) - before.get(_RECEIVE_BUFFER, 0)
     if not dropped:
         return None
     return none_of(sum(dropped.values()), ", ".join(f"{count} on the {name}" for name, count in dropped.items()))
@@ -107,11 +107,11 @@ def congestion_wrong(attempt: Attempt) -> Finding | None:
     """The congestion control recorded by each host, and by the client if it tells, is the one asked for."""
     told = attempt.parameters
     asked = kernel_controller(told["congestion"])
-    recorded = {host["name"]: host.get("congestion") for host in attempt.report["hosts"]}
+    recorded = {host.name: host.congestion for host in attempt.report.hosts}
     # A QUIC stack has a controller of its own, which matters where it sends the bodies.
     chosen = told["protocol"] != "h3" or (told["method"] == "POST" and told["congestion"] != OWN)
-    if chosen and attempt.facts and attempt.facts.get("congestion"):
-        recorded["client's stack"] = attempt.facts["congestion"]
+    if chosen and attempt.facts and attempt.facts.congestion:
+        recorded["client's stack"] = attempt.facts.congestion
     if not recorded:
         return None
     detail = ", ".join(f"{name}: {found}" for name, found in recorded.items())
@@ -122,14 +122,13 @@ def lab_warned(attempt: Attempt) -> Finding | None:
     """The lab had nothing to remark on; checks that it repeated and that passed then apart."""
     if attempt.imported:
         return None
-    told = [warning for warning in attempt.report.get("warnings", []) if warning["code"] != "link-check-repeated"]
+    told = [warning for warning in attempt.report.warnings if warning["code"] != "link-check-repeated"]
     return none_of(len(told), "; ".join(f"{warning['code']}: {warning['detail']}" for warning in told) or "nothing")
 
 
-def _counted(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _counted(report: Finished) -> dict[str, Counted]:
     """The counters of each direction of the first link; none for a veth."""
-    links = report["links"]
-    return {name: c for name, c in ((links[0].get("directions") or {}) if links else {}).items() if c}
+    return report.links[0].counted() if report.links else {}
 
 
 def _worst(findings: list[Finding | None]) -> Finding | None:

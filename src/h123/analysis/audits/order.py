@@ -44,7 +44,7 @@ Place = tuple[tuple[str, str], ...]
 def of_order(attempts: Sequence[Attempt], plan: Plan) -> list[CampaignAudit]:
     """The audits of when the trials ran."""
     real = [attempt for attempt in attempts if not attempt.virtual]
-    timed = [attempt for attempt in real if attempt.report["started_unix_ns"] is not None]
+    timed = [attempt for attempt in real if not attempt.imported]
     unrecorded = order_unrecorded(timed)
     confounded, apart = order_confounded(real, plan), pairs_apart(timed, plan)
     one_sided = {pair for pair, finding in confounded.items() if not finding.passed}
@@ -131,7 +131,7 @@ def pairs_apart(attempts: Sequence[Attempt], plan: Plan) -> dict[tuple[Place, st
     pairs = _Pairs(attempts, plan.study.compare.factor)
     own: dict[int, float] = defaultdict(float)
     for attempt in attempts:
-        own[attempt.block] += sum(attempt.report["phases_ns"].values()) * 1e-9
+        own[attempt.block] += sum(attempt.report.phases_ns.values()) * 1e-9
     findings = {}
     for cell, (a, b) in itertools.product(other_cells(plan), map(split_pair, plan.pairs)):
         both = pairs.of(cell, a, b)
@@ -180,7 +180,7 @@ def _by_block(attempts: Iterable[Attempt]) -> dict[int, list[Attempt]]:
 
 def _ascending(trials: list[Attempt]) -> bool:
     ordered = sorted(trials, key=_position)
-    began = [attempt.report["started_unix_ns"] for attempt in ordered]
+    began = [attempt.report.started_unix_ns for attempt in ordered]
     distinct = len({_position(attempt) for attempt in trials}) == len(trials)
     return distinct and all(later > earlier - START_SLACK_NS for earlier, later in itertools.pairwise(began))
 
@@ -191,7 +191,7 @@ def _position(attempt: Attempt) -> int:
 
 
 def _began(attempt: Attempt) -> float:
-    return float(attempt.report["started_unix_ns"]) * 1e-9
+    return attempt.report.started_unix_ns * 1e-9
 
 
 def _place(cell: Mapping[str, str]) -> Place:

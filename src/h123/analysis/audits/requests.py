@@ -65,7 +65,7 @@ def tls_wrong(attempt: Attempt) -> Finding | None:
     """Every connection is TLS 1.3, as the client records it. Nothing to check if no request was answered."""
     if attempt.imported or attempt.summary.protocol_min is None:
         return None
-    versions = [str(kind.get("version")) for kind in (attempt.facts or {}).get("tls", [])]
+    versions = [str(kind.version) for kind in attempt.tls]
     detail = f"TLS {', '.join(dict.fromkeys(versions))}" if versions else "the client recorded no TLS version"
     return Finding(bool(versions) and set(versions) == {TLS_VERSION}, None, None, detail)
 

@@ -20,7 +20,7 @@ def cold_below_round_trips(attempt: Attempt) -> Finding | None:
     shortest, trips = attempt.summary.cold_shortest_ns, _handshake(attempt)
     if trips is None:
         return None
-    if any(kind.get("resumed") for kind in attempt.tls):
+    if any(kind.resumed for kind in attempt.tls):
         trips = 0
     return _held(attempt, shortest, trips + 1, "cold request")
 

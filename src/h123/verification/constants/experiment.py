@@ -10,12 +10,12 @@ from typing import Any, Literal
 
 from h123.catalogue import Subject, check_supported
 from h123.errors import UserError
-from h123.results import read_document
+from h123.results import read_document, write_document
 from h123.results.packets import Packets, read_packets
+from h123.results.trial_files import Trial, Workload
 from h123.study import Network, Parameters
 from h123.study.network import Direction, Loss
 from h123.transport import Value
-from h123.trial import write_json
 from h123.verification import assignment, question
 from h123.verification.constants import recovery
 from h123.verification.constants.found import Untold
@@ -174,9 +174,9 @@ class Laboratory:
 def record_packets(folder: Path) -> None:
     """The link shall keep a record; an open loop's pauses shall be those that are known."""
     path = folder / "trial.json"
-    trial = read_document(path, "trial/1")
-    for link in trial["links"]:
-        link["packets"] = True
-    write_json(path, trial)
+    trial = read_document(path, Trial)
+    for link in trial.links:
+        link.packets = True
+    write_document(path, trial)
     path = folder / "workload.json"
-    write_json(path, {**read_document(path, "workload/1"), "seed": PAUSES_SEED})
+    write_document(path, read_document(path, Workload).model_copy(update={"seed": PAUSES_SEED}))

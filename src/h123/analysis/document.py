@@ -1,0 +1,457 @@
+"""verdicts.json as it is written and read (docs/contracts.md, section 7): a row has one name, and one meaning.
+
+Rows are dictionaries, because a large campaign has tens of thousands of them. What earlier versions did not write is
+not required.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from h123.analysis.published_rows import AsPublished
+from h123.results.campaign_file import Origin, Width
+
+Cell = Mapping[str, str]
+"""Levels by factor."""
+
+
+class PairRow(TypedDict):
+    """A block's values of both sides."""
+
+    block: int
+    a: float
+    b: float
+    ratio: float | None
+
+
+class Withheld(TypedDict):
+    """Why there is no verdict."""
+
+    kind: str
+    why: str
+
+
+class Projected(TypedDict):
+    """What would decide a comparison."""
+
+    blocks: int | None
+    basis: str
+
+
+class Estimated(TypedDict):
+    """The estimate of a comparison."""
+
+    blocks: int
+    a_median: float | None
+    b_median: float | None
+    ratio: float | None
+    low: float | None
+    high: float | None
+    confidence: float | None
+
+
+class Compared(TypedDict):
+    """Which levels were compared, where, by what."""
+
+    cell: Cell
+    workload: str
+    metric: str
+    a: str
+    b: str
+    repeats: str | None
+
+
+class Tested(Estimated):
+    """What was found of a comparison."""
+
+    test: str | None
+    symmetric: float | None
+    p: float | None
+    p_attainable: float
+    p_adjusted: float | None
+    p_equivalent: float | None
+    p_equivalent_adjusted: float | None
+    family: str
+    family_size: int
+    correction: str
+    verdict: str
+    small: str | None
+    withheld: Withheld | None
+    note: str | None
+    qualified: Sequence[str]
+    failed: Mapping[str, Sequence[int]]
+    pairs: Sequence[PairRow]
+
+
+class Judged(Compared, Tested):
+    """A comparison."""
+
+    twin: bool
+    projection: NotRequired[Projected | None]
+    """Of the campaign's comparisons."""
+
+
+class CostRow(Compared, Estimated):
+    """Processor time beside the parts: nobody asked for a verdict on it."""
+
+
+class PartsRow(Compared):
+    """How much of a difference is protocol, and how much is processing."""
+
+    total: Tested
+    protocol: Tested
+    processing: Tested
+
+
+class Clocks(TypedDict):
+    """The factor whose levels are the two clocks, and their names."""
+
+    factor: str
+    wall: str
+    virtual: str
+
+
+class PartsOfTime(TypedDict):
+    clock: Clocks
+    rows: Sequence[PartsRow]
+    cpu: Sequence[CostRow]
+
+
+class LooksTaken(TypedDict):
+    """The numbers of blocks at which the campaign was looked at, and the error that the present look may spend."""
+
+    blocks: Sequence[int]
+    planned: Sequence[int]
+    rule: str
+    level: float
+
+
+class WidthReached(Width):
+    narrow: bool
+    widest: float | None
+    blocks: int | None
+
+
+class Blocks(TypedDict):
+    planned: int
+    complete: int
+
+
+class TrialCounts(TypedDict):
+    planned: int
+    valid: int
+    invalid: int
+    missing: int
+
+
+class Outlook(TypedDict):
+    """What would decide the question."""
+
+    blocks: int | None
+    seconds: float | None
+    power: float
+    limit: int
+    failed: int
+    waiting: int
+
+
+class TransportRow(TypedDict):
+    """How alike the compared treatments sent."""
+
+    transport: str
+    unlike: Mapping[str, str]
+    said: str
+
+
+class Side(TypedDict):
+    """A comparison as a step of a ladder."""
+
+    a: str
+    b: str
+    blocks: int
+    ratio: float | None
+    low: float | None
+    high: float | None
+    verdict: str
+
+
+class LadderRow(TypedDict):
+    cell: Cell
+    workload: str
+    metric: str
+    whole: Side
+    steps: Sequence[Side]
+    product: float | None
+    off: float | None
+    agrees: bool | None
+
+
+class FailuresRow(TypedDict):
+    """The shares of failed requests of two levels."""
+
+    cell: Cell
+    a: str
+    b: str
+    blocks: int
+    a_share: float
+    b_share: float
+    difference: float
+    low: float
+    high: float
+    confidence: float
+    p: float
+    p_adjusted: float
+    verdict: str
+
+
+class Contrasted(TypedDict):
+    level: str
+    against: str
+
+
+class Interaction(TypedDict):
+    """How a difference depends on other factors."""
+
+    metric: str
+    a: str
+    b: str
+    term: Mapping[str, Contrasted]
+    blocks: int
+    ratio: float | None
+    low: float | None
+    high: float | None
+    confidence: float
+    p: float
+
+
+class InteractionRow(Interaction):
+    p_adjusted: float
+    family_size: int
+
+
+class ClaimChecked(TypedDict):
+    possible: bool
+    shown: str
+
+
+class ClaimFigure(TypedDict):
+    cell: Cell | None
+    """None of all cells together."""
+    blocks: int
+    ratio: float | None
+    low: float | None
+    high: float | None
+    confidence: float
+    p: float | None
+
+
+class ClaimAsked(TypedDict):
+    """What a campaign is asked."""
+
+    estimand: str | None
+    condition: Mapping[str, object]
+    against: Mapping[str, str]
+    size: str | None
+    note: str | None
+    reason: str | None
+
+
+class ClaimAnswered(TypedDict):
+    """What it answers."""
+
+    verdict: str
+    reason: str | None
+    requests: Sequence[int]
+    blocks: int | None
+    p: float | None
+    p_adjusted: float | None
+    figures: Sequence[ClaimFigure]
+
+
+class ClaimRow(TypedDict):
+    """A claim of a published work: both, and what arithmetic says."""
+
+    id: str
+    quotation: str | None
+    summary: str | None
+    source: str | None
+    metric: str
+    a: str | None
+    b: str | None
+    direction: str | None
+    estimand: str | None
+    condition: Mapping[str, object]
+    against: Mapping[str, str]
+    size: str | None
+    note: str | None
+    repeats: str | None
+    arithmetic: Sequence[ClaimChecked]
+    possible: bool
+    verdict: str
+    reason: str | None
+    requests: Sequence[int]
+    blocks: int | None
+    p: float | None
+    p_adjusted: float | None
+    figures: Sequence[ClaimFigure]
+
+
+class LedgerDecided(TypedDict):
+    """What became of a ledger's claims."""
+
+    title: str
+    where: str
+    study: str | None
+    scale: float | None
+    family_size: int
+    claims: Sequence[ClaimRow]
+
+
+class WithoutDisturbed(TypedDict):
+    """An answer from undisturbed trials, beside that from all."""
+
+    cell: Cell
+    workload: str
+    metric: str
+    a: str
+    b: str
+    blocks: int
+    ratio: float | None
+    low: float | None
+    high: float | None
+    confidence: float | None
+    verdict: str
+    small: str | None
+    withheld: Withheld | None
+    failed: Mapping[str, Sequence[int]]
+    all: str
+
+
+class DisturbancesFound(TypedDict):
+    tolerated: float
+    trials: int
+    of: int
+    typical: float | None
+    without: Sequence[WithoutDisturbed]
+
+
+class RepeatsRow(TypedDict):
+    """A metric that repeats another's observation."""
+
+    metric: str
+    of: str
+    comparisons: int
+    correlation: float | None
+
+
+class ConfoundedRow(TypedDict):
+    """Parameters that the levels of a factor change together; factors that go together where there is none."""
+
+    factor: str | None
+    together: Sequence[str]
+
+
+class HandshakesRow(TypedDict):
+    """Of a median trial."""
+
+    cell: Cell
+    level: str
+    handshakes: int
+    requests: int
+
+
+class TailRow(TypedDict):
+    """A high quantile of a typical trial, with its own interval."""
+
+    metric: str
+    cell: Cell
+    trials: int
+    requests: int
+    value: float | None
+    low: float | None
+    high: float | None
+    confidence: float
+    fewest: bool
+
+
+class TwinsFound(TypedDict):
+    comparisons: int
+    rejected: int
+    rate: float | None
+    expected: float | None
+    most: int | None
+    verdict: str | None
+
+
+class AuditRow(TypedDict):
+    """What an audit found of a trial; of the whole campaign where there is none."""
+
+    audit: str
+    trial: str | None
+    passed: bool
+    value: float | None
+    limit: float | None
+    detail: str
+
+
+class AuditCount(TypedDict):
+    audit: str
+    result: Literal["passed", "failed", "nothing to check"]
+    checked: int
+    of: int | None
+    failed: int
+    meaning: str
+    failure: str | None
+
+
+class OriginCosts(Origin):
+    costs: Sequence[str]
+    """What it costs that the samples were imported, in words."""
+
+
+class ValueRow(TypedDict):
+    """A trial's metrics."""
+
+    trial: str
+    block: int
+    position: int | None
+    cell: Cell
+    twin: bool
+    metrics: Mapping[str, float | None]
+
+
+class Verdicts(TypedDict):
+    h123: Literal["verdicts/1"]
+    campaign: str
+    study: str
+    question: str
+    factor: str
+    margin: float
+    alpha: float
+    looks: LooksTaken
+    width: WidthReached | None
+    seed: int
+    blocks: Blocks
+    attainable_p: float
+    trials: TrialCounts
+    unsealed: NotRequired[int]
+    comparisons: Sequence[Judged]
+    failures: Sequence[FailuresRow]
+    projection: Outlook
+    transport: NotRequired[Sequence[TransportRow]]
+    ladder: NotRequired[Sequence[LadderRow]]
+    parts: PartsOfTime | None
+    interactions: Sequence[InteractionRow]
+    as_published: AsPublished | None
+    claims: Sequence[LedgerDecided]
+    disturbances: NotRequired[DisturbancesFound]
+    repeats: NotRequired[Sequence[RepeatsRow]]
+    confounded: NotRequired[Sequence[ConfoundedRow]]
+    handshakes: NotRequired[Sequence[HandshakesRow]]
+    tails: NotRequired[Sequence[TailRow]]
+    twins: TwinsFound
+    audits: Sequence[AuditRow]
+    audit_summary: Sequence[AuditCount]
+    origin: OriginCosts | None
+    values: Sequence[ValueRow]

@@ -1,0 +1,184 @@
+"""The `as_published` part of verdicts.json as it is written and read: the published procedure's own rows."""
+
+from collections.abc import Mapping, Sequence
+
+from typing_extensions import TypedDict
+
+Cell = Mapping[str, str]
+
+
+class Shapiro(TypedDict):
+    w: float
+    p: float
+    n: int
+
+
+class PooledSide(TypedDict):
+    """What the paper says about one treatment, and what its requests are worth."""
+
+    n: int
+    runs: int
+    median: float
+    mean: float
+    cv: float | None
+    consistency: str | None
+    shapiro: Shapiro | None
+    correlation: float | None
+    independent: float | None
+
+
+class SoundRow(TypedDict):
+    """The sound comparison, beside the published one."""
+
+    metric: str
+    blocks: int
+    p_adjusted: float | None
+    verdict: str
+    ratio: float
+    low: float | None
+    high: float | None
+
+
+class Beside(TypedDict):
+    sound: SoundRow | None
+    agrees: bool | None
+    reason: str | None
+
+
+class Tests(TypedDict):
+    """The tests of two levels' pooled requests."""
+
+    a_side: PooledSide
+    b_side: PooledSide
+    u: float
+    p: float
+    r_rb: float
+    effect: str
+    median_difference: float
+    verdict: str
+    note: str | None
+
+
+class PublishedPair(Tests):
+    """A comparison by the published procedure."""
+
+    cell: Cell
+    metric: str
+    a: str
+    b: str
+    repeats: str | None
+
+
+class PublishedRow(PublishedPair, Beside):
+    """The same, beside the sound one."""
+
+
+class Group(TypedDict):
+    level: str
+    n: int
+    median: float
+
+
+class FactorTest(TypedDict):
+    """Kruskal-Wallis over a factor's levels."""
+
+    within: Cell
+    factor: str
+    metric: str
+    h: float
+    df: int
+    p: float
+    groups: Sequence[Group]
+
+
+class Agreement(TypedDict):
+    compared: int
+    agree: int
+    disagree: int
+
+
+class Replication(TypedDict):
+    """A trial as the paper averages it."""
+
+    block: int
+    requests: int
+    mean: float
+    median: float
+
+
+class LinkBounds(TypedDict):
+    """The least time, or the most throughput, that a link allows one request."""
+
+    alone: float | None
+    share: float | None
+
+
+class ReplicationsRow(TypedDict):
+    """A treatment's trials."""
+
+    cell: Cell
+    metric: str
+    trials: Sequence[Replication]
+    link: LinkBounds | None
+
+
+class Centre(TypedDict):
+    """Of several trials."""
+
+    value: float
+    low: float | None
+    high: float | None
+    confidence: float | None
+    trials: int
+
+
+class OursRow(Centre):
+    cell: Cell
+
+
+class Range(TypedDict):
+    low: float
+    high: float
+
+
+class Used(Range):
+    """What a link allows over the levels that a cell leaves open, and how the printed figure uses it."""
+
+    used: float
+
+
+class PrintedLink(TypedDict):
+    alone: Used | None
+    share: Used | None
+
+
+class PrintedRow(TypedDict):
+    """A printed figure beside the campaign's own."""
+
+    where: str
+    quotation: str
+    note: str | None
+    metric: str
+    statistic: str
+    kind: str
+    cell: Cell
+    of: str
+    written: Sequence[str]
+    printed: Range
+    ours: Sequence[OursRow]
+    ratio: float | None
+    link: PrintedLink | None
+
+
+class PrintedBeside(TypedDict):
+    source: Mapping[str, object]
+    compared: str
+    rows: Sequence[PrintedRow]
+
+
+class AsPublished(TypedDict):
+    comparisons: Sequence[PublishedRow]
+    kruskal_wallis: Sequence[FactorTest]
+    agreement: Agreement
+    replications: Sequence[ReplicationsRow]
+    printed: PrintedBeside | None

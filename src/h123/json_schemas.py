@@ -1,0 +1,49 @@
+"""JSON Schemas of what h123 writes, for whoever reads its files: `python -m h123.json_schemas docs/schemas`.
+
+They say what a reader may rely on, in files of earlier versions too. A file may have more than its schema names.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from h123.analysis.document import Verdicts
+from h123.results.campaign_file import Campaign, Seal
+from h123.results.events import Event
+from h123.results.lab_report import Report
+from h123.results.trial_files import Client, Trial, Workload
+
+DOCUMENTS: dict[str, Any] = {
+    "campaign": Campaign,
+    "client": Client,
+    "journal-event": Event,
+    "report": Report,
+    "seal": Seal,
+    "trial": Trial,
+    "verdicts": Verdicts,
+    "workload": Workload,
+}
+"""By the schema's name; the journal has an event a line."""
+
+
+def schemas() -> Iterator[tuple[str, str]]:
+    """Names of files, and what is to be in them."""
+    for name, document in DOCUMENTS.items():
+        schema = TypeAdapter(document).json_schema()
+        whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": name}
+        yield f"{name}.schema.json", json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+
+
+def main(folder: Path) -> None:
+    """Write them all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in schemas():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,105 @@
+"""campaign.json: the study as resolved, its seed, and what it runs on; and seal.json."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, NotRequired
+
+from pydantic import Field, with_config
+from typing_extensions import TypedDict
+
+from h123.results.shapes import STRICT, Count, Digest, Document
+from h123.results.trial_files import Path
+from h123.study.network import Resolved
+
+Blocks = Annotated[int, Field(ge=1, le=100_000)]
+Takes = list[Annotated[str, Field(pattern="^(server|client)$")]]
+"""Roles in which a subject takes a setting."""
+
+
+@with_config(STRICT)
+class File(TypedDict):
+    name: str
+    sha256: Digest
+
+
+@with_config(STRICT)
+class Origin(TypedDict):
+    """Where imported samples come from (docs/contracts.md, section 8)."""
+
+    kind: Literal["imported"]
+    files: list[File]
+    schema: str
+    requests: Count
+    blocks: bool
+    runs: Count
+    timed: bool
+    ordered: bool
+    unknown: list[str]
+
+
+@with_config(STRICT)
+class SubjectFacts(TypedDict):
+    """What a subject was when the campaign began."""
+
+    version: str
+    stack: str
+    language: str
+    congestion: NotRequired[Mapping[str, str | list[str]]]
+    """As in subject.toml."""
+    initial_window: NotRequired[Takes]
+    pacing: NotRequired[Takes]
+    max_datagram: NotRequired[Takes]
+
+
+@with_config(STRICT)
+class MachineFacts(TypedDict, total=False):
+    """Empty where samples are imported; null where the machine does not tell."""
+
+    kernel: str | None
+    architecture: str | None
+    cpu: str | None
+    cpus: int | None
+    cpus_usable: int | None
+    memory_bytes: Count | None
+    distribution: str | None
+    python: str | None
+    load_average: list[float] | None
+    governor: str | None
+    clock_source: str | None
+    default_congestion: str | None
+    virtual: bool | None
+    container: bool | None
+
+
+@with_config(STRICT)
+class Width(TypedDict):
+    """How narrow the intervals are to be."""
+
+    wanted: Annotated[float, Field(gt=0, le=1)]
+    at_most: NotRequired[Blocks | None]
+    """Blocks."""
+
+
+class Campaign(Document):
+    """campaign.json; study and networks are read by the study room."""
+
+    h123: Literal["campaign/1"]
+    study: Resolved
+    networks: dict[str, Path]
+    seed: Annotated[int, Field(ge=0, lt=2**53)]
+    blocks: Blocks
+    only: dict[str, list[str]]
+    looks: list[Blocks] = Field(default=[])
+    width: Width | None = None
+    version: str
+    created: str
+    machine: MachineFacts
+    subjects: dict[str, SubjectFacts]
+    origin: Origin | None = None
+    digest: Digest | None = None
+
+
+class Seal(Document):
+    """seal.json."""
+
+    h123: Literal["seal/1"]
+    files: dict[str, Digest]

@@ -1,0 +1,147 @@
+"""trial.json, workload.json and client.json: what a lab is to run, what a client is to do and tells of itself."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from h123.results.shapes import Count, Document, Shape
+from h123.study.network import Bottleneck, Direction
+
+
+def _sane(way: Direction) -> Direction:
+    changes = way.changes or []
+    delays = [way.delay_ns, *(change.delay_ns for change in changes)]
+    delays += [way.jitter.spread_ns] if way.jitter else []
+    delays += [way.reorder.ahead_ns] if way.reorder else []
+    if any(abs(delay or 0) >= 2**62 for delay in delays):
+        raise ValueError("a delay that no link has")
+    losses = [loss.mean for loss in (way.loss, *(change.loss for change in changes)) if loss]
+    if not all(0 <= share <= 1 for share in losses):
+        raise ValueError("a loss that no link has")
+    if not all(_possible(rate) for rate in (way.rate, *(change.rate for change in changes)) if rate):
+        raise ValueError("a rate that no link has")
+    return way
+
+
+def _possible(rate: Bottleneck) -> bool:
+    if rate.bps is not None:
+        return 0 < rate.bps < 2**62
+    trace, size = rate.trace_ms, rate.opportunity_bytes
+    return bool(trace and size and 0 < trace[-1] < 2**53 and 0 < size < 2**32 and trace == sorted(trace))
+
+
+Way = Annotated[Direction, AfterValidator(_sane)]
+
+
+class Path(Shape):
+    """What a network does to packets."""
+
+    up: Way | None = None
+    down: Way | None = None
+
+
+class End(Shape):
+    host: str
+    address: str | None = None
+
+
+class Link(Shape):
+    name: str | None = None
+    a: End | None = None
+    b: End | None = None
+    kind: Literal["emulated", "veth"] | None = None
+    up: Way | None = None
+    down: Way | None = None
+    packets: bool = False
+    """Whether the lab keeps a record of each."""
+
+
+class Ready(Shape):
+    tcp: list[int] = Field(default=[])
+    udp: list[int] = Field(default=[])
+    line: str | None = None
+    timeout_ns: int
+
+
+class Role(Shape):
+    """A command on a host."""
+
+    name: str
+    host: str
+    kind: Literal["service", "main"]
+    command: list[str]
+    env: dict[str, str] = Field(default={})
+    ready: Ready | None = None
+    stop_timeout_ns: int | None = None
+    """Both of services."""
+    timeout_ns: int | None = None
+    """Of the main role."""
+
+
+class Tcp(Shape):
+    initial_window: int | None = None
+    min_rto_ns: int | None = None
+    max_payload: int | None = None
+    keep_idle_window: bool = False
+
+
+class Trial(Document):
+    """trial.json. Of imported samples it says what the path was; nothing else of it was run."""
+
+    h123: Literal["trial/1"]
+    id: str | None = None
+    origin: Literal["imported"] | None = None
+    seed: int | None = None
+    clock: Literal["wall", "virtual"] = "wall"
+    start_unix_ns: int | None = None
+    hosts: list[str] = Field(default=[])
+    links: Annotated[list[Link], Field(min_length=1)]
+    """The first is the one between client and server, which the analysis reads."""
+    congestion: str | None = None
+    tcp: Tcp | None = None
+    check: bool = False
+    roles: list[Role] = Field(default=[])
+
+
+class Workload(Document):
+    """workload.json."""
+
+    h123: Literal["workload/1"]
+    protocol: Literal["h1", "h2", "h3"]
+    host: str
+    address: str
+    port: int
+    ca: str
+    method: Literal["GET", "POST"]
+    path: str
+    upload_bytes: int
+    users: int
+    requests: int
+    rate: float | None
+    connections: int | Literal["shared", "per-user"]
+    cold: bool
+    warmup: int
+    timeout_ns: int
+    seed: int
+
+
+class Tls(Shape):
+    """A client leaves out what its library does not tell it."""
+
+    version: str | None = None
+    cipher: str | None = None
+    key_exchange: str | None = None
+    alpn: str | None = None
+    connections: Count = 0
+    resumed: bool = False
+    requests: Count = 0
+    """Both of imported samples."""
+
+
+class Client(Document):
+    """client.json."""
+
+    h123: Literal["client/1"]
+    tls: list[Tls] = Field(default=[])
+    congestion: str | None = None
+    notes: object = None

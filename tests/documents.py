@@ -1,0 +1,41 @@
+"""Documents that tests write: of the models that h123 reads, so that no fake says what nothing real does."""
+
+import json
+from pathlib import Path
+from typing import Any, TypeVar
+
+from jsonschema import Draft202012Validator
+
+from h123.json_schemas import schemas
+from h123.results.documents import write_document
+from h123.results.shapes import Document
+
+Model = TypeVar("Model", bound=Document)
+
+
+def document(model: type[Model], content: dict[str, Any]) -> Model:
+    """The content as its model, which must know every name in it."""
+    read = model.model_validate(content, strict=True)
+    assert read.model_dump(mode="json", exclude_unset=True, by_alias=True) == content
+    return read
+
+
+def put(path: Path, model: type[Document], content: dict[str, Any]) -> None:
+    """Write it."""
+    write_document(path, document(model, content))
+
+
+def check_campaign(folder: Path) -> set[str]:
+    """Hold a campaign's documents against their schemas; returns the names of those that there are."""
+    validators = {name: Draft202012Validator(json.loads(text)) for name, text in schemas()}
+    found: list[tuple[str, object]] = [
+        (path.stem, json.loads(path.read_text("utf-8")))
+        for path in [*folder.glob("*.json"), *folder.glob("trials/*/*.json")]
+        if f"{path.stem}.schema.json" in validators
+    ]
+    journal = (folder / "journal.jsonl").read_text("utf-8").splitlines()
+    found += [("journal-event", json.loads(line)) for line in journal]
+    for name, content in found:
+        faults = [fault.message for fault in validators[f"{name}.schema.json"].iter_errors(content)]
+        assert not faults, f"{name}: {faults[0]}"
+    return {name for name, _ in found}

@@ -1,0 +1,45 @@
+"""The JSON Schemas are those of the models, and hold for what a campaign leaves."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from documents import check_campaign
+from h123.analysis import analyse
+from h123.json_schemas import DOCUMENTS, schemas
+from h123.results import CampaignFolder
+from h123.results.lab_report import Report
+from synthetic import Scenario, make_campaign
+
+SCHEMAS = Path(__file__).resolve().parents[2] / "docs/schemas"
+
+
+def test_the_schemas_are_up_to_date() -> None:
+    written = {path.name: path.read_text("utf-8") for path in SCHEMAS.iterdir()}
+    assert written == dict(schemas()), "run `python -m h123.json_schemas docs/schemas`"
+
+
+def test_a_campaign_is_as_they_say(tmp_path: Path) -> None:
+    scenario = Scenario(blocks=3, as_published=True, clocks=True, missing=frozenset({"b02-t01-poor-h3"}))
+    analyse(make_campaign(tmp_path / "c", scenario))
+    seen = check_campaign(tmp_path / "c")
+    assert seen == {*DOCUMENTS} - {"workload"}  # which only a lab's client reads
+
+
+def test_what_is_not_as_they_say_is_found(tmp_path: Path) -> None:
+    folder = make_campaign(tmp_path / "c", Scenario(blocks=1))
+    file = next(_reports(folder))
+    file.write_text(json.dumps({**json.loads(file.read_text()), "started_unix_ns": "early"}))
+    with pytest.raises(AssertionError, match="early"):
+        check_campaign(folder.path)
+
+
+def test_every_document_says_its_format() -> None:
+    assert Report.form() == "report/1"
+    assert json.loads(dict(schemas())["report.schema.json"])["properties"]["h123"]["const"] == "report/1"
+
+
+def _reports(folder: CampaignFolder) -> Iterator[Path]:
+    return folder.trials.glob("*/report.json")
