@@ -174,6 +174,54 @@ impl<'a> Roles<'a> {
             .collect()
     }
 
+    /// Services that did not end when they were asked to.
+    pub fn killed(&self) -> Vec<Remark> {
+        let services = self
+            .started
+            .iter()
+            .filter(|s| s.role.kind == RoleKind::Service);
+        services
+            .filter(|s| {
+                self.exit(s.index)
+                    .is_some_and(|e| e.stopped && e.signal == Some(libc::SIGKILL))
+            })
+            .map(|s| {
+                let grace = s.role.stop_timeout_ns.unwrap_or(STOP_TIMEOUT_NS);
+                let detail = format!(
+                    "role {} still ran {:.1} s after SIGTERM, and was killed",
+                    s.role.name,
+                    grace as f64 / 1e9
+                );
+                Remark::new("killed", detail)
+            })
+            .collect()
+    }
+
+    /// Keeps the logs short that are too long to be kept.
+    pub fn shorten_logs(&self) -> Vec<Remark> {
+        let Setting::Folder(dir) = self.setting else {
+            return vec![];
+        };
+        let mut said = vec![];
+        for started in &self.started {
+            let name = &started.role.name;
+            match log::shorten(&dir.join(log::file(name))) {
+                Ok(None) => {}
+                Ok(Some(size)) => said.push(Remark::new(
+                    "log-cut",
+                    format!(
+                        "role {name} wrote {size} bytes of log, of which the middle was left out"
+                    ),
+                )),
+                Err(error) => said.push(Remark::new(
+                    "log-cut",
+                    format!("the log of role {name}: {error}"),
+                )),
+            }
+        }
+        said
+    }
+
     /// What still ran when its role had ended.
     pub fn left_behind(&self) -> Option<Remark> {
         let left = &self.processes.left_behind;
