@@ -164,6 +164,20 @@ class TransportRow(TypedDict):
     said: str
 
 
+class WindowsRow(TypedDict):
+    """What the initial windows alone make of a cold request's difference."""
+
+    cell: Cell
+    a: str
+    b: str
+    a_packets: int
+    b_packets: int
+    seconds: float
+    """That a saves by its window, by arithmetic; negative: b."""
+    difference: float
+    """Seconds that a was seen to save."""
+
+
 class Side(TypedDict):
     """A comparison as a step of a ladder."""
 
@@ -448,6 +462,7 @@ class Verdicts(TypedDict):
     failures: Sequence[FailuresRow]
     projection: Outlook
     transport: NotRequired[Sequence[TransportRow]]
+    windows: NotRequired[Sequence[WindowsRow]]
     ladder: NotRequired[Sequence[LadderRow]]
     parts: PartsOfTime | None
     interactions: Sequence[InteractionRow]

@@ -25,6 +25,7 @@ from h123.report.spread import cpu_figure, requests_figure, treatments, trials_f
 from h123.report.template import template
 from h123.report.terminal import trust
 from h123.report.unproved import failed_lines
+from h123.report.windows import window_lines
 from h123.results import CampaignFolder, load_attempts, read_content
 
 
@@ -118,6 +119,7 @@ def _content(
         "twins": [c for c in verdicts["comparisons"] if c["twin"]],
         "doubts": _doubts(verdicts),
         "trust": trust(verdicts),
+        "windows": window_lines(verdicts),
         "answer_figure": drawn.pop("answer", None),
         "printed_figure": drawn.pop("printed-values", None),
         "split_figure": drawn.pop("parts", None),

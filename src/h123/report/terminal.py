@@ -26,6 +26,7 @@ from h123.report.gist import ENOUGH_TO_READ, gist
 from h123.report.looks import look_lines, width_lines
 from h123.report.split import terminal_lines as split_lines
 from h123.report.unproved import failed_lines, unproved_lines
+from h123.report.windows import window_lines
 from h123.report.words import cell_name, level, metric, percent, ratio, unbroken, verdict_word
 
 ABREAST = 3
@@ -40,6 +41,8 @@ def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | 
     for line in failed_lines(verdicts):
         _say(console, line, style="red", indent=2)
     _print_answer(verdicts, console)
+    for line in window_lines(verdicts):
+        _say(console, line, indent=2)
     for row in verdicts.get("transport", []):
         _say(console, f"Transport {row['said']}.", style="dim", indent=2)
     for line in advice(verdicts, typed(folder) if folder else "DIR"):

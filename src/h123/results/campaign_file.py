@@ -50,6 +50,8 @@ class Proof(TypedDict):
     """ISO 8601, of the verification."""
     failed: list[str]
     """The checks that failed."""
+    first_flight: int | None
+    """Packets that it begins with over HTTP/3, where it was counted with these files."""
 
 
 @with_config(STRICT)
