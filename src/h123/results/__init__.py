@@ -7,7 +7,7 @@ from h123.results.export import export
 from h123.results.folder import CampaignFolder, check_name, check_new
 from h123.results.imported import import_samples
 from h123.results.machine import machine_facts
-from h123.results.metrics import METRICS, PROCESSOR_METRICS, shown, trial_metrics
+from h123.results.metrics import shown, trial_metrics
 from h123.results.processor import SHARES_TELL_NS
 from h123.results.repetition import Repetition, compare_executions
 from h123.results.samples import Sample, ingest
@@ -16,8 +16,6 @@ from h123.results.tables import connect
 from h123.results.waiting import longest_waiting
 
 __all__ = [
-    "METRICS",
-    "PROCESSOR_METRICS",
     "SHARES_TELL_NS",
     "Attempt",
     "CampaignFolder",

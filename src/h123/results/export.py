@@ -9,8 +9,9 @@ from h123.durable import replacement
 from h123.errors import UserError
 from h123.results.attempts import load_attempts
 from h123.results.folder import CampaignFolder
-from h123.results.metrics import METRICS, shown
+from h123.results.metrics import shown
 from h123.results.tables import CELL_PREFIX, connect, literal, name
+from h123.study import METRICS
 
 _OPTIONS = {
     "csv": "FORMAT csv, HEADER true",
