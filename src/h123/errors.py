@@ -13,8 +13,6 @@ class UserError(Exception):
         self.message = message
         self.remedy = remedy
         self.status = status
-        if remedy:
-            self.add_note(remedy)  # which tracebacks show, in notebooks too
 
 
 class Interrupted(Exception):

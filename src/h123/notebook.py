@@ -1,6 +1,7 @@
 """Campaigns in notebooks and scripts: what was measured as Arrow tables, what was found as rows (docs/notebook.md)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -19,14 +20,27 @@ from h123.study import METRICS, Network, Study
 __all__ = ["METRICS", "Campaign", "open"]
 
 
+@contextmanager
+def _advised() -> Iterator[None]:
+    """A notebook shows an error as a traceback, and there what to do about it stands in a note."""
+    try:
+        yield
+    except UserError as error:
+        if error.remedy:
+            error.add_note(error.remedy)
+        raise
+
+
 def open(path: str | PathLike[str]) -> "Campaign":
     """The campaign in a folder. All its files are held against their digests.
 
     Raises UserError where it is no campaign, or where its plan or journal has changed since h123 wrote it. Trials whose
     files have changed are left out, as of every analysis, with a warning.
     """
-    folder = CampaignFolder.open(Path(path))
-    if lost := loss(folder):
+    with _advised():
+        folder = CampaignFolder.open(Path(path))
+        lost = loss(folder)
+    if lost:
         warn(f"{lost.message}: {lost.remedy}", stacklevel=2)
     return Campaign(folder)
 
@@ -48,7 +62,8 @@ class Campaign:
     @cached_property
     def study(self) -> Study:
         """What was asked, with every parameter settled."""
-        return Study.from_resolved(self._folder.study, self._folder.networks)
+        with _advised():
+            return Study.from_resolved(self._folder.study, self._folder.networks)
 
     @property
     def networks(self) -> Mapping[str, Network]:
@@ -77,6 +92,10 @@ class Campaign:
     @cached_property
     def verdicts(self) -> Verdicts:
         """All that `h123 analyse` last found. Raises UserError where it has not been run."""
+        with _advised():
+            return self._verdicts()
+
+    def _verdicts(self) -> Verdicts:
         file, again = self._folder.verdicts, f"run `h123 analyse {typed(self.path)}`"
         if not file.is_file():
             raise UserError(f"{self.path} has not been analysed: it has no verdicts.json", remedy=again)
@@ -95,7 +114,8 @@ class Campaign:
         return whole(self._folder)
 
     def _table(self, query: str) -> pa.Table:
-        try:
-            return self._tables.sql(query).to_arrow_table()
-        except duckdb.Error as error:
-            raise UserError(f"this cannot be read from {self.path}: {error}") from None
+        with _advised():
+            try:
+                return self._tables.sql(query).to_arrow_table()
+            except duckdb.Error as error:
+                raise UserError(f"this cannot be read from {self.path}: {error}") from None
