@@ -7,7 +7,13 @@ from h123.report.windows import window_lines
 
 def _row(a: str, b: str, network: str, seconds: float, difference: float, packets: tuple[int, int]) -> dict[str, Any]:
     sides = {"a": a, "b": b, "a_packets": packets[0], "b_packets": packets[1]}
-    return {"cell": {"network": network}, **sides, "seconds": seconds, "difference": difference}
+    return {
+        "metric": "cold_latency",
+        "cell": {"network": network},
+        **sides,
+        "seconds": seconds,
+        "difference": difference,
+    }
 
 
 def _plain(rows: list[dict[str, Any]]) -> list[str]:

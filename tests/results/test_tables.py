@@ -12,12 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from h123.errors import UserError
-from h123.results import METRICS, CampaignFolder, connect, export, load_attempts
+from h123.results import CampaignFolder, connect, export, load_attempts
 from h123.results.lab_report import NO_REPORT
 from h123.results.metrics import measure
 from h123.results.samples import COLUMNS, ingest
 from h123.results.summary import Summary, summarise
-from h123.study import METRICS as STUDY_METRICS
 from synthetic import NETWORKS, Scenario, make_campaign
 
 INVALID = "b01-t01-lan-h2-twin"
@@ -71,10 +70,6 @@ def test_medians_are_those_of_the_raw_rows(folder: CampaignFolder) -> None:
     used = {role.name: role.cpu.main_ns * 1e-9 for role in attempt.report.roles}
     assert found["cpu"] == pytest.approx((used["server"] + used["client"]) / len(table))
     assert found["latency_p95"] is None
-
-
-def test_the_study_room_knows_the_same_metrics() -> None:
-    assert tuple(METRICS) == tuple(STUDY_METRICS)
 
 
 def summary_of(folder: Path, rows: list[str]) -> Summary:

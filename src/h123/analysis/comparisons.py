@@ -10,8 +10,8 @@ from statistics import median
 from h123.analysis.families import Membership, membership
 from h123.analysis.repeats import repeated
 from h123.analysis.trials import Treated, Trials, treated
-from h123.results import METRICS, PROCESSOR_METRICS, Attempt
-from h123.study import Parameters, Plan, Study
+from h123.results import Attempt
+from h123.study import METRICS, Parameters, Plan, Study
 from h123.units import format_bytes
 
 TWINS = Membership("twins", "none")
@@ -134,9 +134,9 @@ def observed_by(plan: Plan, metric: str, cell: Cell, a: str, b: str) -> str | No
 
 
 def _measured(study: Study, metric: str, cell: Cell, *levels: str) -> bool:
-    """Whether such trials have the metric at all: under the virtual clock processing takes no time."""
+    """Whether such trials have the metric at all."""
     clocks = {study.parameters({**cell, study.compare.factor: level}).clock for level in levels}
-    return metric not in PROCESSOR_METRICS or clocks == {"wall"}
+    return clocks <= {*METRICS[metric].clocks}
 
 
 def other_cells(plan: Plan) -> list[Cell]:

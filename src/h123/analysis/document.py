@@ -167,6 +167,7 @@ class TransportRow(TypedDict):
 class WindowsRow(TypedDict):
     """What the initial windows alone make of a cold request's difference."""
 
+    metric: str
     cell: Cell
     a: str
     b: str

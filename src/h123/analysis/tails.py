@@ -13,9 +13,12 @@ import numpy as np
 from h123.analysis.document import TailRow
 from h123.results import Attempt, CampaignFolder
 from h123.results.quantiles import intervals, ranks
-from h123.study import Plan
+from h123.study import METRICS, Plan
+from h123.study.metrics import Times
 
-TAILS = {"latency_p95": 0.95, "latency_p99": 0.99}
+MEDIAN = 0.5
+TAILS = {name: of.share for name, metric in METRICS.items() if isinstance(of := metric.of, Times) and of.share > MEDIAN}
+"""Quantiles of latency far out, by metric."""
 
 
 def tails(folder: CampaignFolder, attempts: Sequence[Attempt], plan: Plan) -> list[TailRow]:

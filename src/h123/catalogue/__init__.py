@@ -33,7 +33,7 @@ from h123.catalogue.install import (
     remove,
 )
 from h123.catalogue.shelf import Catalogue, catalogue, read_subject, subject_names, subjects_folder
-from h123.catalogue.subject import PROTOCOLS, QUIC, Client, Server, Subject
+from h123.catalogue.subject import PROTOCOLS, QUIC, Ability, Client, Server, Subject
 from h123.catalogue.tried import Tried, tried
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "OWN",
     "PROTOCOLS",
     "QUIC",
+    "Ability",
     "Catalogue",
     "Client",
     "Demand",

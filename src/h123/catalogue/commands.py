@@ -1,10 +1,10 @@
 """A subject's command lines, and whether it can do what a trial asks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
 from h123.catalogue.install import prefix
-from h123.catalogue.subject import FIXED, PLACEHOLDER, QUIC, Backend, Client, Origin, Probe, Server, Subject
+from h123.catalogue.subject import FIXED, PLACEHOLDER, QUIC, Ability, Backend, Client, Origin, Probe, Server, Subject
 from h123.errors import UserError
 from h123.transport import SETTINGS, Name, Value
 
@@ -12,8 +12,6 @@ Role = Literal["server", "client", "backend", "origin", "probe"]
 _Part = Server | Client | Backend | Origin | Probe
 OWN, _TCP_OWN = "own", "cubic"
 """The level of `congestion` that leaves each stack the one it has, and what that is for TCP: Linux's."""
-_NEEDED = {"ttfb": ("ttfb",), "cold_ttfb": ("ttfb", "cold"), "cold_latency": ("cold",), "handshake": ("cold",)}
-"""What a client must be able to do for a metric."""
 
 
 class Demand(Protocol):
@@ -170,11 +168,11 @@ def _sends(role: Role, parameters: Demand) -> bool:
     return role == ("server" if parameters.method == "GET" else "client")
 
 
-def check_metrics(subject: Subject, metrics: Sequence[str]) -> None:
-    """Raises UserError if a trial with the subject as the client has no value for one of these metrics."""
+def check_metrics(subject: Subject, needed: Mapping[str, Sequence[Ability]]) -> None:
+    """Raises UserError if the subject as the client cannot do what is `needed` for one of these metrics."""
     client = _part(subject, "client")
-    for metric in metrics:
-        if not all(getattr(client, ability) for ability in _NEEDED.get(metric, ())):
+    for metric, abilities in needed.items():
+        if not all(getattr(client, ability) for ability in abilities):
             raise UserError(
                 f"subject {subject.name} as a client does not measure {metric}",
                 remedy=f"choose another client, or remove {metric} from the study's `compare.families`",

@@ -27,6 +27,8 @@ FIXED = "fixed"
 """Instead of a controller: something narrower holds the sender back, so that losses change nothing."""
 PLACEHOLDER = re.compile(r"\{(\w+)\}", re.ASCII)
 Item = TypeVar("Item")
+Ability = Literal["ttfb", "cold"]
+"""A feature of a client that a metric may need."""
 
 
 def _known(word: str, allowed: Sequence[str]) -> str:

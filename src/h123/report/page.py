@@ -81,8 +81,8 @@ def _figures(folder: CampaignFolder, verdicts: Mapping[str, Any]) -> list[Figure
             if not all(row["twin"] for row in quantiles):
                 figures.append(distribution_figure(quantiles, factor, bases.pop() if len(bases) == 1 else None))
             figures.append(requests_figure(quantiles, treatments(values, factor), factor))
-        if any(row["metrics"].get("cpu_server") is not None for row in values):
-            figures.append(cpu_figure(values, factor))
+        if costs := cpu_figure(values, factor):
+            figures.append(costs)
     if verdicts["as_published"]:
         levels = {name: list(found) for name, found in folder.study["factors"].items()}
         figures += averages_figures(verdicts["as_published"]["replications"], levels, factor)

@@ -27,7 +27,8 @@ from h123.report.looks import look_lines, width_lines
 from h123.report.split import terminal_lines as split_lines
 from h123.report.unproved import failed_lines, unproved_lines
 from h123.report.windows import window_lines
-from h123.report.words import cell_name, level, metric, percent, ratio, unbroken, verdict_word
+from h123.report.words import cell_name, level, percent, ratio, unbroken, verdict_word
+from h123.study import metric
 
 ABREAST = 3
 """Pairs that a table of 80 columns has room for."""
@@ -90,7 +91,7 @@ def _print_answer(verdicts: Mapping[str, Any], console: Console) -> None:
 
 
 def _answer_table(answer: Answer) -> Table:
-    table = _plain_table("", *map(level, answer.levels), answer.metric.best)
+    table = _plain_table("", *map(level, answer.levels), answer.metric.words.best)
     for row in answer.rows:
         values = [
             Text(answer.value(row, name), style="bold" if name in row.best.levels else "") for name in answer.levels
@@ -101,7 +102,7 @@ def _answer_table(answer: Answer) -> Table:
 
 def _ranked_table(answer: Answer) -> Table:
     """Of many levels the best three and the worst: all of them would not fit."""
-    table = _plain_table("", "the best three", "the worst", answer.metric.best)
+    table = _plain_table("", "the best three", "the worst", answer.metric.words.best)
     for row in answer.rows:
         named = [f"{level(name)} {answer.value(row, name)}" for name in answer.ranked(row)]
         table.add_row(answer.name(row), "\n".join(named[:3]), named[-1] if len(named) > 3 else "", row.said)

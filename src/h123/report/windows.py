@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from h123.analysis.document import WindowsRow
-from h123.report.words import level, listed, metric, place, unbroken
+from h123.report.words import level, listed, place, unbroken
+from h123.study import metric
 
 _NAMED = 4
 
@@ -14,6 +15,7 @@ _NAMED = 4
 class _Helped:
     """A row from the side of the level that begins with more."""
 
+    metric: str
     level: str
     packets: int
     other: str
@@ -26,10 +28,11 @@ class _Helped:
 
     @classmethod
     def of(cls, row: WindowsRow) -> "_Helped":
-        where, a, b = place(row["cell"]), (row["a"], row["a_packets"]), (row["b"], row["b_packets"])
+        name, where = row["metric"], place(row["cell"])
+        a, b = (row["a"], row["a_packets"]), (row["b"], row["b_packets"])
         if row["seconds"] > 0:
-            return cls(*a, *b, where, row["seconds"], row["difference"])
-        return cls(*b, *a, where, -row["seconds"], -row["difference"])
+            return cls(name, *a, *b, where, row["seconds"], row["difference"])
+        return cls(name, *b, *a, where, -row["seconds"], -row["difference"])
 
 
 def window_lines(verdicts: Mapping[str, Any]) -> list[str]:
@@ -59,7 +62,7 @@ def _sentence(rows: Sequence[_Helped]) -> str:
 
 def _saved(where: str, rows: Sequence[_Helped], *, alone: bool) -> str:
     """`39 ms on medium (of 63.5 ms against HTTP/2 and 62.3 ms against HTTP/1.1)`."""
-    times = metric("cold_latency")
+    times = metric(rows[0].metric)
     wholes = [
         f"{times.format(row.whole)} in all{'' if alone else f' against {level(row.other)}'}"
         for row in rows

@@ -9,8 +9,12 @@ import duckdb
 
 from h123.interruption import interruptible
 from h123.results.samples import complaint
+from h123.study import METRICS
+from h123.study.metrics import Times
 
-_SQL = """
+QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, Times)})
+"""Of latency: all that a metric asks of any time. Of the other times only the median is known."""
+_SQL = f"""
 SELECT
     filename AS file,
     count(*) AS rows,
@@ -26,7 +30,7 @@ SELECT
     count(*) FILTER (warm AND ok AND first_byte_ns IS NOT NULL) AS warm_ttfb_known,
     count(*) FILTER (cold AND ok) AS cold_ok,
     count(*) FILTER (cold AND ok AND first_byte_ns IS NOT NULL) AS cold_ttfb_known,
-    quantile_cont(CASE WHEN ok THEN end_ns - start_ns ELSE 'inf'::DOUBLE END, [0.5, 0.95, 0.99])
+    quantile_cont(CASE WHEN ok THEN end_ns - start_ns ELSE 'inf'::DOUBLE END, {QUANTILES})
         FILTER (warm) AS latency_ns,
     quantile_cont(CASE WHEN ok THEN first_byte_ns - start_ns ELSE 'inf'::DOUBLE END, 0.5) FILTER (warm) AS ttfb_ns,
     quantile_cont(CASE WHEN ok THEN end_ns - start_ns ELSE 'inf'::DOUBLE END, 0.5) FILTER (cold) AS cold_latency_ns,
@@ -111,7 +115,7 @@ class Summary:
     cold_ok: int
     cold_ttfb_known: int
     latency_ns: list[float] | None
-    """Quantiles 0.5, 0.95 and 0.99 of end - start over warm requests (Hyndman and Fan 1996, type 7)."""
+    """`QUANTILES` of end - start over warm requests (Hyndman and Fan 1996, type 7)."""
     ttfb_ns: float | None
     cold_latency_ns: float | None
     cold_ttfb_ns: float | None

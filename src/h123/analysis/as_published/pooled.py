@@ -12,8 +12,6 @@ from h123.study import Study
 
 Floats = NDArray[np.float64]
 
-METRICS: dict[str, bool] = {"latency": True, "ttfb": True, "throughput": False}
-"""The paper's three metrics, and whether less is better. Seconds; throughput in bytes a second."""
 _ORDER = "block, position, trial"
 
 
