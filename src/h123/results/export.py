@@ -39,7 +39,7 @@ def export(folder: CampaignFolder, form: str, out: Path) -> list[Path]:
             "ORDER BY trial, attempt, s.start_ns, s.user, s.end_ns"
         ),
         "trials": (
-            "SELECT t.* EXCLUDE (file), m.* EXCLUDE (trial, attempt) "
+            "SELECT t.* EXCLUDE (file, statuses), m.* EXCLUDE (trial, attempt) "
             "FROM trials AS t LEFT JOIN metrics AS m USING (trial, attempt) ORDER BY trial, attempt"
         ),
     }

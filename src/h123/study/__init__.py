@@ -2,8 +2,8 @@
 
 from h123.study.claim import ALL_LEVELS, Claim, MeasurableClaim, WordedClaim
 from h123.study.confounded import confounded, together
-from h123.study.connections import connection_count, handshake_round_trips
 from h123.study.estimate import Estimate, estimate, estimate_check
+from h123.study.handshake import handshake_round_trips
 from h123.study.ledger import Ledger, find_ledgers, ledgers_of, load_ledger
 from h123.study.likeness import Choosing, Likeness, likenesses, unmatched
 from h123.study.network import Network
@@ -51,7 +51,6 @@ __all__ = [
     "WordedClaim",
     "checks",
     "confounded",
-    "connection_count",
     "estimate",
     "estimate_check",
     "find_ledgers",
@@ -78,4 +77,5 @@ __all__ = [
     "timeless",
     "together",
     "unmatched",
+    "workload",
 ]
