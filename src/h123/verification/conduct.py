@@ -94,9 +94,9 @@ def _answered(asked: Assignment, row: Sample) -> str | None:
         return f"a request ended with status {row['status']}, error {row['error']!r}"
     if row["protocol"] != asked.parameters.protocol:
         return f"protocol {row['protocol']!r} instead of {asked.parameters.protocol!r}"
-    up = exchange.up or 0
-    # An upload is answered by the count of its bytes, as text.
-    down = len(str(up)) if exchange.down is None else exchange.down
+    up, down = exchange.up or 0, exchange.down
+    if down is None:  # an upload is answered by the count of its bytes, as text; of another answer nothing is asked
+        down = len(str(up)) if up else row["bytes_down"]
     if (row["bytes_up"], row["bytes_down"]) != (up, down):
         return f"{row['bytes_up']} bytes up and {row['bytes_down']} down instead of {up} and {down}"
     return None
