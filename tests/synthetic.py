@@ -271,6 +271,8 @@ def _samples(scenario: Scenario, trial: PlannedTrial) -> dict[str, Any]:
         "connection": users % max(1, cold_count),
         "reused": (~cold).astype(np.int64),
         "error": np.full(count, ""),
+        "group": pa.nulls(count, pa.int64()),
+        "resource": pa.nulls(count, pa.int64()),
     }
 
 

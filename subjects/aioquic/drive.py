@@ -53,7 +53,8 @@ class Drive:
         """All requests: the cold ones one connection after another, then all users at once."""
         if self._workload.cold:
             for number, seat in enumerate(self._seats):
-                await self._request(seat, "cold", number % self._workload.users)
+                users = self._workload.users
+                await self._request(seat, "cold", number % users, self._workload.number(users, number))
         await asyncio.gather(*(self._user(user) for user in range(self._workload.users)))
         for session in self._sessions:
             session.abandon()
@@ -88,16 +89,16 @@ class Drive:
     async def _user(self, user: int) -> None:
         seat = self._seats[user % len(self._seats)]
         for n in range(self._workload.per_user):
-            await self._request(seat, self._workload.phase(n), user)
+            await self._request(seat, self._workload.phase(n), user, self._workload.number(user, n))
 
-    async def _request(self, seat: Seat, phase: str, user: int) -> None:
+    async def _request(self, seat: Seat, phase: str, user: int, number: int) -> None:
         sample = Sample(phase, user, start_ns=time.monotonic_ns())
         try:
             async with asyncio.timeout(self._workload.timeout_ns / 1e9):
                 session = await seat.take()
                 sample.connection, sample.protocol, sample.reused = session.index, "h3", int(session.served > 0)
                 sample.connected_ns = session.ready_ns if phase == "cold" else None
-                await session.perform(self._workload, sample)
+                await session.perform(self._workload, sample, number)
             if not 200 <= sample.status <= 299:
                 sample.error = f"other: status {sample.status}"
         except TimeoutError:

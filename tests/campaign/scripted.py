@@ -12,7 +12,7 @@ from h123.results.trial_files import Client
 Script = Callable[[dict[str, Any], int], list[dict[str, str]]]
 HEADER = (
     "phase,user,start_ns,connected_ns,sent_ns,first_byte_ns,end_ns,status,bytes_up,bytes_down,protocol,connection,"
-    "reused,error"
+    "reused,error,group,resource"
 )
 
 
@@ -87,7 +87,7 @@ def _samples(workload: dict[str, Any]) -> str:
             start = request * 100_000_000
             size = int(workload["path"].rpartition("/")[2])
             times = f"{start},,{start + 1000},{start + 20_000_000},{start + 40_000_000}"
-            rows.append(f"warm,{user},{times},200,0,{size},{workload['protocol']},0,1,")
+            rows.append(f"warm,{user},{times},200,0,{size},{workload['protocol']},0,1,,,")
     return "\n".join(rows) + "\n"
 
 

@@ -22,13 +22,19 @@ from h123.catalogue import (
 )
 from h123.errors import UserError
 from h123.study import METRICS
+from h123.study.workload import Kind, workload_of
 from h123.transport import Name, Value
+
+
+def asked(method: str, headers: Sequence[Mapping[str, str]] = ()) -> Kind:
+    return workload_of({"method": method, "headers": list(headers)})
 
 
 @dataclass(frozen=True)
 class Demand:
     protocol: str = "h2"
-    method: str = "GET"
+    kind: str = "requests"
+    workload: Kind = field(default_factory=lambda: asked("GET"))
     congestion: str = "cubic"
     transport: str = "deployed"
     rate: float | None = None
@@ -37,10 +43,10 @@ class Demand:
     connections: str | int = "shared"
     cold: bool = False
     qlog: bool = False
-    asked: Mapping[Name, Value] = field(default_factory=dict)
+    settings: Mapping[Name, Value] = field(default_factory=dict)
 
     def setting(self, name: Name) -> Value | None:
-        return self.asked.get(name)
+        return self.settings.get(name)
 
 
 def test_placeholders_are_filled_in(tmp_path: Path) -> None:
@@ -87,16 +93,16 @@ def test_placeholders_of_bodies_and_logs_are_filled_in(tmp_path: Path) -> None:
 
 SUPPORTED: list[tuple[Role, Demand]] = [
     ("server", Demand()),
-    ("client", Demand(method="POST")),
+    ("client", Demand(workload=asked("POST"))),
     ("server", Demand(congestion="bbr")),
     ("server", Demand(protocol="h3", congestion="reno")),
     ("server", Demand(protocol="h3", congestion="own")),
     ("client", Demand(protocol="h2", congestion="bbr")),  # it sends no bodies
     ("server", Demand(qlog=True)),  # no QUIC, so no log to miss
     ("client", Demand(cold=True, connections=3)),
-    ("server", Demand(asked={"initial_window": 10, "pacing": "off"})),  # the lab's to set
-    ("client", Demand(protocol="h3", asked={"initial_window": 10})),  # it sends no bodies
-    ("server", Demand(protocol="h3", transport="matched", asked={"initial_window": 16})),  # named, not refused
+    ("server", Demand(settings={"initial_window": 10, "pacing": "off"})),  # the lab's to set
+    ("client", Demand(protocol="h3", settings={"initial_window": 10})),  # it sends no bodies
+    ("server", Demand(protocol="h3", transport="matched", settings={"initial_window": 16})),  # named, not refused
 ]
 
 
@@ -107,16 +113,18 @@ def test_supported(tmp_path: Path, role: Role, demand: Demand) -> None:
 
 REFUSED: list[tuple[Role, Demand, list[str]]] = [
     ("client", Demand(protocol="h4"), ["client", "protocol h4", "h1, h2, h3"]),
-    ("client", Demand(protocol="h3", congestion="bbr", method="POST"), ["client", "congestion for h3 bbr"]),
-    ("server", Demand(method="POST"), ["server", "method POST", "supports GET"]),
+    ("client", Demand(protocol="h3", congestion="bbr", workload=asked("POST")), ["client", "congestion for h3 bbr"]),
+    ("server", Demand(workload=asked("POST")), ["server", "method POST", "supports GET"]),
     ("server", Demand(protocol="h3", congestion="bbr"), ["congestion for h3 bbr", "cubic, reno"]),
+    ("client", Demand(kind="page"), ["client", "workloads of kind page", "requests"]),
+    ("client", Demand(workload=asked("GET", [{"name": "a", "value": "b"}])), ["request headers", "`headers`"]),
     ("client", Demand(rate=50.0), ["open loop", "`rate`"]),
     ("server", Demand(store="gcs"), ["server", "store gcs", "supports memory"]),
     ("backend", Demand(store="gcs"), ["small is not a backend"]),
     ("server", Demand(clock="virtual"), ["server", "clock virtual", "supports wall"]),
-    ("server", Demand(protocol="h3", asked={"initial_window": 10}), ["server", "initial window over h3"]),
-    ("server", Demand(protocol="h3", asked={"max_datagram": 1252}), ["server", "packet size over h3"]),
-    ("server", Demand(congestion="bbr", asked={"pacing": "off"}), ["cannot change its pacing: bbr brings its own"]),
+    ("server", Demand(protocol="h3", settings={"initial_window": 10}), ["server", "initial window over h3"]),
+    ("server", Demand(protocol="h3", settings={"max_datagram": 1252}), ["server", "packet size over h3"]),
+    ("server", Demand(congestion="bbr", settings={"pacing": "off"}), ["cannot change its pacing: bbr brings its own"]),
     ("server", Demand(protocol="h3", qlog=True), ["server", "cannot write qlog files", "`qlog`"]),
 ]
 
@@ -152,10 +160,10 @@ def test_a_window_that_is_fixed_is_no_controller_to_ask_for(tmp_path: Path) -> N
 
 def test_the_sender_must_have_the_controller(tmp_path: Path) -> None:
     both = MANIFEST.replace('protocols = ["h1", "h2"]', 'protocols = ["h1", "h2", "h3"]')
-    demand = Demand(protocol="h3", method="POST", congestion="bbr")
+    demand = Demand(protocol="h3", workload=asked("POST"), congestion="bbr")
     with pytest.raises(UserError, match="congestion for h3 bbr"):
         check_supported(small(tmp_path, both), "client", demand)
-    check_supported(small(tmp_path, both), "client", replace(demand, method="GET"))
+    check_supported(small(tmp_path, both), "client", replace(demand, workload=asked("GET")))
 
 
 LIMITED = MANIFEST.replace(

@@ -11,8 +11,7 @@ from h123.analysis.families import Membership, membership
 from h123.analysis.repeats import repeated
 from h123.analysis.trials import Treated, Trials, treated
 from h123.results import Attempt
-from h123.study import METRICS, Parameters, Plan, Study
-from h123.units import format_bytes
+from h123.study import METRICS, Plan, Study
 
 TWINS = Membership("twins", "none")
 """The A/A comparisons are nobody's hypothesis: they show how often a test with nothing to find rejects."""
@@ -183,9 +182,4 @@ def pair_values(
 def workload(study: Study, cell: Cell, a: str, b: str, unknown: Collection[str] = ()) -> str:
     """`GET 100 kB`; both if the compared levels differ in it."""
     parameters = (study.parameters({**cell, study.compare.factor: level}) for level in (a, b))
-    return " / ".join(dict.fromkeys(_label(p, unknown) for p in parameters))
-
-
-def _label(parameters: Parameters, unknown: Collection[str]) -> str:
-    words = {"method": parameters.method, "size": format_bytes(parameters.size)}
-    return " ".join(word for name, word in words.items() if name not in unknown) or "requests"
+    return " / ".join(dict.fromkeys(p.workload.label(unknown) for p in parameters))

@@ -35,7 +35,7 @@ def tails(folder: CampaignFolder, attempts: Sequence[Attempt], plan: Plan) -> li
 
 def _rows(folder: CampaignFolder, attempts: Sequence[Attempt], metric: str, share: float) -> list[TailRow]:
     files = {folder.trial(a.trial, a.attempt) / "samples.parquet": a for a in attempts}
-    found = intervals(folder, {file: a.summary.warm for file, a in files.items()}, share)
+    found = intervals(folder, files, share)
     levels: dict[tuple[tuple[str, str], ...], list[tuple[Attempt, tuple[float, float]]]] = defaultdict(list)
     for file, attempt in files.items():
         if file in found and not attempt.twin:

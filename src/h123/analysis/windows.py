@@ -32,12 +32,14 @@ def _row(folder: CampaignFolder, plan: Plan, choosing: Choosing, c: Judged) -> W
     study, seen = plan.study, (c["a_median"], c["b_median"])
     a, b = (study.parameters({**c["cell"], study.compare.factor: level}) for level in (c["a"], c["b"]))
     packets = _window(folder, a, choosing), _window(folder, b, choosing)
-    link = _straight(Network.from_resolved(folder.networks[a.network]), a.method == "POST")
-    if (a.network, a.method, a.size) != (b.network, b.method, b.size) or packets[0] == packets[1]:
+    first = a.workload.exchanges()[0]  # what cold requests are for
+    size, up = max((first.moved("down"), False), (first.moved("up"), True))
+    link = _straight(Network.from_resolved(folder.networks[a.network]), up)
+    if a.network != b.network or first != b.workload.exchanges()[0] or packets[0] == packets[1]:
         return None
     if packets[0] is None or packets[1] is None or link is None or seen[0] is None or seen[1] is None:
         return None
-    saved = _download_s(b.size, packets[1], link) - _download_s(a.size, packets[0], link)
+    saved = _download_s(size, packets[1], link) - _download_s(size, packets[0], link)
     if abs(saved) < NOTABLE * max(seen[0], seen[1]):
         return None
     return {
@@ -56,7 +58,7 @@ def _window(folder: CampaignFolder, p: Parameters, choosing: Choosing) -> int | 
     """Packets that the sender of the bodies begins with; None: not known."""
     if p.congestion == "bbr":  # paces from its own idea of the path
         return None
-    sender = Sender.of(p, choosing, SETTINGS["initial_window"])
+    sender = Sender.all(p, choosing, SETTINGS["initial_window"])[0]
     if sender.value is not None:
         return int(sender.value)
     proofs = folder.subjects[sender.name].get("proofs", {}) if sender.name in folder.subjects else {}

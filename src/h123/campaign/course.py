@@ -156,7 +156,7 @@ class Course:
         reasons = report.reasons or missing
         if reasons:
             require_room(folder)  # or it may have failed for want of it, which says nothing about the trial
-        judged = self._judge(folder, report, valid=not reasons)
+        judged = self._judge(trial, folder, report, valid=not reasons)
         sealed = self._campaign.folder.seal(folder)
         seconds = round(time.monotonic() - running.began, 4)
         event: Event = {
@@ -188,12 +188,13 @@ class Course:
         self._count(running, event)
         return event, trial
 
-    def _judge(self, folder: Path, report: Report, *, valid: bool) -> Judged:
+    def _judge(self, planned: PlannedTrial, folder: Path, report: Report, *, valid: bool) -> Judged:
         """What the machine had to do with it: the journal's `disturbed` to `noise`."""
         noise = round(machine_noise(report), 4)
         if not valid:
             return {"disturbed": ruined(report), "disturbance": 1.0, "shares": {}, "crowded": False, "noise": noise}
-        found = disturbance(report, read_document(folder / "trial.json", Trial), folder / "samples.parquet")
+        trial, statuses = read_document(folder / "trial.json", Trial), planned.parameters.workload.statuses()
+        found = disturbance(report, trial, folder / "samples.parquet", statuses)
         worst, waits = found.worst(self._asked), found.worst_wait(self._asked)
         return {
             "disturbed": worst > self._tolerated,

@@ -208,7 +208,7 @@ def _forgive_all(attempts: Attempts) -> None:
 def _check_disk(campaign: Campaign, trials: list[PlannedTrial]) -> None:
     """Samples and logs need little; a campaign that would fill the disk is refused before it starts."""
     per_sample = 100
-    requests = sum(t.parameters.users * (t.parameters.requests + t.parameters.warmup) for t in trials)
+    requests = sum(t.parameters.workload.all_requests() for t in trials)
     needed = per_sample * requests + TRIAL_BYTES * len(trials)
     free = shutil.disk_usage(campaign.folder.path).free
     if free < needed:

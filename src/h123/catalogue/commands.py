@@ -14,13 +14,24 @@ OWN, _TCP_OWN = "own", "cubic"
 """The level of `congestion` that leaves each stack the one it has, and what that is for TCP: Linux's."""
 
 
+class Asked(Protocol):
+    """What a workload needs of who takes part; study.workload.Kind is one."""
+
+    @property
+    def has_headers(self) -> bool: ...
+    def methods(self) -> Sequence[str]: ...
+    def senders(self) -> Sequence[str]: ...
+
+
 class Demand(Protocol):
     """What check_supported looks at; study.Parameters is one."""
 
     @property
     def protocol(self) -> str: ...
     @property
-    def method(self) -> str: ...
+    def kind(self) -> str: ...
+    @property
+    def workload(self) -> Asked: ...
     @property
     def congestion(self) -> str: ...
     @property
@@ -81,8 +92,9 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
         return
     if parameters.protocol not in part.protocols:
         raise _cannot(subject, role, "protocol", parameters.protocol, part.protocols)
-    if parameters.method not in part.methods:
-        raise _cannot(subject, role, "method", parameters.method, list(part.methods))
+    for method in parameters.workload.methods():
+        if method not in part.methods:
+            raise _cannot(subject, role, "method", method, list(part.methods))
     offered = controllers(subject, parameters.protocol)
     if _sends(role, parameters) and offered is not None and parameters.congestion not in [OWN, *offered]:
         askable = [*(name for name in offered if name != FIXED), OWN]
@@ -114,6 +126,10 @@ def _check_settings(subject: Subject, role: Role, parameters: Demand) -> None:
 
 
 def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
+    if parameters.kind not in client.kinds:
+        raise _cannot(subject, "client", "workloads of kind", parameters.kind, list(client.kinds))
+    if parameters.workload.has_headers and not client.headers:
+        raise UserError(f"client {subject.name} cannot send request headers: leave `headers` out of the study")
     if parameters.rate is not None and not client.open_loop:
         raise UserError(f"client {subject.name} cannot send at a given rate (open loop): leave `rate` out of the study")
     if parameters.cold and not client.cold:
@@ -165,7 +181,7 @@ def own_controller(subject: Subject, protocol: str) -> str:
 
 def _sends(role: Role, parameters: Demand) -> bool:
     """Whether bodies go out from there, so that the congestion control is that role's."""
-    return role == ("server" if parameters.method == "GET" else "client")
+    return role in parameters.workload.senders()
 
 
 def check_metrics(subject: Subject, needed: Mapping[str, Sequence[Ability]]) -> None:

@@ -175,6 +175,10 @@ class Client(Strict):
     ]
     protocols: OneOrMore[Protocol]
     methods: OneOrMore[Literal["GET", "POST"]] = Field(default=["GET"])
+    kinds: OneOrMore[str] = Field(default=["requests"])
+    """Of workloads, that it can carry out."""
+    headers: StrictBool = False
+    """Sends the request headers that a workload names."""
     ttfb: StrictBool = False
     """Writes first_byte_ns."""
     open_loop: StrictBool = False

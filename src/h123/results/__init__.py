@@ -13,12 +13,14 @@ from h123.results.processor import SHARES_TELL_NS
 from h123.results.repetition import Repetition, compare_executions
 from h123.results.samples import Sample, ingest
 from h123.results.shapes import Document, Reason, Shape
+from h123.results.summary import Bodies
 from h123.results.tables import connect
 from h123.results.waiting import longest_waiting
 
 __all__ = [
     "SHARES_TELL_NS",
     "Attempt",
+    "Bodies",
     "CampaignFolder",
     "Disturbance",
     "Document",

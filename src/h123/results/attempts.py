@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -16,6 +17,7 @@ from h123.results.summary import Summary, summarise
 from h123.results.tables import connect
 from h123.results.timeline import Timeline, timelines
 from h123.results.trial_files import Client, Link, Tls, Trial
+from h123.study.workload import Kind, workload_of
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,11 @@ class Attempt:
     timeline: Timeline
     metrics: dict[str, float | None]
 
+    @cached_property
+    def workload(self) -> Kind:
+        """All that can be asked about the requests, out of the parameters."""
+        return _workload(json.dumps(self.parameters, sort_keys=True))
+
     @property
     def virtual(self) -> bool:
         """Whether the trial's times are of the virtual clock, so that processing took none."""
@@ -75,7 +82,8 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
         "SELECT trial, attempt, block, position, cell, twin, parameters, disturbed, disturbance, shares, file "
         "FROM analysed ORDER BY block, position, trial"
     ).fetchall()
-    summaries = summarise(connection, [Path(file) for *_, file in rows])
+    works = {Path(file): _workload(parameters) for *_, parameters, _, _, _, file in rows}
+    summaries = summarise(connection, works)
     timed = folder.imported is None or folder.imported["timed"]
     in_time = timelines(connection, [(file, summary.rows) for file, summary in summaries.items()], timed=timed)
     attempts = []
@@ -108,6 +116,12 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
             )
         )
     return attempts
+
+
+@cache
+def _workload(parameters: str) -> Kind:
+    """Of parameters as text; the trials of a treatment have the same."""
+    return workload_of(json.loads(parameters))
 
 
 def finished_report(path: Path) -> Finished:

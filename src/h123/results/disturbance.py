@@ -5,7 +5,7 @@ overdue (`links[].stalls`), and how long its threads waited for a processor in a
 which it happened; a metric of what is left then is the least that an undisturbed machine can have shown.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,11 @@ import pyarrow.parquet as pq
 
 from h123.results.lab_report import Report
 from h123.results.processor import TICKS_TELL_NS
+from h123.results.samples import succeeded
 from h123.results.trial_files import Trial
 from h123.study import METRICS, Metric
 from h123.study.metrics import Times
+from h123.study.workload import OK
 
 TURNS = 6
 """How often threads must get a processor, one after the other, in a round trip: at each end from the kernel to whoever
@@ -51,17 +53,18 @@ class Disturbance:
 UNDISTURBED = Disturbance({}, {})
 
 
-def disturbance(report: Report, trial: Trial, samples: Path) -> Disturbance:
-    """Of the attempt with this report.json, trial.json and samples.parquet; nothing under the virtual clock."""
+def disturbance(report: Report, trial: Trial, samples: Path, statuses: Sequence[int] = (OK,)) -> Disturbance:
+    """Of the attempt with this report.json, trial.json and samples.parquet, whose resources must have these `statuses`;
+    nothing under the virtual clock."""
     if trial.clock == "virtual" or report.machine.lab_ns is None or not samples.is_file():
         return UNDISTURBED
     known = _Known.of(report, _round_trip_ns(trial))
-    columns = ["phase", "start_ns", "connected_ns", "first_byte_ns", "end_ns", "status", "error"]
-    table = pq.read_table(samples, columns=columns)
+    table = pq.read_table(samples)
+    table = table.append_column("ok", succeeded(table, statuses))
+    columns = ["start_ns", "connected_ns", "first_byte_ns", "end_ns", "ok"]
     rows = {
         phase: {
-            name: table.filter(pc.equal(table["phase"], phase))[name].to_numpy(zero_copy_only=False)
-            for name in columns[1:]
+            name: table.filter(pc.equal(table["phase"], phase))[name].to_numpy(zero_copy_only=False) for name in columns
         }
         for phase in ("warm", "cold")
     }
@@ -156,7 +159,7 @@ def _share_of(metric: Metric, rows: Mapping[str, Mapping[str, Any]], added: Any)
 def _share(times: Times, rows: Mapping[str, Any], added: Any) -> float | None:
     """Of a quantile of times, over the requests that succeeded."""
     start, end = rows["start_ns"].astype(float), rows[times.until].astype(float)
-    good = (rows["error"] == "") & (rows["status"] == 200) & np.isfinite(end)
+    good = rows["ok"] & np.isfinite(end)
     if not good.any():
         return None
     start, end = start[good], end[good]

@@ -13,6 +13,7 @@ from h123.results.documents import fault_of
 from h123.results.shapes import STRICT, Digest, Reason, Seconds, Share
 from h123.strict import describe
 from h123.study import RESOLVED, Parameters
+from h123.study.workload import DEFAULT, own_parameters
 
 Values = dict[str, Any]
 """Of parameters, as JSON: null where samples are imported and do not tell."""
@@ -88,9 +89,9 @@ Event = TrialEvent | Looked | Imported | Passed
 _TRIAL = TypeAdapter(TrialEvent)
 
 _ANYTHING = {"protocol": "h1", "server": "", "client": "", "network": ""}
-_NEEDED = {"protocol", "network", "congestion", "clock", "method", "size", "users", "requests", "rate", "connections"}
-_NEEDED |= {"warmup", "cold"}
-"""Parameters that the analysis reads; null where samples are imported and do not tell."""
+_NEEDED = {"protocol", "network", "congestion", "clock", "users", "requests", "rate", "connections", "warmup", "cold"}
+"""Parameters that the analysis reads, besides those of the workload's kind; null where samples are imported and do not
+tell."""
 
 
 def check_trials(lines: list[Line], path: Path, factors: Mapping[str, object]) -> list[Event]:
@@ -126,7 +127,8 @@ def _odd(event: TrialEvent, factors: Mapping[str, Any]) -> str | None:
         return describe(fault, ".".join(map(str, ["parameters", *fault["loc"]])))[:300]
     except ValueError as error:
         return str(error)
-    if missing := _NEEDED - event["parameters"].keys():
+    needed = _NEEDED | own_parameters(event["parameters"].get("kind") or DEFAULT)
+    if missing := needed - event["parameters"].keys():
         return f"`parameters.{min(missing)}` is missing"
     odd = [name for name, value in given.items() if (type(value), value) != (type(read[name]), read[name])]
     return f"parameters.{odd[0]} is {given[odd[0]]!r}" if odd else None

@@ -56,7 +56,7 @@ def whole(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDBPy
     levels = "".join(f"t.{name(column)}, " for column in columns if column.startswith(CELL_PREFIX))
     connection.execute("CREATE SCHEMA whole")
     connection.execute(
-        "CREATE VIEW whole.trials AS SELECT t.* EXCLUDE (file), m.trial IS NOT NULL AS analysed, "
+        "CREATE VIEW whole.trials AS SELECT t.* EXCLUDE (file, statuses), m.trial IS NOT NULL AS analysed, "
         "m.* EXCLUDE (trial, attempt) FROM main.trials AS t LEFT JOIN metrics AS m USING (trial, attempt)"
     )
     connection.execute(

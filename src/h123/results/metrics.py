@@ -7,11 +7,13 @@ from typing import assert_never
 
 import duckdb
 
+from h123.results.events import Values
 from h123.results.lab_report import Report
 from h123.results.processor import of_handshake, of_request
 from h123.results.summary import QUANTILES, Summary, summarise
 from h123.study import METRICS, Metric
 from h123.study.metrics import Carried, Memory, Processor, Times
+from h123.study.workload import workload_of
 
 _NS = 1e-9
 
@@ -31,10 +33,11 @@ def shown(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
 
 
 def trial_metrics(
-    connection: duckdb.DuckDBPyConnection, samples: Path, report: Report, clock: str
+    connection: duckdb.DuckDBPyConnection, samples: Path, report: Report, parameters: Values
 ) -> dict[str, float | None]:
-    """All metrics of one trial by its files: samples.parquet and the content of report.json."""
-    return measure(summarise(connection, [samples])[samples], report, clock)
+    """All metrics of one trial by its files, samples.parquet and the content of report.json, and its parameters."""
+    summary = summarise(connection, {samples: workload_of(parameters)})[samples]
+    return measure(summary, report, parameters["clock"])
 
 
 def metric_value(metric: Metric, summary: Summary, report: Report) -> float | None:

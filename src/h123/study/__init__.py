@@ -2,8 +2,8 @@
 
 from h123.study.claim import ALL_LEVELS, Claim, MeasurableClaim, WordedClaim
 from h123.study.confounded import confounded, together
-from h123.study.connections import connection_count, handshake_round_trips
 from h123.study.estimate import Estimate, estimate, estimate_check
+from h123.study.handshake import handshake_round_trips
 from h123.study.ledger import Ledger, find_ledgers, ledgers_of, load_ledger
 from h123.study.likeness import Choosing, Likeness, Sender, likenesses, unmatched
 from h123.study.metrics import METRICS, PRINTED, Metric, metric
@@ -55,7 +55,6 @@ __all__ = [
     "WordedClaim",
     "checks",
     "confounded",
-    "connection_count",
     "estimate",
     "estimate_check",
     "find_ledgers",
@@ -85,4 +84,5 @@ __all__ = [
     "timeless",
     "together",
     "unmatched",
+    "workload",
 ]

@@ -15,7 +15,7 @@ from h123.trial import Certificate, Engine, write_trial_files
 Window = tuple[int, int]
 """The monotonic clock before and after a trial."""
 _MOST_ATTEMPTS = 3
-_SEED = 1
+SEED = 1
 _LATE_NS = 1_000_000
 """99th percentile of the link's lateness above which what a subject did in time is not its own doing."""
 
@@ -91,7 +91,7 @@ class Trials:
     def prepare(self, folder: Path, parameters: Parameters, network: Network, change: Callable[[Path], None]) -> None:
         """Writes a trial's files into a new folder, whose name is the trial's."""
         folder.mkdir(parents=True)
-        planned = PlannedTrial(folder.name, 1, 1, {}, False, parameters, _SEED)
+        planned = PlannedTrial(folder.name, 1, 1, {}, False, parameters, SEED)
         write_trial_files(folder, planned, {parameters.network: network}, self.subjects, self.certificate, check=False)
         change(folder)
 
