@@ -74,7 +74,7 @@ def verify_trial(found: Verifiable, engine: Engine, report: Callable[[str], None
             _prepare(folder, found, tls, report)
         try:
             for folder in folders:
-                engine.start(folder)
+                engine.start(folder, engine.places[0])
             for _ in folders:
                 _take_in(engine.wait(), found)
         finally:

@@ -172,12 +172,13 @@ def plan(
     """
     from h123.campaign import Lanes, check_campaign, lacking, likeness
     from h123.cli.foresight import print_foresight
+    from h123.trial import this_machine
 
     asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale)
     asked = asked.settled(clock=clock, transport=transport)
     planned = make_plan(asked, blocks=blocks, seed=seed, only=parse_only(only or []))
     check_campaign(planned)  # what `run` would refuse
-    listing.print_plan(planned, Lanes.here(planned, lanes), out_console)
+    listing.print_plan(planned, Lanes.at(planned, lanes, this_machine()), out_console)
     for found in likeness(planned):
         write(out_console, f"Transport {found.said}")
     print_foresight(planned, out_console, effect=effect, spread=spread, width=width)

@@ -81,7 +81,7 @@ class Trials:
         waiting, running = list(reversed(folders)), 0
         while waiting or running:
             if waiting and running < at_once:
-                self.engine.start(waiting.pop())
+                self.engine.start(waiting.pop(), self.engine.places[0])
                 running += 1
             else:
                 folder = self.engine.wait()
@@ -98,7 +98,7 @@ class Trials:
     def _once(self, folder: Path, parameters: Parameters, network: Network, change: Callable[[Path], None]) -> Trial:
         self.prepare(folder, parameters, network, change)
         before = time.monotonic_ns()
-        self.engine.start(folder)
+        self.engine.start(folder, self.engine.places[0])
         self.engine.wait()
         # Virtual time is of a kernel of its own, whose clocks begin at its boot.
         return _ended(folder, (before, time.monotonic_ns()) if parameters.clock == "wall" else (0, 2**63))
