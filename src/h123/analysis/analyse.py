@@ -28,6 +28,7 @@ from h123.analysis.interactions import interactions
 from h123.analysis.ladder import ladder
 from h123.analysis.looks import Looks, told
 from h123.analysis.pace import seconds_per_trial
+from h123.analysis.places import places
 from h123.analysis.projection import outlook, project
 from h123.analysis.repeats import repeats
 from h123.analysis.signedrank import attainable
@@ -75,6 +76,7 @@ def analyse(folder: CampaignFolder) -> Verdicts:
         "attainable_p": attainable(complete),
         "trials": _trial_counts(events, attempts, plan),
         "unsealed": sum(not event.get("seal") for event in events if event["event"] == "trial"),
+        "places": places(attempts, events),
         "comparisons": comparisons,
         "failures": failures(evidence.shares, plan, rule.level, study.compare.failures) if evidence.shares.any else [],
         "projection": outlook(comparisons, len(plan.blocks[0]), len(attempts), pace, rule.remedy),

@@ -27,6 +27,8 @@ class Attempt:
     block: int
     position: int | None
     """Place in the order of the block's trials; None where imported samples do not tell."""
+    place: str | None
+    """Where it was executed; None where journals of earlier versions, or imported samples, do not tell."""
     cell: dict[str, str]
     twin: bool
     parameters: Values
@@ -72,18 +74,18 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     """In the order of execution. Raises UserError where a file is missing or of another format."""
     connection = connect(folder)
     rows = connection.execute(
-        "SELECT trial, attempt, block, position, cell, twin, parameters, disturbed, disturbance, shares, file "
+        "SELECT trial, attempt, block, position, place, cell, twin, parameters, disturbed, disturbance, shares, file "
         "FROM analysed ORDER BY block, position, trial"
     ).fetchall()
     summaries = summarise(connection, [Path(file) for *_, file in rows])
     timed = folder.imported is None or folder.imported["timed"]
     in_time = timelines(connection, [(file, summary.rows) for file, summary in summaries.items()], timed=timed)
     attempts = []
-    for trial, attempt, block, position, cell, twin, parameters, disturbed, disturbance, shares, file in rows:
-        place, summary, report = Path(file).parent, summaries[Path(file)], NO_REPORT
+    for trial, attempt, block, position, place, cell, twin, parameters, disturbed, disturbance, shares, file in rows:
+        kept, summary, report = Path(file).parent, summaries[Path(file)], NO_REPORT
         conditions = json.loads(parameters)
         if folder.imported is None:
-            report = finished_report(place / "report.json")
+            report = finished_report(kept / "report.json")
         elif not timed:
             summary = replace(summary, warm_start_ns=None, warm_end_ns=None)
         attempts.append(
@@ -92,15 +94,16 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
                 attempt=attempt,
                 block=block,
                 position=position,
+                place=place,
                 cell=json.loads(cell),
                 twin=twin,
                 parameters=conditions,
                 disturbed=disturbed,
                 disturbance=disturbance,
                 shares=json.loads(shares),
-                link=read_document(place / "trial.json", Trial).links[0],
+                link=read_document(kept / "trial.json", Trial).links[0],
                 report=report,
-                facts=_facts(place / "client.json"),
+                facts=_facts(kept / "client.json"),
                 imported=folder.imported is not None,
                 summary=summary,
                 timeline=in_time[Path(file)],
