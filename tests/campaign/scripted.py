@@ -54,12 +54,13 @@ class ScriptedEngine:
         self.probed: list[str] = []
         """Places whose noise was asked for."""
 
-    def start(self, folder: Path, place: Place) -> None:
+    def start(self, folder: Path, tls: Path, place: Place) -> None:
         trial = json.loads((folder / "trial.json").read_text())
         attempt = sum(name == trial["id"] for name, _ in self.ran) + 1
         self.ran.append((trial["id"], attempt))
         if trial["check"]:
             self.checked.append(trial["id"])
+        assert (tls / "ca.pem").is_file()
         self.placed.append((trial["id"], place.name))
         self._running.append(folder)
         if len(self._running) > 1:

@@ -46,14 +46,13 @@ Attempts = dict[str, list[Event]]
 
 
 class Course:
-    """Runs all blocks, each whole in one place; appends to `attempts` as trials end. `tls` is the certificate's folder,
-    by a plain path."""
+    """Runs all blocks, each whole in one place; appends to `attempts` as trials end."""
 
     def __init__(
-        self, campaign: Campaign, engine: Engine, display: Display, posts: Sequence[Post], attempts: Attempts, tls: Path
+        self, campaign: Campaign, engine: Engine, display: Display, posts: Sequence[Post], attempts: Attempts
     ) -> None:
         self._campaign, self._engine, self._display = campaign, engine, display
-        self._attempts, self._tls = attempts, tls
+        self._attempts = attempts
         asked = campaign.plan.study.compare
         self._metrics = {metric for family in asked.families for metric in family.metrics}
         self._asked = set(asked.families[0].metrics)
@@ -162,11 +161,11 @@ class Course:
             alone=not beside,
         )
         folder = self._campaign.folder.partial(trial.id, running.attempt)
-        certificate = campaign_certificate(self._tls, [SERVER_ADDRESS])
+        certificate = campaign_certificate(self._campaign.folder.tls, [SERVER_ADDRESS])
         networks, subjects = self._campaign.plan.study.networks, self._campaign.subjects
         write_trial_files(folder, trial, networks, subjects, certificate, check=running.check)
         post.begin(folder, running)
-        self._engine.start(folder, post.place)
+        self._engine.start(folder, certificate.folder, post.place)
         self._display.show(self._standing())
 
     def _end(self, folder: Path, post: Post) -> tuple[Event, PlannedTrial]:

@@ -21,7 +21,7 @@ from h123.results.campaign_file import SubjectFacts, Width
 from h123.results.events import superseded
 from h123.results.lab_report import Report
 from h123.study import Network, PlannedTrial, Study, load_study, make_plan
-from h123.trial import TRIAL_BYTES, Display, Engine, Place, plainly, this_machine
+from h123.trial import TRIAL_BYTES, Display, Engine, Place, this_machine
 from h123.virtual import NAME
 
 
@@ -134,11 +134,10 @@ def _run_unfinished(campaign: Campaign, engine: Engine, display: Display, lanes:
     for post, event in itertools.product(posts, itertools.chain.from_iterable(attempts.values())):
         if event.get("place") in (post.place.name, None) and not campaign.folder.damage(event):
             post.lanes.learn(event, read_document(campaign.folder.attempt(event) / "report.json", Report))
-    with plainly(campaign.folder.tls) as tls:
-        try:
-            Course(campaign, engine, display, posts, attempts, tls).run()
-        finally:
-            engine.stop()
+    try:
+        Course(campaign, engine, display, posts, attempts).run()
+    finally:
+        engine.stop()
     outcome = Outcome(planned=len(attempts))
     for trial, tried in attempts.items():
         if usable(tried):

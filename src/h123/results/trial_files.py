@@ -70,6 +70,7 @@ class Role(Shape):
     host: str
     kind: Literal["service", "main"]
     command: list[str]
+    """What h123 installs is named below a root."""
     env: dict[str, str] = Field(default={})
     ready: Ready | None = None
     stop_timeout_ns: int | None = None
@@ -112,6 +113,7 @@ class Workload(Document):
     address: str
     port: int
     ca: str
+    """Below a root, as all paths of a trial's files: none is of the machine that wrote them."""
     method: Literal["GET", "POST"]
     path: str
     upload_bytes: int

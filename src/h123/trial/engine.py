@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
+from h123.catalogue import files_folder, installations
 from h123.errors import UserError
 from h123.paths import lab_binary
 from h123.results import Reason, read_document, write_document
 from h123.results.lab_report import Machine, Report
 from h123.results.trial_files import Trial
+from h123.roots import root_options
 from h123.trial.disk import require_room
 from h123.trial.orphans import adopt_orphans, wait_for_orphans
 from h123.trial.place import Place, PlaceLost, this_machine
@@ -36,8 +38,9 @@ class Engine(Protocol):
     def places(self) -> Sequence[Place]:
         """All that there are, lost ones included; at least one. Names are unique."""
 
-    def start(self, folder: Path, place: Place) -> None:
-        """Begin to execute `folder/trial.json` there."""
+    def start(self, folder: Path, tls: Path, place: Place) -> None:
+        """Begin to execute `folder/trial.json` there. What it needs is installed in that place; the certificate is in
+        the folder `tls`."""
 
     def wait(self) -> Path:
         """The folder of a started trial that has ended, in any place, as soon as there is one; its `report.json`
@@ -79,8 +82,9 @@ class LocalEngine:
     def places(self) -> Sequence[Place]:
         return [self._here]
 
-    def start(self, folder: Path, place: Place) -> None:
-        command = [str(lab_binary()), "run", "trial.json", "--out", ".", "--die-with-parent", *_kernel(folder)]
+    def start(self, folder: Path, tls: Path, place: Place) -> None:
+        roots = root_options({**installed_roots(), "tls": tls})
+        command = [str(lab_binary()), "run", "trial.json", "--out", ".", "--die-with-parent", *roots, *_kernel(folder)]
         # Closed when the lab is reaped. A pipe that nobody reads meanwhile could fill up and block the lab; on a disk
         # there may be no room.
         complaints = os.fdopen(os.memfd_create("complaints"), "w+b")
@@ -138,6 +142,11 @@ class LocalEngine:
         with lab.complaints as file:
             file.seek(0)
             return status, file.read().decode(errors="replace").strip()
+
+
+def installed_roots() -> dict[str, Path]:
+    """Where this machine has what trials need, by the names that their files use."""
+    return {"subjects": installations(), "bodies": files_folder()}
 
 
 def _kernel(folder: Path) -> list[str]:
