@@ -29,7 +29,7 @@ class Running:
         return self.trial.id + (f" (attempt {self.attempt})" if self.attempt > 1 else "")
 
 
-@dataclass
+@dataclass(eq=False)
 class Post:
     """What trials share with one another by being in the same place, and with none elsewhere."""
 
