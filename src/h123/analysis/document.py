@@ -10,7 +10,7 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 from h123.analysis.published_rows import AsPublished
-from h123.results.campaign_file import MachineFacts, Origin, Width
+from h123.results.campaign_file import MachineFacts, Origin, Proof, VerifiedRole, Width
 
 Cell = Mapping[str, str]
 """Levels by factor."""
@@ -430,6 +430,13 @@ class ValueRow(TypedDict):
     metrics: Mapping[str, float | None]
 
 
+class UnprovedRow(Proof):
+    """A subject whose verification did not pass, in a role that it had."""
+
+    subject: str
+    role: VerifiedRole
+
+
 class Verdicts(TypedDict):
     h123: Literal["verdicts/1"]
     campaign: str
@@ -447,6 +454,7 @@ class Verdicts(TypedDict):
     unsealed: NotRequired[int]
     places: NotRequired[Sequence[PlaceRow]]
     """None where there was one."""
+    unproved: NotRequired[Sequence[UnprovedRow]]
     comparisons: Sequence[Judged]
     failures: Sequence[FailuresRow]
     projection: Outlook
