@@ -16,11 +16,11 @@ from h123.catalogue import (
     client_command,
     controller,
     origin_command,
-    prefix,
     server_command,
     server_uses,
 )
 from h123.errors import UserError
+from h123.roots import mounted
 from h123.study import METRICS
 from h123.study.workload import Kind, workload_of
 from h123.transport import Name, Value
@@ -54,10 +54,10 @@ def test_placeholders_are_filled_in(tmp_path: Path) -> None:
     command = server_command(
         subject, address="10.1.0.2", port=4443, protocol="h3", cert=Path("/c.pem"), key="/k.pem", congestion="reno"
     )
-    assert command == [f"{prefix(subject)}/serve", "10.1.0.2:4443", "--h3", "/c.pem", "/k.pem", "reno"]
+    assert command == [mounted("subjects", "small", "serve"), "10.1.0.2:4443", "--h3", "/c.pem", "/k.pem", "reno"]
     assert Path(command[0]).is_absolute()
     command = client_command(subject, workload="w {port}", samples="s", facts="f", congestion="cubic")
-    assert command == [f"{prefix(subject)}/serve", "w {port}", "s", "f"]
+    assert command == [mounted("subjects", "small", "serve"), "w {port}", "s", "f"]
 
 
 def test_clock_under_which_it_has_run_is_supported(tmp_path: Path) -> None:
@@ -72,14 +72,18 @@ def test_a_backend_is_started_with_its_address(tmp_path: Path) -> None:
     subject = small(tmp_path, MANIFEST + BACKEND)
     check_supported(subject, "backend", Demand(protocol="h1", store="gcs", congestion="bbr"))
     command = backend_command(subject, address="10.1.0.6", port=4443)
-    assert command == [f"{prefix(subject)}/serve", "10.1.0.6", "4443"]
+    assert command == [mounted("subjects", "small", "serve"), "10.1.0.6", "4443"]
 
 
 def test_an_origin_is_started_with_its_address(tmp_path: Path) -> None:
     origin = '[origin]\ncommand = ["{prefix}/serve", "{address}", "{port}"]\n'
     subject = small(tmp_path, MANIFEST.replace("{congestion}", "{upstream}") + origin)
     check_supported(subject, "origin", Demand(protocol="h9", store="gcs"))
-    assert origin_command(subject, address="127.0.0.1", port=8080) == [f"{prefix(subject)}/serve", "127.0.0.1", "8080"]
+    assert origin_command(subject, address="127.0.0.1", port=8080) == [
+        mounted("subjects", "small", "serve"),
+        "127.0.0.1",
+        "8080",
+    ]
     assert server_uses(subject, "upstream")
     assert not server_uses(subject, "files")
 

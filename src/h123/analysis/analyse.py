@@ -29,6 +29,7 @@ from h123.analysis.interactions import interactions
 from h123.analysis.ladder import ladder
 from h123.analysis.looks import Looks, told
 from h123.analysis.pace import seconds_per_trial
+from h123.analysis.places import places
 from h123.analysis.projection import outlook, project
 from h123.analysis.repeats import repeats
 from h123.analysis.signedrank import attainable
@@ -77,6 +78,7 @@ def analyse(folder: CampaignFolder) -> Verdicts:
         "attainable_p": attainable(complete),
         "trials": _trial_counts(events, attempts, plan),
         "unsealed": sum(not event.get("seal") for event in events if event["event"] == "trial"),
+        "places": places(attempts, events),
         "unproved": _unproved(folder),
         "comparisons": comparisons,
         "failures": failures(evidence.shares, plan, rule.level, study.compare.failures) if evidence.shares.any else [],

@@ -10,7 +10,7 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 from h123.analysis.published_rows import AsPublished
-from h123.results.campaign_file import Origin, Proof, VerifiedRole, Width
+from h123.results.campaign_file import MachineFacts, Origin, Proof, VerifiedRole, Width
 
 Cell = Mapping[str, str]
 """Levels by factor."""
@@ -154,6 +154,15 @@ class Outlook(TypedDict):
     limit: int
     failed: int
     waiting: int
+
+
+class PlaceRow(TypedDict):
+    """Where trials ran: the blocks that are whole there, and what the machine is."""
+
+    name: str
+    blocks: Sequence[int]
+    trials: int
+    machine: MachineFacts
 
 
 class TransportRow(TypedDict):
@@ -458,6 +467,8 @@ class Verdicts(TypedDict):
     attainable_p: float
     trials: TrialCounts
     unsealed: NotRequired[int]
+    places: NotRequired[Sequence[PlaceRow]]
+    """None where there was one."""
     unproved: NotRequired[Sequence[UnprovedRow]]
     comparisons: Sequence[Judged]
     failures: Sequence[FailuresRow]

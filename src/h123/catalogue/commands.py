@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
-from h123.catalogue.install import prefix
 from h123.catalogue.subject import FIXED, PLACEHOLDER, QUIC, Ability, Backend, Client, Origin, Probe, Server, Subject
 from h123.errors import UserError
+from h123.roots import mounted
 from h123.transport import SETTINGS, Name, Value
 
 Role = Literal["server", "client", "backend", "origin", "probe"]
@@ -217,5 +217,5 @@ def _cannot(subject: Subject, role: Role, what: str, asked: str, offered: list[s
 
 
 def _filled(command: list[str], subject: Subject, values: dict[str, object]) -> list[str]:
-    known = {"prefix": prefix(subject), **values}
+    known = {"prefix": mounted("subjects", subject.name), **values}
     return [PLACEHOLDER.sub(lambda match: str(known[match.group(1)]), word) for word in command]

@@ -17,6 +17,7 @@ from h123.report.contents import with_contents
 from h123.report.distribution import distribution_figure, latency_quantiles
 from h123.report.drawing import Figure, Mark, inline, save
 from h123.report.gist import gist
+from h123.report.places import place_rows
 from h123.report.printed import PrintedTable, nothing_printed, printed_side, printed_table, side_beside
 from h123.report.printed_figure import printed_figure
 from h123.report.ratios import answer_figure, by_ratio, details_figure
@@ -129,7 +130,7 @@ def _content(
         "links": evidence.link_rows(attempts),
         "invalid": evidence.invalid_attempts(events),
         "order": evidence.order_rows(events, verdicts["factor"]),
-        "provenance": evidence.provenance(folder, attempts),
+        "provenance": evidence.provenance(folder, attempts) + place_rows(verdicts),
         "failures": [finding for finding in verdicts["audits"] if not finding["passed"]],
         "words": words,
         "difference": difference,

@@ -24,6 +24,7 @@ from h123.report.disturbed import disturbed_lines
 from h123.report.failures import failure_lines
 from h123.report.gist import ENOUGH_TO_READ, gist
 from h123.report.looks import look_lines, width_lines
+from h123.report.places import place_lines
 from h123.report.split import terminal_lines as split_lines
 from h123.report.unproved import failed_lines, unproved_lines
 from h123.report.windows import window_lines
@@ -151,6 +152,7 @@ def trust(verdicts: Mapping[str, Any]) -> list[str]:
             f"{verdicts['unsealed']} attempts are not sealed, for an earlier h123 recorded them: nobody can tell "
             "whether their files have changed"
         )
+    lines += place_lines(verdicts)
     lines += unproved_lines(verdicts)
     lines += caveat_lines(verdicts)
     lines += look_lines(verdicts)

@@ -29,6 +29,8 @@ class Attempt:
     block: int
     position: int | None
     """Place in the order of the block's trials; None where imported samples do not tell."""
+    place: str | None
+    """Where it was executed; None where journals of earlier versions, or imported samples, do not tell."""
     cell: dict[str, str]
     twin: bool
     parameters: Values
@@ -79,7 +81,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     """In the order of execution. Raises UserError where a file is missing or of another format."""
     connection = connect(folder)
     rows = connection.execute(
-        "SELECT trial, attempt, block, position, cell, twin, parameters, disturbed, disturbance, shares, file "
+        "SELECT trial, attempt, block, position, place, cell, twin, parameters, disturbed, disturbance, shares, file "
         "FROM analysed ORDER BY block, position, trial"
     ).fetchall()
     works = {Path(file): _workload(parameters) for *_, parameters, _, _, _, file in rows}
@@ -87,11 +89,11 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     timed = folder.imported is None or folder.imported["timed"]
     in_time = timelines(connection, [(file, summary.rows) for file, summary in summaries.items()], timed=timed)
     attempts = []
-    for trial, attempt, block, position, cell, twin, parameters, disturbed, disturbance, shares, file in rows:
-        place, summary, report = Path(file).parent, summaries[Path(file)], NO_REPORT
+    for trial, attempt, block, position, place, cell, twin, parameters, disturbed, disturbance, shares, file in rows:
+        kept, summary, report = Path(file).parent, summaries[Path(file)], NO_REPORT
         conditions = json.loads(parameters)
         if folder.imported is None:
-            report = finished_report(place / "report.json")
+            report = finished_report(kept / "report.json")
         elif not timed:
             summary = replace(summary, warm_start_ns=None, warm_end_ns=None)
         attempts.append(
@@ -100,15 +102,16 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
                 attempt=attempt,
                 block=block,
                 position=position,
+                place=place,
                 cell=json.loads(cell),
                 twin=twin,
                 parameters=conditions,
                 disturbed=disturbed,
                 disturbance=disturbance,
                 shares=json.loads(shares),
-                link=read_document(place / "trial.json", Trial).links[0],
+                link=read_document(kept / "trial.json", Trial).links[0],
                 report=report,
-                facts=_facts(place / "client.json"),
+                facts=_facts(kept / "client.json"),
                 imported=folder.imported is not None,
                 summary=summary,
                 timeline=in_time[Path(file)],

@@ -88,6 +88,8 @@ class MachineFacts(TypedDict, total=False):
     default_congestion: str | None
     virtual: bool | None
     container: bool | None
+    virtual_kernel: bool | None
+    """Whether the virtual clock's kernel is installed."""
 
 
 @with_config(STRICT)

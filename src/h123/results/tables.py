@@ -23,11 +23,11 @@ _FILES = "SELECT file FROM trials WHERE file IS NOT NULL"
 def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDBPyConnection:
     """A connection with the views
 
-    * `trials`: one row per attempt (trial, attempt, block, position, cell, twin, parameters, link_seed, valid, reasons,
-      disturbed, disturbance, shares, seconds, damage, file, and `cell_<factor>` for each factor; `cell`, `parameters`,
-      `reasons`, `shares` are JSON; `damage` says what is wrong with its files, null if nothing is; `file` is the
-      attempt's Parquet file, null where it left none or where there is damage; `statuses` are those that its
-      workload's resources must be answered with);
+    * `trials`: one row per attempt (trial, attempt, block, position, place, cell, twin, parameters, link_seed, valid,
+      reasons, disturbed, disturbance, shares, seconds, damage, file, statuses, and `cell_<factor>` for each factor;
+      `cell`, `parameters`, `reasons`, `shares` are JSON; `damage` says what is wrong with its files, null if nothing
+      is; `file` is the attempt's Parquet file, null where it left none or where there is damage; `statuses` are those
+      that its workload's resources must be answered with);
     * `analysed`: of each trial the attempt that counts: the last valid one that the machine did not disturb, or, if it
       disturbed all, the least disturbed one; none whose files are damaged;
     * `samples`: all rows of all attempts, with `trial` and `attempt`.
@@ -79,6 +79,7 @@ def trials_table(folder: CampaignFolder) -> pa.Table:
             ("attempt", pa.int64()),
             ("block", pa.int64()),
             ("position", pa.int64()),
+            ("place", pa.string()),
             ("cell", pa.string()),
             ("twin", pa.bool_()),
             ("parameters", pa.string()),
@@ -101,7 +102,7 @@ def trials_table(folder: CampaignFolder) -> pa.Table:
 def _row(folder: CampaignFolder, event: TrialEvent) -> dict[str, object]:
     file, damage = folder.attempt(event) / "samples.parquet", folder.damage(event)
     # Journals of earlier versions say nothing of disturbances.
-    told = {"disturbed": False, "disturbance": None, "shares": {}, **event}
+    told = {"place": None, "disturbed": False, "disturbance": None, "shares": {}, **event}
     texts = {name: json.dumps(told[name], sort_keys=True) for name in ("cell", "parameters", "reasons", "shares")}
     levels = {CELL_PREFIX + factor: level for factor, level in event["cell"].items()}
     readable = damage is None and file.exists()

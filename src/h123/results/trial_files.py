@@ -71,6 +71,7 @@ class Role(Shape):
     host: str
     kind: Literal["service", "main"]
     command: list[str]
+    """What h123 installs is named below a root."""
     env: dict[str, str] = Field(default={})
     ready: Ready | None = None
     stop_timeout_ns: int | None = None

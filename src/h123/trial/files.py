@@ -7,10 +7,8 @@ from h123 import catalogue
 from h123.catalogue import (
     Subject,
     backend_command,
-    block_file,
     client_command,
     controller,
-    files_folder,
     kernel_controller,
     origin_command,
     server_command,
@@ -19,6 +17,7 @@ from h123.catalogue import (
 )
 from h123.results import write_document
 from h123.results.trial_files import Link, Ready, Role, Tcp, Trial
+from h123.roots import mounted
 from h123.study import Network, Parameters, PlannedTrial
 from h123.study.workload import Target
 from h123.trial.certificate import HOST_NAME, Certificate
@@ -62,7 +61,7 @@ def write_trial_files(
     if trial.parameters.qlog:
         (folder / QLOG_FOLDER).mkdir()
     p = trial.parameters
-    target = Target(HOST_NAME, SERVER_ADDRESS, p.port, str(certificate.ca), trial.link_seed)
+    target = Target(HOST_NAME, SERVER_ADDRESS, p.port, mounted("tls", certificate.ca.name), trial.link_seed)
     write_document(folder / "workload.json", p.workload.file(target))
     write_document(folder / "trial.json", _trial(trial, networks, subjects, certificate, check=check))
 
@@ -159,15 +158,15 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate) -> Role:
         address=SERVER_ADDRESS,
         port=p.port,
         protocol=p.protocol,
-        cert=certificate.cert,
-        key=certificate.key,
+        cert=mounted("tls", certificate.cert.name),
+        key=mounted("tls", certificate.key.name),
         congestion=controller(subject, p),
         **settings(p),
         store=p.store,
         backend=f"{BACKEND_ADDRESS}:{BACKEND_PORT}" if _stored(p) else "",
         seed_bytes=max(seeded, default=0),
-        block=block_file(),
-        files=files_folder(),
+        block=mounted("bodies", "block"),
+        files=mounted("bodies"),
         upstream=f"{ORIGIN_ADDRESS}:{_origin_port(p)}",
         qlog=QLOG_FOLDER if p.qlog and p.protocol in subject.features.qlog else "",
     )

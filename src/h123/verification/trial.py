@@ -81,7 +81,7 @@ class Trials:
         waiting, running = list(reversed(folders)), 0
         while waiting or running:
             if waiting and running < at_once:
-                self.engine.start(waiting.pop())
+                self._start(waiting.pop())
                 running += 1
             else:
                 folder = self.engine.wait()
@@ -95,10 +95,13 @@ class Trials:
         write_trial_files(folder, planned, {parameters.network: network}, self.subjects, self.certificate, check=False)
         change(folder)
 
+    def _start(self, folder: Path) -> None:
+        self.engine.start(folder, self.certificate.folder, self.engine.places[0])
+
     def _once(self, folder: Path, parameters: Parameters, network: Network, change: Callable[[Path], None]) -> Trial:
         self.prepare(folder, parameters, network, change)
         before = time.monotonic_ns()
-        self.engine.start(folder)
+        self._start(folder)
         self.engine.wait()
         # Virtual time is of a kernel of its own, whose clocks begin at its boot.
         return _ended(folder, (before, time.monotonic_ns()) if parameters.clock == "wall" else (0, 2**63))

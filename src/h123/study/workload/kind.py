@@ -86,6 +86,7 @@ class WorkloadFile(BaseModel):
     address: str
     port: int
     ca: str
+    """Below a root, as all paths of a trial's files: none is of the machine that wrote them."""
     users: int
     requests: int
     rate: float | None
@@ -105,6 +106,7 @@ class Target:
     address: str
     port: int
     ca: str
+    """Below a root, as all paths of a trial's files: none is of the machine that wrote them."""
     seed: int
 
 
