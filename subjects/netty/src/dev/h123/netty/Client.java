@@ -19,7 +19,8 @@ public final class Client {
     private Client() {}
 
     public static void main(String[] arguments) {
-        List<String> options = List.of("workload", "samples", "facts", "congestion", "initial-window", "max-datagram");
+        List<String> options = List.of(
+            "workload", "samples", "facts", "congestion", "initial-window", "pacing", "max-datagram");
         Program.once(arguments, options, Client::drive);
     }
 
