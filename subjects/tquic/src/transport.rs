@@ -23,10 +23,6 @@ pub fn config(serving: &Serving, ticket_key: &[u8]) -> Result<Config> {
         config.set_initial_congestion_window(packets.into());
     }
     config.enable_pacing(!serving.sending.unpaced);
-    if let Some(size) = serving.sending.max_datagram {
-        config.set_send_udp_payload_size(size.into());
-        config.enable_dplpmtud(false);
-    }
     config.set_max_idle_timeout(windows::IDLE.as_millis() as u64);
     config.set_recv_udp_payload_size(TAKEN);
     let (connection, stream) = (windows::CONNECTION.into(), windows::STREAM.into());
