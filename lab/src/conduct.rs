@@ -54,8 +54,10 @@ impl Conductor<'_> {
         let begin = now_ns();
         let stopped = self.roles.stop_all().map_err(Remark::setup_failed);
         self.report.roles = self.roles.describe();
+        self.report.warnings.extend(self.roles.killed());
         self.report.warnings.extend(self.roles.left_behind());
         self.roles.kill_all();
+        self.report.warnings.extend(self.roles.shorten_logs());
         drop(network);
         self.report.phases_ns.teardown = now_ns() - begin;
         result.and(stopped)

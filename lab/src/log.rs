@@ -1,7 +1,11 @@
-//! Logs of roles: where they are, and their ends for messages.
+//! Logs of roles: where they are, how long they may be, and their ends for messages.
 
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Result, Seek, SeekFrom, Write};
 use std::path::Path;
 
+/// What is kept of a longer log: so much of its beginning, and as much of its end.
+const KEPT_BYTES: u64 = 512 * 1024;
 const TAIL_LINES: usize = 8;
 const TAIL_BYTES: usize = 2000;
 
@@ -20,4 +24,27 @@ pub fn tail(log: &Path) -> String {
         last if last.is_empty() => "; it printed nothing".into(),
         last => format!("; its last output: {last}"),
     }
+}
+
+/// Cuts the middle out of a log that is too long; returns how long it was.
+pub fn shorten(log: &Path) -> Result<Option<u64>> {
+    let mut file = OpenOptions::new().read(true).write(true).open(log)?;
+    let size = file.metadata()?.len();
+    if size <= 2 * KEPT_BYTES {
+        return Ok(None);
+    }
+    let end = read_end(&mut file, size)?;
+    file.seek(SeekFrom::Start(KEPT_BYTES))?;
+    write!(file, "\n[{} bytes left out]\n", size - 2 * KEPT_BYTES)?;
+    file.write_all(&end)?;
+    let kept = file.stream_position()?;
+    file.set_len(kept)?;
+    Ok(Some(size))
+}
+
+fn read_end(file: &mut File, size: u64) -> Result<Vec<u8>> {
+    let mut end = vec![];
+    file.seek(SeekFrom::Start(size - KEPT_BYTES))?;
+    file.take(KEPT_BYTES).read_to_end(&mut end)?;
+    Ok(end)
 }

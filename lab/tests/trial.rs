@@ -340,11 +340,54 @@ fn what_a_role_leaves_behind_in_a_session_of_its_own_is_said() {
     );
     let report = bench.run(&trial(direction(1), server, "true"));
     assert_eq!(report["valid"], true, "{report}");
-    let warnings = report["warnings"].as_array().unwrap();
-    let left = warnings.iter().find(|w| w["code"] == "left-behind");
-    let detail = left.unwrap_or_else(|| panic!("{report}"))["detail"].as_str();
-    assert!(detail.unwrap().contains("sleep 300"), "{report}");
+    assert!(
+        warning(&report, "left-behind").contains("sleep 300"),
+        "{report}"
+    );
     assert_eq!(bench.processes(), Vec::<u32>::new());
+}
+
+#[test]
+fn a_service_that_has_to_be_killed_is_said() {
+    let bench = Bench::new();
+    let mut server = service(
+        "trap '' TERM; echo up; while :; do sleep 1; done",
+        json!({"line": "up"}),
+    );
+    server["stop_timeout_ns"] = 100_000_000.into();
+    let report = bench.run(&trial(direction(1), server, "true"));
+    assert_eq!(report["valid"], true, "{report}");
+    let said = warning(&report, "killed");
+    assert_eq!(
+        said,
+        "role server still ran 0.1 s after SIGTERM, and was killed"
+    );
+}
+
+#[test]
+fn a_long_log_is_kept_short() {
+    let bench = Bench::new();
+    let server = service(
+        "yes first | head -c 600000; yes last | head -c 1400000; echo up; exec sleep 60",
+        json!({"line": "up"}),
+    );
+    let report = bench.run(&trial(direction(1), server, "true"));
+    let said = warning(&report, "log-cut");
+    assert!(
+        said.starts_with("role server wrote 2000003 bytes of log"),
+        "{said}"
+    );
+    let kept = bench.log("server");
+    let left_out = "[951427 bytes left out]";
+    assert!(kept.starts_with("first\n") && kept.ends_with("last\nup\n"));
+    assert!(kept.contains(left_out) && kept.len() == (1 << 20) + left_out.len() + 2);
+}
+
+fn warning(report: &Value, code: &str) -> String {
+    let warnings = report["warnings"].as_array().unwrap();
+    let found = warnings.iter().find(|w| w["code"] == code);
+    let detail = found.unwrap_or_else(|| panic!("{report}"))["detail"].as_str();
+    detail.unwrap().to_string()
 }
 
 #[test]

@@ -14,6 +14,9 @@ from h123.errors import UserError
 from h123.paths import cache_folder
 
 TAIL_LINES = 15
+_TAIL_BYTES = 64 * 1024
+_LINE = 240
+"""Characters of a line that are shown."""
 LOOK_S = 0.5
 """How often something is done about a build that runs."""
 _BLOCK_BYTES = 512
@@ -97,13 +100,20 @@ def run_logged(
             raise UserError(f"{what}: could not run {command[0]}: {error.strerror}", status=1) from None
         status = _wait(process, meanwhile)
     if status != 0:
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-TAIL_LINES:]
-        shown = "\n".join(f"  {line}" for line in lines)
         raise UserError(
-            f"{what}: the build failed with exit status {status}:\n{shown}",
+            f"{what}: the build failed with exit status {status}:\n{_tail(log)}",
             remedy=f"the full output is in {log}",
             status=1,
         )
+
+
+def _tail(log: Path) -> str:
+    """The last lines, each cut in the middle if it is long."""
+    with log.open("rb") as file:
+        file.seek(max(log.stat().st_size - _TAIL_BYTES, 0))
+        lines = file.read().decode("utf-8", errors="replace").splitlines()[-TAIL_LINES:]
+    half = _LINE // 2
+    return "\n".join(f"  {line if len(line) <= _LINE else f'{line[:half]} ... {line[-half:]}'}" for line in lines)
 
 
 def _home() -> dict[str, str]:

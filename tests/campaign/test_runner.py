@@ -45,7 +45,13 @@ def start(tmp_path: Path, text: str = STUDY, out: Path | None = None, **options:
     tmp_path.mkdir(exist_ok=True)
     study = tmp_path / "small.yaml"
     study.write_text(text)
-    defaults: dict[str, Any] = {"blocks": None, "seed": None, "only": {}, "report": lambda _: None}
+    defaults: dict[str, Any] = {
+        "blocks": None,
+        "seed": None,
+        "only": {},
+        "report": lambda _: None,
+        "vouch": lambda _: {},
+    }
     return start_campaign(study, out or tmp_path / "out", **{**defaults, **options})
 
 

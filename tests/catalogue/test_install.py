@@ -265,3 +265,25 @@ def test_the_go_subject_installs() -> None:
     subject = catalogue()["go"]
     install(subject, _quiet)
     assert os.access(prefix(subject) / "h123-go", os.X_OK)
+
+
+def test_a_build_that_changes_its_own_sources_is_refused(tmp_path: Path, cache: Path) -> None:
+    """It would be out of date as soon as it is built, and be built again at each run."""
+    subject = small(tmp_path, build='echo 2 > generated; cp serve "$1/serve"\n')
+    with pytest.raises(UserError, match=r"the build writes into the subject's own folder, such as .*/small/generated"):
+        install(subject, print)
+    assert not (cache / "subjects/small").exists()
+
+
+def test_a_program_that_is_nowhere_is_named_at_once(tmp_path: Path) -> None:
+    manifest = MANIFEST.replace('command = ["{prefix}/serve", "{workload}"', 'command = ["no-such-tool", "{workload}"')
+    for _ in range(2):
+        with pytest.raises(UserError, match="the build succeeded, but no-such-tool is not there"):
+            install(small(tmp_path, manifest), print)
+
+
+def test_a_failed_build_is_shown_short(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="exit status 3") as found:
+        install(small(tmp_path, build="yes line | head -c 1000000 | tr '\\n' ' '; echo; echo at last; exit 3\n"), print)
+    assert found.value.message.endswith("  at last")
+    assert len(found.value.message) < 1000

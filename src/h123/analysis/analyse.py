@@ -16,6 +16,7 @@ from h123.analysis.document import (
     LooksTaken,
     TransportRow,
     TrialCounts,
+    UnprovedRow,
     ValueRow,
     Verdicts,
     WidthReached,
@@ -75,6 +76,7 @@ def analyse(folder: CampaignFolder) -> Verdicts:
         "attainable_p": attainable(complete),
         "trials": _trial_counts(events, attempts, plan),
         "unsealed": sum(not event.get("seal") for event in events if event["event"] == "trial"),
+        "unproved": _unproved(folder),
         "comparisons": comparisons,
         "failures": failures(evidence.shares, plan, rule.level, study.compare.failures) if evidence.shares.any else [],
         "projection": outlook(comparisons, len(plan.blocks[0]), len(attempts), pace, rule.remedy),
@@ -121,6 +123,16 @@ def _transport(plan: Plan, folder: CampaignFolder) -> list[TransportRow]:
     return [
         {"transport": found.transport, "unlike": found.unlike, "said": found.said}
         for found in likenesses(plan, choosing)
+    ]
+
+
+def _unproved(folder: CampaignFolder) -> list[UnprovedRow]:
+    """None where an earlier h123 began the campaign: it did not look."""
+    return [
+        {**proof, "subject": name, "role": role}
+        for name, about in folder.subjects.items()
+        for role, proof in about.get("proofs", {}).items()
+        if proof["outcome"] != "passed"
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 from h123.analysis.published_rows import AsPublished
-from h123.results.campaign_file import Origin, Width
+from h123.results.campaign_file import Origin, Proof, VerifiedRole, Width
 
 Cell = Mapping[str, str]
 """Levels by factor."""
@@ -421,6 +421,13 @@ class ValueRow(TypedDict):
     metrics: Mapping[str, float | None]
 
 
+class UnprovedRow(Proof):
+    """A subject whose verification did not pass, in a role that it had."""
+
+    subject: str
+    role: VerifiedRole
+
+
 class Verdicts(TypedDict):
     h123: Literal["verdicts/1"]
     campaign: str
@@ -436,6 +443,7 @@ class Verdicts(TypedDict):
     attainable_p: float
     trials: TrialCounts
     unsealed: NotRequired[int]
+    unproved: NotRequired[Sequence[UnprovedRow]]
     comparisons: Sequence[Judged]
     failures: Sequence[FailuresRow]
     projection: Outlook

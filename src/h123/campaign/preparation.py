@@ -1,12 +1,17 @@
 """What a plan needs before its first trial starts: subjects that can do what it asks and measure what it compares."""
 
 from collections.abc import Callable, Mapping
+from typing import get_args
 
 from h123.catalogue import Subject, catalogue, check_metrics, settable
 from h123.errors import UserError
+from h123.results.campaign_file import VerifiedRole
 from h123.study import Choosing, Likeness, Parameters, Plan, likenesses, unmatched
 from h123.transport import SETTINGS, Setting
 from h123.trial import check_trials, prepare, require_kernel
+
+Cast = list[tuple[VerifiedRole, Subject]]
+"""Servers and clients."""
 
 
 def check_campaign(plan: Plan) -> dict[str, Subject]:
@@ -22,6 +27,15 @@ def check_campaign(plan: Plan) -> dict[str, Subject]:
     for name in plan.study.compare.essential:
         _check_essential(plan, subjects, SETTINGS[name])
     return subjects
+
+
+def cast_of(plan: Plan) -> Cast:
+    """The subjects that are compared, or compare, each with its roles. Raises UserError as `check_campaign` does."""
+    subjects, treatments = check_campaign(plan), _treatments(plan)
+    played: Cast = []
+    for role in get_args(VerifiedRole):
+        played += [(role, subjects[name]) for name in dict.fromkeys(getattr(p, role) for p in treatments)]
+    return played
 
 
 def likeness(plan: Plan) -> list[Likeness]:

@@ -12,14 +12,17 @@ from h123.campaign.again import Event, forgive, lose, usable
 from h123.campaign.campaign import Campaign
 from h123.campaign.course import Attempts, Course, untried
 from h123.campaign.lanes import Lanes
-from h123.campaign.preparation import prepare_campaign
+from h123.campaign.preparation import Cast, cast_of, prepare_campaign
 from h123.catalogue import Subject, settable
 from h123.errors import UserError
 from h123.results import CampaignFolder, check_new, machine_facts, read_document
-from h123.results.campaign_file import SubjectFacts, Width
+from h123.results.campaign_file import Proof, SubjectFacts, VerifiedRole, Width
 from h123.results.lab_report import Report
 from h123.study import Network, PlannedTrial, Study, load_study, make_plan
 from h123.trial import TRIAL_BYTES, Display, Engine, plainly
+
+Vouch = Callable[[Cast], Mapping[str, Mapping[VerifiedRole, Proof]]]
+"""What is known of each subject's verification in each of its roles."""
 
 
 @dataclass
@@ -40,6 +43,7 @@ def start_campaign(
     seed: int | None,
     only: dict[str, list[str]],
     report: Callable[[str], None],
+    vouch: Vouch,
     scale: float = 1.0,
     clock: str | None = None,
     transport: str | None = None,
@@ -48,12 +52,14 @@ def start_campaign(
 ) -> Campaign:
     """A new campaign of `study_file` in the folder `out`; what the study needs is installed first.
 
+    `vouch` tells what is known of the subjects' verification, or raises UserError where one is not to be measured.
     `looks`: the numbers of blocks at which it is to be looked at; it begins with the first of them. `width`: how narrow
     its intervals are to be (see `CampaignFolder.width`).
     """
     study = load_study(study_file).scaled(scale).settled(clock=clock, transport=transport)
     plan = make_plan(study, blocks=looks[0] if looks else blocks, seed=seed, only=only)
     check_new(out)  # before anything is built
+    proofs = vouch(cast_of(plan))
     subjects = prepare_campaign(plan, report)
     folder = CampaignFolder.create(
         out,
@@ -66,12 +72,12 @@ def start_campaign(
         looks=looks,
         width=width,
         machine=machine_facts(),
-        subjects={name: _facts(subject) for name, subject in subjects.items()},
+        subjects={name: _facts(subject, proofs.get(name, {})) for name, subject in subjects.items()},
     )
     return Campaign(plan, subjects, folder)
 
 
-def _facts(subject: Subject) -> SubjectFacts:
+def _facts(subject: Subject, proofs: Mapping[VerifiedRole, Proof]) -> SubjectFacts:
     takes = settable(subject)
     return {
         "version": subject.version,
@@ -81,6 +87,7 @@ def _facts(subject: Subject) -> SubjectFacts:
         "initial_window": takes["initial_window"],
         "pacing": takes["pacing"],
         "max_datagram": takes["max_datagram"],
+        "proofs": proofs,
     }
 
 

@@ -21,7 +21,7 @@ def install_each(subjects: Sequence[Subject], steps: Steps) -> dict[str, UserErr
             _install(subject, place, steps)
         except UserError as error:
             failures[subject.name] = error
-            steps.begin(f"  failed: {_brief(error)}")
+            steps.begin(f"  failed: {_brief(error)}" if len(subjects) > 1 else "  failed")
     if len(subjects) > 1:
         done = len(subjects) - len(failures)
         steps.begin(f"{done} of {len(subjects)} subjects are installed, {_total(subjects)}, {_since(begun)}")

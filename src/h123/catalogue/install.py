@@ -5,7 +5,7 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -62,11 +62,14 @@ def _stamp(subject: Subject) -> Installation | None:
 
 
 def _absent(subject: Subject) -> Path | None:
-    """The first file or folder that the subject's commands name and that is not there. All that they need would take
-    too long to look for."""
+    """The first file or folder that the subject's commands name, or program that they start, and that is not there.
+    All that they need would take too long to look for."""
     roles = (subject.server, subject.client, subject.backend, subject.origin, subject.probe)
-    named = [name for role in roles if role for word in role.command for name in _OWN_FILE.findall(word)]
-    return next((path for name in named if not (path := prefix(subject) / name).exists()), None)
+    commands = [role.command for role in roles if role]
+    own = [prefix(subject) / name for command in commands for word in command for name in _OWN_FILE.findall(word)]
+    foreign = [command[0] for command in commands if not PLACEHOLDER.search(command[0])]
+    missing = [path for path in own if not path.exists()]
+    return next(iter(missing + [Path(name) for name in foreign if shutil.which(name) is None]), None)
 
 
 def installed(subject: Subject) -> bool:
@@ -89,12 +92,7 @@ def install(subject: Subject, report: Callable[[str], None], meanwhile: Callable
             else:
                 report(f"installing {subject.name} ({subject.title} {subject.version}), once")
             _build(subject, meanwhile)
-            if lost := damage(subject):
-                raise UserError(
-                    f"subject {subject.name}: the build succeeded, but {lost} is not there",
-                    remedy=f"mend install.build in {subject.folder / MANIFEST}, or the command that names that file",
-                    status=1,
-                )
+            _check_result(subject)
 
 
 def remove(subject: Subject, report: Callable[[str], None]) -> bool:
@@ -120,14 +118,40 @@ def _recipe(subject: Subject) -> str:
 
 def _digest(subject: Subject, without: set[str]) -> str:
     digest = hashlib.sha256()
+    for path, name in _sources(subject):
+        if str(name) not in without:
+            content = path.read_bytes()
+            digest.update(f"{name}\0{path.stat().st_mode & 0o111}\0{len(content)}\0".encode())
+            digest.update(content)
+    return digest.hexdigest()
+
+
+def _sources(subject: Subject) -> Iterator[tuple[Path, Path]]:
+    """The subject's files, and their names in its folders."""
     for folder in [subject.folder, *(subject.folder / other for other in subject.install.sources)]:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             name = path.relative_to(folder)
-            if not _BYPRODUCTS.intersection(name.parts) and str(name) not in without:
-                content = path.read_bytes()
-                digest.update(f"{name}\0{path.stat().st_mode & 0o111}\0{len(content)}\0".encode())
-                digest.update(content)
-    return digest.hexdigest()
+            if not _BYPRODUCTS.intersection(name.parts):
+                yield path, name
+
+
+def _files(subject: Subject) -> dict[Path, str]:
+    """What each of the subject's files has in it."""
+    return {path: hashlib.sha256(path.read_bytes()).hexdigest() for path, _ in _sources(subject)}
+
+
+def _check_sources(subject: Subject, before: Mapping[Path, str]) -> None:
+    """Raises UserError where the build has changed what it is made of: it would be out of date at once, for ever."""
+    after = _files(subject)
+    changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
+    if changed:
+        raise UserError(
+            f"subject {subject.name}: the build writes into the subject's own folder, such as {changed[0]}, so it "
+            "would have to be built again each time",
+            remedy=f"let install.build in {subject.folder / MANIFEST} write into {{prefix}} alone (or into a folder "
+            f"named {' or '.join(sorted(_BYPRODUCTS))}), and put the folder back as it was",
+            status=1,
+        )
 
 
 def _check_needs(subject: Subject) -> None:
@@ -140,14 +164,26 @@ def _check_needs(subject: Subject) -> None:
         )
 
 
+def _check_result(subject: Subject) -> None:
+    """Raises UserError where the subject could not be started although its build succeeded."""
+    if lost := _absent(subject):
+        raise UserError(
+            f"subject {subject.name}: the build succeeded, but {lost} is not there",
+            remedy=f"mend install.build in {subject.folder / MANIFEST}, which is to put all that is started into "
+            "{prefix}, or the command that names it",
+            status=1,
+        )
+
+
 def _build(subject: Subject, meanwhile: Callable[[], None]) -> None:
     whole = prefix(subject)
     log = whole.with_name(f"{subject.name}.log")
     log.unlink(missing_ok=True)
-    begun = time.monotonic()
+    begun, before = time.monotonic(), _files(subject)
     with made_whole(whole) as partial:
         recipe = _recipe(subject)
         command = [PLACEHOLDER.sub(str(partial), word) for word in subject.install.build]
         run_logged(f"subject {subject.name}", command, log, subject.folder, _BUILD_ENVIRONMENT, meanwhile)
+        _check_sources(subject, before)
         built = Installation(recipe, round(time.monotonic() - begun, 1), size_of(partial))
         (partial / STAMP).write_text(json.dumps(asdict(built)) + "\n", encoding="utf-8")

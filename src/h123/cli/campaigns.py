@@ -98,6 +98,12 @@ def run(
             show_default=False,
         ),
     ] = None,
+    unverified: Annotated[
+        bool,
+        typer.Option(
+            "--unverified", help="Measure subjects that failed `h123 verify` too; the report says so at its top."
+        ),
+    ] = False,
 ) -> None:
     """Run a study, analyse it and write its report.
 
@@ -123,6 +129,7 @@ def run(
         until_decided=until_decided,
         width=width,
         at_most=at_most,
+        unverified=unverified,
     )
     running.run(asked)
 
@@ -170,14 +177,17 @@ def plan(
     And what the blocks buy: how narrow the intervals will be, and how likely each family of comparisons is to find a
     difference of a given size, by the spread that published campaigns had between blocks (docs/statistics.md).
     """
-    from h123.campaign import Lanes, check_campaign, lacking, likeness
+    from h123.campaign import Lanes, cast_of, lacking, likeness
     from h123.cli.foresight import print_foresight
+    from h123.cli.vouching import proof_lines, proofs_of
 
     asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale)
     asked = asked.settled(clock=clock, transport=transport)
     planned = make_plan(asked, blocks=blocks, seed=seed, only=parse_only(only or []))
-    check_campaign(planned)  # what `run` would refuse
+    cast = cast_of(planned)  # refuses what `run` would refuse
     listing.print_plan(planned, Lanes.here(planned, lanes), out_console)
+    for line in proof_lines(proofs_of(cast)):
+        write(out_console, line)
     for found in likeness(planned):
         write(out_console, f"Transport {found.said}")
     print_foresight(planned, out_console, effect=effect, spread=spread, width=width)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign, start_campaign
+from h123.cli.vouching import vouching
 from h123.console import err_console, out_console, say
 from h123.errors import Interrupted, UserError
 from h123.interruption import interruptible
@@ -40,6 +41,7 @@ class Asked:
     until_decided: bool = False
     width: float | None = None
     at_most: int | None = None
+    unverified: bool = False
 
 
 def run(asked: Asked) -> None:
@@ -149,6 +151,7 @@ def _begin(asked: Asked) -> Campaign:
         scale=1.0 if asked.scale is None else asked.scale,
         clock=asked.clock,
         transport=asked.transport,
+        vouch=vouching(unverified=asked.unverified),
         looks=looks,
         width=width,
         report=say,

@@ -9,11 +9,21 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from h123.catalogue import PROTOCOLS, Subject, catalogue, controllers, damage, fingerprint, installation, settable
+from h123.catalogue import PROTOCOLS, Subject, catalogue, controllers, damage, installation, settable
 from h123.console import write
 from h123.transport import SETTINGS
 from h123.units import format_bytes, format_span
-from h123.verification import PublicRecord, Record, Result, describe, last_record, public_records, roles_of, tally
+from h123.verification import (
+    PublicRecord,
+    Record,
+    Result,
+    describe,
+    public_record,
+    public_records,
+    roles_of,
+    tally,
+    told_of,
+)
 from h123.verification.constants import Constants, described
 from h123.virtual import NAME, installed_kernel
 
@@ -78,12 +88,12 @@ def print_subject(subject: Subject, console: Console) -> None:
 
 def _verified(subject: Subject, upstream: PublicRecord | None) -> tuple[str, str]:
     """When, or by whom, if all is well; and the colour of it."""
-    here = last_record(subject)
-    if here and here.fingerprint == fingerprint(subject):
-        return _outcome(subject, here, here.time[:10])
-    if upstream and upstream.holds_for(subject):
-        return _outcome(subject, upstream.record, "upstream")
-    return ("changed", "yellow") if here else (_NOTHING, "dim")
+    told = told_of(subject, upstream)
+    if told is None:
+        return _NOTHING, "dim"
+    if not told.holds:
+        return "changed", "yellow"
+    return _outcome(subject, told.record, "upstream" if told.upstream else told.record.time[:10])
 
 
 def _outcome(subject: Subject, record: Record, well: str) -> tuple[str, str]:
@@ -208,17 +218,17 @@ def _installed(subject: Subject) -> str:
 
 
 def _verification_facts(subject: Subject) -> Iterator[tuple[str, str]]:
-    record, upstream = last_record(subject), public_records().get(subject.name)
-    again = f"`h123 verify {subject.name}`"
-    if record:
-        stale = f"; its files have changed since: {again}" if record.fingerprint != fingerprint(subject) else ""
-        yield "verified", f"{_when(record)} on this machine: {tally(record.results)}{stale}"
-    elif upstream and upstream.holds_for(subject):
-        record = upstream.record
-        yield "verified", f"upstream, {_when(record)}: {tally(record.results)}; on this machine not yet: {again}"
-    else:
+    told, again = told_of(subject, public_record(subject)), f"`h123 verify {subject.name}`"
+    if told is None:
         yield "verified", f"no: {again}"
         return
+    record = told.record
+    stale = "" if told.holds else f"; its files have changed since: {again}"
+    if told.upstream:
+        stale = stale or f"; on this machine not yet: {again}"
+        yield "verified", f"upstream, {_when(record)}: {tally(record.results)}{stale}"
+    else:
+        yield "verified", f"{_when(record)} on this machine: {tally(record.results)}{stale}"
     for result in record.results:
         if result.verdict != "passed":
             yield "", f"{result.role} {result.protocol} {result.check}: {result.verdict}: {result.detail}"

@@ -24,6 +24,7 @@ from h123.report.split import split_figure
 from h123.report.spread import cpu_figure, requests_figure, treatments, trials_figure
 from h123.report.template import template
 from h123.report.terminal import trust
+from h123.report.unproved import failed_lines
 from h123.results import CampaignFolder, load_attempts, read_content
 
 
@@ -146,6 +147,7 @@ def _content(
 def _doubts(verdicts: Mapping[str, Any]) -> list[str]:
     """What must stand on the first screen: holes in the campaign and audits that failed."""
     trials = verdicts["trials"]
+    unfit = failed_lines(verdicts)
     missing = f"{trials['missing']} of {trials['planned']} trials have no valid attempt yet."
     failed = [f"Audit {row['audit']} failed: {row['failure']}" for row in verdicts["audit_summary"] if row["failed"]]
-    return [missing, *failed] if trials["missing"] else failed
+    return [*unfit, *([missing] if trials["missing"] else []), *failed]

@@ -25,6 +25,7 @@ from h123.report.failures import failure_lines
 from h123.report.gist import ENOUGH_TO_READ, gist
 from h123.report.looks import look_lines, width_lines
 from h123.report.split import terminal_lines as split_lines
+from h123.report.unproved import failed_lines, unproved_lines
 from h123.report.words import cell_name, level, metric, percent, ratio, unbroken, verdict_word
 
 ABREAST = 3
@@ -36,6 +37,8 @@ def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | 
     """Print verdicts.json for a person; `folder` is the campaign's, to be named in commands."""
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
     _say(console, verdicts["question"], style="bold")
+    for line in failed_lines(verdicts):
+        _say(console, line, style="red", indent=2)
     _print_answer(verdicts, console)
     for row in verdicts.get("transport", []):
         _say(console, f"Transport {row['said']}.", style="dim", indent=2)
@@ -144,6 +147,7 @@ def trust(verdicts: Mapping[str, Any]) -> list[str]:
             f"{verdicts['unsealed']} attempts are not sealed, for an earlier h123 recorded them: nobody can tell "
             "whether their files have changed"
         )
+    lines += unproved_lines(verdicts)
     lines += caveat_lines(verdicts)
     lines += look_lines(verdicts)
     lines += width_lines(verdicts)

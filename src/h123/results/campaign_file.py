@@ -13,6 +13,8 @@ from h123.study.network import Resolved
 Blocks = Annotated[int, Field(ge=1, le=100_000)]
 Takes = list[Annotated[str, Field(pattern="^(server|client)$")]]
 """Roles in which a subject takes a setting."""
+VerifiedRole = Literal["server", "client"]
+"""Roles that are verified."""
 
 
 @with_config(STRICT)
@@ -37,6 +39,20 @@ class Origin(TypedDict):
 
 
 @with_config(STRICT)
+class Proof(TypedDict):
+    """What is known of a subject's verification in a role, with the files that it has."""
+
+    outcome: Literal["passed", "failed", "changed", "none"]
+    """changed: it passed or failed with other files; none: it was never verified in that role."""
+    upstream: bool
+    """Told by the project (docs/verified), not seen on this machine."""
+    time: str | None
+    """ISO 8601, of the verification."""
+    failed: list[str]
+    """The checks that failed."""
+
+
+@with_config(STRICT)
 class SubjectFacts(TypedDict):
     """What a subject was when the campaign began."""
 
@@ -48,6 +64,8 @@ class SubjectFacts(TypedDict):
     initial_window: NotRequired[Takes]
     pacing: NotRequired[Takes]
     max_datagram: NotRequired[Takes]
+    proofs: NotRequired[Mapping[VerifiedRole, Proof]]
+    """In each role that it has in the campaign."""
 
 
 @with_config(STRICT)

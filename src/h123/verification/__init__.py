@@ -1,12 +1,14 @@
 """The contract test: checks in the lab that a subject does what it declares."""
 
+from h123.results.campaign_file import VerifiedRole
 from h123.verification.client import counterpart
 from h123.verification.constants.measure import KERNEL_PROTOCOL
 from h123.verification.contract_test import describe, measure_each, roles_of, tally, verify_each
-from h123.verification.public_record import PublicRecord, public_records, publish
+from h123.verification.proof import proof, told_of
+from h123.verification.public_record import PublicRecord, public_record, public_records, publish
 from h123.verification.question import PROBE
-from h123.verification.record import Record, last_record, read_record
-from h123.verification.result import Result, Verdict, VerifiedRole
+from h123.verification.record import Record, read_record
+from h123.verification.result import Result, Verdict
 
 __all__ = [
     "KERNEL_PROTOCOL",
@@ -19,13 +21,15 @@ __all__ = [
     "constants",
     "counterpart",
     "describe",
-    "last_record",
     "matrix",
     "measure_each",
+    "proof",
+    "public_record",
     "public_records",
     "publish",
     "read_record",
     "roles_of",
     "tally",
+    "told_of",
     "verify_each",
 ]

@@ -7,12 +7,13 @@ from typing import get_args
 from h123.catalogue import Subject, fingerprint
 from h123.errors import UserError
 from h123.installing import alone
+from h123.results.campaign_file import VerifiedRole
 from h123.steps import Steps
 from h123.trial import Engine
 from h123.verification.client import verify_client
 from h123.verification.constants.measure import measurable, measure
 from h123.verification.record import keep_constants, keep_results, trials_folder
-from h123.verification.result import Result, Verdict, VerifiedRole
+from h123.verification.result import Result, Verdict
 from h123.verification.server import verify_server
 
 Task = tuple[Subject, VerifiedRole]

@@ -52,19 +52,30 @@ def publish(subject: Subject) -> bool:
         seconds=found.seconds if found else None, bytes=found.bytes if found else None, record=_general(record)
     )
     public_folder().mkdir(parents=True, exist_ok=True)
-    write_atomically(public_folder() / f"{subject.name}.json", _written(told))
+    write_atomically(_file(subject), _written(told))
     return True
 
 
 def public_records() -> dict[str, PublicRecord]:
     """All of them, by the subject's name."""
-    found = {}
-    for path in sorted(public_folder().glob("*.json")):
-        try:
-            found[path.stem] = PublicRecord.model_validate_json(path.read_bytes())
-        except ValidationError as error:
-            raise UserError(f"{path} is not of the format {FORMAT}: {error}") from None
-    return found
+    return {path.stem: _read(path) for path in sorted(public_folder().glob("*.json"))}
+
+
+def public_record(subject: Subject) -> PublicRecord | None:
+    """That of one; None where there is none."""
+    path = _file(subject)
+    return _read(path) if path.is_file() else None
+
+
+def _read(path: Path) -> PublicRecord:
+    try:
+        return PublicRecord.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise UserError(f"{path} is not of the format {FORMAT}: {error}") from None
+
+
+def _file(subject: Subject) -> Path:
+    return public_folder() / f"{subject.name}.json"
 
 
 def _general(record: Record) -> Record:

@@ -12,9 +12,10 @@ from h123.catalogue import Subject, fingerprint
 from h123.durable import write_atomically
 from h123.paths import cache_folder
 from h123.results import machine_facts
+from h123.results.campaign_file import VerifiedRole
 from h123.strict import Strict
 from h123.verification.constants.found import Constants
-from h123.verification.result import Result, VerifiedRole
+from h123.verification.result import Result
 
 FORMAT: Final = "verified/1"
 

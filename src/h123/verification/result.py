@@ -2,9 +2,9 @@
 
 from typing import Literal
 
+from h123.results.campaign_file import VerifiedRole
 from h123.strict import Strict
 
-VerifiedRole = Literal["server", "client"]
 Verdict = Literal["passed", "failed", "unsupported"]
 
 

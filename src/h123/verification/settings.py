@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from h123.catalogue import OWN, QUIC, Subject, settable
+from h123.results.campaign_file import VerifiedRole
 from h123.results.packets import read_packets
 from h123.transport import SETTINGS, TCP_PAYLOAD, Name, Value
 from h123.verification.assignment import MEGABYTE
@@ -13,7 +14,7 @@ from h123.verification.constants import growth
 from h123.verification.constants.experiment import FAR_NS, Asked, Body, Clock, record_packets
 from h123.verification.constants.found import Untold
 from h123.verification.constants.transfer import Transfer
-from h123.verification.result import Result, Verdict, VerifiedRole
+from h123.verification.result import Result, Verdict
 from h123.verification.trial import Trial, Trials
 from h123.virtual import installed_kernel
 

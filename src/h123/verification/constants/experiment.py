@@ -11,6 +11,7 @@ from typing import Any, Literal
 from h123.catalogue import Subject, check_supported
 from h123.errors import UserError
 from h123.results import read_document, write_document
+from h123.results.campaign_file import VerifiedRole
 from h123.results.packets import Packets, read_packets
 from h123.results.trial_files import Trial, Workload
 from h123.study import Network, Parameters
@@ -20,7 +21,6 @@ from h123.verification import assignment, question
 from h123.verification.constants import recovery
 from h123.verification.constants.found import Untold
 from h123.verification.constants.transfer import Transfer, download, upload
-from h123.verification.result import VerifiedRole
 from h123.verification.trial import Trials
 
 Clock = Literal["wall", "virtual"]

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from h123.catalogue import OWN, Subject, catalogue, make_bodies, own_controller
+from h123.results.campaign_file import VerifiedRole
 from h123.scratch import scratch
 from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification.constants import growth, recovery
@@ -29,7 +30,6 @@ from h123.verification.constants.experiment import (
 from h123.verification.constants.found import Constants, Untold
 from h123.verification.constants.transfer import Transfer
 from h123.verification.question import PROBE
-from h123.verification.result import VerifiedRole
 from h123.verification.trial import Trials
 from h123.virtual import NAME, installed_kernel
 

@@ -1,0 +1,74 @@
+"""What vouches for the subjects of a study: said before anything runs, and asked for."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from h123.campaign import Cast
+from h123.errors import UserError
+from h123.results.campaign_file import Proof, VerifiedRole
+from h123.verification import proof
+
+Proofs = dict[str, dict[VerifiedRole, Proof]]
+_NAMED = 3
+
+
+def proofs_of(cast: Cast) -> Proofs:
+    """By subject and role."""
+    found: Proofs = {}
+    for role, subject in cast:
+        found.setdefault(subject.name, {})[role] = proof(subject, role)
+    return found
+
+
+def vouching(*, unverified: bool) -> Callable[[Cast], Proofs]:
+    """Looks up all proofs; unless `unverified`, raises UserError where a verification failed."""
+
+    def vouch(cast: Cast) -> Proofs:
+        found = proofs_of(cast)
+        if not unverified:
+            _refuse_failed(found)
+        return found
+
+    return vouch
+
+
+def _refuse_failed(found: Proofs) -> None:
+    for name, role, known in _each(found):
+        if known["outcome"] == "failed":
+            raise UserError(
+                f"{name} failed its verification as a {role}: {_checks(known)}. What it would serve or ask for may "
+                "not be what the study means",
+                remedy=f"`h123 list subjects {name}` says what was seen; mend it and `h123 verify {name}`, or measure "
+                "it all the same with --unverified, which the report then says",
+            )
+
+
+def proof_lines(found: Proofs) -> Iterator[str]:
+    """A line for each thing that is known, with those of whom it is."""
+    said: dict[str, list[str]] = {}
+    for name, role, known in _each(found):
+        said.setdefault(_said(known), []).append(f"{name} ({role})")
+    for words, names in said.items():
+        yield f"{words}: {', '.join(names)}"
+
+
+def _said(known: Proof) -> str:
+    when = (known["time"] or "")[:10]
+    by = f"by this project, {when}" if known["upstream"] else f"on this machine, {when}"
+    return {
+        "passed": f"Verified {by}",
+        "changed": f"Changed since they were verified {by} (`h123 verify NAME`)",
+        "none": "Never verified (`h123 verify NAME`)",
+        "failed": f"FAILED their verification {by}: {_checks(known)}; `run` refuses them without --unverified",
+    }[known["outcome"]]
+
+
+def _checks(known: Proof) -> str:
+    failed = known["failed"]
+    named = ", ".join(failed[:_NAMED]) + (", ..." if len(failed) > _NAMED else "")
+    return f"{len(failed)} check{'s' if len(failed) > 1 else ''} ({named})"
+
+
+def _each(found: Mapping[str, Mapping[VerifiedRole, Proof]]) -> Iterator[tuple[str, VerifiedRole, Proof]]:
+    for name, roles in found.items():
+        for role, known in roles.items():
+            yield name, role, known

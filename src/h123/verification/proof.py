@@ -1,0 +1,47 @@
+"""How far what a subject declares is proved: by a verification here, or by one that the project tells of."""
+
+from dataclasses import dataclass
+
+from h123.catalogue import Subject, fingerprint
+from h123.results.campaign_file import Proof, VerifiedRole
+from h123.verification.public_record import PublicRecord, public_record
+from h123.verification.record import Record, last_record
+from h123.verification.result import Result
+
+
+@dataclass(frozen=True)
+class Told:
+    """A record, and who tells it."""
+
+    record: Record
+    upstream: bool
+    """The project, not this machine."""
+    holds: bool
+    """It is of the subject's files as they are."""
+
+
+def told_of(subject: Subject, upstream: PublicRecord | None) -> Told | None:
+    """The record to go by: one that holds, of this machine if it has one; else the one that did last."""
+    here = last_record(subject)
+    known = [Told(here, upstream=False, holds=here.fingerprint == fingerprint(subject))] if here else []
+    known += [Told(upstream.record, upstream=True, holds=upstream.holds_for(subject))] if upstream else []
+    return min(known, key=lambda told: not told.holds, default=None)
+
+
+def proof(subject: Subject, role: VerifiedRole) -> Proof:
+    """What is known of the subject in that role."""
+    told = told_of(subject, public_record(subject))
+    results = told.record.of_role(role) if told else []
+    if told is None or not results:
+        return {"outcome": "none", "upstream": False, "time": None, "failed": []}
+    failed = [_named(result) for result in results if result.verdict == "failed"] if told.holds else []
+    return {
+        "outcome": "failed" if failed else "passed" if told.holds else "changed",
+        "upstream": told.upstream,
+        "time": told.record.time,
+        "failed": failed,
+    }
+
+
+def _named(result: Result) -> str:
+    return result.check if result.protocol == "-" else f"{result.check} over {result.protocol}"
