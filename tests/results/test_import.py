@@ -11,6 +11,7 @@ import pytest
 from h123.analysis import analyse
 from h123.campaign import extend_campaign
 from h123.errors import UserError
+from h123.lock import sole_user
 from h123.report import write_report
 from h123.report.evidence import provenance
 from h123.results import CampaignFolder, connect, export, import_samples, load_attempts
@@ -264,6 +265,16 @@ def test_one_side_only_and_occupied_folders_are_refused(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     with pytest.raises(UserError, match="already exists"):
         _paper(tmp_path)
+
+
+def test_two_imports_into_one_folder_do_not_mix(tmp_path: Path) -> None:
+    there = tmp_path / "out.partial"
+    (there / "out/trials").mkdir(parents=True)
+    with sole_user(there, "the first"), pytest.raises(UserError, match="another h123 is running an import into"):
+        _paper(tmp_path)
+    assert (there / "out/trials").exists()
+    assert len(_paper(tmp_path).events()) > 0, "what a killed import left is in nobody's way"
+    assert not there.exists()
 
 
 def test_a_file_whose_name_fits_no_pattern(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from h123.durable import sync
 from h123.errors import UserError
+from h123.lock import sole_user
 from h123.results.documents import write_document
 from h123.results.folder import PARTIAL, CampaignFolder, check_new
 from h123.results.foreign import Place, Request, read_requests
@@ -28,13 +29,16 @@ def import_samples(files: Sequence[Path], schema: Schema, out: Path) -> Campaign
     check_new(out)
     groups = _groups(files, schema)
     partial = out.with_name(out.name + PARTIAL)
-    shutil.rmtree(partial, ignore_errors=True)
-    try:
-        _write(partial, files, schema, groups)
-        partial.rename(out)
-        sync(out.parent)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True, exist_ok=True)
+    with sole_user(partial, f"an import into {out}"):
+        made = partial / out.name
+        try:
+            shutil.rmtree(made, ignore_errors=True)  # of an import that was killed
+            _write(made, files, schema, groups)
+            made.rename(out)
+            sync(out.parent)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
     return CampaignFolder.open(out)
 
 
