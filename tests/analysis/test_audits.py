@@ -296,7 +296,16 @@ def test_the_summary_counts_what_was_checked_and_failed(evidence: Evidence) -> N
     assert (found["trial"], found["value"], found["limit"]) == (attempts[0].name, 3, 0)
     whole, _ = audit_campaign(attempts, [], evidence.order, plan=evidence.plan, level=0.05, remedy=Remedy())
     assert {row["trial"] for row in whole} == {None}
-    assert {row["audit"] for row in whole} == {"order-unrecorded", "order-confounded", "pairs-apart"}
+    assert {row["audit"] for row in whole} == {"order-unrecorded", "order-confounded", "pairs-apart", "draws-mixed"}
+
+
+def test_links_that_draw_in_two_ways_are_told(evidence: Evidence) -> None:
+    attempts = [attempt for attempt in evidence.trials.attempts if attempt.report.links[0].directions]
+    (alike,) = design.draws_mixed(attempts)
+    assert alike.passed, "reports without a version are of the first"
+    newer = report(lambda r: r["links"][0].update(draws=2))(attempts[0])
+    (mixed,) = design.draws_mixed([newer, *attempts[1:]])
+    assert (mixed.passed, mixed.detail) == (False, "version 1 and 2 of the draws")
 
 
 SENDERS = [

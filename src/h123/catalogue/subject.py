@@ -130,6 +130,10 @@ class Server(Strict):
         protocols = info.data.get("protocols", [])
         if silent := [protocol for protocol in protocols if protocol not in listens]:
             raise ValueError(f"does not say whether {', '.join(silent)} listens on tcp or udp")
+        for protocol, sockets in listens.items():
+            needed = "udp" if protocol == "h3" else "tcp"
+            if needed not in sockets:
+                raise ValueError(f'{protocol} is spoken over {needed}: {protocol} = ["{needed}"] is wanted')
         return listens
 
     @field_validator("listens", "in_turn")
