@@ -1,15 +1,19 @@
 """Subjects made of Debian's packages: what their manifests must say, and the settings that their launchers write."""
 
+import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from catalogue.pages import steps
 from h123.catalogue import Subject, catalogue
 from h123.paths import project_root
 
 SUBJECTS = project_root() / "subjects"
+PAGE = project_root() / "docs/debian.md"
 OF_DEBIAN = sorted(
     (subject for subject in catalogue().values() if "../debian" in subject.install.sources), key=lambda one: one.name
 )
@@ -30,7 +34,7 @@ def test_a_suite_that_moves_on_is_warned_of(subject: Subject) -> None:
     assert ("this cannot be installed any more" in subject.note) == moving
 
 
-def _configurations(tmp_path: Path, name: str, *rest: str) -> list[str]:
+def _configurations(tmp_path: Path, name: str, *rest: str, protocols: Sequence[str] = PROTOCOLS) -> list[str]:
     """What the launcher of a subject, installed without its packages, writes for each protocol."""
     for folder in {"nginx", "haproxy", name}:
         shutil.copytree(SUBJECTS / folder, tmp_path / folder)
@@ -43,7 +47,7 @@ def _configurations(tmp_path: Path, name: str, *rest: str) -> list[str]:
     subprocess.run(["sh", "install.sh", prefix], cwd=tmp_path / name, check=True)
     pem = tmp_path / "pem"
     pem.touch()
-    words = [[prefix / "serve", protocol, "10.1.0.2", "4443", pem, pem, *rest] for protocol in PROTOCOLS]
+    words = [[prefix / "serve", protocol, "10.1.0.2", "4443", pem, pem, *rest] for protocol in protocols]
     return [subprocess.run(one, check=True, capture_output=True, text=True).stdout for one in words]
 
 
@@ -73,3 +77,21 @@ def test_haproxy_has_the_windows_of_others_and_one_key_exchange(tmp_path: Path, 
         wide = ["h2.fe.initial-window-size 6291456", *WIDE[name]]
         assert settings >= {f"tune.{setting}" for setting in wide}
         assert "curves X25519:P-256" in written
+
+
+def test_the_page_quotes_what_is_there() -> None:
+    quoted = steps(PAGE.read_text())
+    assert {step.name for step in quoted} == {
+        f"subjects/lighttpd/{name}" for name in ("install.sh", "subject.toml", "serve", "lighttpd.conf")
+    }
+    for step in quoted:
+        assert step.body in (project_root() / step.name).read_text()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="Apache's launcher changes its user")
+def test_apache_has_the_windows_of_others_and_one_protocol(tmp_path: Path) -> None:
+    written = _configurations(tmp_path, "apache", "/files", "127.0.0.1:1", protocols=("h1", "h2"))
+    for one, offered, spoken in zip(written, ("http/1.1", "h2"), ("HTTP/1.1", "HTTP/2.0"), strict=True):
+        assert {f"Protocols {offered}", "H2WindowSize 6291456"} <= set(one.splitlines())
+        assert f"!= '{spoken}'" in one
+        assert "Curves X25519:P-256" in one

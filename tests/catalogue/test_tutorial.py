@@ -1,37 +1,21 @@
 """docs/tutorial.md to the letter: its files are written, its commands run, what it says they print is looked for."""
 
 import os
-import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from catalogue.own_cache import own_cache
+from catalogue.pages import Step, steps
 from h123.paths import lab_binary, project_root
 from h123.virtual import installed_kernel
 
 TUTORIAL = project_root() / "docs/tutorial.md"
-FENCE = re.compile(r"^```(\w+) ?(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
 OWN = {".git", ".cache", "campaigns", "subjects", "h123"}
 """What the reader's checkout has of its own; all else is the project's."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """A fenced block: a file (named after the language), commands (`sh`, `sh fails`), or what they print (`text`);
-    what is named `virtual` needs the virtual clock's kernel."""
-
-    language: str
-    name: str
-    body: str
-
-
-def steps(page: str) -> list[Step]:
-    return [Step(*found.groups()) for found in FENCE.finditer(page)]
 
 
 @pytest.fixture

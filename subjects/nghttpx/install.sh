@@ -1,0 +1,4 @@
+#!/bin/sh
+set -eu
+sh ../debian/fetch trixie "$1" 'nghttp2-proxy=1.64.0-*'
+cp serve "$1"
