@@ -18,7 +18,6 @@ much. Ends with status 1 where that is more than 2 %. The campaign stays in FOLD
 temporary one by default).
 """
 
-import heapq
 import json
 import math
 import statistics
@@ -31,16 +30,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from h123.catalogue import catalogue
+from h123.study import handshake_round_trips
+from h123.study.slowstart import ACKNOWLEDGEMENT_BYTES, Straight, download_s
 from h123.verification import public_records
 
-ROUND_TRIP_S, RATE_BPS, WINDOW, TOLERATED = 0.03, 20_000_000, 10, 0.02
+LINK = Straight(round_trip_s=0.03, rate_bps=20_000_000)
+WINDOW, TOLERATED = 10, 0.02
 SIZES = {"1kB": 1_000, "100kB": 100_000, "1MB": 1_000_000}
-HANDSHAKES = {"h2": 2, "h3": 1}
-"""In round trips."""
 GREETING = {"h2": 1_800, "h3": 4_100}
 """Bytes of a handshake, both ways together, that nothing else waits behind."""
-ACK = HEADERS = 60
-"""Bytes of a packet that carries nothing, and those around a small body."""
+HEADERS = 60
+"""Bytes around a small body."""
 BUFFER = {("nginx", "h3"): 65_536}
 """Bytes of a body that a server keeps under way at most (nginx's `http3_stream_buffer_size`)."""
 Place = tuple[str, str, str]
@@ -116,30 +116,11 @@ def first_window(server: str, protocol: str) -> int:
 
 def cold_seconds(server: str, protocol: str, body: Body) -> float:
     """From before the dial to the last byte of the body."""
-    greeting = HANDSHAKES[protocol] * ROUND_TRIP_S + _bits_s(GREETING[protocol])
-    most = BUFFER.get((server, protocol), math.inf) / body.content
-    download = _download(body, first_window(server, protocol), math.floor(min(most, body.packets)))
+    greeting = handshake_round_trips(protocol) * LINK.round_trip_s + LINK.bits_s(GREETING[protocol])
+    most = math.floor(min(BUFFER.get((server, protocol), math.inf) / body.content, body.packets))
+    download = download_s(body.packets, body.bytes, first_window(server, protocol), LINK, most)
     # The request's way is half a round trip; the other half is the first packet's.
-    return greeting + ROUND_TRIP_S / 2 + _bits_s(ACK) + download
-
-
-def _download(body: Body, window: int, most: int) -> float:
-    """From when the request has come until the last packet has; `most` packets are under way at a time."""
-    credits = [0.0] * min(window, most)  # when the sender may send a packet
-    heapq.heapify(credits)
-    free = arrived = 0.0
-    for _ in range(body.packets):
-        free = max(free, heapq.heappop(credits)) + _bits_s(body.bytes)
-        arrived = free + ROUND_TRIP_S / 2
-        acknowledged = arrived + _bits_s(ACK) + ROUND_TRIP_S / 2
-        heapq.heappush(credits, acknowledged)
-        if len(credits) < most:
-            heapq.heappush(credits, acknowledged)
-    return arrived
-
-
-def _bits_s(size: float) -> float:
-    return 8 * size / RATE_BPS
+    return greeting + LINK.round_trip_s / 2 + LINK.bits_s(ACKNOWLEDGEMENT_BYTES) + download
 
 
 def _trials(campaign: Path) -> Iterator[tuple[Place, Path]]:

@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "src"))
 from h123.analysis.comparisons import other_cells  # noqa: E402
 from h123.analysis.precision import spread  # noqa: E402
 from h123.analysis.spreads import SPREADS, Trial, Varied, columns  # noqa: E402
-from h123.report.words import level, metric  # noqa: E402
+from h123.report.words import level  # noqa: E402
 from h123.study import METRICS, Plan, find_study, load_study, make_plan  # noqa: E402
 
 ROUNDING = 0.0005
@@ -73,7 +73,7 @@ def varied(report: Path) -> list[Varied]:
     scale = re.search(r"--scale ([0-9.]*[0-9])", text)
     plan = make_plan(load_study(find_study(campaign)).scaled(float(scale[1]) if scale else 1.0))
     trials = {frozenset(map(level, cell.values())): _trial(plan, cell) for cell in other_cells(plan)}
-    names = {metric(name).title: name for name in METRICS}
+    names = {metric.title: name for name, metric in METRICS.items()}
     spreads: dict[tuple[Trial, str], list[float]] = defaultdict(list)
     blocks = 0
     for row in _comparisons(tables.rows):

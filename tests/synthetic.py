@@ -19,6 +19,7 @@ import pyarrow.csv as pacsv
 
 from documents import put
 from h123.results import CampaignFolder, ingest, machine_facts
+from h123.results.campaign_file import Proof, SubjectFacts
 from h123.results.lab_report import Report
 from h123.results.samples import COLUMNS, SCHEMA
 from h123.results.trial_files import Client, Trial
@@ -91,6 +92,8 @@ class Scenario:
     """As `CampaignFolder.width`."""
     as_published: bool = False
     """Whether the study asks for the published analysis too."""
+    first_flight: int | None = None
+    """Packets that `h123 verify` has counted of the server over HTTP/3, if it has."""
     spoil: Spoil | None = None
     study: Study | None = None
     """A study instead of the one that the fields above make; its networks are among `networks`."""
@@ -111,7 +114,7 @@ def make_campaign(path: Path, scenario: Scenario | None = None) -> CampaignFolde
         only=scenario.only,
         width=scenario.width,
         machine=machine_facts(),
-        subjects={"go": {"version": "0.65.0", "stack": "quic-go", "language": "Go"}},
+        subjects={"go": _subject(scenario)},
     )
     folder.append({"event": "campaign"})
     for trial in plan.trials():
@@ -122,6 +125,17 @@ def make_campaign(path: Path, scenario: Scenario | None = None) -> CampaignFolde
         _attempt(folder, scenario, trial, 2 if trial.id in scenario.invalid else 1, [])
     folder.append({"event": "interrupted" if scenario.missing else "finished"})
     return folder
+
+
+def _subject(scenario: Scenario) -> SubjectFacts:
+    passed: Proof = {
+        "outcome": "passed",
+        "upstream": True,
+        "time": "2026-01-01T00:00:00+00:00",
+        "failed": [],
+        "first_flight": scenario.first_flight,
+    }
+    return {"version": "0.65.0", "stack": "quic-go", "language": "Go", "proofs": {"server": passed, "client": passed}}
 
 
 def _study(scenario: Scenario) -> dict[str, Any]:
@@ -257,6 +271,8 @@ def _samples(scenario: Scenario, trial: PlannedTrial) -> dict[str, Any]:
         "connection": users % max(1, cold_count),
         "reused": (~cold).astype(np.int64),
         "error": np.full(count, ""),
+        "group": pa.nulls(count, pa.int64()),
+        "resource": pa.nulls(count, pa.int64()),
     }
 
 

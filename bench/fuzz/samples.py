@@ -31,7 +31,7 @@ def _read_csv(case: bytes, folder: Path) -> None:
     (folder / "samples.csv").write_bytes(case)
     if not ingest(folder, {"protocol": "h2", "method": "GET", "size": 100_000}):
         attempt = campaign()[1][0]
-        trial_metrics(_connection(), folder / "samples.parquet", attempt.report, "wall")
+        trial_metrics(_connection(), folder / "samples.parquet", attempt.report, attempt.parameters)
         machine = attempt.report.machine.model_copy(update={"lab_ns": 1})
         report = attempt.report.model_copy(update={"machine": machine})
         disturbance(report, Trial(h123="trial/1", links=[attempt.link]), folder / "samples.parquet")
@@ -40,7 +40,7 @@ def _read_csv(case: bytes, folder: Path) -> None:
 
 def _read_parquet(case: bytes, folder: Path) -> None:
     (folder / "samples.parquet").write_bytes(case)
-    trial_metrics(_connection(), folder / "samples.parquet", campaign()[1][0].report, "wall")
+    trial_metrics(_connection(), folder / "samples.parquet", campaign()[1][0].report, campaign()[1][0].parameters)
     for timed in (True, False):
         timelines(_connection(), [(folder / "samples.parquet", 1)], timed=timed)
 

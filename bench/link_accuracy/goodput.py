@@ -12,6 +12,7 @@ from paths import Kind, Profile, lay, run
 from h123.analysis.signedrank import Estimate, SignedRank
 from h123.catalogue import Subject, catalogue, install
 from h123.study import PlannedTrial, Study, load_study, make_plan
+from h123.trial import installed_roots
 from h123.trial.certificate import Certificate, campaign_certificate
 from h123.trial.files import SERVER_ADDRESS, write_trial_files
 
@@ -46,7 +47,7 @@ class Transfers:
         networks = self._study.networks
         write_trial_files(folder, trial, networks, self._subjects, self._certificate, check=False)
         planned = json.loads((folder / "trial.json").read_text(encoding="utf-8"))
-        run(lay(planned, kind, profile), folder)
+        run(lay(planned, kind, profile), folder, {**installed_roots(), "tls": self._certificate.folder})
         with (folder / "samples.csv").open(encoding="utf-8") as lines:
             (sample,) = csv.DictReader(lines)
         if sample["error"]:

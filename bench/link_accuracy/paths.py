@@ -9,12 +9,14 @@ import json
 import shlex
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from h123.errors import UserError
 from h123.paths import lab_binary
+from h123.roots import root_options
 from h123.virtual import virtual_kernel
 
 Kind = Literal["link", "netem"]
@@ -64,12 +66,22 @@ def lay(trial: Trial, kind: Kind, profile: Profile) -> Trial:
     return _over_link(trial, profile) if kind == "link" else _over_netem(trial, profile)
 
 
-def run(trial: Trial, folder: Path) -> dict[str, Any]:
-    """Runs a trial in `folder`, a new one or one with its files. Raises UserError if the trial is invalid."""
+def run(trial: Trial, folder: Path, roots: Mapping[str, Path] | None = None) -> dict[str, Any]:
+    """Runs a trial in `folder`, a new one or one with its files, which may name `roots`. Raises UserError if the
+    trial is invalid."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "trial.json").write_text(json.dumps(trial), encoding="utf-8")
     kernel = ["--kernel", str(virtual_kernel())] if trial["clock"] == "virtual" else []
-    command = [str(lab_binary()), "run", "trial.json", "--out", ".", "--die-with-parent", *kernel]
+    command = [
+        str(lab_binary()),
+        "run",
+        "trial.json",
+        "--out",
+        ".",
+        "--die-with-parent",
+        *root_options(roots or {}),
+        *kernel,
+    ]
     subprocess.run(command, cwd=folder, check=True)
     report: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     if not report["valid"]:

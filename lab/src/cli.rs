@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::roots::Root;
+
 /// Runs commands on hosts of their own, joined by emulated links: exactly one trial, nothing left behind.
 ///
 /// Needs root and /dev/net/tun (see `h123-lab doctor`). Exit status: 0 the trial was executed and its report says
@@ -58,6 +60,9 @@ pub struct Run {
     /// For a trial whose clock is virtual: the user-mode kernel, built with time travel, in which it runs
     #[arg(long, value_name = "FILE")]
     pub kernel: Option<PathBuf>,
+    /// A folder that the trial's files, and its roles, know as /tmp/h123-roots/NAME (may be given several times)
+    #[arg(long = "root", value_name = "NAME=DIR", value_parser = Root::parse)]
+    pub roots: Vec<Root>,
     /// End everything when the calling process ends
     #[arg(long)]
     pub die_with_parent: bool,

@@ -36,6 +36,7 @@ mod refusal;
 mod remark;
 mod report;
 mod roles;
+mod roots;
 mod run;
 mod stalls;
 mod sysfs;

@@ -51,6 +51,8 @@ pub struct LinkReport {
     pub realtime: Option<bool>,
     /// Whether the kernel stamps packets as they arrive; null for a veth.
     pub stamps: Option<bool>,
+    /// The version of the random draws that decided its packets' fates; null for a veth.
+    pub draws: Option<u32>,
     pub check: Option<CheckReport>,
     pub directions: Option<Ways<DirectionReport>>,
     /// When packets were due that had not left, during the main role's run; null for a veth.
@@ -141,6 +143,7 @@ impl LinkReport {
             kind,
             realtime: link.map(|l| l.realtime),
             stamps: link.map(|l| l.stamps),
+            draws: link.map(|_| h123_link::DRAWS),
             check: None,
             directions: None,
             stalls: None,

@@ -23,8 +23,10 @@ const STOP_TIMEOUT_NS: u64 = 3_000_000_000;
 const READY_POLL_NS: u64 = 4_000_000;
 /// Between two looks at what the main role's threads have waited for a processor.
 const WAITING_POLL_NS: u64 = 25_000_000;
-/// A command that opens no port counts as ready after this time (`exec` only).
+/// A command that opens no port counts as ready when it has computed nothing for so long, or at the latest after the
+/// longer time (`exec` only): on a busy machine one that will open a port may need seconds to do so.
 const GRACE_NS: u64 = 1_000_000_000;
+const LONGEST_GRACE_NS: u64 = 8_000_000_000;
 /// Of the processes that did not end with their roles.
 const LEFTOVERS_SHOWN: usize = 5;
 /// Exit status by which a role says that it cannot do what is asked.
@@ -88,12 +90,17 @@ impl<'a> Roles<'a> {
             .unwrap_or(READY_TIMEOUT_NS);
         let mut readiness = self.readiness(role).map_err(Remark::setup_failed)?;
         let host = network.position(&role.host);
+        let (mut used, mut quiet_since) = (0, started);
         loop {
             let missing = readiness
                 .missing(&mut network.hosts[host])
                 .map_err(Remark::setup_failed)?;
             let elapsed = now_ns() - started;
-            let guessed = matches!(self.setting, Setting::Terminal) && elapsed > GRACE_NS;
+            if self.processes.cpu_ns(index) != used {
+                (used, quiet_since) = (self.processes.cpu_ns(index), now_ns());
+            }
+            let quiet = now_ns() - quiet_since > GRACE_NS || elapsed > LONGEST_GRACE_NS;
+            let guessed = matches!(self.setting, Setting::Terminal) && quiet;
             if missing.is_empty() || guessed {
                 self.started.last_mut().expect("just started").ready_ns = Some(elapsed);
                 return Ok(());

@@ -11,26 +11,34 @@ use crate::enclosure;
 use crate::guest::{self, Errand};
 use crate::refusal::Refusal;
 use crate::roles::Setting;
+use crate::roots::Roots;
 use crate::trial::{Clock, Trial};
 use crate::whole::write_atomically;
 
 pub fn run(arguments: &Run) -> Result<u8, Refusal> {
     let dir = prepare(&arguments.out)?;
-    let trial = Trial::read(&arguments.trial, &dir)?;
+    let roots = Roots::new(&dir, &arguments.roots)?;
+    let trial = Trial::read(&arguments.trial, &roots)?;
     match (trial.clock, &arguments.kernel) {
-        (Clock::Virtual, Some(kernel)) => run_inside(kernel, &trial, arguments, dir),
+        (Clock::Virtual, Some(kernel)) => run_inside(kernel, &trial, arguments, &roots, dir),
         (Clock::Virtual, None) if guest::clock() == Clock::Wall => Err(Refusal::input(
             "the trial's clock is virtual: give the virtual kernel with --kernel",
         )),
         (Clock::Wall, Some(_)) => Err(Refusal::input(
             "--kernel is for trials whose clock is virtual",
         )),
-        (_, None) => run_here(arguments, &trial, &dir),
+        (_, None) => run_here(arguments, &trial, &roots, &dir),
     }
 }
 
 /// In a kernel of its own, where this same program runs the same file.
-fn run_inside(kernel: &Path, trial: &Trial, arguments: &Run, dir: PathBuf) -> Result<u8, Refusal> {
+fn run_inside(
+    kernel: &Path,
+    trial: &Trial,
+    arguments: &Run,
+    roots: &Roots,
+    dir: PathBuf,
+) -> Result<u8, Refusal> {
     let absolute = |path: &Path| {
         path.canonicalize()
             .map_err(|e| Refusal::input(format!("cannot use {}: {e}", path.display())))
@@ -48,21 +56,26 @@ fn run_inside(kernel: &Path, trial: &Trial, arguments: &Run, dir: PathBuf) -> Re
         luck: format!("{} {}", trial.seed, trial.id),
         environment: std::env::vars_os().filter_map(text).collect(),
     };
-    enclosure::run(arguments.die_with_parent, || boot(&kernel, trial, &errand))
+    enclosure::run(arguments.die_with_parent, || match roots.mount() {
+        Ok(()) => boot(&kernel, trial, &errand),
+        Err(error) => unfit(&error),
+    })
 }
 
-fn run_here(arguments: &Run, trial: &Trial, dir: &Path) -> Result<u8, Refusal> {
+fn run_here(arguments: &Run, trial: &Trial, roots: &Roots, dir: &Path) -> Result<u8, Refusal> {
     enclosure::require_tun()?;
     enclosure::run(arguments.die_with_parent, || {
-        let report = conduct(trial, &Setting::Folder(dir.to_path_buf()));
-        match write_atomically(&report, &dir.join("report.json")) {
-            Ok(()) => 0,
-            Err(error) => {
-                eprintln!("h123-lab: {error:#}");
-                3
-            }
-        }
+        let ran = roots.mount().and_then(|()| {
+            let report = conduct(trial, &Setting::Folder(dir.to_path_buf()));
+            write_atomically(&report, &dir.join("report.json"))
+        });
+        ran.map_or_else(|error| unfit(&error), |()| 0)
     })
+}
+
+fn unfit(error: &anyhow::Error) -> u8 {
+    eprintln!("h123-lab: {error:#}");
+    3
 }
 
 /// Creates the folder, without a report of an earlier run that could be taken for this one's.

@@ -9,6 +9,7 @@ use h123_link::{Direction, LONGEST_NS};
 use serde::{Deserialize, Serialize};
 
 use crate::refusal::Refusal;
+use crate::roots::Roots;
 
 const FORMAT: &str = "trial/1";
 /// More hosts or links no machine is to be asked for.
@@ -162,18 +163,18 @@ pub struct Ready {
 }
 
 impl Trial {
-    /// Reads and validates a trial file; `dir` is the roles' working directory.
-    pub fn read(file: &Path, dir: &Path) -> Result<Self, Refusal> {
+    /// Reads and validates a trial file.
+    pub fn read(file: &Path, roots: &Roots) -> Result<Self, Refusal> {
         let text = std::fs::read_to_string(file)
             .map_err(|e| Refusal::input(format!("cannot read {}: {e}", file.display())))?;
-        Self::parse(&text, dir).map_err(|e| Refusal::input(format!("{}{e}", file.display())))
+        Self::parse(&text, roots).map_err(|e| Refusal::input(format!("{}{e}", file.display())))
     }
 
     /// A trial file's content; what is wrong with it, to be appended to its name.
-    pub fn parse(text: &str, dir: &Path) -> Result<Self, String> {
+    pub fn parse(text: &str, roots: &Roots) -> Result<Self, String> {
         let trial: Self =
             serde_json::from_str(text).map_err(|e| format!(" is not a trial: {e}"))?;
-        trial.validate(dir).map_err(|e| format!(": {e}"))?;
+        trial.validate(roots).map_err(|e| format!(": {e}"))?;
         Ok(trial)
     }
 
@@ -189,7 +190,9 @@ impl Trial {
             roles,
             ..Self::bed(profile, seed)
         };
-        trial.validate(Path::new("/")).map_err(Refusal::input)?;
+        trial
+            .validate(&Roots::none(Path::new("/")))
+            .map_err(Refusal::input)?;
         Ok(trial)
     }
 
@@ -222,7 +225,7 @@ impl Trial {
         }
     }
 
-    fn validate(&self, dir: &Path) -> Result<(), String> {
+    fn validate(&self, roots: &Roots) -> Result<(), String> {
         if self.h123 != FORMAT {
             return Err(format!(
                 "its format is \"{}\", this program reads \"{FORMAT}\"",
@@ -258,7 +261,7 @@ impl Trial {
             ));
         }
         for role in &self.roles {
-            role.validate(&self.hosts, dir)
+            role.validate(&self.hosts, roots)
                 .map_err(|e| format!("role \"{}\": {e}", role.name))?;
         }
         match self
@@ -362,7 +365,7 @@ impl Link {
 }
 
 impl Role {
-    fn validate(&self, hosts: &[String], dir: &Path) -> Result<(), String> {
+    fn validate(&self, hosts: &[String], roots: &Roots) -> Result<(), String> {
         known_host(&self.host, hosts)?;
         names_a_file("a role", &self.name)?;
         match self.kind {
@@ -393,7 +396,7 @@ impl Role {
         let Some(program) = self.command.first() else {
             return Err("its command is empty".into());
         };
-        if !exists(program, dir) {
+        if !exists(program, roots) {
             return Err(format!(
                 "its command \"{program}\" does not exist or is not executable: install it, or give its absolute path"
             ));
@@ -432,12 +435,12 @@ fn first_repeated<T: std::hash::Hash + Eq + Clone>(items: impl Iterator<Item = T
     items.into_iter().find(|item| !seen.insert(item.clone()))
 }
 
-fn exists(program: &str, dir: &Path) -> bool {
+fn exists(program: &str, roots: &Roots) -> bool {
     let executable = |path: &Path| {
         nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).is_ok() && path.is_file()
     };
     if program.contains('/') {
-        return executable(&dir.join(program));
+        return executable(&roots.find(program));
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| executable(&folder.join(program)))

@@ -497,3 +497,47 @@ time.sleep(0.1)
         "{detail}"
     );
 }
+
+#[test]
+fn a_root_is_found_by_its_name_whatever_its_path_is_and_nothing_of_it_stays() {
+    use std::os::unix::fs::PermissionsExt;
+    let (bench, mounted) = (Bench::new(), "/tmp/h123-roots");
+    let odd = bench.dir.join("odd: ~ its=own");
+    std::fs::create_dir(&odd).unwrap();
+    let say = odd.join("say");
+    std::fs::write(
+        &say,
+        "#!/bin/sh\nstat -c %a /tmp/h123-roots; cat \"$(dirname \"$0\")/word\"\n",
+    )
+    .unwrap();
+    std::fs::set_permissions(&say, std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::write(odd.join("word"), "found").unwrap();
+    let mut carried = trial(direction(1), Value::Null, "");
+    carried["roles"][0]["command"] = json!([format!("{mounted}/files/say")]);
+    let run = |roots: &[String]| {
+        let mut command = bench.run_command(&carried);
+        for root in roots {
+            command.arg("--root").arg(root);
+        }
+        // SAFETY: a system call alone.
+        unsafe {
+            std::os::unix::process::CommandExt::pre_exec(&mut command, || {
+                libc::umask(0o077);
+                Ok(())
+            });
+        }
+        command.output().unwrap()
+    };
+    let output = run(&[format!("files={}", odd.display())]);
+    assert!(output.status.success(), "{}", common::stderr(&output));
+    assert_eq!(codes(&bench.report()), [""; 0]);
+    assert_eq!(bench.log("client"), "755\nfound");
+    for (roots, said) in [
+        (vec![], "does not exist"),
+        (vec!["files=/nowhere".into()], "root files"),
+    ] {
+        let output = run(&roots);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(common::stderr(&output).contains(said));
+    }
+}

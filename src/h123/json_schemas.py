@@ -15,7 +15,8 @@ from h123.analysis.document import Verdicts
 from h123.results.campaign_file import Campaign, Seal
 from h123.results.events import Event
 from h123.results.lab_report import Report
-from h123.results.trial_files import Client, Trial, Workload
+from h123.results.trial_files import Client, Trial
+from h123.study.workload import AnyWorkloadFile
 
 DOCUMENTS: dict[str, Any] = {
     "campaign": Campaign,
@@ -25,7 +26,7 @@ DOCUMENTS: dict[str, Any] = {
     "seal": Seal,
     "trial": Trial,
     "verdicts": Verdicts,
-    "workload": Workload,
+    "workload": AnyWorkloadFile,
 }
 """By the schema's name; the journal has an event a line."""
 

@@ -6,8 +6,10 @@ limits (docs/contracts.md, section 1), so that nothing that is computed from a q
 
 import math
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from typing import Literal
 
 from h123.strict import shown
 
@@ -126,27 +128,49 @@ def _part(text: object, kind: str) -> float:
         raise ValueError(f"{shown(text)} is not {kind}") from None
 
 
-def _scaled(value: float, steps: list[tuple[float, str]]) -> str:
-    for factor, unit in steps:
-        if abs(value) >= factor:
-            return f"{value / factor:.3g} {unit}"
-    factor, unit = steps[-1]
-    return f"{value / factor:.3g} {unit}"
+Unit = Literal["s", "bit/s", "B", "B/s", ""]
+"""What measured values are kept in; none of what has none."""
+_BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B"))
+_STEPS: dict[Unit, Sequence[tuple[float, str]]] = {
+    "s": ((1, "s"), (1e-3, "ms"), (1e-6, "µs")),
+    "bit/s": tuple((8 * factor, f"{name}/s") for factor, name in _BYTES),  # what links have is in bits: format_rate
+    "B": _BYTES,
+    "B/s": tuple((factor, f"{name}/s") for factor, name in _BYTES),
+    "": ((1, ""),),
+}
+"""Which units people read them in, from the largest."""
+
+
+def _scaled(value: float, steps: Sequence[tuple[float, str]]) -> str:
+    factor, unit = next((step for step in steps if abs(value) >= step[0]), steps[-1])
+    return f"{value / factor:.3g} {unit}".rstrip()
+
+
+def format_value(value: float, unit: Unit) -> str:
+    """A measured value for a table: `71.3 ms`, `2.4 MB/s` of one in bit/s."""
+    return _scaled(value, _STEPS[unit])
+
+
+def common_unit(values: Iterable[float], unit: Unit) -> tuple[float, str]:
+    """The factor and name of the unit in which the middle one of `values` reads best, for an axis."""
+    ordered, steps = sorted(values), _STEPS[unit]
+    middle = ordered[len(ordered) // 2] if ordered else 1.0
+    return next((step for step in steps if middle >= step[0]), steps[-1])
 
 
 def format_seconds(seconds: float) -> str:
     """A measured time for a table: `71.3 ms`, `1.24 s`."""
-    return _scaled(seconds, [(1, "s"), (1e-3, "ms"), (1e-6, "µs")])
+    return format_value(seconds, "s")
 
 
 def format_bytes(size: float) -> str:
     """A size for a table: `100 kB`."""
-    return _scaled(size, [(1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B")])
+    return format_value(size, "B")
 
 
 def format_rate(bps: float) -> str:
     """A rate for a table: `19.1 Mbit/s`."""
-    return _scaled(bps, [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1, "bit/s")])
+    return _scaled(bps, ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1, "bit/s")))
 
 
 def format_share(share: float) -> str:

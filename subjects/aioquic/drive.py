@@ -15,9 +15,9 @@ from aioquic.h3.connection import H3_ALPN
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.connection import QuicConnection
 from aioquic.tls import CipherSuite
-from beginning import begin_with
 from contract import UNSUPPORTED
 from samples import Sample, write_samples
+from sending import FLAGS, datagram, send_as
 from session import Broken, Session
 from tuning import AIOQUIC_CONTROLLERS, CONNECTION_WINDOW, IDLE_S, SOCKET_BUFFER, STREAM_WINDOW
 from workload import Refusal, Workload, read_workload
@@ -42,10 +42,11 @@ class Seat:
 class Drive:
     """A workload being carried out."""
 
-    def __init__(self, workload: Workload, congestion: str) -> None:
+    def __init__(self, workload: Workload, congestion: str, datagram: int) -> None:
         self.samples: list[Sample] = []
         self._workload = workload
         self._congestion = congestion
+        self._datagram = datagram
         self._seats = [Seat(self) for _ in range(workload.seats)]
         self._sessions: list[Session] = []
 
@@ -53,7 +54,8 @@ class Drive:
         """All requests: the cold ones one connection after another, then all users at once."""
         if self._workload.cold:
             for number, seat in enumerate(self._seats):
-                await self._request(seat, "cold", number % self._workload.users)
+                users = self._workload.users
+                await self._request(seat, "cold", number % users, self._workload.number(users, number))
         await asyncio.gather(*(self._user(user) for user in range(self._workload.users)))
         for session in self._sessions:
             session.abandon()
@@ -88,16 +90,16 @@ class Drive:
     async def _user(self, user: int) -> None:
         seat = self._seats[user % len(self._seats)]
         for n in range(self._workload.per_user):
-            await self._request(seat, self._workload.phase(n), user)
+            await self._request(seat, self._workload.phase(n), user, self._workload.number(user, n))
 
-    async def _request(self, seat: Seat, phase: str, user: int) -> None:
+    async def _request(self, seat: Seat, phase: str, user: int, number: int) -> None:
         sample = Sample(phase, user, start_ns=time.monotonic_ns())
         try:
             async with asyncio.timeout(self._workload.timeout_ns / 1e9):
                 session = await seat.take()
                 sample.connection, sample.protocol, sample.reused = session.index, "h3", int(session.served > 0)
                 sample.connected_ns = session.ready_ns if phase == "cold" else None
-                await session.perform(self._workload, sample)
+                await session.perform(self._workload, sample, number)
             if not 200 <= sample.status <= 299:
                 sample.error = f"other: status {sample.status}"
         except TimeoutError:
@@ -112,6 +114,7 @@ class Drive:
         return QuicConfiguration(
             alpn_protocols=H3_ALPN,
             congestion_control_algorithm=self._congestion,
+            max_datagram_size=self._datagram,
             idle_timeout=IDLE_S,
             max_data=CONNECTION_WINDOW,
             max_stream_data=STREAM_WINDOW,
@@ -123,7 +126,7 @@ class Drive:
 
 def main() -> int:
     parser = ArgumentParser(description=__doc__)
-    for name in ("workload", "samples", "facts", "congestion", "initial-window"):
+    for name in ("workload", "samples", "facts", *FLAGS):
         parser.add_argument(f"--{name}", required=True)
     asked = parser.parse_args()
     try:
@@ -135,8 +138,8 @@ def main() -> int:
     except Refusal as refusal:
         print(f"h123-aioquic: {refusal}", file=sys.stderr)
         return refusal.status
-    begin_with(asked.initial_window)
-    facts = asyncio.run(carry_out(Drive(workload, asked.congestion), asked.samples))
+    send_as(asked)
+    facts = asyncio.run(carry_out(Drive(workload, asked.congestion, datagram(asked)), asked.samples))
     Path(asked.facts).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
     return 0
 

@@ -13,10 +13,10 @@ from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.events import ConnectionTerminated, ProtocolNegotiated, QuicEvent
 from aioquic.quic.logger import QuicFileLogger
 from aioquic.tls import CipherSuite, SessionTicket
-from beginning import begin_with
 from contract import UNSUPPORTED
 from exchange import Exchange
 from feeding import Feeding
+from sending import FLAGS, datagram, send_as
 from tuning import AIOQUIC_CONTROLLERS, CONNECTION_WINDOW, IDLE_S, SOCKET_BUFFER, STREAM_WINDOW
 
 FAREWELL_S = 1.0
@@ -24,14 +24,14 @@ FAREWELL_S = 1.0
 
 def main() -> None:
     parser = ArgumentParser(description=__doc__)
-    for name in ("address", "port", "protocol", "cert", "key", "congestion", "initial-window"):
+    for name in ("address", "port", "protocol", "cert", "key", *FLAGS):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--qlog", default="", help="folder; empty: none")
     asked = parser.parse_args()
     if asked.protocol != "h3" or asked.congestion not in AIOQUIC_CONTROLLERS:
         print(f"aioquic has no {asked.protocol} with {asked.congestion}", file=sys.stderr)
         sys.exit(UNSUPPORTED)
-    begin_with(asked.initial_window)
+    send_as(asked)
     asyncio.run(run(asked))
 
 
@@ -76,6 +76,7 @@ def configuration(asked: Namespace) -> QuicConfiguration:
         idle_timeout=IDLE_S,
         max_data=CONNECTION_WINDOW,
         max_stream_data=STREAM_WINDOW,
+        max_datagram_size=datagram(asked),
         cipher_suites=[CipherSuite.AES_128_GCM_SHA256],  # as the other servers have it
         quic_logger=QuicFileLogger(asked.qlog) if asked.qlog else None,
     )

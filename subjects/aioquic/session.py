@@ -67,14 +67,14 @@ class Session(Feeding):
         self.connect(address)
         await self._ready
 
-    async def perform(self, workload: Workload, sample: Sample) -> None:
-        """Makes one request and fills in what is seen of it. Raises Broken; may be cancelled."""
+    async def perform(self, workload: Workload, sample: Sample, number: int) -> None:
+        """Makes the request of this number and fills in what is seen of it. Raises Broken; may be cancelled."""
         if self.broken:
             raise self.broken
         self.served += 1
         stream = self._quic.get_next_available_stream_id()
         request = self._requests[stream] = Request(workload, sample)
-        self._http.send_headers(stream, _headers(workload), end_stream=request.body is None)
+        self._http.send_headers(stream, _headers(workload, number), end_stream=request.body is None)
         self.transmit()
         try:
             await request.ended
@@ -147,17 +147,17 @@ class Session(Feeding):
             request.fail(broken)
 
 
-def _headers(workload: Workload) -> list[tuple[bytes, bytes]]:
+def _headers(workload: Workload, number: int) -> list[tuple[bytes, bytes]]:
     headers = [
         (b":method", workload.method.encode()),
         (b":scheme", b"https"),
         (b":authority", workload.host.encode()),
         (b":path", workload.path.encode()),
-        (b"user-agent", b"h123"),
     ]
     if workload.method == "POST":
         headers.append((b"content-length", str(workload.upload_bytes).encode()))
-    return headers
+    named = {"user-agent": "h123", **workload.named(number)}
+    return [*headers, *((name.encode(), value.encode()) for name, value in named.items())]
 
 
 def _in_words(code: int) -> str:

@@ -26,7 +26,8 @@ async function drive(files) {
   console.error(summary(samples));
 }
 
-function check({ protocol, rate, cold, connections }) {
+function check({ protocol, rate, cold, connections, headers }) {
+  if (headers.length > 0) throw new Unsupported("no headers of a workload's own");
   if (protocol !== "h1") throw new Unsupported(`no ${protocol}: autocannon speaks HTTP/1.1 only`);
   if (rate !== null) throw new Unsupported("no open loop");
   if (cold) throw new Unsupported("no cold requests");

@@ -3,7 +3,7 @@ import {parseTag} from "./workload.mjs";
 
 const COLUMNS = [
   "phase", "user", "start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns", "status", "bytes_up", "bytes_down",
-  "protocol", "connection", "reused", "error",
+  "protocol", "connection", "reused", "error", "group", "resource",
 ];
 
 /** The file's text, rows in the order in which the requests ended. */
@@ -26,7 +26,7 @@ function row(exchange, connection) {
   const connected = phase === "cold" ? exchange.connected : null;
   return [
     phase, user, start, connected, sent, firstByte, end, outcome.status, outcome.up, outcome.down,
-    exchange.protocol, connection, reused === null ? "" : Number(reused), outcome.error,
+    exchange.protocol, connection, reused === null ? "" : Number(reused), outcome.error, null, null,
   ];
 }
 

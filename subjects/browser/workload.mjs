@@ -21,8 +21,29 @@ export function readWorkload(path) {
   } catch (error) {
     throw new Refusal(BAD_INPUT, `cannot read the workload ${path}: ${error.message}`);
   }
-  if (workload.h123 !== "workload/1") throw new Refusal(BAD_INPUT, `${path}: h123 must be "workload/1"`);
+  refuseUnknown(workload);
   return workload;
+}
+
+const FORMAT = "workload/2";
+const KIND = "requests";
+const FIELDS = [
+  "h123", "kind", "protocol", "host", "address", "port", "ca", "method", "path", "upload_bytes", "users", "requests",
+  "rate", "connections", "cold", "warmup", "timeout_ns", "seed", "headers",
+];
+
+/** What is asked for and not known is not passed over. */
+export function refuseUnknown({h123, kind, headers, ...workload}) {
+  const refuse = (message) => {
+    throw new Refusal(UNSUPPORTED, message);
+  };
+  if (h123 !== FORMAT) refuse(`h123: only ${FORMAT} is understood here, not ${JSON.stringify(h123)}`);
+  if (kind !== KIND) refuse(`kind: only ${KIND} is possible here, not ${JSON.stringify(kind)}`);
+  const unknown = Object.keys(workload).find((field) => !FIELDS.includes(field));
+  if (unknown !== undefined) refuse(`the field ${unknown} is not known here`);
+  if (headers?.length > 0) refuse("headers: a page's own cannot be chosen here");
+  const missing = FIELDS.find((field) => !Object.hasOwn({h123, kind, headers, ...workload}, field));
+  if (missing !== undefined) throw new Refusal(BAD_INPUT, `the field ${missing} is missing`);
 }
 
 /** How many connections the workload asks for; one request at a time goes over one of HTTP/1.1. */

@@ -58,7 +58,7 @@ static void write_quoted(FILE *to, const char *text)
 void journal_write(FILE *to)
 {
     fputs("phase,user,start_ns,connected_ns,sent_ns,first_byte_ns,end_ns,status,bytes_up,bytes_down,protocol,"
-          "connection,reused,error\n", to);
+          "connection,reused,error,group,resource\n", to);
     for (const struct sample *each = samples; each < samples + count; each++) {
         fprintf(to, "%s,%d,", each->phase, each->user);
         write_time(to, each->start);
@@ -70,7 +70,7 @@ void journal_write(FILE *to)
         write_known(to, each->connection);
         write_known(to, each->reused);
         write_quoted(to, each->error);
-        fputc('\n', to);
+        fputs(",,\n", to);
     }
 }
 

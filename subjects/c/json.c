@@ -1,8 +1,7 @@
-/* As much JSON as workload.json needs: one object of strings, numbers, true, false and null. */
+/* As much JSON as workload.json needs: one object of strings, numbers, true, false and null; what is nested stays text. */
 #include "json.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,10 +91,33 @@ static char *string(const char **at)
     return text;
 }
 
+/* A list or an object from its first bracket on, moving past the last; NULL where it has none. */
+static char *nested(const char **at)
+{
+    const char *from = *at;
+    int depth = 0;
+    do {
+        if (**at == '"') {
+            char *passed = string(at);
+            if (!passed) {
+                return NULL;
+            }
+            free(passed);
+            continue;
+        }
+        depth += (**at == '[' || **at == '{') - (**at == ']' || **at == '}');
+        (*at) += **at != '\0';
+    } while (depth > 0 && **at);
+    return depth == 0 ? strndup(from, (size_t)(*at - from)) : NULL;
+}
+
 static char *value(const char **at)
 {
     if (**at == '"') {
         return string(at);
+    }
+    if (**at == '[' || **at == '{') {
+        return nested(at);
     }
     size_t length = strspn(*at, "+-.0123456789Eaeflnrstu");
     char *text = length ? strndup(*at, length) : NULL;
@@ -119,7 +141,8 @@ struct field *json_fields(const char *text)
         }
         at = skip(at + 1);
         fields = realloc(fields, (count + 2) * sizeof *fields);
-        fields[count] = (struct field){name, value(&at)};
+        bool list = *at == '[' || *at == '{';
+        fields[count] = (struct field){name, value(&at), list};
         fields[count + 1] = (struct field){0};
         if (!fields[count].value) {
             return NULL;

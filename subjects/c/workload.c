@@ -47,6 +47,9 @@ static char *text(struct reading *from, const char *name)
         if (strcmp(field->name, name) == 0 && field->value) {
             char *value = field->value;
             field->value = NULL;
+            if (field->nested) {
+                fail(BAD_INPUT, "%s: %s must be one value", from->path, name);
+            }
             return value;
         }
     }
@@ -112,14 +115,23 @@ static int connections(struct reading *from, struct workload *of)
     return number;
 }
 
-/* A field that this client does not know must not ask for anything. */
+/* Nothing that is asked for and not known is passed over, and no header is sent that a workload names. */
 static void check_rest(const struct reading *from)
 {
     for (const struct field *field = from->fields; field->name; field++) {
-        const char *value = field->value;
-        if (value && *value && strcmp(value, "null") && strcmp(value, "false") && strcmp(value, "0")) {
+        bool none = field->value && strcmp(field->name, "headers") == 0 && strcmp(field->value, "[]") == 0;
+        if (field->value && !none) {
             fail(UNSUPPORTED, "%s: %s is not supported", from->path, field->name);
         }
+    }
+}
+
+/* What a field must be for the rest to be understood. */
+static void check_form(struct reading *from, const char *name, const char *wanted)
+{
+    const char *value = text(from, name);
+    if (strcmp(value, wanted) != 0) {
+        fail(UNSUPPORTED, "%s: %s %s is not supported, only %s", from->path, name, value, wanted);
     }
 }
 
@@ -127,11 +139,10 @@ struct workload workload_read(const char *path)
 {
     struct reading from = {path, json_fields(contents(path))};
     if (!from.fields) {
-        fail(BAD_INPUT, "%s is not a flat JSON object", path);
+        fail(BAD_INPUT, "%s is not a JSON object", path);
     }
-    if (strcmp(text(&from, "h123"), "workload/1") != 0) {
-        fail(BAD_INPUT, "%s is not a workload/1", path);
-    }
+    check_form(&from, "h123", "workload/2");
+    check_form(&from, "kind", "requests");
     struct workload read = {
         .http = protocol(&from),
         .host = text(&from, "host"),

@@ -6,6 +6,7 @@ import { now } from "./peer/clock.mjs";
 import { aborted } from "./peer/deadline.mjs";
 import { ProtocolError } from "./peer/failures.mjs";
 import { CONNECTION_WINDOW, STREAM_WINDOW } from "./peer/windows.mjs";
+import { named } from "./peer/workload.mjs";
 
 const PIECE = 16 << 10; // as in the server
 
@@ -59,8 +60,10 @@ class Http3 {
     this.#session.destroy();
   }
 
-  async request({ method, host, path, upload_bytes: upload }, sample, signal) {
-    const headers = { ":method": method, ":scheme": "https", ":authority": host, ":path": path, "user-agent": "h123" };
+  async request(workload, sample, signal) {
+    const { method, host, path, upload_bytes: upload } = workload;
+    const fields = { ":method": method, ":scheme": "https", ":authority": host, ":path": path };
+    const headers = { ...fields, ...named(workload, sample.number) };
     if (upload > 0) headers["content-length"] = String(upload);
     let length;
     const stream = await this.#session.createBidirectionalStream({

@@ -32,6 +32,8 @@ def check_supported(workload: Workload) -> None:
         raise Refusal(UNSUPPORTED, f"no protocol {workload.protocol} here")
     if workload.cold or workload.rate is not None:
         raise Refusal(UNSUPPORTED, "oha has no cold requests, and its rate is not a Poisson process")
+    if workload.headers:
+        raise Refusal(UNSUPPORTED, "no headers of a workload's own here")
     if isinstance(workload.connections, int):
         raise Refusal(UNSUPPORTED, "oha has one connection for all users, or one for each")
 

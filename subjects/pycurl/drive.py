@@ -30,7 +30,9 @@ class Drive:
         """All requests: the cold ones one connection after another, then all users at once."""
         if self._workload.cold:
             for number, seat in enumerate(self._seats):
-                seat.request(self._users[number % len(self._users)], "cold")
+                user = self._users[number % len(self._users)]
+                user.number = self._workload.number(self._workload.users, number)
+                seat.request(user, "cold")
                 self._loop.run(self._ended)
         for user in self._users:
             self._next(self._seats[user.user % len(self._seats)], user)
@@ -43,6 +45,7 @@ class Drive:
         made = self._made[user.user]
         if made < self._workload.per_user:
             self._made[user.user] += 1
+            user.number = self._workload.number(user.user, made)
             seat.request(user, self._workload.phase(made))
 
     def _ended(self, seat: Seat, _user: Transfer, sample: Sample) -> None:

@@ -33,9 +33,12 @@ class Transfer:
     def __init__(self, workload: Workload, user: int, facts: Facts) -> None:
         self.user = user
         self.phase = ""
+        self.number = 0
+        """Of the next request."""
         self._start = 0
         self._sent_body = 0
         self._upload = workload.upload_bytes
+        self._workload = workload
         self._facts = facts
         self._first = False
         self._address = f"{workload.host}:{workload.port}:{workload.address}"
@@ -49,6 +52,8 @@ class Transfer:
         self.handle.setopt(pycurl.VERBOSE, first)  # the facts are told of its handshake
         if first:  # each seat keeps names of its own, and a handle tells its only once
             self.handle.setopt(pycurl.RESOLVE, [self._address])
+        if self._workload.headers:
+            self.handle.setopt(pycurl.HTTPHEADER, self._headers())
         self._start = time.monotonic_ns()
 
     def sample(self, code: int, message: str) -> Sample:
@@ -103,9 +108,14 @@ class Transfer:
             handle.setopt(pycurl.POST, 1)
             handle.setopt(pycurl.POSTFIELDSIZE_LARGE, workload.upload_bytes)
             handle.setopt(pycurl.READFUNCTION, self._read)
-            # No waiting for "100 Continue", which only HTTP/1.1 would do; no type that forms have.
-            handle.setopt(pycurl.HTTPHEADER, ["Expect:", "Content-Type: application/octet-stream"])
+            handle.setopt(pycurl.HTTPHEADER, self._headers())
         return handle
+
+    def _headers(self) -> list[str]:
+        """Of the next request. No waiting for "100 Continue", which only HTTP/1.1 would do; no type that forms have."""
+        upload = {"content-type": "application/octet-stream"} if self._workload.method == "POST" else {}
+        named = {**upload, **self._workload.named(self.number)}
+        return [*(["Expect:"] if upload else []), *(f"{name}: {value}" for name, value in named.items())]
 
     def _read(self, room: int) -> bytes:
         at = self._sent_body % len(BLOCK)

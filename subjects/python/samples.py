@@ -24,6 +24,8 @@ class Sample:
     connection: int | None = None
     reused: int | None = 0
     error: str = ""
+    group: int | None = None
+    resource: int | None = None
 
 
 def write_samples(path: str, samples: Iterable[Sample]) -> None:

@@ -5,7 +5,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from contract import BAD_INPUT
+from contract import BAD_INPUT, UNSUPPORTED
+
+FORMAT, KIND = "workload/2", "requests"
+DIGITS = 12
+"""Of a request's number, with which the value of a header that changes ends."""
 
 
 class Refusal(Exception):
@@ -34,6 +38,7 @@ class Workload:
     warmup: int
     timeout_ns: int
     seed: int
+    headers: list[dict[str, Any]]
 
     @property
     def seats(self) -> int:
@@ -47,6 +52,17 @@ class Workload:
         """How many requests each user makes, without cold ones."""
         return self.warmup + self.requests
 
+    def number(self, user: int, n: int) -> int:
+        """Counts the requests of all users, one user after another; cold ones come after them."""
+        return user * self.per_user + n
+
+    def named(self, number: int) -> dict[str, str]:
+        """The headers of the request with this number that the workload names."""
+        return {
+            header["name"]: f"{header['value'][:-DIGITS]}{number:0{DIGITS}}" if header["changes"] else header["value"]
+            for header in self.headers
+        }
+
     def phase(self, n: int) -> str:
         """The phase of a user's nth request."""
         return "warmup" if n < self.warmup else "warm"
@@ -56,8 +72,12 @@ def read_workload(path: str) -> Workload:
     """Reads the file. Raises Refusal if it is none."""
     try:
         data: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
-        if data.get("h123") != "workload/1":
-            raise ValueError('h123 must be "workload/1"')
-        return Workload(**{field.name: data[field.name] for field in fields(Workload)})
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        if data.pop("h123") != FORMAT:
+            raise Refusal(UNSUPPORTED, f"h123: only {FORMAT} is understood here")
+        if (kind := data.pop("kind", None)) != KIND:
+            raise Refusal(UNSUPPORTED, f"kind: only {KIND} is possible here, not {kind}")
+        if unknown := data.keys() - {field.name for field in fields(Workload)}:
+            raise Refusal(UNSUPPORTED, f"the field {min(unknown)} is not known here")
+        return Workload(**data)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise Refusal(BAD_INPUT, f"cannot read the workload {path}: {error!r}") from error

@@ -149,7 +149,7 @@ def test_faults_in_files_reach_the_audits(tmp_path: Path) -> None:
         file = place / "samples.csv"
         header, cold, first, second, third, *rest = file.read_text().splitlines()
         fields = first.split(",")
-        fields[-1], fields[7], fields[9] = "reset", "0", "0"
+        fields[-3], fields[7], fields[9] = "reset", "0", "0"
         status, early = second.split(","), third.split(",")
         status[7] = "503"
         early[5] = early[2]  # the first byte at once

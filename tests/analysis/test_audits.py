@@ -13,7 +13,7 @@ from h123.analysis.audits.path import capacity_bits, round_trip_floor_ns
 from h123.analysis.evidence import Evidence, gather
 from h123.analysis.remedy import Remedy
 from h123.analysis.trials import treated
-from h123.results import Attempt
+from h123.results import Attempt, Bodies
 from h123.results.lab_report import Finished
 from h123.results.trial_files import Client, Link
 from h123.study.network import Direction
@@ -116,7 +116,7 @@ FAULTS: list[tuple[str, Callable[[Attempt], Attempt]]] = [
     ("tls-impossible", facts(tls=[{"version": "1.2"}])),
     ("request-as-trial", lambda a: summary(rows=1)(imported(a))),
     ("times-disordered", summary(disordered=1)),
-    ("size-wrong", summary(bytes_down_min=99_999)),
+    ("size-wrong", summary(bodies=[Bodies(0, (0, 0), (99_999, 100_000))])),
     ("size-wrong", parameters(method="POST")),
     ("status-wrong", summary(refused=1)),
     ("requests-failed", summary(errors=2, first_error="reset")),
@@ -290,13 +290,22 @@ def test_the_summary_counts_what_was_checked_and_failed(evidence: Evidence) -> N
     by_name = {row["audit"]: row for row in counted}
     assert (by_name["status-wrong"]["checked"], by_name["status-wrong"]["failed"]) == (len(attempts), 1)
     said = by_name["status-wrong"]["failure"]
-    assert said.startswith(f"In 1 of {len(attempts)} trials answers had another status than 200: ")
+    assert said.startswith(f"In 1 of {len(attempts)} trials answers had another status than asked: ")
     assert by_name["size-wrong"]["failure"] is None
     (found,) = [row for row in rows if not row["passed"]]
     assert (found["trial"], found["value"], found["limit"]) == (attempts[0].name, 3, 0)
     whole, _ = audit_campaign(attempts, [], evidence.order, plan=evidence.plan, level=0.05, remedy=Remedy())
     assert {row["trial"] for row in whole} == {None}
-    assert {row["audit"] for row in whole} == {"order-unrecorded", "order-confounded", "pairs-apart"}
+    assert {row["audit"] for row in whole} == {"order-unrecorded", "order-confounded", "pairs-apart", "draws-mixed"}
+
+
+def test_links_that_draw_in_two_ways_are_told(evidence: Evidence) -> None:
+    attempts = [attempt for attempt in evidence.trials.attempts if attempt.report.links[0].directions]
+    (alike,) = design.draws_mixed(attempts)
+    assert alike.passed, "reports without a version are of the first"
+    newer = report(lambda r: r["links"][0].update(draws=2))(attempts[0])
+    (mixed,) = design.draws_mixed([newer, *attempts[1:]])
+    assert (mixed.passed, mixed.detail) == (False, "version 1 and 2 of the draws")
 
 
 SENDERS = [

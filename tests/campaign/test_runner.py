@@ -14,7 +14,7 @@ from h123.campaign.forecast import Forecast
 from h123.errors import UserError
 from h123.lock import sole_user
 from h123.results import CampaignFolder
-from h123.study import load_study
+from h123.study import Study, load_study
 
 STUDY = """\
 h123: study/1
@@ -239,3 +239,12 @@ def test_a_trial_whose_files_are_gone_or_changed_is_run_again_and_no_other(
     assert [line for line in said if line.startswith(f"{victim}~1: ") and line.endswith("the trial is run again")]
     assert CampaignFolder.open(tmp_path / "out").lost() == {}
     assert campaign.folder.trial(victim, 2).is_dir()
+
+
+@pytest.mark.parametrize("parameter", ["size", "timeout", "trial_timeout"])
+def test_a_damaged_study_with_a_huge_number_is_refused(tmp_path: Path, parameter: str) -> None:
+    """It passed, and estimates overflowed (found by bench/fuzz)."""
+    resolved = start(tmp_path).plan.study.resolved()
+    resolved["settings"][parameter] = 10**400
+    with pytest.raises(UserError, match="the campaign's study is not as h123 writes it"):
+        Study.from_resolved(resolved)

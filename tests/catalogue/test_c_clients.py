@@ -24,7 +24,9 @@ int main(int count, char **words)
 }
 """
 WORKLOAD = {
-    "h123": "workload/1",
+    "h123": "workload/2",
+    "kind": "requests",
+    "headers": [],
     "protocol": "h2",
     "host": "h123.test",
     "address": "10.1.0.2",
@@ -74,7 +76,7 @@ def _read(reader: Path, workload: str) -> "subprocess.CompletedProcess[str]":
             "/ca|/bytes/1|1|1|4|0|12.5|30000000000|7",
         ),
         ({"connections": 3, "seed": 0}, "/ca|/bytes/1|2|0|3|1|0|30000000000|0"),
-        ({"connections": "per-user", "seed": 0, "later": False}, "/ca|/bytes/1|2|0|4|1|0|30000000000|0"),
+        ({"connections": "per-user", "seed": 0}, "/ca|/bytes/1|2|0|4|1|0|30000000000|0"),
     ],
 )
 @pytest.mark.parametrize("indent", [None, 2])
@@ -87,11 +89,14 @@ def test_as_written(reader: Path, changed: dict[str, Any], read: str, indent: in
     ("changed", "status", "said"),
     [
         ({"later": True}, 127, "later is not supported"),
+        ({"later": None}, 127, "later is not supported"),
+        ({"headers": [{"name": "a]", "value": '"', "changes": False}]}, 127, "headers is not supported"),
+        ({"kind": "mix"}, 127, "kind mix is not supported"),
         ({"protocol": "h4"}, 127, "protocol h4 is not supported"),
         ({"users": 0}, 2, "users must be a number from 1"),
         ({"connections": 0}, 2, "connections must be shared, per-user or a number from 1"),
-        ({"h123": "workload/2"}, 2, "is not a workload/1"),
-        ({"ca": ["/ca"]}, 2, "is not a flat JSON object"),
+        ({"h123": "workload/3"}, 127, "h123 workload/3 is not supported"),
+        ({"ca": ["/ca"]}, 2, "ca must be one value"),
     ],
 )
 def test_what_it_cannot_do_is_refused(reader: Path, changed: dict[str, Any], status: int, said: str) -> None:

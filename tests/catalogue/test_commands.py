@@ -1,6 +1,6 @@
 """Command lines are filled in, and what a subject cannot do is said before anything runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -8,6 +8,7 @@ import pytest
 
 from catalogue.small import MANIFEST, small
 from h123.catalogue import (
+    Ability,
     Role,
     backend_command,
     check_metrics,
@@ -15,18 +16,25 @@ from h123.catalogue import (
     client_command,
     controller,
     origin_command,
-    prefix,
     server_command,
     server_uses,
 )
 from h123.errors import UserError
+from h123.roots import mounted
+from h123.study import METRICS
+from h123.study.workload import Kind, workload_of
 from h123.transport import Name, Value
+
+
+def asked(method: str, headers: Sequence[Mapping[str, str]] = ()) -> Kind:
+    return workload_of({"method": method, "headers": list(headers)})
 
 
 @dataclass(frozen=True)
 class Demand:
     protocol: str = "h2"
-    method: str = "GET"
+    kind: str = "requests"
+    workload: Kind = field(default_factory=lambda: asked("GET"))
     congestion: str = "cubic"
     transport: str = "deployed"
     rate: float | None = None
@@ -35,10 +43,10 @@ class Demand:
     connections: str | int = "shared"
     cold: bool = False
     qlog: bool = False
-    asked: Mapping[Name, Value] = field(default_factory=dict)
+    settings: Mapping[Name, Value] = field(default_factory=dict)
 
     def setting(self, name: Name) -> Value | None:
-        return self.asked.get(name)
+        return self.settings.get(name)
 
 
 def test_placeholders_are_filled_in(tmp_path: Path) -> None:
@@ -46,10 +54,10 @@ def test_placeholders_are_filled_in(tmp_path: Path) -> None:
     command = server_command(
         subject, address="10.1.0.2", port=4443, protocol="h3", cert=Path("/c.pem"), key="/k.pem", congestion="reno"
     )
-    assert command == [f"{prefix(subject)}/serve", "10.1.0.2:4443", "--h3", "/c.pem", "/k.pem", "reno"]
+    assert command == [mounted("subjects", "small", "serve"), "10.1.0.2:4443", "--h3", "/c.pem", "/k.pem", "reno"]
     assert Path(command[0]).is_absolute()
     command = client_command(subject, workload="w {port}", samples="s", facts="f", congestion="cubic")
-    assert command == [f"{prefix(subject)}/serve", "w {port}", "s", "f"]
+    assert command == [mounted("subjects", "small", "serve"), "w {port}", "s", "f"]
 
 
 def test_clock_under_which_it_has_run_is_supported(tmp_path: Path) -> None:
@@ -64,14 +72,18 @@ def test_a_backend_is_started_with_its_address(tmp_path: Path) -> None:
     subject = small(tmp_path, MANIFEST + BACKEND)
     check_supported(subject, "backend", Demand(protocol="h1", store="gcs", congestion="bbr"))
     command = backend_command(subject, address="10.1.0.6", port=4443)
-    assert command == [f"{prefix(subject)}/serve", "10.1.0.6", "4443"]
+    assert command == [mounted("subjects", "small", "serve"), "10.1.0.6", "4443"]
 
 
 def test_an_origin_is_started_with_its_address(tmp_path: Path) -> None:
     origin = '[origin]\ncommand = ["{prefix}/serve", "{address}", "{port}"]\n'
     subject = small(tmp_path, MANIFEST.replace("{congestion}", "{upstream}") + origin)
     check_supported(subject, "origin", Demand(protocol="h9", store="gcs"))
-    assert origin_command(subject, address="127.0.0.1", port=8080) == [f"{prefix(subject)}/serve", "127.0.0.1", "8080"]
+    assert origin_command(subject, address="127.0.0.1", port=8080) == [
+        mounted("subjects", "small", "serve"),
+        "127.0.0.1",
+        "8080",
+    ]
     assert server_uses(subject, "upstream")
     assert not server_uses(subject, "files")
 
@@ -85,16 +97,16 @@ def test_placeholders_of_bodies_and_logs_are_filled_in(tmp_path: Path) -> None:
 
 SUPPORTED: list[tuple[Role, Demand]] = [
     ("server", Demand()),
-    ("client", Demand(method="POST")),
+    ("client", Demand(workload=asked("POST"))),
     ("server", Demand(congestion="bbr")),
     ("server", Demand(protocol="h3", congestion="reno")),
     ("server", Demand(protocol="h3", congestion="own")),
     ("client", Demand(protocol="h2", congestion="bbr")),  # it sends no bodies
     ("server", Demand(qlog=True)),  # no QUIC, so no log to miss
     ("client", Demand(cold=True, connections=3)),
-    ("server", Demand(asked={"initial_window": 10, "pacing": "off"})),  # the lab's to set
-    ("client", Demand(protocol="h3", asked={"initial_window": 10})),  # it sends no bodies
-    ("server", Demand(protocol="h3", transport="matched", asked={"initial_window": 16})),  # named, not refused
+    ("server", Demand(settings={"initial_window": 10, "pacing": "off"})),  # the lab's to set
+    ("client", Demand(protocol="h3", settings={"initial_window": 10})),  # it sends no bodies
+    ("server", Demand(protocol="h3", transport="matched", settings={"initial_window": 16})),  # named, not refused
 ]
 
 
@@ -105,16 +117,18 @@ def test_supported(tmp_path: Path, role: Role, demand: Demand) -> None:
 
 REFUSED: list[tuple[Role, Demand, list[str]]] = [
     ("client", Demand(protocol="h4"), ["client", "protocol h4", "h1, h2, h3"]),
-    ("client", Demand(protocol="h3", congestion="bbr", method="POST"), ["client", "congestion for h3 bbr"]),
-    ("server", Demand(method="POST"), ["server", "method POST", "supports GET"]),
+    ("client", Demand(protocol="h3", congestion="bbr", workload=asked("POST")), ["client", "congestion for h3 bbr"]),
+    ("server", Demand(workload=asked("POST")), ["server", "method POST", "supports GET"]),
     ("server", Demand(protocol="h3", congestion="bbr"), ["congestion for h3 bbr", "cubic, reno"]),
+    ("client", Demand(kind="page"), ["client", "workloads of kind page", "requests"]),
+    ("client", Demand(workload=asked("GET", [{"name": "a", "value": "b"}])), ["request headers", "`headers`"]),
     ("client", Demand(rate=50.0), ["open loop", "`rate`"]),
     ("server", Demand(store="gcs"), ["server", "store gcs", "supports memory"]),
     ("backend", Demand(store="gcs"), ["small is not a backend"]),
     ("server", Demand(clock="virtual"), ["server", "clock virtual", "supports wall"]),
-    ("server", Demand(protocol="h3", asked={"initial_window": 10}), ["server", "initial window over h3"]),
-    ("server", Demand(protocol="h3", asked={"max_datagram": 1252}), ["server", "packet size over h3"]),
-    ("server", Demand(congestion="bbr", asked={"pacing": "off"}), ["cannot change its pacing: bbr brings its own"]),
+    ("server", Demand(protocol="h3", settings={"initial_window": 10}), ["server", "initial window over h3"]),
+    ("server", Demand(protocol="h3", settings={"max_datagram": 1252}), ["server", "packet size over h3"]),
+    ("server", Demand(congestion="bbr", settings={"pacing": "off"}), ["cannot change its pacing: bbr brings its own"]),
     ("server", Demand(protocol="h3", qlog=True), ["server", "cannot write qlog files", "`qlog`"]),
 ]
 
@@ -150,10 +164,10 @@ def test_a_window_that_is_fixed_is_no_controller_to_ask_for(tmp_path: Path) -> N
 
 def test_the_sender_must_have_the_controller(tmp_path: Path) -> None:
     both = MANIFEST.replace('protocols = ["h1", "h2"]', 'protocols = ["h1", "h2", "h3"]')
-    demand = Demand(protocol="h3", method="POST", congestion="bbr")
+    demand = Demand(protocol="h3", workload=asked("POST"), congestion="bbr")
     with pytest.raises(UserError, match="congestion for h3 bbr"):
         check_supported(small(tmp_path, both), "client", demand)
-    check_supported(small(tmp_path, both), "client", replace(demand, method="GET"))
+    check_supported(small(tmp_path, both), "client", replace(demand, workload=asked("GET")))
 
 
 LIMITED = MANIFEST.replace(
@@ -177,20 +191,24 @@ def test_what_a_client_cannot_do_is_refused(tmp_path: Path, demand: Demand, said
         assert words in refused.value.message
 
 
+def needed(*metrics: str) -> dict[str, Sequence[Ability]]:
+    return {name: METRICS[name].needs.client for name in metrics}
+
+
 @pytest.mark.parametrize("metric", ["handshake", "cold_latency", "cold_ttfb"])
 def test_metrics_of_cold_requests_need_a_client_that_makes_them(tmp_path: Path, metric: str) -> None:
     subject = small(tmp_path, LIMITED)
-    check_metrics(subject, ["latency", "goodput", "ttfb", "cpu"])
+    check_metrics(subject, needed("latency", "goodput", "ttfb", "cpu"))
     with pytest.raises(UserError, match=f"does not measure {metric}"):
-        check_metrics(subject, ["latency", metric])
+        check_metrics(subject, needed("latency", metric))
 
 
 def test_time_to_first_byte_needs_a_client_that_tells_it(tmp_path: Path) -> None:
     subject = small(tmp_path)
-    check_metrics(subject, ["latency", "handshake"])
+    check_metrics(subject, needed("latency", "handshake"))
     for metric in ("ttfb", "cold_ttfb"):
         with pytest.raises(UserError, match=f"does not measure {metric}"):
-            check_metrics(subject, [metric])
+            check_metrics(subject, needed(metric))
 
 
 def test_a_role_that_is_not_there(tmp_path: Path) -> None:

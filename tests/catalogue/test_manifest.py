@@ -53,6 +53,8 @@ BAD = [
     ('protocols = ["h1", "h2", "h3"]', 'protocols = ["h1", "h1"]', ":17", ["'h1' is listed twice"]),
     ('methods = ["GET"]', "methods = []", ":18", ["methods: must not be empty"]),
     ('h3 = ["udp"]}', 'h3 = ["udp"], h4 = ["udp"]}', ":19", ["'h4' is not allowed"]),
+    ('h1 = ["tcp"]', 'h1 = ["udp"]', ":19", ['h1 is spoken over tcp: h1 = ["tcp"] is wanted']),
+    ('h3 = ["udp"]', 'h3 = ["tcp"]', ":19", ["h3 is spoken over udp"]),
     ('protocols = ["h1", "h2", "h3"]', 'protocols = ["h1", "h2"]', ":19", ["h3 is not one of the server's protocols"]),
     ('methods = ["GET"]', 'in_turn = ["h1"]', ":18", ["in_turn", "'h1' is not allowed; the choices are h2, h3"]),
     (
@@ -162,6 +164,12 @@ def test_the_folder_of_subjects_can_be_another_one(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("H123_SUBJECTS", str(tmp_path))
     assert subject_names() == ["small"]
     assert catalogue()["small"].language == "sh"
+
+
+def test_a_folder_that_is_not_there_is_not_one_without_subjects(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("H123_SUBJECTS", "/no/such/folder")
+    with pytest.raises(UserError, match="H123_SUBJECTS names /no/such/folder: there is no such folder"):
+        catalogue()
 
 
 def test_the_projects_own_subjects_are_right() -> None:

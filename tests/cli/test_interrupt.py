@@ -16,6 +16,15 @@ class At:
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, At())
 """
+AT_THE_END = """import os, signal, sys
+mask, sent = signal.pthread_sigmask, []
+def masked(how, signals):
+    if sys._getframe(1).f_code.co_name == "heed_no_more" and not sent:
+        sent.append(True)
+        os.kill(os.getpid(), signal.SIGTERM)
+    return mask(how, signals)
+signal.pthread_sigmask = masked
+"""
 
 
 def _run(command: list[str | Path], *paths: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
@@ -35,6 +44,13 @@ def test_while_a_campaign_s_libraries_are_loaded(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(AT_DUCKDB)
     done = _run([sys.executable, "-m", "h123", "run", "nothing"], tmp_path, ROOT / "src")
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_when_all_is_said(tmp_path: Path) -> None:
+    """Python ends by SIGINT, status -2, and with a traceback, where nobody catches an interruption."""
+    (tmp_path / "sitecustomize.py").write_text(AT_THE_END)
+    done = _run([sys.executable, "-m", "h123", "--version"], tmp_path, ROOT / "src")
+    assert (done.returncode, done.stdout[:5], done.stderr) == (130, "h123 ", "")
 
 
 def test_while_python_starts(tmp_path: Path) -> None:

@@ -51,8 +51,14 @@ def test_asked_for_by_name() -> None:
 
 
 def test_measured_all_the_same_it_stands_at_the_top(tmp_path: Path) -> None:
-    never: Proof = {"outcome": "none", "upstream": False, "time": None, "failed": []}
-    ill: Proof = {"outcome": "failed", "upstream": False, "time": "2026-01-01", "failed": ["GET 1000 over h2"]}
+    never: Proof = {"outcome": "none", "upstream": False, "time": None, "failed": [], "first_flight": None}
+    ill: Proof = {
+        "outcome": "failed",
+        "upstream": False,
+        "time": "2026-01-01",
+        "failed": ["GET 1000 over h2"],
+        "first_flight": None,
+    }
     campaign = start(tmp_path / "study", vouch=lambda _: {"go": {"server": ill, "client": never}})
     run_campaign(campaign, ScriptedEngine(), Silent())
     verdicts = analyse(campaign.folder)

@@ -103,7 +103,7 @@ def test_where_nothing_else_varies_the_row_is_the_workload(tmp_path: Path) -> No
 def test_goodput_is_best_where_it_is_most(tmp_path: Path) -> None:
     families = [{**FAMILIES[0], "metrics": ["goodput"]}]
     answer, _ = asked(tmp_path, effects=FIRST, families=families)
-    assert (answer.metric.best, answer.cold) == ("highest", None)
+    assert (answer.metric.words.best, answer.cold) == ("highest", None)
     assert [row.said for row in answer.rows] == ["HTTP/1.1"] * 3
     assert answer.ranked(answer.rows[0])[0] == "h1"
     assert answer.value(answer.rows[0], "h1").endswith("MB/s*")

@@ -237,7 +237,7 @@ def test_a_campaign_whose_question_has_no_value_has_a_page(tmp_path: Path) -> No
 
     def spoil(_: PlannedTrial, place: Path) -> None:
         header, *rows = (place / "samples.csv").read_text().splitlines()
-        failed = [re.sub(",200,(.*),$", r",0,\1,timeout", row) if row.startswith("warm,") else row for row in rows]
+        failed = [re.sub(",200,(.*),,,$", r",0,\1,timeout,,", row) if row.startswith("warm,") else row for row in rows]
         (place / "samples.csv").write_text("\n".join([header, *failed[:-1], rows[-1]]) + "\n")
 
     one, both = {"lan": Scenario().networks["lan"]}, [{**FAMILIES[0], "metrics": ["latency", "goodput"], "each": []}]

@@ -1,28 +1,134 @@
-"""Metrics that follow from a trial's report alone."""
+"""The metrics of a trial: each rests on what the table says that it needs, and on nothing else."""
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from h123.results.lab_report import NO_REPORT, Report, Role
-from h123.results.metrics import METRICS
+from h123.results.lab_report import NO_REPORT, Cpu, Report, Role
+from h123.results.metrics import measure
+from h123.results.samples import REQUIRED, SCHEMA
+from h123.results.summary import summarise
+from h123.study import METRICS, Metric
+from h123.study.workload import workload_of
+
+MS = 1_000_000
+ALWAYS = {"phase", "user", "status", "error", "protocol"}
 
 
-def reporting(roles: list[dict[str, Any]]) -> Report:
-    return NO_REPORT.model_copy(update={"roles": [Role.model_validate(role) for role in roles]})
+@dataclass(frozen=True)
+class Trial:
+    """What a trial left."""
+
+    samples: pa.Table
+    report: Report
+
+    def value(self, folder: Path, name: str, clock: str = "wall") -> float | None:
+        file = folder / "samples.parquet"
+        pq.write_table(self.samples, file)
+        asked = workload_of({"method": "GET", "size": 1000})
+        return measure(summarise(duckdb.connect(), {file: asked})[file], self.report, clock)[name]
+
+    def without(self, columns: set[str]) -> "Trial":
+        """As if nobody had told these."""
+        table = self.samples
+        for name in columns:
+            field = SCHEMA.field(name)
+            table = table.set_column(SCHEMA.get_field_index(name), field, pa.nulls(len(table), field.type))
+        return Trial(table, self.report)
+
+    def silent(self, told: str) -> "Trial":
+        """As if the lab had not told this of any role."""
+        first, _, last = told.partition(".")
+        empty: Any = {"main_ns": 0, "main_over_time": []}.get(last)
+        roles = [
+            role.model_copy(update={first: role.cpu and role.cpu.model_copy(update={last: empty}) if last else None})
+            for role in self.report.roles
+        ]
+        return Trial(self.samples, self.report.model_copy(update={"roles": roles}))
+
+    def head(self, requests: int) -> "Trial":
+        """As if so many warm requests had been made."""
+        return Trial(pa.concat_tables([self.samples.slice(0, 1), self.samples.slice(1, requests)]), self.report)
 
 
-@pytest.mark.parametrize("role", ["server", "client"])
-def test_memory_is_the_roles_own_peak(role: str) -> None:
-    sizes = {"server": 30_000_000, "client": 50_000_000}
-    report = reporting([{"name": name, "max_rss_bytes": size} for name, size in sizes.items()])
-    metric = METRICS[f"memory_{role}"]
-    assert metric.lower_is_better
-    assert metric.value(None, report) == sizes[role]  # type: ignore[arg-type]
+@pytest.fixture(scope="module")
+def trial() -> Trial:
+    """A cold request, then 300 warm ones, one after another."""
+    rows = []
+    for number in range(301):
+        start = number * 20 * MS
+        rows.append(
+            {
+                "phase": "warm" if number else "cold",
+                "user": 0,
+                "start_ns": start,
+                "connected_ns": None if number else start + 5 * MS,
+                "sent_ns": start + 6 * MS,
+                "first_byte_ns": start + 10 * MS,
+                "end_ns": start + 15 * MS + number * 1000,
+                "status": 200,
+                "bytes_up": 10,
+                "bytes_down": 1000,
+                "protocol": "h2",
+                "connection": 0,
+                "reused": int(number > 0),
+                "error": "",
+            }
+        )
+    # Opening the connection costs more than requests do.
+    over_time = [[at * MS, at * 100_000 + min(at, 15) * 400_000] for at in (*range(20), *range(20, 7000, 100))]
+    roles = [
+        Role(name=name, cpu=Cpu(main_ns=over_time[-1][1], main_over_time=over_time), max_rss_bytes=size)
+        for name, size in (("server", 30_000_000), ("client", 50_000_000))
+    ]
+    return Trial(pa.Table.from_pylist(rows, schema=SCHEMA), NO_REPORT.model_copy(update={"roles": roles}))
 
 
-@pytest.mark.parametrize(
-    "roles", [[], [{"name": "server", "max_rss_bytes": 0}], [{"name": "server", "max_rss_bytes": None}]]
-)
-def test_no_report_no_memory(roles: list[dict[str, Any]]) -> None:
-    assert METRICS["memory_server"].value(None, reporting(roles)) is None  # type: ignore[arg-type]
+EACH = pytest.mark.parametrize("one", METRICS.values(), ids=METRICS)
+
+
+@EACH
+def test_what_it_needs_is_enough(one: Metric, trial: Trial, tmp_path: Path) -> None:
+    unneeded = {*SCHEMA.names} - ALWAYS - {*one.needs.columns}
+    value = trial.value(tmp_path, one.name)
+    assert value
+    assert trial.without(unneeded).value(tmp_path, one.name) == value
+    others = {told for other in METRICS.values() for told in other.needs.report} - {*one.needs.report}
+    for told in others:
+        assert trial.silent(told).value(tmp_path, one.name) == value
+
+
+@EACH
+def test_without_what_it_needs_it_has_no_value(one: Metric, trial: Trial, tmp_path: Path) -> None:
+    if one.needs.columns:
+        assert trial.without({*one.needs.columns}).value(tmp_path, one.name) is None
+    for column in {*one.needs.columns} - {*REQUIRED}:
+        assert trial.without({column}).value(tmp_path, one.name) is None, column
+    for told in one.needs.report:
+        assert trial.silent(told).value(tmp_path, one.name) is None, told
+    if one.needs.requests > 1:
+        assert trial.head(one.needs.requests).value(tmp_path, one.name)
+        assert trial.head(one.needs.requests - 1).value(tmp_path, one.name) is None
+
+
+@EACH
+def test_it_has_a_value_under_its_clocks_alone(one: Metric, trial: Trial, tmp_path: Path) -> None:
+    known = {clock for clock in ("wall", "virtual") if trial.value(tmp_path, one.name, clock) is not None}
+    assert known == {*one.clocks}
+
+
+def test_memory_is_the_roles_own_peak(trial: Trial, tmp_path: Path) -> None:
+    assert trial.value(tmp_path, "memory_server") == 30_000_000
+    assert trial.value(tmp_path, "memory_client") == 50_000_000
+
+
+@pytest.mark.parametrize("size", [0, None])
+def test_no_peak_no_memory(trial: Trial, tmp_path: Path, size: int | None) -> None:
+    roles = [role.model_copy(update={"max_rss_bytes": size}) for role in trial.report.roles]
+    silent = Trial(trial.samples, trial.report.model_copy(update={"roles": roles}))
+    assert silent.value(tmp_path, "memory_server") is None

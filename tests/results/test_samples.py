@@ -11,11 +11,12 @@ from h123.errors import UserError
 from h123.results import ingest
 from h123.results.samples import COLUMNS, SCHEMA
 from h123.results.summary import summarise
+from h123.study.workload import workload_of
 
 HEADER = ",".join(COLUMNS)
-COLD = "cold,0,1,2,3,4,5,200,0,100,h3,0,0,"
-WARM = "warm,0,6,,7,8,9,200,0,100,h3,0,1,"
-FAILED = 'warm,0,10,,,,20,0,0,0,,,,"other: a ""b"", c"'
+COLD = "cold,0,1,2,3,4,5,200,0,100,h3,0,0,,,"
+WARM = "warm,0,6,,7,8,9,200,0,100,h3,0,1,,,"
+FAILED = 'warm,0,10,,,,20,0,0,0,,,,"other: a ""b"", c",,'
 ASKED = {"protocol": "h3", "method": "GET", "size": 100}
 
 
@@ -47,13 +48,13 @@ def test_no_samples_are_missing_samples(tmp_path: Path, lines: list[str] | None)
     [
         ([HEADER.replace("user", "usr"), WARM], "line 1"),
         ([HEADER + ",more", WARM + ",1"], "line 1"),
-        ([HEADER, WARM, "warm,0,1"], "line 3: 3 fields instead of 14"),
+        ([HEADER, WARM, "warm,0,1"], "line 3: 3 fields instead of 16"),
         ([HEADER, WARM, WARM.replace("9", "nine")], "line 3: end_ns is 'nine'"),
         ([HEADER, WARM.replace("9", "9.5")], "line 2: end_ns is '9.5'"),
         ([HEADER, WARM.replace("9", str(2**63))], "line 2: end_ns is"),
         ([HEADER, WARM.replace("warm", "hot")], "line 2: phase is 'hot'"),
         ([HEADER, WARM, "", WARM], "line 3: 0 fields"),
-        ([HEADER, "warm,0,,,7,8,9,200,0,100,h3,0,1,"], "line 2: start_ns is empty"),
+        ([HEADER, "warm,0,,,7,8,9,200,0,100,h3,0,1,,,"], "line 2: start_ns is empty"),
     ],
 )
 def test_a_malformed_file_is_kept_and_the_line_named(tmp_path: Path, lines: list[str], told: str) -> None:
@@ -116,7 +117,7 @@ def test_a_column_whose_name_is_not_utf8_is_a_sentence_that_names_the_file(tmp_p
     file = tmp_path / "samples.parquet"
     file.write_bytes(file.read_bytes().replace(b"protocol", b"\xf4rotocol"))
     with pytest.raises(UserError, match=r"samples\.parquet is not whole"):
-        summarise(duckdb.connect(), [file])
+        summarise(duckdb.connect(), {file: workload_of(ASKED)})
 
 
 @pytest.mark.parametrize(("sizes", "quickest"), [((100, 100), (20, 100)), ((100, 10), (50, 100)), ((0, 0), (20, 0))])
@@ -124,9 +125,9 @@ def test_the_quickest_request_moves_most_bytes_a_second(
     tmp_path: Path, sizes: tuple[int, int], quickest: tuple[int, int]
 ) -> None:
     """Of bodies of one size that is the shortest; of others it need not be."""
-    rows = [f"warm,0,0,,,,50,200,0,{sizes[0]},h3,0,1,", f"warm,0,100,,,,120,200,0,{sizes[1]},h3,0,1,"]
-    ingest(write(tmp_path, HEADER, *rows, FAILED, f"warm,0,130,,,,130,200,0,{sizes[0]},h3,0,1,"), ASKED)
+    rows = [f"warm,0,0,,,,50,200,0,{sizes[0]},h3,0,1,,,", f"warm,0,100,,,,120,200,0,{sizes[1]},h3,0,1,,,"]
+    ingest(write(tmp_path, HEADER, *rows, FAILED, f"warm,0,130,,,,130,200,0,{sizes[0]},h3,0,1,,,"), ASKED)
     file = tmp_path / "samples.parquet"
-    found = summarise(duckdb.connect(), [file])[file]
+    found = summarise(duckdb.connect(), {file: workload_of(ASKED)})[file]
     assert (found.quickest_down_ns, found.quickest_down_bytes) == quickest
     assert (found.shortest_ns, found.quickest_up_bytes) == (20, 0)

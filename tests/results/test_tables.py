@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from h123.errors import UserError
-from h123.results import METRICS, CampaignFolder, connect, export, load_attempts
+from h123.results import CampaignFolder, connect, export, load_attempts
 from h123.results.lab_report import NO_REPORT
 from h123.results.metrics import measure
 from h123.results.samples import COLUMNS, ingest
 from h123.results.summary import Summary, summarise
-from h123.study import METRICS as STUDY_METRICS
+from h123.study.workload import workload_of
 from synthetic import NETWORKS, Scenario, make_campaign
 
 INVALID = "b01-t01-lan-h2-twin"
@@ -73,16 +73,13 @@ def test_medians_are_those_of_the_raw_rows(folder: CampaignFolder) -> None:
     assert found["latency_p95"] is None
 
 
-def test_the_study_room_knows_the_same_metrics() -> None:
-    assert tuple(METRICS) == tuple(STUDY_METRICS)
-
-
 def summary_of(folder: Path, rows: list[str]) -> Summary:
     """The figures of a samples file with these rows."""
     folder.mkdir(exist_ok=True)
     (folder / "samples.csv").write_text("\n".join([",".join(COLUMNS), *rows]) + "\n")
-    ingest(folder, {"protocol": "h2", "method": "GET", "size": 100})
-    return summarise(duckdb.connect(), [folder / "samples.parquet"])[folder / "samples.parquet"]
+    asked, file = {"protocol": "h2", "method": "GET", "size": 100}, folder / "samples.parquet"
+    ingest(folder, asked)
+    return summarise(duckdb.connect(), {file: workload_of(asked)})[file]
 
 
 def measured(folder: Path, rows: list[str]) -> dict[str, float | None]:
@@ -92,7 +89,7 @@ def measured(folder: Path, rows: list[str]) -> dict[str, float | None]:
 
 def warm(milliseconds: int, error: str = "", status: int = 200, first_byte: bool = True) -> str:
     end = milliseconds * 1_000_000
-    return f"warm,0,0,,0,{end // 2 if first_byte else ''},{end},{status},0,100,h2,0,1,{error}"
+    return f"warm,0,0,,0,{end // 2 if first_byte else ''},{end},{status},0,100,h2,0,1,{error},,"
 
 
 def test_failed_requests_are_slower_than_all_others(tmp_path: Path) -> None:
@@ -106,7 +103,7 @@ def test_failed_requests_are_slower_than_all_others(tmp_path: Path) -> None:
 
 def test_requests_once_all_connections_are_open(tmp_path: Path) -> None:
     def row(phase: str, start: int, end: int, reused: str) -> str:
-        return f"{phase},0,{start},,{start},{end},{end},200,0,100,h2,0,{reused},"
+        return f"{phase},0,{start},,{start},{end},{end},200,0,100,h2,0,{reused},,,"
 
     rows = [row("cold", 0, 10, "0"), row("warm", 10, 20, "1"), row("warm", 10, 40, "0"), row("warm", 20, 50, "1")]
     found = summary_of(tmp_path / "1", [*rows, row("warm", 40, 60, "1"), row("warm", 60, 70, "1")])

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from catalogue.small import MANIFEST, small
-from h123.catalogue import Subject, block_file, catalogue, files_folder
+from h123.catalogue import Subject, catalogue
+from h123.roots import mounted
 from h123.study import Parameters, PlannedTrial, load_network
 from h123.trial.certificate import Certificate
 from h123.trial.files import write_trial_files
@@ -91,7 +92,7 @@ def test_a_server_that_passes_requests_on_has_an_origin_in_its_host(tmp_path: Pa
     assert listens != port
     assert option(origin["command"], "--port") == str(listens)
     upstream = f"{option(origin['command'], '--address')}:{listens}"
-    assert role(trial, "server")["command"][3:] == [upstream, str(files_folder()), str(block_file()), "cubic"]
+    assert role(trial, "server")["command"][3:] == [upstream, mounted("bodies"), mounted("bodies", "block"), "cubic"]
 
 
 def test_qlog_files_go_to_the_trials_folder_where_there_are_any(tmp_path: Path) -> None:

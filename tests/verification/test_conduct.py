@@ -49,6 +49,8 @@ def _row(phase: str, user: int, connection: int, start: int, size: int = 1000, *
         "protocol": "h2",
         "connection": connection,
         "reused": 0 if phase == "cold" else 1,
+        "group": None,
+        "resource": None,
         "error": "",
     }
     return {**usual, **changes}

@@ -19,6 +19,10 @@ pub fn stream_seed(seed: u64, link: &str, direction: &str) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|i| digest[i]))
 }
 
+/// The version of all below: which packets a seed loses. Whatever changes it makes a new one, because trials of two
+/// versions with one seed have not met the same losses.
+pub const DRAWS: u32 = 1;
+
 /// One packet's luck: five numbers, uniform in [0, 1), spent whether needed or not.
 pub(crate) struct Draws {
     pub state: f64,

@@ -21,7 +21,7 @@
 //! # Randomness
 //!
 //! Each offered packet spends five draws, whatever the models and whatever its fate ([`stream_seed`]), so a
-//! packet's luck depends on (seed, link, direction, packet index) alone.
+//! packet's luck depends on (seed, link, direction, packet index) alone; and on the version of all this, [`DRAWS`].
 
 mod delay;
 mod direction;
@@ -43,7 +43,7 @@ pub use direction::{
     Blackout, Change, Direction, Distribution, GilbertElliott, Jitter, Loss, Queue, Rate, Reorder,
     Udp,
 };
-pub use draws::stream_seed;
+pub use draws::{DRAWS, stream_seed};
 pub use fate::{Fate, Packet};
 pub use interval::binomial_interval;
 pub use loss::expected_losses;

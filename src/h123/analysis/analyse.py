@@ -29,6 +29,7 @@ from h123.analysis.interactions import interactions
 from h123.analysis.ladder import ladder
 from h123.analysis.looks import Looks, told
 from h123.analysis.pace import seconds_per_trial
+from h123.analysis.places import places
 from h123.analysis.projection import outlook, project
 from h123.analysis.repeats import repeats
 from h123.analysis.signedrank import attainable
@@ -38,6 +39,7 @@ from h123.analysis.trials import treated
 from h123.analysis.twins import twin_rate
 from h123.analysis.verdicts import Rule, judge
 from h123.analysis.width import Reached, reached
+from h123.analysis.windows import windows
 from h123.durable import write_atomically
 from h123.results import Attempt, CampaignFolder, shown
 from h123.results.events import Event
@@ -55,7 +57,7 @@ def analyse(folder: CampaignFolder) -> Verdicts:
     judged = judge(compared, rule, grounds)
     opened = handshakes(attempts, judged, study.compare.factor)
     comparisons = project(noted(judged, opened), rule)
-    events = folder.events()
+    events, choosing = folder.events(), _choosing(folder)
     pace = seconds_per_trial(events)
     asked = study.compare.as_published
     complete = complete_blocks(attempts, plan)
@@ -76,11 +78,13 @@ def analyse(folder: CampaignFolder) -> Verdicts:
         "attainable_p": attainable(complete),
         "trials": _trial_counts(events, attempts, plan),
         "unsealed": sum(not event.get("seal") for event in events if event["event"] == "trial"),
+        "places": places(attempts, events),
         "unproved": _unproved(folder),
         "comparisons": comparisons,
         "failures": failures(evidence.shares, plan, rule.level, study.compare.failures) if evidence.shares.any else [],
         "projection": outlook(comparisons, len(plan.blocks[0]), len(attempts), pace, rule.remedy),
-        "transport": [] if imported else _transport(plan, folder),
+        "transport": [] if imported else _transport(plan, choosing),
+        "windows": [] if imported else windows(folder, plan, choosing, comparisons),
         "ladder": ladder(comparisons, study.compare.ladder),
         "parts": split(trials, plan, rule, grounds),
         "interactions": interactions(attempts, plan, rule.alpha),
@@ -115,11 +119,13 @@ def _written(verdicts: Verdicts) -> str:
     )
 
 
-def _transport(plan: Plan, folder: CampaignFolder) -> list[TransportRow]:
-    """How alike the compared treatments sent, by what their subjects declared then."""
-    choosing: Choosing = {
-        name: {setting: about.get(setting, []) for setting in SETTINGS} for name, about in folder.subjects.items()
-    }
+def _choosing(folder: CampaignFolder) -> Choosing:
+    """What the subjects declared when the campaign began."""
+    return {name: {setting: about.get(setting, []) for setting in SETTINGS} for name, about in folder.subjects.items()}
+
+
+def _transport(plan: Plan, choosing: Choosing) -> list[TransportRow]:
+    """How alike the compared treatments sent."""
     return [
         {"transport": found.transport, "unlike": found.unlike, "said": found.said}
         for found in likenesses(plan, choosing)

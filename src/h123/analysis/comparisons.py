@@ -10,9 +10,8 @@ from statistics import median
 from h123.analysis.families import Membership, membership
 from h123.analysis.repeats import repeated
 from h123.analysis.trials import Treated, Trials, treated
-from h123.results import METRICS, PROCESSOR_METRICS, Attempt
-from h123.study import Parameters, Plan, Study
-from h123.units import format_bytes
+from h123.results import Attempt
+from h123.study import METRICS, Plan, Study
 
 TWINS = Membership("twins", "none")
 """The A/A comparisons are nobody's hypothesis: they show how often a test with nothing to find rejects."""
@@ -134,9 +133,9 @@ def observed_by(plan: Plan, metric: str, cell: Cell, a: str, b: str) -> str | No
 
 
 def _measured(study: Study, metric: str, cell: Cell, *levels: str) -> bool:
-    """Whether such trials have the metric at all: under the virtual clock processing takes no time."""
+    """Whether such trials have the metric at all."""
     clocks = {study.parameters({**cell, study.compare.factor: level}).clock for level in levels}
-    return metric not in PROCESSOR_METRICS or clocks == {"wall"}
+    return clocks <= {*METRICS[metric].clocks}
 
 
 def other_cells(plan: Plan) -> list[Cell]:
@@ -183,9 +182,4 @@ def pair_values(
 def workload(study: Study, cell: Cell, a: str, b: str, unknown: Collection[str] = ()) -> str:
     """`GET 100 kB`; both if the compared levels differ in it."""
     parameters = (study.parameters({**cell, study.compare.factor: level}) for level in (a, b))
-    return " / ".join(dict.fromkeys(_label(p, unknown) for p in parameters))
-
-
-def _label(parameters: Parameters, unknown: Collection[str]) -> str:
-    words = {"method": parameters.method, "size": format_bytes(parameters.size)}
-    return " ".join(word for name, word in words.items() if name not in unknown) or "requests"
+    return " / ".join(dict.fromkeys(p.workload.label(unknown) for p in parameters))

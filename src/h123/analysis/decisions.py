@@ -20,10 +20,10 @@ from h123.analysis.document import ClaimAnswered, ClaimAsked, ClaimFigure, Claim
 from h123.analysis.evidence import Evidence
 from h123.analysis.families import adjust, blocks_needed
 from h123.analysis.measured import Figure, Measured, claimed_cells, measure
-from h123.analysis.repeats import SAME, repeated
+from h123.analysis.repeats import repeated
 from h123.analysis.signedrank import Estimate, attainable, ratio_of
 from h123.analysis.verdicts import ENOUGH_FOR_INTERVAL, Rule
-from h123.study import ALL_LEVELS, Claim, Ledger, MeasurableClaim, Plan, WordedClaim
+from h123.study import ALL_LEVELS, METRICS, Claim, Ledger, MeasurableClaim, Plan, WordedClaim
 
 CONFIRMED, DIRECTION, REFUTED, UNDECIDED = "confirmed", "direction only", "refuted", "undecided"
 IMPOSSIBLE, OPEN = "impossible", "open"
@@ -80,7 +80,7 @@ def _observation(claim: MeasurableClaim, plan: Plan) -> Hashable:
     """The same of claims that the same values decide."""
     cells = claimed_cells(claim, plan)
     sides = [{**cell, plan.study.compare.factor: level} for cell in cells for level in (claim.a, claim.b)]
-    metric = repeated(claim.metric, SAME, map(plan.study.parameters, sides)) or claim.metric
+    metric = repeated(claim.metric, [*METRICS], map(plan.study.parameters, sides)) or claim.metric
     against = tuple((factor, *levels) for factor, levels in (claim.against or {}).items())
     return metric, frozenset((claim.a, claim.b)), tuple(tuple(cell.items()) for cell in cells), against
 

@@ -10,7 +10,7 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 from h123.analysis.published_rows import AsPublished
-from h123.results.campaign_file import Origin, Proof, VerifiedRole, Width
+from h123.results.campaign_file import MachineFacts, Origin, Proof, VerifiedRole, Width
 
 Cell = Mapping[str, str]
 """Levels by factor."""
@@ -156,12 +156,36 @@ class Outlook(TypedDict):
     waiting: int
 
 
+class PlaceRow(TypedDict):
+    """Where trials ran: the blocks that are whole there, and what the machine is."""
+
+    name: str
+    blocks: Sequence[int]
+    trials: int
+    machine: MachineFacts
+
+
 class TransportRow(TypedDict):
     """How alike the compared treatments sent."""
 
     transport: str
     unlike: Mapping[str, str]
     said: str
+
+
+class WindowsRow(TypedDict):
+    """What the initial windows alone make of a cold request's difference."""
+
+    metric: str
+    cell: Cell
+    a: str
+    b: str
+    a_packets: int
+    b_packets: int
+    seconds: float
+    """That a saves by its window, by arithmetic; negative: b."""
+    difference: float
+    """Seconds that a was seen to save."""
 
 
 class Side(TypedDict):
@@ -443,11 +467,14 @@ class Verdicts(TypedDict):
     attainable_p: float
     trials: TrialCounts
     unsealed: NotRequired[int]
+    places: NotRequired[Sequence[PlaceRow]]
+    """None where there was one."""
     unproved: NotRequired[Sequence[UnprovedRow]]
     comparisons: Sequence[Judged]
     failures: Sequence[FailuresRow]
     projection: Outlook
     transport: NotRequired[Sequence[TransportRow]]
+    windows: NotRequired[Sequence[WindowsRow]]
     ladder: NotRequired[Sequence[LadderRow]]
     parts: PartsOfTime | None
     interactions: Sequence[InteractionRow]

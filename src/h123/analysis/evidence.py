@@ -13,6 +13,7 @@ from h123.analysis.remedy import remedy
 from h123.analysis.trials import Trials, load_trials, treated
 from h123.analysis.verdicts import Rule
 from h123.results import Attempt, CampaignFolder
+from h123.results.events import superseded
 from h123.study import Network, Plan, Study, make_plan
 
 
@@ -47,7 +48,7 @@ def gather(folder: CampaignFolder) -> Evidence:
     """All of the campaign. Raises UserError."""
     study, events = Study.from_resolved(folder.study), folder.events()
     plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, only=folder.only)
-    standing = [event for event in events if event["event"] != "trial" or not folder.damage(event)]
+    standing = [e for e in events if e["event"] != "trial" or not (superseded(e) or folder.damage(e))]
     cure = remedy(plan, standing, imported=folder.imported is not None)
     trials = load_trials(folder, plan)
     # A campaign that still has trials to run is looked at as far as it has come.

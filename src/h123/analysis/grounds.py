@@ -11,8 +11,7 @@ from h123.analysis.audits.finding import CampaignAudit
 from h123.analysis.comparisons import Comparison
 from h123.analysis.failures import Shares, mean_difference
 from h123.analysis.trials import Treated
-from h123.results import METRICS
-from h123.study import Network, Plan, timeless
+from h123.study import METRICS, Network, Plan, timeless
 
 MOSTLY = 0.5
 """Share of its values above which a comparison may be of the machine and not of the levels."""

@@ -13,8 +13,10 @@ import numpy as np
 
 from h123.analysis.document import HandshakesRow, Judged
 from h123.results import Attempt
+from h123.study import METRICS
+from h123.study.metrics import Processor
 
-_MIXED = ("cpu", "cpu_server", "cpu_client")
+_MIXED = [name for name, metric in METRICS.items() if isinstance(metric.of, Processor) and metric.of.part == "all"]
 NOTABLE = 0.01
 """Difference of the shares of two levels: with fewer, handshakes weigh alike in both."""
 

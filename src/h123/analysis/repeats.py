@@ -11,9 +11,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from h123.analysis.document import Cell, Judged, RepeatsRow
-from h123.study import Parameters
+from h123.study import METRICS, Parameters
 
-SAME = ("latency", "goodput")
 FEWEST = 6
 """Pairs of which a correlation is told."""
 
@@ -21,9 +20,10 @@ FEWEST = 6
 def repeated(metric: str, asked: Sequence[str], trials: Iterable[Parameters]) -> str | None:
     """The metric whose observation `metric` repeats, of those that a study asks, in its order; None where it is one of
     its own."""
-    first = next((name for name in asked if name in SAME), metric)
+    same = METRICS[metric].observation
+    first = next((name for name in asked if METRICS[name].observation == same), metric)
     closed = all(parameters.rate is None for parameters in trials)
-    return first if metric in SAME and metric != first and closed else None
+    return first if metric != first and closed else None
 
 
 def repeats(judged: Sequence[Judged]) -> list[RepeatsRow]:

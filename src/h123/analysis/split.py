@@ -25,21 +25,9 @@ from h123.analysis.families import Membership, membership
 from h123.analysis.grounds import Grounds
 from h123.analysis.trials import Trials
 from h123.analysis.verdicts import Rule, judge
-from h123.study import Plan
+from h123.study import METRICS, Plan
 
 PARTS = ("total", "protocol", "processing")
-TIME_METRICS = (
-    "latency",
-    "latency_p95",
-    "latency_p99",
-    "ttfb",
-    "goodput",
-    "cold_latency",
-    "cold_ttfb",
-    "handshake",
-)
-"""Those that a clock measures. Processor time is not split: it is the processing, and none under the virtual clock."""
-
 Own = TypeVar("Own", Tested, Compared, CostRow)
 
 
@@ -93,10 +81,12 @@ def _bare(plan: Plan, found: Clocks) -> Iterator[Comparison]:
 
 
 def _asked(plan: Plan, found: Clocks) -> Iterator[Comparison]:
-    """By the metrics of time, what the study's families ask under the wall clock; without values."""
+    """By the metrics of time, what the study's families ask under the wall clock; without values. Processor time is not
+    split: it is the processing, and none under the virtual clock."""
     families = plan.study.compare.families
-    metrics = dict.fromkeys(metric for family in families for metric in family.metrics if metric in TIME_METRICS)
-    for metric, row in itertools.product(metrics, _bare(plan, found)):
+    metrics = dict.fromkeys(metric for family in families for metric in family.metrics)
+    timed = [metric for metric in metrics if METRICS[metric].of_requests]
+    for metric, row in itertools.product(timed, _bare(plan, found)):
         if family := membership(families, metric, (row.a, row.b), {**row.cell, found.factor: found.wall}):
             same = observed_by(plan, metric, {**row.cell, found.factor: found.wall}, row.a, row.b)
             yield replace(row, metric=metric, family=family, repeats=same)

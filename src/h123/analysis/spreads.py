@@ -33,8 +33,9 @@ class Trial:
     @classmethod
     def of(cls, parameters: Parameters) -> Self:
         """A trial with these parameters."""
-        p = parameters
-        return cls(p.network, p.clock, p.method, p.size, p.users, p.requests)
+        p, work = parameters, parameters.workload
+        size = work.body_bytes() or round(work.moved("up") + work.moved("down"))
+        return cls(p.network, p.clock, "+".join(work.methods()), size, p.users, p.requests)
 
     def distance(self, other: "Trial") -> float:
         """How unlike another; infinite if it says nothing of this one."""

@@ -13,9 +13,12 @@ import numpy as np
 from h123.analysis.document import TailRow
 from h123.results import Attempt, CampaignFolder
 from h123.results.quantiles import intervals, ranks
-from h123.study import Plan
+from h123.study import METRICS, Plan
+from h123.study.metrics import Times
 
-TAILS = {"latency_p95": 0.95, "latency_p99": 0.99}
+MEDIAN = 0.5
+TAILS = {name: of.share for name, metric in METRICS.items() if isinstance(of := metric.of, Times) and of.share > MEDIAN}
+"""Quantiles of latency far out, by metric."""
 
 
 def tails(folder: CampaignFolder, attempts: Sequence[Attempt], plan: Plan) -> list[TailRow]:
@@ -32,7 +35,7 @@ def tails(folder: CampaignFolder, attempts: Sequence[Attempt], plan: Plan) -> li
 
 def _rows(folder: CampaignFolder, attempts: Sequence[Attempt], metric: str, share: float) -> list[TailRow]:
     files = {folder.trial(a.trial, a.attempt) / "samples.parquet": a for a in attempts}
-    found = intervals(folder, {file: a.summary.warm for file, a in files.items()}, share)
+    found = intervals(folder, files, share)
     levels: dict[tuple[tuple[str, str], ...], list[tuple[Attempt, tuple[float, float]]]] = defaultdict(list)
     for file, attempt in files.items():
         if file in found and not attempt.twin:

@@ -18,7 +18,7 @@ from h123.analysis.looks import Looks
 from h123.analysis.remedy import Remedy
 from h123.analysis.signedrank import CONFIDENCE, Estimate, SignedRank, attainable, ratio_of
 from h123.analysis.symmetry import LEVEL, SignTest, symmetry
-from h123.results import METRICS
+from h123.study import METRICS
 
 FASTER, SLOWER, EQUIVALENT, INCONCLUSIVE = "faster", "slower", "equivalent", "inconclusive"
 ENOUGH_FOR_INTERVAL = 6
@@ -165,7 +165,7 @@ def _direction(tested: Tested, rule: Rule) -> str | None:
     """Faster or slower, where that is sure, be it by ever so little."""
     if tested.ground or tested.estimate is None or tested.p_adjusted is None or tested.p_adjusted > rule.level:
         return None
-    better = (tested.estimate.centre < 0) == METRICS[tested.comparison.metric].lower_is_better
+    better = (tested.estimate.centre < 0) == (METRICS[tested.comparison.metric].better == "lower")
     return FASTER if better else SLOWER
 
 

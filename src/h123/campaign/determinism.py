@@ -10,7 +10,7 @@ from h123.paths import typed
 from h123.results import CampaignFolder, Repetition, compare_executions, ingest
 from h123.scratch import scratch
 from h123.study import PlannedTrial, Study, make_plan
-from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate, plainly, prepare, write_trial_files
+from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate, prepare, write_trial_files
 
 EXECUTIONS = 2
 
@@ -68,13 +68,13 @@ def verify_trial(found: Verifiable, engine: Engine, report: Callable[[str], None
 
     Raises UserError where an execution fails, with the reason that the trial's report gives.
     """
-    with scratch() as place, plainly(found.folder.tls) as tls:
+    with scratch() as place:
         folders = [place / str(number) for number in range(1, EXECUTIONS + 1)]
         for folder in folders:
-            _prepare(folder, found, tls, report)
+            _prepare(folder, found, report)
         try:
             for folder in folders:
-                engine.start(folder)
+                engine.start(folder, found.folder.tls, engine.places[0])
             for _ in folders:
                 _take_in(engine.wait(), found)
         finally:
@@ -82,11 +82,11 @@ def verify_trial(found: Verifiable, engine: Engine, report: Callable[[str], None
         return compare_executions(*folders)
 
 
-def _prepare(folder: Path, found: Verifiable, tls: Path, report: Callable[[str], None]) -> None:
+def _prepare(folder: Path, found: Verifiable, report: Callable[[str], None]) -> None:
     """The trial's files anew, by the campaign's plan: the campaign may have been moved since."""
     folder.mkdir()
     subjects = prepare([found.trial.parameters], report)
-    certificate = campaign_certificate(tls, [SERVER_ADDRESS])
+    certificate = campaign_certificate(found.folder.tls, [SERVER_ADDRESS])
     write_trial_files(folder, found.trial, found.study.networks, subjects, certificate, check=True)
 
 

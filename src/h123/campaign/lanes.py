@@ -15,7 +15,6 @@ never run beside those of the wall clock, which would be.
 """
 
 import heapq
-import os
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -27,6 +26,7 @@ from h123.results.events import Tried
 from h123.results.lab_report import Report
 from h123.study import Network, Plan, PlannedTrial
 from h123.study.network import Direction
+from h123.trial import Place
 
 UNKNOWN_SHARE = 0.1
 """Of all processors, that a trial is taken for as long as none over its network has ended."""
@@ -50,7 +50,7 @@ def virtual_lanes(cpus: int, memory_bytes: int) -> int:
 
 @dataclass
 class Lanes:
-    """The rule of one campaign; learns from the trials that have ended."""
+    """The rule of one campaign in one place; learns from the trials that have ended."""
 
     networks: dict[str, Network]
     compared: str
@@ -79,10 +79,9 @@ class Lanes:
         return cls(plan.study.networks, plan.study.compare.factor, estimates, cpus, given, virtual)
 
     @classmethod
-    def here(cls, plan: Plan, given: int | None) -> Self:
-        """The rule for `plan` on this machine."""
-        memory_bytes = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        return cls.of(plan, given, len(os.sched_getaffinity(0)), memory_bytes)
+    def at(cls, plan: Plan, given: int | None, place: Place) -> Self:
+        """The rule for `plan` in a place."""
+        return cls.of(plan, given, place.cpus, place.memory_bytes)
 
     def learn(self, event: Tried, report: Report) -> None:
         """Take a finished trial's report into account: headroom from one that ran long enough to tell; room from one

@@ -6,7 +6,7 @@ from typing import get_args
 from h123.catalogue import Subject, catalogue, check_metrics, settable
 from h123.errors import UserError
 from h123.results.campaign_file import VerifiedRole
-from h123.study import Choosing, Likeness, Parameters, Plan, likenesses, unmatched
+from h123.study import METRICS, Choosing, Likeness, Parameters, Plan, likenesses, unmatched
 from h123.transport import SETTINGS, Setting
 from h123.trial import check_trials, prepare, require_kernel
 
@@ -23,7 +23,7 @@ def check_campaign(plan: Plan) -> dict[str, Subject]:
     subjects = check_trials(treatments)
     for client in dict.fromkeys(p.client for p in treatments):
         for family in plan.study.compare.families:
-            check_metrics(subjects[client], family.metrics)
+            check_metrics(subjects[client], {name: METRICS[name].needs.client for name in family.metrics})
     for name in plan.study.compare.essential:
         _check_essential(plan, subjects, SETTINGS[name])
     return subjects

@@ -12,14 +12,17 @@ from h123.campaign.again import Event, forgive, lose, usable
 from h123.campaign.campaign import Campaign
 from h123.campaign.course import Attempts, Course, untried
 from h123.campaign.lanes import Lanes
+from h123.campaign.post import Post
 from h123.campaign.preparation import Cast, cast_of, prepare_campaign
 from h123.catalogue import Subject, settable
 from h123.errors import UserError
-from h123.results import CampaignFolder, check_new, machine_facts, read_document
+from h123.results import CampaignFolder, check_new, read_document
 from h123.results.campaign_file import Proof, SubjectFacts, VerifiedRole, Width
+from h123.results.events import superseded
 from h123.results.lab_report import Report
 from h123.study import Network, PlannedTrial, Study, load_study, make_plan
-from h123.trial import TRIAL_BYTES, Display, Engine, plainly
+from h123.trial import TRIAL_BYTES, Display, Engine, Place, this_machine
+from h123.virtual import NAME
 
 Vouch = Callable[[Cast], Mapping[str, Mapping[VerifiedRole, Proof]]]
 """What is known of each subject's verification in each of its roles."""
@@ -71,7 +74,7 @@ def start_campaign(
         only=only,
         looks=looks,
         width=width,
-        machine=machine_facts(),
+        machine=this_machine().facts,
         subjects={name: _facts(subject, proofs.get(name, {})) for name, subject in subjects.items()},
     )
     return Campaign(plan, subjects, folder)
@@ -131,17 +134,17 @@ def run_campaign(
 
 
 def _run_unfinished(campaign: Campaign, engine: Engine, display: Display, lanes: int | None, retry: bool) -> Outcome:
-    attempts = _take_up(campaign, retry)
+    places = _fit_places(campaign, engine)
+    attempts = _take_up(campaign, places, retry)
     _check_disk(campaign, untried(campaign.plan.trials(), attempts))
-    rule = Lanes.here(campaign.plan, lanes)
-    for event in itertools.chain.from_iterable(attempts.values()):
-        if not campaign.folder.damage(event):
-            rule.learn(event, read_document(campaign.folder.attempt(event) / "report.json", Report))
-    with plainly(campaign.folder.tls) as tls:
-        try:
-            Course(campaign, engine, display, rule, attempts, tls).run()
-        finally:
-            engine.stop()
+    posts = [Post(place, Lanes.at(campaign.plan, lanes, place)) for place in places]
+    for post, event in itertools.product(posts, itertools.chain.from_iterable(attempts.values())):
+        if event.get("place") in (post.place.name, None) and not campaign.folder.damage(event):
+            post.lanes.learn(event, read_document(campaign.folder.attempt(event) / "report.json", Report))
+    try:
+        Course(campaign, engine, display, posts, attempts).run()
+    finally:
+        engine.stop()
     outcome = Outcome(planned=len(attempts))
     for trial, tried in attempts.items():
         if usable(tried):
@@ -151,7 +154,16 @@ def _run_unfinished(campaign: Campaign, engine: Engine, display: Display, lanes:
     return outcome
 
 
-def _take_up(campaign: Campaign, retry: bool) -> Attempts:
+def _fit_places(campaign: Campaign, engine: Engine) -> list[Place]:
+    """Those that have what the campaign's clocks need."""
+    virtual = any(trial.parameters.clock == "virtual" for trial in campaign.plan.blocks[0])
+    fit = [place for place in engine.places if not virtual or place.facts.get("virtual_kernel")]
+    if not fit:
+        raise UserError(f"no place has {NAME}", remedy="run `h123 install` there", status=3)
+    return fit
+
+
+def _take_up(campaign: Campaign, places: Sequence[Place], retry: bool) -> Attempts:
     """Attempts already made, by trial, after whatever a crash left half done has been cleared away.
 
     A trial sealed in the instant before a crash, but not journalled, counts as one that ran: it is run again; and so is
@@ -168,7 +180,7 @@ def _take_up(campaign: Campaign, retry: bool) -> Attempts:
         elif event["event"] == "retry":
             _forgive_all(attempts)
     for attempt in itertools.chain.from_iterable(attempts.values()):
-        if folder.damage(attempt):
+        if superseded(attempt) or folder.damage(attempt):
             lose(attempt)
     folder.discard_partials()
     journalled = {folder.trial(e["trial"], e["attempt"]) for tried in attempts.values() for e in tried}
@@ -178,7 +190,14 @@ def _take_up(campaign: Campaign, retry: bool) -> Attempts:
     _take_up_networks(campaign, attempts)
     if len(campaign.plan.blocks) > folder.blocks:
         folder.set_blocks(len(campaign.plan.blocks))
-    folder.append({"event": "resume" if events else "campaign", "version": __version__, "trials": len(attempts)})
+    folder.append(
+        {
+            "event": "resume" if events else "campaign",
+            "version": __version__,
+            "trials": len(attempts),
+            "places": {place.name: place.facts for place in places},
+        }
+    )
     if retry:
         folder.append({"event": "retry"})
         _forgive_all(attempts)
@@ -208,7 +227,7 @@ def _forgive_all(attempts: Attempts) -> None:
 def _check_disk(campaign: Campaign, trials: list[PlannedTrial]) -> None:
     """Samples and logs need little; a campaign that would fill the disk is refused before it starts."""
     per_sample = 100
-    requests = sum(t.parameters.users * (t.parameters.requests + t.parameters.warmup) for t in trials)
+    requests = sum(t.parameters.workload.all_requests() for t in trials)
     needed = per_sample * requests + TRIAL_BYTES * len(trials)
     free = shutil.disk_usage(campaign.folder.path).free
     if free < needed:

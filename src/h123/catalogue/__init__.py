@@ -28,12 +28,13 @@ from h123.catalogue.install import (
     fingerprint,
     install,
     installation,
+    installations,
     installed,
     prefix,
     remove,
 )
 from h123.catalogue.shelf import Catalogue, catalogue, read_subject, subject_names, subjects_folder
-from h123.catalogue.subject import PROTOCOLS, QUIC, Client, Server, Subject
+from h123.catalogue.subject import PROTOCOLS, QUIC, Ability, Client, Server, Subject
 from h123.catalogue.tried import Tried, tried
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "OWN",
     "PROTOCOLS",
     "QUIC",
+    "Ability",
     "Catalogue",
     "Client",
     "Demand",
@@ -64,6 +66,7 @@ __all__ = [
     "install",
     "install_each",
     "installation",
+    "installations",
     "installed",
     "kernel_controller",
     "make_bodies",

@@ -1,19 +1,26 @@
 """A subject's command lines, and whether it can do what a trial asks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
-from h123.catalogue.install import prefix
-from h123.catalogue.subject import FIXED, PLACEHOLDER, QUIC, Backend, Client, Origin, Probe, Server, Subject
+from h123.catalogue.subject import FIXED, PLACEHOLDER, QUIC, Ability, Backend, Client, Origin, Probe, Server, Subject
 from h123.errors import UserError
+from h123.roots import mounted
 from h123.transport import SETTINGS, Name, Value
 
 Role = Literal["server", "client", "backend", "origin", "probe"]
 _Part = Server | Client | Backend | Origin | Probe
 OWN, _TCP_OWN = "own", "cubic"
 """The level of `congestion` that leaves each stack the one it has, and what that is for TCP: Linux's."""
-_NEEDED = {"ttfb": ("ttfb",), "cold_ttfb": ("ttfb", "cold"), "cold_latency": ("cold",), "handshake": ("cold",)}
-"""What a client must be able to do for a metric."""
+
+
+class Asked(Protocol):
+    """What a workload needs of who takes part; study.workload.Kind is one."""
+
+    @property
+    def has_headers(self) -> bool: ...
+    def methods(self) -> Sequence[str]: ...
+    def senders(self) -> Sequence[str]: ...
 
 
 class Demand(Protocol):
@@ -22,7 +29,9 @@ class Demand(Protocol):
     @property
     def protocol(self) -> str: ...
     @property
-    def method(self) -> str: ...
+    def kind(self) -> str: ...
+    @property
+    def workload(self) -> Asked: ...
     @property
     def congestion(self) -> str: ...
     @property
@@ -83,8 +92,9 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
         return
     if parameters.protocol not in part.protocols:
         raise _cannot(subject, role, "protocol", parameters.protocol, part.protocols)
-    if parameters.method not in part.methods:
-        raise _cannot(subject, role, "method", parameters.method, list(part.methods))
+    for method in parameters.workload.methods():
+        if method not in part.methods:
+            raise _cannot(subject, role, "method", method, list(part.methods))
     offered = controllers(subject, parameters.protocol)
     if _sends(role, parameters) and offered is not None and parameters.congestion not in [OWN, *offered]:
         askable = [*(name for name in offered if name != FIXED), OWN]
@@ -116,6 +126,10 @@ def _check_settings(subject: Subject, role: Role, parameters: Demand) -> None:
 
 
 def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
+    if parameters.kind not in client.kinds:
+        raise _cannot(subject, "client", "workloads of kind", parameters.kind, list(client.kinds))
+    if parameters.workload.has_headers and not client.headers:
+        raise UserError(f"client {subject.name} cannot send request headers: leave `headers` out of the study")
     if parameters.rate is not None and not client.open_loop:
         raise UserError(f"client {subject.name} cannot send at a given rate (open loop): leave `rate` out of the study")
     if parameters.cold and not client.cold:
@@ -167,14 +181,14 @@ def own_controller(subject: Subject, protocol: str) -> str:
 
 def _sends(role: Role, parameters: Demand) -> bool:
     """Whether bodies go out from there, so that the congestion control is that role's."""
-    return role == ("server" if parameters.method == "GET" else "client")
+    return role in parameters.workload.senders()
 
 
-def check_metrics(subject: Subject, metrics: Sequence[str]) -> None:
-    """Raises UserError if a trial with the subject as the client has no value for one of these metrics."""
+def check_metrics(subject: Subject, needed: Mapping[str, Sequence[Ability]]) -> None:
+    """Raises UserError if the subject as the client cannot do what is `needed` for one of these metrics."""
     client = _part(subject, "client")
-    for metric in metrics:
-        if not all(getattr(client, ability) for ability in _NEEDED.get(metric, ())):
+    for metric, abilities in needed.items():
+        if not all(getattr(client, ability) for ability in abilities):
             raise UserError(
                 f"subject {subject.name} as a client does not measure {metric}",
                 remedy=f"choose another client, or remove {metric} from the study's `compare.families`",
@@ -203,5 +217,5 @@ def _cannot(subject: Subject, role: Role, what: str, asked: str, offered: list[s
 
 
 def _filled(command: list[str], subject: Subject, values: dict[str, object]) -> list[str]:
-    known = {"prefix": prefix(subject), **values}
+    known = {"prefix": mounted("subjects", subject.name), **values}
     return [PLACEHOLDER.sub(lambda match: str(known[match.group(1)]), word) for word in command]

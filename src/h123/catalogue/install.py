@@ -36,9 +36,14 @@ class Installation:
     """On the disk."""
 
 
+def installations() -> Path:
+    """The folder of all subjects' installations."""
+    return cache_folder().resolve() / "subjects"
+
+
 def prefix(subject: Subject) -> Path:
     """The subject's installation folder."""
-    return cache_folder().resolve() / "subjects" / subject.name
+    return installations() / subject.name
 
 
 def installation(subject: Subject) -> Installation | None:

@@ -34,8 +34,13 @@ class Catalogue(Mapping[str, Subject]):
 
 
 def subjects_folder() -> Path:
-    """Where the subjects are (H123_SUBJECTS overrides)."""
-    return Path(os.environ.get("H123_SUBJECTS") or project_root() / "subjects")
+    """Where the subjects are (H123_SUBJECTS overrides). Raises UserError where that is no folder."""
+    named = os.environ.get("H123_SUBJECTS")
+    folder = Path(named) if named else project_root() / "subjects"
+    if not folder.is_dir():
+        remedy = "unset it, or let it name a folder with a folder for each subject" if named else "check out h123 whole"
+        raise UserError(f"{f'H123_SUBJECTS names {named}' if named else folder}: there is no such folder", remedy)
+    return folder
 
 
 def subject_names() -> list[str]:

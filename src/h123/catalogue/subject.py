@@ -27,6 +27,8 @@ FIXED = "fixed"
 """Instead of a controller: something narrower holds the sender back, so that losses change nothing."""
 PLACEHOLDER = re.compile(r"\{(\w+)\}", re.ASCII)
 Item = TypeVar("Item")
+Ability = Literal["ttfb", "cold"]
+"""A feature of a client that a metric may need."""
 
 
 def _known(word: str, allowed: Sequence[str]) -> str:
@@ -130,6 +132,10 @@ class Server(Strict):
         protocols = info.data.get("protocols", [])
         if silent := [protocol for protocol in protocols if protocol not in listens]:
             raise ValueError(f"does not say whether {', '.join(silent)} listens on tcp or udp")
+        for protocol, sockets in listens.items():
+            needed = "udp" if protocol == "h3" else "tcp"
+            if needed not in sockets:
+                raise ValueError(f'{protocol} is spoken over {needed}: {protocol} = ["{needed}"] is wanted')
         return listens
 
     @field_validator("listens", "in_turn")
@@ -169,6 +175,10 @@ class Client(Strict):
     ]
     protocols: OneOrMore[Protocol]
     methods: OneOrMore[Literal["GET", "POST"]] = Field(default=["GET"])
+    kinds: OneOrMore[str] = Field(default=["requests"])
+    """Of workloads, that it can carry out."""
+    headers: StrictBool = False
+    """Sends the request headers that a workload names."""
     ttfb: StrictBool = False
     """Writes first_byte_ns."""
     open_loop: StrictBool = False

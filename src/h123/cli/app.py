@@ -45,8 +45,20 @@ def root(
 
 
 def main() -> None:
-    """Entry point: every expected failure ends as one message and an exit status."""
+    """Entry point."""
     heed_signals()
+    try:
+        try:
+            _run()
+        finally:
+            heed_no_more()
+    except KeyboardInterrupt:  # one more, while the first was being answered or the program was about to end
+        heed_no_more()
+        sys.exit(130)
+
+
+def _run() -> None:
+    """Every expected failure ends as one message and an exit status."""
     try:
         with interruptible():
             app(prog_name="h123")
@@ -64,8 +76,6 @@ def main() -> None:
         _fail(message, "free some space, then run the same command again" if full else None, 1)
     except Exception as error:
         _give_up(error)
-    finally:
-        heed_no_more()
 
 
 def _give_up(error: Exception) -> NoReturn:

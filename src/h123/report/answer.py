@@ -11,12 +11,11 @@ from statistics import median
 from typing import Any
 
 from h123.analysis import headline
-from h123.report.words import Metric, cell_name, level, listed, metric
+from h123.report.words import cell_name, level, listed
+from h123.study import Metric, metric
 
 Judged = Mapping[str, Any]
 
-_COLD = {"latency": "cold_latency", "ttfb": "cold_ttfb"}
-"""What stands beside a metric of warm requests, where a study measures both."""
 _SHOWN = 3
 _ENOUGH_TO_READ = 6
 
@@ -75,7 +74,7 @@ class Answer:
         """`Latency of GET 100 kB, median over the trials; in brackets cold, handshake included. *: fastest`."""
         of = f" of {self.workload}" if self.workload else ""
         cold = "; in brackets cold, handshake included" if self.cold else ""
-        return f"{self.metric.title}{of}, median over the trials{cold}. *: {self.metric.best}"
+        return f"{self.metric.title}{of}, median over the trials{cold}. *: {self.metric.words.best}"
 
     @property
     def tally(self) -> str:
@@ -84,7 +83,7 @@ class Answer:
             return ""
         counted = Counter(row.best.said if row.best.levels else "no clear winner" for row in self.rows)
         named = [f"{said} in {count} of {len(self.rows)}" for said, count in counted.most_common()]
-        return f"{self.metric.best.capitalize()}: {'; '.join(named)}."
+        return f"{self.metric.words.best.capitalize()}: {'; '.join(named)}."
 
     def value(self, row: Row, name: str) -> str:
         """`62.3 ms* (130 ms)`: the star is on what is best."""
@@ -106,9 +105,9 @@ def answers(verdicts: Mapping[str, Any]) -> list[Answer]:
     """The answer by each metric of the study's first family; none where no trial has a value of it."""
     asked = list(dict.fromkeys(c["metric"] for c in headline(verdicts["comparisons"])))
     measured = {c["metric"] for c in verdicts["comparisons"]}
-    beside = {_COLD[name] for name in asked if name in _COLD}
+    beside = {metric(name).cold for name in asked}
     found = (
-        _answer(verdicts, name, _COLD[name] if _COLD.get(name) in measured else None)
+        _answer(verdicts, name, cold if (cold := metric(name).cold) in measured else None)
         for name in asked
         if name not in beside
     )
@@ -166,7 +165,7 @@ def _answer(verdicts: Mapping[str, Any], warm: str, cold: str | None) -> Answer:
 
 def _ranked(values: Mapping[str, float | None], by: Metric) -> list[str]:
     """The levels, the best value first; those without any last."""
-    sign = -1 if by.goal == "higher" else 1
+    sign = -1 if by.better == "higher" else 1
     return sorted(values, key=lambda name: math.inf if (value := values[name]) is None else sign * value)
 
 

@@ -10,7 +10,8 @@ import altair as alt
 
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark
 from h123.report.names import RowNames, header, row_names
-from h123.report.words import cell_name, level, metric, verdict_word
+from h123.report.words import cell_name, level, verdict_word
+from h123.study import metric
 
 _PRACTICAL = 0.3
 _SIGNS = {

@@ -13,7 +13,8 @@ import altair as alt
 from h123.report.axes import log_ticks
 from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark
 from h123.report.names import header, row_names
-from h123.report.words import cell_name, level, metric
+from h123.report.words import cell_name, level
+from h123.study import metric
 
 Factors = Mapping[str, Sequence[str]]
 

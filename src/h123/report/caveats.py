@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from h123.analysis.document import ConfoundedRow, HandshakesRow, RepeatsRow, TailRow
-from h123.report.words import cell_name, level, listed, metric, percent
+from h123.report.words import cell_name, level, listed, percent
+from h123.study import metric
 
 
 def caveat_lines(verdicts: Mapping[str, Any]) -> list[str]:

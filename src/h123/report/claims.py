@@ -7,7 +7,8 @@ from rich.console import Console
 from rich.text import Text
 
 from h123.analysis.document import ClaimFigure, ClaimRow, LedgerDecided
-from h123.report.words import MEANINGFUL_CONFIDENCE, confidence_words, level, metric
+from h123.report.words import MEANINGFUL_CONFIDENCE, confidence_words, level
+from h123.study import metric
 
 """One element of `claims[].claims` in verdicts.json (docs/contracts.md, section 7)."""
 

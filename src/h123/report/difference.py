@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from h123.report.words import (
     MEANINGFUL_CONFIDENCE,
     Comparison,
-    Metric,
     confidence_words,
     level,
-    metric,
     opened,
     percent,
     place,
     unbroken,
 )
+from h123.study import Metric, metric
 
 _UNFIT = ("failures", "audits", "timeless")
 """Grounds for which not even what was seen is worth saying."""
@@ -82,7 +81,7 @@ class _Said:
         return level(self.comparison["b"])
 
     @property
-    def wording(self) -> Metric:
+    def metric(self) -> Metric:
         return metric(self.comparison["metric"])
 
     @property
@@ -92,7 +91,7 @@ class _Said:
         return (low, high) if low is not None and high is not None and (sure or 0) >= MEANINGFUL_CONFIDENCE else None
 
     def same(self) -> str:
-        noun = self.wording.noun
+        noun = self.metric.noun
         return f"{self.a}'s and {self.b}'s {noun} are the same" if noun else f"{self.a} and {self.b} are the same"
 
     def difference(self, ratio: float) -> str:
@@ -100,14 +99,14 @@ class _Said:
         if 1 / _FACTOR <= ratio <= _FACTOR:
             return f"{self._of_a()} is {_percentage(abs(1 - ratio))}\u00a0% {self._word(ratio)} than {self._of_b()}"
         times = f"{_times(max(ratio, 1 / ratio))}\u00a0times"
-        if not self.wording.noun:
+        if not self.metric.noun:
             return (
                 f"{self.a} takes {times} as long as {self.b}"
                 if ratio > 1
                 else f"{self.a} is {times} as fast as {self.b}"
             )
         first, second = (self.a, self.b) if ratio > 1 else (self.b, self.a)
-        return f"{first}'s {self.wording.noun} is {times} {second}'s"
+        return f"{first}'s {self.metric.noun} is {times} {second}'s"
 
     def by_failures(self) -> str:
         """`HTTP/2 is faster than HTTP/3, which failed in 7 of 12 blocks`: so often that no ratio can be given."""
@@ -117,7 +116,8 @@ class _Said:
             both = f"{self.a} failed in {len(failed['a'])} and {self.b} in {len(failed['b'])} of {blocks} blocks"
             return f"cannot tell yet: {both}"
         winner, loser = (self.a, self.b) if lost == "b" else (self.b, self.a)
-        return f"{winner} is {self.wording.better} than {loser}, which failed in {len(failed[lost])} of {blocks} blocks"
+        better, times = self.metric.words.better, len(failed[lost])
+        return f"{winner} is {better} than {loser}, which failed in {times} of {blocks} blocks"
 
     def interval(self) -> str:
         """The interval in brackets, in the unit and the direction of `difference`."""
@@ -136,7 +136,7 @@ class _Said:
         """`HTTP/3 is between 30 % faster and 5 % slower than HTTP/2`."""
         if low < 1 / _FACTOR or high > _FACTOR:
             span = f"between {_times(low)}\u00a0and\u00a0{_times(high)}\u00a0times"
-            noun = self.wording.noun
+            noun = self.metric.noun
             return f"{self.a}'s {noun} is {span} {self.b}'s" if noun else f"{self.a} takes {span} as long as {self.b}"
         if low < 1 < high:
             return f"{self._of_a()} is between {self._end(low)} and {self._end(high)} than {self._of_b()}"
@@ -148,15 +148,13 @@ class _Said:
         return f"{_percentage(abs(1 - ratio))}\u00a0%\u00a0{self._word(ratio)}"
 
     def _word(self, ratio: float) -> str:
-        wording = self.wording
-        less, more = (wording.better, wording.worse) if wording.goal == "lower" else (wording.worse, wording.better)
-        return (wording.less or less) if ratio < 1 else (wording.more or more)
+        return self.metric.words.less if ratio < 1 else self.metric.words.more
 
     def _of_a(self) -> str:
-        return f"{self.a}'s {self.wording.noun}" if self.wording.noun else self.a
+        return f"{self.a}'s {self.metric.noun}" if self.metric.noun else self.a
 
     def _of_b(self) -> str:
-        return f"{self.b}'s" if self.wording.noun else self.b
+        return f"{self.b}'s" if self.metric.noun else self.b
 
 
 def _range(low: str, high: str) -> str:

@@ -9,9 +9,10 @@ import altair as alt
 from h123.report.axes import log_ticks
 from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark
 from h123.report.names import lines
-from h123.report.spread import balanced, best_unit, other_factors
+from h123.report.spread import balanced, other_factors
 from h123.report.words import level
 from h123.results import CampaignFolder, connect
+from h123.units import common_unit
 
 _SHARES = [percent / 100 for percent in range(101)]
 _TRIAL_STEP = 4
@@ -101,7 +102,7 @@ def _named(rows: Sequence[Mark], roles: dict[str, str]) -> list[Mark]:
 
 def _panel(curves: list[Mark], thin: list[Mark], plot: int, colours: dict[str, str]) -> Any:
     """The curves with their dots, and behind them the `thin` ones."""
-    one, unit = best_unit("s", [row["seconds"][50] for row in curves])
+    one, unit = common_unit((row["seconds"][50] for row in curves), "s")
     x = _times([row["seconds"] for row in [*curves, *thin]], one, unit, plot)
     ticks = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], labelExpr="format(100 * datum.value, '~g') + ' %'")
     y = alt.Y("share:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=ticks)

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from h123.report.places import machine
 from h123.report.spread import treatment
 from h123.report.words import level, reason
 from h123.results import Attempt, CampaignFolder
-from h123.results.events import Event, TrialEvent
+from h123.results.events import Event, TrialEvent, superseded
 from h123.results.lab_report import Link, Side
 from h123.study.network import Direction
-from h123.units import format_bytes, format_rate
+from h123.units import format_rate
 
 
 @dataclass(frozen=True)
@@ -86,11 +87,11 @@ def invalid_attempts(events: Iterable[Event]) -> list[InvalidAttempt]:
 
 def order_rows(events: Iterable[Event], factor: str) -> list[tuple[int, list[str]]]:
     """Block number and its trials' treatments in the order of execution (first attempts), where it is known."""
-    blocks: dict[int, list[TrialEvent]] = {}
+    blocks: dict[int, dict[str, TrialEvent]] = {}
     for event in events:
-        if event["event"] == "trial" and event["attempt"] == 1 and event["position"] is not None:
-            blocks.setdefault(event["block"], []).append(event)
-    return [(number, [_placed(e, factor) for e in trials]) for number, trials in sorted(blocks.items())]
+        if event["event"] == "trial" and event["position"] is not None and not superseded(event):
+            blocks.setdefault(event["block"], {}).setdefault(event["trial"], event)
+    return [(number, [_placed(e, factor) for e in trials.values()]) for number, trials in sorted(blocks.items())]
 
 
 def _placed(event: TrialEvent, factor: str) -> str:
@@ -106,17 +107,14 @@ def provenance(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[tupl
         told = [("schema", f"{folder.imported['schema']}, kept in {schema}"), ("machine, subjects", "not recorded")]
         secured = ("TLS", _imported_tls(attempts, folder.study["compare"]["factor"]))
         return [("h123", folder.version), ("imported", folder.created), *files, *told, secured]
-    machine = folder.machine
-    cores = f"{machine.get('cpus_usable')} of {machine.get('cpus')} processors"
-    memory = format_bytes(machine.get("memory_bytes") or 0)
-    virtual = ", virtual" if machine.get("virtual") else ""
+    facts = folder.machine
     subjects = [f"{name} {s['version']} ({s['stack']}, {s['language']})" for name, s in folder.subjects.items()]
     return [
         ("h123", folder.version),
         ("started", folder.created),
-        ("machine", f"{machine.get('cpu')}{virtual}; {cores}; {memory}"),
-        ("system", f"{machine.get('distribution')}, Linux {machine.get('kernel')}"),
-        ("load at the start", ", ".join(f"{load}" for load in machine.get("load_average") or [])),
+        ("machine", machine(facts)),
+        ("system", f"{facts.get('distribution')}, Linux {facts.get('kernel')}"),
+        ("load at the start", ", ".join(f"{load}" for load in facts.get("load_average") or [])),
         ("subjects", "; ".join(subjects)),
         ("TLS", "; ".join(_tls(attempts)) or "not recorded"),
         ("congestion control", "; ".join(_congestion(attempts, folder)) or "not recorded"),

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from h123.analysis.document import Judged
 from h123.report.difference import by
-from h123.report.words import level, listed, metric, verdict_word
+from h123.report.words import level, listed, verdict_word
+from h123.study import metric
 
 ENOUGH_TO_READ = 6
 """More answers than this are summed up."""

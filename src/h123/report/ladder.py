@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from h123.analysis.document import Judged, LadderRow, Side
-from h123.report.words import cell_name, level, metric, percent, ratio
+from h123.report.words import cell_name, level, percent, ratio
+from h123.study import metric
 
 
 def terminal_lines(rows: Sequence[LadderRow], asked: Sequence[Judged]) -> list[str]:

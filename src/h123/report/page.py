@@ -17,6 +17,7 @@ from h123.report.contents import with_contents
 from h123.report.distribution import distribution_figure, latency_quantiles
 from h123.report.drawing import Figure, Mark, inline, save
 from h123.report.gist import gist
+from h123.report.places import place_rows
 from h123.report.printed import PrintedTable, nothing_printed, printed_side, printed_table, side_beside
 from h123.report.printed_figure import printed_figure
 from h123.report.ratios import answer_figure, by_ratio, details_figure
@@ -25,6 +26,7 @@ from h123.report.spread import cpu_figure, requests_figure, treatments, trials_f
 from h123.report.template import template
 from h123.report.terminal import trust
 from h123.report.unproved import failed_lines
+from h123.report.windows import window_lines
 from h123.results import CampaignFolder, load_attempts, read_content
 
 
@@ -80,8 +82,8 @@ def _figures(folder: CampaignFolder, verdicts: Mapping[str, Any]) -> list[Figure
             if not all(row["twin"] for row in quantiles):
                 figures.append(distribution_figure(quantiles, factor, bases.pop() if len(bases) == 1 else None))
             figures.append(requests_figure(quantiles, treatments(values, factor), factor))
-        if any(row["metrics"].get("cpu_server") is not None for row in values):
-            figures.append(cpu_figure(values, factor))
+        if costs := cpu_figure(values, factor):
+            figures.append(costs)
     if verdicts["as_published"]:
         levels = {name: list(found) for name, found in folder.study["factors"].items()}
         figures += averages_figures(verdicts["as_published"]["replications"], levels, factor)
@@ -118,6 +120,7 @@ def _content(
         "twins": [c for c in verdicts["comparisons"] if c["twin"]],
         "doubts": _doubts(verdicts),
         "trust": trust(verdicts),
+        "windows": window_lines(verdicts),
         "answer_figure": drawn.pop("answer", None),
         "printed_figure": drawn.pop("printed-values", None),
         "split_figure": drawn.pop("parts", None),
@@ -127,7 +130,7 @@ def _content(
         "links": evidence.link_rows(attempts),
         "invalid": evidence.invalid_attempts(events),
         "order": evidence.order_rows(events, verdicts["factor"]),
-        "provenance": evidence.provenance(folder, attempts),
+        "provenance": evidence.provenance(folder, attempts) + place_rows(verdicts),
         "failures": [finding for finding in verdicts["audits"] if not finding["passed"]],
         "words": words,
         "difference": difference,

@@ -11,8 +11,9 @@ from typing import Any
 from h123.errors import UserError
 from h123.paths import typed
 from h123.report.drawing import Mark
-from h123.report.words import cell_name, level, metric, ratio
+from h123.report.words import cell_name, level, ratio
 from h123.results import CampaignFolder, read_content
+from h123.study import metric
 
 IMPOSSIBLE = 1.02
 """Times what the link carries, above which a printed value cannot be: rounding is less."""

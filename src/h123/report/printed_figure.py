@@ -12,6 +12,7 @@ from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark
 from h123.report.names import row_names
 from h123.report.printed import PrintedTable
 from h123.report.words import level
+from h123.study import PRINTED
 
 _PAPER = "printed"
 _SHAPES = ["cross", "circle", "diamond"]
@@ -25,8 +26,10 @@ def printed_figure(table: PrintedTable) -> Figure | None:
         return None
     sides = [side.study for side in table.sides]
     sides = sides if len(set(sides)) == len(sides) else [f"{side.study} ({side.campaign})" for side in table.sides]
-    times = [record for row in rows if row["metric"] != "throughput" for record in _records(row, sides)]
-    rates = [record for row in rows if row["metric"] == "throughput" for record in _records(row, sides)]
+    times, rates = (
+        [record for row in rows if PRINTED[row["metric"]].better == better for record in _records(row, sides)]
+        for better in ("lower", "higher")
+    )
 
     def draw(width: int) -> Any:
         parts = (("Time (less is better)", times, SECONDS), ("Throughput per request", rates, MEGABYTES))
@@ -44,7 +47,7 @@ def _records(row: Mark, sides: Sequence[str]) -> list[Mark]:
     """One record for each mark of a printed value."""
     statistic = "" if row["statistic"] == "mean" else ", median"
     name = f"{row['place']}, {level(row['of'])}{statistic}" + (", first byte" if row["metric"] == "ttfb" else "")
-    bound = row["link"]["alone"]["high" if row["metric"] == "throughput" else "low"]
+    bound = row["link"]["alone"]["high" if PRINTED[row["metric"]].better == "higher" else "low"]
     records = [{"row": name, "limit": bound}, {"row": name, "who": _PAPER, **row["printed"]}]
     for side, found in zip(sides, row["ours"], strict=True):
         if values := [one["value"] for one in found]:

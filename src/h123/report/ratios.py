@@ -10,7 +10,8 @@ import altair as alt
 from h123.report.axes import Scale, log_scale
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark
 from h123.report.names import CHARACTER, LINE, RowNames, header, lines, row_names
-from h123.report.words import Comparison, cell_name, interval, level, metric, percent, ratio, verdict_word
+from h123.report.words import Comparison, cell_name, interval, level, percent, ratio, verdict_word
+from h123.study import metric
 
 _SIGNS = {
     "faster": ("better", "triangle-up", COLOURS["better"]),

@@ -9,7 +9,8 @@ from h123.report.axes import Scale, log_scale
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark
 from h123.report.names import row_names
 from h123.report.ratios import spanned
-from h123.report.words import cell_name, interval, level, metric, percent, ratio
+from h123.report.words import cell_name, interval, level, percent, ratio
+from h123.study import metric
 
 _SIGNS = {
     "protocol": ("circle", COLOURS["dot"]),

@@ -1,20 +1,24 @@
 """Pictures of values: each trial's, all requests', and what they cost in processor time."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark
 from h123.report.names import CHARACTER, RowNames, header, row_names
-from h123.report.words import cell_name, level, metric
-from h123.units import format_seconds
+from h123.report.words import cell_name, level
+from h123.study import METRICS, metric
+from h123.study.metrics import Processor
+from h123.units import common_unit, format_seconds
 
-_SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
-_BITS = ((8e9, "GB/s"), (8e6, "MB/s"), (8e3, "kB/s"))
-_BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
-_CPU_ROLES = {"cpu_server": "server", "cpu_client": "client"}
+_CPU_ROLES = {
+    name: role
+    for name, metric in METRICS.items()
+    if metric.by_role and isinstance(metric.of, Processor)
+    for role in metric.of.roles
+}
 _COLUMNS = 3
 _GUTTER = 66
 """Pixels that an axis of numbers needs at the left of a panel."""
@@ -26,7 +30,7 @@ def trials_figure(values: Sequence[Mark], metric_name: str, factor: str) -> Figu
     """
     wording = metric(metric_name)
     rows = [row for row in values if row["metrics"].get(metric_name) is not None]
-    one, unit = best_unit(wording.unit, [row["metrics"][metric_name] for row in rows])
+    one, unit = common_unit((row["metrics"][metric_name] for row in rows), wording.unit)
     data = [
         _trial(row, factor, wording.format(row["metrics"][metric_name]))
         | {"value": row["metrics"][metric_name] / one, "block": row["block"]}
@@ -66,7 +70,7 @@ def trials_figure(values: Sequence[Mark], metric_name: str, factor: str) -> Figu
 def requests_figure(quantiles: Sequence[Mark], order: list[str], factor: str) -> Figure:
     """The spread of single requests. `quantiles`: those of `latency_quantiles`, in the order of the panels."""
     pooled = [row for row in quantiles if row["trial"] is None]
-    one, unit = best_unit("s", [row["seconds"][50] for row in pooled])
+    one, unit = common_unit((row["seconds"][50] for row in pooled), "s")
     data = [_spread(row, factor, one) for row in pooled]
 
     def draw(width: int) -> Any:
@@ -93,10 +97,13 @@ def requests_figure(quantiles: Sequence[Mark], order: list[str], factor: str) ->
     return Figure("requests", "Latency, request by request", caption, draw(WIDE), draw(NARROW))
 
 
-def cpu_figure(values: Sequence[Mark], factor: str) -> Figure:
-    """CPU per request of client and server, one mark per trial. `values`: those of verdicts.json."""
+def cpu_figure(values: Sequence[Mark], factor: str) -> Figure | None:
+    """CPU per request of client and server, one mark per trial; None where nothing tells it. `values`: those of
+    verdicts.json."""
     found = [(row, name) for row in values for name in _CPU_ROLES if row["metrics"].get(name) is not None]
-    one, unit = best_unit("s", [row["metrics"][name] for row, name in found])
+    if not found:
+        return None
+    one, unit = common_unit((row["metrics"][name] for row, name in found), "s")
     data = [
         _trial(row, factor, f"{_CPU_ROLES[name]} {metric(name).format(row['metrics'][name])}")
         | {"role": _CPU_ROLES[name], "value": row["metrics"][name] / one}
@@ -180,11 +187,3 @@ def _panels(layers: Any, data: list[Mark], width: int, gutter: int) -> Any:
 def balanced(panels: int) -> int:
     """How many panels stand beside one another on a desk, so that the last line is not nearly empty."""
     return math.ceil(panels / math.ceil(panels / _COLUMNS))
-
-
-def best_unit(unit: str, values: Iterable[float]) -> tuple[float, str]:
-    """The factor and name of the unit in which the middle one of `values` reads best."""
-    ordered = sorted(values)
-    middle = ordered[len(ordered) // 2] if ordered else 1.0
-    steps = {"s": _SECONDS, "bit/s": _BITS, "B": _BYTES}.get(unit, ((1.0, unit),))
-    return next((step for step in steps if middle >= step[0]), steps[-1])

@@ -24,9 +24,12 @@ from h123.report.disturbed import disturbed_lines
 from h123.report.failures import failure_lines
 from h123.report.gist import ENOUGH_TO_READ, gist
 from h123.report.looks import look_lines, width_lines
+from h123.report.places import place_lines
 from h123.report.split import terminal_lines as split_lines
 from h123.report.unproved import failed_lines, unproved_lines
-from h123.report.words import cell_name, level, metric, percent, ratio, unbroken, verdict_word
+from h123.report.windows import window_lines
+from h123.report.words import cell_name, level, percent, ratio, unbroken, verdict_word
+from h123.study import metric
 
 ABREAST = 3
 """Pairs that a table of 80 columns has room for."""
@@ -40,6 +43,8 @@ def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | 
     for line in failed_lines(verdicts):
         _say(console, line, style="red", indent=2)
     _print_answer(verdicts, console)
+    for line in window_lines(verdicts):
+        _say(console, line, indent=2)
     for row in verdicts.get("transport", []):
         _say(console, f"Transport {row['said']}.", style="dim", indent=2)
     for line in advice(verdicts, typed(folder) if folder else "DIR"):
@@ -87,7 +92,7 @@ def _print_answer(verdicts: Mapping[str, Any], console: Console) -> None:
 
 
 def _answer_table(answer: Answer) -> Table:
-    table = _plain_table("", *map(level, answer.levels), answer.metric.best)
+    table = _plain_table("", *map(level, answer.levels), answer.metric.words.best)
     for row in answer.rows:
         values = [
             Text(answer.value(row, name), style="bold" if name in row.best.levels else "") for name in answer.levels
@@ -98,7 +103,7 @@ def _answer_table(answer: Answer) -> Table:
 
 def _ranked_table(answer: Answer) -> Table:
     """Of many levels the best three and the worst: all of them would not fit."""
-    table = _plain_table("", "the best three", "the worst", answer.metric.best)
+    table = _plain_table("", "the best three", "the worst", answer.metric.words.best)
     for row in answer.rows:
         named = [f"{level(name)} {answer.value(row, name)}" for name in answer.ranked(row)]
         table.add_row(answer.name(row), "\n".join(named[:3]), named[-1] if len(named) > 3 else "", row.said)
@@ -147,6 +152,7 @@ def trust(verdicts: Mapping[str, Any]) -> list[str]:
             f"{verdicts['unsealed']} attempts are not sealed, for an earlier h123 recorded them: nobody can tell "
             "whether their files have changed"
         )
+    lines += place_lines(verdicts)
     lines += unproved_lines(verdicts)
     lines += caveat_lines(verdicts)
     lines += look_lines(verdicts)

@@ -1,12 +1,12 @@
-"""The names that people use, and numbers as they read best. The wording is in vocabulary.toml."""
+"""The names that people use, and numbers as they read best. The wording is in vocabulary.toml, that of metrics
+in study/metrics.py."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from h123.units import format_bytes, format_seconds
+from h123.study import metric
 
 Comparison = Mapping[str, Any]
 """One element of `comparisons` in verdicts.json (docs/contracts.md, section 7)."""
@@ -15,41 +15,6 @@ _VOCABULARY: dict[str, Any] = tomllib.loads(files(__package__).joinpath("vocabul
 _CUSTOMARY_CONFIDENCE = (0.99, 0.95, 0.90)
 MEANINGFUL_CONFIDENCE = 0.8
 """An interval that holds the truth less often than this would only mislead in a sentence; tables still show it."""
-
-
-@dataclass(frozen=True)
-class Metric:
-    """How a metric is named and which direction is good."""
-
-    name: str
-    title: str
-    unit: str = ""
-    goal: str = "lower"
-    better: str = "better"
-    worse: str = "worse"
-    best: str = "best"
-    noun: str = ""
-    less: str = ""
-    more: str = ""
-    meaning: str = ""
-
-    def format(self, value: float | None) -> str:
-        """A value of this metric with its unit, or a dash."""
-        if value is None:
-            return "–"
-        if self.unit == "s":
-            return format_seconds(value)
-        if self.unit in ("B", "B/s"):
-            return format_bytes(value) + self.unit[1:]
-        return format_bytes(value / 8) + "/s" if self.unit == "bit/s" else f"{value:.3g}"
-
-
-def metric(name: str) -> Metric:
-    """The metric's wording; one nobody described is shown under its own name."""
-    told = {"title": name, "noun": name, "less": "lower", "more": "higher"}
-    if name in _VOCABULARY["metrics"]:
-        told = _VOCABULARY["metrics"][name]
-    return Metric(name, **told)
 
 
 def level(name: str) -> str:
@@ -105,8 +70,8 @@ def confidence_words(attained: float) -> str:
 
 def verdict_word(comparison: Comparison) -> str:
     """The verdict as this metric calls it: faster CPU is `cheaper`, slower goodput is `lower`."""
-    wording = metric(comparison["metric"])
-    words = {"faster": wording.better, "slower": wording.worse, "inconclusive": "cannot tell yet"}
+    said = metric(comparison["metric"]).words
+    words = {"faster": said.better, "slower": said.worse, "inconclusive": "cannot tell yet"}
     verdict = str(comparison["verdict"])
     if comparison.get("withheld"):
         return "not judged"

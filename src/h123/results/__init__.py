@@ -2,24 +2,25 @@
 
 from h123.results.attempts import Attempt, load_attempts
 from h123.results.disturbance import Disturbance, disturbance, machine_noise, own_ns, ruined
-from h123.results.documents import read_content, read_document, write_document
-from h123.results.export import export
+from h123.results.documents import fault_of, read_content, read_document, write_document
+from h123.results.export import export, whole
 from h123.results.folder import CampaignFolder, check_name, check_new
 from h123.results.imported import import_samples
+from h123.results.loss import loss
 from h123.results.machine import machine_facts
-from h123.results.metrics import METRICS, PROCESSOR_METRICS, shown, trial_metrics
+from h123.results.metrics import shown, trial_metrics
 from h123.results.processor import SHARES_TELL_NS
 from h123.results.repetition import Repetition, compare_executions
 from h123.results.samples import Sample, ingest
 from h123.results.shapes import Document, Reason, Shape
+from h123.results.summary import Bodies
 from h123.results.tables import connect
 from h123.results.waiting import longest_waiting
 
 __all__ = [
-    "METRICS",
-    "PROCESSOR_METRICS",
     "SHARES_TELL_NS",
     "Attempt",
+    "Bodies",
     "CampaignFolder",
     "Disturbance",
     "Document",
@@ -35,11 +36,13 @@ __all__ = [
     "disturbance",
     "events",
     "export",
+    "fault_of",
     "import_samples",
     "ingest",
     "lab_report",
     "load_attempts",
     "longest_waiting",
+    "loss",
     "machine_facts",
     "machine_noise",
     "own_ns",
@@ -51,5 +54,6 @@ __all__ = [
     "shown",
     "trial_files",
     "trial_metrics",
+    "whole",
     "write_document",
 ]

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -16,6 +17,7 @@ from h123.results.summary import Summary, summarise
 from h123.results.tables import connect
 from h123.results.timeline import Timeline, timelines
 from h123.results.trial_files import Client, Link, Tls, Trial
+from h123.study.workload import Kind, workload_of
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class Attempt:
     block: int
     position: int | None
     """Place in the order of the block's trials; None where imported samples do not tell."""
+    place: str | None
+    """Where it was executed; None where journals of earlier versions, or imported samples, do not tell."""
     cell: dict[str, str]
     twin: bool
     parameters: Values
@@ -46,6 +50,11 @@ class Attempt:
     summary: Summary
     timeline: Timeline
     metrics: dict[str, float | None]
+
+    @cached_property
+    def workload(self) -> Kind:
+        """All that can be asked about the requests, out of the parameters."""
+        return _workload(json.dumps(self.parameters, sort_keys=True))
 
     @property
     def virtual(self) -> bool:
@@ -72,18 +81,19 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     """In the order of execution. Raises UserError where a file is missing or of another format."""
     connection = connect(folder)
     rows = connection.execute(
-        "SELECT trial, attempt, block, position, cell, twin, parameters, disturbed, disturbance, shares, file "
+        "SELECT trial, attempt, block, position, place, cell, twin, parameters, disturbed, disturbance, shares, file "
         "FROM analysed ORDER BY block, position, trial"
     ).fetchall()
-    summaries = summarise(connection, [Path(file) for *_, file in rows])
+    works = {Path(file): _workload(parameters) for *_, parameters, _, _, _, file in rows}
+    summaries = summarise(connection, works)
     timed = folder.imported is None or folder.imported["timed"]
     in_time = timelines(connection, [(file, summary.rows) for file, summary in summaries.items()], timed=timed)
     attempts = []
-    for trial, attempt, block, position, cell, twin, parameters, disturbed, disturbance, shares, file in rows:
-        place, summary, report = Path(file).parent, summaries[Path(file)], NO_REPORT
+    for trial, attempt, block, position, place, cell, twin, parameters, disturbed, disturbance, shares, file in rows:
+        kept, summary, report = Path(file).parent, summaries[Path(file)], NO_REPORT
         conditions = json.loads(parameters)
         if folder.imported is None:
-            report = finished_report(place / "report.json")
+            report = finished_report(kept / "report.json")
         elif not timed:
             summary = replace(summary, warm_start_ns=None, warm_end_ns=None)
         attempts.append(
@@ -92,15 +102,16 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
                 attempt=attempt,
                 block=block,
                 position=position,
+                place=place,
                 cell=json.loads(cell),
                 twin=twin,
                 parameters=conditions,
                 disturbed=disturbed,
                 disturbance=disturbance,
                 shares=json.loads(shares),
-                link=read_document(place / "trial.json", Trial).links[0],
+                link=read_document(kept / "trial.json", Trial).links[0],
                 report=report,
-                facts=_facts(place / "client.json"),
+                facts=_facts(kept / "client.json"),
                 imported=folder.imported is not None,
                 summary=summary,
                 timeline=in_time[Path(file)],
@@ -108,6 +119,12 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
             )
         )
     return attempts
+
+
+@cache
+def _workload(parameters: str) -> Kind:
+    """Of parameters as text; the trials of a treatment have the same."""
+    return workload_of(json.loads(parameters))
 
 
 def finished_report(path: Path) -> Finished:

@@ -50,6 +50,8 @@ class Proof(TypedDict):
     """ISO 8601, of the verification."""
     failed: list[str]
     """The checks that failed."""
+    first_flight: int | None
+    """Packets that it begins with over HTTP/3, where it was counted with these files."""
 
 
 @with_config(STRICT)
@@ -86,6 +88,8 @@ class MachineFacts(TypedDict, total=False):
     default_congestion: str | None
     virtual: bool | None
     container: bool | None
+    virtual_kernel: bool | None
+    """Whether the virtual clock's kernel is installed."""
 
 
 @with_config(STRICT)

@@ -5,9 +5,8 @@ overdue (`links[].stalls`), and how long its threads waited for a processor in a
 which it happened; a metric of what is left then is the least that an undisturbed machine can have shown.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,11 @@ import pyarrow.parquet as pq
 
 from h123.results.lab_report import Report
 from h123.results.processor import TICKS_TELL_NS
+from h123.results.samples import succeeded
 from h123.results.trial_files import Trial
+from h123.study import METRICS, Metric
+from h123.study.metrics import Times
+from h123.study.workload import OK
 
 TURNS = 6
 """How often threads must get a processor, one after the other, in a round trip: at each end from the kernel to whoever
@@ -50,17 +53,18 @@ class Disturbance:
 UNDISTURBED = Disturbance({}, {})
 
 
-def disturbance(report: Report, trial: Trial, samples: Path) -> Disturbance:
-    """Of the attempt with this report.json, trial.json and samples.parquet; nothing under the virtual clock."""
+def disturbance(report: Report, trial: Trial, samples: Path, statuses: Sequence[int] = (OK,)) -> Disturbance:
+    """Of the attempt with this report.json, trial.json and samples.parquet, whose resources must have these `statuses`;
+    nothing under the virtual clock."""
     if trial.clock == "virtual" or report.machine.lab_ns is None or not samples.is_file():
         return UNDISTURBED
     known = _Known.of(report, _round_trip_ns(trial))
-    columns = ["phase", "start_ns", "connected_ns", "first_byte_ns", "end_ns", "status", "error"]
-    table = pq.read_table(samples, columns=columns)
+    table = pq.read_table(samples)
+    table = table.append_column("ok", succeeded(table, statuses))
+    columns = ["start_ns", "connected_ns", "first_byte_ns", "end_ns", "ok"]
     rows = {
         phase: {
-            name: table.filter(pc.equal(table["phase"], phase))[name].to_numpy(zero_copy_only=False)
-            for name in columns[1:]
+            name: table.filter(pc.equal(table["phase"], phase))[name].to_numpy(zero_copy_only=False) for name in columns
         }
         for phase in ("warm", "cold")
     }
@@ -142,31 +146,26 @@ class _Known:
 
 def _shares(rows: Mapping[str, Mapping[str, Any]], added: Any) -> dict[str, float]:
     """Of each metric of time that the samples have."""
-    warm, cold = rows["warm"], rows["cold"]
-    asked = {
-        "latency": partial(_share, warm, "end_ns", 0.5),
-        "latency_p95": partial(_share, warm, "end_ns", 0.95),
-        "latency_p99": partial(_share, warm, "end_ns", 0.99),
-        "ttfb": partial(_share, warm, "first_byte_ns", 0.5),
-        "goodput": partial(_share_of_run, warm),
-        "cold_latency": partial(_share, cold, "end_ns", 0.5),
-        "cold_ttfb": partial(_share, cold, "first_byte_ns", 0.5),
-        "handshake": partial(_share, cold, "connected_ns", 0.5),
-    }
-    shares = {name: share(added) for name, share in asked.items()}
+    shares = {name: _share_of(metric, rows, added) for name, metric in METRICS.items() if metric.of_requests}
     return {name: share for name, share in shares.items() if share is not None}
 
 
-def _share(rows: Mapping[str, Any], until: str, quantile: float, added: Any) -> float | None:
-    """Of a quantile of the time from start to `until`, over the requests that succeeded."""
-    start, end = rows["start_ns"].astype(float), rows[until].astype(float)
-    good = (rows["error"] == "") & (rows["status"] == 200) & np.isfinite(end)
+def _share_of(metric: Metric, rows: Mapping[str, Mapping[str, Any]], added: Any) -> float | None:
+    if isinstance(metric.of, Times):
+        return _share(metric.of, rows[metric.of.phase], added)
+    return _share_of_run(rows["warm"], added)
+
+
+def _share(times: Times, rows: Mapping[str, Any], added: Any) -> float | None:
+    """Of a quantile of times, over the requests that succeeded."""
+    start, end = rows["start_ns"].astype(float), rows[times.until].astype(float)
+    good = rows["ok"] & np.isfinite(end)
     if not good.any():
         return None
     start, end = start[good], end[good]
     took = end - start
     least = took - np.minimum(added(start, end), took)
-    measured, remains = float(np.quantile(took, quantile)), float(np.quantile(least, quantile))
+    measured, remains = (float(np.quantile(some, times.share)) for some in (took, least))
     return 1 - remains / measured if measured > 0 else None
 
 

@@ -46,7 +46,7 @@ def read_content(path: Path, form: str) -> dict[str, Any]:
     return dict(content)
 
 
-def write_document(path: Path, document: Document) -> None:
+def write_document(path: Path, document: BaseModel) -> None:
     """What was said of the document; what was not has its default."""
     content = document.model_dump(mode="json", exclude_unset=True, by_alias=True)
     path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

@@ -1,7 +1,7 @@
 """The journal's events, and those about trials held against their shape before anybody relies on them."""
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired, cast
 
@@ -9,11 +9,16 @@ from pydantic import Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from h123.journal import Line, damaged_line
+from h123.results.campaign_file import MachineFacts
 from h123.results.documents import fault_of
 from h123.results.shapes import STRICT, Digest, Reason, Seconds, Share
 from h123.strict import describe
 from h123.study import RESOLVED, Parameters
+from h123.study.workload import DEFAULT, own_parameters
 
+PlaceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=40)]
+MOVED = "moved"
+"""The reason of an attempt whose block was done again in another place."""
 Values = dict[str, Any]
 """Of parameters, as JSON: null where samples are imported and do not tell."""
 
@@ -39,6 +44,8 @@ class Tried(Judged):
     attempt: Annotated[int, Field(ge=1, le=10**6)]
     block: Annotated[int, Field(ge=1, le=10**6)]
     position: Annotated[int, Field(ge=1, le=10**6)] | None
+    place: NotRequired[PlaceName]
+    """Where it was executed. Journals of earlier versions lack it: they had one place."""
     lane: NotRequired[int]
     alone: NotRequired[bool]
     cell: dict[str, str]
@@ -71,42 +78,76 @@ class Imported(TypedDict):
     trials: int
 
 
+@with_config(STRICT)
+class Moved(TypedDict):
+    """A block is done again, whole, in another place: what of it was executed before counts for nothing."""
+
+    event: Literal["moved"]
+    block: int
+    place: PlaceName
+    before: PlaceName
+    why: str
+
+
+@with_config(STRICT)
 class Passed(TypedDict):
     """Of a campaign's course: it began, went on, was interrupted, ended, or was asked to try again."""
 
     event: Literal["campaign", "resume", "retry", "interrupted", "finished"]
     version: NotRequired[str]
     trials: NotRequired[int]
+    places: NotRequired[dict[PlaceName, MachineFacts]]
+    """Those that it could use from then on, as they were."""
     valid: NotRequired[int]
     failed: NotRequired[int]
 
 
-Happening = Tried | Looked | Imported | Passed
+Happening = Tried | Looked | Imported | Moved | Passed
 """What is journalled."""
-Event = TrialEvent | Looked | Imported | Passed
+Event = TrialEvent | Looked | Imported | Moved | Passed
 """What the journal tells: with the time."""
-_TRIAL = TypeAdapter(TrialEvent)
+_HELD: dict[str, TypeAdapter[Any]] = {"trial": TypeAdapter(TrialEvent), "moved": TypeAdapter(Moved)}
+_HELD |= dict.fromkeys(("campaign", "resume"), TypeAdapter(Passed))
 
 _ANYTHING = {"protocol": "h1", "server": "", "client": "", "network": ""}
-_NEEDED = {"protocol", "network", "congestion", "clock", "method", "size", "users", "requests", "rate", "connections"}
-_NEEDED |= {"warmup", "cold"}
-"""Parameters that the analysis reads; null where samples are imported and do not tell."""
+_NEEDED = {"protocol", "network", "congestion", "clock", "users", "requests", "rate", "connections", "warmup", "cold"}
+"""Parameters that the analysis reads, besides those of the workload's kind; null where samples are imported and do not
+tell."""
 
 
 def check_trials(lines: list[Line], path: Path, factors: Mapping[str, object]) -> list[Event]:
     """The journal in `path`, of a campaign with these factors and their levels.
 
-    Raises UserError for an event about a trial that no such campaign can have.
+    Raises UserError for an event that no such campaign can have.
     """
     for number, line in enumerate(lines, start=1):
-        if line["event"] == "trial" and (fault := _misshapen(line) or _odd(cast(TrialEvent, line), factors)):
-            raise damaged_line(path, number, f"not an event about a trial: {fault}")
-    return cast(list[Event], lines)
+        name = line["event"]
+        if name in _HELD and (fault := _misshapen(line) or (name == "trial" and _odd(cast(TrialEvent, line), factors))):
+            raise damaged_line(path, number, f"not an event about a {name}: {fault}")
+    events = cast(list[Event], lines)
+    for at, event in enumerate(events):
+        if event["event"] == "moved":
+            supersede((one for one in events[:at] if one["event"] == "trial"), event)
+    return events
+
+
+def supersede(tried: Iterable[Tried], moved: Moved) -> None:
+    """Attempts of the block that has moved count for nothing."""
+    detail = f"block {moved['block']} was done again in {moved['place']}, because of {moved['before']}: {moved['why']}"
+    for event in tried:
+        if event["block"] == moved["block"] and not superseded(event):
+            event["valid"], event["disturbed"] = False, False
+            event["reasons"] = [{"code": MOVED, "detail": detail}]
+
+
+def superseded(event: Tried) -> bool:
+    """Whether the attempt's block has moved since."""
+    return any(reason["code"] == MOVED for reason in event["reasons"])
 
 
 def _misshapen(line: Line) -> str | None:
     try:
-        _TRIAL.validate_python(line, strict=True)
+        _HELD[line["event"]].validate_python(line, strict=True)
     except ValidationError as invalid:
         return fault_of(invalid)
     return None
@@ -126,7 +167,8 @@ def _odd(event: TrialEvent, factors: Mapping[str, Any]) -> str | None:
         return describe(fault, ".".join(map(str, ["parameters", *fault["loc"]])))[:300]
     except ValueError as error:
         return str(error)
-    if missing := _NEEDED - event["parameters"].keys():
+    needed = _NEEDED | own_parameters(event["parameters"].get("kind") or DEFAULT)
+    if missing := needed - event["parameters"].keys():
         return f"`parameters.{min(missing)}` is missing"
     odd = [name for name, value in given.items() if (type(value), value) != (type(read[name]), read[name])]
     return f"parameters.{odd[0]} is {given[odd[0]]!r}" if odd else None

@@ -9,8 +9,9 @@ from h123.durable import replacement
 from h123.errors import UserError
 from h123.results.attempts import load_attempts
 from h123.results.folder import CampaignFolder
-from h123.results.metrics import METRICS, shown
+from h123.results.metrics import shown
 from h123.results.tables import CELL_PREFIX, connect, literal, name
+from h123.study import METRICS
 
 _OPTIONS = {
     "csv": "FORMAT csv, HEADER true",
@@ -28,20 +29,10 @@ def export(folder: CampaignFolder, form: str, out: Path) -> list[Path]:
     """
     if form not in _OPTIONS:
         raise UserError(f"{form!r} is not an export format; choose one of {', '.join(_OPTIONS)}")
-    connection = connect(folder, writes=out)
-    connection.register("metrics", _metrics(folder))
-    columns = [str(column) for (column, *_) in connection.execute("DESCRIBE trials").fetchall()]
-    levels = "".join(f"t.{name(column)}, " for column in columns if column.startswith(CELL_PREFIX))
+    connection = whole(folder, writes=out)
     queries = {
-        "samples": (
-            f"SELECT trial, attempt, t.block, t.twin, t.valid, {levels}s.* EXCLUDE (trial, attempt) "
-            "FROM samples AS s JOIN trials AS t USING (trial, attempt) "
-            "ORDER BY trial, attempt, s.start_ns, s.user, s.end_ns"
-        ),
-        "trials": (
-            "SELECT t.* EXCLUDE (file), m.* EXCLUDE (trial, attempt) "
-            "FROM trials AS t LEFT JOIN metrics AS m USING (trial, attempt) ORDER BY trial, attempt"
-        ),
+        "samples": "FROM whole.samples ORDER BY trial, attempt, start_ns, user, end_ns",
+        "trials": "FROM whole.trials ORDER BY trial, attempt",
     }
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -52,6 +43,27 @@ def export(folder: CampaignFolder, form: str, out: Path) -> list[Path]:
             remedy="check the disk's free space and the folder's permissions",
             status=1,
         ) from None
+
+
+def whole(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDBPyConnection:
+    """As `connect`, with two more views: `whole.trials`, a row for each attempt, with its metrics if it is the one that
+    is analysed; and `whole.samples`, a row for each request of each attempt, with its cell."""
+    connection = connect(folder, writes)
+    connection.register("_metrics", _metrics(folder))
+    connection.execute("CREATE TABLE metrics AS FROM _metrics")
+    connection.unregister("_metrics")
+    columns = [str(column) for (column, *_) in connection.execute("DESCRIBE trials").fetchall()]
+    levels = "".join(f"t.{name(column)}, " for column in columns if column.startswith(CELL_PREFIX))
+    connection.execute("CREATE SCHEMA whole")
+    connection.execute(
+        "CREATE VIEW whole.trials AS SELECT t.* EXCLUDE (file, statuses), m.trial IS NOT NULL AS analysed, "
+        "m.* EXCLUDE (trial, attempt) FROM main.trials AS t LEFT JOIN metrics AS m USING (trial, attempt)"
+    )
+    connection.execute(
+        f"CREATE VIEW whole.samples AS SELECT trial, attempt, t.block, t.twin, t.valid, t.analysed, {levels}"
+        "s.* EXCLUDE (trial, attempt) FROM main.samples AS s JOIN whole.trials AS t USING (trial, attempt)"
+    )
+    return connection
 
 
 def _metrics(folder: CampaignFolder) -> pa.Table:

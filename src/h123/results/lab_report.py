@@ -132,6 +132,8 @@ class Link(Shape):
     kind: Literal["emulated", "veth"] | None = None
     realtime: bool | None = None
     stamps: bool | None = None
+    draws: int | None = None
+    """The version of the random draws that decided the packets' fates; reports without it are of the first."""
     check: Check | None = None
     directions: Mapping[Side, Way | None] | None = None
     stalls: Spans | None = None

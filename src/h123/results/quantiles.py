@@ -15,13 +15,15 @@ from pathlib import Path
 import numpy as np
 from scipy.special import bdtr
 
+from h123.results.attempts import Attempt
 from h123.results.folder import CampaignFolder
+from h123.results.samples import succeeded_sql
 from h123.results.tables import connect
 
 CONFIDENCE = 0.95
 
 _SQL = """
-SELECT filename, quantile_disc(CASE WHEN error = '' AND status = 200 THEN end_ns - start_ns ELSE 'inf'::DOUBLE END,
+SELECT filename, quantile_disc(CASE WHEN {ok} THEN end_ns - start_ns ELSE 'inf'::DOUBLE END,
                                [{shares}])
 FROM read_parquet($files, filename = true) WHERE phase = 'warm' GROUP BY filename
 """
@@ -50,17 +52,19 @@ def ranks(n: int, share: float, confidence: float = CONFIDENCE) -> Ranks | None:
     return Ranks(low, high, float(below[high - 1] - below[low - 1]))
 
 
-def intervals(folder: CampaignFolder, files: Mapping[Path, int], share: float) -> dict[Path, tuple[float, float]]:
-    """Of each of the `files` (samples.parquet, with their numbers of warm requests) the interval of the quantile of
-    latency, s; a request that failed is infinitely slow. Left out are those that have too few."""
-    by_count: dict[int, list[Path]] = defaultdict(list)
-    for file, count in files.items():
-        by_count[count].append(file)
+def intervals(
+    folder: CampaignFolder, attempts: Mapping[Path, Attempt], share: float
+) -> dict[Path, tuple[float, float]]:
+    """Of each attempt, by its samples.parquet, the interval of the quantile of latency, s; a request that failed is
+    infinitely slow. Left out are those that have too few."""
+    alike: dict[tuple[int, str], list[Path]] = defaultdict(list)
+    for file, attempt in attempts.items():
+        alike[attempt.summary.warm, succeeded_sql(attempt.workload.statuses())].append(file)
     connection, found = connect(folder), dict[Path, tuple[float, float]]()
-    for count, mine in by_count.items():
+    for (count, ok), mine in alike.items():
         if between := ranks(count, share):
             shares = ", ".join(repr((rank - 0.5) / count) for rank in (between.low, between.high))
-            query = _SQL.format(shares=shares)
+            query = _SQL.format(shares=shares, ok=ok)
             rows = connection.execute(query, {"files": [str(file) for file in mine]}).fetchall()
             found |= {Path(file): (low * 1e-9, high * 1e-9) for file, (low, high) in rows}
     return found

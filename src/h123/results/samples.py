@@ -1,9 +1,9 @@
 """Raw samples: from a client's CSV to Parquet, refusing whatever is not exactly by contract."""
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,21 +14,24 @@ from h123.durable import replacement
 from h123.errors import UserError
 from h123.results.events import Values
 from h123.results.shapes import Reason
+from h123.study.workload import OK, Exchange, workload_of
 
 TEXT_COLUMNS = {"phase", "protocol", "error"}
 TIME_COLUMNS = ["start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns"]
-COLUMNS = [
+EARLIER_COLUMNS = [
     *("phase", "user", *TIME_COLUMNS, "status", "bytes_up", "bytes_down"),
     *("protocol", "connection", "reused", "error"),
 ]
+"""Those that earlier versions' samples have."""
+COLUMNS = [*EARLIER_COLUMNS, "group", "resource"]
 REQUIRED = ("user", "start_ns", "end_ns", "status", "bytes_up", "bytes_down")
 PHASES = ("cold", "warmup", "warm")
-_STATUS_OK = 200
 LIMIT = 2**61
 """No number of a sample is larger: what is computed of two of them is still one of 64 bits."""
 _SHOWN = 60
 """Characters of something that should not be there."""
 SCHEMA = pa.schema([(name, pa.string() if name in TEXT_COLUMNS else pa.int64()) for name in COLUMNS])
+EARLIER_SCHEMA = pa.schema([SCHEMA.field(name) for name in EARLIER_COLUMNS])
 
 
 class Sample(TypedDict):
@@ -48,6 +51,10 @@ class Sample(TypedDict):
     connection: int | None
     reused: int | None
     error: str
+    group: int | None
+    """The visit, page or journey of its user that it belongs to; None where there are none."""
+    resource: int | None
+    """What it is a request for, as the workload counts its resources; None: for the only one."""
 
 
 def ingest(partial: Path, parameters: Values) -> list[Reason]:
@@ -153,15 +160,58 @@ def _negotiated(table: pa.Table, asked: str) -> list[Reason]:
 
 def _whole(table: pa.Table, parameters: Values) -> list[Reason]:
     """Whoever counts a cut answer as a success is quicker than those who wait for the whole."""
-    column, asked = "bytes_up" if parameters["method"] == "POST" else "bytes_down", parameters["size"]
-    succeeded = table.filter(pc.and_(pc.equal(table["error"], ""), pc.equal(table["status"], _STATUS_OK)))
-    other = succeeded.filter(pc.not_equal(succeeded[column], asked))
-    if other.num_rows == 0:
-        return []
-    found = pc.min_max(other[column]).as_py()
-    sizes = " to ".join(str(size) for size in dict.fromkeys(found.values()))
-    detail = f"{other.num_rows} of {succeeded.num_rows} successful requests had a body of {sizes} bytes, not {asked}"
-    return [_reason("wrong-size", detail)]
+    work = workload_of(parameters)
+    if fault := _stray(table, len(work.exchanges())):
+        return [_reason("samples-malformed", fault)]
+    good = table.filter(succeeded(table, work.statuses()))
+    faults = [fault for number, one in enumerate(work.exchanges()) if (fault := _unlike(_of(good, number), one))]
+    return [_reason("wrong-size", faults[0])] if faults else []
+
+
+def _stray(table: pa.Table, resources: int) -> str | None:
+    """Rows that tell of no resource, or of one that the workload does not have."""
+    told = table["resource"] if resources > 1 else _resources(table)
+    known = pc.fill_null(pc.is_in(told, value_set=pa.array(range(resources))), False)
+    count = pc.sum(pc.invert(known)).as_py()
+    return f"{count} rows do not say which of the workload's {resources} requests they are of" if count else None
+
+
+def _of(table: pa.Table, resource: int) -> pa.Table:
+    return table.filter(pc.equal(_resources(table), resource))
+
+
+def _unlike(good: pa.Table, asked: Exchange) -> str | None:
+    """What is wrong with the bodies of successful requests for one thing."""
+    for column, size in (("bytes_up", asked.up), ("bytes_down", asked.down)):
+        other = good if size is None else good.filter(pc.not_equal(good[column], size))
+        if size is not None and other.num_rows:
+            sizes = " to ".join(str(size) for size in dict.fromkeys(pc.min_max(other[column]).as_py().values()))
+            return f"{other.num_rows} of {good.num_rows} successful requests had a body of {sizes} bytes, not {size}"
+    return None
+
+
+def succeeded(table: pa.Table, statuses: Sequence[int]) -> pa.Array:
+    """Whether each request has no error and the status that its resource must have."""
+    if set(statuses) == {OK}:
+        wanted: Any = OK
+    else:
+        known = pc.min_element_wise(_resources(table), len(statuses) - 1)
+        wanted = pc.take(pa.array(statuses), known)
+    return pc.and_(pc.equal(table["error"], ""), pc.equal(table["status"], wanted))
+
+
+def _resources(table: pa.Table) -> pa.ChunkedArray:
+    """The index of what each row is a request for, where there is more than one thing."""
+    if "resource" not in table.column_names:  # in a file of an earlier version
+        return pa.chunked_array([pa.array([0] * table.num_rows, pa.int64())])
+    return pc.fill_null(table["resource"], 0)
+
+
+def succeeded_sql(statuses: Sequence[int]) -> str:
+    """The same in SQL."""
+    if set(statuses) == {OK}:
+        return f"error = '' AND status = {OK}"
+    return f"error = '' AND coalesce(status = {list(statuses)}[coalesce(resource, 0) + 1], false)"
 
 
 def _reason(code: str, detail: str) -> Reason:
@@ -171,7 +221,7 @@ def _reason(code: str, detail: str) -> Reason:
 def unreadable(file: Path) -> str | None:
     """Why a Parquet file cannot be one of samples, in words, by its end alone; None if it can."""
     try:
-        return None if pq.read_schema(file).equals(SCHEMA) else "has other columns than samples"
+        return None if pq.read_schema(file) in (SCHEMA, EARLIER_SCHEMA) else "has other columns than samples"
     except (OSError, ValueError, pa.ArrowException):
         return "is not whole"
 

@@ -1,15 +1,21 @@
 """One row of figures per attempt, out of one scan of the samples: all that metrics and audits need to know of them."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
 from h123.interruption import interruptible
-from h123.results.samples import complaint
+from h123.results.samples import complaint, succeeded_sql
+from h123.study import METRICS
+from h123.study.metrics import Times
+from h123.study.workload import Kind
 
+QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, Times)})
+"""Of latency: all that a metric asks of any time. Of the other times only the median is known."""
 _SQL = """
 SELECT
     filename AS file,
@@ -20,13 +26,13 @@ SELECT
     CASE WHEN count(reused) > 0 THEN count(*) FILTER (reused = 0) END AS handshakes,
     count(*) FILTER (error <> '') AS errors,
     min(error) FILTER (error <> '') AS first_error,
-    count(*) FILTER (error = '' AND status <> 200) AS refused,
+    count(*) FILTER (error = '' AND NOT ok) AS refused,
     count(*) FILTER (ok AND end_ns = start_ns) AS instant,
     count(*) FILTER (warm AND ok) AS warm_ok,
     count(*) FILTER (warm AND ok AND first_byte_ns IS NOT NULL) AS warm_ttfb_known,
     count(*) FILTER (cold AND ok) AS cold_ok,
     count(*) FILTER (cold AND ok AND first_byte_ns IS NOT NULL) AS cold_ttfb_known,
-    quantile_cont(CASE WHEN ok THEN end_ns - start_ns ELSE 'inf'::DOUBLE END, [0.5, 0.95, 0.99])
+    quantile_cont(CASE WHEN ok THEN end_ns - start_ns ELSE 'inf'::DOUBLE END, {quantiles})
         FILTER (warm) AS latency_ns,
     quantile_cont(CASE WHEN ok THEN first_byte_ns - start_ns ELSE 'inf'::DOUBLE END, 0.5) FILTER (warm) AS ttfb_ns,
     quantile_cont(CASE WHEN ok THEN end_ns - start_ns ELSE 'inf'::DOUBLE END, 0.5) FILTER (cold) AS cold_latency_ns,
@@ -59,7 +65,7 @@ SELECT
     min(protocol) FILTER (error = '') AS protocol_min,
     max(protocol) FILTER (error = '') AS protocol_max
 FROM (
-    SELECT *, error = '' AND status = 200 AS ok, phase = 'warm' AS warm, phase = 'cold' AS cold
+    SELECT *, {ok} AS ok, phase = 'warm' AS warm, phase = 'cold' AS cold
     FROM read_parquet($files, filename = true)
 )
 GROUP BY filename
@@ -71,10 +77,14 @@ SELECT
     arg_max(bytes_up, bytes_up / (end_ns - start_ns)) AS quickest_up_bytes,
     arg_max(end_ns - start_ns, bytes_down / (end_ns - start_ns)) AS quickest_down_ns,
     arg_max(bytes_down, bytes_down / (end_ns - start_ns)) AS quickest_down_bytes
-FROM read_parquet($files, filename = true) WHERE error = '' AND status = 200 AND end_ns > start_ns GROUP BY filename
+FROM read_parquet($files, filename = true) WHERE {ok} AND end_ns > start_ns GROUP BY filename
 """
 """Where bodies differ in size, so that the shortest request need not be the quickest: few trials have such, and for all
 it would take a third of the time that the rest takes."""
+_BODIES = """
+SELECT filename, resource, min(bytes_up), max(bytes_up), min(bytes_down), max(bytes_down)
+FROM read_parquet($files, filename = true) WHERE {ok} AND resource IS NOT NULL GROUP BY ALL ORDER BY ALL
+"""
 _ONCE_OPEN = """
 SELECT filename, (count(*) FILTER (end_ns > open_ns) + count(*) FILTER (start_ns >= open_ns)) / 2 AS once_open
 FROM read_parquet($files, filename = true)
@@ -84,11 +94,20 @@ JOIN (SELECT unnest($files) AS filename, unnest($open_ns) AS open_ns) USING (fil
 _QUICKEST_NAMES = ("quickest_up_ns", "quickest_up_bytes", "quickest_down_ns", "quickest_down_bytes")
 
 
+class Bodies(NamedTuple):
+    """The least and the most body bytes of a request that is ok; None where nothing is known."""
+
+    resource: int
+    up: tuple[int | None, int | None]
+    down: tuple[int | None, int | None]
+
+
 @dataclass(frozen=True)
 class Summary:
     """Figures of one attempt's samples. Times are ns; None where nothing is known.
 
-    A request is ok if it has no error and status 200. In the quantiles a request that is not ok is infinitely slow.
+    A request is ok if it has no error and the status that its resource must have. In the quantiles a request that is
+    not ok is infinitely slow.
     """
 
     rows: int
@@ -102,7 +121,7 @@ class Summary:
     first_error: str | None
     """One of them, in words."""
     refused: int
-    """Rows without an error whose status is not 200."""
+    """Rows without an error whose status is another one."""
     instant: int
     """Rows that are ok and took no time at all."""
     warm_ok: int
@@ -111,7 +130,7 @@ class Summary:
     cold_ok: int
     cold_ttfb_known: int
     latency_ns: list[float] | None
-    """Quantiles 0.5, 0.95 and 0.99 of end - start over warm requests (Hyndman and Fan 1996, type 7)."""
+    """`QUANTILES` of end - start over warm requests (Hyndman and Fan 1996, type 7)."""
     ttfb_ns: float | None
     cold_latency_ns: float | None
     cold_ttfb_ns: float | None
@@ -152,27 +171,61 @@ class Summary:
     protocol_min: str | None
     protocol_max: str | None
     """First and last, by alphabet, of the protocols negotiated by requests without an error."""
+    bodies: Sequence[Bodies]
+    """Of each resource that an answer is known of."""
 
 
-def summarise(connection: duckdb.DuckDBPyConnection, files: Sequence[Path]) -> dict[Path, Summary]:
-    """The figures of each of the Parquet `files`."""
-    if not files:
-        return {}
-    later = (*_QUICKEST_NAMES, "once_open")
+def summarise(connection: duckdb.DuckDBPyConnection, files: Mapping[Path, Kind]) -> dict[Path, Summary]:
+    """The figures of each of the Parquet `files`, whose samples are of these workloads."""
+    alike: dict[str, dict[Path, Kind]] = defaultdict(dict)
+    for file, work in files.items():
+        alike[succeeded_sql(work.statuses())][file] = work
+    found = dict[Path, Summary]()
+    for ok, mine in alike.items():
+        found |= _summarise(connection, mine, ok)
+    return {file: found[file] for file in files if file in found}
+
+
+def _summarise(connection: duckdb.DuckDBPyConnection, files: Mapping[Path, Kind], ok: str) -> dict[Path, Summary]:
+    """Of files whose requests succeeded in the same case."""
+    later = (*_QUICKEST_NAMES, "once_open", "bodies")
     names = [field.name for field in fields(Summary) if field.name not in later]
     query = f"SELECT file_row.file, {', '.join(f'file_row.{name}' for name in names)} FROM ({_SQL}) AS file_row"
-    figures = {file: dict(zip(names, row, strict=True)) for file, *row in _rows(connection, query, {"files": [*files]})}
+    rows = _rows(connection, query.format(ok=ok, quantiles=QUANTILES), {"files": [*files]})
+    figures = {file: dict(zip(names, row, strict=True)) for file, *row in rows}
     open_ns = {file: known["open_ns"] for file, known in figures.items() if known["open_ns"] is not None}
     opened = {"files": list(open_ns), "open_ns": list(open_ns.values())}
     once_open = dict(_rows(connection, _ONCE_OPEN, opened)) if open_ns else {}
+    bodies = _bodies(connection, files, figures, ok)
     found = {
-        file: Summary(**known, **_quickest(known), once_open=once_open.get(file)) for file, known in figures.items()
+        file: Summary(**known, **_quickest(known), once_open=once_open.get(file), bodies=bodies[file])
+        for file, known in figures.items()
     }
     unlike = [
         file for file, s in found.items() if s.bytes_up_min != s.bytes_up_max or s.bytes_down_min != s.bytes_down_max
     ]
-    for file, *quickest in _rows(connection, _QUICKEST, {"files": unlike}) if unlike else ():
+    query = _QUICKEST.format(ok=ok)
+    for file, *quickest in _rows(connection, query, {"files": unlike}) if unlike else ():
         found[file] = replace(found[file], **dict(zip(_QUICKEST_NAMES, quickest, strict=True)))
+    return found
+
+
+def _bodies(
+    connection: duckdb.DuckDBPyConnection,
+    files: Mapping[Path, Kind],
+    figures: Mapping[Path, Mapping[str, Any]],
+    ok: str,
+) -> Mapping[Path, Sequence[Bodies]]:
+    """A file of one resource need not be read again for it."""
+    several = [file for file, work in files.items() if len(work.exchanges()) > 1]
+    found: dict[Path, list[Bodies]] = {file: [] for file in files}
+    for file, known in figures.items():
+        if file not in several:
+            up, down = ((known[f"bytes_{way}_min"], known[f"bytes_{way}_max"]) for way in ("up", "down"))
+            found[file] = [Bodies(0, up, down)]
+    query = _BODIES.format(ok=ok)
+    for file, resource, *sizes in _rows(connection, query, {"files": several}) if several else ():
+        found[file].append(Bodies(resource, (sizes[0], sizes[1]), (sizes[2], sizes[3])))
     return found
 
 

@@ -2,27 +2,32 @@
 
 import json
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from h123.results.events import TrialEvent
 from h123.results.folder import CampaignFolder
 from h123.results.samples import SCHEMA, complaint
+from h123.study.workload import workload_of
 
 CELL_PREFIX = "cell_"
 """`cell_<factor>` is the column with the factor's level: plain names would collide with the samples' own."""
-_FILES = "SELECT file FROM trials WHERE file IS NOT NULL ORDER BY trial, attempt"
+_FILES = "SELECT file FROM trials WHERE file IS NOT NULL"
+"""In the order of the journal."""
 
 
 def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDBPyConnection:
     """A connection with the views
 
-    * `trials`: one row per attempt (trial, attempt, block, position, cell, twin, parameters, link_seed, valid, reasons,
-      disturbed, disturbance, shares, seconds, damage, file, and `cell_<factor>` for each factor; `cell`, `parameters`,
-      `reasons`, `shares` are JSON; `damage` says what is wrong with its files, null if nothing is; `file` is the
-      attempt's Parquet file, null where it left none or where there is damage);
+    * `trials`: one row per attempt (trial, attempt, block, position, place, cell, twin, parameters, link_seed, valid,
+      reasons, disturbed, disturbance, shares, seconds, damage, file, statuses, and `cell_<factor>` for each factor;
+      `cell`, `parameters`, `reasons`, `shares` are JSON; `damage` says what is wrong with its files, null if nothing
+      is; `file` is the attempt's Parquet file, null where it left none or where there is damage; `statuses` are those
+      that its workload's resources must be answered with);
     * `analysed`: of each trial the attempt that counts: the last valid one that the machine did not disturb, or, if it
       disturbed all, the least disturbed one; none whose files are damaged;
     * `samples`: all rows of all attempts, with `trial` and `attempt`.
@@ -49,7 +54,7 @@ def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDB
     files = [str(file) for (file,) in connection.execute(_FILES).fetchall()]
     try:
         connection.execute(f"CREATE VIEW samples AS {_samples(files)}")
-    except (duckdb.Error, UnicodeDecodeError) as error:  # the latter of a name in the file
+    except (duckdb.Error, pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last of a name in the file
         raise complaint(map(Path, files), error) from None
     return connection
 
@@ -74,6 +79,7 @@ def trials_table(folder: CampaignFolder) -> pa.Table:
             ("attempt", pa.int64()),
             ("block", pa.int64()),
             ("position", pa.int64()),
+            ("place", pa.string()),
             ("cell", pa.string()),
             ("twin", pa.bool_()),
             ("parameters", pa.string()),
@@ -86,6 +92,7 @@ def trials_table(folder: CampaignFolder) -> pa.Table:
             ("seconds", pa.float64()),
             ("damage", pa.string()),
             ("file", pa.string()),
+            ("statuses", pa.list_(pa.int64())),
             *((CELL_PREFIX + factor, pa.string()) for factor in factors),
         ]
     )
@@ -95,24 +102,33 @@ def trials_table(folder: CampaignFolder) -> pa.Table:
 def _row(folder: CampaignFolder, event: TrialEvent) -> dict[str, object]:
     file, damage = folder.attempt(event) / "samples.parquet", folder.damage(event)
     # Journals of earlier versions say nothing of disturbances.
-    told = {"disturbed": False, "disturbance": None, "shares": {}, **event}
+    told = {"place": None, "disturbed": False, "disturbance": None, "shares": {}, **event}
     texts = {name: json.dumps(told[name], sort_keys=True) for name in ("cell", "parameters", "reasons", "shares")}
     levels = {CELL_PREFIX + factor: level for factor, level in event["cell"].items()}
     readable = damage is None and file.exists()
-    return {**told, **texts, **levels, "damage": damage, "file": str(file) if readable else None}
+    statuses = _statuses(texts["parameters"])
+    return {**told, **texts, **levels, "damage": damage, "file": str(file) if readable else None, "statuses": statuses}
+
+
+@cache
+def _statuses(parameters: str) -> list[int]:
+    return workload_of(json.loads(parameters)).statuses()
 
 
 def _samples(files: Sequence[str]) -> str:
-    columns = ", ".join(SCHEMA.names)
-    if not files:
-        empty = ", ".join(
-            f"CAST(NULL AS {'VARCHAR' if pa.types.is_string(field.type) else 'BIGINT'}) AS {field.name}"
-            for field in SCHEMA
-        )
-        return f"SELECT CAST(NULL AS VARCHAR) AS trial, CAST(NULL AS BIGINT) AS attempt, {empty} WHERE false"
-    listed = ", ".join(map(literal, files))
+    empty = ", ".join(
+        f"CAST(NULL AS {'VARCHAR' if pa.types.is_string(field.type) else 'BIGINT'}) AS {name(field.name)}"
+        for field in SCHEMA
+    )
+    rows = f"SELECT {empty}, CAST(NULL AS VARCHAR) AS filename WHERE false"
+    if files:
+        listed = ", ".join(map(literal, files))
+        # Files of an earlier version have fewer columns. The first and the last tell whether there are such beside
+        # others: not every file must be opened for it.
+        unlike = len({len(pq.read_schema(file)) for file in (files[0], files[-1])}) > 1
+        options = f"filename = true, union_by_name = {str(unlike).lower()}"
+        rows += f" UNION ALL BY NAME SELECT * FROM read_parquet([{listed}], {options})"
     return (
-        f"SELECT t.trial, t.attempt, {', '.join('s.' + column for column in SCHEMA.names)} "
-        f"FROM (SELECT {columns}, filename FROM read_parquet([{listed}], filename = true)) AS s "
-        "JOIN trials AS t ON s.filename = t.file"
+        f"SELECT t.trial, t.attempt, {', '.join('s.' + name(column) for column in SCHEMA.names)} "
+        f"FROM ({rows}) AS s JOIN trials AS t ON s.filename = t.file"
     )

@@ -1,4 +1,5 @@
-"""trial.json, workload.json and client.json: what a lab is to run, what a client is to do and tells of itself."""
+"""trial.json and client.json: what a lab is to run, what a client tells of itself. What it is to do is in
+study/workload."""
 
 from typing import Annotated, Literal
 
@@ -70,6 +71,7 @@ class Role(Shape):
     host: str
     kind: Literal["service", "main"]
     command: list[str]
+    """What h123 installs is named below a root."""
     env: dict[str, str] = Field(default={})
     ready: Ready | None = None
     stop_timeout_ns: int | None = None
@@ -101,28 +103,6 @@ class Trial(Document):
     tcp: Tcp | None = None
     check: bool = False
     roles: list[Role] = Field(default=[])
-
-
-class Workload(Document):
-    """workload.json."""
-
-    h123: Literal["workload/1"]
-    protocol: Literal["h1", "h2", "h3"]
-    host: str
-    address: str
-    port: int
-    ca: str
-    method: Literal["GET", "POST"]
-    path: str
-    upload_bytes: int
-    users: int
-    requests: int
-    rate: float | None
-    connections: int | Literal["shared", "per-user"]
-    cold: bool
-    warmup: int
-    timeout_ns: int
-    seed: int
 
 
 class Tls(Shape):

@@ -2,10 +2,11 @@
 
 from h123.study.claim import ALL_LEVELS, Claim, MeasurableClaim, WordedClaim
 from h123.study.confounded import confounded, together
-from h123.study.connections import connection_count, handshake_round_trips
 from h123.study.estimate import Estimate, estimate, estimate_check
+from h123.study.handshake import handshake_round_trips
 from h123.study.ledger import Ledger, find_ledgers, ledgers_of, load_ledger
-from h123.study.likeness import Choosing, Likeness, likenesses, unmatched
+from h123.study.likeness import Choosing, Likeness, Sender, likenesses, unmatched
+from h123.study.metrics import METRICS, PRINTED, Metric, metric
 from h123.study.network import Network
 from h123.study.parameters import Parameters
 from h123.study.plan import Plan, make_plan, parse_only
@@ -22,13 +23,14 @@ from h123.study.shelf import (
     list_studies,
     load_network,
 )
-from h123.study.study import METRICS, Comparison, Family, Study, rungs, split_pair
+from h123.study.study import Comparison, Family, Study, rungs, split_pair
 from h123.study.timeless import timeless
 from h123.study.trial import PlannedTrial
 
 __all__ = [
     "ALL_LEVELS",
     "METRICS",
+    "PRINTED",
     "RESOLVED",
     "Choosing",
     "Claim",
@@ -38,6 +40,7 @@ __all__ = [
     "Ledger",
     "Likeness",
     "MeasurableClaim",
+    "Metric",
     "Network",
     "Parameters",
     "Plan",
@@ -46,12 +49,12 @@ __all__ = [
     "PrintedValues",
     "Samples",
     "Schema",
+    "Sender",
     "Source",
     "Study",
     "WordedClaim",
     "checks",
     "confounded",
-    "connection_count",
     "estimate",
     "estimate_check",
     "find_ledgers",
@@ -70,12 +73,16 @@ __all__ = [
     "load_schema",
     "load_study",
     "make_plan",
+    "metric",
+    "metrics",
     "network",
     "parse_only",
     "printed_values_of",
     "rungs",
+    "slowstart",
     "split_pair",
     "timeless",
     "together",
     "unmatched",
+    "workload",
 ]

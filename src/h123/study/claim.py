@@ -6,8 +6,8 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from h123.strict import Strict
 from h123.study.checks import Check
+from h123.study.metrics import MetricName
 from h123.study.quantities import Change, Share
-from h123.study.study import Metric
 
 ALL_LEVELS = "all"
 """Stands for every level of a factor."""
@@ -63,7 +63,7 @@ Levels = Annotated[list[str], BeforeValidator(_level_names)]
 class MeasurableClaim(Claim):
     """A claim about a metric in cells of the ledger's study. A campaign decides it by the rule of all such claims."""
 
-    metric: Metric
+    metric: MetricName
     a: str
     b: str
     """Levels of the study's compared factor."""

@@ -111,9 +111,14 @@ class Document:
         try:
             return model.model_validate(data, context=context)
         except ValidationError as invalid:
-            faults = [([*at, *place(fault)], fault) for fault in invalid.errors()[:MOST_FAULTS]]
-            where, fault = min(faults, key=lambda pair: self.line(pair[0]))
-            raise self.error(where, describe(fault, self._written(fault, at))) from None
+            raise self.fault(invalid, at) from None
+
+    def fault(self, invalid: ValidationError, at: Location, name: str = "") -> UserError:
+        """The first in the file of what is wrong with the part at `at`, which is called `name`."""
+        faults = [([*at, *place(fault)], fault) for fault in invalid.errors()[:MOST_FAULTS]]
+        where, fault = min(faults, key=lambda pair: self.line(pair[0]))
+        inside = self._written(fault, at)
+        return self.error(where, describe(fault, ".".join(part for part in (name, inside) if part)))
 
     def _load(self, text: str) -> Any:
         """The data; keeps the nodes that it comes from."""

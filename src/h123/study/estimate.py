@@ -21,11 +21,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from h123.study.connections import connection_count, handshake_round_trips
+from h123.study.handshake import handshake_round_trips
 from h123.study.network import Direction, Network
 from h123.study.parameters import Parameters
 from h123.study.trial import PlannedTrial
 
+WAYS = ("up", "down")
 MSS_BYTES = 1448
 """Payload of a full TCP segment at MTU 1500 with timestamps."""
 WIRE_OVERHEAD = 1.05
@@ -35,14 +36,15 @@ INITIAL_WINDOW_BYTES = 10 * MSS_BYTES
 UNSHAPED_BPS = 2e9
 """More than subjects manage over a plain veth pair."""
 PROCESSED_BPS = {
-    ("h1", "GET"): 1.6e9,
-    ("h1", "POST"): 0.9e9,
-    ("h2", "GET"): 1.6e9,
-    ("h2", "POST"): 0.9e9,
-    ("h3", "GET"): 1.1e9,
-    ("h3", "POST"): 0.4e9,
+    ("h1", "down"): 1.6e9,
+    ("h1", "up"): 0.9e9,
+    ("h2", "down"): 1.6e9,
+    ("h2", "up"): 0.9e9,
+    ("h3", "down"): 1.1e9,
+    ("h3", "up"): 0.4e9,
 }
-"""What client, server and storage get through on two cores, about; measured with studies/rest-api.yaml (h1: as h2)."""
+"""What of bodies that go down or up client, server and storage get through on two cores, about; measured with
+studies/rest-api.yaml (h1: as h2)."""
 UNSHAPED_ROUND_TRIP_S = 0.0003
 TRIAL_OVERHEAD_S = 0.2
 """Namespaces, server start, client start, tear-down, files; measured."""
@@ -89,17 +91,16 @@ def estimate_parameters(parameters: Parameters, networks: Mapping[str, Network])
         # Work that costs the trial nothing has to be done all the same.
         seconds = VIRTUAL_BOOT_S + max(seconds / VIRTUAL_SPEED, _processing_s(parameters))
     _, _, moved_behind = _storage(parameters, networks)
-    loss = _Path.of(networks[parameters.network], parameters.method == "POST", parameters.congestion).loss
-    moved = _requests(parameters) * _bits(parameters) / 8 / max(1 - loss, 0.01)
+    paths, requests = _paths(networks[parameters.network], parameters), parameters.workload.all_requests()
+    moved = sum(requests * _bits(parameters, way) / 8 / max(1 - paths[way].loss, 0.01) for way in WAYS)
     return Estimate(seconds, round(moved + moved_behind))
 
 
 def own_seconds(parameters: Parameters, networks: Mapping[str, Network]) -> float:
     """Seconds that one trial takes on its own clock: the one that its `trial_timeout` is of."""
-    path = _Path.of(networks[parameters.network], parameters.method == "POST", parameters.congestion)
-    cold = _cold_requests(parameters) * _cold_s(parameters, path)
-    after_bits = _bits(parameters) if parameters.cold else 0.0
-    warm = _warm_s(parameters, path, _connections(parameters), after_bits=after_bits)
+    paths, work = _paths(networks[parameters.network], parameters), parameters.workload
+    cold = (work.rows() or {})["cold"] * _cold_s(parameters, paths)
+    warm = _warm_s(parameters, paths, work.connection_count(), after=parameters.cold)
     seeding, storing, _ = _storage(parameters, networks)
     if parameters.clock == "virtual":
         return seeding + cold + max(warm, storing)
@@ -109,36 +110,38 @@ def own_seconds(parameters: Parameters, networks: Mapping[str, Network]) -> floa
 
 def _processing_s(parameters: Parameters) -> float:
     """What the processors need for all requests."""
-    bits = _requests(parameters) * _bits(parameters)
-    return bits / PROCESSED_BPS[parameters.protocol, parameters.method]
+    requests = parameters.workload.all_requests()
+    return sum(requests * _bits(parameters, way) / PROCESSED_BPS[parameters.protocol, way] for way in WAYS)
 
 
 def _storage(parameters: Parameters, networks: Mapping[str, Network]) -> tuple[float, float, float]:
-    """Behind the server: seconds to seed what GET asks for, seconds of the warm requests, bytes."""
+    """Behind the server: seconds to seed what is downloaded, seconds of the warm requests, bytes."""
     if parameters.store == "memory":
         return 0.0, 0.0, 0.0
-    network = networks[parameters.backend_network] if parameters.backend_network else None
-    path = _Path.of(network, parameters.method == "POST", parameters.congestion)
+    work = parameters.workload
+    paths = _paths(networks[parameters.backend_network] if parameters.backend_network else None, parameters)
     # The storage's client has a connection for each request under way.
-    warm = _warm_s(parameters, path, parameters.users, after_bits=0.0)
-    requests = _requests(parameters)
-    if parameters.method == "POST":
-        return 0.0, warm, requests * _bits(parameters) / 8
-    seeding = _transfer_s(parameters, _Path.of(network, True, parameters.congestion))
-    return seeding, warm, (requests + 1) * _bits(parameters) / 8
+    warm = _warm_s(parameters, paths, parameters.users, after=False)
+    seeded = [_on_link(size) for size in work.served()]
+    seeding = sum(paths["up"].transfer_s(bits) for bits in seeded)
+    requested = work.all_requests() * sum(_bits(parameters, way) for way in WAYS)
+    return seeding, warm, (requested + sum(seeded)) / 8
 
 
-def _warm_s(parameters: Parameters, path: "_Path", connections: int, *, after_bits: float) -> float:
-    """All warm requests: what each connection carries, after its first bits, by itself; and all of them together."""
-    each = _each(parameters)
-    bits = _bits(parameters) * parameters.users * each
-    alone = path.lossy_s(after_bits + bits / connections) - path.lossy_s(after_bits)
-    return max(alone, bits / path.rate_bps, _pace_s(parameters, path, each))
+def _warm_s(parameters: Parameters, paths: "_Paths", connections: int, *, after: bool) -> float:
+    """All warm requests: what each connection carries, `after` a first request or not, by itself; and all together."""
+    alone, together = 0.0, 0.0
+    for way, path in paths.items():
+        one = _bits(parameters, way)
+        bits, first = one * parameters.users * parameters.workload.each(), one if after else 0.0
+        alone = max(alone, path.lossy_s(first + bits / connections) - path.lossy_s(first))
+        together = max(together, bits / path.rate_bps)
+    return max(alone, together, _pace_s(parameters, paths))
 
 
 @dataclass(frozen=True)
 class _Path:
-    """The direction that carries the bodies."""
+    """A direction, with what it does to those bodies that it carries."""
 
     round_trip_s: float
     rate_bps: float
@@ -160,47 +163,45 @@ class _Path:
         steady_bps = MSS_BYTES * 8 / self.round_trip_s * math.sqrt(1.5 / self.loss)
         return max(bits - before_the_first_loss, 0.0) / steady_bps
 
+    def transfer_s(self, bits: float) -> float:
+        """One body, after slow start."""
+        return max(bits / self.rate_bps, self.lossy_s(bits))
 
-def _cold_s(parameters: Parameters, path: _Path) -> float:
-    """One request on a new connection: handshake, slow start from the initial window, the transfer."""
-    slow_start = math.log2(1 + parameters.size / INITIAL_WINDOW_BYTES)
+
+_Paths = Mapping[str, _Path]
+
+
+def _paths(network: Network | None, parameters: Parameters) -> _Paths:
+    """By `up` and `down`."""
+    return {way: _Path.of(network, way == "up", parameters.congestion) for way in WAYS}
+
+
+def _cold_s(parameters: Parameters, paths: _Paths) -> float:
+    """A workload's first request on a new connection: handshake, slow start from the initial window, the transfer."""
+    first = parameters.workload.exchanges()[0]
+    slow_start = math.log2(1 + max(first.moved(way) for way in WAYS) / INITIAL_WINDOW_BYTES)
     round_trips = handshake_round_trips(parameters.protocol) + 1 + slow_start
-    return round_trips * path.round_trip_s + _transfer_s(parameters, path)
+    transfers = sum(path.transfer_s(_on_link(first.moved(way))) for way, path in paths.items())
+    return round_trips * paths["down"].round_trip_s + transfers
 
 
-def _transfer_s(parameters: Parameters, path: _Path) -> float:
-    """One body, after slow start."""
-    return max(_bits(parameters) / path.rate_bps, path.lossy_s(_bits(parameters)))
-
-
-def _requests(parameters: Parameters) -> int:
-    """All of a trial, cold ones too."""
-    return _cold_requests(parameters) + parameters.users * _each(parameters)
-
-
-def _cold_requests(parameters: Parameters) -> int:
-    return _connections(parameters) if parameters.cold else 0
-
-
-def _each(parameters: Parameters) -> int:
-    """Requests of one user."""
-    return parameters.requests + parameters.warmup
-
-
-def _pace_s(parameters: Parameters, path: _Path, each: int) -> float:
+def _pace_s(parameters: Parameters, paths: _Paths) -> float:
     """What users need whom nothing keeps waiting: by the asked rate, or one request after the other."""
+    work = parameters.workload
     if parameters.rate is not None:
-        return parameters.users * each / parameters.rate
-    return each * (path.round_trip_s + _bits(parameters) / path.rate_bps)
+        return parameters.users * work.each() / parameters.rate
+    moving = sum(_bits(parameters, way) / path.rate_bps for way, path in paths.items())
+    return work.each() * (work.pause_s() + paths["down"].round_trip_s + moving)
 
 
-def _bits(parameters: Parameters) -> float:
-    """One request on the link."""
-    return parameters.size * 8 * WIRE_OVERHEAD
+def _bits(parameters: Parameters, way: str) -> float:
+    """One request on the link, on average."""
+    return _on_link(parameters.workload.moved(way))
 
 
-def _connections(parameters: Parameters) -> int:
-    return connection_count(parameters.connections, parameters.users, parameters.protocol)
+def _on_link(body_bytes: float) -> float:
+    """Bits that a body is there."""
+    return body_bytes * 8 * WIRE_OVERHEAD
 
 
 def _round_trip_s(network: Network | None) -> float:

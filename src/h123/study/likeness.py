@@ -7,7 +7,6 @@ is made equal where a study says `transport: matched`; the rest is named, so tha
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from h123.study.connections import connection_count
 from h123.study.parameters import Parameters
 from h123.study.plan import Plan
 from h123.study.study import split_pair
@@ -38,9 +37,13 @@ class Sender:
     value: Value | None
 
     @classmethod
-    def of(cls, p: Parameters, choosing: Choosing, setting: Setting) -> "Sender":
-        """Of a trial with these parameters."""
-        role = "server" if p.method == "GET" else "client"
+    def all(cls, p: Parameters, choosing: Choosing, setting: Setting) -> "list[Sender]":
+        """Of a trial with these parameters, whoever sends most first."""
+        return [cls.of(p, role, choosing, setting) for role in p.workload.senders()]
+
+    @classmethod
+    def of(cls, p: Parameters, role: str, choosing: Choosing, setting: Setting) -> "Sender":
+        """The one in this role."""
         asked = p.setting(setting.name)
         if p.protocol != "h3":
             kernel = None if p.congestion == setting.brought_by else asked or setting.kernel
@@ -107,9 +110,9 @@ def unmatched(plan: Plan, choosing: Choosing, setting: Setting) -> Iterator[tupl
 
 def _differing(pairs: Iterable[Sides], choosing: Choosing, setting: Setting) -> Iterator[tuple[Sender, Sender]]:
     for one, other in pairs:
-        a, b = Sender.of(one, choosing, setting), Sender.of(other, choosing, setting)
-        if not a.is_like(b):
-            yield a, b
+        # Where one of the two sends from both ends, and the other does not, the ends that send most are compared.
+        both = zip(Sender.all(one, choosing, setting), Sender.all(other, choosing, setting), strict=False)
+        yield from ((a, b) for a, b in both if not a.is_like(b))
 
 
 def _with(cell: tuple[tuple[str, str], ...], factor: str, level: str) -> tuple[tuple[str, str], ...]:
@@ -134,7 +137,7 @@ def _stack(p: Parameters) -> tuple[str, ...]:
 
 
 def _connections(p: Parameters) -> int:
-    return connection_count(p.connections, p.users, p.protocol)
+    return p.workload.connection_count()
 
 
 def _by_protocol(told: Iterator[tuple[str, str]]) -> str:

@@ -1,11 +1,12 @@
 """The parameters of a trial: everything that a study may set or vary."""
 
+from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, TypeAdapter
 
-from h123.strict import Strict, shown
-from h123.study.quantities import Duration, Size
+from h123.study.quantities import Duration
+from h123.study.workload import WorkloadParameters
 from h123.transport import SETTINGS, TCP_PAYLOAD, Name, Value
 
 Count = Annotated[int, Field(strict=True)]
@@ -15,12 +16,6 @@ NETWORK_PARAMETERS = ("network", "backend_network")
 LEAST_DATAGRAM = 1252
 """Bytes of payload, of packets of 1280 bytes: every path of IPv6 carries them, and every QUIC can be told to."""
 _MS = 10**6
-
-
-def _read_connections(value: object) -> object:
-    if value in ("shared", "per-user") or (type(value) is int and 1 <= value <= 10_000):
-        return value
-    raise ValueError(f"{shown(value)} is not valid; write shared, per-user, or a number of connections from 1 to 10000")
 
 
 def _kept_by_kernel(ns: int | None) -> int | None:
@@ -36,13 +31,9 @@ def _read_pacing(value: object) -> object:
     raise ValueError("must be off, or left out for what each stack has by itself")
 
 
-Connections = Annotated[Literal["shared", "per-user"] | int, BeforeValidator(_read_connections)]
-
-
-class Parameters(Strict):
+class Parameters(WorkloadParameters):
     """One trial's conditions, complete. Times are nanoseconds, sizes bytes, `rate` requests a second."""
 
-    protocol: Literal["h1", "h2", "h3"]
     server: str
     client: str
     network: str
@@ -70,21 +61,6 @@ class Parameters(Strict):
     """The server writes a log of its QUIC connections into the trial's folder."""
     clock: Literal["wall", "virtual"] = "wall"
     """wall: real time; virtual: time passes only while a virtual kernel waits, so that processing takes none."""
-    method: Literal["GET", "POST"] = "GET"
-    size: Annotated[Size, Field(ge=1)] = 100_000
-    """Body bytes of one request (POST: sent, GET: received)."""
-    users: Annotated[Count, Field(ge=1, le=10_000)] = 1
-    requests: Annotated[Count, Field(ge=1, le=10_000_000)] = 10
-    """Requests of each user, warm-up not counted."""
-    rate: Annotated[float, Field(ge=0.001, le=1_000_000, strict=True, allow_inf_nan=False)] | None = None
-    """Requests a second of all users together (open loop); None: each user waits for its last answer (closed loop)."""
-    connections: Connections = "shared"
-    """shared: HTTP/2 and HTTP/3 use one, HTTP/1.1 one per user; users are dealt round robin over a number of them."""
-    warmup: Annotated[Count, Field(ge=0, le=10_000_000)] = 0
-    cold: StrictBool = True
-    """One request on each new connection before anything else."""
-    timeout: Annotated[Duration, Field(gt=0)] = 30 * 10**9
-    """Of one request."""
     trial_timeout: Annotated[Duration, Field(gt=0)] = 120 * 10**9
     """Of the client's whole run."""
 
@@ -122,6 +98,8 @@ def _adapter(name: str) -> TypeAdapter[Any]:
 _ADAPTERS = {name: _adapter(name) for name in PARAMETER_NAMES}
 
 
-def validate_parameter(name: str, value: object) -> Any:
-    """The value of one parameter, as written, as h123 keeps it. Raises pydantic's ValidationError."""
-    return _ADAPTERS[name].validate_python(value)
+def validate_parameter(name: str, value: object, beside: Path) -> Any:
+    """The value of one parameter, as written in a file of the folder `beside`, as h123 keeps it: as in JSON. Raises
+    pydantic's ValidationError."""
+    adapter = _ADAPTERS[name]
+    return adapter.dump_python(adapter.validate_python(value, context=beside), mode="json")

@@ -12,6 +12,7 @@ from h123.errors import UserError
 from h123.strict import Strict, choose
 from h123.study.document import Document
 from h123.study.ledger import Origin
+from h123.study.metrics import PRINTED, PrintedName
 from h123.study.quantities import BitRate, Duration, Size
 from h123.study.shelf import list_published
 from h123.study.study import split_pair
@@ -19,7 +20,6 @@ from h123.units import parse_change, parse_duration, parse_size
 
 FORMAT = "published/1"
 
-Metric = Literal["latency", "ttfb", "throughput"]
 Kind = Literal["value", "change", "effect"]
 Cell = dict[str, str]
 Figure = Annotated[str, Field(coerce_numbers_to_str=True, min_length=1)]
@@ -45,7 +45,7 @@ class Statement(Strict):
     quotation: Annotated[str, Field(min_length=1)]
     note: str | None = None
     """What the sentence leaves open, or how it is read."""
-    metric: Metric
+    metric: PrintedName
     statistic: Literal["mean", "median"]
     cell: Cell
     """Levels of the factors that are named; a factor that is not is left open."""
@@ -167,12 +167,12 @@ def _read(one: Statement, kind: Kind, of: str) -> PrintedValue:
     return PrintedValue(one, kind, of, written, numbers[0], numbers[-1])
 
 
-def _number(text: str, metric: Metric, kind: Kind) -> float:
+def _number(text: str, metric: str, kind: Kind) -> float:
     if kind == "effect":
         return _effect(text)
     if kind == "change":
         return parse_change(text)
-    if metric != "throughput":
+    if PRINTED[metric].unit == "s":
         return parse_duration(text) / 1e9
     if not text.endswith("/s"):
         raise ValueError(f"{text!r} is not understood; write a rate in bytes, such as 5.33MB/s")

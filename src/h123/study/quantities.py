@@ -25,13 +25,16 @@ def _written(parse: Callable[[object], float]) -> BeforeValidator:
     return BeforeValidator(read)
 
 
-Duration = Annotated[int, _written(parse_duration), Field(ge=0)]
+_MOST = 10**15
+"""More than anybody can write with a unit; files that h123 wrote may have been damaged."""
+
+Duration = Annotated[int, _written(parse_duration), Field(ge=0, le=_MOST)]
 """Nanoseconds, written `15ms`."""
-Delay = Annotated[int, _written(parse_delay), Field(ge=0)]
+Delay = Annotated[int, _written(parse_delay), Field(ge=0, le=_MOST)]
 """The same, of what a packet may take."""
-Size = Annotated[int, _written(parse_size), Field(ge=0)]
+Size = Annotated[int, _written(parse_size), Field(ge=0, le=_MOST)]
 """Bytes, written `100kB`."""
-BitRate = Annotated[int, _written(parse_rate), Field(gt=0)]
+BitRate = Annotated[int, _written(parse_rate), Field(gt=0, le=_MOST)]
 """Bits a second, written `20Mbit/s`."""
 Share = Annotated[float, _written(parse_share), Field(ge=0, le=1)]
 """A part of the whole between 0 and 1, written `0.5%` or `0.005`."""

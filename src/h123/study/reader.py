@@ -1,5 +1,6 @@
 """studies/*.yaml as people write them: read, checked against everything they name, resolved."""
 
+import itertools
 from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,7 +9,7 @@ from pydantic import Field, StrictInt, StrictStr, ValidationError
 
 from h123.catalogue import subject_names
 from h123.errors import UserError
-from h123.strict import Strict, choose, describe
+from h123.strict import Strict, choose
 from h123.study.document import Document, Location
 from h123.study.names import check_name
 from h123.study.network import Network
@@ -21,10 +22,17 @@ from h123.study.parameters import (
 )
 from h123.study.shelf import load_network
 from h123.study.study import MOST_TRIALS, Comparison, Level, Study, rungs, split_pair
+from h123.study.workload import KINDS, WorkloadParameters, own_parameters
 
 FORMAT = "study/1"
+MOST_LOADS = 3000
+"""That are looked at: no plan has more treatments."""
 MOST_LEVELS = 1000
 """Of a factor."""
+
+
+def _shapes_the_load(levels: dict[str, Level]) -> bool:
+    return any(name in WorkloadParameters.model_fields for level in levels.values() for name in level)
 
 
 class StudyFile(Strict):
@@ -67,18 +75,43 @@ class StudyReader:
             seed=shape.seed,
             networks=self.networks,
         )
+        self.check_workloads(study, {*shape.settings} | {n for f in factors.values() for lv in f.values() for n in lv})
         self.check_comparison(study)
         return study
+
+    def check_workloads(self, study: Study, written: Collection[str]) -> None:
+        """Each kind has what it needs, and nothing is `written` that no kind of this study has."""
+        kinds = set[str]()
+        deciding = [name for name, levels in study.factors.items() if _shapes_the_load(levels)]
+        for levels in itertools.islice(itertools.product(*(study.factors[name] for name in deciding)), MOST_LOADS):
+            chosen = dict(zip(deciding, levels, strict=True))
+            others = {name: next(iter(levels)) for name, levels in study.factors.items() if name not in chosen}
+            parameters = study.parameters({**others, **chosen})
+            kinds.add(parameters.kind)
+            if fault := parameters.workload.fault():
+                raise self.document.error(self.place(study, "kind", chosen), fault)
+        for kind in KINDS.keys() - kinds:
+            had = {name for other in kinds for name in own_parameters(other)}
+            if stray := sorted((own_parameters(kind) - had) & {*written}):
+                first = {name: next(iter(levels)) for name, levels in study.factors.items()}
+                message = f"{stray[0]!r} is of workloads of the kind {kind}, and this study has none"
+                raise self.document.error(self.place(study, stray[0], first), message)
+
+    def place(self, study: Study, name: str, cell: dict[str, str]) -> Location:
+        """Where a parameter of a cell is written."""
+        for factor, level in cell.items():
+            if name in study.factors[factor][level]:
+                return ["factors", factor, level]
+        return ["settings", name]
 
     def parameter(self, name: str, value: object, at: Location) -> Any:
         """One parameter's value; a network given by path becomes the network's name."""
         if name not in PARAMETER_NAMES:
             raise self.document.error(at, f"unknown parameter {name!r}; {choose(name, PARAMETER_NAMES)}")
         try:
-            checked = validate_parameter(name, value)
+            checked = validate_parameter(name, value, self.document.path.parent)
         except ValidationError as invalid:
-            fault = invalid.errors()[0]
-            raise self.document.error(at, describe(fault, name)) from None
+            raise self.document.fault(invalid, at, name) from None
         if name in NETWORK_PARAMETERS:
             return checked and self.network(checked, at)
         if name in SUBJECT_PARAMETERS:

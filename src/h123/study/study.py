@@ -2,35 +2,17 @@
 
 import itertools
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, ValidationError
 
 from h123.errors import UserError
 from h123.strict import Strict, describe
+from h123.study.metrics import MetricName
 from h123.study.network import Network
 from h123.study.parameters import Parameters
 from h123.study.quantities import RESOLVED, Share
 from h123.transport import SETTINGS, Name
-
-Metric = Literal[
-    "latency",
-    "latency_p95",
-    "latency_p99",
-    "ttfb",
-    "goodput",
-    "cold_latency",
-    "cold_ttfb",
-    "handshake",
-    "cpu",
-    "cpu_server",
-    "cpu_client",
-    "cpu_warm",
-    "cpu_handshake",
-    "memory_server",
-    "memory_client",
-]
-METRICS: tuple[str, ...] = get_args(Metric)
 
 MOST_TRIALS = 30_000
 """Of a campaign: a day of the shortest ones; so there cannot be more blocks either."""
@@ -63,7 +45,7 @@ class Family(Strict):
 
     name: str
     correction: Literal["holm", "bh"]
-    metrics: list[Metric] = Field(min_length=1)
+    metrics: list[MetricName] = Field(min_length=1)
     pairs: list[Pair] | None = None
     """None: all of the study's."""
     each: list[str] = Field(default=[])

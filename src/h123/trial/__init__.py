@@ -1,9 +1,10 @@
 """What one trial needs, whoever asks for it: prepared subjects, a certificate, its files, an engine to execute it."""
 
-from h123.trial.certificate import Certificate, campaign_certificate, plainly
+from h123.trial.certificate import Certificate, campaign_certificate
 from h123.trial.disk import TRIAL_BYTES, require_room
-from h123.trial.engine import Engine, LocalEngine
+from h123.trial.engine import Engine, LocalEngine, installed_roots
 from h123.trial.files import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS, trial_roles, write_trial_files
+from h123.trial.place import Place, PlaceLost, this_machine
 from h123.trial.preparation import check_trials, prepare, require_kernel
 from h123.trial.progress import Display, Ended, Standing, display_for
 
@@ -17,14 +18,17 @@ __all__ = [
     "Ended",
     "Engine",
     "LocalEngine",
+    "Place",
+    "PlaceLost",
     "Standing",
     "campaign_certificate",
     "check_trials",
     "display_for",
-    "plainly",
+    "installed_roots",
     "prepare",
     "require_kernel",
     "require_room",
+    "this_machine",
     "trial_roles",
     "write_trial_files",
 ]

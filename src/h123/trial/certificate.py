@@ -2,9 +2,6 @@
 
 import datetime as dt
 import ipaddress
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,12 +11,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from h123.durable import write_atomically
-from h123.scratch import scratch
 
 HOST_NAME = "h123.test"
 """Server name of all trials: `.test` is reserved (RFC 6761), so it can never be somebody's."""
 
-_PLAIN = re.compile(r"[\w./+@%,:=~-]*", re.ASCII)
 _LIFETIME = dt.timedelta(days=365)
 _MARGIN = dt.timedelta(days=1)
 """For clocks that differ."""
@@ -33,24 +28,15 @@ class Certificate:
     cert: Path
     key: Path
 
+    @property
+    def folder(self) -> Path:
+        """That holds them."""
+        return self.ca.parent
+
     def made_unix_ns(self) -> int:
         """When it was made, ns since 1970, to the second."""
         since = x509.load_pem_x509_certificate(self.cert.read_bytes()).not_valid_before_utc
         return round((since + _MARGIN).timestamp()) * 10**9
-
-
-@contextmanager
-def plainly(folder: Path) -> Iterator[Path]:
-    """The folder of a certificate by a path that needs no quotes: configuration files of servers have none."""
-    folder = folder.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
-    if _PLAIN.fullmatch(str(folder)):
-        yield folder
-        return
-    with scratch() as place:
-        link = place / "tls"
-        link.symlink_to(folder)
-        yield link
 
 
 def campaign_certificate(folder: Path, addresses: list[str]) -> Certificate:

@@ -1,21 +1,25 @@
-"""Where trials are executed: an engine takes a folder with trial.json and leaves report.json there."""
+"""What executes trials: an engine takes a folder with trial.json and leaves report.json there."""
 
 import json
 import os
 import select
 import signal
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
+from h123.catalogue import files_folder, installations
 from h123.errors import UserError
 from h123.paths import lab_binary
 from h123.results import Reason, read_document, write_document
 from h123.results.lab_report import Machine, Report
 from h123.results.trial_files import Trial
+from h123.roots import root_options
 from h123.trial.disk import require_room
 from h123.trial.orphans import adopt_orphans, wait_for_orphans
+from h123.trial.place import Place, PlaceLost, this_machine
 from h123.virtual import virtual_kernel
 
 _BAD_TRIAL, _UNFIT_MACHINE, _SIGNALLED = 2, 3, 128
@@ -25,19 +29,29 @@ _PROBE_MS = 300
 
 
 class Engine(Protocol):
-    """Executes trials, several at once if it is asked to. Used by one thread."""
+    """Executes trials in its places, several at once if it is asked to. Used by one thread.
 
-    def start(self, folder: Path) -> None:
-        """Begin to execute `folder/trial.json`."""
+    Whatever is asked of it raises PlaceLost where one of its places has failed.
+    """
+
+    @property
+    def places(self) -> Sequence[Place]:
+        """All that there are, lost ones included; at least one. Names are unique."""
+
+    def start(self, folder: Path, tls: Path, place: Place) -> None:
+        """Begin to execute `folder/trial.json` there. What it needs is installed in that place; the certificate is in
+        the folder `tls`."""
 
     def wait(self) -> Path:
-        """The folder of a started trial that has ended, as soon as there is one; its `report.json` exists.
+        """The folder of a started trial that has ended, in any place, as soon as there is one; its `report.json`
+        exists.
 
-        Raises UserError when no trial can be executed at all here, and OSError when the disk has no room for one.
+        Raises UserError when the trial can be executed nowhere, and OSError when the disk has no room for it.
         """
 
-    def noise(self) -> float:
-        """Share of the processors' time, 0 to 1, that a trial could not have at the moment; nothing runs meanwhile."""
+    def noise(self, place: Place) -> float:
+        """Share of the processors' time, 0 to 1, that a trial could not have there at the moment; nothing runs there
+        meanwhile."""
 
     def stop(self) -> None:
         """End all trials that still run, in order; nothing of them is left."""
@@ -49,6 +63,7 @@ class _Lab:
     ended: int
     """A descriptor that is readable when the process has ended."""
     complaints: IO[bytes]
+    place: Place
 
 
 class LocalEngine:
@@ -59,11 +74,17 @@ class LocalEngine:
     """
 
     def __init__(self) -> None:
+        self._here = this_machine()
         self._labs: dict[Path, _Lab] = {}
         adopt_orphans()
 
-    def start(self, folder: Path) -> None:
-        command = [str(lab_binary()), "run", "trial.json", "--out", ".", "--die-with-parent", *_kernel(folder)]
+    @property
+    def places(self) -> Sequence[Place]:
+        return [self._here]
+
+    def start(self, folder: Path, tls: Path, place: Place) -> None:
+        roots = root_options({**installed_roots(), "tls": tls})
+        command = [str(lab_binary()), "run", "trial.json", "--out", ".", "--die-with-parent", *roots, *_kernel(folder)]
         # Closed when the lab is reaped. A pipe that nobody reads meanwhile could fill up and block the lab; on a disk
         # there may be no room.
         complaints = os.fdopen(os.memfd_create("complaints"), "w+b")
@@ -71,7 +92,7 @@ class LocalEngine:
         process = subprocess.Popen(
             command, cwd=folder, stdout=subprocess.DEVNULL, stderr=complaints, start_new_session=True
         )
-        self._labs[folder] = _Lab(process, os.pidfd_open(process.pid), complaints)
+        self._labs[folder] = _Lab(process, os.pidfd_open(process.pid), complaints, place)
 
     def wait(self) -> Path:
         poll = select.poll()
@@ -79,23 +100,24 @@ class LocalEngine:
             poll.register(lab.ended, select.POLLIN)
         ready = {descriptor for descriptor, _ in poll.poll()}
         folder = next(folder for folder, lab in self._labs.items() if lab.ended in ready)
+        place = self._labs[folder].place
         status, said = self._reap(folder)
         if status == 0 and (folder / "report.json").exists():
             return folder
         require_room(folder)
         if status == _UNFIT_MACHINE:
-            raise UserError(said, remedy="run `h123 doctor` to see what this machine lacks", status=3)
+            raise PlaceLost(place, said, remedy="run `h123 doctor` to see what this machine lacks")
         if status == _BAD_TRIAL:
             remedy = "if a network is wrong, mend its file, then resume with `h123 run STUDY --out DIR`"
             raise UserError(f"the lab refused {folder / 'trial.json'}: {said}", remedy=remedy)
         _record_crash(folder, status, said)
         return folder
 
-    def noise(self) -> float:
+    def noise(self, place: Place) -> float:
         command = [str(lab_binary()), "noise", "--ms", str(_PROBE_MS)]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise UserError(f"h123-lab noise failed: {done.stderr.strip()}", remedy="run `make setup`", status=3)
+            raise PlaceLost(place, f"h123-lab noise failed: {done.stderr.strip()}", remedy="run `make setup`")
         shares = json.loads(done.stdout)
         return float(max(shares["stalled"] or 0.0, shares["busy"]))
 
@@ -120,6 +142,11 @@ class LocalEngine:
         with lab.complaints as file:
             file.seek(0)
             return status, file.read().decode(errors="replace").strip()
+
+
+def installed_roots() -> dict[str, Path]:
+    """Where this machine has what trials need, by the names that their files use."""
+    return {"subjects": installations(), "bodies": files_folder()}
 
 
 def _kernel(folder: Path) -> list[str]:

@@ -7,10 +7,8 @@ from h123 import catalogue
 from h123.catalogue import (
     Subject,
     backend_command,
-    block_file,
     client_command,
     controller,
-    files_folder,
     kernel_controller,
     origin_command,
     server_command,
@@ -18,8 +16,10 @@ from h123.catalogue import (
     settings,
 )
 from h123.results import write_document
-from h123.results.trial_files import Link, Ready, Role, Tcp, Trial, Workload
+from h123.results.trial_files import Link, Ready, Role, Tcp, Trial
+from h123.roots import mounted
 from h123.study import Network, Parameters, PlannedTrial
+from h123.study.workload import Target
 from h123.trial.certificate import HOST_NAME, Certificate
 
 CLIENT_ADDRESS, SERVER_ADDRESS = "10.1.0.1", "10.1.0.2"
@@ -60,7 +60,9 @@ def write_trial_files(
     """Write trial.json and workload.json into `folder`, the trial's working directory."""
     if trial.parameters.qlog:
         (folder / QLOG_FOLDER).mkdir()
-    write_document(folder / "workload.json", _workload(trial, certificate))
+    p = trial.parameters
+    target = Target(HOST_NAME, SERVER_ADDRESS, p.port, mounted("tls", certificate.ca.name), trial.link_seed)
+    write_document(folder / "workload.json", p.workload.file(target))
     write_document(folder / "trial.json", _trial(trial, networks, subjects, certificate, check=check))
 
 
@@ -149,22 +151,22 @@ def _origin(p: Parameters, subject: Subject) -> Role:
 
 
 def _server(p: Parameters, subject: Subject, certificate: Certificate) -> Role:
-    # What GET asks for must be in the backend before the server is ready.
-    seeding = _stored(p) and p.method == "GET"
+    # What is downloaded must be in the backend before the server is ready.
+    seeded = p.workload.served() if _stored(p) else []
     command = server_command(
         subject,
         address=SERVER_ADDRESS,
         port=p.port,
         protocol=p.protocol,
-        cert=certificate.cert,
-        key=certificate.key,
+        cert=mounted("tls", certificate.cert.name),
+        key=mounted("tls", certificate.key.name),
         congestion=controller(subject, p),
         **settings(p),
         store=p.store,
         backend=f"{BACKEND_ADDRESS}:{BACKEND_PORT}" if _stored(p) else "",
-        seed_bytes=p.size if seeding else 0,
-        block=block_file(),
-        files=files_folder(),
+        seed_bytes=max(seeded, default=0),
+        block=mounted("bodies", "block"),
+        files=mounted("bodies"),
         upstream=f"{ORIGIN_ADDRESS}:{_origin_port(p)}",
         qlog=QLOG_FOLDER if p.qlog and p.protocol in subject.features.qlog else "",
     )
@@ -176,7 +178,7 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate) -> Role:
         command,
         tcp=[p.port] if "tcp" in listens else [],
         udp=[p.port] if "udp" in listens else [],
-        timeout_ns=SEEDING_TIMEOUT_NS if seeding else READY_TIMEOUT_NS,
+        timeout_ns=SEEDING_TIMEOUT_NS if seeded else READY_TIMEOUT_NS,
     )
 
 
@@ -206,28 +208,4 @@ def _client(p: Parameters, subject: Subject) -> Role:
     )
     return Role(
         name="client", host="client", kind="main", command=command, env=ROLE_ENVIRONMENT, timeout_ns=p.trial_timeout
-    )
-
-
-def _workload(trial: PlannedTrial, certificate: Certificate) -> Workload:
-    p = trial.parameters
-    get = p.method == "GET"
-    return Workload(
-        h123="workload/1",
-        protocol=p.protocol,
-        host=HOST_NAME,
-        address=SERVER_ADDRESS,
-        port=p.port,
-        ca=str(certificate.ca),
-        method=p.method,
-        path=f"/bytes/{p.size}" if get else "/upload",
-        upload_bytes=0 if get else p.size,
-        users=p.users,
-        requests=p.requests,
-        rate=p.rate,
-        connections=p.connections,
-        cold=p.cold,
-        warmup=p.warmup,
-        timeout_ns=p.timeout,
-        seed=trial.link_seed,
     )

@@ -24,7 +24,7 @@ def prepare(trials: Sequence[Parameters], report: Callable[[str], None]) -> dict
     require_kernel(trials)  # refused now rather than at the first such trial
     for subject in subjects.values():
         install(subject, report)
-    files = {p.size for p in trials if p.method == "GET" and server_uses(subjects[p.server], "files")}
+    files = {size for p in trials if server_uses(subjects[p.server], "files") for size in p.workload.served()}
     if files or any(server_uses(subjects[p.server], "block") for p in trials):
         make_bodies(files)
     return subjects
@@ -40,6 +40,7 @@ def check_trials(trials: Sequence[Parameters]) -> dict[str, Subject]:
     """The subjects of trials by name. Raises UserError where one is missing, or cannot do what a trial asks."""
     known, subjects = catalogue(), dict[str, Subject]()
     for p in trials:
+        _check_store(p)
         for named, name in p.roles().items():  # a campaign may name one that has been taken away since
             _require(known, name, f"the study's {named} is")
         for role, name in trial_roles(p, known).items():
@@ -47,6 +48,16 @@ def check_trials(trials: Sequence[Parameters]) -> dict[str, Subject]:
             check_supported(known[name], role, p)
             subjects[name] = known[name]
     return subjects
+
+
+def _check_store(p: Parameters) -> None:
+    """Servers put one object into their backend before they listen."""
+    if p.store != "memory" and len(set(p.workload.served())) > 1:
+        raise UserError(
+            f"a workload of {p.workload.label()} downloads bodies of several sizes, and with `store: {p.store}` the"
+            " server has one",
+            remedy="let its downloads have one size, or leave `store` out",
+        )
 
 
 def _require(known: Catalogue, name: str, why: str) -> None:

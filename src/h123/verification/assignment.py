@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any, Literal
 
 from h123.catalogue import OWN, PROTOCOLS, Client, Subject, controllers
-from h123.results.trial_files import Workload
-from h123.study import Network, Parameters, connection_count
+from h123.study import Network, Parameters
 from h123.study.network import Blackout, Bottleneck, Direction
+from h123.study.workload import DEFAULT, KINDS, AnyWorkloadFile
 from h123.verification import controller
 
 """One request, as in samples.parquet."""
@@ -17,6 +17,7 @@ Asked = Callable[..., Parameters]
 Expected = Literal["answers", "not found", "refused", "timeout", "unsupported"]
 METHODS = ("GET", "POST")
 SIZES = BYTE, KILOBYTE, MEGABYTE = (1, 1000, 1_000_000)
+FRESH_BYTES = 4000
 WITNESS = "go"
 """The server whose qlog files show what a client does over QUIC."""
 CONNECTIONS: dict[str, str | int] = {"shared": "shared", "per-user": "per-user", "number": 2}
@@ -65,13 +66,12 @@ class Assignment:
 
     def connections(self) -> int:
         """How many the workload asks for (docs/contracts.md, section 4)."""
-        p = self.parameters
-        return connection_count(p.connections, p.users, p.protocol)
+        return self.parameters.workload.connection_count()
 
-    def workload(self, written: Workload) -> Workload:
+    def workload(self, written: AnyWorkloadFile) -> AnyWorkloadFile:
         """workload.json as the parameters have it, with what this assignment has otherwise."""
         changes = {"path": self.path, "port": self.port}
-        return written.model_copy(update={key: value for key, value in changes.items() if value is not None})
+        return written.changed(**{key: value for key, value in changes.items() if value is not None})
 
 
 def assignments(subject: Subject) -> list[Assignment]:
@@ -89,6 +89,7 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
     yield from _connections(client, logged)
     yield from _sizes(client, asked, subject.features.clocks)
     yield from _times(client, asked)
+    yield from _kinds(client, asked)
     if client.open_loop:
         yield _open_loop(client, logged, protocol)
     if protocol == "h3" and "POST" in client.methods:
@@ -122,6 +123,18 @@ def _times(client: Client, asked: Asked) -> Iterator[Assignment]:
     if "GET" in client.methods:
         far = asked(method="GET", size=MEGABYTE, requests=2)
         yield Assignment("times over a link of 100 ms and 10 Mbit/s", far, FAR)
+
+
+def _kinds(client: Client, asked: Asked) -> Iterator[Assignment]:
+    """Beside the usual workloads, those of other kinds, and headers: they change, so that all their bytes are sent."""
+    for kind in client.kinds:
+        if kind != DEFAULT:
+            other = asked(kind=kind, users=2, requests=6, warmup=1, **KINDS[kind].example(client.methods))
+            yield Assignment(f"a workload of kind {kind}", other)
+    if client.headers and "GET" in client.methods:
+        named = [{"name": "x-h123", "bytes": FRESH_BYTES, "changes": "request"}]
+        told = asked(method="GET", size=MEGABYTE, requests=3, headers=named)
+        yield Assignment("headers of 4 kB in each request", told, FAR)
 
 
 def _open_loop(client: Client, asked: Asked, protocol: str) -> Assignment:
@@ -163,6 +176,11 @@ def _refusals_over(protocol: str, subject: Subject, client: Client) -> Iterator[
     for way, written in CONNECTIONS.items():
         if way not in _offered_ways(protocol, client):
             yield refused(f"connections {way}", users=4, connections=written)
+    for kind in KINDS:
+        if kind not in client.kinds:
+            yield refused(f"workloads of kind {kind}", kind=kind, **KINDS[kind].example(client.methods))
+    if not client.headers:
+        yield refused("headers of its own", headers=[{"name": "x-h123", "value": "1"}])
     if not client.open_loop:
         yield refused("an open loop", rate=50.0)
     if not client.cold:

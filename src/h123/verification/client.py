@@ -11,13 +11,13 @@ import pyarrow.parquet as pq
 
 from h123.catalogue import MANIFEST, Subject, catalogue, check_supported, make_bodies
 from h123.errors import UserError
-from h123.results import Reason, Sample, ingest, read_document, write_document
-from h123.results.trial_files import Workload
+from h123.results import Reason, Sample, ingest, write_document
 from h123.scratch import scratch
 from h123.strict import choose
+from h123.study.workload import AnyWorkloadFile
 from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification.assignment import SIZES, WITNESS, Assignment, assignments
-from h123.verification.conduct import faults_of
+from h123.verification.conduct import faults_of, headers_sent
 from h123.verification.record import failures_folder
 from h123.verification.result import Result, Verdict
 from h123.verification.settings import verify_settings
@@ -126,7 +126,8 @@ def carry_out(asked: Assignment, trials: Trials, folder: Path) -> Carried:
 
     def change(folder: Path) -> None:
         path = folder / "workload.json"
-        write_document(path, asked.workload(read_document(path, Workload)))
+        written = AnyWorkloadFile.model_validate_json(path.read_bytes())
+        write_document(path, asked.workload(written))
 
     trial = trials.carry_out(folder, asked.parameters, asked.network, change)
     reasons = trial.reasons or ingest(folder, asked.parameters.model_dump(mode="json"))
@@ -142,7 +143,15 @@ def judge(asked: Assignment, subject: Subject, carried: Carried) -> list[str]:
     if codes:
         return [_told(carried)]
     seen = witness(carried.trial, asked.parameters)
-    return faults_of(asked, subject.client, carried.rows, carried.facts, seen)[:_MOST_FAULTS]
+    faults = faults_of(asked, subject.client, carried.rows, carried.facts, seen)
+    faults += headers_sent(asked, carried.rows, _bytes_up(carried.trial))
+    return faults[:_MOST_FAULTS]
+
+
+def _bytes_up(trial: Trial) -> int | None:
+    """That the client sent over the link, where it counts them."""
+    way = (trial.report.links[0].directions or {}).get("up") if trial.report.links else None
+    return way.bytes_in if way else None
 
 
 def _told(carried: Carried) -> str:

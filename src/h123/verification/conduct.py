@@ -14,10 +14,13 @@ from h123.results import Sample
 from h123.verification.assignment import Assignment
 from h123.verification.controller import behaviour
 from h123.verification.timing import times, times_over_the_link
+from h123.verification.trial import SEED
 from h123.verification.witness import Witness
 
 ALPN = {"h1": ("http/1.1", ""), "h2": ("h2",), "h3": ("h3",)}
 """As TLS names the protocols; HTTP/1.1 needs no name."""
+_CODED = 0.6
+"""Of a text's bytes, that HPACK and QPACK leave at least of one that is new to them (RFC 7541, appendix B: 5 bits)."""
 LATE_NS = 1_500_000_000
 """That a client may notice a timeout late."""
 
@@ -27,7 +30,7 @@ def faults_of(asked: Assignment, client: Client, rows: Sequence[Sample], facts: 
     found = [*unanswered(asked, rows), *times(rows, seen.window)]
     if asked.expected == "answers":
         found += [*_first_bytes(client, rows), *_connections(asked, rows), *_facts(asked, rows, facts)]
-        found += [*_opened(asked, rows, seen), *times_over_the_link(asked, rows)]
+        found += [*_opened(asked, rows, seen), *times_over_the_link(asked, rows), *_in_turn(asked, rows)]
         if asked.controller:
             found += _controller(asked, seen)
     return found
@@ -40,11 +43,7 @@ def unanswered(asked: Assignment, rows: Sequence[Sample]) -> list[str]:
 
 def _counts(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
     p = asked.parameters
-    expected = {
-        "cold": asked.connections() if p.cold else 0,
-        "warmup": p.users * p.warmup,
-        "warm": p.users * p.requests,
-    }
+    expected = p.workload.rows() or {}
     found = Counter(row["phase"] for row in rows)
     for phase, count in expected.items():
         if found[phase] != count:
@@ -55,6 +54,28 @@ def _counts(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
         each = Counter((row["phase"], row["user"]) for row in rows if row["phase"] != "cold")
         if uneven := sorted({user for (_, user), n in each.items() if n != each[(_, 0)]}):
             yield f"user {uneven[0]} has not as many rows as user 0"
+
+
+def _in_turn(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+    """Each user asks for what it is its turn to ask for; cold requests are all for the first."""
+    work = asked.parameters.workload
+    of_user = defaultdict(list)
+    for row in sorted(rows, key=lambda row: row["start_ns"]):
+        if row["phase"] == "cold" and row["resource"]:
+            yield "a cold request is not for the first of the workload's resources"
+        elif row["phase"] != "cold":
+            of_user[row["user"]].append(row["resource"] or 0)
+    for user, asked_for in sorted(of_user.items()) if asked.parameters.rate is None else ():
+        turns = [work.resource(user * work.each() + n, SEED) for n in range(len(asked_for))]
+        if asked_for != turns:
+            yield f"user {user} asked for resources {asked_for[:8]}, not {turns[:8]}"
+
+
+def headers_sent(asked: Assignment, rows: Sequence[Sample], bytes_up: int | None) -> Iterator[str]:
+    """Headers that change crossed the link with each request, be they compressed by Huffman's code."""
+    least = round(_CODED * asked.parameters.workload.fresh_bytes() * len(rows))
+    if least and bytes_up is not None and bytes_up < least:
+        yield f"{bytes_up} bytes went up in {len(rows)} requests, whose headers alone have {least} and more"
 
 
 def _outcomes(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
@@ -68,13 +89,14 @@ def _outcomes(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
 
 
 def _answered(asked: Assignment, row: Sample) -> str | None:
-    if row["error"] or row["status"] != 200:
+    exchange = asked.parameters.workload.exchanges()[row["resource"] or 0]
+    if row["error"] or row["status"] != exchange.status:
         return f"a request ended with status {row['status']}, error {row['error']!r}"
     if row["protocol"] != asked.parameters.protocol:
         return f"protocol {row['protocol']!r} instead of {asked.parameters.protocol!r}"
-    size = asked.parameters.size
-    # An upload is answered by the count of its bytes, as text.
-    up, down = (0, size) if asked.parameters.method == "GET" else (size, len(str(size)))
+    up, down = exchange.up or 0, exchange.down
+    if down is None:  # an upload is answered by the count of its bytes, as text; of another answer nothing is asked
+        down = len(str(up)) if up else row["bytes_down"]
     if (row["bytes_up"], row["bytes_down"]) != (up, down):
         return f"{row['bytes_up']} bytes up and {row['bytes_down']} down instead of {up} and {down}"
     return None

@@ -20,7 +20,7 @@ from h123.journal import Line, append_event, read_events
 from h123.lock import sole_user
 from h123.results import Reason, check_name, machine_facts
 from h123.study import Parameters
-from h123.trial import SERVER_ADDRESS, Display, Ended, Engine, Standing, campaign_certificate, plainly
+from h123.trial import SERVER_ADDRESS, Display, Ended, Engine, Standing, campaign_certificate
 from h123.verification.assignment import CONNECTIONS, METHODS, PLAIN, Assignment
 from h123.verification.client import carry_out
 from h123.verification.conduct import unanswered
@@ -152,8 +152,8 @@ def run_matrix(
             return
         folder.begin()
         make_bodies({SIZE})
-        with plainly(folder.path / "tls") as tls, display:
-            trials = Trials(subjects, campaign_certificate(tls, [SERVER_ADDRESS]), engine)
+        with display:
+            trials = Trials(subjects, campaign_certificate(folder.path / "tls", [SERVER_ADDRESS]), engine)
             try:
                 _run(waiting, len(possible), folder, trials, display)
             finally:

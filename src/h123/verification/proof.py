@@ -33,14 +33,20 @@ def proof(subject: Subject, role: VerifiedRole) -> Proof:
     told = told_of(subject, public_record(subject))
     results = told.record.of_role(role) if told else []
     if told is None or not results:
-        return {"outcome": "none", "upstream": False, "time": None, "failed": []}
+        return {"outcome": "none", "upstream": False, "time": None, "failed": [], "first_flight": None}
     failed = [_named(result) for result in results if result.verdict == "failed"] if told.holds else []
     return {
         "outcome": "failed" if failed else "passed" if told.holds else "changed",
         "upstream": told.upstream,
         "time": told.record.time,
         "failed": failed,
+        "first_flight": _first_flight(told.record, role) if told.holds else None,
     }
+
+
+def _first_flight(record: Record, role: VerifiedRole) -> int | None:
+    found = [one.first_flight for one in record.constants or [] if (one.role, one.protocol) == (role, "h3")]
+    return next((flight.packets for flight in found if flight), None)
 
 
 def _named(result: Result) -> str:

@@ -10,6 +10,7 @@ from typing import Literal
 from h123.catalogue import Subject, catalogue, make_bodies, probe_command
 from h123.results import Document, Shape, read_document, trial_files, write_document
 from h123.results.lab_report import Exit, Report
+from h123.roots import mounted
 from h123.scratch import scratch
 from h123.trial import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
@@ -53,7 +54,11 @@ def _ask(asked: Question, trials: Trials, folder: Path) -> list[Result]:
 
     def change(folder: Path) -> None:
         _change_trial(folder, trials.subjects[PROBE])
-        address = {"address": SERVER_ADDRESS, "port": asked.parameters.port, "ca": str(trials.certificate.ca)}
+        address = {
+            "address": SERVER_ADDRESS,
+            "port": asked.parameters.port,
+            "ca": mounted("tls", trials.certificate.ca.name),
+        }
         (folder / "plan.json").write_text(json.dumps({**asked.plan, **address}, indent=1) + "\n", encoding="utf-8")
 
     results = list[Result]()

@@ -15,7 +15,7 @@ from h123.trial import Certificate, Engine, write_trial_files
 Window = tuple[int, int]
 """The monotonic clock before and after a trial."""
 _MOST_ATTEMPTS = 3
-_SEED = 1
+SEED = 1
 _LATE_NS = 1_000_000
 """99th percentile of the link's lateness above which what a subject did in time is not its own doing."""
 
@@ -81,7 +81,7 @@ class Trials:
         waiting, running = list(reversed(folders)), 0
         while waiting or running:
             if waiting and running < at_once:
-                self.engine.start(waiting.pop())
+                self._start(waiting.pop())
                 running += 1
             else:
                 folder = self.engine.wait()
@@ -91,14 +91,17 @@ class Trials:
     def prepare(self, folder: Path, parameters: Parameters, network: Network, change: Callable[[Path], None]) -> None:
         """Writes a trial's files into a new folder, whose name is the trial's."""
         folder.mkdir(parents=True)
-        planned = PlannedTrial(folder.name, 1, 1, {}, False, parameters, _SEED)
+        planned = PlannedTrial(folder.name, 1, 1, {}, False, parameters, SEED)
         write_trial_files(folder, planned, {parameters.network: network}, self.subjects, self.certificate, check=False)
         change(folder)
+
+    def _start(self, folder: Path) -> None:
+        self.engine.start(folder, self.certificate.folder, self.engine.places[0])
 
     def _once(self, folder: Path, parameters: Parameters, network: Network, change: Callable[[Path], None]) -> Trial:
         self.prepare(folder, parameters, network, change)
         before = time.monotonic_ns()
-        self.engine.start(folder)
+        self._start(folder)
         self.engine.wait()
         # Virtual time is of a kernel of its own, whose clocks begin at its boot.
         return _ended(folder, (before, time.monotonic_ns()) if parameters.clock == "wall" else (0, 2**63))

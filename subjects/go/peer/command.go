@@ -35,7 +35,7 @@ Example, in two terminals:
   h123-go drive --workload workload.json --samples samples.csv --facts client.json --initial-window ""
 
 Exit status: 0 done (failed requests are rows), 1 could not be done, 2 bad arguments or workload,
-127 the protocol is not supported. The files' formats: docs/contracts.md, section 4.
+127 what the workload asks for is not supported. The files' formats: docs/contracts.md, section 4.
 `
 
 // Run executes one command line and returns its exit status. The server keeps bodies as objects of the storage, if

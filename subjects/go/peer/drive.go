@@ -34,7 +34,7 @@ func drive(arguments []string, stderr io.Writer) error {
 	}
 	l, err := newLoad(w, d)
 	if err != nil {
-		return failure{exitBadInput, fmt.Errorf("%s: path: %w", *from, err)}
+		return failure{exitBadInput, fmt.Errorf("%s: %w", *from, err)}
 	}
 	// Both files are opened first: what cannot be written should fail before the measurement, not after it.
 	samples, err := os.Create(*samplesPath)

@@ -3,18 +3,21 @@ package peer
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 )
 
-const header = "phase,user,start_ns,connected_ns,sent_ns,first_byte_ns,end_ns,status,bytes_up,bytes_down,protocol,connection,reused,error"
+const header = "phase,user,start_ns,connected_ns,sent_ns,first_byte_ns,end_ns,status,bytes_up,bytes_down,protocol,connection,reused,error,group,resource"
 
 func TestRows(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, p protocol) {
@@ -77,6 +80,61 @@ func TestUploads(t *testing.T) {
 		d.mustSucceed(t, 12)
 		if d.count("bytes_up", "500000") != 12 || d.count("bytes_down", "6") != 12 {
 			t.Error(d.rows)
+		}
+	})
+}
+
+func TestMix(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		file := filepath.Join(t.TempDir(), "body")
+		if err := os.WriteFile(file, []byte("content"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var mutex sync.Mutex
+		seen := map[string]int{}
+		server := serveHandler(t, p, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			sent, _ := io.ReadAll(r.Body)
+			mutex.Lock()
+			seen[fmt.Sprintf("%s %s %d %q %s", r.Method, r.URL.Path, len(sent), r.Header.Get("User-Agent"), r.Header.Get("Cookie"))]++
+			mutex.Unlock()
+			if r.URL.Path == "/gone" {
+				w.WriteHeader(410)
+			}
+			_, _ = w.Write(make([]byte, 100_000))
+		}))
+		mix := mixOf([]fields{
+			{"path": "/long", "headers": []fields{{"name": "cookie", "value": "abc-000000000000", "changes": true}}},
+			{"path": "/up", "method": "POST", "body_bytes": 7, "body_file": file, "headers": []fields{{"name": "user-agent", "value": "me"}}},
+			{"path": "/gone", "status": 410, "think_ns": int64(20e6)},
+			{"path": "/gone", "status": 200},
+		}, []int{0, 1, 2, 3, 0})
+		maps.Copy(mix, fields{"users": 2, "requests": 4, "warmup": 1, "cold": true, "connections": "per-user"})
+		d := server.drive(t, mix)
+		if d.status != 0 || len(d.rows) != 12 || d.count("error", "other: status 410") != 2 || d.count("error", "") != 10 {
+			t.Fatalf("exit %d, %v, said: %s", d.status, d.rows, d.said)
+		}
+		for resource, rows := range map[string]int{"0": 6, "1": 2, "2": 2, "3": 2} {
+			if d.count("resource", resource) != rows || d.count("group", "") != 12 {
+				t.Errorf("resource %s: %d rows, want %d", resource, d.count("resource", resource), rows)
+			}
+		}
+		want := map[string]int{`POST /up 7 "me" `: 2, `GET /gone 0 "h123" `: 4}
+		for _, number := range []int{0, 4, 5, 9, 10, 11} {
+			want[fmt.Sprintf(`GET /long 0 "h123" abc-%012d`, number)] = 1
+		}
+		if !maps.Equal(seen, want) {
+			t.Errorf("the server saw %v, want %v", seen, want)
+		}
+		for _, row := range d.rows {
+			before := int64(0)
+			for _, other := range d.rows {
+				if other["user"] == row["user"] && other.number(t, "end_ns") <= row.number(t, "start_ns") {
+					before = max(before, other.number(t, "end_ns"))
+				}
+			}
+			if row["resource"] == "2" && row.number(t, "start_ns")-before < 20e6 {
+				t.Errorf("the user did not think before %v", row)
+			}
 		}
 	})
 }
@@ -389,7 +447,7 @@ func TestRowsOfOddErrors(t *testing.T) {
 	if err := j.write(&text); err != nil {
 		t.Fatal(err)
 	}
-	want := header + "\n" + `warm,0,5,,,,,0,0,0,,,0,"other: ""a"", b"` + "\n"
+	want := header + "\n" + `warm,0,5,,,,,0,0,0,,,0,"other: ""a"", b",,0` + "\n"
 	if text.String() != want {
 		t.Errorf("%s", text.String())
 	}

@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // load carries a workload out.
@@ -37,11 +38,16 @@ func (l *load) run(ctx context.Context) error {
 	return nil
 }
 
-// request makes one request, due at start (the time of now).
-func (l *load) request(ctx context.Context, take take, p phase, user int, start int64) {
+// request makes a user's nth request, due at start (the time of now).
+func (l *load) request(ctx context.Context, take take, user, n int, start int64) {
+	l.perform(ctx, take, &sample{
+		phase: l.phaseOf(n), user: user, start: start, resource: l.resource(user, n), number: l.number(user, n),
+	})
+}
+
+func (l *load) perform(ctx context.Context, take take, s *sample) {
 	buffer := buffers.Get().(*[64 << 10]byte)
 	defer buffers.Put(buffer)
-	s := &sample{phase: p, user: user, start: start}
 	l.requester.perform(ctx, take, s, buffer[:])
 	l.journal.add(s)
 }
@@ -53,7 +59,7 @@ func (l *load) coldRequests(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		l.request(ctx, seat.take, cold, i%l.Users, now())
+		l.perform(ctx, seat.take, &sample{phase: cold, user: i % l.Users, start: now(), number: l.number(l.Users, i)})
 	}
 }
 
@@ -77,12 +83,25 @@ func (l *load) closedLoop(ctx context.Context) {
 				if ctx.Err() != nil {
 					return
 				}
-				l.request(ctx, take, l.phaseOf(n), user, now())
+				l.think(ctx, user, n)
+				l.request(ctx, take, user, n, now())
 			}
 		})
 	}
 	close(gate)
 	users.Wait()
+}
+
+// think waits as long as a user does before its nth request.
+func (l *load) think(ctx context.Context, user, n int) {
+	pause := time.Duration(l.requester.asked[l.resource(user, n)].ThinkNs)
+	if pause == 0 {
+		return
+	}
+	select {
+	case <-time.After(pause):
+	case <-ctx.Done():
+	}
 }
 
 // openLoop starts each request when the schedule says, whether or not earlier ones have ended.
@@ -105,7 +124,7 @@ func (l *load) openLoop(ctx context.Context) error {
 			return err
 		}
 		requests.Go(func() {
-			l.request(ctx, deal(i), l.phaseOf(i/l.Users), i%l.Users, due)
+			l.request(ctx, deal(i), i%l.Users, i/l.Users, due)
 		})
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -15,14 +16,27 @@ import (
 
 // requester turns samples that are due into requests: it fills in all that was measured.
 type requester struct {
+	asked   []asked
+	timeout time.Duration
+}
+
+// asked is a request that is made again and again.
+type asked struct {
+	entry
 	template *http.Request
-	upload   int64 // bytes of a request's body
+	content  []byte // of its body
+	changing []named
 	most     int64 // bytes that an answer's body can have
-	timeout  time.Duration
 }
 
 // shortAnswer is more than an answer has that is no download: a count, or words about an error.
 const shortAnswer = 64 << 10
+
+// longAnswer is more than any answer has whose length nobody knows before.
+const longAnswer = 1 << 40
+
+// numberDigits is how many characters at the end of a header that changes are the request's number.
+const numberDigits = 12
 
 // mostBytes is how many bytes an answer to the path can have.
 func mostBytes(path string) int64 {
@@ -35,20 +49,65 @@ func mostBytes(path string) int64 {
 }
 
 func newRequester(w *workload) (*requester, error) {
-	target, err := url.Parse("https://" + w.Host + w.Path)
-	if err != nil {
-		return nil, err
+	r := &requester{timeout: time.Duration(w.TimeoutNs)}
+	for _, e := range w.entries() {
+		a, err := newAsked(w, e)
+		if err != nil {
+			return nil, err
+		}
+		r.asked = append(r.asked, a)
 	}
-	return &requester{
-		template: &http.Request{
-			Method: w.Method, URL: target, Host: w.Host,
-			// The libraries would name themselves, each in its own number of bytes.
-			Header: http.Header{"User-Agent": {"h123"}},
-		},
-		upload:  w.UploadBytes,
-		most:    mostBytes(w.Path),
-		timeout: time.Duration(w.TimeoutNs),
-	}, nil
+	return r, nil
+}
+
+func newAsked(w *workload, e entry) (asked, error) {
+	target, err := url.Parse("https://" + w.Host + e.Path)
+	if err != nil {
+		return asked{}, fmt.Errorf("path: %w", err)
+	}
+	a := asked{entry: e, content: block, most: mostBytes(e.Path)}
+	if w.Kind == kindMix && a.most == shortAnswer {
+		a.most = longAnswer // a service's own
+	}
+	if e.BodyFile != nil {
+		if a.content, err = os.ReadFile(*e.BodyFile); err != nil {
+			return asked{}, fmt.Errorf("body_file: %w", err)
+		}
+		if int64(len(a.content)) != e.BodyBytes {
+			return asked{}, fmt.Errorf("body_file: %s has %d bytes, not %d", *e.BodyFile, len(a.content), e.BodyBytes)
+		}
+	}
+	// The libraries would name themselves, each in its own number of bytes.
+	headers := http.Header{"User-Agent": {"h123"}}
+	for _, h := range e.Headers {
+		headers.Set(h.Name, h.Value)
+		if h.Changes {
+			a.changing = append(a.changing, h)
+		}
+	}
+	a.template = &http.Request{Method: e.Method, URL: target, Host: w.Host, Header: headers}
+	return a, nil
+}
+
+// request is the one with this number.
+func (a *asked) request(ctx context.Context, number int) *http.Request {
+	request := a.template.WithContext(ctx)
+	if len(a.changing) > 0 {
+		request.Header = a.template.Header.Clone()
+		for _, h := range a.changing {
+			kept := h.Value[:len(h.Value)-numberDigits]
+			request.Header.Set(h.Name, fmt.Sprintf("%s%0*d", kept, numberDigits, number))
+		}
+	}
+	return request
+}
+
+// answered says why a status is none that the request may be answered with.
+func (a *asked) answered(status int) error {
+	if status == a.Status || a.Status == 0 && status >= 200 && status <= 299 {
+		return nil
+	}
+	return fmt.Errorf("status %d", status)
 }
 
 // marks is what a request's trace saw. Its hooks run on the libraries' goroutines, some after the request's end.
@@ -65,17 +124,18 @@ func (m *marks) trace(ctx context.Context) context.Context {
 	})
 }
 
-// body is the body of an upload: the block, repeated. It counts what the library has taken.
+// body is the body of an upload: its content, repeated. It counts what the library has taken.
 type body struct {
-	left  int64
-	taken atomic.Int64
+	content []byte
+	left    int64
+	taken   atomic.Int64
 }
 
 func (b *body) Read(into []byte) (int, error) {
 	if b.left == 0 {
 		return 0, io.EOF
 	}
-	n := copy(into[:min(int64(len(into)), b.left)], block[b.taken.Load()%int64(len(block)):])
+	n := copy(into[:min(int64(len(into)), b.left)], b.content[b.taken.Load()%int64(len(b.content)):])
 	b.left -= int64(n)
 	b.taken.Add(int64(n))
 	return n, nil
@@ -117,18 +177,17 @@ func (r *requester) attempt(ctx context.Context, take take, s *sample, buffer []
 	if s.phase == cold {
 		s.connected = c.ready
 	}
-	seen := &marks{}
-	request := r.template.WithContext(seen.trace(ctx))
-	var sending body
-	if r.upload > 0 {
-		sending.left = r.upload
+	seen, asked := &marks{}, &r.asked[s.resource]
+	request := asked.request(seen.trace(ctx), s.number)
+	sending := body{content: asked.content, left: asked.BodyBytes}
+	if asked.BodyBytes > 0 {
 		request.Body = &sending
-		request.ContentLength = r.upload
+		request.ContentLength = asked.BodyBytes
 	}
 	response, err := c.RoundTrip(request)
 	closing := err != nil && (c.protocol == h1 || neverSent(err))
 	if err == nil {
-		err = s.read(response, r.most, buffer)
+		err = s.read(response, asked, buffer)
 		closing = response.Close || (c.protocol == h1 && err != nil)
 	}
 	if closing {
@@ -137,7 +196,7 @@ func (r *requester) attempt(ctx context.Context, take take, s *sample, buffer []
 	s.up = sending.taken.Load()
 	s.firstByte = seen.firstByte.Load()
 	s.sent = seen.sent.Load()
-	if r.upload == 0 && s.firstByte != 0 && (s.sent == 0 || s.sent > s.firstByte) {
+	if asked.BodyBytes == 0 && s.firstByte != 0 && (s.sent == 0 || s.sent > s.firstByte) {
 		// The hook for the request written ran late, after its answer had come, which bounds that time.
 		s.sent = s.firstByte
 	}
@@ -145,7 +204,7 @@ func (r *requester) attempt(ctx context.Context, take take, s *sample, buffer []
 }
 
 // read reads a response to its end, or to where its body has more than the most bytes it can have.
-func (s *sample) read(response *http.Response, most int64, buffer []byte) error {
+func (s *sample) read(response *http.Response, asked *asked, buffer []byte) error {
 	defer response.Body.Close()
 	s.status = response.StatusCode
 	s.protocol = protocols[response.ProtoMajor]
@@ -154,17 +213,14 @@ func (s *sample) read(response *http.Response, most int64, buffer []byte) error 
 		return fmt.Errorf("%w: status %d", errProtocol, s.status)
 	}
 	var err error
-	if s.down, err = discard(io.LimitReader(response.Body, most+1), buffer); err != nil {
+	if s.down, err = discard(io.LimitReader(response.Body, asked.most+1), buffer); err != nil {
 		return err
 	}
-	if s.down > most {
-		return fmt.Errorf("%w: more than %d bytes", errProtocol, most)
+	if s.down > asked.most {
+		return fmt.Errorf("%w: more than %d bytes", errProtocol, asked.most)
 	}
 	if length := response.ContentLength; length >= 0 && s.down != length {
 		return fmt.Errorf("%w: %d bytes of %d", errProtocol, s.down, length)
 	}
-	if s.status < 200 || s.status > 299 {
-		return fmt.Errorf("status %d", s.status)
-	}
-	return nil
+	return asked.answered(s.status)
 }

@@ -19,7 +19,7 @@ const (
 
 // columns is the header of samples.csv.
 var columns = []string{"phase", "user", "start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns", "status",
-	"bytes_up", "bytes_down", "protocol", "connection", "reused", "error"}
+	"bytes_up", "bytes_down", "protocol", "connection", "reused", "error", "group", "resource"}
 
 const noConnection = -1
 
@@ -38,6 +38,8 @@ type sample struct {
 	connection int      // noConnection without one
 	reused     bool
 	failure    string
+	resource   int // what it is a request for
+	number     int // of all requests, which headers that change tell the server
 }
 
 func (s *sample) row(row []string) {
@@ -62,6 +64,8 @@ func (s *sample) row(row []string) {
 		row[12] = "1"
 	}
 	row[13] = s.failure
+	row[14] = "" // requests here belong to no group
+	row[15] = strconv.Itoa(s.resource)
 }
 
 // journal collects the samples of a run. It keeps them in memory: writing while measuring would take processor

@@ -8,20 +8,19 @@ import (
 	"io"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 )
 
 // workload is workload.json: what a client is to do. Its fields are described in docs/contracts.md.
 type workload struct {
 	Format      string      `json:"h123"`
+	Kind        string      `json:"kind"`
 	Protocol    protocol    `json:"protocol"`
 	Host        string      `json:"host"`
 	Address     string      `json:"address"`
 	Port        int         `json:"port"`
 	CA          string      `json:"ca"`
-	Method      string      `json:"method"`
-	Path        string      `json:"path"`
-	UploadBytes int64       `json:"upload_bytes"`
 	Users       int         `json:"users"`
 	Requests    int         `json:"requests"`
 	Rate        *float64    `json:"rate"` // requests a second; nil: closed loop
@@ -30,9 +29,61 @@ type workload struct {
 	Warmup      int         `json:"warmup"`
 	TimeoutNs   int64       `json:"timeout_ns"`
 	Seed        uint64      `json:"seed"`
+	Headers     []named     `json:"headers"`
+
+	// Of the kind requests.
+	Method      string `json:"method"`
+	Path        string `json:"path"`
+	UploadBytes int64  `json:"upload_bytes"`
+
+	// Of the kind mix: its requests, and whose turn it is, over and over.
+	Mix   []entry `json:"mix"`
+	Order []int   `json:"order"`
 }
 
-const workloadFormat = "workload/1"
+// named is a header of a request, besides those that its protocol needs. The value of one that changes ends with the
+// request's number.
+type named struct {
+	Name    string `json:"name"`
+	Value   string `json:"value"`
+	Changes bool   `json:"changes"`
+}
+
+// entry is one of the requests that a workload is made of.
+type entry struct {
+	Method    string  `json:"method"`
+	Path      string  `json:"path"`
+	Headers   []named `json:"headers"`
+	BodyBytes int64   `json:"body_bytes"`
+	BodyFile  *string `json:"body_file"` // nil: the block, repeated
+	Status    int     `json:"status"`    // that the answer must have; 0: any from 200 to 299
+	ThinkNs   int64   `json:"think_ns"`  // how long its user waits before it
+}
+
+const (
+	workloadFormat = "workload/2"
+	kindRequests   = "requests"
+	kindMix        = "mix"
+)
+
+// entries are the workload's requests by the index that a sample's resource has.
+func (w *workload) entries() []entry {
+	if w.Kind == kindMix {
+		return w.Mix
+	}
+	return []entry{{Method: w.Method, Path: w.Path, Headers: w.Headers, BodyBytes: w.UploadBytes}}
+}
+
+// number counts the requests of all users, one user after another; cold ones come after them.
+func (w *workload) number(user, n int) int { return user*w.perUser() + n }
+
+// resource is the index of what a user's nth request is for. A cold request is always for the first.
+func (w *workload) resource(user, n int) int {
+	if w.Kind == kindMix {
+		return w.Order[w.number(user, n)%len(w.Order)]
+	}
+	return 0
+}
 
 // connections is `shared`, `per-user` or a number.
 type connections struct {
@@ -76,11 +127,44 @@ func readWorkload(path string) (*workload, error) {
 	if err != nil {
 		return nil, failure{exitBadInput, fmt.Errorf("cannot read the workload: %w", err)}
 	}
+	if err := understood(data); err != nil {
+		return nil, failure{exitUnsupported, fmt.Errorf("%s: %w", path, err)}
+	}
 	w, err := parseWorkload(data)
+	if unknown := unknownField(err); unknown != "" {
+		return nil, failure{exitUnsupported, fmt.Errorf("%s: the field %s is not known here", path, unknown)}
+	}
 	if err != nil {
 		return nil, failure{exitBadInput, fmt.Errorf("%s: %w", path, err)}
 	}
 	return w, w.Protocol.supported()
+}
+
+// understood refuses versions and kinds that are not known here, whatever else is in them.
+func understood(data []byte) error {
+	var of struct {
+		Format string `json:"h123"`
+		Kind   string `json:"kind"`
+	}
+	if json.Unmarshal(data, &of) != nil {
+		return nil // which the strict reader says better
+	}
+	if of.Format != workloadFormat {
+		return fmt.Errorf("h123: only %s is understood here, not %q", workloadFormat, of.Format)
+	}
+	if of.Kind != kindRequests && of.Kind != kindMix {
+		return fmt.Errorf("kind: only %s and %s are possible here, not %q", kindRequests, kindMix, of.Kind)
+	}
+	return nil
+}
+
+// unknownField is the name in the error about one, which the library has no type for.
+func unknownField(err error) string {
+	if err == nil {
+		return ""
+	}
+	_, name, _ := strings.Cut(err.Error(), "json: unknown field ")
+	return name
 }
 
 func parseWorkload(data []byte) (*workload, error) {
@@ -103,21 +187,22 @@ func parseWorkload(data []byte) (*workload, error) {
 // not wrong.
 func (w *workload) check() error {
 	_, addressError := netip.ParseAddr(w.Address)
-	upload := w.Method == "POST"
+	mixed := w.Kind == kindMix
 	for _, rule := range []struct {
 		holds bool
 		field string
 		want  string
 	}{
-		{w.Format == workloadFormat, "h123", fmt.Sprintf("%q, not %q", workloadFormat, w.Format)},
 		{w.Protocol != "", "protocol", "h1, h2 or h3"},
 		{w.Host != "", "host", "the server's name"},
 		{addressError == nil, "address", fmt.Sprintf("an IP address, not %q", w.Address)},
 		{w.Port >= 1 && w.Port <= 65535, "port", "1 to 65535"},
 		{w.CA != "", "ca", "a PEM file of the trusted roots"},
-		{upload || w.Method == "GET", "method", fmt.Sprintf("GET or POST, not %q", w.Method)},
-		{strings.HasPrefix(w.Path, "/"), "path", "a path from /"},
-		{w.UploadBytes >= 0 && (upload || w.UploadBytes == 0), "upload_bytes", "0 or more with POST, 0 with GET"},
+		{mixed != (w.Mix == nil), "mix", "there with the kind mix, and with no other"},
+		{mixed != (w.Order == nil), "order", "there with the kind mix, and with no other"},
+		{!mixed || w.Method == "" && w.Path == "" && w.UploadBytes == 0, "mix", "without a method, path or upload_bytes beside it"},
+		{!mixed || len(w.Headers) == 0, "headers", "each request's own with the kind mix"},
+		{!mixed || len(w.Order) > 0 && inRange(w.Order, len(w.Mix)), "order", "one or more indices of mix"},
 		{w.Users >= 1, "users", "1 or more"},
 		{w.Requests >= 0, "requests", "0 or more"},
 		{w.Rate == nil || *w.Rate > 0, "rate", "more than 0, or null for the closed loop"},
@@ -129,5 +214,39 @@ func (w *workload) check() error {
 			return fmt.Errorf("%s: must be %s", rule.field, rule.want)
 		}
 	}
+	for i, e := range w.entries() {
+		if err := e.check(); err != nil {
+			if mixed {
+				return fmt.Errorf("mix[%d]: %w", i, err)
+			}
+			return err
+		}
+	}
 	return nil
+}
+
+func (e *entry) check() error {
+	upload := e.Method == "POST"
+	switch {
+	case !upload && e.Method != "GET":
+		return fmt.Errorf("method: must be GET or POST, not %q", e.Method)
+	case !strings.HasPrefix(e.Path, "/"):
+		return errors.New("path: must be a path from /")
+	case e.BodyBytes < 0 || !upload && (e.BodyBytes > 0 || e.BodyFile != nil):
+		return errors.New("upload_bytes: must be 0 or more with POST, 0 with GET")
+	case e.Status != 0 && (e.Status < 200 || e.Status > 599):
+		return fmt.Errorf("status: must be 200 to 599, not %d", e.Status)
+	case e.ThinkNs < 0:
+		return errors.New("think_ns: must be 0 or more")
+	}
+	for _, h := range e.Headers {
+		if h.Name == "" || h.Changes && len(h.Value) < numberDigits {
+			return fmt.Errorf("headers: %q must have a name, and %d characters to change", h.Name, numberDigits)
+		}
+	}
+	return nil
+}
+
+func inRange(indices []int, length int) bool {
+	return !slices.ContainsFunc(indices, func(i int) bool { return i < 0 || i >= length })
 }

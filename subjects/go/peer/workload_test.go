@@ -15,11 +15,12 @@ func TestBadWorkloads(t *testing.T) {
 		field string
 		value any
 	}{
-		{"h123", "workload/2"}, {"protocol", ""}, {"protocol", 2}, {"host", ""}, {"address", "localhost"}, {"port", 0},
+		{"protocol", ""}, {"protocol", 2}, {"host", ""}, {"address", "localhost"}, {"port", 0},
 		{"port", 70000}, {"port", "443"}, {"ca", ""}, {"ca", "/nowhere/ca.pem"}, {"method", "PUT"}, {"path", "bytes"},
 		{"upload_bytes", 5}, {"users", 0}, {"users", -1}, {"users", 1.5}, {"requests", 0}, {"requests", -1}, {"rate", 0},
 		{"rate", -2.5}, {"rate", "fast"}, {"connections", "many"}, {"connections", 0}, {"connections", nil}, {"cold", "yes"},
-		{"warmup", -1}, {"timeout_ns", 0}, {"seed", -1}, {"colour", "blue"},
+		{"warmup", -1}, {"timeout_ns", 0}, {"seed", -1}, {"mix", []any{}}, {"order", []int{0}},
+		{"headers", []fields{{"name": "", "value": "a"}}}, {"headers", []fields{{"name": "a", "value": "short", "changes": true}}},
 	} {
 		path := server.workloadFile(t, fields{c.field: c.value})
 		status, said := execute(t, "drive", "--workload", path, "--samples", "/nowhere/s", "--facts", "/nowhere/f", "--initial-window", "", "--pacing", "", "--max-datagram", "")
@@ -27,9 +28,45 @@ func TestBadWorkloads(t *testing.T) {
 			t.Errorf("%s = %v: exit %d, %s", c.field, c.value, status, said)
 		}
 	}
-	path := server.workloadFile(t, fields{"protocol": "h4"})
-	if status, said := execute(t, "drive", "--workload", path, "--samples", "s", "--facts", "f", "--initial-window", "", "--pacing", "", "--max-datagram", ""); status != 127 {
-		t.Errorf("h4: exit %d, %s", status, said)
+	for field, value := range (fields{"protocol": "h4", "h123": "workload/3", "kind": "page", "colour": "blue"}) {
+		path := server.workloadFile(t, fields{field: value})
+		status, said := execute(t, "drive", "--workload", path, "--samples", "s", "--facts", "f", "--initial-window", "", "--pacing", "", "--max-datagram", "")
+		if status != 127 || !strings.Contains(said, field) || strings.Count(said, "\n") != 1 {
+			t.Errorf("%s %v: exit %d, %s", field, value, status, said)
+		}
+	}
+}
+
+// mixOf makes a workload one of the kind mix.
+func mixOf(entries []fields, order []int) fields {
+	for _, e := range entries {
+		for name, usual := range (fields{"method": "GET", "headers": []any{}, "body_bytes": 0, "body_file": nil, "status": 200, "think_ns": 0}) {
+			if _, set := e[name]; !set {
+				e[name] = usual
+			}
+		}
+	}
+	return fields{"kind": "mix", "mix": entries, "order": order, "method": absent, "path": absent, "upload_bytes": absent}
+}
+
+func TestBadMixes(t *testing.T) {
+	t.Parallel()
+	server := served{protocol: h2, port: 1, ca: "/nowhere/ca.pem"}
+	for _, c := range []struct {
+		entry fields
+		order []int
+		said  string
+	}{
+		{fields{"path": "/"}, []int{1}, "order"}, {fields{"path": "/"}, []int{}, "order"}, {fields{"path": "/"}, []int{-1}, "order"},
+		{fields{"path": "/", "method": "PUT"}, []int{0}, "mix[0]: method"}, {fields{"path": "x"}, []int{0}, "mix[0]: path"},
+		{fields{"path": "/", "body_bytes": 1}, []int{0}, "mix[0]: upload_bytes"}, {fields{"path": "/", "status": 99}, []int{0}, "mix[0]: status"},
+		{fields{"path": "/", "think_ns": -1}, []int{0}, "mix[0]: think_ns"},
+	} {
+		path := server.workloadFile(t, mixOf([]fields{c.entry}, c.order))
+		status, said := execute(t, "drive", "--workload", path, "--samples", "/nowhere/s", "--facts", "/nowhere/f", "--initial-window", "", "--pacing", "", "--max-datagram", "")
+		if status != 2 || !strings.Contains(said, c.said) {
+			t.Errorf("%v: exit %d, %s", c, status, said)
+		}
 	}
 }
 

@@ -163,16 +163,22 @@ func serveHandler(t *testing.T, p protocol, handler http.Handler) served {
 // fields are fields of a workload that a test sets.
 type fields map[string]any
 
+// absent stands for a field that is not there.
+const absent = "\x00"
+
 // workloadFile writes a small, valid workload for a server, with some fields changed.
 func (s served) workloadFile(t *testing.T, changes fields) string {
 	t.Helper()
 	content := fields{
-		"h123": "workload/1", "protocol": s.protocol, "host": serverName, "address": "127.0.0.1", "port": s.port, "ca": s.ca,
+		"h123": "workload/2", "kind": "requests", "headers": []any{}, "protocol": s.protocol, "host": serverName, "address": "127.0.0.1", "port": s.port, "ca": s.ca,
 		"method": "GET", "path": "/bytes/1000", "upload_bytes": 0, "users": 3, "requests": 4, "rate": nil,
 		"connections": "shared", "cold": false, "warmup": 0, "timeout_ns": int64(5 * time.Second), "seed": 7,
 	}
 	for name, value := range changes {
 		content[name] = value
+		if value == absent {
+			delete(content, name)
+		}
 	}
 	data, err := json.Marshal(content)
 	if err != nil {

@@ -12,11 +12,16 @@ use msquic::{
 
 /// For HTTP/3's control and QPACK streams, and any that a client greases with.
 const UNIDIRECTIONAL_STREAMS: u16 = 100;
+/// Of IPv4 and UDP, which MsQuic counts to the MTU.
+const HEADERS: u16 = 28;
 
 pub fn configuration(registration: &Registration, serving: &Serving) -> Result<Configuration> {
     let mut settings = Settings::new();
     if let Some(packets) = serving.sending.initial_window {
         settings = settings.set_InitialWindowPackets(packets);
+    }
+    if let Some(mtu) = serving.sending.max_datagram.map(|size| size + HEADERS) {
+        settings = settings.set_MinimumMtu(mtu).set_MaximumMtu(mtu);
     }
     let settings = settings
         .set_CongestionControlAlgorithm(controller(&serving.sending.congestion)?)
@@ -34,17 +39,21 @@ pub fn configuration(registration: &Registration, serving: &Serving) -> Result<C
         .set_credential(Credential::CertificateFile(pair))
         .set_allowed_cipher_suites(AllowedCipherSuiteFlags::AES_128_GCM_SHA256);
     configuration.load_credential(&credential)?;
-    send_in_place(&configuration)?;
+    turn_off(&configuration, serving.sending.unpaced)?;
     Ok(configuration)
 }
 
-/// Makes MsQuic send from our buffers and give each back when the peer has it. By itself it copies them, and the
-/// wrapper crate cannot tell it not to.
-fn send_in_place(configuration: &Configuration) -> Result<()> {
-    // SAFETY: the settings are numbers. Only one is said to be set, and it is 0.
+/// What the wrapper crate can only turn on. MsQuic shall send from our buffers and give each back when the peer has it,
+/// where by itself it copies them; and pace, unless it shall not.
+fn turn_off(configuration: &Configuration, pacing: bool) -> Result<()> {
+    // SAFETY: the settings are numbers. Those that are said to be set are 0.
     unsafe {
         let mut settings: ffi::QUIC_SETTINGS = std::mem::zeroed();
         settings.__bindgen_anon_1.IsSet.set_SendBufferingEnabled(1);
+        settings
+            .__bindgen_anon_1
+            .IsSet
+            .set_PacingEnabled(pacing.into());
         Api::set_param(
             configuration.as_raw(),
             ffi::QUIC_PARAM_CONFIGURATION_SETTINGS,

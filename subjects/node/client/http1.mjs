@@ -4,6 +4,7 @@ import { Agent, request } from "node:https";
 import { send } from "../peer/bodies.mjs";
 import { now } from "../peer/clock.mjs";
 import { ProtocolError } from "../peer/failures.mjs";
+import { named } from "../peer/workload.mjs";
 import { secure } from "./secure.mjs";
 
 export async function dial(workload, signal) {
@@ -30,9 +31,10 @@ class Http1 {
     this.#socket.destroy();
   }
 
-  request({ method, host, path, upload_bytes: upload }, sample, signal) {
+  request(workload, sample, signal) {
+    const { method, host, path, upload_bytes: upload } = workload;
     return new Promise((resolve, reject) => {
-      const headers = { host, "user-agent": "h123" };
+      const headers = { host, ...named(workload, sample.number) };
       if (upload > 0) headers["content-length"] = upload;
       const asking = request({ agent: this.#agent, method, path, headers, signal });
       asking.on("error", (error) => {

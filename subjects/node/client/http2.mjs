@@ -4,6 +4,7 @@ import { connect } from "node:http2";
 import { send } from "../peer/bodies.mjs";
 import { now } from "../peer/clock.mjs";
 import { CONNECTION_WINDOW, HTTP2_MEMORY, STREAM_WINDOW } from "../peer/windows.mjs";
+import { named } from "../peer/workload.mjs";
 import { secure } from "./secure.mjs";
 
 export async function dial(workload, signal) {
@@ -33,9 +34,11 @@ class Http2 {
     this.#session.destroy();
   }
 
-  request({ method, host, path, upload_bytes: upload }, sample, signal) {
+  request(workload, sample, signal) {
+    const { method, host, path, upload_bytes: upload } = workload;
     return new Promise((resolve, reject) => {
-      const headers = { ":method": method, ":path": path, ":authority": host, "user-agent": "h123" };
+      const fields = { ":method": method, ":path": path, ":authority": host };
+      const headers = { ...fields, ...named(workload, sample.number) };
       if (upload > 0) headers["content-length"] = upload;
       const stream = this.#session.request(headers, { endStream: upload === 0, signal });
       const early = () => reject(Object.assign(new Error("closed early"), { code: "ECONNRESET" }));

@@ -6,7 +6,7 @@ import { facts, writeFacts } from "./facts.mjs";
 import { classify } from "./failures.mjs";
 import { Sample, summary, writeSamples } from "./samples.mjs";
 import { Seat } from "./seat.mjs";
-import { readWorkload } from "./workload.mjs";
+import { numberOf, readWorkload } from "./workload.mjs";
 
 /**
  * Drives the workload in a file. `connect` gives, for a protocol that it can, a function that dials:
@@ -43,7 +43,7 @@ class Load {
   async run() {
     const { users, cold } = this.#workload;
     for (const [index, seat] of this.#seats.entries()) {
-      if (cold) await this.#request(seat, "cold", index % users);
+      if (cold) await this.#request(seat, "cold", index % users, numberOf(this.#workload, users, index));
     }
     await Promise.all(Array.from({ length: users }, (_, user) => this.#user(user)));
     for (const connection of this.connections) connection.close();
@@ -54,12 +54,12 @@ class Load {
     const { warmup, requests } = this.#workload;
     const seat = this.#seats[user % this.#seats.length];
     for (let done = 0; done < warmup + requests; done++) {
-      await this.#request(seat, done < warmup ? "warmup" : "warm", user);
+      await this.#request(seat, done < warmup ? "warmup" : "warm", user, numberOf(this.#workload, user, done));
     }
   }
 
-  async #request(seat, phase, user) {
-    const sample = new Sample(phase, user, now());
+  async #request(seat, phase, user, number) {
+    const sample = new Sample(phase, user, now(), number);
     try {
       await within(this.#workload.timeout_ns, sample.start, (signal) => this.#attempt(seat, sample, signal));
     } catch (error) {

@@ -5,7 +5,7 @@ import { now } from "./clock.mjs";
 
 const COLUMNS = [
   "phase", "user", "start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns", "status",
-  "bytes_up", "bytes_down", "protocol", "connection", "reused", "error",
+  "bytes_up", "bytes_down", "protocol", "connection", "reused", "error", "group", "resource",
 ];
 
 /** One request. Times are nanoseconds of the monotonic clock; null is what is not known. */
@@ -22,8 +22,8 @@ export class Sample {
   reused = false;
   error = "";
 
-  constructor(phase, user, start) {
-    Object.assign(this, { phase, user, start });
+  constructor(phase, user, start, number = 0) {
+    Object.assign(this, { phase, user, start, number });
   }
 
   /** The request has been written. What is told of that after the answer's end is too late to be a time. */
@@ -34,7 +34,7 @@ export class Sample {
   row() {
     return [
       this.phase, this.user, this.start, this.connected, this.sent, this.firstByte, this.end, this.status,
-      this.up, this.down, this.protocol, this.connection, this.reused ? 1 : 0, quoted(this.error),
+      this.up, this.down, this.protocol, this.connection, this.reused ? 1 : 0, quoted(this.error), null, null,
     ].join(",");
   }
 }

@@ -1,12 +1,14 @@
 // workload.json: what a client is to do.
 import { readFileSync } from "node:fs";
 
-import { BadInput } from "./command.mjs";
+import { BadInput, Unsupported } from "./command.mjs";
 
-const FORMAT = "workload/1";
+const FORMAT = "workload/2";
+const KIND = "requests";
+const DIGITS = 12; // of a request's number, with which the value of a header that changes ends
 const FIELDS = [
   "protocol", "host", "address", "port", "ca", "method", "path", "upload_bytes", "users", "requests", "rate",
-  "connections", "cold", "warmup", "timeout_ns", "seed",
+  "connections", "cold", "warmup", "timeout_ns", "seed", "headers",
 ];
 
 /** The workload in a file, with `count`, the connections it asks for, and `trusted`, the text of its CA. */
@@ -16,12 +18,17 @@ export function readWorkload(path) {
     check(workload);
     return { ...workload, count: connections(workload), trusted: readFileSync(workload.ca) };
   } catch (error) {
+    if (error instanceof Unsupported) throw error;
     throw new BadInput(`${path}: ${error.message}`);
   }
 }
 
 function check(workload) {
-  if (workload.h123 !== FORMAT) throw new Error(`h123: must be "${FORMAT}", not ${JSON.stringify(workload.h123)}`);
+  const { h123, kind } = workload;
+  if (h123 !== FORMAT) throw new Unsupported(`h123: only ${FORMAT} is understood here, not ${JSON.stringify(h123)}`);
+  if (kind !== KIND) throw new Unsupported(`kind: only ${KIND} is possible here, not ${JSON.stringify(kind)}`);
+  const unknown = Object.keys(workload).filter((field) => !["h123", "kind", ...FIELDS].includes(field));
+  if (unknown.length > 0) throw new Unsupported(`the field ${unknown[0]} is not known here`);
   const missing = FIELDS.filter((field) => !Object.hasOwn(workload, field));
   if (missing.length > 0) throw new Error(`missing: ${missing.join(", ")}`);
   const { connections: number } = workload;
@@ -34,4 +41,16 @@ function check(workload) {
 function connections({ connections: number, users, protocol }) {
   if (Number.isInteger(number)) return number;
   return number === "per-user" || protocol === "h1" ? users : 1;
+}
+
+/** Counts the requests of all users, one user after another; cold ones come after them. */
+export function numberOf({ warmup, requests }, user, n) {
+  return user * (warmup + requests) + n;
+}
+
+/** The headers, besides those that its protocol needs, of the request with this number. */
+export function named({ headers }, number) {
+  const written = String(number).padStart(DIGITS, "0");
+  const value = ({ value, changes }) => (changes ? value.slice(0, -DIGITS) + written : value);
+  return { "user-agent": "h123", ...Object.fromEntries(headers.map((header) => [header.name, value(header)])) };
 }

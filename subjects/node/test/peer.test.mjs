@@ -34,7 +34,7 @@ test("what is asked for", () => {
 test("a row has the columns' order, and nothing where nothing is known", () => {
   const sample = new Sample("warm", 2, 5n);
   Object.assign(sample, { end: 9n, error: 'other: a "b", c' });
-  assert.equal(sample.row(), 'warm,2,5,,,,9,0,0,0,,,0,"other: a ""b"", c"');
+  assert.equal(sample.row(), 'warm,2,5,,,,9,0,0,0,,,0,"other: a ""b"", c",,');
 });
 
 test("errors in the contract's words", () => {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use h123_common::datagrams::Socket;
 
-use crate::transport::DATAGRAM;
+use crate::transport::ROOM;
 
 /// How finely the runtime's timers are set.
 const TICK: Duration = Duration::from_millis(1);
@@ -50,7 +50,7 @@ impl Batch {
 impl Outbox {
     pub fn new() -> Self {
         Self {
-            buffer: vec![0; MESSAGE + DATAGRAM],
+            buffer: vec![0; MESSAGE + ROOM],
         }
     }
 
@@ -67,7 +67,7 @@ impl Outbox {
                 break paced;
             }
             let start = batch.as_ref().map_or(0, |batch| batch.length);
-            let Ok((length, info)) = quic.send(&mut self.buffer[start..start + DATAGRAM]) else {
+            let Ok((length, info)) = quic.send(&mut self.buffer[start..start + ROOM]) else {
                 break None; // nothing more to send, or nothing ever again
             };
             match &mut batch {
@@ -79,7 +79,7 @@ impl Outbox {
                 }
                 None => batch = Some(Batch::new(info.to, length)),
             }
-            if let Some(full) = batch.take_if(|batch| batch.length + DATAGRAM > MESSAGE) {
+            if let Some(full) = batch.take_if(|batch| batch.length + ROOM > MESSAGE) {
                 self.send(&full, socket).await?;
             }
         };

@@ -5,8 +5,10 @@ use h123_common::command::{Failure, Result};
 use h123_common::sending::Sending;
 use h123_common::windows;
 
-/// The payload of the largest datagram sent, as in Cloudflare's own tokio-quiche.
-pub const DATAGRAM: usize = 1350;
+/// The payload of the largest datagram sent if nothing else is asked for, as in Cloudflare's own tokio-quiche.
+const DATAGRAM: u16 = 1350;
+/// What the largest that can be asked for needs.
+pub const ROOM: usize = 1500;
 /// The payload of the largest datagram taken.
 const TAKEN: usize = 65_527;
 /// For HTTP/3's control and QPACK streams, and any that a client greases with.
@@ -23,7 +25,8 @@ pub fn config(tls: SslContextBuilder, sending: &Sending) -> Result<quiche::Confi
     config.set_application_protos(quiche::h3::APPLICATION_PROTOCOL)?;
     config.set_max_idle_timeout(windows::IDLE.as_millis() as u64);
     config.set_max_recv_udp_payload_size(TAKEN);
-    config.set_max_send_udp_payload_size(DATAGRAM);
+    config.set_max_send_udp_payload_size(sending.max_datagram.unwrap_or(DATAGRAM).into());
+    config.enable_pacing(!sending.unpaced);
     let (connection, stream) = (windows::CONNECTION.into(), windows::STREAM.into());
     config.set_initial_max_data(connection);
     config.set_max_connection_window(connection);

@@ -11,11 +11,12 @@ use h123_common::windows;
 use quinn::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
 use quinn::{QlogConfig, TransportConfig, VarInt};
 
-/// The payload of the datagrams that a connection begins with.
-const DATAGRAM: u64 = 1200;
+/// The payload of the datagrams that a connection begins with by itself.
+const DATAGRAM: u16 = 1200;
 
 pub fn controller(sending: &Sending) -> Result<Arc<dyn ControllerFactory + Send + Sync>> {
-    let bytes = sending.initial_window.map(|n| u64::from(n) * DATAGRAM);
+    let datagram = u64::from(sending.max_datagram.unwrap_or(DATAGRAM));
+    let bytes = sending.initial_window.map(|n| u64::from(n) * datagram);
     macro_rules! beginning {
         ($config:ty) => {{
             let mut config = <$config>::default();
@@ -42,6 +43,12 @@ pub fn transport(sending: &Sending) -> Result<TransportConfig> {
         .send_window(windows::CONNECTION.into())
         .max_concurrent_bidi_streams(windows::STREAMS.into())
         .max_idle_timeout(Some(windows::IDLE.try_into()?));
+    if let Some(size) = sending.max_datagram {
+        transport
+            .initial_mtu(size)
+            .min_mtu(size)
+            .mtu_discovery_config(None);
+    }
     Ok(transport)
 }
 

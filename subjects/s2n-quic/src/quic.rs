@@ -10,11 +10,14 @@ use s2n_quic::provider::limits::Limits;
 
 /// For HTTP/3's control and QPACK streams, and any that a client greases with.
 const UNIDIRECTIONAL_STREAMS: u64 = 100;
-/// The payload of the datagrams that a connection begins with.
-const DATAGRAM: u32 = 1200;
+/// The payload of the datagrams that a connection begins with by itself.
+const DATAGRAM: u16 = 1200;
+/// Of IPv4 and UDP, which s2n-quic counts to what it calls the MTU.
+const HEADERS: u16 = 28;
 
 pub fn server(serving: &Serving) -> Result<Server> {
-    let bytes = serving.sending.initial_window.map(|n| n * DATAGRAM);
+    let datagram = u32::from(serving.sending.max_datagram.unwrap_or(DATAGRAM));
+    let bytes = serving.sending.initial_window.map(|n| n * datagram);
     match serving.sending.congestion.as_str() {
         "cubic" => {
             let builder = cubic::Builder::default();
@@ -57,9 +60,16 @@ fn with(controller: impl congestion_controller::Provider, serving: &Serving) -> 
         .with_max_open_remote_unidirectional_streams(UNIDIRECTIONAL_STREAMS)?
         .with_max_idle_timeout(windows::IDLE)?;
     let socket = udp::bind(serving.address, false)?;
+    let mut io = Io::builder().with_rx_socket(socket)?;
+    if let Some(mtu) = serving.sending.max_datagram.map(|size| size + HEADERS) {
+        io = io
+            .with_initial_mtu(mtu)?
+            .with_base_mtu(mtu)?
+            .with_max_mtu(mtu)?;
+    }
     let server = Server::builder()
         .with_tls((serving.certificate.as_path(), serving.key.as_path()))?
-        .with_io(Io::builder().with_rx_socket(socket)?.build()?)?
+        .with_io(io.build()?)?
         .with_limits(limits)?
         .with_congestion_controller(controller)?
         .start()?;

@@ -22,6 +22,7 @@ pub fn config(serving: &Serving, ticket_key: &[u8]) -> Result<Config> {
     if let Some(packets) = serving.sending.initial_window {
         config.set_initial_congestion_window(packets.into());
     }
+    config.enable_pacing(!serving.sending.unpaced);
     config.set_max_idle_timeout(windows::IDLE.as_millis() as u64);
     config.set_recv_udp_payload_size(TAKEN);
     let (connection, stream) = (windows::CONNECTION.into(), windows::STREAM.into());

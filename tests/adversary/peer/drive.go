@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	header = "phase,user,start_ns,connected_ns,sent_ns,first_byte_ns,end_ns,status,bytes_up,bytes_down,protocol,connection,reused,error"
+	header = "phase,user,start_ns,connected_ns,sent_ns,first_byte_ns,end_ns,status,bytes_up,bytes_down,protocol,connection,reused,error,group,resource"
 	facts  = `{"h123": "client/1", "tls": [], "congestion": null, "notes": []}`
 )
 
@@ -65,7 +65,7 @@ func drive(arguments []string) error {
 	endpoint := net.JoinHostPort(asked.Address, strconv.Itoa(asked.Port))
 	assail(&target{ctx, endpoint, asked.Host, config})
 	row := honest(&asked, endpoint, config, allowed)
-	return errors.Join(os.WriteFile(given["samples"], []byte(header+"\n"+row+"\n"), 0o644),
+	return errors.Join(os.WriteFile(given["samples"], []byte(header+"\n"+row+",,\n"), 0o644),
 		os.WriteFile(given["facts"], []byte(facts+"\n"), 0o644))
 }
 

@@ -11,20 +11,16 @@ from h123.analysis.as_published.procedure import (
 )
 from h123.analysis.document import Judged
 from h123.analysis.published_rows import Beside, PublishedPair, SoundRow, Tests
+from h123.study import PRINTED
 
 FINDINGS = (FASTER, SLOWER)
-COUNTERPART = {"latency": "latency", "ttfb": "ttfb", "throughput": "latency"}
-"""Throughput per request is size / latency, so the sound verdict on latency is the verdict on it."""
-
-REPEATS = {"throughput": "latency"}
-"""Of requests of one size it is the same test, with the same p: one finding, whatever it is called."""
 
 
 def beside(published: PublishedPair, sound: Judged | None, margin: float, alpha: float) -> Beside:
     """`sound`, `agrees` and `reason` of one comparison; null where the study does not ask the sound analysis."""
     if sound is None or sound["ratio"] is None:
         return {"sound": None, "agrees": None, "reason": None}
-    shown = _as_metric(sound, sound["ratio"], inverted=published["metric"] == "throughput")
+    shown = _as_metric(sound, sound["ratio"], inverted=PRINTED[published["metric"]].better == "higher")
     agrees = _finding(published["verdict"]) == _finding(shown["verdict"])
     reason = None if agrees else _reason(published, shown, sound, margin, alpha)
     return {"sound": shown, "agrees": agrees, "reason": reason}

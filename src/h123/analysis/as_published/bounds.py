@@ -34,12 +34,12 @@ def bounds_of_cell(
 
     Rates that a trace gives have none; of a rate that changes, the highest counts, and of such delays the least.
     """
-    link = networks[parameters.network]
+    link, work = networks[parameters.network], parameters.workload
     return bounds(
         metric,
-        size=None if "size" in unknown else parameters.size,
+        size=None if "size" in unknown else work.body_bytes(),
         users=None if "users" in unknown else parameters.users,
-        rate=_rate(direction(link, "up" if parameters.method == "POST" else "down")),
+        rate=_rate(direction(link, "up" if work.senders() == ["client"] else "down")),
         round_trip=round_trip_floor_ns(link) / 1e9 or None,
     )
 

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import numpy as np
 
 from h123.analysis.as_published import procedure
-from h123.analysis.as_published.agreement import COUNTERPART, REPEATS, beside
+from h123.analysis.as_published.agreement import beside
 from h123.analysis.as_published.bounds import bounds_of_cell
-from h123.analysis.as_published.pooled import METRICS, Floats, Pooled
+from h123.analysis.as_published.pooled import Floats, Pooled
 from h123.analysis.as_published.printed import beside_printed
 from h123.analysis.as_published.replications import replications
 from h123.analysis.comparisons import other_cells
@@ -25,7 +25,7 @@ from h123.analysis.published_rows import (
     Tests,
 )
 from h123.results import CampaignFolder
-from h123.study import Network, Plan, printed_values_of
+from h123.study import PRINTED, Network, Plan, printed_values_of
 
 Cell = dict[str, str]
 Runs = dict[tuple[tuple[str, str], ...], list[Floats]]
@@ -49,7 +49,7 @@ def as_published(
     compared: list[PublishedPair] = []
     tests: list[FactorTest] = []
     drawn: list[ReplicationsRow] = []
-    for metric in (name for name in METRICS if name != "throughput" or "size" not in unknown):
+    for metric in (name for name in PRINTED if name != "throughput" or "size" not in unknown):
         runs: Runs = {}
         for cell in _treatments(plan):
             found = pooled.runs(cell, metric)
@@ -62,7 +62,8 @@ def as_published(
     sound = {(_key(c["cell"]), c["metric"], c["a"], c["b"]): c for c in judged if not c["twin"]}
     comparisons: list[PublishedRow] = []
     for row in compared:
-        counterpart = sound.get((_key(row["cell"]), COUNTERPART[row["metric"]], row["a"], row["b"]))
+        # Throughput per request is size / latency, so the sound verdict on latency is the verdict on it.
+        counterpart = sound.get((_key(row["cell"]), PRINTED[row["metric"]].observation, row["a"], row["b"]))
         comparisons.append({**row, **beside(row, counterpart, asked.margin, asked.alpha)})
     printed = printed_values_of(plan.study.name)
     return {
@@ -89,8 +90,9 @@ def _comparisons(plan: Plan, metric: str, runs: Runs, seed: int) -> Iterator[Pub
         a, b = pair.split("/")
         first, second = runs[_key({**cell, factor: a})], runs[_key({**cell, factor: b})]
         if first and second:
-            pooled = _compare(first, second, METRICS[metric], seed)
-            yield {**pooled, "cell": cell, "metric": metric, "a": a, "b": b, "repeats": REPEATS.get(metric)}
+            pooled = _compare(first, second, PRINTED[metric].better == "lower", seed)
+            # Of requests of one size the same test, with the same p: one finding, whatever it is called.
+            yield {**pooled, "cell": cell, "metric": metric, "a": a, "b": b, "repeats": PRINTED[metric].repeats}
 
 
 def _compare(a: list[Floats], b: list[Floats], lower_is_better: bool, seed: int) -> Tests:

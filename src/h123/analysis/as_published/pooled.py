@@ -12,8 +12,6 @@ from h123.study import Study
 
 Floats = NDArray[np.float64]
 
-METRICS: dict[str, bool] = {"latency": True, "ttfb": True, "throughput": False}
-"""The paper's three metrics, and whether less is better. Seconds; throughput in bytes a second."""
 _ORDER = "block, position, trial"
 
 
@@ -38,7 +36,7 @@ class Pooled:
             f"(SELECT *, row_number() OVER (ORDER BY {_ORDER}) AS number FROM analysed WHERE NOT twin) "
             "SELECT number, end_ns - start_ns AS latency_ns, first_byte_ns - start_ns AS ttfb_ns "
             "FROM samples JOIN numbered USING (trial, attempt) "
-            "WHERE phase = 'warm' AND error = '' AND status = 200 AND end_ns > start_ns"
+            "WHERE phase = 'warm' AND error = '' AND status = statuses[coalesce(resource, 0) + 1] AND end_ns > start_ns"
         )
         self._blocks: dict[str, dict[int, int]] = {}
         rows = self._table.execute(f"SELECT cell, block FROM analysed WHERE NOT twin ORDER BY {_ORDER}").fetchall()
@@ -62,5 +60,5 @@ class Pooled:
     def _definition(self, cell: dict[str, str], metric: str) -> tuple[str, Callable[[Floats], Floats]]:
         if metric != "throughput":
             return f"{metric}_ns", lambda seconds: seconds
-        size = self._study.parameters(cell).size
-        return "latency_ns", lambda seconds: size / seconds
+        size = self._study.parameters(cell).workload.body_bytes()
+        return "latency_ns", lambda seconds: size / seconds if size else seconds[:0]

@@ -15,7 +15,7 @@ from h123.analysis.published_rows import (
     ReplicationsRow,
     Used,
 )
-from h123.study import PrintedValue, PrintedValues, Study
+from h123.study import PRINTED, PrintedValue, PrintedValues, Study
 
 _Found = tuple[Cell, Centre | None]
 
@@ -143,5 +143,5 @@ def _bound(found: list[float | None], metric: str, value: PrintedValue) -> Used 
     limits = [limit for limit in found if limit is not None]
     if len(limits) < len(found):
         return None
-    used = value.high / max(limits) if metric == "throughput" else min(limits) / value.low
+    used = value.high / max(limits) if PRINTED[metric].better == "higher" else min(limits) / value.low
     return {"low": min(limits), "high": max(limits), "used": used}

@@ -47,18 +47,19 @@ def _median_ns(attempt: Attempt) -> float | None:
 
 
 def _conditions(attempt: Attempt, plan: Plan) -> Hashable:
-    compared, same = plan.study.compare.factor, ("network", "method", "size", "users", "rate")
+    compared, same = plan.study.compare.factor, ("network", "users", "rate")
     cell = tuple(sorted((factor, level) for factor, level in attempt.cell.items() if factor != compared))
-    return cell, tuple(attempt.parameters[name] for name in same)
+    return cell, tuple(attempt.workload.exchanges()), tuple(attempt.parameters[name] for name in same)
 
 
 def _needed_ns(attempt: Attempt) -> float | None:
     """A round trip, and the bodies of all users over the link; None where it is not known."""
-    p, floor = attempt.parameters, round_trip_floor_ns(attempt.link)
-    if not floor or p["size"] is None:
+    work, floor = attempt.workload, round_trip_floor_ns(attempt.link)
+    size = work.body_bytes()
+    if not floor or size is None:
         return None
-    second = capacity_bits(direction(attempt.link, "up" if p["method"] == "POST" else "down"), 1.0)
-    return floor + (8e9 * p["size"] * (p["users"] or 1) / second if second else 0)
+    second = capacity_bits(direction(attempt.link, "up" if work.senders() == ["client"] else "down"), 1.0)
+    return floor + (8e9 * size * (attempt.parameters["users"] or 1) / second if second else 0)
 
 
 def trials_repeated(attempts: Sequence[Attempt], _: Plan) -> Found:

@@ -50,16 +50,16 @@ def rows_repeated(attempt: Attempt) -> Finding | None:
 
 def users_exceeded(attempt: Attempt) -> Finding | None:
     """Requests under way at once, at most as many as there are users (closed loop)."""
-    flying, users = attempt.timeline.in_flight, attempt.parameters["users"]
-    if flying is None or not users or attempt.parameters["rate"]:
+    flying, users, most = attempt.timeline.in_flight, attempt.parameters["users"], attempt.workload.most_in_flight()
+    if flying is None or not most:
         return None
-    return at_most(flying, users, f"{flying} requests under way at once by {users} users")
+    return at_most(flying, most, f"{flying} requests under way at once by {users} users")
 
 
 def loop_still(attempt: Attempt) -> Finding | None:
     """Closed loop: the longest time without an end, at most 2 s, or 1 % of the run, or 10 times what is usual (a
-    request's median time, or the median time between ends). Open loop: no gap between starts that chance leaves once in
-    a million runs.
+    request's median time, or the median time between ends, and the longest that a user thinks). Open loop: no gap
+    between starts that chance leaves once in a million runs.
     """
     s, course, rate = attempt.summary, attempt.timeline, attempt.parameters["rate"]
     if s.warm_start_ns is None or s.warm_end_ns is None:
@@ -71,7 +71,7 @@ def loop_still(attempt: Attempt) -> Finding | None:
         return at_most(course.gap_ns * 1e-9, most, f"no request began for {format_seconds(course.gap_ns * 1e-9)}")
     if course.still_ns is None or s.latency_ns is None or not math.isfinite(s.latency_ns[0]):
         return None
-    usual = max(s.latency_ns[0], course.pace_ns or 0.0)
+    usual = max(s.latency_ns[0], course.pace_ns or 0.0) + attempt.workload.longest_pause_ns()
     most = max(SHORTEST_STILL_NS, STILL * usual, STILL_SHARE * (s.warm_end_ns - s.warm_start_ns)) * 1e-9
     still = course.still_ns * 1e-9
     return at_most(

@@ -13,7 +13,8 @@ from h123.analysis.signedrank import attainable
 from h123.results import Attempt
 from h123.study import Plan
 
-BLOCKS_TOO_FEW = "blocks-too-few"
+BLOCKS_TOO_FEW, DRAWS_MIXED = "blocks-too-few", "draws-mixed"
+_FIRST_DRAWS = 1
 
 
 def of_campaign(
@@ -44,7 +45,24 @@ def of_campaign(
             "`h123 run --out DIR --retry`.",
             unlike,
         ),
+        CampaignAudit(
+            DRAWS_MIXED,
+            "The links of all trials drew their packets' fates in the same way, so that trials of a block met the same "
+            "losses.",
+            "Trials were run with versions of h123 whose links draw packets' fates in different ways, so those of one "
+            "block may have met different losses: pairs are noisier than they seem. Begin a new campaign with one "
+            "version.",
+            draws_mixed(attempts),
+        ),
     ]
+
+
+def draws_mixed(attempts: Iterable[Attempt]) -> list[Finding]:
+    """Versions of draws among the emulated links: one. None to find without such links."""
+    links = [link for attempt in attempts if not attempt.imported for link in attempt.report.links]
+    versions = sorted({link.draws or _FIRST_DRAWS for link in links if link.directions})
+    told = f"version {' and '.join(map(str, versions))} of the draws"
+    return [Finding(len(versions) == 1, len(versions), 1, told)] if versions else []
 
 
 def blocks_too_few(comparisons: Sequence[Judged], alpha: float, margin: float) -> list[Finding]:

@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from h123.analysis.comparisons import Comparison
-from h123.results import METRICS, Attempt
-from h123.study import Plan
+from h123.results import Attempt
+from h123.study import METRICS, Plan
+from h123.study.metrics import Times
 
 ALL = frozenset(METRICS)
-COLD = frozenset({"cold_latency", "cold_ttfb", "handshake"})
+COLD = frozenset(name for name, metric in METRICS.items() if isinstance(metric.of, Times) and metric.of.phase == "cold")
 UNENCRYPTED = "none"
 """In the place of a version of TLS."""
 

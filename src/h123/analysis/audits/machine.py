@@ -109,7 +109,7 @@ def congestion_wrong(attempt: Attempt) -> Finding | None:
     asked = kernel_controller(told["congestion"])
     recorded = {host.name: host.congestion for host in attempt.report.hosts}
     # A QUIC stack has a controller of its own, which matters where it sends the bodies.
-    chosen = told["protocol"] != "h3" or (told["method"] == "POST" and told["congestion"] != OWN)
+    chosen = told["protocol"] != "h3" or ("client" in attempt.workload.senders() and told["congestion"] != OWN)
     if chosen and attempt.facts and attempt.facts.congestion:
         recorded["client's stack"] = attempt.facts.congestion
     if not recorded:

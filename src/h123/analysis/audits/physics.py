@@ -54,12 +54,13 @@ def _share(attempt: Attempt, seconds: float, limit: float, said: str) -> Finding
 def _declared(attempt: Attempt) -> dict[str, int]:
     """Body bytes of each request by direction, as the study has them, where samples hold no bytes. Without a method
     the direction is the one that carries more."""
-    s, asked = attempt.summary, attempt.parameters["size"]
+    s, asked = attempt.summary, attempt.workload.body_bytes()
     if asked is None or s.bytes_up_max is not None or s.bytes_down_max is not None:
         return {}
     carried = {name: capacity_bits(direction(attempt.link, name), 1.0) for name in ("up", "down")}
     freest = max(carried, key=lambda name: carried[name] or math.inf)
-    return {{"POST": "up", "GET": "down"}.get(attempt.parameters["method"], freest): asked}
+    senders = {"client": "up", "server": "down"}
+    return {next((senders[sender] for sender in attempt.workload.senders()), freest): asked}
 
 
 def request_above_link(attempt: Attempt) -> Finding | None:
@@ -90,9 +91,10 @@ def requests_above_littles_law(attempt: Attempt) -> Finding | None:
     if not floor or s.warm_start_ns is None or s.warm_end_ns is None or s.warm_end_ns <= s.warm_start_ns:
         return None
     span = s.warm_end_ns - s.warm_start_ns
-    if not attempt.parameters["rate"] and attempt.parameters["users"] is None:
+    most = attempt.workload.most_in_flight()
+    if not attempt.parameters["rate"] and most is None:
         return None
-    flying = (s.warm_busy_ns or 0) / span if attempt.parameters["rate"] else attempt.parameters["users"]
+    flying = (s.warm_busy_ns or 0) / span if most is None else most
     rate, limit = s.warm_ok / span * 1e9, flying / (floor * TIME_TOLERANCE) * 1e9
     detail = f"{rate:.1f} requests/s with {flying:.3g} in flight over a round trip of {format_seconds(floor * 1e-9)}"
     return at_most(rate, limit, detail)

@@ -1,10 +1,11 @@
 """Audits of the requests themselves: all there, all answered, all as asked."""
 
-from h123.analysis.audits.finding import ALL, COLD, Audit, Finding, at_least, none_of
-from h123.results import Attempt
-from h123.study import connection_count
+from collections.abc import Iterator
 
-STATUS_OK = 200
+from h123.analysis.audits.finding import ALL, COLD, Audit, Finding, at_least, none_of
+from h123.results import Attempt, Bodies
+from h123.study.workload import Exchange
+
 TLS_VERSION = "1.3"
 
 
@@ -15,17 +16,25 @@ def times_disordered(attempt: Attempt) -> Finding | None:
 
 def size_wrong(attempt: Attempt) -> Finding | None:
     """Body bytes of every successful request equal the size asked: received (GET) or sent (POST)."""
-    s, asked = attempt.summary, attempt.parameters["size"]
-    posted = attempt.parameters["method"] == "POST"
-    low, high = (s.bytes_up_min, s.bytes_up_max) if posted else (s.bytes_down_min, s.bytes_down_max)
-    if low is None or high is None or asked is None:
-        return None
-    furthest = low if abs(low - asked) > abs(high - asked) else high
-    return Finding(low == high == asked, furthest, asked, f"bodies of {low} to {high} bytes, {asked} asked")
+    asked = attempt.workload.exchanges()
+    found = [
+        finding
+        for bodies in attempt.summary.bodies
+        if bodies.resource < len(asked)
+        for finding in _sizes(bodies, asked[bodies.resource])
+    ]
+    return min(found, key=lambda finding: finding.passed, default=None)
+
+
+def _sizes(bodies: Bodies, asked: Exchange) -> Iterator[Finding]:
+    for (low, high), size in ((bodies.up, asked.up), (bodies.down, asked.down)):
+        if low is not None and high is not None and size is not None:
+            furthest = low if abs(low - size) > abs(high - size) else high
+            yield Finding(low == high == size, furthest, size, f"bodies of {low} to {high} bytes, {size} asked")
 
 
 def status_wrong(attempt: Attempt) -> Finding | None:
-    """Answers whose status is not 200: none."""
+    """Answers with another status than asked, which is 200 unless the workload says otherwise: none."""
     return none_of(attempt.summary.refused, f"{attempt.summary.refused} of {attempt.summary.rows} requests")
 
 
@@ -38,18 +47,12 @@ def requests_failed(attempt: Attempt) -> Finding | None:
 
 def requests_miscounted(attempt: Attempt) -> Finding | None:
     """Rows = users x (requests + warm-up) + one cold request a connection, each phase by itself."""
-    p, s = attempt.parameters, attempt.summary
-    if any(p[name] is None for name in ("users", "requests", "warmup", "cold", "connections")):
+    s, asked = attempt.summary, attempt.workload.rows()
+    if asked is None:
         return None
-    asked = {"warm": p["users"] * p["requests"], "warmup": p["users"] * p["warmup"], "cold": _cold_asked(attempt)}
     found = {"warm": s.warm, "warmup": s.warmup, "cold": s.cold}
     detail = ", ".join(f"{found[phase]} of {asked[phase]} {phase}" for phase in asked if asked[phase] or found[phase])
     return Finding(found == asked, sum(found.values()), sum(asked.values()), detail)
-
-
-def _cold_asked(attempt: Attempt) -> int:
-    p = attempt.parameters
-    return connection_count(p["connections"], p["users"], p["protocol"]) if p["cold"] else 0
 
 
 def protocol_wrong(attempt: Attempt) -> Finding | None:
@@ -104,9 +107,9 @@ AUDITS = [
     ),
     Audit(
         "status-wrong",
-        "Each answer has status 200.",
-        "answers had another status than 200: errors were measured, which may be quicker than answers. Do not compare "
-        "these trials; the server's log in their folders may say why.",
+        "Each answer has the status asked: 200, unless the workload says otherwise.",
+        "answers had another status than asked: errors were measured, which may be quicker than answers. Do not "
+        "compare these trials; the server's log in their folders may say why.",
         status_wrong,
         spoils=ALL,
     ),

@@ -13,9 +13,10 @@ from h123.errors import UserError
 from h123.results import read_document, write_document
 from h123.results.campaign_file import VerifiedRole
 from h123.results.packets import Packets, read_packets
-from h123.results.trial_files import Trial, Workload
+from h123.results.trial_files import Trial
 from h123.study import Network, Parameters
 from h123.study.network import Direction, Loss
+from h123.study.workload import AnyWorkloadFile
 from h123.transport import Value
 from h123.verification import assignment, question
 from h123.verification.constants import recovery
@@ -179,4 +180,4 @@ def record_packets(folder: Path) -> None:
         link.packets = True
     write_document(path, trial)
     path = folder / "workload.json"
-    write_document(path, read_document(path, Workload).model_copy(update={"seed": PAUSES_SEED}))
+    write_document(path, AnyWorkloadFile.model_validate_json(path.read_bytes()).changed(seed=PAUSES_SEED))

@@ -4,7 +4,7 @@ use super::connection::Exchange;
 use super::problem::Problem;
 
 pub const HEADER: &str = "phase,user,start_ns,connected_ns,sent_ns,first_byte_ns,end_ns,status,bytes_up,\
-                          bytes_down,protocol,connection,reused,error\n";
+                          bytes_down,protocol,connection,reused,error,group,resource\n";
 
 #[derive(Clone, Copy)]
 pub enum Phase {
@@ -79,7 +79,7 @@ impl Sample {
             .map_or(String::new(), |problem| quoted(&problem.to_string()));
         let (phase, user) = (self.phase.name(), self.user);
         format!(
-            "{phase},{user},{times},{status},{up},{down},{protocol},{connection},{reused},{error}\n"
+            "{phase},{user},{times},{status},{up},{down},{protocol},{connection},{reused},{error},,\n"
         )
     }
 }
@@ -115,7 +115,7 @@ mod tests {
             index: 1,
             reused: true,
         });
-        assert_eq!(sample.row(), "warm,3,100,,120,,200,0,0,0,h3,1,1,\n");
+        assert_eq!(sample.row(), "warm,3,100,,120,,200,0,0,0,h3,1,1,,,\n");
         assert_eq!(
             sample.row().matches(',').count(),
             HEADER.matches(',').count()
@@ -126,6 +126,6 @@ mod tests {
     fn an_error_is_one_field() {
         let mut sample = Sample::new(Phase::Cold, 0, 1);
         sample.problem = Some(Problem::Other("a, \"b\"\nc".to_owned()));
-        assert!(sample.row().ends_with(",\"other: a, \"\"b\"\" c\"\n"));
+        assert!(sample.row().ends_with(",\"other: a, \"\"b\"\" c\",,\n"));
     }
 }

@@ -12,7 +12,10 @@ use crate::protocol::Protocol;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
-    h123: String,
+    #[serde(rename = "h123")]
+    _format: String,
+    #[serde(rename = "kind")]
+    _kind: String,
     protocol: String,
     pub host: String,
     address: IpAddr,
@@ -31,7 +34,19 @@ pub struct Workload {
     pub warmup: usize,
     timeout_ns: u64,
     pub seed: u64,
+    headers: Vec<serde_json::Value>,
 }
+
+/// What of any workload tells whether it is for this client.
+#[derive(Deserialize)]
+struct Form {
+    h123: String,
+    #[serde(default)]
+    kind: String,
+}
+
+const FORMAT: &str = "workload/2";
+const KIND: &str = "requests";
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
@@ -52,13 +67,21 @@ impl Workload {
     pub fn read(file: &str) -> Result<Self> {
         let wrong = |why: String| Failure::bad_input(format!("{file}: {why}"));
         let text = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
+        let form: Form = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+        if form.h123 != FORMAT {
+            return Err(Failure::unsupported(format!("h123 {}", form.h123)));
+        }
+        if form.kind != KIND {
+            return Err(Failure::unsupported(format!("kind {}", form.kind)));
+        }
         let workload: Self =
-            serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
-        if workload.h123 != "workload/1" {
-            return Err(wrong(format!(
-                "h123 is {:?}, not \"workload/1\"",
-                workload.h123
-            )));
+            serde_json::from_slice(&text).map_err(|error| match error.to_string() {
+                // serde has no type for this error.
+                said if said.starts_with("unknown field") => Failure::unsupported(said),
+                said => wrong(said),
+            })?;
+        if !workload.headers.is_empty() {
+            return Err(Failure::unsupported("a workload with headers of its own"));
         }
         if workload.users == 0 || matches!(workload.connections, Connections::Number(0)) {
             return Err(wrong("users and connections are at least 1".to_owned()));

@@ -19,7 +19,9 @@ public final class Client {
     private Client() {}
 
     public static void main(String[] arguments) {
-        Program.once(arguments, List.of("workload", "samples", "facts", "congestion", "initial-window"), Client::drive);
+        List<String> options = List.of(
+            "workload", "samples", "facts", "congestion", "initial-window", "pacing", "max-datagram");
+        Program.once(arguments, options, Client::drive);
     }
 
     private static void drive(Options options) throws Exception {

@@ -9,7 +9,7 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] arguments) {
-        Program.run(arguments, List.of("congestion", "initial-window", "qlog"), Main::start);
+        Program.run(arguments, List.of("congestion", "initial-window", "pacing", "max-datagram", "qlog"), Main::start);
     }
 
     private static AutoCloseable start(Options options) throws Exception {

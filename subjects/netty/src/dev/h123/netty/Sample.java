@@ -3,7 +3,7 @@ package dev.h123.netty;
 /** One request: a row of samples.csv. Times are those of System.nanoTime, which is the monotonic clock; 0: unknown. */
 final class Sample {
     static final String HEADER = "phase,user,start_ns,connected_ns,sent_ns,first_byte_ns,end_ns,status,"
-        + "bytes_up,bytes_down,protocol,connection,reused,error";
+        + "bytes_up,bytes_down,protocol,connection,reused,error,group,resource";
 
     final String phase;
     final int user;
@@ -29,7 +29,7 @@ final class Sample {
         String connection = link == null ? "" : Integer.toString(link.index);
         return String.join(",", phase, Integer.toString(user), time(start), time(connected), time(sent),
             time(firstByte), time(end), Integer.toString(status), Long.toString(up), Long.toString(down),
-            protocol, connection, reused ? "1" : "0", quoted(error));
+            protocol, connection, reused ? "1" : "0", quoted(error), "", "");
     }
 
     private static String time(long at) {

@@ -1,0 +1,24 @@
+"""The places of a campaign that has more than one: what each is, and which blocks are its."""
+
+from collections.abc import Iterable, Sequence
+
+from h123.analysis.document import PlaceRow
+from h123.results import Attempt
+from h123.results.campaign_file import MachineFacts
+from h123.results.events import Event
+
+
+def places(attempts: Sequence[Attempt], events: Iterable[Event]) -> list[PlaceRow]:
+    """Those of the attempts that count, as they were last; none where all are of one place."""
+    facts = dict[str, MachineFacts]()
+    for event in events:
+        if event["event"] in ("campaign", "resume"):
+            facts |= event.get("places", {})
+    names = sorted({attempt.place for attempt in attempts if attempt.place})
+    return [_row(name, attempts, facts) for name in names] if len(names) > 1 else []
+
+
+def _row(name: str, attempts: Sequence[Attempt], facts: dict[str, MachineFacts]) -> PlaceRow:
+    mine = [attempt for attempt in attempts if attempt.place == name]
+    blocks = sorted({attempt.block for attempt in mine})
+    return {"name": name, "blocks": blocks, "trials": len(mine), "machine": facts.get(name, {})}

@@ -1,0 +1,73 @@
+"""A place at work in a campaign: its lanes, what waits and what runs there, the links that it has checked."""
+
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from h123.campaign.lanes import Lanes
+from h123.study import PlannedTrial
+from h123.trial import Place
+
+
+@dataclass
+class Running:
+    """An attempt that has started and not ended."""
+
+    trial: PlannedTrial
+    attempt: int
+    repeat: bool
+    """Of a trial that has been tried in this place."""
+    position: int
+    lane: int
+    check: bool
+    began: float
+    alone: bool
+    """False as soon as another one has run beside it."""
+
+    @property
+    def name(self) -> str:
+        return self.trial.id + (f" (attempt {self.attempt})" if self.attempt > 1 else "")
+
+
+@dataclass(eq=False)
+class Post:
+    """What trials share with one another by being in the same place, and with none elsewhere."""
+
+    place: Place
+    lanes: Lanes
+    waiting: deque[PlannedTrial] = field(default_factory=deque)
+    running: dict[Path, Running] = field(default_factory=dict)
+    _checked: set[tuple[int, tuple[str, ...]]] = field(default_factory=set)
+
+    @property
+    def left(self) -> list[PlannedTrial]:
+        """What runs and what waits."""
+        return [*(running.trial for running in self.running.values()), *self.waiting]
+
+    def may_start(self, trial: PlannedTrial, *, repeat: bool) -> bool:
+        beside = self.running.values()
+        if not beside:
+            return True
+        if repeat or any(running.repeat for running in beside):
+            return False  # repeats run alone
+        return self.lanes.admits(trial, [running.trial for running in beside])
+
+    def free_lane(self) -> int:
+        """The first one that none of the running trials holds."""
+        return min(set(range(1, len(self.running) + 2)) - {running.lane for running in self.running.values()})
+
+    def unchecked(self, trial: PlannedTrial) -> bool:
+        """A trial's links are checked once a block and clock, and again before a trial is repeated."""
+        links = trial.parameters.checked_links()
+        checking = {r.trial.parameters.checked_links() for r in self.running.values() if r.check}
+        return (trial.block, links) not in self._checked and links not in checking
+
+    def checked(self, trial: PlannedTrial) -> None:
+        """Its links are as they should be."""
+        self._checked.add((trial.block, trial.parameters.checked_links()))
+
+    def begin(self, folder: Path, running: Running) -> None:
+        """An attempt has started."""
+        for other in self.running.values():
+            other.alone = False
+        self.running[folder] = running

@@ -1,0 +1,121 @@
+"""Campaigns in notebooks and scripts: what was measured as Arrow tables, what was found as rows (docs/notebook.md)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from warnings import warn
+
+import duckdb
+import pyarrow as pa
+from pydantic import TypeAdapter, ValidationError
+
+from h123.analysis.document import Judged, Verdicts
+from h123.errors import UserError
+from h123.paths import typed
+from h123.results import CampaignFolder, fault_of, loss, read_content, whole
+from h123.study import METRICS, Network, Study
+
+__all__ = ["METRICS", "Campaign", "open"]
+
+
+@contextmanager
+def _advised() -> Iterator[None]:
+    """A notebook shows an error as a traceback, and there what to do about it stands in a note."""
+    try:
+        yield
+    except UserError as error:
+        if error.remedy:
+            error.add_note(error.remedy)
+        raise
+
+
+def open(path: str | PathLike[str]) -> "Campaign":
+    """The campaign in a folder. All its files are held against their digests.
+
+    Raises UserError where it is no campaign, or where its plan or journal has changed since h123 wrote it. Trials whose
+    files have changed are left out, as of every analysis, with a warning.
+    """
+    with _advised():
+        folder = CampaignFolder.open(Path(path))
+        lost = loss(folder)
+    if lost:
+        warn(f"{lost.message}: {lost.remedy}", stacklevel=2)
+    return Campaign(folder)
+
+
+class Campaign:
+    """A campaign to be read; nothing in its folder is changed. Made by `open`."""
+
+    def __init__(self, folder: CampaignFolder) -> None:
+        self._folder = folder
+
+    def __repr__(self) -> str:
+        return f"<campaign {self.path}, of study {self.study.name}>"
+
+    @property
+    def path(self) -> Path:
+        """Its folder."""
+        return self._folder.path
+
+    @cached_property
+    def study(self) -> Study:
+        """What was asked, with every parameter settled."""
+        with _advised():
+            return Study.from_resolved(self._folder.study, self._folder.networks)
+
+    @property
+    def networks(self) -> Mapping[str, Network]:
+        """The profiles of its networks, by name."""
+        return self.study.networks
+
+    @cached_property
+    def trials(self) -> pa.Table:
+        """The trials that count, each once, with the levels of their factors and their metrics: what verdicts rest on.
+
+        The columns are those of `h123 export`.
+        """
+        return self._table("FROM whole.trials WHERE analysed ORDER BY block, position, trial")
+
+    def samples(self, where: str = "true", columns: Sequence[str] = ()) -> pa.Table:
+        """The requests of these trials: a row each, with the trial's block and levels.
+
+        `where` is a condition in DuckDB's SQL, such as `phase = 'warm' AND cell_network = 'poor'`; `columns` are those
+        that are wanted, if not all. Raises UserError for what is none.
+        """
+        wanted = ", ".join('"' + column.replace('"', '""') + '"' for column in columns) or "*"
+        return self._table(
+            f"SELECT {wanted} FROM whole.samples WHERE analysed AND ({where}) ORDER BY trial, start_ns, user, end_ns"
+        )
+
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        """All that `h123 analyse` last found. Raises UserError where it has not been run."""
+        with _advised():
+            return self._verdicts()
+
+    def _verdicts(self) -> Verdicts:
+        file, again = self._folder.verdicts, f"run `h123 analyse {typed(self.path)}`"
+        if not file.is_file():
+            raise UserError(f"{self.path} has not been analysed: it has no verdicts.json", remedy=again)
+        try:
+            return TypeAdapter(Verdicts).validate_python(read_content(file, "verdicts/1"), strict=True)
+        except ValidationError as invalid:
+            raise UserError(f"{file} is not as h123 writes it: {fault_of(invalid)}", remedy=again) from None
+
+    @property
+    def comparisons(self) -> Sequence[Judged]:
+        """The comparisons that the study asks for, with their verdicts, as `verdicts` has them; no A/A pairs."""
+        return [row for row in self.verdicts["comparisons"] if not row["twin"]]
+
+    @cached_property
+    def _tables(self) -> duckdb.DuckDBPyConnection:
+        return whole(self._folder)
+
+    def _table(self, query: str) -> pa.Table:
+        with _advised():
+            try:
+                return self._tables.sql(query).to_arrow_table()
+            except duckdb.Error as error:
+                raise UserError(f"this cannot be read from {self.path}: {error}") from None

@@ -1,0 +1,35 @@
+"""The places in which trials ran, in words."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from h123.results.campaign_file import MachineFacts
+from h123.units import format_bytes
+
+
+def machine(facts: MachineFacts) -> str:
+    """Processor and memory of a machine."""
+    cores = f"{facts.get('cpus_usable')} of {facts.get('cpus')} processors"
+    virtual = ", virtual" if facts.get("virtual") else ""
+    return f"{facts.get('cpu')}{virtual}; {cores}; {format_bytes(facts.get('memory_bytes') or 0)}"
+
+
+def place_lines(verdicts: Mapping[str, Any]) -> list[str]:
+    """What a reader must know where a campaign has more than one place."""
+    rows = verdicts.get("places", [])
+    if not rows:
+        return []
+    said = "; ".join(f"{row['name']}: {_blocks(row['blocks'])}" for row in rows)
+    return [f"trials ran in {len(rows)} places, each block whole in one ({said})"]
+
+
+def place_rows(verdicts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What each place is."""
+    return [
+        (f"place {row['name']}", f"{_blocks(row['blocks'])}; {machine(row['machine'])}")
+        for row in verdicts.get("places", [])
+    ]
+
+
+def _blocks(numbers: Sequence[int]) -> str:
+    return f"block{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"

@@ -1,0 +1,20 @@
+"""Roots: folders that a trial's files know by name, so that a trial can be executed wherever they are.
+
+The lab mounts them where no path is odd, whatever the folders are called (docs/contracts.md, section 3).
+"""
+
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+
+_MOUNTED = PurePosixPath("/tmp/h123-roots")
+
+
+def mounted(root: str, *below: str) -> str:
+    """The path in a lab of something below a root."""
+    return str(_MOUNTED.joinpath(root, *below))
+
+
+def root_options(roots: Mapping[str, Path]) -> list[str]:
+    """The lab's options that say where the roots are; one that is not there yet has nothing that a trial needs."""
+    there = {name: folder.absolute() for name, folder in roots.items() if folder.is_dir()}
+    return [word for name, folder in there.items() for word in ("--root", f"{name}={folder}")]

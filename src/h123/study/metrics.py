@@ -1,0 +1,347 @@
+"""The metrics of a trial, one row each: what is measured, which way is better, how it is said and drawn.
+
+Whoever asks something of a metric asks this table: studies, results, analysis, report. How a value follows from a
+trial's samples and report.json is in results/metrics.py, by `Metric.of`; docs/contracts.md, section 6, defines each.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator
+
+from h123.catalogue import Ability
+from h123.strict import choose, shown
+from h123.units import Unit, format_value
+
+Clock = Literal["wall", "virtual"]
+Role = Literal["server", "client"]
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a trial must have, or it has no value."""
+
+    columns: tuple[str, ...] = ()
+    """Of its samples, besides `phase`, `status` and `error`."""
+    client: tuple[Ability, ...] = ()
+    """What its client must be able to do."""
+    report: tuple[str, ...] = ()
+    """Of each role in report.json."""
+    requests: int = 1
+    """So many of its phase: of fewer, a high quantile says nothing."""
+
+
+@dataclass(frozen=True)
+class Times:
+    """A quantile of the time that requests of a phase took, from their start `until` something of them."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    phase: Literal["warm", "cold"]
+    until: Literal["connected_ns", "first_byte_ns", "end_ns"]
+    share: float = 0.5
+    requests: int = 1
+
+    @property
+    def needs(self) -> Needs:
+        abilities: dict[Ability, bool] = {"ttfb": self.until == "first_byte_ns", "cold": self.phase == "cold"}
+        client = tuple(ability for ability, asked in abilities.items() if asked)
+        return Needs(("start_ns", self.until), client, requests=self.requests)
+
+
+@dataclass(frozen=True)
+class Carried:
+    """Body bytes over the time that they took: of all warm requests together, or of each by itself."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    by: Literal["trial", "request"]
+
+    @property
+    def needs(self) -> Needs:
+        return Needs(("start_ns", "end_ns", "bytes_up", "bytes_down"))
+
+
+@dataclass(frozen=True)
+class Processor:
+    """Processor time of roles together: a request's share of all, of what came once all connections were open, or a
+    connection's share of what came before."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall",)
+    """Under the virtual one processing takes no time: what its kernel counts is rounding, not a value."""
+    roles: tuple[Role, ...]
+    part: Literal["all", "open", "opening"] = "all"
+
+    @property
+    def needs(self) -> Needs:
+        columns = {"all": (), "open": ("start_ns", "end_ns"), "opening": ("start_ns", "end_ns", "reused")}
+        return Needs(columns[self.part], report=("cpu.main_ns" if self.part == "all" else "cpu.main_over_time",))
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The largest resident set that a role ever had."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    role: Role
+
+    @property
+    def needs(self) -> Needs:
+        return Needs(report=("max_rss_bytes",))
+
+
+Measured = Times | Carried | Processor | Memory
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a verdict of faster or slower is called, what the best level is, and what smaller and larger values are."""
+
+    better: str
+    worse: str
+    best: str
+    less: str
+    more: str
+
+
+_SPEED = Words("faster", "slower", "fastest", "faster", "slower")
+_TAIL = replace(_SPEED, less="lower", more="higher")
+_COST = Words("cheaper", "costlier", "cheapest", "lower", "higher")
+_SIZE = Words("smaller", "larger", "smallest", "smaller", "larger")
+_AMOUNT = Words("higher", "lower", "highest", "lower", "higher")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A row of the table."""
+
+    name: str
+    title: str
+    unit: Unit = ""
+    of: Measured | None = None
+    """None of what nobody here measures."""
+    words: Words = Words("better", "worse", "best", "lower", "higher")
+    noun: str = ""
+    """What of a level is compared, after a possessive: HTTP/3's goodput is 31 % higher than HTTP/2's. Without one it is
+    the level itself: HTTP/3 is 24 % faster than HTTP/2."""
+    meaning: str = ""
+    """For a caption."""
+    better: Literal["lower", "higher"] = "lower"
+    cold: str | None = None
+    """The same of cold requests, which stands in brackets beside it in the answer."""
+    repeats: str | None = None
+    """The metric that it is the same observation as, in a closed loop with requests of one size."""
+    by_role: bool = False
+    """Drawn in one figure with the other role's, wherever there are values, asked for or not."""
+
+    @property
+    def clocks(self) -> tuple[Clock, ...]:
+        """Those that it has a value under."""
+        return self.of.clocks if self.of else ()
+
+    @property
+    def needs(self) -> Needs:
+        """What a trial must have for a value."""
+        return self.of.needs if self.of else Needs()
+
+    @property
+    def of_requests(self) -> bool:
+        """Whether it is of the requests' times: so that requests that fail, and a machine that stalls, make it worse,
+        and the two clocks split it. What a processor or memory did for failed ones is as real as for others."""
+        return isinstance(self.of, Times | Carried)
+
+    @property
+    def worst(self) -> float:
+        """Of a trial whose requests failed: beyond any value that a trial can have."""
+        return math.inf if self.better == "lower" else 0.0
+
+    @property
+    def observation(self) -> str:
+        """The name of what it observes in a closed loop."""
+        return self.repeats or self.name
+
+    def format(self, value: float | None) -> str:
+        """A value with its unit, or a dash."""
+        return "–" if value is None else format_value(value, self.unit)
+
+
+def _table(*rows: Metric) -> dict[str, Metric]:
+    return {row.name: row for row in rows}
+
+
+METRICS = _table(
+    Metric(
+        "latency",
+        title="Latency",
+        unit="s",
+        of=Times("warm", "end_ns"),
+        words=_SPEED,
+        meaning="median over a trial's warm requests, from the request to the last byte",
+        cold="cold_latency",
+    ),
+    Metric(
+        "latency_p95",
+        title="Latency, 95th percentile",
+        unit="s",
+        of=Times("warm", "end_ns", 0.95, requests=60),
+        words=_TAIL,
+        noun="95th percentile of latency",
+        meaning="95 of 100 warm requests of a trial took no longer",
+    ),
+    Metric(
+        "latency_p99",
+        title="Latency, 99th percentile",
+        unit="s",
+        of=Times("warm", "end_ns", 0.99, requests=300),
+        words=_TAIL,
+        noun="99th percentile of latency",
+        meaning="99 of 100 warm requests of a trial took no longer",
+    ),
+    Metric(
+        "ttfb",
+        title="First byte",
+        unit="s",
+        of=Times("warm", "first_byte_ns"),
+        words=_SPEED,
+        noun="first byte",
+        meaning="median over a trial's warm requests, from the request to the first byte of the response",
+        cold="cold_ttfb",
+    ),
+    Metric(
+        "goodput",
+        title="Goodput",
+        unit="bit/s",
+        of=Carried("trial"),
+        words=_AMOUNT,
+        noun="goodput",
+        meaning="body bytes of the warm requests over the time from the first one's start to the last one's end",
+        better="higher",
+        repeats="latency",
+    ),
+    Metric(
+        "cold_latency",
+        title="Latency, cold",
+        unit="s",
+        of=Times("cold", "end_ns"),
+        words=_SPEED,
+        noun="first request, handshake included,",
+        meaning="first request of a connection, from before the dial to the last byte",
+    ),
+    Metric(
+        "cold_ttfb",
+        title="First byte, cold",
+        unit="s",
+        of=Times("cold", "first_byte_ns"),
+        words=_SPEED,
+        noun="first byte, handshake included,",
+        meaning="first request of a connection, from before the dial to the first byte of the response",
+    ),
+    Metric(
+        "handshake",
+        title="Handshake",
+        unit="s",
+        of=Times("cold", "connected_ns"),
+        words=_SPEED,
+        noun="handshake",
+        meaning="from before the dial until the connection is ready for a request",
+    ),
+    Metric(
+        "cpu",
+        title="CPU per request",
+        unit="s",
+        of=Processor(("server", "client")),
+        words=_COST,
+        noun="CPU per request",
+        meaning="processor time of client and server while the client ran, handshakes included, per request",
+    ),
+    Metric(
+        "cpu_server",
+        title="CPU per request, server",
+        unit="s",
+        of=Processor(("server",)),
+        words=_COST,
+        noun="server CPU per request",
+        meaning="processor time of the server while the client ran, handshakes included, per request",
+        by_role=True,
+    ),
+    Metric(
+        "cpu_client",
+        title="CPU per request, client",
+        unit="s",
+        of=Processor(("client",)),
+        words=_COST,
+        noun="client CPU per request",
+        meaning="processor time of the client while it ran, handshakes included, per request",
+        by_role=True,
+    ),
+    Metric(
+        "cpu_warm",
+        title="CPU per warm request",
+        unit="s",
+        of=Processor(("server", "client"), "open"),
+        words=_COST,
+        noun="CPU per warm request",
+        meaning="processor time of client and server per request, once all connections are open",
+    ),
+    Metric(
+        "cpu_handshake",
+        title="CPU per connection",
+        unit="s",
+        of=Processor(("server", "client"), "opening"),
+        words=_COST,
+        noun="CPU per connection",
+        meaning="processor time of client and server until all connections are open, beyond what the requests until "
+        "then took, per connection",
+    ),
+    Metric(
+        "memory_server",
+        title="Peak memory, server",
+        unit="B",
+        of=Memory("server"),
+        words=_SIZE,
+        noun="peak server memory",
+        meaning="largest resident set of the server during a trial",
+    ),
+    Metric(
+        "memory_client",
+        title="Peak memory, client",
+        unit="B",
+        of=Memory("client"),
+        words=_SIZE,
+        noun="peak client memory",
+        meaning="largest resident set of the client during a trial",
+    ),
+)
+PRINTED = _table(
+    METRICS["latency"],
+    METRICS["ttfb"],
+    Metric(
+        "throughput",
+        title="Throughput per request",
+        unit="B/s",
+        of=Carried("request"),
+        words=_AMOUNT,
+        noun="throughput per request",
+        meaning="payload size over latency, request by request",
+        better="higher",
+        repeats="latency",
+    ),
+)
+"""What published works print of requests (published/*.yaml), and what their procedure compares."""
+
+
+def metric(name: str) -> Metric:
+    """Any metric, to show; what nobody here measures, as claims have it and later versions may, under its own name."""
+    return METRICS.get(name) or PRINTED.get(name) or Metric(name, name, noun=name)
+
+
+def _known(table: dict[str, Metric]) -> BeforeValidator:
+    def check(value: object) -> object:
+        if value not in list(table):
+            raise ValueError(f"{shown(value)} is not allowed; {choose(value, table)}")
+        return value
+
+    return BeforeValidator(check)
+
+
+MetricName = Annotated[str, _known(METRICS)]
+PrintedName = Annotated[str, _known(PRINTED)]

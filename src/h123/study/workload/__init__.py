@@ -1,0 +1,84 @@
+"""The workload: what the client asks the server for. One type, a union of kinds, each a module here."""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Literal, NamedTuple, Self
+
+from pydantic import RootModel
+
+from h123.study.quantities import RESOLVED
+from h123.study.workload import mix
+from h123.study.workload.kind import FORMAT, OK, Connections, Exchange, Kind, Load, Target, WorkloadFile
+from h123.study.workload.mix import Mix, MixFile, MixParameters
+from h123.study.workload.requests import Requests, RequestsFile, RequestsParameters
+
+__all__ = [
+    "DEFAULT",
+    "FORMAT",
+    "KINDS",
+    "OK",
+    "AnyWorkloadFile",
+    "Connections",
+    "Exchange",
+    "Kind",
+    "Load",
+    "Target",
+    "WorkloadFile",
+    "WorkloadParameters",
+    "own_parameters",
+    "workload_of",
+]
+
+DEFAULT = "requests"
+
+
+class Parts(NamedTuple):
+    """What a kind is made of."""
+
+    parameters: type[Load]
+    answers: Callable[[Any], Kind]
+    example: Callable[[Collection[str]], Mapping[str, object]]
+    """Its own parameters for a small workload of these methods, by which a client is tried."""
+
+
+KINDS: Mapping[str, Parts] = {
+    "requests": Parts(RequestsParameters, Requests, lambda _: {}),
+    "mix": Parts(MixParameters, Mix, mix.example),
+}
+"""By the name that a study has for it."""
+
+
+class AnyWorkloadFile(RootModel[RequestsFile | MixFile]):
+    """workload.json of any kind."""
+
+    def changed(self, **fields: object) -> Self:
+        """With other values of these fields."""
+        return type(self)(self.root.model_copy(update=fields))
+
+
+class WorkloadParameters(RequestsParameters, MixParameters):
+    """The parameters of all kinds side by side, flat as a study writes them."""
+
+    kind: Literal["requests", "mix"] = "requests"
+
+    @property
+    def workload(self) -> Kind:
+        """All that others ask of it."""
+        return KINDS[self.kind].answers(self)
+
+
+_ANYTHING = {"protocol": "h1"}
+
+
+def workload_of(values: Mapping[str, object]) -> Kind:
+    """Of parameters as JSON has them. Those that imported samples do not tell, null, are None in the load; those that
+    were not written yet in an earlier version have their defaults."""
+    fields = WorkloadParameters.model_fields.keys() & values.keys()
+    known = {name: values[name] for name in fields if values[name] is not None}
+    read = WorkloadParameters.model_validate({**_ANYTHING, **known}, context=RESOLVED)
+    nothing = dict.fromkeys(fields - known.keys() - {"kind", "headers"})
+    return read.model_copy(update=nothing).workload
+
+
+def own_parameters(kind: str) -> frozenset[str]:
+    """Those that no other kind has."""
+    return frozenset(KINDS[kind].parameters.model_fields) - frozenset(Load.model_fields)

@@ -1,0 +1,97 @@
+"""Request headers of a workload: fixed ones, and ones of a given size that change or stay, such as cookies."""
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from h123.strict import Strict
+from h123.study.quantities import Size
+
+DIGITS = 12
+"""Of the request's number, with which the value of a header that changes ends."""
+MOST_BYTES = 16_000
+"""Of a value: servers refuse more."""
+MOST_HEADERS = 100
+RESERVED = frozenset(
+    {
+        *("host", "content-length", "connection", "transfer-encoding", "keep-alive", "proxy-connection", "upgrade"),
+        *("te", "trailer", "expect"),
+    }
+)
+"""Those that carry the connection or the message: the clients' own business."""
+_TOKEN = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]{1,100}")
+
+
+def _name(name: str) -> str:
+    lower = name.lower()
+    if name.startswith(":"):
+        raise ValueError(f"{name} is a pseudo-header of HTTP/2 and HTTP/3, which clients write themselves")
+    if lower in RESERVED:
+        raise ValueError(f"{name} is for the client to write: it carries the connection or the message")
+    if not _TOKEN.fullmatch(lower):
+        raise ValueError(f"{name!r} cannot be the name of a header: write letters, digits and -")
+    return lower
+
+
+def _value(value: str | None) -> str | None:
+    if value is None:
+        return None
+    if value != value.strip() or not value.isascii() or not value.isprintable():
+        raise ValueError("a value is printable ASCII text, without spaces at its ends")
+    if not 0 < len(value) <= MOST_BYTES:
+        raise ValueError(f"a value has 1 to {MOST_BYTES} bytes")
+    return value
+
+
+class Header(Strict):
+    """`{name: accept, value: text/html}`, or one that is made up: `{name: cookie, bytes: 1kB, changes: request}`."""
+
+    name: Annotated[str, AfterValidator(_name)]
+    value: Annotated[str | None, AfterValidator(_value)] = None
+    bytes: Annotated[Size, Field(ge=1, le=MOST_BYTES)] | None = None
+    """Of a value that is made up."""
+    changes: Literal["never", "request"] = "never"
+    """request: the value is another one in each request."""
+
+    @model_validator(mode="after")
+    def _one_value(self) -> "Header":
+        if (self.value is None) == (self.bytes is None):
+            raise ValueError("write either `value`, or `bytes` for a value that is made up")
+        if self.changes == "request" and (self.bytes or 0) < DIGITS:
+            raise ValueError(f"a header that changes is made up, and of {DIGITS} bytes or more")
+        return self
+
+
+class WrittenHeader(BaseModel):
+    """In workload.json: the value, whose last DIGITS characters each request replaces by its number if it `changes`."""
+
+    model_config = ConfigDict(strict=True)
+
+    name: str
+    value: str
+    changes: bool = False
+
+
+def once_each(headers: tuple[Header, ...]) -> tuple[Header, ...]:
+    """Raises ValueError where two have one name."""
+    names = [header.name for header in headers]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"{twice[0]} is there twice")
+    return headers
+
+
+def written(headers: Iterable[Header]) -> Iterator[WrittenHeader]:
+    """As a client is told them."""
+    for header in headers:
+        value = header.value or _made_up(header.name, header.bytes or 0)
+        yield WrittenHeader(name=header.name, value=value, changes=header.changes == "request")
+
+
+def _made_up(name: str, size: int) -> str:
+    """Letters that no compression makes much shorter, the same in every trial."""
+    pieces = (hashlib.sha256(f"h123 header {name} {n}".encode()).digest() for n in range(size // 40 + 1))
+    return base64.urlsafe_b64encode(b"".join(pieces)).decode()[:size]

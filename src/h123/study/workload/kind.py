@@ -1,0 +1,245 @@
+"""What a workload of any kind answers to whoever plans, runs, holds or shows it.
+
+A kind is a module beside this one. It has its parameters, a subclass of `Load`; its answers, a subclass of `Kind`; and
+what it tells a client in workload.json, a subclass of `WorkloadFile`. Nobody outside of this package knows kinds by
+their names.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
+
+from h123.strict import Strict, shown
+from h123.study.quantities import Duration
+from h123.study.workload.headers import MOST_HEADERS, Header, WrittenHeader, once_each, written
+
+OK = 200
+FORMAT: Literal["workload/2"] = "workload/2"
+Count = Annotated[int, Field(strict=True)]
+Method = Literal["GET", "POST"]
+Sender = Literal["server", "client"]
+SENDERS: Mapping[str, Sender] = {"GET": "server", "POST": "client"}
+"""Who sends the body that a method moves."""
+
+
+def _read_connections(value: object) -> object:
+    if value in ("shared", "per-user") or (type(value) is int and 1 <= value <= 10_000):
+        return value
+    raise ValueError(f"{shown(value)} is not valid; write shared, per-user, or a number of connections from 1 to 10000")
+
+
+Connections = Annotated[Literal["shared", "per-user"] | int, BeforeValidator(_read_connections)]
+
+
+class Load(Strict):
+    """The parameters of all kinds: who asks, how often, over how many connections. Of imported samples each may be None
+    that nothing is known of."""
+
+    protocol: Literal["h1", "h2", "h3"]
+    users: Annotated[Count, Field(ge=1, le=10_000)] = 1
+    requests: Annotated[Count, Field(ge=1, le=10_000_000)] = 10
+    """Requests of each user, warm-up not counted."""
+    rate: Annotated[float, Field(ge=0.001, le=1_000_000, strict=True, allow_inf_nan=False)] | None = None
+    """Requests a second of all users together (open loop); None: each user waits for its last answer (closed loop)."""
+    connections: Connections = "shared"
+    """shared: HTTP/2 and HTTP/3 use one, HTTP/1.1 one per user; users are dealt round robin over a number of them."""
+    warmup: Annotated[Count, Field(ge=0, le=10_000_000)] = 0
+    cold: StrictBool = True
+    """One request on each new connection before anything else."""
+    timeout: Annotated[Duration, Field(gt=0)] = 30 * 10**9
+    """Of one request."""
+    headers: Annotated[tuple[Header, ...], Field(max_length=MOST_HEADERS), AfterValidator(once_each)] = ()
+    """Of each request, besides those that its protocol needs."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One of the requests that a workload is made of, and the answer that it must get."""
+
+    method: Method | None
+    """None: not known."""
+    up: int | None = None
+    down: int | None = None
+    """Body bytes; None: nothing is asked of them."""
+    status: int = OK
+    share: float = 1.0
+    """Of all requests of the workload."""
+    pause_ns: int = 0
+    """That a user takes before it."""
+
+    def moved(self, way: str) -> int:
+        """Body bytes `up` or `down`, none where nothing is asked."""
+        return (self.up if way == "up" else self.down) or 0
+
+
+class WorkloadFile(BaseModel):
+    """workload.json, what it has of any kind (docs/contracts.md, section 4)."""
+
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+    h123: Literal["workload/2", "workload/1"]
+    protocol: Literal["h1", "h2", "h3"]
+    host: str
+    address: str
+    port: int
+    ca: str
+    """Below a root, as all paths of a trial's files: none is of the machine that wrote them."""
+    users: int
+    requests: int
+    rate: float | None
+    connections: int | Literal["shared", "per-user"]
+    cold: bool
+    warmup: int
+    timeout_ns: int
+    seed: int
+    headers: list[WrittenHeader] = Field(default=[])
+
+
+@dataclass(frozen=True)
+class Target:
+    """The server as the client reaches it, and the seed of what is random in a trial."""
+
+    host: str
+    address: str
+    port: int
+    ca: str
+    """Below a root, as all paths of a trial's files: none is of the machine that wrote them."""
+    seed: int
+
+
+@dataclass(frozen=True)
+class Kind(ABC):
+    """The answers of a workload. Those that are alike for all kinds so far are given here."""
+
+    load: Load
+    """Its parameters."""
+
+    @abstractmethod
+    def exchanges(self) -> Sequence[Exchange]:
+        """The different requests it is made of; a sample's `resource` is the index of its own."""
+
+    @abstractmethod
+    def label(self, unknown: Collection[str] = (), /) -> str:
+        """In words, such as `GET 100 kB`; without what parameters that are `unknown` would say."""
+
+    @abstractmethod
+    def file(self, target: Target) -> WorkloadFile:
+        """workload.json."""
+
+    @abstractmethod
+    def served(self) -> Sequence[int]:
+        """Sizes of the bodies that it downloads as `/bytes/<n>`."""
+
+    def fault(self) -> str | None:
+        """Why its parameters make no workload together, in words; None: they do."""
+        return None
+
+    def resource(self, _number: int, _seed: int) -> int:
+        """What a request is for, of those of all users, counted one user after another."""
+        return 0
+
+    # Who takes part
+
+    def methods(self) -> list[str]:
+        """Each that a request has."""
+        return list(dict.fromkeys(one.method for one in self.exchanges() if one.method))
+
+    def senders(self) -> list[Sender]:
+        """Those that send bodies, whoever sends most of them first."""
+        weight = dict.fromkeys(SENDERS.values(), 0.0)
+        for one in self.exchanges():
+            if one.method:
+                weight[SENDERS[one.method]] += one.share * max(one.moved("up"), one.moved("down"), 1)
+        return [sender for sender in sorted(weight, key=lambda each: -weight[each]) if weight[sender]]
+
+    @property
+    def has_headers(self) -> bool:
+        """Whether a client must send headers that the study names."""
+        return bool(self.load.headers)
+
+    def fresh_bytes(self) -> int:
+        """Of headers in each request that no earlier one had."""
+        return sum(header.bytes or 0 for header in self.load.headers if header.changes == "request")
+
+    # How much there is of it
+
+    def connection_count(self) -> int:
+        """By the parameter `connections`: one that is shared, one per user, or a number.
+
+        HTTP/1.1 carries one request at a time, so there "shared" is one per user too.
+        """
+        asked = self.load.connections
+        if isinstance(asked, int):
+            return asked
+        return self.load.users if asked == "per-user" or self.load.protocol == "h1" else 1
+
+    def rows(self) -> dict[str, int] | None:
+        """Samples by phase; None where not all parameters are known."""
+        load = self.load
+        if _unknown(load, "users", "requests", "warmup", "cold", "connections"):
+            return None
+        cold = self.connection_count() if load.cold else 0
+        return {"warm": load.users * load.requests, "warmup": load.users * load.warmup, "cold": cold}
+
+    def each(self) -> int:
+        """Requests of one user, cold ones apart."""
+        return self.load.requests + self.load.warmup
+
+    def all_requests(self) -> int:
+        """Of a trial, cold ones too."""
+        return sum((self.rows() or {}).values())
+
+    def moved(self, way: str) -> float:
+        """Body bytes of a request `up` or `down`, on average."""
+        return sum(one.share * one.moved(way) for one in self.exchanges())
+
+    def pause_s(self) -> float:
+        """That a user takes before a request, on average."""
+        return sum(one.share * one.pause_ns for one in self.exchanges()) / 1e9
+
+    def longest_pause_ns(self) -> int:
+        """In which a user need not have a request under way."""
+        return max((one.pause_ns for one in self.exchanges()), default=0)
+
+    def most_in_flight(self) -> int | None:
+        """Requests under way at once in a closed loop; None where that is not known, or nothing limits it."""
+        return None if self.load.rate else self.load.users
+
+    def body_bytes(self) -> int | None:
+        """Of each request, where all are alike."""
+        sizes = {max(one.moved("up"), one.moved("down")) for one in self.exchanges()}
+        return sizes.pop() or None if len(sizes) == 1 else None
+
+    def statuses(self) -> list[int]:
+        """That each resource must be answered with."""
+        return [one.status for one in self.exchanges()]
+
+    # What a client is told
+
+    def common(self, target: Target) -> dict[str, Any]:
+        """The fields of workload.json that all kinds have."""
+        load = self.load
+        return {
+            "h123": FORMAT,
+            "protocol": load.protocol,
+            "host": target.host,
+            "address": target.address,
+            "port": target.port,
+            "ca": target.ca,
+            "users": load.users,
+            "requests": load.requests,
+            "rate": load.rate,
+            "connections": load.connections,
+            "cold": load.cold,
+            "warmup": load.warmup,
+            "timeout_ns": load.timeout,
+            "seed": target.seed,
+            "headers": list(written(load.headers)),
+        }
+
+
+def _unknown(load: Load, *names: str) -> bool:
+    return any(getattr(load, name) is None for name in names)

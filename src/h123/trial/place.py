@@ -1,0 +1,63 @@
+"""Where trials are executed: a machine, with what is known of it and what it has room for."""
+
+import hashlib
+import os
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+
+from h123.errors import UserError
+from h123.results import machine_facts
+from h123.results.campaign_file import MachineFacts
+from h123.virtual import virtual_kernel
+
+_MACHINE_ID = Path("/etc/machine-id")
+_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Place:
+    """One of an engine's. A block is executed in one place, since only there all else is equal."""
+
+    name: str
+    """Short, and no other place's: the journal's."""
+    facts: MachineFacts
+    cpus: int
+    memory_bytes: int
+    """Free. With the processors it is the capacity, of which lanes are made."""
+
+
+class PlaceLost(UserError):
+    """A place has failed: nothing runs there any more, and what ran is lost. Other places go on."""
+
+    def __init__(self, place: Place, message: str, remedy: str | None = None) -> None:
+        super().__init__(message, remedy, status=3)
+        self.place = place
+
+
+def this_machine() -> Place:
+    """The place that is always there."""
+    return Place(
+        name=_name(),
+        facts={**machine_facts(), "virtual_kernel": _has_kernel()},
+        cpus=len(os.sched_getaffinity(0)),
+        memory_bytes=os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
+    )
+
+
+def _has_kernel() -> bool:
+    try:
+        virtual_kernel()
+    except UserError:
+        return False
+    return True
+
+
+def _name() -> str:
+    """The same after a pause, another one on another machine; it tells strangers nothing (machine-id(5))."""
+    try:
+        known = _MACHINE_ID.read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        known = ""
+    digest = hashlib.sha256(f"h123 place {known or platform.node()}".encode()).hexdigest()
+    return f"local-{digest[:_DIGITS]}"

@@ -1,0 +1,113 @@
+"""Nothing is missing from the table of metrics, and nobody else has a part of it."""
+
+import ast
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from h123.analysis.spreads import SPREADS
+from h123.catalogue import Client
+from h123.paths import project_root
+from h123.study import (
+    METRICS,
+    PRINTED,
+    MeasurableClaim,
+    Metric,
+    list_claims,
+    list_schemas,
+    list_studies,
+    load_ledger,
+    load_printed,
+    load_schema,
+    load_study,
+    metric,
+)
+from h123.study.metrics import Times
+from h123.study.shelf import list_published
+
+ROOT = project_root()
+NAMED_LIKE_OTHERS = {"latency", "ttfb", "handshake", "cpu", "throughput"}
+"""Columns, features and constants have these names too."""
+
+
+def documented() -> dict[str, dict[str, str]]:
+    """The table of docs/contracts.md, section 6, by metric."""
+    section = (ROOT / "docs/contracts.md").read_text("utf-8").partition("## 6. Metrics")[2].partition("\n## ")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:1] == "|"]
+    return {row[0].strip("`"): dict(zip(rows[0], row, strict=True)) for row in rows[2:]}
+
+
+def test_the_contract_has_the_same_metrics_in_the_same_order() -> None:
+    assert list(documented()) == list(METRICS)
+
+
+@pytest.mark.parametrize("one", METRICS.values(), ids=METRICS)
+def test_the_contract_says_the_same_of_each(one: Metric) -> None:
+    row, needs = documented()[one.name], one.needs
+    assert (row["unit"], row["better"]) == (one.unit, one.better)
+    assert row["clock"] == {("wall", "virtual"): "both", ("wall",): "wall"}[one.clocks]
+    assert set(re.findall("`(.*?)`", row["needs"])) == {*needs.columns, *needs.client, *needs.report}
+    assert re.findall("of ([0-9]+) requests", row["needs"]) == [str(needs.requests)] * (needs.requests > 1)
+
+
+def test_whatever_names_a_metric_names_one_of_them() -> None:
+    studies = [load_study(path) for path in list_studies()]
+    studies += [load_schema(str(path)).study for path in list_schemas()]
+    asked = {name for one in studies for family in one.compare.families for name in family.metrics}
+    claims = [claim for path in list_claims() for claim in load_ledger(path).claims]
+    claimed = {claim.metric for claim in claims if isinstance(claim, MeasurableClaim)}
+    with SPREADS.open(newline="") as file:
+        varied = {line["metric"] for line in csv.DictReader(file)}
+    printed = {value.metric for path in list_published() for value in load_printed(path).values}
+    assert {*asked, *claimed, *varied} <= METRICS.keys()
+    assert printed == PRINTED.keys()
+
+
+@pytest.mark.parametrize("one", {**METRICS, **PRINTED}.values(), ids={**METRICS, **PRINTED})
+def test_each_has_all_that_others_ask(one: Metric) -> None:
+    assert metric(one.name) is one
+    assert one.of
+    assert one.unit
+    assert all([one.title, one.meaning, *(getattr(one.words, field.name) for field in fields(one.words))])
+    assert one.words.better != one.words.worse
+    assert {one.cold, one.repeats} - {None} <= METRICS.keys()
+    assert set(one.needs.client) <= Client.model_fields.keys()
+    assert one.format(1.5).endswith(("s", "B", "B/s"))
+    assert one.format(None) == "–"
+
+
+def test_they_can_be_told_apart() -> None:
+    every = {**METRICS, **PRINTED}
+    assert len({one.title for one in every.values()}) == len({one.noun for one in every.values()}) == len(every)
+    assert len({one.of for one in every.values()}) == len(every)
+
+
+def test_high_quantiles_are_of_latency() -> None:
+    """results/summary.py computes no others, and the intervals of results/quantiles.py are of these."""
+    high = [one.of for one in METRICS.values() if isinstance(one.of, Times) and one.of.share != 0.5]
+    assert {(of.phase, of.until) for of in high} == {("warm", "end_ns")}
+
+
+def test_one_that_nobody_measures_goes_by_its_own_name() -> None:
+    foreign = metric("requests a second")
+    assert (foreign.title, foreign.noun, foreign.format(0.25)) == ("requests a second", "requests a second", "0.25")
+    assert foreign.clocks == foreign.needs.columns == ()
+
+
+def test_nobody_else_knows_one_by_name() -> None:
+    names = METRICS.keys() - NAMED_LIKE_OTHERS
+    table, default = "study/metrics.py", "study/study.py"  # what a study compares that does not say
+    known = {place for place, word in _words() if word in names}
+    assert known == {table, default}
+
+
+def _words() -> Iterator[tuple[str, object]]:
+    package = ROOT / "src/h123"
+    for path in package.rglob("*.py"):
+        for node in ast.walk(ast.parse(Path(path).read_text("utf-8"))):
+            if isinstance(node, ast.Constant):
+                yield str(path.relative_to(package)), node.value

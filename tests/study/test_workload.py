@@ -1,0 +1,155 @@
+"""Workloads of every kind: what a study may say of one, and what it answers."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from h123.errors import UserError
+from h123.study import load_study
+from h123.study.workload import KINDS, AnyWorkloadFile, Kind, Target, workload_of
+from h123.study.workload.mix import LEAST_ORDER, order
+from study.samples import STUDY, write
+
+TARGET = Target("h123.test", "10.1.0.2", 4443, "/ca.pem", 7)
+GET, POST = {"size": 2000, "weight": 9}, {"method": "POST", "body": 20_000}
+CELL = {"protocol": "h2", "network": "lan", "load": "light"}
+COOKIE = {"name": "cookie", "bytes": 1000}
+
+
+def mix(*entries: dict[str, Any], **values: Any) -> Kind:
+    return workload_of({"protocol": "h2", "kind": "mix", "mix": entries, **values})
+
+
+def study(folder: Path, settings: str) -> Path:
+    return write(folder, STUDY.replace("  size: 10kB\n", settings))
+
+
+def test_one_request_again_and_again() -> None:
+    work = workload_of({"protocol": "h1", "method": "POST", "size": 100, "users": 4, "requests": 5, "warmup": 1})
+    (exchange,) = work.exchanges()
+    assert (exchange.method, exchange.up, exchange.down, exchange.status) == ("POST", 100, None, 200)
+    assert (work.methods(), work.senders(), work.label()) == (["POST"], ["client"], "POST 100 B")
+    assert work.rows() == {"warm": 20, "warmup": 4, "cold": 4}
+    assert (work.served(), work.body_bytes(), work.statuses()) == ([], 100, [200])
+
+
+def test_what_imported_samples_do_not_tell_is_unknown() -> None:
+    unknown = dict.fromkeys(["kind", "method", "size", "users", "requests", "headers", "mix", "protocol"])
+    work = workload_of(unknown)
+    (exchange,) = work.exchanges()
+    assert (exchange.method, exchange.up, exchange.down) == (None, None, None)
+    assert (work.rows(), work.body_bytes(), work.methods(), work.senders()) == (None, None, [], [])
+    assert work.label(unknown) == "requests"
+
+
+def test_a_mix_answers_as_its_entries_say() -> None:
+    work = mix(GET, {**POST, "status": 201, "think": 50_000_000, "path": "/orders"}, users=2, requests=10)
+    assert [(one.method, one.up, one.down, one.status, one.share) for one in work.exchanges()] == [
+        ("GET", None, 2000, 200, 0.9),
+        ("POST", 20_000, None, 201, 0.1),
+    ]
+    assert work.label() == "90 % GET 2 kB, 10 % POST /orders 20 kB"
+    assert (work.methods(), work.senders(), work.served()) == (["GET", "POST"], ["client", "server"], [2000])
+    assert (work.moved("down"), work.moved("up"), work.pause_s()) == (1800, 2000, pytest.approx(0.005))
+    assert (work.rows(), work.body_bytes()) == ({"warm": 20, "warmup": 0, "cold": 1}, None)
+
+
+def test_what_a_client_is_told_of_a_mix() -> None:
+    own = {**COOKIE, "name": "etag", "bytes": 20, "changes": "request"}
+    told = mix(GET, {**POST, "headers": [own, {"name": "Cookie", "value": "a=b"}]}, headers=[COOKIE]).file(TARGET)
+    read = AnyWorkloadFile.model_validate_json(told.model_dump_json()).model_dump(mode="json")
+    assert (read["h123"], read["kind"], read["headers"]) == ("workload/2", "mix", [])
+    get, post = read["mix"]
+    assert (get["method"], get["path"], get["body_bytes"], get["body_file"]) == ("GET", "/bytes/2000", 0, None)
+    assert [(len(h["value"]), h["changes"]) for h in get["headers"]] == [(1000, False)]
+    assert (post["path"], post["body_bytes"], post["status"], post["think_ns"]) == ("/upload", 20_000, 200, 0)
+    assert [(h["name"], len(h["value"]), h["changes"]) for h in post["headers"]] == [
+        ("cookie", 3, False),
+        ("etag", 20, True),
+    ]
+    assert Counter(read["order"]) == {0: 900, 1: 100}
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=6), st.integers(0, 2**53))
+def test_every_turn_has_each_as_often_as_its_part_says(parts: list[int], seed: int) -> None:
+    turns, length = order(parts, seed), sum(parts)
+    assert LEAST_ORDER <= len(turns) < LEAST_ORDER + length
+    wanted = dict(enumerate(parts))
+    assert all(Counter(turns[at : at + length]) == wanted for at in range(0, len(turns), length))
+    assert turns == order(parts, seed)
+
+
+def test_the_order_never_changes_between_versions() -> None:
+    assert order([9, 1], 7)[:30] == [*GOLDEN]
+
+
+GOLDEN = [0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_an_example_that_is_one(kind: str) -> None:
+    work = workload_of({"protocol": "h3", "kind": kind, **KINDS[kind].example(["GET", "POST"])})
+    assert work.fault() is None
+    assert work.label()
+    assert AnyWorkloadFile.model_validate_json(work.file(TARGET).model_dump_json()).root.kind == kind
+
+
+FAULTS = [
+    ("  kind: pages\n", 15, "kind: 'pages' is not allowed"),
+    ("  kind: mix\n", 15, "needs `mix`"),
+    ("  mix: [{size: 1kB}]\n", 15, "'mix' is of workloads of the kind mix, and this study has none"),
+    ("  kind: mix\n  mix: [{size: 1kB}]\n  size: 10kB\n", 17, "'size' is of workloads of the kind requests"),
+    ("  kind: mix\n  mix:\n    - {size: 1kB}\n    - {size: 1kB, weight: 0}\n", 18, "weight"),
+    ("  kind: mix\n  mix:\n    - {size: 1kB, think: -1ms}\n", 17, "think"),
+    ("  kind: mix\n  mix:\n    - {method: PUT, body: 1kB}\n", 17, "'PUT' is not allowed"),
+    ("  kind: mix\n  mix:\n    - {method: POST, file: nowhere.json}\n", 17, "there is no file nowhere.json"),
+    ("  kind: mix\n  mix:\n    - {size: 1kB, status: 99}\n", 17, "status"),
+    ("  kind: mix\n  mix:\n    - {size: 1kB, path: /a}\n", 17, "either a `path` or a `size`"),
+    ("  kind: mix\n  mix:\n    - {size: 1kB, body: 1kB}\n", 17, "a GET has no body"),
+    ("  kind: mix\n  mix:\n    - {method: POST}\n", 17, "a POST needs a `body`"),
+    ("  kind: mix\n  mix:\n    - {path: no}\n", 17, "path"),
+    ("  kind: mix\n  mix:\n    - {size: 1kB, colour: blue}\n", 17, "unknown key 'colour'"),
+    ("  kind: mix\n  mix: [{size: 1, weight: 9998}, {size: 2, weight: 9}]\n", 16, "the weights add up to more than"),
+    ("  kind: mix\n  rate: 5.0\n  mix: [{size: 1kB, think: 1s}]\n", 15, "none can `think`"),
+    ("  headers:\n    - {name: host, value: a}\n", 16, "for the client to write"),
+    ("  headers:\n    - {name: Content-Length, value: a}\n", 16, "for the client to write"),
+    ("  headers:\n    - {name: ':path', value: a}\n", 16, "pseudo-header"),
+    ("  headers:\n    - {name: a b, value: a}\n", 16, "cannot be the name of a header"),
+    ('  headers:\n    - {name: a, value: "b\\tc"}\n', 16, "printable"),
+    ("  headers:\n    - {name: a, value: ' b'}\n", 16, "printable"),
+    ("  headers:\n    - {name: a}\n", 16, "either `value`, or `bytes`"),
+    ("  headers:\n    - {name: a, bytes: 1MB}\n", 16, "16000"),
+    ("  headers:\n    - {name: a, bytes: 5, changes: request}\n", 16, "12 bytes or more"),
+    ("  headers: [{name: a, value: b}, {name: A, value: c}]\n", 15, "a is there twice"),
+]
+
+
+@pytest.mark.parametrize(("settings", "line", "said"), FAULTS)
+def test_a_bad_workload_is_refused_with_its_line(tmp_path: Path, settings: str, line: int, said: str) -> None:
+    with pytest.raises(UserError) as refused:
+        load_study(study(tmp_path, settings))
+    assert said in refused.value.message
+    assert refused.value.message.startswith(f"{tmp_path / 'sample.yaml'}:{line}:")
+
+
+def test_a_file_is_found_beside_the_study_and_its_size_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "order.json").write_bytes(b"x" * 77)
+    settings = "  kind: mix\n  mix:\n    - {method: POST, file: order.json}\n    - {size: 1kB}\n"
+    work = load_study(study(tmp_path, settings)).parameters(CELL).workload
+    assert work.exchanges()[0].up == 77
+    told = work.file(TARGET).model_dump()
+    assert (told["mix"][0]["body_file"], told["mix"][0]["body_bytes"]) == (str(tmp_path / "order.json"), 77)
+    (tmp_path / "order.json").write_bytes(b"x")
+    with pytest.raises(UserError, match="no longer 77 bytes"):
+        work.file(TARGET)
+
+
+def test_kinds_can_be_compared_in_one_study(tmp_path: Path) -> None:
+    text = STUDY.replace("    light: {users: 1, requests: 2}\n", "    light: {kind: mix, mix: [{size: 1kB}]}\n")
+    read = load_study(write(tmp_path, text))
+    labels = {read.parameters({**CELL, "load": load}).workload.label() for load in ("light", "heavy")}
+    assert labels == {"100 % GET 1 kB", "GET 10 kB"}

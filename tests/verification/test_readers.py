@@ -1,0 +1,122 @@
+"""One contract for all who read workloads: what asks for something unknown is refused, and never passed over.
+
+Held against the embedded client, and against every other one that is installed (`pytest -m heavy -rs` names the rest).
+"""
+
+import contextlib
+import json
+import socket
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from h123.catalogue import OWN, Subject, catalogue, client_command, controller, installation, prefix, settings
+from h123.results.samples import COLUMNS
+from h123.roots import mounted
+from h123.study import Parameters
+from h123.study.workload import KINDS, Target
+from h123.trial import campaign_certificate
+from h123.trial.certificate import HOST_NAME
+from h123.verification.assignment import client_parameters
+
+ABSENT: Any = object()
+HEADER = [{"name": "x-h123", "value": "1", "changes": False}]
+REFUSED: list[tuple[Mapping[str, Any], str]] = [
+    ({"h123": "workload/1"}, "workload/"),
+    ({"h123": "workload/3"}, "workload/"),
+    ({"kind": "fax"}, "kind"),
+    ({"kind": ABSENT}, "kind"),
+    ({"colour": "blue"}, "colour"),
+    ({"colour": None}, "colour"),
+    ({"colour": False}, "colour"),
+    ({"protocol": "h9"}, "h9"),
+]
+"""Changes to a workload that can be carried out, and what is named where they are refused with status 127."""
+BAD: list[Mapping[str, Any]] = [{"users": ABSENT}, {"host": ABSENT}]
+"""And those after which it is none."""
+WAIT_S = 120
+
+CLIENTS = [
+    pytest.param(name, marks=() if subject.install.embedded else pytest.mark.heavy)
+    for name, subject in catalogue().items()
+    if subject.client
+]
+
+
+class Reader:
+    """An installed client, and a server's address at which nobody listens."""
+
+    def __init__(self, subject: Subject, folder: Path) -> None:
+        assert subject.client
+        self.subject, self.client, self.folder = subject, subject.client, folder
+        self._ca = campaign_certificate(folder / "tls", ["127.0.0.1"]).ca
+
+    def parameters(self, **values: Any) -> Parameters:
+        usual = {"protocol": self.client.protocols[0], "requests": 2, "timeout": "2s", "cold": False, **values}
+        return client_parameters(self.subject, self.client, **usual)
+
+    def document(self, parameters: Parameters) -> dict[str, Any]:
+        with contextlib.closing(socket.socket()) as closed:
+            closed.bind(("127.0.0.1", 0))
+            target = Target(HOST_NAME, "127.0.0.1", closed.getsockname()[1], str(self._ca), 7)
+        return parameters.workload.file(target).model_dump(mode="json")
+
+    def run(self, document: Mapping[str, Any]) -> "subprocess.CompletedProcess[str]":
+        (self.folder / "workload.json").write_text(json.dumps(document))
+        p = self.parameters(congestion=OWN)
+        places = {"workload": "workload.json", "samples": "samples.csv", "facts": "client.json"}
+        command = client_command(self.subject, **places, congestion=controller(self.subject, p), **settings(p))
+        # Outside of a lab the subjects are where the cache has them.
+        root, place = mounted("subjects"), str(prefix(self.subject).parent)
+        command = [word.replace(root, place) for word in command]
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=WAIT_S, check=False)
+
+    def refuses(self, document: Mapping[str, Any], named: str) -> None:
+        done = self.run({name: value for name, value in document.items() if value is not ABSENT})
+        assert done.returncode == 127, (named, done.stderr)
+        assert named in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+@pytest.fixture(params=CLIENTS)
+def reader(request: pytest.FixtureRequest, tmp_path: Path) -> Reader:
+    subject = catalogue()[request.param]
+    if installation(subject) is None:
+        pytest.skip(f"{subject.name} is not installed")
+    return Reader(subject, tmp_path)
+
+
+def test_what_is_unknown_is_refused(reader: Reader) -> None:
+    document = reader.document(reader.parameters())
+    for change, named in REFUSED:
+        reader.refuses({**document, **change}, named)
+
+
+def test_what_is_no_workload_is_bad_input(reader: Reader) -> None:
+    document = reader.document(reader.parameters())
+    for change in BAD:
+        whole = {name: value for name, value in {**document, **change}.items() if value is not ABSENT}
+        assert reader.run(whole).returncode == 2, change
+
+
+def test_only_declared_kinds_are_carried_out(reader: Reader) -> None:
+    for kind in KINDS:
+        asked = reader.parameters(kind=kind, **KINDS[kind].example(reader.client.methods))
+        if kind not in reader.client.kinds:
+            reader.refuses(reader.document(asked), "kind")
+            continue
+        assert reader.run(reader.document(asked)).returncode == 0
+        lines = (reader.folder / "samples.csv").read_text().splitlines()
+        assert lines[0] == ",".join(COLUMNS)
+        assert len(lines) == 3  # requests that failed are rows
+
+
+def test_headers_are_refused_by_those_who_do_not_send_them(reader: Reader) -> None:
+    document = {**reader.document(reader.parameters()), "headers": HEADER}
+    if reader.client.headers:
+        assert reader.run(document).returncode == 0
+    else:
+        reader.refuses(document, "headers")
