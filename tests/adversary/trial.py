@@ -115,7 +115,7 @@ def peer() -> Path:
 
 
 @functools.cache
-def _listed() -> dict[str, Any]:
+def listed() -> dict[str, Any]:
     done = subprocess.run([str(peer()), "list"], capture_output=True, check=True)
     listed: dict[str, Any] = json.loads(done.stdout)
     return listed
@@ -126,7 +126,7 @@ def attacks_on(client: Subject) -> list[Attack]:
     assert client.client is not None
     return [
         Attack(one["name"], one["does"], protocol, one["upload"], one["answers"])
-        for one in _listed()["attacks"]
+        for one in listed()["attacks"]
         for protocol in one["protocols"]
         if protocol in client.client.protocols and (not one["upload"] or "POST" in client.client.methods)
     ]
@@ -137,7 +137,7 @@ def assaults_on(server: Subject) -> list[Attack]:
     assert server.server is not None
     return [
         Attack(one["name"], one["does"], protocol)
-        for one in _listed()["assaults"]
+        for one in listed()["assaults"]
         for protocol in one["protocols"]
         if protocol in server.server.protocols
     ]
@@ -168,7 +168,7 @@ def assaulted(server: Subject, chosen: Sequence[Attack], folder: Path, certifica
         parameters = _parameters(assault, client=HOSTILE, server=server.name)
         return _carried_out("server", assault, parameters, {server.name: server}, folder / str(assault), certificate)
 
-    make_bodies([_listed()["size"]])
+    make_bodies([listed()["size"]])
     return _each(one, chosen)
 
 
@@ -185,7 +185,7 @@ def _parameters(attack: Attack, *, client: str, server: str, timeout_s: int = TI
         network=PLAIN.name,
         congestion="own",
         method="POST" if attack.upload else "GET",
-        size=_listed()["size"],
+        size=listed()["size"],
         users=USERS if server == HOSTILE else 1,
         requests=REQUESTS if server == HOSTILE else 1,
         cold=False,

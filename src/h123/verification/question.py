@@ -1,5 +1,6 @@
 """What a server is asked so that it can be judged: trials with the probe as the client."""
 
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,10 +14,20 @@ from h123.verification.result import Result, Verdict
 PROBE = "go"
 """The embedded subject that asks."""
 SIZES = [0, 1, 1000, 100_000, 1_000_000, 10_000_000]
+EDGES = [16_385, 65_535, 65_536, 65_537, 131_072, 1_048_576]
+"""Sizes at which programs begin another record, block or buffer."""
+OTHER_SIZES = [*EDGES, *random.Random(1).sample(range(2, 1_000_000), 6)]
+"""And some that no program can have been made for: the same ones each time, since the cache keeps such bodies."""
 LOGGED_BYTES = 1_000_000
 """So many that their packets outnumber those of all handshakes."""
 AT_ONCE = 100
-IN_A_ROW = 2000
+_LENGTHY: dict[str, dict[str, Any]] = {
+    "wall": {"in_a_row": 5000, "other_sizes": OTHER_SIZES, "rest_ns": 100_000_000},
+    "virtual": {"in_a_row": 2000, "idle_ns": 58_000_000_000, "rest_ns": 1_000_000_000},
+}
+"""What is asked where it costs less: processing under the wall clock, silence under the virtual one."""
+_RESUMED = {"wall": 10, "virtual": 1}
+"""How often: each time could come to another process of the server."""
 CHECK_NS = 30_000_000_000
 """In which a server must have answered all requests of a check."""
 TRIAL_TIMEOUT = "300s"
@@ -57,8 +68,6 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
         methods=server.methods,
         at_once=AT_ONCE,
         in_turn=protocol in server.in_turn,
-        in_a_row=IN_A_ROW,
-        resumption=protocol in features.resumption,
         zero_rtt=protocol in features.zero_rtt,
         left_open=True,
     )
@@ -67,7 +76,9 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
         return server_parameters(subject, protocol=protocol, **{"congestion": OWN, **values})
 
     for clock in features.clocks:
-        yield Question(f"{protocol}-{clock}", "contract", parameters(clock=clock), contract)
+        resumed = _RESUMED[clock] if protocol in features.resumption else 0
+        plan = {**contract, **_LENGTHY[clock], "resumption": resumed}
+        yield Question(f"{protocol}-{clock}", "contract", parameters(clock=clock), plan)
     if protocol in features.qlog:
         yield Question(f"{protocol}-qlog", "qlog", parameters(qlog=True), _plan(protocol, [LOGGED_BYTES]))
     download = _plan(protocol, [controller.BODY_BYTES], arrivals="arrivals.csv")
@@ -80,8 +91,10 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
 
 def _plan(protocol: str, sizes: list[int], **values: Any) -> dict[str, Any]:
     basis = {"h123": "probe/1", "protocol": protocol, "timeout_ns": CHECK_NS, "sizes": sizes}
-    nothing = {"resumption": False, "zero_rtt": False, "left_open": False, "arrivals": ""}
-    return {**basis, "methods": [], "at_once": 0, "in_turn": False, "in_a_row": 0, **nothing, **values}
+    nothing: dict[str, Any] = dict.fromkeys(("at_once", "in_a_row", "rest_ns", "idle_ns", "resumption"), 0)
+    nothing |= dict.fromkeys(("in_turn", "zero_rtt", "left_open"), False)
+    absent: dict[str, Any] = {"methods": [], "other_sizes": [], "arrivals": ""}
+    return {**basis, **nothing, **absent, **values}
 
 
 def server_parameters(subject: Subject, **values: Any) -> Parameters:

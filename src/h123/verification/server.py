@@ -15,7 +15,7 @@ from h123.scratch import scratch
 from h123.trial import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
 from h123.verification.qlog import packet_events
-from h123.verification.question import LOGGED_BYTES, PROBE, SIZES, Purpose, Question, questions
+from h123.verification.question import LOGGED_BYTES, OTHER_SIZES, PROBE, SIZES, Purpose, Question, questions
 from h123.verification.record import failures_folder
 from h123.verification.result import Result, Verdict
 from h123.verification.settings import verify_settings
@@ -24,6 +24,8 @@ from h123.virtual import NAME, installed_kernel
 
 STOP_NS = 2_000_000_000
 """In which a server must have stopped."""
+MOST_LINES = 1000
+"""Of a log: a fifth of the requests."""
 ATTEMPTS: dict[Purpose, int] = {"contract": 1, "qlog": 1, "controller": 2}
 """A busy machine can blur a server's behaviour, but hardly so that a controller is taken for another one twice."""
 
@@ -35,7 +37,7 @@ def verify_server(subject: Subject, engine: Engine) -> Iterator[Result]:
     """
     kept = failures_folder(subject, "server")
     subjects = {**{name: catalogue()[name] for name in (PROBE, ORIGIN)}, subject.name: subject}
-    make_bodies([*SIZES, LOGGED_BYTES, BODY_BYTES])
+    make_bodies([*SIZES, *OTHER_SIZES, LOGGED_BYTES, BODY_BYTES])
     with scratch() as place:
         certificate = campaign_certificate(place, [SERVER_ADDRESS])
         trials = Trials(subjects, certificate, engine)
@@ -90,6 +92,8 @@ def _judge(asked: Question, trial: Trial) -> Iterator[Result]:
     if asked.purpose == "contract":
         yield from checks
         if not trial.reasons:
+            yield _log(asked, trial)
+            yield _left_behind(asked, trial.report)
             yield _stop(asked, trial.report)
         return
     yield from (result for result in checks if result.verdict == "failed")
@@ -126,6 +130,34 @@ def _stop(asked: Question, report: Report) -> Result:
     if ending.signal == signal.SIGKILL:
         return asked.result("clean stop", "failed", f"it still ran {STOP_NS / 1e9:g} s after SIGTERM")
     return asked.result("clean stop", "failed", f"status {ending.code}, signal {ending.signal} after SIGTERM")
+
+
+def _log(asked: Question, trial: Trial) -> Result:
+    """Of a server that has answered thousands of requests, and had nothing to complain of."""
+    cut = [warning["detail"] for warning in trial.report.warnings if warning["code"] == "log-cut"]
+    if told := [detail for detail in cut if detail.startswith("role server ")]:
+        return asked.result("log", "failed", f"{told[0]}: only errors are to be logged")
+    path = trial.folder / "logs" / "server.log"
+    lines = path.read_bytes().count(b"\n") if path.is_file() else 0
+    if lines >= MOST_LINES:
+        what = f"{lines} lines: only errors are to be logged, since who writes one for each request measures that too"
+        return asked.result("log", "failed", what)
+    return asked.result("log", "passed", f"{lines} lines")
+
+
+def _left_behind(asked: Question, report: Report) -> Result:
+    """The probe leaves a process behind too, on purpose."""
+    said = [warning["detail"].partition(": ")[2] for warning in report.warnings if warning["code"] == "left-behind"]
+    left = [command for command in "; ".join(said).split("; ") if command and not _is_probe(command)]
+    if not left:
+        return asked.result("nothing left behind", "passed")
+    what = f"still ran when the server had ended, and was killed: {'; '.join(left)}"
+    return asked.result("nothing left behind", "failed", what)
+
+
+def _is_probe(command: str) -> bool:
+    """A long path may leave no room for what comes behind it."""
+    return "h123-go probe --plan" in command
 
 
 def _qlog(asked: Question, folder: Path) -> Result:

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"net"
 	"net/http"
+	"time"
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
@@ -15,6 +16,13 @@ const (
 	streamWindow     = 6 << 20  // large enough not to be what holds a server back
 	crowdWindow      = 64 << 10 // so small that a larger body cannot end before it is read
 	connectionWindow = 15 << 20 // of a whole crowd, too
+)
+
+// A QUIC connection may be idle for long as far as the probe is concerned; as other clients, it sees to it that the
+// server's own limit does not end it.
+const (
+	patience  = 2 * time.Minute
+	keepAlive = 10 * time.Second
 )
 
 // connection is one to the server.
@@ -37,6 +45,8 @@ func (p *plan) tls() *tls.Config {
 
 func quicConfig(window uint64) *quic.Config {
 	return &quic.Config{
+		MaxIdleTimeout:                 patience,
+		KeepAlivePeriod:                keepAlive,
 		InitialStreamReceiveWindow:     window,
 		MaxStreamReceiveWindow:         window,
 		InitialConnectionReceiveWindow: connectionWindow,

@@ -140,18 +140,3 @@ func (w *waiting) Read(into []byte) (int, error) {
 	}
 	return w.Reader.Read(into)
 }
-
-// inARow makes many requests on one connection, one after another.
-func (p *plan) inARow(ctx context.Context) (string, error) {
-	c, err := p.dial(ctx, p.tls())
-	if err != nil {
-		return "", err
-	}
-	defer c.close()
-	for n := range p.InARow {
-		if err := download(1)(ctx, c); err != nil {
-			return "", fmt.Errorf("after %d requests: %w", n, err)
-		}
-	}
-	return "", nil
-}

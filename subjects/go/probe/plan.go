@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
@@ -21,6 +20,9 @@ const host = "h123.test"
 // alpn maps each protocol to its name in TLS.
 var alpn = map[string]string{"h1": "http/1.1", "h2": "h2", "h3": "h3"}
 
+// longest is within what the longest point must be asked: the trial's own time comes before.
+const longest = time.Hour
+
 // plan is what to ask of a server.
 type plan struct {
 	Format   string   `json:"h123"`
@@ -31,13 +33,16 @@ type plan struct {
 	Timeout  int64    `json:"timeout_ns"` // of one check
 	Methods  []string `json:"methods"`
 	Sizes    []int64  `json:"sizes"`
-	AtOnce   int      `json:"at_once"`    // requests under way together, 0: not asked
-	InTurn   bool     `json:"in_turn"`    // whether downloads under way together may be sent one after another
-	InARow   int      `json:"in_a_row"`   // requests on one connection, 0: not asked
-	Resume   bool     `json:"resumption"` // whether to ask for a resumed session
-	Early    bool     `json:"zero_rtt"`   // whether to ask for 0-RTT
-	LeftOpen bool     `json:"left_open"`  // whether a connection is to be left open when the probe has ended
-	Arrivals string   `json:"arrivals"`   // where to write when the bytes of a download arrived; empty: not asked
+	Others   []int64  `json:"other_sizes"` // of bodies asked for one after another on one connection; none: not asked
+	AtOnce   int      `json:"at_once"`     // requests under way together, 0: not asked
+	InTurn   bool     `json:"in_turn"`     // whether downloads under way together may be sent one after another
+	InARow   int      `json:"in_a_row"`    // requests on one connection, 0: not asked
+	Rest     int64    `json:"rest_ns"`     // for which an upload rests in its middle, 0: not asked
+	Idle     int64    `json:"idle_ns"`     // in which nothing happens on a connection, 0: not asked
+	Resume   int      `json:"resumption"`  // how often to ask for a resumed session: each could come to another process; 0: not asked
+	Early    bool     `json:"zero_rtt"`    // whether to ask for 0-RTT
+	LeftOpen bool     `json:"left_open"`   // whether a connection is to be left open when the probe has ended
+	Arrivals string   `json:"arrivals"`    // where to write when the bytes of a download arrived; empty: not asked
 
 	path  string
 	roots *x509.CertPool
@@ -74,72 +79,100 @@ func (p *plan) endpoint() string { return net.JoinHostPort(p.Address, strconv.It
 // run makes all checks, one after another; without a connection there is only one.
 func (p *plan) run(ctx context.Context) []check {
 	if p.Arrivals != "" {
-		return []check{p.check(ctx, "download", p.recordArrivals)}
+		return []check{p.check(ctx, p.asked("download", p.recordArrivals))}
 	}
-	connected := p.check(ctx, "connection", p.connect)
+	connected := p.check(ctx, p.asked("connection", p.connect))
 	if !connected.Passed {
 		return []check{connected}
 	}
 	checks := []check{connected}
 	for _, one := range p.points() {
-		checks = append(checks, p.check(ctx, one.name, one.ask))
+		checks = append(checks, p.check(ctx, one))
 	}
 	return checks
 }
 
 // point is a part of the contract. ask returns what was seen, or why the contract is broken.
 type point struct {
-	name string
-	ask  func(context.Context) (string, error)
+	name   string
+	ask    func(context.Context) (string, error)
+	within time.Duration
+}
+
+// asked is a point that has the time of any.
+func (p *plan) asked(name string, ask func(context.Context) (string, error)) point {
+	return point{name, ask, time.Duration(p.Timeout)}
 }
 
 // points are all that the plan asks for, in a fixed order.
 func (p *plan) points() []point {
-	points := []point{{"TLS", p.askTLS}, {"ALPN", p.askALPN}}
+	uploads := slices.Contains(p.Methods, "POST")
+	points := []point{p.asked("TLS", p.askTLS), p.asked("X25519 alone", p.askX25519), p.asked("ALPN", p.askALPN),
+		p.asked("other protocols", p.askOthers)}
 	for _, size := range p.Sizes {
-		points = append(points, point{fmt.Sprint("GET ", size), p.once(download(size))})
+		points = append(points, p.asked(fmt.Sprint("GET ", size), p.once(download(size))))
 	}
-	if slices.Contains(p.Methods, "POST") {
+	if uploads {
 		for _, size := range p.Sizes {
-			points = append(points, point{fmt.Sprint("POST ", size), p.once(upload(size))})
+			points = append(points, p.asked(fmt.Sprint("POST ", size), p.once(upload(size))))
 		}
 	}
-	points = append(points, point{"HEAD", p.once(head(p.Sizes[len(p.Sizes)-1]))},
-		point{"404", p.once(missing)}, point{"health", p.once(health)})
-	if p.AtOnce > 0 {
-		points = append(points, point{fmt.Sprintf("%d downloads at once", p.AtOnce), p.downloadsAtOnce})
-		if slices.Contains(p.Methods, "POST") {
-			points = append(points, point{fmt.Sprintf("%d uploads at once", p.AtOnce), p.uploadsAtOnce})
+	points = append(points, p.asked("HEAD", p.once(head(p.Sizes[len(p.Sizes)-1]))), p.asked("404", p.once(missing)),
+		p.asked("health", p.once(health)), p.asked("no compression", p.once(uncompressed)), p.asked("any host", p.once(p.anyHost)))
+	if len(p.Others) > 0 {
+		points = append(points, p.asked("GET of other sizes", p.inTurn(download)))
+		if uploads {
+			points = append(points, p.asked("POST of other sizes", p.inTurn(upload)))
 		}
+	}
+	if p.AtOnce > 0 {
+		points = append(points, p.asked(fmt.Sprintf("%d downloads at once", p.AtOnce), p.downloadsAtOnce))
+		if uploads {
+			points = append(points, p.asked(fmt.Sprintf("%d uploads at once", p.AtOnce), p.uploadsAtOnce))
+		}
+	}
+	if uploads && p.Rest > 0 {
+		points = append(points, p.asked("POST in halves", p.uploadInHalves))
+	}
+	if p.Protocol == "h2" || p.Protocol == "h3" {
+		points = append(points, p.asked("limits", p.askLimits))
+	}
+	if p.Protocol == "h3" {
+		points = append(points, p.asked("reserved values", p.askReserved))
 	}
 	if p.InARow > 0 {
-		points = append(points, point{fmt.Sprintf("%d requests on a connection", p.InARow), p.inARow})
+		// Each of the requests has the time that other points have: on a busy machine all of them together take long.
+		points = append(points, point{fmt.Sprintf("%d requests on a connection", p.InARow), p.inARow, longest})
 	}
-	if p.Resume {
-		points = append(points, point{"resumption", p.askResumption})
+	if p.Idle > 0 {
+		idle := time.Duration(p.Idle)
+		points = append(points, point{fmt.Sprintf("a connection idle for %v", idle), p.askIdle, idle + time.Duration(p.Timeout)})
+	}
+	if p.Resume > 0 {
+		points = append(points, p.asked("resumption", p.askResumption))
 	}
 	if p.Early {
-		points = append(points, point{"0-RTT", p.askEarly})
+		points = append(points, p.asked("0-RTT", p.askEarly))
 	}
 	if p.LeftOpen {
-		points = append(points, point{"a connection left open", p.leaveOpen})
+		points = append(points, p.asked("a connection left open", p.leaveOpen))
 	}
 	return points
 }
 
 // check asks one point within its time.
-func (p *plan) check(ctx context.Context, name string, ask func(context.Context) (string, error)) check {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(p.Timeout))
+func (p *plan) check(ctx context.Context, one point) check {
+	ctx, cancel := context.WithTimeout(ctx, one.within)
 	defer cancel()
-	seen, err := ask(ctx)
+	seen, err := one.ask(ctx)
 	if err == nil {
-		return check{name, true, seen}
+		return check{one.name, true, seen}
 	}
 	said := strings.Join(strings.Fields(err.Error()), " ")
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		said += fmt.Sprintf(" (within %v)", time.Duration(p.Timeout))
+		said += fmt.Sprintf(" (within %v)", one.within)
 	}
-	return check{name, false, said}
+	return check{one.name, false, said}
 }
 
 func (p *plan) connect(ctx context.Context) (string, error) {
@@ -149,41 +182,4 @@ func (p *plan) connect(ctx context.Context) (string, error) {
 	}
 	c.close()
 	return "", nil
-}
-
-// askTLS says what was negotiated with a client that leaves the choice to the server.
-func (p *plan) askTLS(ctx context.Context) (string, error) {
-	c, err := p.dial(ctx, p.tls())
-	if err != nil {
-		return "", err
-	}
-	defer c.close()
-	state := c.state()
-	seen := fmt.Sprintf("%s, %s, %s", tls.VersionName(state.Version), tls.CipherSuiteName(state.CipherSuite), state.CurveID)
-	if state.Version != tls.VersionTLS13 {
-		return "", errors.New(seen)
-	}
-	return seen, nil
-}
-
-// askALPN offers HTTP/1.1 and HTTP/2 together over TCP: the server must choose the one that it was told to speak.
-func (p *plan) askALPN(ctx context.Context) (string, error) {
-	config := p.tls()
-	if p.Protocol != "h3" {
-		config.NextProtos = []string{"h2", "http/1.1"}
-		if p.Protocol == "h2" {
-			slices.Reverse(config.NextProtos)
-		}
-	}
-	name, err := p.negotiate(ctx, config)
-	if err != nil {
-		return "", err
-	}
-	if p.Protocol == "h1" && name == "" {
-		return "none: the server takes no part in ALPN, which stands for HTTP/1.1", nil
-	}
-	if name != alpn[p.Protocol] {
-		return "", fmt.Errorf("offered %q, the server chose %q", config.NextProtos, name)
-	}
-	return name, nil
 }

@@ -76,6 +76,7 @@ type options struct {
 	tls     func(*tls.Config)
 	quic    quic.Config
 	streams int
+	idle    time.Duration
 	open    *atomic.Int64 // counts the connections, if it is there
 }
 
@@ -95,8 +96,8 @@ func serve(t *testing.T, protocol string, handler http.Handler, o options) *plan
 	}
 	p := &plan{
 		Format: "probe/1", Protocol: protocol, Address: "127.0.0.1", CA: roots, Timeout: int64(10 * time.Second),
-		Methods: []string{"GET", "POST"}, Sizes: []int64{0, 1, 1000, 200_000}, AtOnce: 100, InARow: 200,
-		Resume: true, Early: protocol == "h3",
+		Methods: []string{"GET", "POST"}, Sizes: []int64{0, 1, 1000, 200_000}, Others: []int64{65_536, 70_001}, AtOnce: 100, InARow: 200,
+		Rest: int64(10 * time.Millisecond), Resume: 3, Early: protocol == "h3",
 	}
 	if protocol == "h3" {
 		socket, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -121,7 +122,7 @@ func serve(t *testing.T, protocol string, handler http.Handler, o options) *plan
 	var protocols http.Protocols
 	protocols.SetHTTP1(protocol == "h1")
 	protocols.SetHTTP2(protocol == "h2")
-	server := &http.Server{Handler: handler, TLSConfig: config, Protocols: &protocols,
+	server := &http.Server{Handler: handler, TLSConfig: config, Protocols: &protocols, IdleTimeout: o.idle,
 		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: o.streams},
 		ConnState: func(_ net.Conn, state http.ConnState) {
 			switch state {
@@ -218,9 +219,10 @@ func TestAServerThatKeepsTheContractPasses(t *testing.T) {
 			}
 		}
 		names := []string{"connection", "TLS", "ALPN", "GET 0", "GET 200000", "POST 0", "POST 200000", "HEAD", "404", "health",
+			"X25519 alone", "other protocols", "no compression", "any host", "GET of other sizes", "POST of other sizes", "POST in halves",
 			"100 downloads at once", "100 uploads at once", "200 requests on a connection", "resumption"}
 		if protocol == "h3" {
-			names = append(names, "0-RTT")
+			names = append(names, "0-RTT", "reserved values")
 		}
 		for _, name := range names {
 			if _, asked := found[name]; !asked {
@@ -265,6 +267,28 @@ func TestBrokenServersFail(t *testing.T) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			fmt.Fprint(w, "thanks")
 		}), []string{"POST 0", "POST 1000", "10 uploads at once"}},
+		"wrong whole blocks": {broken("/bytes/65536", wrong), []string{"GET of other sizes"}},
+		"compression": {broken("/bytes/", func(w http.ResponseWriter, r *http.Request) {
+			if strings.Contains(r.Header.Get("Accept-Encoding"), "br") {
+				w.Header().Set("Content-Encoding", "br")
+			}
+			good().ServeHTTP(w, r)
+		}), []string{"no compression"}},
+		"one host": {broken("/", func(w http.ResponseWriter, r *http.Request) {
+			if r.Host != host {
+				w.WriteHeader(421)
+				return
+			}
+			good().ServeHTTP(w, r)
+		}), []string{"any host"}},
+		"an early answer": {broken("/upload", func(w http.ResponseWriter, r *http.Request) {
+			_ = http.NewResponseController(w).EnableFullDuplex()
+			said := strconv.FormatInt(r.ContentLength, 10)
+			w.Header().Set("Content-Length", strconv.Itoa(len(said)))
+			fmt.Fprint(w, said)
+			w.(http.Flusher).Flush()
+			_, _ = io.Copy(io.Discard, r.Body)
+		}), []string{"POST in halves"}},
 		"a short answer": {broken("/bytes/200000", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "200000")
 			_, _ = io.Copy(w, peer.Body(100_000))
@@ -274,7 +298,10 @@ func TestBrokenServersFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachProtocol(t, everyProtocol, func(t *testing.T, protocol string) {
 				p := serve(t, protocol, c.handler, options{})
-				p.AtOnce, p.InARow, p.Resume, p.Early = 10, 0, false, false
+				p.AtOnce, p.InARow, p.Resume, p.Early = 10, 0, 0, false
+				if slices.Contains(c.failing, "POST in halves") {
+					p.Rest = int64(9 * time.Second) // the answer is there sooner
+				}
 				mustFail(t, probe(t, p), c.failing)
 			})
 		})
@@ -301,7 +328,7 @@ func TestLimitsOfTheServerFail(t *testing.T) {
 	t.Run("streams", func(t *testing.T) {
 		eachProtocol(t, []string{"h2", "h3"}, func(t *testing.T, protocol string) {
 			p := serve(t, protocol, good(), options{streams: 30, quic: quic.Config{MaxIncomingStreams: 30}})
-			p.Timeout, p.InARow, p.Resume, p.Early = int64(2*time.Second), 0, false, false
+			p.Timeout, p.InARow, p.Resume, p.Early = int64(2*time.Second), 0, 0, false
 			found, failing := probe(t, p), []string{"100 downloads at once", "100 uploads at once"}
 			mustFail(t, found, failing)
 			for _, name := range failing {
@@ -314,7 +341,7 @@ func TestLimitsOfTheServerFail(t *testing.T) {
 	t.Run("streams in turn", func(t *testing.T) {
 		eachProtocol(t, []string{"h2", "h3"}, func(t *testing.T, protocol string) {
 			p := serve(t, protocol, good(), options{streams: 30, quic: quic.Config{MaxIncomingStreams: 30}})
-			p.Timeout, p.Methods, p.InTurn, p.InARow, p.Resume, p.Early = int64(2*time.Second), nil, true, 0, false, false
+			p.Timeout, p.Methods, p.InTurn, p.InARow, p.Resume, p.Early = int64(2*time.Second), nil, true, 0, 0, false
 			if found := probe(t, p); !found["100 downloads at once"].Passed {
 				t.Error(found)
 			}
@@ -329,7 +356,7 @@ func TestLimitsOfTheServerFail(t *testing.T) {
 				}
 				good().ServeHTTP(w, r)
 			}), options{})
-			p.Sizes, p.AtOnce, p.Resume = []int64{0}, 0, false
+			p.Sizes, p.AtOnce, p.Resume = []int64{0}, 0, 0
 			mustFail(t, probe(t, p), []string{"200 requests on a connection"})
 		})
 	})
@@ -344,14 +371,14 @@ func TestWrongNegotiationFails(t *testing.T) {
 					slices.Reverse(config.NextProtos)
 				}
 			}})
-			p.AtOnce, p.InARow, p.Resume = 0, 0, false
+			p.AtOnce, p.InARow, p.Resume = 0, 0, 0
 			mustFail(t, probe(t, p), []string{"ALPN"})
 		})
 	})
 	t.Run("none", func(t *testing.T) {
 		eachProtocol(t, []string{"h1", "h2"}, func(t *testing.T, protocol string) {
 			p := serve(t, protocol, good(), options{tls: func(config *tls.Config) { config.NextProtos = nil }})
-			p.AtOnce, p.InARow, p.Resume = 0, 0, false
+			p.AtOnce, p.InARow, p.Resume = 0, 0, 0
 			if found := probe(t, p); found["ALPN"].Passed != (protocol == "h1") {
 				t.Errorf("%v", found)
 			}
@@ -360,7 +387,7 @@ func TestWrongNegotiationFails(t *testing.T) {
 	t.Run("TLS 1.2", func(t *testing.T) {
 		eachProtocol(t, []string{"h1", "h2"}, func(t *testing.T, protocol string) {
 			p := serve(t, protocol, good(), options{tls: func(config *tls.Config) { config.MaxVersion = tls.VersionTLS12 }})
-			p.AtOnce, p.InARow, p.Resume = 0, 0, false
+			p.AtOnce, p.InARow, p.Resume = 0, 0, 0
 			mustFail(t, probe(t, p), []string{"TLS"})
 		})
 	})
@@ -394,6 +421,64 @@ func TestSessionsWithoutEarlyDataFail(t *testing.T) {
 	if !found["resumption"].Passed {
 		t.Error(found["resumption"].Detail)
 	}
+}
+
+func TestSessionsThatOneProcessOfTwoKnowsFail(t *testing.T) {
+	eachProtocol(t, everyProtocol, func(t *testing.T, protocol string) {
+		p := serve(t, protocol, good(), options{tls: func(config *tls.Config) {
+			processes := [2]*tls.Config{config.Clone(), config.Clone()}
+			for i, process := range processes {
+				process.SetSessionTicketKeys([][32]byte{{byte(i + 1)}})
+			}
+			var connections atomic.Int64
+			config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+				return processes[min(connections.Add(1)%3, 1)], nil
+			}
+		}})
+		p.AtOnce, p.InARow, p.Early = 0, 0, false
+		mustFail(t, probe(t, p), []string{"resumption"})
+	})
+}
+
+func TestOtherExchangesOfKeysFail(t *testing.T) {
+	eachProtocol(t, everyProtocol, func(t *testing.T, protocol string) {
+		p := serve(t, protocol, good(), options{tls: func(config *tls.Config) { config.CurvePreferences = []tls.CurveID{tls.CurveP256} }})
+		p.AtOnce, p.InARow, p.Resume, p.Early = 0, 0, 0, false
+		found := probe(t, p)
+		mustFail(t, found, []string{"X25519 alone"})
+		if seen := found["TLS"].Detail; !strings.Contains(seen, "HelloRetryRequest") {
+			t.Error(seen)
+		}
+	})
+}
+
+func TestAConnectionThatEndsWhenItIsIdleFails(t *testing.T) {
+	eachProtocol(t, []string{"h1", "h2"}, func(t *testing.T, protocol string) {
+		p := serve(t, protocol, good(), options{idle: 500 * time.Millisecond})
+		p.AtOnce, p.InARow, p.Resume, p.Idle = 0, 0, 0, int64(2*time.Second)
+		mustFail(t, probe(t, p), []string{"a connection idle for 2s"})
+		p.Idle = int64(time.Millisecond)
+		if found := probe(t, p); !found["a connection idle for 1ms"].Passed {
+			t.Error(found)
+		}
+	})
+}
+
+func TestALittleIdlenessAnnouncedFails(t *testing.T) {
+	t.Parallel()
+	p := serve(t, "h3", good(), options{quic: quic.Config{MaxIdleTimeout: 20 * time.Second}})
+	p.AtOnce, p.InARow, p.Resume, p.Early = 0, 0, 0, false
+	mustFail(t, probe(t, p), []string{"limits"})
+}
+
+func TestLimitsAreTold(t *testing.T) {
+	eachProtocol(t, []string{"h2", "h3"}, func(t *testing.T, protocol string) {
+		p := serve(t, protocol, good(), options{streams: 77, quic: quic.Config{MaxIncomingStreams: 77}})
+		p.AtOnce, p.InARow, p.Resume, p.Early = 0, 0, 0, false
+		if seen := probe(t, p)["limits"].Detail; !strings.Contains(seen, ", 77 requests at a time") {
+			t.Error(seen)
+		}
+	})
 }
 
 func TestArrivalsAreWritten(t *testing.T) {

@@ -33,6 +33,10 @@ func send(ctx context.Context, on http.RoundTripper, method, path string, body i
 		return nil, err
 	}
 	request.ContentLength = size
+	return answered(on, request, status)
+}
+
+func answered(on http.RoundTripper, request *http.Request, status int) (*http.Response, error) {
 	request.Header.Set("User-Agent", "h123")
 	response, err := on.RoundTrip(request)
 	if err != nil {
@@ -96,15 +100,20 @@ func uploadOf(size int64, body func() io.Reader) ask {
 			return err
 		}
 		defer response.Body.Close()
-		answer, err := io.ReadAll(io.LimitReader(response.Body, 100))
-		if err != nil {
-			return err
-		}
-		if said := string(answer); said != strconv.FormatInt(size, 10) {
-			return fmt.Errorf("counted %.40q instead of %d", said, size)
-		}
-		return nil
+		return counted(io.LimitReader(response.Body, 100), size)
 	}
+}
+
+// counted reads what the server says to have counted.
+func counted(answer io.Reader, size int64) error {
+	said, err := io.ReadAll(answer)
+	if err != nil {
+		return err
+	}
+	if string(said) != strconv.FormatInt(size, 10) {
+		return fmt.Errorf("counted %.40q instead of %d", said, size)
+	}
+	return nil
 }
 
 // head asks for a header alone.
@@ -135,6 +144,33 @@ func missing(ctx context.Context, on http.RoundTripper) error {
 
 func health(ctx context.Context, on http.RoundTripper) error {
 	return emptied(send(ctx, on, http.MethodGet, "/health", nil, 0, http.StatusOK))
+}
+
+// uncompressed says that compression is welcome, as browsers do: a server that then compresses sends other bytes to
+// some clients than to others.
+func uncompressed(ctx context.Context, on http.RoundTripper) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+host+"/bytes/100000", nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Accept-Encoding", "gzip, deflate, br, zstd")
+	response, err := answered(on, request, http.StatusOK)
+	if err := emptied(response, err); err != nil {
+		return err
+	}
+	if coding := response.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+		return fmt.Errorf("a client that takes compressed answers is sent %q", coding)
+	}
+	return nil
+}
+
+// anyHost names the server by its address, as a client may that was given no other name.
+func (p *plan) anyHost(ctx context.Context, on http.RoundTripper) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+p.endpoint()+"/bytes/1", nil)
+	if err != nil {
+		return err
+	}
+	return emptied(answered(on, request, http.StatusOK))
 }
 
 // emptied reads an answer to its end.

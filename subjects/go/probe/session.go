@@ -50,24 +50,33 @@ func (p *plan) session(ctx context.Context) (*tls.Config, error) {
 	}
 }
 
-// askResumption makes a second connection, whose handshake must be an abbreviated one.
+// askResumption makes further connections, whose handshakes must be abbreviated ones.
 func (p *plan) askResumption(ctx context.Context) (string, error) {
-	config, err := p.session(ctx)
-	if err != nil {
-		return "", err
+	for n := range p.Resume {
+		config, err := p.session(ctx)
+		if err != nil {
+			return "", err
+		}
+		if err := p.resume(ctx, config); err != nil {
+			return "", fmt.Errorf("time %d of %d: %w", n+1, p.Resume, err)
+		}
 	}
+	return "", nil
+}
+
+func (p *plan) resume(ctx context.Context, config *tls.Config) error {
 	c, err := p.dial(ctx, config)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer c.close()
 	if err := download(1)(ctx, c); err != nil {
-		return "", err
+		return err
 	}
 	if !c.state().DidResume {
-		return "", errors.New("a ticket was offered, but the second connection was not resumed")
+		return errors.New("a ticket was offered, but the second connection was not resumed")
 	}
-	return "", nil
+	return nil
 }
 
 // askEarly sends a request in the first flight of a second connection: it must be accepted as such, and answered.

@@ -13,10 +13,13 @@ import (
 const usage = `h123-hostile: a server and a client that attack the other side
 
   h123-hostile list
-      Names all attacks and assaults, as JSON.
+      Names all attacks, assaults and faults, as JSON.
 
   h123-hostile serve --attack NAME --protocol h1|h2|h3 --address A --port P --cert FILE --key FILE
       Answers every request with an attack.
+
+  h123-hostile keep --but NAME --protocol h1|h2|h3 --address A --port P --cert FILE --key FILE
+      Keeps the contract of a subject, but for one fault; "none": wholly.
 
   h123-hostile drive --assault NAME --workload FILE --samples FILE --facts FILE
       Assaults the server of a workload for the time that it allows a request, then makes one request like anybody's,
@@ -36,9 +39,11 @@ func run(arguments []string) error {
 	}
 	switch command, rest := arguments[0], arguments[1:]; command {
 	case "list":
-		return json.NewEncoder(os.Stdout).Encode(map[string]any{"size": size, "attacks": attacks, "assaults": assaults})
+		return json.NewEncoder(os.Stdout).Encode(map[string]any{"size": size, "attacks": attacks, "assaults": assaults, "faults": faults})
 	case "serve":
 		return serve(rest)
+	case "keep":
+		return keep(rest)
 	case "drive":
 		return drive(rest)
 	}

@@ -1,0 +1,444 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"h123.dev/subjects/go/peer"
+)
+
+// fault is where a server that keeps the contract of subjects otherwise (docs/contracts.md, section 4) does not.
+type fault struct {
+	name string
+	does string
+	over []string // the protocols; nil: all
+	// found is the check of `h123 verify` that fails; unasked is why none does.
+	found   string
+	unasked string
+	// virtual: it takes minutes, so it is asked for under the virtual clock.
+	virtual bool
+	answer  func(next http.HandlerFunc) http.HandlerFunc
+	tls     func(*tls.Config)
+	http    func(*http.Server)
+	quic    func(*quic.Config)
+	// begins is called before the server listens, ends when it is told to stop.
+	begins func() error
+	ends   func()
+	// others: connections that offer another protocol are not refused.
+	others bool
+	// reserves: a connection ends at a stream that is not HTTP/3's.
+	reserves bool
+	// retries: every QUIC connection has to prove its address first.
+	retries bool
+}
+
+func (f fault) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]any{
+		"name": f.name, "does": f.does, "protocols": f.protocols(), "found": f.found, "unasked": f.unasked, "virtual": f.virtual,
+	})
+}
+
+func (f *fault) protocols() []string {
+	if f.over == nil {
+		return []string{"h1", "h2", "h3"}
+	}
+	return f.over
+}
+
+var (
+	overTCP  = []string{"h1", "h2"}
+	overMany = []string{"h2", "h3"}
+	inARow   = "5000 requests on a connection"
+	speed    = "how fast a server is, is what is measured"
+)
+
+var faults = slices.Concat(
+	[]fault{{name: "none", does: "nothing: the contract is kept", unasked: "there is nothing to find"}},
+	wrongBodies, wrongAnswers, wrongUploads, wrongLimits, wrongConnections, wrongProcesses)
+
+var wrongBodies = []fault{
+	{name: "zeros", does: "zeros in place of the block", found: "GET 1000", answer: bodies(func(_ *http.Request, size int64) io.Reader {
+		return bytes.NewReader(make([]byte, size))
+	})},
+	{name: "late-byte", does: "one wrong byte, the five millionth", found: "GET 10000000", answer: bodies(func(_ *http.Request, size int64) io.Reader {
+		if size < 5_000_000 {
+			return peer.Body(size)
+		}
+		return spoiled(size, 5_000_000)
+	})},
+	{name: "whole-blocks", does: "a wrong byte where the body is a multiple of the block", found: "GET of other sizes", answer: bodies(func(_ *http.Request, size int64) io.Reader {
+		if size == 0 || size%65536 != 0 {
+			return peer.Body(size)
+		}
+		return spoiled(size, size-1)
+	})},
+	{name: "round-sizes", does: "a wrong byte where the size is no multiple of 1000", found: "GET of other sizes", answer: bodies(func(_ *http.Request, size int64) io.Reader {
+		if size < 1000 || size%1000 == 0 {
+			return peer.Body(size)
+		}
+		return spoiled(size, size-1)
+	})},
+	{name: "second-body", does: "a wrong byte in every second large body", found: "GET of other sizes",
+		answer: func(next http.HandlerFunc) http.HandlerFunc {
+			var large sync.Map // counts by the client's address
+			wrong := bodies(func(_ *http.Request, size int64) io.Reader { return spoiled(size, 0) })(next)
+			return func(w http.ResponseWriter, r *http.Request) {
+				count, _ := large.LoadOrStore(r.RemoteAddr, new(atomic.Int64))
+				if sizeOf(r) > 1 && sizeOf(r) != 100_000 && count.(*atomic.Int64).Add(1) == 2 {
+					wrong(w, r)
+				} else {
+					next(w, r)
+				}
+			}
+		}},
+	{name: "short", does: "a byte less than asked for, and so says content-length", found: "GET 1000", answer: on("/bytes/", func(w http.ResponseWriter, r *http.Request) {
+		write(w, r, max(sizeOf(r)-1, 0), peer.Body(max(sizeOf(r)-1, 0)))
+	})},
+	{name: "cut", does: "half of what content-length says", found: "GET 100000", answer: bodies(func(_ *http.Request, size int64) io.Reader { return peer.Body(size / 2) })},
+	{name: "stall", does: "half of a large body, then silence", found: "GET 10000000", answer: on("/bytes/10000000", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "10000000")
+		if r.Method == http.MethodGet {
+			_, _ = io.Copy(w, peer.Body(5_000_000))
+			<-r.Context().Done()
+		}
+	})},
+	{name: "no-length", does: "no content-length", found: "GET 1000", answer: on("/bytes/", func(w http.ResponseWriter, r *http.Request) {
+		w.(http.Flusher).Flush()
+		_, _ = io.Copy(w, peer.Body(sizeOf(r)))
+	})},
+	{name: "gzip", does: "gzip for who takes it", found: "no compression", answer: on("/bytes/", func(w http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			write(w, r, sizeOf(r), peer.Body(sizeOf(r)))
+			return
+		}
+		var packed bytes.Buffer
+		writer := gzip.NewWriter(&packed)
+		_, _ = io.Copy(writer, peer.Body(sizeOf(r)))
+		_ = writer.Close()
+		w.Header().Set("Content-Encoding", "gzip")
+		write(w, r, int64(packed.Len()), &packed)
+	})},
+}
+
+var wrongAnswers = []fault{
+	{name: "always-200", does: "200 for every path", found: "404", answer: func(next http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasPrefix(r.URL.Path, "/bytes/") && r.URL.Path != "/upload" {
+				w.WriteHeader(http.StatusOK)
+				return
+			}
+			next(w, r)
+		}
+	}},
+	{name: "partial", does: "206 for 200", found: "GET 1000", answer: on("/bytes/", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", strconv.FormatInt(sizeOf(r), 10))
+		w.WriteHeader(http.StatusPartialContent)
+		if r.Method == http.MethodGet {
+			_, _ = io.Copy(w, peer.Body(sizeOf(r)))
+		}
+	})},
+	{name: "errors", does: "500 for every 700th request", found: inARow, answer: every(700, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+	})},
+	{name: "limited", does: "429 after a thousand requests", found: inARow, answer: after(1000, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTooManyRequests)
+	})},
+	{name: "no-head", does: "405 for HEAD", found: "HEAD", answer: headed(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	})},
+	{name: "head-unsized", does: "no content-length for HEAD", found: "HEAD", answer: headed(func(w http.ResponseWriter, _ *http.Request) {
+		w.(http.Flusher).Flush()
+	})},
+	{name: "no-health", does: "404 for /health", found: "health", answer: on("/health", http.NotFound)},
+	{name: "one-host", does: "421 for any other name than the certificate's", found: "any host", answer: func(next http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if r.Host != "h123.test" {
+				w.WriteHeader(http.StatusMisdirectedRequest)
+				return
+			}
+			next(w, r)
+		}
+	}},
+	{name: "delay", does: "20 ms before each answer", unasked: speed, answer: func(next http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if sizeOf(r) > 1 { // so that it stays within a check's time
+				time.Sleep(20 * time.Millisecond)
+			}
+			next(w, r)
+		}
+	}},
+}
+
+var wrongUploads = []fault{
+	{name: "early-answer", does: "an upload is answered before it has come", found: "POST in halves", virtual: true, answer: on("/upload", func(w http.ResponseWriter, r *http.Request) {
+		said := strconv.FormatInt(r.ContentLength, 10)
+		w.Header().Set("Content-Length", strconv.Itoa(len(said)))
+		if controller := http.NewResponseController(w); r.ProtoMajor == 1 {
+			_ = controller.EnableFullDuplex()
+		}
+		fmt.Fprint(w, said)
+		if flusher, able := w.(http.Flusher); able {
+			flusher.Flush()
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+	})},
+	{name: "miscounted", does: "one byte less than came", found: "POST 1000", answer: on("/upload", func(w http.ResponseWriter, r *http.Request) {
+		count, _ := io.Copy(io.Discard, r.Body)
+		fmt.Fprint(w, max(count-1, 0))
+	})},
+	{name: "thanks", does: "thanks in place of the count", found: "POST 1000", answer: on("/upload", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		fmt.Fprint(w, "thanks")
+	})},
+	{name: "upload-limit", does: "413 for more than a megabyte", found: "POST 10000000", answer: func(next http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if r.ContentLength > 1_000_000 {
+				_, _ = io.Copy(io.Discard, r.Body)
+				w.WriteHeader(http.StatusRequestEntityTooLarge)
+				return
+			}
+			next(w, r)
+		}
+	}},
+	{name: "no-upload", does: "405 for POST", found: "POST 1000", answer: on("/upload", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	})},
+	{name: "one-upload", does: "one upload after another", found: "100 uploads at once", answer: func(next http.HandlerFunc) http.HandlerFunc {
+		var one sync.Mutex
+		return func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/upload" {
+				one.Lock()
+				defer one.Unlock()
+			}
+			next(w, r)
+		}
+	}},
+}
+
+var wrongLimits = []fault{
+	{name: "one-worker", does: "one request after another", found: "100 downloads at once", answer: func(next http.HandlerFunc) http.HandlerFunc {
+		var one sync.Mutex
+		return func(w http.ResponseWriter, r *http.Request) {
+			one.Lock()
+			defer one.Unlock()
+			next(w, r)
+		}
+	}},
+	{name: "streams", does: "50 requests at a time on a connection", over: overMany, found: "100 downloads at once",
+		http: func(server *http.Server) { server.HTTP2.MaxConcurrentStreams = 50 },
+		quic: func(config *quic.Config) { config.MaxIncomingStreams = 50 }},
+	{name: "requests", does: "a connection ends after 1000 requests", over: overTCP, found: inARow, answer: every(1000, closing)},
+	{name: "no-keep-alive", does: "every answer ends its connection", over: []string{"h1"}, found: inARow,
+		http: func(server *http.Server) { server.SetKeepAlivesEnabled(false) }},
+	{name: "idle-2s", does: "a connection ends that was idle for 2 s", over: overTCP, virtual: true, found: "a connection idle for 58s",
+		http: func(server *http.Server) { server.IdleTimeout = 2 * time.Second }},
+	{name: "idle-20s", does: "a connection ends that was idle for 20 s", over: overTCP, virtual: true, found: "a connection idle for 58s",
+		http: func(server *http.Server) { server.IdleTimeout = 20 * time.Second }},
+	{name: "announced-idle", does: "no more than 20 s of idleness announced", over: []string{"h3"}, found: "limits",
+		quic: func(config *quic.Config) { config.MaxIdleTimeout = 20 * time.Second }},
+	{name: "windows", does: "receive windows of 64 KiB", over: overMany, unasked: "the contract leaves windows to the program; they are shown",
+		http: func(server *http.Server) {
+			server.HTTP2.MaxReceiveBufferPerStream, server.HTTP2.MaxReceiveBufferPerConnection = 64<<10, 64<<10
+		},
+		quic: func(config *quic.Config) {
+			config.InitialStreamReceiveWindow, config.MaxStreamReceiveWindow = 64<<10, 64<<10
+			config.InitialConnectionReceiveWindow, config.MaxConnectionReceiveWindow = 64<<10, 64<<10
+		}},
+}
+
+var wrongConnections = []fault{
+	{name: "other-protocol", does: "another protocol for who offers that alone", over: overTCP, others: true,
+		unasked: "each client tells the protocol of every request, and another one fails there"},
+	{name: "other-alpn", does: "the other protocol where both are offered", over: overTCP, found: "ALPN", others: true, tls: func(config *tls.Config) {
+		config.NextProtos = []string{"h2", "http/1.1"}
+		if onlyProtocol == "h2" {
+			slices.Reverse(config.NextProtos)
+		}
+	}},
+	{name: "no-alpn", does: "no part in ALPN", over: []string{"h2"}, found: "connection", tls: func(config *tls.Config) { config.NextProtos = nil }},
+	{name: "tls12", does: "TLS 1.2 alone", over: overTCP, found: "TLS", tls: func(config *tls.Config) { config.MaxVersion = tls.VersionTLS12 }},
+	{name: "no-tickets", does: "no session tickets", found: "resumption", tls: func(config *tls.Config) { config.SessionTicketsDisabled = true }},
+	{name: "own-tickets", does: "session tickets that are good for one process of two, which takes two connections of three", found: "resumption", tls: twoProcesses},
+	{name: "no-early-data", does: "no 0-RTT", over: []string{"h3"}, found: "0-RTT", quic: func(config *quic.Config) { config.Allow0RTT = false }},
+	{name: "other-curve", does: "P-256 alone for the exchange of keys", found: "X25519 alone", tls: func(config *tls.Config) {
+		config.CurvePreferences = []tls.CurveID{tls.CurveP256}
+	}},
+	{name: "hybrid-only", does: "a hybrid exchange of keys alone", found: "X25519 alone", tls: func(config *tls.Config) {
+		config.CurvePreferences = []tls.CurveID{tls.X25519MLKEM768}
+	}},
+	{name: "no-reserved", does: "a connection ends at a stream of a reserved type", over: []string{"h3"}, reserves: true, found: "reserved values"},
+	{name: "retry", does: "a Retry for each connection", over: []string{"h3"}, retries: true, unasked: "the contract does not forbid it; it is shown"},
+}
+
+var wrongProcesses = []fault{
+	{name: "dies", does: "it dies after 5000 requests", found: "trial", answer: after(5000, func(http.ResponseWriter, *http.Request) { os.Exit(1) })},
+	{name: "falls", does: "it dies at once", found: "trial", begins: func() error { return fmt.Errorf("it does not want to") }},
+	{name: "unready", does: "it never listens", found: "trial", begins: func() error { time.Sleep(time.Hour); return nil }},
+	{name: "deaf", does: "SIGTERM is not heeded", found: "clean stop", ends: func() { select {} }},
+	{name: "slow-end", does: "it takes three seconds to stop", found: "clean stop", ends: func() { time.Sleep(3 * time.Second) }},
+	{name: "sorry", does: "status 1 in the end", found: "clean stop", ends: func() { os.Exit(1) }},
+	{name: "status-143", does: "status 143 in the end", found: "clean stop", ends: func() { os.Exit(143) }},
+	{name: "child", does: "a child in a session of its own outlives it", found: "nothing left behind", begins: func() error {
+		child := exec.Command("sleep", "1000")
+		child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		return child.Start()
+	}},
+	{name: "log-lines", does: "a line of log for each request", found: "log", answer: func(next http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintln(os.Stderr, r.RemoteAddr, r.Method, r.URL)
+			next(w, r)
+		}
+	}},
+	{name: "log-flood", does: "100 MB of log", found: "log", begins: func() error {
+		for range 100 {
+			_, _ = os.Stderr.Write(bytes.Repeat([]byte{'x'}, 1<<20))
+		}
+		return nil
+	}},
+	{name: "files", does: "a file in /var/tmp", unasked: "others write there too, at the same time", begins: func() error {
+		place := path.Join("/var/tmp", "h123-hostile")
+		return os.WriteFile(place, nil, 0o600)
+	}},
+}
+
+// onlyProtocol is the one that this process speaks.
+var onlyProtocol string
+
+func sizeOf(r *http.Request) int64 {
+	size, _ := strconv.ParseInt(strings.TrimPrefix(r.URL.Path, "/bytes/"), 10, 64)
+	return size
+}
+
+func write(w http.ResponseWriter, r *http.Request, size int64, body io.Reader) {
+	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
+	if r.Method != http.MethodHead {
+		_, _ = io.Copy(w, body)
+	}
+}
+
+// keeps is the contract.
+func keeps() http.HandlerFunc {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /bytes/{count}", func(w http.ResponseWriter, r *http.Request) { write(w, r, sizeOf(r), peer.Body(sizeOf(r))) })
+	mux.HandleFunc("GET /health", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("POST /upload", func(w http.ResponseWriter, r *http.Request) {
+		count, err := io.Copy(io.Discard, r.Body)
+		if err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		fmt.Fprint(w, count)
+	})
+	return mux.ServeHTTP
+}
+
+type answering = func(next http.HandlerFunc) http.HandlerFunc
+
+// on answers those requests otherwise whose path begins so.
+func on(beginning string, otherwise http.HandlerFunc) answering {
+	return func(next http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, beginning) {
+				otherwise(w, r)
+			} else {
+				next(w, r)
+			}
+		}
+	}
+}
+
+// bodies sends other bytes, and announces the right count of them.
+func bodies(of func(r *http.Request, size int64) io.Reader) answering {
+	return on("/bytes/", func(w http.ResponseWriter, r *http.Request) { write(w, r, sizeOf(r), of(r, sizeOf(r))) })
+}
+
+// spoiled is a body with one wrong byte.
+func spoiled(size, at int64) io.Reader {
+	right := peer.Body(size)
+	before := io.LimitReader(right, at)
+	wrong := io.LimitReader(readerFunc(func(into []byte) (int, error) {
+		n, err := right.Read(into[:1])
+		into[0] ^= 1
+		return n, err
+	}), 1)
+	return io.MultiReader(before, wrong, right)
+}
+
+func headed(otherwise http.HandlerFunc) answering {
+	return func(next http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodHead {
+				otherwise(w, r)
+			} else {
+				next(w, r)
+			}
+		}
+	}
+}
+
+// every has one request in so many answered otherwise.
+func every(count int64, otherwise http.HandlerFunc) answering {
+	return counted(func(n int64) bool { return n%count == 0 }, otherwise)
+}
+
+// after has those answered otherwise that come later than so many.
+func after(count int64, otherwise http.HandlerFunc) answering {
+	return counted(func(n int64) bool { return n > count }, otherwise)
+}
+
+func counted(is func(int64) bool, otherwise http.HandlerFunc) answering {
+	return func(next http.HandlerFunc) http.HandlerFunc {
+		var requests atomic.Int64
+		return func(w http.ResponseWriter, r *http.Request) {
+			if is(requests.Add(1)) {
+				otherwise(w, r)
+			} else {
+				next(w, r)
+			}
+		}
+	}
+}
+
+// closing answers, and ends the connection in good order.
+func closing(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Connection", "close")
+	keeps()(w, r)
+}
+
+// twoProcesses has every second connection served as by another process, whose tickets have a key of their own.
+func twoProcesses(config *tls.Config) {
+	var configs [2]*tls.Config
+	for i := range configs {
+		configs[i] = config.Clone()
+		var key [32]byte
+		_, _ = rand.Read(key[:])
+		configs[i].SetSessionTicketKeys([][32]byte{key})
+	}
+	before := config.GetConfigForClient
+	var connections atomic.Int64
+	config.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		if before != nil {
+			if _, err := before(hello); err != nil {
+				return nil, err
+			}
+		}
+		return configs[min(connections.Add(1)%3, 1)], nil // some come to the same one in a row, others do not
+	}
+}

@@ -1,0 +1,68 @@
+"""The zoo: `h123 verify` finds what servers do wrong, or it is said why it does not ask."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from adversary.zoo import Fault, faults, write_faulty
+from h123.catalogue import catalogue, install
+from h123.trial import LocalEngine
+from h123.verification.server import verify_server
+from h123.virtual import installed_kernel
+
+SAMPLE = {"zeros-h1", "errors-h2", "other-alpn-h2", "sorry-h3"}
+"""What `make test` asks for: bodies, many requests, negotiation and the end, over each protocol."""
+
+
+@pytest.fixture(autouse=True)
+def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders of failures of the test's own."""
+    monkeypatch.setattr("h123.verification.record._folder", lambda: tmp_path / "verified")
+
+
+@pytest.fixture
+def engine() -> Iterator[LocalEngine]:
+    engine = LocalEngine()
+    yield engine
+    engine.stop()
+
+
+def _failures(fault: Fault, folder: Path, engine: LocalEngine) -> dict[str, str]:
+    """What the contract test finds, up to what it is to find. What comes after it, of controllers, is left out."""
+    install(catalogue()["go"], print)
+    failed = dict[str, str]()
+    last = "virtual" if fault.virtual else "wall"
+    for result in verify_server(write_faulty(folder / "faulty", fault), engine):
+        if result.verdict == "failed":
+            failed[result.check] = result.detail
+        if fault.found in failed or (result.check, result.clock) == ("clean stop", last):
+            break
+    return failed
+
+
+def _judge(fault: Fault, failed: dict[str, str]) -> None:
+    if fault.found:
+        assert fault.found in failed, f"{fault.does}: failed {failed}"
+    else:
+        assert fault.unasked, "neither found nor said why not"
+        assert failed == {}, f"{fault.does}: found, so the zoo's row can say so"
+
+
+def test_every_fault_is_found_or_said_to_be_not_asked_for() -> None:
+    rows = faults()
+    assert len({fault.name for fault in rows}) >= 40
+    assert [str(fault) for fault in rows if bool(fault.found) == bool(fault.unasked)] == []
+
+
+@pytest.mark.parametrize("fault", [fault for fault in faults() if str(fault) in SAMPLE], ids=str)
+def test_some_of_the_zoo(fault: Fault, tmp_path: Path, engine: LocalEngine) -> None:
+    _judge(fault, _failures(fault, tmp_path, engine))
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("fault", faults(), ids=str)
+def test_all_of_the_zoo(fault: Fault, tmp_path: Path, engine: LocalEngine) -> None:
+    if fault.virtual and installed_kernel() is None:
+        pytest.skip("the virtual kernel is not installed")
+    _judge(fault, _failures(fault, tmp_path, engine))
