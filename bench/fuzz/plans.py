@@ -15,6 +15,7 @@ from h123.campaign import check_campaign
 from h123.catalogue import catalogue, subject_names
 from h123.study import find_network, list_networks, list_studies, load_network, load_study, make_plan
 from h123.study import reader as study_reader
+from h123.study.workload import DEFAULT, FORMAT
 from h123.trial import preparation
 from h123.trial.certificate import Certificate, campaign_certificate
 from h123.trial.files import SERVER_ADDRESS, write_trial_files
@@ -55,7 +56,8 @@ def _study(case: bytes, folder: Path) -> None:
         place.mkdir()
         write_trial_files(place, trial, study.networks, subjects, _certificate(folder), check=True)
         assert_taken(json.loads((place / "trial.json").read_text()))
-        read_workload(str(place / "workload.json"))
+        if trial.parameters.kind == DEFAULT:
+            read_workload(str(place / "workload.json"))
 
 
 def _files(paths: Iterable[Path]) -> list[bytes]:
@@ -82,7 +84,8 @@ def _workloads() -> list[bytes]:
     post = {"method": "POST", "path": "/upload", "upload_bytes": 1000, "users": 1, "requests": 9, "rate": 2.5}
     rest = {"cold": True, "warmup": 0, "timeout_ns": 30_000_000_000}
     kinds = ({**get, "connections": "shared"}, {**post, "connections": 3})
-    return [json.dumps({"h123": "workload/1", **base, **kind, **rest}).encode() for kind in kinds]
+    form = {"h123": FORMAT, "kind": DEFAULT, "headers": []}
+    return [json.dumps({**form, **base, **kind, **rest}).encode() for kind in kinds]
 
 
 NETWORK_WORDS = (

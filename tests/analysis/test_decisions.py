@@ -77,6 +77,7 @@ def evidence(
                 attempt=1,
                 block=trial.block,
                 position=trial.position,
+                place=None,
                 cell=trial.cell,
                 twin=trial.twin,
                 parameters={"clock": "wall"},

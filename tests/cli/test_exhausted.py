@@ -48,5 +48,6 @@ def _main(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
         raise error
 
     monkeypatch.setattr(app, "app", fail)
-    monkeypatch.setattr(app, "heed_signals", lambda: None)
+    for each in ("heed_signals", "heed_no_more"):  # of this process, which goes on
+        monkeypatch.setattr(app, each, lambda: None)
     app.main()

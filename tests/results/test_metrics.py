@@ -14,6 +14,7 @@ from h123.results.metrics import measure
 from h123.results.samples import REQUIRED, SCHEMA
 from h123.results.summary import summarise
 from h123.study import METRICS, Metric
+from h123.study.workload import workload_of
 
 MS = 1_000_000
 ALWAYS = {"phase", "user", "status", "error", "protocol"}
@@ -29,7 +30,8 @@ class Trial:
     def value(self, folder: Path, name: str, clock: str = "wall") -> float | None:
         file = folder / "samples.parquet"
         pq.write_table(self.samples, file)
-        return measure(summarise(duckdb.connect(), [file])[file], self.report, clock)[name]
+        asked = workload_of({"method": "GET", "size": 1000})
+        return measure(summarise(duckdb.connect(), {file: asked})[file], self.report, clock)[name]
 
     def without(self, columns: set[str]) -> "Trial":
         """As if nobody had told these."""

@@ -1,5 +1,6 @@
 """The exact interval of a quantile: tabulated ranks, coverage, and the same values as by sorting."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from h123.results import load_attempts
 from h123.results.quantiles import intervals, ranks
 from synthetic import Scenario, make_campaign
 
@@ -59,9 +61,9 @@ def test_intervals_hold_the_quantile_as_often_as_they_say(n: int) -> None:
 def test_the_ends_are_requests_of_the_trial(tmp_path: Path) -> None:
     """Also where trials have unlike numbers of requests, and where one failed."""
     folder = make_campaign(tmp_path / "c", Scenario(blocks=1, settings={"users": 4, "requests": 20}))
-    files = sorted(folder.trials.glob("*/samples.parquet"))[:3]
-    tables = {file: pq.read_table(file).to_pandas().query("phase == 'warm'") for file in files}
-    found = intervals(folder, {file: len(table) for file, table in tables.items()}, 0.95)
+    attempts = {folder.trial(one.trial, one.attempt) / "samples.parquet": one for one in load_attempts(folder)[:3]}
+    tables = {file: pq.read_table(file).to_pandas().query("phase == 'warm'") for file in attempts}
+    found = intervals(folder, attempts, 0.95)
     between = ranks(80, 0.95)
     assert between is not None
     for file, table in tables.items():
@@ -70,4 +72,5 @@ def test_the_ends_are_requests_of_the_trial(tmp_path: Path) -> None:
             pytest.approx(latencies[between.low - 1]),
             pytest.approx(latencies[between.high - 1]),
         )
-    assert intervals(folder, {files[0]: 58}, 0.95) == {}
+    few = {file: replace(one, summary=replace(one.summary, warm=58)) for file, one in attempts.items()}
+    assert intervals(folder, few, 0.95) == {}

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from h123.catalogue import OWN, Subject, catalogue, client_command, controller, installation, settings
+from h123.catalogue import OWN, Subject, catalogue, client_command, controller, installation, prefix, settings
 from h123.results.samples import COLUMNS
+from h123.roots import mounted
 from h123.study import Parameters
 from h123.study.workload import KINDS, Target
 from h123.trial import campaign_certificate
@@ -68,6 +69,9 @@ class Reader:
         p = self.parameters(congestion=OWN)
         places = {"workload": "workload.json", "samples": "samples.csv", "facts": "client.json"}
         command = client_command(self.subject, **places, congestion=controller(self.subject, p), **settings(p))
+        # Outside of a lab the subjects are where the cache has them.
+        root, place = mounted("subjects"), str(prefix(self.subject).parent)
+        command = [word.replace(root, place) for word in command]
         return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=WAIT_S, check=False)
 
     def refuses(self, document: Mapping[str, Any], named: str) -> None:
