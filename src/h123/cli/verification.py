@@ -40,9 +40,9 @@ def verify(
 ) -> None:
     """Check that subjects do what their manifests declare, or that trials under the virtual clock repeat exactly.
 
-    Subjects (docs/contracts/verifications.md) are checked over each protocol: bodies of all sizes, many requests at once
-    and one after another, errors, a clean stop, and every declared feature. Anything declared but not delivered is a
-    failure. Subjects named here are installed first if necessary. Then the constants of their stacks are measured from
+    Subjects (docs/contracts/verifications.md) are checked over each protocol: bodies of all sizes, many requests at
+    once and one after another, errors, a clean stop, and every declared feature. Anything declared but not delivered is
+    a failure. Subjects named here are installed first if necessary. Then the constants of their stacks are measured from
     packets, such as first flight, growth and times of retransmission, where the virtual kernel is installed; `h123 list
     subjects NAME` shows them.
 
