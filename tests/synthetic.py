@@ -1,4 +1,4 @@
-"""Synthetic campaign folders, exactly by contract (docs/contracts.md): what a campaign would leave, with known truth.
+"""Synthetic campaign folders, exactly by contract (docs/contracts/): what a campaign would leave, with known truth.
 
     PYTHONPATH=src:tests python -m synthetic DIR --seed 1
 

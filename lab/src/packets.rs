@@ -1,5 +1,5 @@
 //! A record of each packet that came to a link, in the order of arrival: what `"packets": true` in trial.json asks for
-//! (docs/contracts.md, section 3).
+//! (docs/contracts/trial.md).
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;

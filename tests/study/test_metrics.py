@@ -35,9 +35,9 @@ NAMED_LIKE_OTHERS = {"latency", "ttfb", "handshake", "cpu", "throughput"}
 
 
 def documented() -> dict[str, dict[str, str]]:
-    """The table of docs/contracts.md, section 6, by metric."""
-    section = (ROOT / "docs/contracts.md").read_text("utf-8").partition("## 6. Metrics")[2].partition("\n## ")[0]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:1] == "|"]
+    """The table of docs/contracts/metrics.md, by metric."""
+    page = (ROOT / "docs/contracts/metrics.md").read_text("utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:1] == "|"]
     return {row[0].strip("`"): dict(zip(rows[0], row, strict=True)) for row in rows[2:]}
 
 

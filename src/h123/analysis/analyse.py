@@ -1,4 +1,4 @@
-"""From a campaign's folder to verdicts.json (docs/contracts.md, section 7)."""
+"""From a campaign's folder to verdicts.json (docs/contracts/verdicts.md)."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""verdicts.json as it is written and read (docs/contracts.md, section 7): a row has one name, and one meaning.
+"""verdicts.json as it is written and read (docs/contracts/verdicts.md): a row has one name, and one meaning.
 
 Rows are dictionaries, because a large campaign has tens of thousands of them. What earlier versions did not write is
 not required.

@@ -41,7 +41,7 @@ class Levels:
 
 
 def project(judged: Sequence[Judged], rule: Rule) -> list[Judged]:
-    """The comparisons of verdicts.json, each with its `projection` (docs/contracts.md, section 7).
+    """The comparisons of verdicts.json, each with its `projection` (docs/contracts/verdicts.md).
 
     More blocks are another look, at the level that is left for it.
     """

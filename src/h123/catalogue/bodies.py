@@ -12,7 +12,7 @@ _DIGEST_BYTES = 32
 
 
 def block() -> bytes:
-    """What every body is made of, repeated and cut (docs/contracts.md, section 4)."""
+    """What every body is made of, repeated and cut (docs/contracts/subject.md)."""
     counters = range(BLOCK_BYTES // _DIGEST_BYTES)
     return b"".join(hashlib.sha256(b"h123" + counter.to_bytes(4, "big")).digest() for counter in counters)
 

@@ -52,27 +52,27 @@ class Demand(Protocol):
 
 
 def server_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Command line of the server; `placeholders` as in docs/contracts.md, without `prefix`."""
+    """Command line of the server; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
     return _filled(_part(subject, "server").command, subject, placeholders)
 
 
 def client_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Command line of the client; `placeholders` as in docs/contracts.md, without `prefix`."""
+    """Command line of the client; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
     return _filled(_part(subject, "client").command, subject, placeholders)
 
 
 def backend_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Command line of the backend; `placeholders` as in docs/contracts.md, without `prefix`."""
+    """Command line of the backend; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
     return _filled(_part(subject, "backend").command, subject, placeholders)
 
 
 def origin_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Command line of the origin; `placeholders` as in docs/contracts.md, without `prefix`."""
+    """Command line of the origin; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
     return _filled(_part(subject, "origin").command, subject, placeholders)
 
 
 def probe_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Command line of the probe; `placeholders` as in docs/contracts.md, without `prefix`."""
+    """Command line of the probe; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
     return _filled(_part(subject, "probe").command, subject, placeholders)
 
 

@@ -162,7 +162,7 @@ class Origin(Strict):
 
 
 class Probe(Strict):
-    """The subject as what asks servers for all that the contract promises (docs/contracts.md, section 4)."""
+    """The subject as what asks servers for all that the contract promises (docs/contracts/verifications.md)."""
 
     command: Annotated[Command, _known_placeholders({"prefix", "plan", "checks"})]
 

@@ -36,7 +36,7 @@ def claims(
 
     A claim is impossible if a printed figure contradicts arithmetic or physics; the calculation is shown. Any other
     claim is open until a campaign of its study decides it: confirmed, direction only (right direction, different size),
-    refuted or undecided. The rule is in docs/contracts.md, section 9.
+    refuted or undecided. The rule is in docs/contracts/claims.md.
     """
     from h123.analysis import decide, decide_claims
     from h123.report import print_claims

@@ -40,11 +40,11 @@ def verify(
 ) -> None:
     """Check that subjects do what their manifests declare, or that trials under the virtual clock repeat exactly.
 
-    Subjects (docs/contracts.md, section 4) are checked over each protocol: bodies of all sizes, many requests at once
-    and one after another, errors, a clean stop, and every declared feature. Anything declared but not delivered is a
-    failure. Subjects named here are installed first if necessary. Then the constants of their stacks are measured from
-    packets, such as first flight, growth and times of retransmission, where the virtual kernel is installed; `h123 list
-    subjects NAME` shows them.
+    Subjects (docs/contracts/verifications.md) are checked over each protocol: bodies of all sizes, many requests at
+    once and one after another, errors, a clean stop, and every declared feature. Anything declared but not delivered is
+    a failure. Subjects named here are installed first if necessary. Then the constants of their stacks are measured
+    from packets, such as first flight, growth and times of retransmission, where the virtual kernel is installed; `h123
+    list subjects NAME` shows them.
 
     Trials run twice, and the two runs are compared: what the link did (packets, bytes, which packets were dropped) and
     the times of every sample. The exit status is 1 if anything fails or does not repeat.

@@ -122,7 +122,7 @@ def _helpers(known: Mapping[str, Subject]) -> list[Subject]:
     if lacking := [name for name in _HELPERS if name not in known]:
         raise UserError(
             f"subject {lacking[0]} is missing from {subjects_folder()}; verification needs it as the other end",
-            remedy="link it into that folder (docs/contracts.md, section 4)",
+            remedy="link it into that folder (docs/contracts/subject.md)",
         )
     return [known[name] for name in _HELPERS]
 

@@ -10,7 +10,7 @@ from h123.analysis.document import ClaimFigure, ClaimRow, LedgerDecided
 from h123.report.words import MEANINGFUL_CONFIDENCE, confidence_words, level
 from h123.study import metric
 
-"""One element of `claims[].claims` in verdicts.json (docs/contracts.md, section 7)."""
+"""One element of `claims[].claims` in verdicts.json (docs/contracts/verdicts.md)."""
 
 _STYLES = {"confirmed": "green", "direction only": "blue", "refuted": "yellow", "impossible": "bold yellow"}
 _CLASSES = {"confirmed": "equivalent", "direction only": "faster", "refuted": "slower", "impossible": "slower"}

@@ -9,7 +9,7 @@ from typing import Any
 from h123.study import metric
 
 Comparison = Mapping[str, Any]
-"""One element of `comparisons` in verdicts.json (docs/contracts.md, section 7)."""
+"""One element of `comparisons` in verdicts.json (docs/contracts/verdicts.md)."""
 
 _VOCABULARY: dict[str, Any] = tomllib.loads(files(__package__).joinpath("vocabulary.toml").read_text("utf-8"))
 _CUSTOMARY_CONFIDENCE = (0.99, 0.95, 0.90)

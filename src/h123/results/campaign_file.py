@@ -25,7 +25,7 @@ class File(TypedDict):
 
 @with_config(STRICT)
 class Origin(TypedDict):
-    """Where imported samples come from (docs/contracts.md, section 8)."""
+    """Where imported samples come from (docs/contracts/import.md)."""
 
     kind: Literal["imported"]
     files: list[File]

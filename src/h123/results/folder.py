@@ -29,7 +29,7 @@ _OWN_NAMES = {"study.yaml", "study.yaml.tmp", "tls", "trials", "campaign.json.tm
 
 
 class CampaignFolder:
-    """One campaign on disk (docs/contracts.md, section 5)."""
+    """One campaign on disk (docs/contracts/campaign.md)."""
 
     def __init__(self, path: Path, content: Resolved) -> None:
         self.path = path
@@ -128,7 +128,7 @@ class CampaignFolder:
 
     @property
     def imported(self) -> Origin | None:
-        """Where imported samples come from (docs/contracts.md, section 8); None for a campaign that h123 ran."""
+        """Where imported samples come from (docs/contracts/import.md); None for a campaign that h123 ran."""
         return self._content.get("origin")
 
     @property

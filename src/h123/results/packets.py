@@ -1,4 +1,4 @@
-"""The packets of a link, as the lab recorded them: a trial's packets-LINK.bin (docs/contracts.md, section 3)."""
+"""The packets of a link, as the lab recorded them: a trial's packets-LINK.bin (docs/contracts/trial.md)."""
 
 from pathlib import Path
 from typing import Any

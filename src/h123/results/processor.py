@@ -1,6 +1,6 @@
 """Processor time of a trial by its parts: opening the connections, and requests once they are open.
 
-The lab looks at what each role has used, ever more seldom (docs/contracts.md, section 3); between two looks it is taken
+The lab looks at what each role has used, ever more seldom (docs/contracts/trial.md); between two looks it is taken
 to grow evenly. A role's own start, before the first request, belongs to neither part.
 """
 

@@ -24,9 +24,10 @@ Written by `h123 publish` from the subjects' manifests and from [verified/](veri
 to be edited. `h123 install NAME` installs a subject, `h123 verify NAME` proves on your machine what is said here, and
 `h123 list subjects NAME` tells all that your machine knows of it.
 
-A subject is *verified* if all that it declares was asked of it and came out as [contracts.md](contracts.md), section 4,
-wants it: over each protocol bodies of 0 B to 10 MB with their hashes or counts, many requests at a time and one after
-another, the protocol negotiated, errors and timeouts as they are, and every feature that stands in its row."""
+A subject is *verified* if all that it declares was asked of it and came out as
+[contracts/verifications.md](contracts/verifications.md) wants it: over each protocol bodies of 0 B to 10 MB with
+their hashes or counts, many requests at a time and one after another, the protocol negotiated, errors and timeouts as
+they are, and every feature that stands in its row."""
 
 _CONSTANTS = """\
 From packets, under the virtual clock, over a link that only delays: 50 ms each way; 1 ms each way for the lost tail.

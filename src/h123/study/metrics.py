@@ -1,7 +1,7 @@
 """The metrics of a trial, one row each: what is measured, which way is better, how it is said and drawn.
 
 Whoever asks something of a metric asks this table: studies, results, analysis, report. How a value follows from a
-trial's samples and report.json is in results/metrics.py, by `Metric.of`; docs/contracts.md, section 6, defines each.
+trial's samples and report.json is in results/metrics.py, by `Metric.of`; docs/contracts/metrics.md defines each.
 """
 
 import math

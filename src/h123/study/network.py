@@ -1,4 +1,4 @@
-"""A network: an emulated path in both directions, in the words of the lab (see docs/contracts.md, trial.json)."""
+"""A network: an emulated path in both directions, in the words of the lab (see docs/contracts/trial.md)."""
 
 from typing import Any, Literal
 

@@ -1,4 +1,4 @@
-"""What one planned trial becomes for the lab and for the client: trial.json and workload.json (docs/contracts.md)."""
+"""What one planned trial becomes for the lab and for the client: trial.json and workload.json (docs/contracts/)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -64,5 +64,5 @@ def _require(known: Catalogue, name: str, why: str) -> None:
     if name not in known:
         raise UserError(
             f"{why} the subject {name}, which is missing in {subjects_folder()}",
-            remedy="link it into that folder (docs/contracts.md, section 4)",
+            remedy="link it into that folder (docs/contracts/subject.md)",
         )

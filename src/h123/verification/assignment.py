@@ -65,7 +65,7 @@ class Assignment:
         return 2 if self.network in (FAR, DISTANT, LOSSES) else 1
 
     def connections(self) -> int:
-        """How many the workload asks for (docs/contracts.md, section 4)."""
+        """How many the workload asks for (docs/contracts/workload.md)."""
         return self.parameters.workload.connection_count()
 
     def workload(self, written: AnyWorkloadFile) -> AnyWorkloadFile:

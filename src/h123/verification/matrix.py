@@ -74,7 +74,7 @@ class Cell:
 
 
 class MatrixFolder:
-    """A matrix on disk (docs/contracts.md, section 11): its journal, certificate, and the trials that failed."""
+    """A matrix on disk (docs/contracts/matrix.md): its journal, certificate, and the trials that failed."""
 
     def __init__(self, path: Path, subjects: Mapping[str, Subject]) -> None:
         check_name(path)

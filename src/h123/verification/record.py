@@ -1,4 +1,4 @@
-"""What a subject was last seen to do, kept in the cache: verified/<subject>.json (docs/contracts.md, section 4)."""
+"""What a subject was last seen to do, kept in the cache: verified/<subject>.json (docs/contracts/verifications.md)."""
 
 import shutil
 from collections.abc import Sequence

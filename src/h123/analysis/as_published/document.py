@@ -1,4 +1,4 @@
-"""The `as_published` part of verdicts.json (docs/contracts.md, section 7)."""
+"""The `as_published` part of verdicts.json (docs/contracts/verdicts.md)."""
 
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence

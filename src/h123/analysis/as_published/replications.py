@@ -13,7 +13,7 @@ Statistic = Literal["mean", "median"]
 
 
 def replications(cell: Mapping[str, str], metric: str, runs: Sequence[Run], link: LinkBounds | None) -> ReplicationsRow:
-    """One element of `as_published.replications` (docs/contracts.md, section 7)."""
+    """One element of `as_published.replications` (docs/contracts/verdicts.md)."""
     trials: list[Replication] = [
         {
             "block": run.block,

@@ -76,7 +76,7 @@ class Exchange:
 
 
 class WorkloadFile(BaseModel):
-    """workload.json, what it has of any kind (docs/contracts.md, section 4)."""
+    """workload.json, what it has of any kind (docs/contracts/workload.md)."""
 
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
 

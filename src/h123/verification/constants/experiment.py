@@ -39,7 +39,7 @@ window."""
 PAUSING_BYTES = 1_000_000
 PAUSED = {"requests": 4, "rate": 0.05}
 PAUSES_SEED = 4_324_167
-"""Of the open loop (docs/contracts.md, section 4): its requests are due 2, 5.8 and 57.8 s after the one before."""
+"""Of the open loop (docs/contracts/workload.md): its requests are due 2, 5.8 and 57.8 s after the one before."""
 LEAST_PAUSE_S = 0.8
 
 
