@@ -55,7 +55,7 @@ def test_each_document_is_reached_from_the_readme() -> None:
     missed = {str(path.relative_to(ROOT)) for path in DOCUMENTS if path.is_relative_to(ROOT / "docs")} - {
         str(path.relative_to(ROOT)) for path in reached
     }
-    assert missed == {"docs/contracts.md"}  # which is for those who come with an old reference
+    assert missed == set()
 
 
 def _links(document: Path) -> Iterator[str]:
