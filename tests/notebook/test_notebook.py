@@ -17,7 +17,7 @@ import pytest
 import h123.notebook as h
 from h123.analysis import analyse
 from h123.errors import UserError
-from h123.paths import project_root
+from h123.paths import project_root, typed
 from h123.results import CampaignFolder, export
 from synthetic import Scenario, make_campaign
 
@@ -120,7 +120,7 @@ def test_one_that_has_not_been_analysed(tmp_path: Path) -> None:
     assert campaign.trials.num_rows == 12
     with pytest.raises(UserError, match="has not been analysed") as refused:
         _ = campaign.comparisons
-    assert refused.value.remedy == f"run `h123 analyse {tmp_path / 'c'}`"
+    assert refused.value.remedy == f"run `h123 analyse {typed(tmp_path / 'c')}`"
 
 
 def test_a_plan_that_has_changed_is_refused(tmp_path: Path) -> None:
