@@ -1,0 +1,139 @@
+//! The roles of a trial: when they are ready, what they see, what they leave behind.
+
+mod common;
+
+use common::{Bench, codes, direction, service, trial};
+use serde_json::{Value, json};
+
+#[test]
+fn a_line_of_output_can_mean_ready() {
+    let bench = Bench::new();
+    let server = service(
+        "sleep 0.3; echo now listening; sleep 60",
+        json!({"line": "listening"}),
+    );
+    let report = bench.run(&trial(direction(1), server, "true"));
+    assert_eq!(codes(&report), [""; 0]);
+    assert!(report["roles"][0]["ready_ns"].as_u64().unwrap() >= 300_000_000);
+}
+
+#[test]
+fn what_roles_add_to_tmp_is_private_and_what_was_there_stays() {
+    let bench = Bench::new();
+    let stray = std::path::Path::new("/tmp").join(format!("{}-stray", bench.word));
+    let other = Bench::new();
+    other.file("certificate", "found");
+    // A path that no command line names, as a client finds one in its workload.
+    bench.file("path", other.dir.join("certificate").to_str().unwrap());
+    let client =
+        "touch \"/tmp/$(basename \"$(dirname \"$PWD\")\")-stray\" && cat \"$(cat ../path)\" > here";
+    let mut command = bench.run_command(&trial(direction(1), Value::Null, client));
+    assert!(command.current_dir(&other.dir).status().unwrap().success());
+    assert!(!stray.exists());
+    assert_eq!(
+        std::fs::read_to_string(bench.dir.join("out/here")).unwrap(),
+        "found"
+    );
+}
+
+#[test]
+fn what_a_role_leaves_running_is_counted_and_ended() {
+    let bench = Bench::new();
+    let client = format!(
+        "({}) & python3 -c 'import time\nt = time.process_time\nwhile t() < 0.2: pass'",
+        bench.lasting()
+    );
+    let report = bench.run(&trial(direction(1), Value::Null, &client));
+    let cpu = report["roles"][0]["cpu"]["main_ns"].as_u64().unwrap();
+    assert!((200_000_000..600_000_000).contains(&cpu), "{cpu}");
+    assert_eq!(bench.processes(), Vec::<u32>::new());
+}
+
+#[test]
+fn roles_see_the_devices_of_their_own_host_alone_and_their_limits() {
+    let bench = Bench::new();
+    let client = "ls /sys/class/net; touch /sys/x 2>&1; ls /sys/fs/cgroup; true";
+    let report = bench.run(&trial(direction(1), Value::Null, client));
+    assert_eq!(codes(&report), [""; 0]);
+    let said = bench.log("client");
+    assert!(said.starts_with("h123-0\nlo\n"), "{said}");
+    assert!(said.contains("Read-only file system"), "{said}");
+    for limits in std::fs::read_dir("/sys/fs/cgroup").into_iter().flatten() {
+        let name = limits.unwrap().file_name().into_string().unwrap();
+        assert!(said.contains(&name), "{name} is not in {said}");
+    }
+}
+
+#[test]
+fn what_a_role_leaves_behind_in_a_session_of_its_own_is_said() {
+    let bench = Bench::new();
+    let server = service(
+        &format!(
+            "setsid sh -c '{}' & sleep 0.1; echo up; exec sleep 60",
+            bench.lasting()
+        ),
+        json!({"line": "up"}),
+    );
+    let report = bench.run(&trial(direction(1), server, "true"));
+    assert_eq!(report["valid"], true, "{report}");
+    assert!(
+        warning(&report, "left-behind").contains("sleep 300"),
+        "{report}"
+    );
+    assert_eq!(bench.processes(), Vec::<u32>::new());
+}
+
+#[test]
+fn a_service_that_has_to_be_killed_is_said() {
+    let bench = Bench::new();
+    let mut server = service(
+        "trap '' TERM; echo up; while :; do sleep 1; done",
+        json!({"line": "up"}),
+    );
+    server["stop_timeout_ns"] = 100_000_000.into();
+    let report = bench.run(&trial(direction(1), server, "true"));
+    assert_eq!(report["valid"], true, "{report}");
+    let said = warning(&report, "killed");
+    assert_eq!(
+        said,
+        "role server still ran 0.1 s after SIGTERM, and was killed"
+    );
+}
+
+#[test]
+fn a_long_log_is_kept_short() {
+    let bench = Bench::new();
+    let server = service(
+        "yes first | head -c 600000; yes last | head -c 1400000; echo up; exec sleep 60",
+        json!({"line": "up"}),
+    );
+    let report = bench.run(&trial(direction(1), server, "true"));
+    let said = warning(&report, "log-cut");
+    assert!(
+        said.starts_with("role server wrote 2000003 bytes of log"),
+        "{said}"
+    );
+    let kept = bench.log("server");
+    let left_out = "[951427 bytes left out]";
+    assert!(kept.starts_with("first\n") && kept.ends_with("last\nup\n"));
+    assert!(kept.contains(left_out) && kept.len() == (1 << 20) + left_out.len() + 2);
+}
+
+fn warning(report: &Value, code: &str) -> String {
+    let warnings = report["warnings"].as_array().unwrap();
+    let found = warnings.iter().find(|w| w["code"] == code);
+    let detail = found.unwrap_or_else(|| panic!("{report}"))["detail"].as_str();
+    detail.unwrap().to_string()
+}
+
+#[test]
+fn what_ended_before_its_role_is_not_left_behind() {
+    let bench = Bench::new();
+    let server = service(
+        "setsid true & wait; echo up; exec sleep 60",
+        json!({"line": "up"}),
+    );
+    let report = bench.run(&trial(direction(1), server, "true & wait"));
+    let mut warnings = report["warnings"].as_array().unwrap().iter();
+    assert!(warnings.all(|w| w["code"] != "left-behind"), "{report}");
+}
