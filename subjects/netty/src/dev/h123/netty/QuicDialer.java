@@ -28,7 +28,7 @@ final class QuicDialer extends Dialer {
         this.sending = sending;
         tls = QuicSslContextBuilder.forClient()
             .trustManager(new File(workload.ca()))
-            .applicationProtocols(Http3.supportedApplicationProtocols())
+            .applicationProtocols(Terms.ALPN)
             .option(BoringSSLContextOption.GROUPS, new String[] {Terms.FIRST_KEY_EXCHANGE})
             .build();
     }

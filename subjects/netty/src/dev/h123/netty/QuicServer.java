@@ -67,7 +67,7 @@ final class QuicServer {
     private static QuicSslContext tls(Options options) {
         return QuicSslContextBuilder
             .forServer(options.file("key").toFile(), null, options.file("cert").toFile())
-            .applicationProtocols(Http3.supportedApplicationProtocols())
+            .applicationProtocols(Terms.ALPN)
             .option(BoringSSLContextOption.GROUPS, Terms.keyExchange())
             .earlyData(true)
             .build();
