@@ -64,6 +64,22 @@ BAD = [
         ["in_turn: h2 is not one of the server's protocols"],
     ),
     *[
+        ('methods = ["GET"]', f"limits = {{{limits}}}", ":18", ["server.limits", *said])
+        for limits, said in [
+            ("streams = {h1 = 8}", ["'h1' is not allowed; the choices are h2, h3"]),
+            ("streams = {h2 = 0}", ["h2: must be greater than or equal to 1, found 0"]),
+            ("streams = {h2 = true}", ["h2: must be a valid integer, found True"]),
+            ("streams = 8", ["expected keys with values, found 8"]),
+            ("stream = {h2 = 8}", ["unknown key 'stream'; the only choice is streams"]),
+        ]
+    ],
+    (
+        'protocols = ["h1", "h2", "h3"]\nmethods = ["GET"]\nlistens = {h1 = ["tcp"], h2 = ["tcp"], h3 = ["udp"]}',
+        'protocols = ["h1"]\nlistens = {h1 = ["tcp"]}\nlimits = {streams = {h2 = 8}}',
+        ":19",
+        ["limits: h2 is not one of the server's protocols"],
+    ),
+    *[
         ("[features]", f"[features]\n{line}", ":27", said)
         for line, said in [
             ('resumption = ["h3", "H1"]', ["features.resumption", "'H1' is not allowed; the choices are h1, h2, h3"]),

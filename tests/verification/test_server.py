@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from h123.catalogue import Subject, catalogue, install, prefix, read_subject
+from h123.catalogue.subject import Limits
 from h123.transport import SETTINGS
 from h123.trial import LocalEngine
 from h123.verification.question import questions
@@ -107,6 +108,19 @@ def test_answers_that_are_declared_as_sent_in_turn_are_not_held_open(go: Subject
     asked = questions(go.model_copy(update={"server": server}))
     in_turn = {each.parameters.protocol: each.plan["in_turn"] for each in asked if each.purpose == "contract"}
     assert in_turn == {"h1": False, "h2": False, "h3": True}
+
+
+def test_a_limit_that_is_declared_is_asked_for_and_exceeded(go: Subject) -> None:
+    assert go.server
+    server = go.server.model_copy(update={"limits": Limits(streams={"h2": 8})})
+    asked = questions(go.model_copy(update={"server": server}))
+    at_once = {f"{each.parameters.protocol} {each.purpose}": each.plan["at_once"] for each in asked}
+    assert {name: count for name, count in at_once.items() if count} == {
+        "h1 contract": 100,
+        "h2 contract": 8,
+        "h2 limit": 9,
+        "h3 contract": 100,
+    }
 
 
 @pytest.mark.usefixtures("go")
