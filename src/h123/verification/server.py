@@ -14,6 +14,7 @@ from h123.roots import mounted
 from h123.scratch import scratch
 from h123.trial import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification import crowd
+from h123.verification.complaint import explained
 from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
 from h123.verification.qlog import packet_events
 from h123.verification.question import LOGGED_BYTES, OTHER_SIZES, PROBE, SIZES, Purpose, Question, questions
@@ -125,7 +126,8 @@ def _checks(asked: Question, folder: Path) -> Iterator[Result]:
     if not path.is_file():
         return
     for check in read_document(path, Checks).checks:
-        yield asked.result(check.check, "passed" if check.passed else "failed", check.detail)
+        detail = check.detail if check.passed else explained(check.check, check.detail)
+        yield asked.result(check.check, "passed" if check.passed else "failed", detail)
 
 
 def _stop(asked: Question, report: Report) -> Result:
@@ -134,7 +136,10 @@ def _stop(asked: Question, report: Report) -> Result:
         return asked.result("clean stop", "passed")
     if ending.signal == signal.SIGKILL:
         return asked.result("clean stop", "failed", f"it still ran {STOP_NS / 1e9:g} s after SIGTERM")
-    return asked.result("clean stop", "failed", f"status {ending.code}, signal {ending.signal} after SIGTERM")
+    how = f"signal {ending.signal}" if ending.signal else f"status {ending.code}"
+    usual = " (128 + 15, which Java and shells have of it)" if ending.code == 128 + signal.SIGTERM else ""
+    what = f"role server ended with {how}{usual} after SIGTERM; status 0 is wanted, or death by that signal itself"
+    return asked.result("clean stop", "failed", what)
 
 
 def _log(asked: Question, trial: Trial) -> Result:
