@@ -131,6 +131,17 @@ def test_another_protocol_than_the_one_asked_for(tmp_path: Path, engine: LocalEn
 
 
 @pytest.mark.usefixtures("go")
+def test_a_server_for_its_own_host_alone(tmp_path: Path, engine: LocalEngine) -> None:
+    subject = other(tmp_path)
+    assert subject.server
+    command = [word.replace("{address}", "127.0.0.1") for word in subject.server.command]
+    at_home = subject.model_copy(update={"server": subject.server.model_copy(update={"command": command})})
+    failed = failures(list(verify_server(at_home, engine)))
+    assert list(failed) == ["connection"]
+    assert "it listens on another address, such as 127.0.0.1" in failed["connection"]
+
+
+@pytest.mark.usefixtures("go")
 def test_qlog_that_is_declared_and_not_written(tmp_path: Path, engine: LocalEngine, records: Path) -> None:
     declared = other(tmp_path, "h3", features='qlog = ["h3"]\ncongestion = {h3 = ["cubic"]}')
     failed = failures(list(up_to("qlog", verify_server(declared, engine))))
