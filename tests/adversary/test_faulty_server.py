@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from adversary.zoo import Fault, faults, write_faulty
-from h123.catalogue import catalogue, install
+from h123.catalogue import catalogue, install, read_subject
 from h123.trial import LocalEngine
+from h123.verification.question import questions
 from h123.verification.server import verify_server
 from h123.virtual import installed_kernel
 
@@ -66,3 +67,20 @@ def test_all_of_the_zoo(fault: Fault, tmp_path: Path, engine: LocalEngine) -> No
     if fault.virtual and installed_kernel() is None:
         pytest.skip("the virtual kernel is not installed")
     _judge(fault, _failures(fault, tmp_path, engine))
+
+
+@pytest.mark.parametrize(("declared", "fault"), [(50, ""), (49, "50 were under way at once, so 49 is no limit")])
+def test_a_declared_limit_is_what_is_found(
+    declared: int, fault: str, tmp_path: Path, engine: LocalEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(catalogue()["go"], print)
+    narrow = next(one for one in faults() if str(one) == "streams-h2")
+    folder = tmp_path / "faulty"
+    write_faulty(folder, narrow)
+    manifest = (folder / "subject.toml").read_text()
+    line = f"limits = {{streams = {{h2 = {declared}}}}}\n[features]"
+    (folder / "subject.toml").write_text(manifest.replace("[features]", line))
+    monkeypatch.setattr("h123.verification.server.questions", lambda asked: [*questions(asked)][1:])
+    (result,) = verify_server(read_subject(folder), engine)
+    assert (result.check, result.verdict) == (f"limit of {declared} at once", "failed" if fault else "passed")
+    assert result.detail.startswith(fault)

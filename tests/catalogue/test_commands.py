@@ -170,6 +170,39 @@ def test_the_sender_must_have_the_controller(tmp_path: Path) -> None:
     check_supported(small(tmp_path, both), "client", replace(demand, workload=asked("GET")))
 
 
+NARROW = MANIFEST.replace('methods = ["GET"]', 'methods = ["GET"]\nlimits = {streams = {h2 = 8}}')
+
+
+def crowd(users: int, **values: object) -> Demand:
+    told = {"protocol": "h2", "users": users, **values}
+    return Demand(protocol=str(told["protocol"]), workload=workload_of(told))
+
+
+@pytest.mark.parametrize(
+    "demand",
+    [
+        crowd(8),
+        crowd(9, connections="per-user"),
+        crowd(16, connections=2),
+        crowd(9, protocol="h1"),  # a connection each
+        crowd(9, protocol="h3"),  # not limited
+        crowd(9, rate=50.0),  # how many are under way is not known before
+    ],
+)
+def test_users_within_a_servers_limit(tmp_path: Path, demand: Demand) -> None:
+    check_supported(small(tmp_path, NARROW), "server", demand)
+
+
+@pytest.mark.parametrize(("demand", "found"), [(crowd(9), 9), (crowd(17, connections=2), 9)])
+def test_more_users_on_a_connection_than_a_server_takes_are_refused(tmp_path: Path, demand: Demand, found: int) -> None:
+    with pytest.raises(UserError) as refused:
+        check_supported(small(tmp_path, NARROW), "server", demand)
+    said = "server small has at most 8 requests of a connection under way at once over h2, and the study has"
+    assert refused.value.message == f"{said} {found} users on one"
+    assert "`connections: per-user`" in refused.value.remedy
+    check_supported(small(tmp_path / "as a client", NARROW), "client", demand)
+
+
 LIMITED = MANIFEST.replace(
     'methods = ["GET", "POST"]', 'methods = ["GET"]\ncold = false\nconnections = ["shared", "number"]\nttfb = true', 1
 )

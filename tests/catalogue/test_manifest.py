@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from catalogue.small import MANIFEST, small, write_small
-from h123.catalogue import catalogue, subject_names
+from h123.catalogue import catalogue, subject_names, unknown_subject
 from h123.errors import UserError
+from h123.paths import project_root
 
 PARTS = """\
 [[parts]]
@@ -62,6 +63,22 @@ BAD = [
         'protocols = ["h1"]\nlistens = {h1 = ["tcp"]}\nin_turn = ["h2"]',
         ":19",
         ["in_turn: h2 is not one of the server's protocols"],
+    ),
+    *[
+        ('methods = ["GET"]', f"limits = {{{limits}}}", ":18", ["server.limits", *said])
+        for limits, said in [
+            ("streams = {h1 = 8}", ["'h1' is not allowed; the choices are h2, h3"]),
+            ("streams = {h2 = 0}", ["h2: must be greater than or equal to 1, found 0"]),
+            ("streams = {h2 = true}", ["h2: must be a valid integer, found True"]),
+            ("streams = 8", ["expected keys with values, found 8"]),
+            ("stream = {h2 = 8}", ["unknown key 'stream'; the only choice is streams"]),
+        ]
+    ],
+    (
+        'protocols = ["h1", "h2", "h3"]\nmethods = ["GET"]\nlistens = {h1 = ["tcp"], h2 = ["tcp"], h3 = ["udp"]}',
+        'protocols = ["h1"]\nlistens = {h1 = ["tcp"]}\nlimits = {streams = {h2 = 8}}',
+        ":19",
+        ["limits: h2 is not one of the server's protocols"],
     ),
     *[
         ("[features]", f"[features]\n{line}", ":27", said)
@@ -170,6 +187,17 @@ def test_a_folder_that_is_not_there_is_not_one_without_subjects(monkeypatch: pyt
     monkeypatch.setenv("H123_SUBJECTS", "/no/such/folder")
     with pytest.raises(UserError, match="H123_SUBJECTS names /no/such/folder: there is no such folder"):
         catalogue()
+
+
+def test_a_subject_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("H123_SUBJECTS", str(tmp_path))
+    none = unknown_subject("x")
+    assert (none.message, none.remedy) == ("there is no subject 'x'", f"{tmp_path} has none: docs/tutorial.md adds one")
+    small(tmp_path)
+    assert unknown_subject("smal", ["others"]).remedy == "did you mean small? The choices are small, others"
+    own = unknown_subject("go")
+    assert own.message == f"there is no subject 'go' in {tmp_path}, which H123_SUBJECTS names"
+    assert own.remedy == f"it is one of the project's own: ln -s {project_root()}/subjects/go {tmp_path}"
 
 
 def test_the_projects_own_subjects_are_right() -> None:

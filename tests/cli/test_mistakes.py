@@ -139,6 +139,43 @@ def test_server_that_does_not_serve(
     assert all(event["reasons"][0]["code"] == code for event in failed)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("protocol: [h1, h2, h3]", "protocol: [h1, h2, h3]", "subject odd as a server does not support protocol h3"),
+        ("method: GET", "method: POST", "subject odd as a server does not support method POST"),
+        ("users: 2", "users: 3", "at most 2 requests of a connection under way at once over h2"),
+        ("users: 2", "users: 2\n  clock: virtual", "subject odd as a server does not support clock virtual"),
+        ("client: go", "client: odd", "subject odd is not a client"),
+    ],
+)
+def test_plan_refuses_what_run_refuses(
+    h123: Tool, monkeypatch: pytest.MonkeyPatch, old: str, new: str, said: str
+) -> None:
+    subjects = _subject(h123.folder, "exit 1")
+    manifest = (subjects / "odd/subject.toml").read_text()
+    for wide, narrow in (
+        ('protocols = ["h1", "h2", "h3"]', 'protocols = ["h1", "h2"]'),
+        (', h3 = ["udp"]}', "}\nlimits = {streams = {h2 = 2}}"),
+        (', h3 = ["cubic"]', ""),
+    ):
+        assert wide in manifest
+        manifest = manifest.replace(wide, narrow)
+    (subjects / "odd/subject.toml").write_text(manifest)
+    monkeypatch.setenv("H123_SUBJECTS", str(subjects))
+    study = SMOKE.replace("server: go", "server: odd").replace(old, new)
+    # What is asked for besides must be there, or it would be refused instead.
+    if "h3" not in said:
+        study = study.replace("[h1, h2, h3]", "[h1, h2]").replace("[h3/h2, h3/h1, h2/h1]", "[h2/h1]")
+        study = study.replace("pairs: [h3/h2]", "pairs: [h2/h1]")
+    (h123.folder / "odd.yaml").write_text(study)
+    refused = [h123("plan", "odd.yaml"), h123("run", "odd.yaml", "--out", "out")]
+    assert [done.returncode for done in refused] == [2, 2]
+    assert refused[0].stderr == refused[1].stderr
+    assert said in " ".join(refused[0].stderr.split())
+    assert not (h123.folder / "out").exists()
+
+
 def test_a_broken_manifest_stops_only_those_who_use_the_subject(h123: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
     subjects = _subject(h123.folder, "exit 1")
     manifest = subjects / "odd/subject.toml"

@@ -73,6 +73,12 @@ def test_a_verified_server(subject: Subject) -> None:
     assert "| small | Apache-2.0 | libthing 2 (MIT) |" in page
 
 
+def test_a_limit_stands_beside_its_protocol(tmp_path: Path) -> None:
+    limited = MANIFEST.replace('methods = ["GET"]\n', 'methods = ["GET"]\nlimits = {streams = {h2 = 8}}\n', 1)
+    page = catalogue_page({"small": small(tmp_path, limited)}, {}, [])
+    assert "| [small](../subjects/small) | – | 1 | h1 h2 (at most 8 at once) h3 |" in page
+
+
 def test_a_failure_has_its_reason_and_its_stack_does_not_count(subject: Subject) -> None:
     bad = _seen("qlog", verdict="failed", detail="no file | at all")
     skipped = _seen("everything", verdict="unsupported", detail="no kernel")

@@ -37,6 +37,16 @@ def test_one_request_again_and_again() -> None:
     assert (work.served(), work.body_bytes(), work.statuses()) == ([], 100, [200])
 
 
+@pytest.mark.parametrize(
+    ("protocol", "connections", "most"),
+    [("h2", "shared", 7), ("h2", "per-user", 1), ("h3", 2, 4), ("h3", 9, 1), ("h1", "shared", 1), ("h1", 2, 1)],
+)
+def test_requests_under_way_on_one_connection(protocol: str, connections: str | int, most: int) -> None:
+    told = {"protocol": protocol, "users": 7, "connections": connections}
+    assert workload_of(told).most_on_connection() == most
+    assert workload_of({**told, "rate": 5.0}).most_on_connection() is None
+
+
 def test_what_imported_samples_do_not_tell_is_unknown() -> None:
     unknown = dict.fromkeys(["kind", "method", "size", "users", "requests", "headers", "mix", "protocol"])
     work = workload_of(unknown)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from h123.catalogue import Subject, catalogue, install, prefix, read_subject
+from h123.catalogue.subject import Limits
 from h123.transport import SETTINGS
 from h123.trial import LocalEngine
 from h123.verification.question import questions
@@ -109,11 +110,35 @@ def test_answers_that_are_declared_as_sent_in_turn_are_not_held_open(go: Subject
     assert in_turn == {"h1": False, "h2": False, "h3": True}
 
 
+def test_a_limit_that_is_declared_is_asked_for_and_exceeded(go: Subject) -> None:
+    assert go.server
+    server = go.server.model_copy(update={"limits": Limits(streams={"h2": 8})})
+    asked = questions(go.model_copy(update={"server": server}))
+    at_once = {f"{each.parameters.protocol} {each.purpose}": each.plan["at_once"] for each in asked}
+    assert {name: count for name, count in at_once.items() if count} == {
+        "h1 contract": 100,
+        "h2 contract": 8,
+        "h2 limit": 9,
+        "h3 contract": 100,
+    }
+
+
 @pytest.mark.usefixtures("go")
 def test_another_protocol_than_the_one_asked_for(tmp_path: Path, engine: LocalEngine) -> None:
     results = list(verify_server(other(tmp_path, "h2", spoken="h1"), engine))
     assert list(failures(results)) == ["connection"]
     assert "ALPN" in failures(results)["connection"] or "protocol" in failures(results)["connection"]
+
+
+@pytest.mark.usefixtures("go")
+def test_a_server_for_its_own_host_alone(tmp_path: Path, engine: LocalEngine) -> None:
+    subject = other(tmp_path)
+    assert subject.server
+    command = [word.replace("{address}", "127.0.0.1") for word in subject.server.command]
+    at_home = subject.model_copy(update={"server": subject.server.model_copy(update={"command": command})})
+    failed = failures(list(verify_server(at_home, engine)))
+    assert list(failed) == ["connection"]
+    assert "it listens on another address, such as 127.0.0.1" in failed["connection"]
 
 
 @pytest.mark.usefixtures("go")

@@ -33,7 +33,7 @@ from h123.catalogue.install import (
     prefix,
     remove,
 )
-from h123.catalogue.shelf import Catalogue, catalogue, read_subject, subject_names, subjects_folder
+from h123.catalogue.shelf import Catalogue, catalogue, read_subject, subject_names, subjects_folder, unknown_subject
 from h123.catalogue.subject import PROTOCOLS, QUIC, Ability, Client, Server, Subject
 from h123.catalogue.tried import Tried, tried
 
@@ -83,4 +83,5 @@ __all__ = [
     "subject_names",
     "subjects_folder",
     "tried",
+    "unknown_subject",
 ]

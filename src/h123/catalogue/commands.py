@@ -21,6 +21,7 @@ class Asked(Protocol):
     def has_headers(self) -> bool: ...
     def methods(self) -> Sequence[str]: ...
     def senders(self) -> Sequence[str]: ...
+    def most_on_connection(self) -> int | None: ...
 
 
 class Demand(Protocol):
@@ -101,6 +102,8 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
         raise _cannot(subject, role, f"congestion for {parameters.protocol}", parameters.congestion, askable)
     if _sends(role, parameters):
         _check_settings(subject, role, parameters)
+    if isinstance(part, Server):
+        _check_limits(subject, part, parameters)
     if isinstance(part, Client):
         _check_client(subject, part, parameters)
     # Other protocols have no such log, so there is none to miss.
@@ -122,6 +125,19 @@ def _check_settings(subject: Subject, role: Role, parameters: Demand) -> None:
         raise UserError(
             f"subject {subject.name} as a {role} does not let its {fixed[0].title} over {QUIC} be chosen",
             remedy=f"leave `{fixed[0].name}` out there, or choose a subject that lists it in [features]",
+        )
+
+
+def _check_limits(subject: Subject, server: Server, parameters: Demand) -> None:
+    """Requests beyond a limit wait at the client for those before them, so that something else would be measured."""
+    allowed = server.limits.streams.get(parameters.protocol)
+    asked = parameters.workload.most_on_connection()
+    if allowed is not None and asked is not None and asked > allowed:
+        raise UserError(
+            f"server {subject.name} has at most {allowed} requests of a connection under way at once over "
+            f"{parameters.protocol}, and the study has {asked} users on one",
+            remedy=f"write `connections: per-user`, or a number of connections with at most {allowed} users on each; "
+            "or have fewer users; or choose another server",
         )
 
 

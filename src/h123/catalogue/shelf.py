@@ -2,7 +2,8 @@
 
 import functools
 import os
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from h123.catalogue.subject import Subject
@@ -10,6 +11,7 @@ from h123.catalogue.toml_file import TomlFile
 from h123.console import say
 from h123.errors import UserError
 from h123.paths import project_root
+from h123.strict import choose
 
 FORMAT = "subject/1"
 
@@ -46,6 +48,19 @@ def subjects_folder() -> Path:
 def subject_names() -> list[str]:
     """Names of all subjects, without reading their manifests."""
     return sorted(path.parent.name for path in subjects_folder().glob("*/subject.toml"))
+
+
+def unknown_subject(name: str, others: Iterable[str] = ()) -> UserError:
+    """That there is none of this name, and what there is instead; `others` may be named where subjects may."""
+    folder, own = subjects_folder(), project_root() / "subjects" / name
+    if folder.resolve() != own.parent.resolve() and (own / "subject.toml").is_file():
+        return UserError(
+            f"there is no subject {name!r} in {folder}, which H123_SUBJECTS names",
+            remedy=f"it is one of the project's own: ln -s {shlex.quote(str(own))} {shlex.quote(str(folder))}",
+        )
+    if not (known := [*subject_names(), *others]):
+        return UserError(f"there is no subject {name!r}", remedy=f"{folder} has none: docs/tutorial.md adds one")
+    return UserError(f"there is no subject {name!r}", remedy=choose(name, known))
 
 
 def catalogue() -> Catalogue:

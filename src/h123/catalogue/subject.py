@@ -11,6 +11,7 @@ from pydantic import (
     Field,
     PrivateAttr,
     StrictBool,
+    StrictInt,
     ValidationInfo,
     field_validator,
     model_validator,
@@ -65,6 +66,8 @@ def _controllers(given: Any) -> Any:
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
 Command = Annotated[list[str], Field(min_length=1)]
 Protocol = Annotated[str, AfterValidator(lambda name: _known(name, PROTOCOLS))]
+Multiplexed = Annotated[str, AfterValidator(lambda name: _known(name, PROTOCOLS[1:]))]
+"""A protocol that has many requests on a connection at once."""
 OneOrMore = Annotated[list[Item], Field(min_length=1), AfterValidator(_once_each)]
 Controllers = Annotated[Literal["kernel"] | list[str], BeforeValidator(_controllers)]
 
@@ -107,6 +110,14 @@ class Install(Strict):
         return sources
 
 
+class Limits(Strict):
+    """What the program itself allows no more of, whatever it is told."""
+
+    streams: dict[Multiplexed, Annotated[StrictInt, Field(ge=1)]] = Field(default={})
+    """By protocol, the requests of a connection that it has under way at once. Absent: at least as many as the contract
+    asks for."""
+
+
 class Server(Strict):
     """The subject as a server."""
 
@@ -125,6 +136,13 @@ class Server(Strict):
     """Where it sends the answers on a connection one after another: one that is not read holds up the others."""
     stores: OneOrMore[Literal["memory", "gcs"]] = Field(default=["memory"])
     """Where it can keep the bodies."""
+    limits: Limits = Limits()
+
+    @field_validator("limits")
+    @classmethod
+    def _limit_its_protocols(cls, limits: Limits, info: ValidationInfo) -> Limits:
+        cls._is_about_its_protocols(limits.streams, info)
+        return limits
 
     @field_validator("listens")
     @classmethod

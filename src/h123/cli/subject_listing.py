@@ -177,6 +177,8 @@ def _server_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     }
     for name, protocols in abilities.items():
         yield f"  {name}", _joined(protocols)
+    for protocol, most in subject.server.limits.streams.items():
+        yield "  limit", f"{protocol}: {most} requests of a connection at once"
     yield from _settings(subject, "server")
     yield "  congestion", "; ".join(congestion(subject)) or _NOTHING
 

@@ -19,12 +19,12 @@ from h123.catalogue import (
     install_each,
     remove,
     subject_names,
+    unknown_subject,
 )
 from h123.cli import completion, listing
 from h123.console import err_console, out_console, say
 from h123.errors import UserError
 from h123.steps import Steps
-from h123.strict import choose
 
 app = typer.Typer()
 
@@ -213,5 +213,5 @@ def _known(names: Sequence[str], others: Sequence[str] = ()) -> list[Subject]:
     known = catalogue()
     for name in names:
         if name not in known:
-            raise UserError(f"there is no subject {name!r}", remedy=choose(name, [*known, *others]))
+            raise unknown_subject(name, others)
     return [known[name] for name in dict.fromkeys(names)]

@@ -13,6 +13,7 @@ from h123.catalogue import (
     install_each,
     installed,
     subjects_folder,
+    unknown_subject,
 )
 from h123.cli.subject_listing import print_verification
 from h123.console import err_console, out_console, say, write
@@ -131,6 +132,9 @@ def _side(known: Mapping[str, Subject], what: str, names: str | None, fits: Call
     """The subjects on one side of the matrix: those named, or all that are installed and fit."""
     able = [name for name, subject in known.items() if fits(subject)]
     if names is not None:
+        for name in names.split(","):
+            if name not in known:
+                raise unknown_subject(name)
         return list(dict.fromkeys(_one_of(able, name, what) for name in names.split(",")))
     if found := [name for name in able if installed(known[name])]:
         return found

@@ -27,7 +27,8 @@ to be edited. `h123 install NAME` installs a subject, `h123 verify NAME` proves 
 A subject is *verified* if all that it declares was asked of it and came out as
 [contracts/verifications.md](contracts/verifications.md) wants it: over each protocol bodies of 0 B to 10 MB with
 their hashes or counts, many requests at a time and one after another, the protocol negotiated, errors and timeouts as
-they are, and every feature that stands in its row."""
+they are, and every feature and limit that stands in its row. *At most n at once*: requests of a connection; other
+servers take 100 or more."""
 
 _CONSTANTS = """\
 From packets, under the virtual clock, over a link that only delays: 50 ms each way; 1 ms each way for the lost tail.
@@ -107,11 +108,17 @@ def _role(
 def _server_row(subject: Subject, results: list[Result]) -> dict[str, str]:
     assert subject.server is not None
     return {
-        "protocols": " ".join(subject.server.protocols),
+        "protocols": " ".join(
+            _limited(protocol, subject.server.limits.streams) for protocol in subject.server.protocols
+        ),
         "proved": "; ".join(_proved(subject, results)) or _NOTHING,
         "congestion control over h3": _controllers(results),
         "TLS": _tls(results),
     }
+
+
+def _limited(protocol: str, streams: Mapping[str, int]) -> str:
+    return f"{protocol} (at most {streams[protocol]} at once)" if protocol in streams else protocol
 
 
 def _client_row(subject: Subject, results: list[Result]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, StrictInt, StrictStr, ValidationError
 
-from h123.catalogue import subject_names
+from h123.catalogue import subject_names, unknown_subject
 from h123.errors import UserError
 from h123.strict import Strict, choose
 from h123.study.document import Document, Location
@@ -119,9 +119,9 @@ class StudyReader:
         return checked
 
     def check_subject(self, name: str, at: Location) -> None:
-        subjects = subject_names()
-        if name not in subjects:
-            raise self.document.error(at, f"there is no subject {name!r}; {choose(name, subjects)}")
+        if name not in subject_names():
+            unknown = unknown_subject(name)
+            raise self.document.error(at, f"{unknown.message}; {unknown.remedy}")
 
     def network(self, name: str, at: Location) -> str:
         try:

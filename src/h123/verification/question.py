@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from h123.catalogue import OWN, Server, Subject, controllers
 from h123.study import Network, Parameters
-from h123.verification import controller
+from h123.verification import controller, crowd
 from h123.verification.assignment import PLAIN
 from h123.verification.result import Result, Verdict
 
@@ -20,7 +20,6 @@ OTHER_SIZES = [*EDGES, *random.Random(1).sample(range(2, 1_000_000), 6)]
 """And some that no program can have been made for: the same ones each time, since the cache keeps such bodies."""
 LOGGED_BYTES = 1_000_000
 """So many that their packets outnumber those of all handshakes."""
-AT_ONCE = 100
 _LENGTHY: dict[str, dict[str, Any]] = {
     "wall": {"in_a_row": 5000, "other_sizes": OTHER_SIZES, "rest_ns": 100_000_000},
     "virtual": {"in_a_row": 2000, "idle_ns": 58_000_000_000, "rest_ns": 1_000_000_000},
@@ -32,7 +31,7 @@ CHECK_NS = 30_000_000_000
 """In which a server must have answered all requests of a check."""
 TRIAL_TIMEOUT = "300s"
 
-Purpose = Literal["contract", "qlog", "controller"]
+Purpose = Literal["contract", "limit", "qlog", "controller"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
         protocol,
         SIZES,
         methods=server.methods,
-        at_once=AT_ONCE,
+        at_once=crowd.at_once(server, protocol),
         in_turn=protocol in server.in_turn,
         zero_rtt=protocol in features.zero_rtt,
         left_open=True,
@@ -79,6 +78,8 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
         resumed = _RESUMED[clock] if protocol in features.resumption else 0
         plan = {**contract, **_LENGTHY[clock], "resumption": resumed}
         yield Question(f"{protocol}-{clock}", "contract", parameters(clock=clock), plan)
+    if further := crowd.beyond(server, protocol):
+        yield Question(f"{protocol}-limit", "limit", parameters(), {**_plan(protocol, [100_000]), **further})
     if protocol in features.qlog:
         yield Question(f"{protocol}-qlog", "qlog", parameters(qlog=True), _plan(protocol, [LOGGED_BYTES]))
     download = _plan(protocol, [controller.BODY_BYTES], arrivals="arrivals.csv")

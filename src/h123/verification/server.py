@@ -3,7 +3,7 @@
 import json
 import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +13,8 @@ from h123.results.lab_report import Exit, Report
 from h123.roots import mounted
 from h123.scratch import scratch
 from h123.trial import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS, Engine, campaign_certificate
+from h123.verification import crowd
+from h123.verification.complaint import explained
 from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
 from h123.verification.qlog import packet_events
 from h123.verification.question import LOGGED_BYTES, OTHER_SIZES, PROBE, SIZES, Purpose, Question, questions
@@ -26,8 +28,8 @@ STOP_NS = 2_000_000_000
 """In which a server must have stopped."""
 MOST_LINES = 1000
 """Of a log: a fifth of the requests."""
-ATTEMPTS: dict[Purpose, int] = {"contract": 1, "qlog": 1, "controller": 2}
-"""A busy machine can blur a server's behaviour, but hardly so that a controller is taken for another one twice."""
+ATTEMPTS: dict[Purpose, int] = {"contract": 1, "limit": 2, "qlog": 1, "controller": 2}
+"""A busy machine can blur a server's behaviour, but hardly so that it is taken for another one twice."""
 
 
 def verify_server(subject: Subject, engine: Engine) -> Iterator[Result]:
@@ -88,7 +90,11 @@ def _judge(asked: Question, trial: Trial) -> Iterator[Result]:
         return
     for reason in trial.reasons:
         yield asked.result("trial", "failed", f"{reason['code']}: {reason['detail']}")
-    checks = list(_checks(asked, trial.folder))
+    checks = list(crowd.advised(list(_checks(asked, trial.folder))))
+    if asked.purpose == "limit":
+        if not trial.reasons:
+            yield _limit(asked, checks)
+        return
     if asked.purpose == "contract":
         yield from checks
         if not trial.reasons:
@@ -120,7 +126,8 @@ def _checks(asked: Question, folder: Path) -> Iterator[Result]:
     if not path.is_file():
         return
     for check in read_document(path, Checks).checks:
-        yield asked.result(check.check, "passed" if check.passed else "failed", check.detail)
+        detail = check.detail if check.passed else explained(check.check, check.detail)
+        yield asked.result(check.check, "passed" if check.passed else "failed", detail)
 
 
 def _stop(asked: Question, report: Report) -> Result:
@@ -129,7 +136,10 @@ def _stop(asked: Question, report: Report) -> Result:
         return asked.result("clean stop", "passed")
     if ending.signal == signal.SIGKILL:
         return asked.result("clean stop", "failed", f"it still ran {STOP_NS / 1e9:g} s after SIGTERM")
-    return asked.result("clean stop", "failed", f"status {ending.code}, signal {ending.signal} after SIGTERM")
+    how = f"signal {ending.signal}" if ending.signal else f"status {ending.code}"
+    usual = " (128 + 15, which Java and shells have of it)" if ending.code == 128 + signal.SIGTERM else ""
+    what = f"role server ended with {how}{usual} after SIGTERM; status 0 is wanted, or death by that signal itself"
+    return asked.result("clean stop", "failed", what)
 
 
 def _log(asked: Question, trial: Trial) -> Result:
@@ -175,6 +185,13 @@ def _controller(asked: Question, folder: Path) -> Result:
     verdict: Verdict = "passed" if seen.controller == asked.controller else "failed"
     like = "" if verdict == "passed" else f"behaves like {seen.controller or 'none that is known'}: "
     return asked.result(f"congestion {asked.controller}", verdict, f"{like}{seen}")
+
+
+def _limit(asked: Question, checks: Sequence[Result]) -> Result:
+    """A limit that is declared is one: with a request more, not all begin."""
+    declared = asked.plan["at_once"] - 1
+    fault = crowd.limit_fault(checks, declared)
+    return asked.result(f"limit of {declared} at once", "failed" if fault else "passed", fault)
 
 
 _SEEN: dict[Purpose, Callable[[Question, Path], Result]] = {

@@ -208,6 +208,12 @@ class Kind(ABC):
         """Requests under way at once in a closed loop; None where that is not known, or nothing limits it."""
         return None if self.load.rate else self.load.users
 
+    def most_on_connection(self) -> int | None:
+        """Of these, on one connection: users are dealt round robin. HTTP/1.1 has one request at a time there."""
+        if self.load.rate or _unknown(self.load, "users", "connections"):
+            return None
+        return 1 if self.load.protocol == "h1" else -(-self.load.users // self.connection_count())
+
     def body_bytes(self) -> int | None:
         """Of each request, where all are alike."""
         sizes = {max(one.moved("up"), one.moved("down")) for one in self.exchanges()}

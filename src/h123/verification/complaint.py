@@ -1,0 +1,41 @@
+"""What the probe complains of, for who has written the server: which request it was, and what is wanted."""
+
+import re
+
+_REQUESTS = (
+    (r"GET (\d+)", r"GET /bytes/\1"),
+    (r"POST (\d+)", r"POST /upload of \1 bytes"),
+    (r"HEAD", "HEAD /bytes/10000000"),
+    (r"404", "GET /there-is-nothing-here"),
+    (r"health", "GET /health"),
+    (r"no compression", "GET /bytes/100000 with `accept-encoding: gzip, deflate, br, zstd`"),
+    (r"any host", "GET /bytes/1 for a host that is address:port"),
+    (r"GET of other sizes", "GET /bytes/<size>"),
+    (r"POST of other sizes", "POST /upload of <size> bytes"),
+    (r"(\d+) downloads at once", r"GET /bytes/100000, \1 at once"),
+    (r"(\d+) uploads at once", r"POST /upload of 1000 bytes, \1 at once"),
+    (r"POST in halves", "POST /upload of 200000 bytes, with a rest in the middle"),
+    (r"(\d+) requests on a connection", r"GET /bytes/1, \1 times on one connection"),
+    (r"a connection idle for .*", "GET /bytes/1, twice on one connection"),
+)
+"""Of each check that makes some, what it asks for."""
+_NO_LENGTH = re.compile(r"content-length -1 instead of (\d+)")
+"""How Go has it that there is none."""
+
+_ELSEWHERE = (
+    "its port is open on its host, or nobody would have asked, so it listens on another address, such as 127.0.0.1: "
+    "{address} is wanted, or all"
+)
+"""The lab waits until the port is there, at whatever address; then the probe comes from another host."""
+
+
+def explained(check: str, detail: str) -> str:
+    """The complaint of a failed check, with the request before it."""
+    said = _NO_LENGTH.sub(r"the answer has no content-length (chunked?); `content-length: \1` is wanted", detail)
+    if check == "connection" and "connection refused" in detail:
+        return f"{said}; {_ELSEWHERE}"
+    for pattern, request in _REQUESTS:
+        if found := re.fullmatch(pattern, check):
+            asked = found.expand(request)
+            return said if asked in said else f"{asked}: {said}"
+    return said

@@ -1,0 +1,70 @@
+"""How many requests of a connection a server has under way at once, of those that the probe makes together.
+
+The contract has a least number. A program that has fewer by itself declares it, and what is declared is what is found:
+so many begin together, and with one more they do not.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from h123.catalogue import Server
+from h123.verification.result import Result
+
+LEAST = 100
+"""That the contract asks of every server."""
+_BEYOND_NS = 10_000_000_000
+"""In which one request more than a server takes does not begin, with many times to spare."""
+_CHECK = re.compile(r"\d+ (downloads|uploads) at once")
+_BEGUN = re.compile(r"only (\d+) of \d+ had begun\b")
+"""How the probe says it."""
+
+
+def at_once(server: Server, protocol: str) -> int:
+    """That must begin together."""
+    return server.limits.streams.get(protocol, LEAST)
+
+
+def beyond(server: Server, protocol: str) -> dict[str, Any] | None:
+    """What the probe is asked to see that a declared limit is one; None: there is none, or it cannot be seen."""
+    declared = server.limits.streams.get(protocol)
+    uploads = protocol in server.in_turn  # whose downloads are not held open
+    if declared is None or (uploads and "POST" not in server.methods):
+        return None
+    return {
+        "at_once": declared + 1,
+        "in_turn": uploads,
+        "methods": ["POST"] if uploads else [],
+        "timeout_ns": _BEYOND_NS,
+    }
+
+
+def advised(results: Sequence[Result]) -> Iterator[Result]:
+    """The results, with the line for the manifest where a server began some of the requests and no more."""
+    for result in results:
+        count = _begun(result)
+        if count and result.protocol != "h1":
+            line = f"limits = {{streams = {{{result.protocol} = {count}}}}}"
+            advice = f"if the program itself allows no more, declare it in [server] of subject.toml: `{line}`"
+            yield result.model_copy(update={"detail": f"{result.detail}; {advice}"})
+        else:
+            yield result
+
+
+def limit_fault(results: Sequence[Result], declared: int) -> str:
+    """What is wrong with a declared limit, by what came of one request more; empty: it is as declared."""
+    asked = [result for result in results if _CHECK.fullmatch(result.check)]
+    if any(_begun(result) == declared for result in asked):
+        return ""
+    if wrong := [f"{r.check}: {r.detail}" for r in asked or results if r.verdict == "failed"]:
+        return "; ".join(wrong)
+    return (
+        f"{declared + 1} were under way at once, so {declared} is no limit of the program's: leave it out of "
+        "subject.toml, or declare the number there is"
+    )
+
+
+def _begun(result: Result) -> int | None:
+    """How many had begun when the probe gave up; None: all, or the result is about something else."""
+    found = _BEGUN.search(result.detail) if result.verdict == "failed" and _CHECK.fullmatch(result.check) else None
+    return int(found[1]) if found else None
