@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -40,6 +41,20 @@ class PublicRecord(Strict):
 def public_folder() -> Path:
     """Where the project keeps them."""
     return project_root() / "docs" / "verified"
+
+
+def has_news(subject: Subject) -> bool:
+    """Whether the cache knows something of the subject as it is now that its public record does not tell. One that was
+    verified elsewhere since, with the same files, tells all."""
+    record, told = read_record(subject), public_record(subject)
+    if record is None or told is None:
+        return record is not None
+    outdated = not told.holds_for(subject) or _time(told.record) < _time(record)
+    return outdated or (_time(told.record) == _time(record) and told.record != _general(record))
+
+
+def _time(record: Record) -> datetime:
+    return datetime.fromisoformat(record.time)
 
 
 def publish(subject: Subject) -> bool:
