@@ -109,5 +109,7 @@ def test_no_place_of_this_machine_is_told(tmp_path: Path) -> None:
 def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
     public_folder().mkdir(parents=True)
     (public_folder() / "small.json").write_text("{}")
-    with pytest.raises(UserError, match=f"{tmp_path}/docs/verified/small.json is not of the format"):
+    with pytest.raises(UserError) as refused:
         public_records()
+    said = "is not of the format published-verification/1: `seconds` is missing"
+    assert refused.value.message == f"{tmp_path}/docs/verified/small.json {said}"

@@ -13,6 +13,7 @@ from h123.catalogue import Subject, fingerprint, installation
 from h123.durable import write_atomically
 from h123.errors import UserError
 from h123.paths import cache_folder, project_root
+from h123.results import fault_of
 from h123.strict import Strict
 from h123.verification.record import Record, read_record
 
@@ -86,7 +87,7 @@ def _read(path: Path) -> PublicRecord:
     try:
         return PublicRecord.model_validate_json(path.read_bytes())
     except ValidationError as error:
-        raise UserError(f"{path} is not of the format {FORMAT}: {error}") from None
+        raise UserError(f"{path} is not of the format {FORMAT}: {fault_of(error)}") from None
 
 
 def _file(subject: Subject) -> Path:
