@@ -62,10 +62,11 @@ def list_command(
     if what is Shelf.SUBJECTS:
         from h123.cli.subject_listing import print_subject, print_subjects
 
-        for subject in _known(names or []):
-            print_subject(subject, out_console)
         if not names:
             print_subjects(out_console)
+            return
+        for subject in _known(names):
+            print_subject(subject, out_console)
         return
     if names:
         raise UserError(f"only subjects can be named; `h123 list {what}` lists all {what}")
