@@ -34,7 +34,7 @@ test: setup $(VENV)/dev.stamp ## all tests that fit in a few minutes
 
 test-all: test ## also the long and heavy ones, every subject that installs within five minutes, and clippy of Rust subjects
 	@cd subjects/go-rest && go vet ./... && go test ./...
-	@cd subjects/rust-common && $(SUBJECTS_CARGO) test --all-features --locked --quiet
+	@cd subjects/rust-common && $(SUBJECTS_CARGO) test --all-features --locked --quiet && $(CLIPPY)
 	@PYTHONPATH=src $(PY) -m pytest -m heavy -rs
 	@for crate in $(filter-out subjects/rust-common,$(CRATES)); do \
 		subject=$$(echo $$crate | cut -d/ -f1-2); \

@@ -9,14 +9,14 @@ from reader import Reader
 from h123.analysis.pace import seconds_per_trial
 from h123.report.evidence import invalid_attempts, order_rows
 from h123.results import CampaignFolder
-from h123.results.tables import trials_table
+from h123.results.tables import attempts_table
 
 
 def _read(case: bytes, folder: Path) -> None:
     (folder / "journal.jsonl").write_bytes(case)
     opened = CampaignFolder(folder, json.loads(sample_files("campaign.json")[0]))
     events = opened.events()
-    trials_table(opened)
+    attempts_table(opened)
     seconds_per_trial(events)
     order_rows(events, "protocol")
     invalid_attempts(events)

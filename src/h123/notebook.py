@@ -76,7 +76,7 @@ class Campaign:
 
         The columns are those of `h123 export`.
         """
-        return self._table("FROM whole.trials WHERE analysed ORDER BY block, position, trial")
+        return self._table("FROM whole.attempts WHERE analysed ORDER BY block, position, trial")
 
     def samples(self, where: str = "true", columns: Sequence[str] = ()) -> pa.Table:
         """The requests of these trials: a row each, with the trial's block and levels.

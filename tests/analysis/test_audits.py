@@ -157,6 +157,16 @@ def test_one_fault_fails_one_audit(sound: Attempt, name: str, spoil: Callable[[A
     assert finding.detail
 
 
+def test_a_handshake_that_failed_has_no_version_to_tell(sound: Attempt) -> None:
+    silent = facts(tls=[])(summary(cold_ok=0, handshake_min_ns=None, errors=1)(sound))
+    assert CHECKS["tls-wrong"](silent) is None
+    ended, older = summary(handshake_min_ns=100 * MS)(silent), facts(tls=[{"version": "1.2"}])(silent)
+    for attempt in (ended, older):
+        finding = CHECKS["tls-wrong"](attempt)
+        assert finding is not None
+        assert not finding.passed
+
+
 def test_saturated_machine_tells_what_the_services_waited(sound: Attempt) -> None:
     def wait(content: dict[str, Any]) -> None:
         all_cpu(content)

@@ -1,7 +1,7 @@
 """An engine without namespaces or time: each trial ends as the script says, with plausible files."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,13 +54,13 @@ class ScriptedEngine:
         self.probed: list[str] = []
         """Places whose noise was asked for."""
 
-    def start(self, folder: Path, tls: Path, place: Place) -> None:
+    def start(self, folder: Path, roots: Mapping[str, Path], place: Place) -> None:
         trial = json.loads((folder / "trial.json").read_text())
         attempt = sum(name == trial["id"] for name, _ in self.ran) + 1
         self.ran.append((trial["id"], attempt))
         if trial["check"]:
             self.checked.append(trial["id"])
-        assert (tls / "ca.pem").is_file()
+        assert (roots["tls"] / "ca.pem").is_file()
         self.placed.append((trial["id"], place.name))
         self._running.append(folder)
         if len(self._running) > 1:

@@ -4,7 +4,7 @@ import io
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +48,9 @@ class Apart(ScriptedEngine):
         self._now, self._due = 0, dict[Path, tuple[int, Place]]()
         self._left, self._ends = dict(dies or {}), ends
 
-    def start(self, folder: Path, tls: Path, place: Place) -> None:
+    def start(self, folder: Path, roots: Mapping[str, Path], place: Place) -> None:
         self._require(place)
-        super().start(folder, tls, place)
+        super().start(folder, roots, place)
         self._due[folder] = (self._now + TAKES[place.name], place)
 
     def noise(self, place: Place) -> float:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from campaign.test_runner import STUDY, start
+from campaign.scripted import ScriptedEngine
+from campaign.test_runner import STUDY, Silent, start
 from catalogue.small import MANIFEST, write_small
-from h123.campaign import check_campaign, lacking
+from h123.campaign import check_campaign, extend_campaign, lacking, run_campaign
 from h123.catalogue import files_folder
 from h123.errors import UserError
 from h123.paths import project_root
@@ -37,10 +38,15 @@ def test_a_metric_that_the_client_cannot_measure_is_refused_before_anything_is_d
     assert not (tmp_path / "cache").exists()
 
 
-def test_bodies_are_made_for_a_server_of_files(tmp_path: Path, subjects: Path) -> None:
-    write_small(subjects, MANIFEST.replace("{congestion}", "{files}"))
+def pretend_installed(subjects: Path) -> None:
+    """Nothing is compiled for a test that executes nothing."""
     manifest, build = subjects / "go/subject.toml", '["./install.sh", "{prefix}", "h123-go"]'
     manifest.write_text(manifest.read_text().replace(build, '["touch", "{prefix}/h123-go"]'))
+
+
+def test_bodies_are_made_for_a_server_of_files(tmp_path: Path, subjects: Path) -> None:
+    write_small(subjects, MANIFEST.replace("{congestion}", "{files}"))
+    pretend_installed(subjects)
     start(tmp_path / "study", STUDY.replace("server: go", "server: small"))
     assert (files_folder() / "bytes/1000").stat().st_size == 1000
 
@@ -131,3 +137,22 @@ def test_a_pair_that_cannot_begin_alike_is_refused_where_that_is_essential(subje
     with pytest.raises(UserError, match="small as a server does not let it be chosen") as refused:
         check_campaign(alike(transport="matched", server="small"))
     assert refused.value.remedy == "choose a server that does: go"
+
+
+UPLOADING = "kind: mix, mix: [{method: POST, file: order.json}]"
+
+
+def test_what_a_study_uploads_is_kept_with_the_campaign(tmp_path: Path, subjects: Path) -> None:
+    pretend_installed(subjects)
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study/order.json").write_bytes(b"x" * 77)
+    start(tmp_path / "study", STUDY.replace("method: GET, size: 1kB", UPLOADING))
+    (tmp_path / "study/order.json").unlink()
+    (tmp_path / "study/out").rename(tmp_path / "moved")
+    campaign = extend_campaign(tmp_path / "moved", blocks=None, report=lambda _: None)
+    copy = tmp_path / "moved/uploads/order.json"
+    assert copy.read_bytes() == b"x" * 77
+    copy.write_bytes(b"x")
+    with pytest.raises(UserError, match=r"order\.json, is gone or has no longer 77 bytes"):
+        run_campaign(campaign, ScriptedEngine(), Silent())
+    assert campaign.folder.sealed() == []

@@ -40,3 +40,7 @@ def test_plans_and_analyses_need_no_library_of_tests(tmp_path: Path) -> None:
         there = loaded(*arguments, folder=tmp_path)
         assert "h123.analysis.families" in there
         assert not there & {"scipy.stats", "statsmodels"}
+
+
+def test_the_list_of_subjects_needs_none_that_makes_certificates(tmp_path: Path) -> None:
+    assert "cryptography" not in loaded("list", "subjects", folder=tmp_path)

@@ -69,7 +69,9 @@ def test_negative_delay(h123: Tool) -> None:
         (["verify", "nowhere"], "nowhere"),
         (["export", "nowhere", "--format", "csv"], "nowhere"),
         (["install", "nonesuch"], "nonesuch"),
-        (["list", "planets"], "planets"),
+        (["list", "planets"], "value for 'what': 'planets' is not one of"),
+        (["plan", "smoke", "--blocks", "x"], "value for '--blocks': must be a valid integer"),
+        (["run", "smoke", "--lanes", "0"], "must be greater than or equal to 1, found '0'"),
     ],
 )
 def test_wrong_arguments(h123: Tool, arguments: list[str], said: str) -> None:

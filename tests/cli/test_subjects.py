@@ -55,12 +55,12 @@ def test_what_a_subject_can_do_is_in_its_row(tmp_path: Path, monkeypatch: pytest
     write_small(tmp_path / "subjects")
     assert _listed().splitlines()[1].split() == ["small", "-", "sh", "1", "123", "c", "123", "d", "-", "-"]
     able = MANIFEST.replace('"sh"', '"C++ and JavaScript, driven by sh"', 1).replace(
-        "[client]", "[client]\nttfb = true"
+        "[client]", '[client]\nttfb = true\nkinds = ["requests", "mix"]\nheaders = true'
     )
     able += 'clocks = ["wall", "virtual"]\nresumption = ["h1"]\nzero_rtt = ["h3"]\nqlog = ["h3"]\n'
     write_small(tmp_path / "subjects", able)
     header, row, *_, last = _listed().splitlines()
-    assert _listed(80).splitlines()[1].split() == ["small", "-", "123", "0qc", "123", "td", "v", "-", "-"]
+    assert _listed(80).splitlines()[1].split() == ["small", "-", "123", "0qc", "123", "tdkh", "v", "-", "-"]
     assert header.split() == [
         "name",
         "QUIC",
@@ -73,9 +73,14 @@ def test_what_a_subject_can_do_is_in_its_row(tmp_path: Path, monkeypatch: pytest
         "size",
         "verified",
     ]
-    assert row.split() == ["small", "-", "C++/JS", "1", "123", "0qc", "123", "td", "v", "-", "-"]
+    assert row.split() == ["small", "-", "C++/JS", "1", "123", "0qc", "123", "tdkh", "v", "-", "-"]
     assert "shows everything about one" in last
-    assert all(f"{mark} " in _listed() for mark in "r0qctodv")
+    console = Console(width=100, file=io.StringIO())
+    print_subject(read_subject(tmp_path / "subjects/small"), console)
+    facts = [line.split() for line in _shown(console).splitlines()]
+    assert ["workloads", "requests", "mix"] in facts
+    assert ["request", "headers", "yes"] in facts
+    assert all(f"{mark} " in _listed() for mark in "r0qctodkhv")
 
 
 def test_a_subject_is_verified_until_its_files_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,6 +126,20 @@ def test_a_subject_verified_upstream_only_says_so(tmp_path: Path, monkeypatch: p
     assert _listed().splitlines()[1].split()[-1] == record.time[:10]
     write_small(root / "subjects", MANIFEST.replace("A shell", "Another shell"))
     assert _listed().splitlines()[1].split()[-1] == "changed"
+
+
+def test_what_is_published_already_is_left_alone_unless_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, folder in (("H123_ROOT", "root"), ("H123_CACHE", "cache"), ("H123_SUBJECTS", "root/subjects")):
+        monkeypatch.setenv(name, str(tmp_path / folder))
+    subject, record = small(tmp_path / "root/subjects"), tmp_path / "root/docs/verified/small.json"
+    keep_results(subject, "server", [WELL])
+    published = CliRunner().invoke(app, ["publish"])
+    assert (published.exit_code, published.output) == (0, "small: published\n")
+    made = record.stat().st_mtime_ns
+    assert CliRunner().invoke(app, ["publish"]).output == "nothing new to publish\n"
+    assert record.stat().st_mtime_ns == made
+    assert CliRunner().invoke(app, ["publish", "small"]).output == "small: published\n"
+    assert record.stat().st_mtime_ns > made
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,10 @@ svg.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: tru
 found.tip = document.querySelector(".tip").textContent;
 svg.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
 found.hidden = document.querySelector(".tip").hidden;
+const seen = [...document.querySelectorAll("table.answer td")].filter((cell) => cell.getClientRects().length);
+found.answer = { cells: seen.length, right: Math.max(...seen.map((cell) => cell.getBoundingClientRect().right)) };
+found.heads = [...document.querySelectorAll("table.answer tbody tr:first-child td")].map(
+  (cell) => getComputedStyle(cell, "::before").content);
 found.width = document.documentElement.scrollWidth;
 found.contents = document.querySelector(".contents").open;
 let saved = null;
@@ -111,6 +115,11 @@ def test_a_browser_sorts_filters_and_tells(tmp_path: Path) -> None:
     assert desk["saved"].startswith("<svg")
     assert "var(" not in desk["saved"]
     assert (desk["contents"], phone["contents"]) == (True, False)
+    # Of the answer everything is in sight, on a phone without a head.
+    assert desk["answer"]["cells"] == phone["answer"]["cells"] == 3 * 4
+    assert phone["answer"]["right"] <= 500
+    assert set(desk["heads"]) == {"none"}
+    assert [text for text in phone["heads"] if "HTTP/" in text] == ['"HTTP/1.1"', '"HTTP/2"', '"HTTP/3"']
     assert (desk["width"], phone["width"]) == (1200, 500)  # nothing is wider than the window
 
 

@@ -96,7 +96,7 @@ def test_logs_of_h2load_are_read_as_they_are(tmp_path: Path) -> None:
     assert verdicts["blocks"] == {"planned": 2, "complete": 2}
     assert verdicts["trials"] == {"planned": 4, "valid": 4, "invalid": 0, "missing": 0}
     table = connect(folder).execute(
-        "SELECT min(start_ns), count(*) FROM samples JOIN trials t USING (trial, attempt) "
+        "SELECT min(start_ns), count(*) FROM samples JOIN attempts t USING (trial, attempt) "
         "WHERE t.block = 1 AND t.cell_protocol = 'h1'"
     )
     written = [line.split("\t") for line in (RECORDED / "h1-1.log").read_text().splitlines()]

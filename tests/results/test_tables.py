@@ -37,12 +37,12 @@ def test_views_hold_all_attempts_and_analyse_the_last_valid(folder: CampaignFold
         assert row
         return int(row[0])
 
-    assert one("SELECT count(*) FROM trials") == 13
+    assert one("SELECT count(*) FROM attempts") == 13
     assert one("SELECT count(*) FROM analysed") == 12
     assert one(f"SELECT attempt FROM analysed WHERE trial = '{INVALID}'") == 2
     assert one(f"SELECT count(DISTINCT attempt) FROM samples WHERE trial = '{INVALID}'") == 2
     assert one("SELECT count(*) FROM samples JOIN analysed USING (trial, attempt) WHERE phase = 'warm'") == 12 * 20
-    assert one("SELECT count(*) FROM trials WHERE cell_network = 'poor' AND cell_protocol = 'h3'") == 1
+    assert one("SELECT count(*) FROM attempts WHERE cell_network = 'poor' AND cell_protocol = 'h3'") == 1
 
 
 def test_a_campaign_without_trials_has_empty_views(tmp_path: Path) -> None:
@@ -128,16 +128,16 @@ def test_high_quantiles_need_many_requests(tmp_path: Path, count: int, p95: bool
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "json"])
 def test_exports_hold_all_samples_with_their_cells(folder: CampaignFolder, tmp_path: Path, form: str) -> None:
-    samples, trials = export(folder, form, tmp_path / "out's")
-    assert (samples.name, trials.name) == (f"samples.{form}", f"trials.{form}")
-    tables = [_read(path, form) for path in (samples, trials)]
+    samples, attempts = export(folder, form, tmp_path / "out's")
+    assert (samples.name, attempts.name) == (f"samples.{form}", f"attempts.{form}")
+    tables = [_read(path, form) for path in (samples, attempts)]
     # 20 warm ones a trial, and cold ones: one a connection, four with HTTP/1.1.
     assert len(tables[0]) == 13 * 21 + 3 * 3
     assert {str(row["cell_network"]) for row in tables[0]} == {"lan", "medium", "poor"}
     assert len(tables[1]) == 13
     known = [row for row in tables[1] if row["latency"] not in (None, "")]
     assert len(known) == 12
-    assert sorted(path.name for path in samples.parent.iterdir()) == [samples.name, trials.name]
+    assert sorted(path.name for path in samples.parent.iterdir()) == [attempts.name, samples.name]
 
 
 def _read(path: Path, form: str) -> list[dict[str, object]]:
@@ -172,8 +172,8 @@ def test_a_file_that_cannot_grow_is_a_clear_error_and_leaves_nothing(folder: Cam
 def test_what_a_factor_is_called_is_never_run(tmp_path: Path, form: str) -> None:
     """Nor what its levels are called, nor the folder: a campaign may be a stranger's."""
     stolen = tmp_path / "stolen"
-    factor = f"x\" FROM samples AS s JOIN trials AS t USING (trial, attempt)) TO '{stolen}'; --"
-    levels = {"it's": {"users": 2}, "'; DROP TABLE trials; --": {"users": 4}}
+    factor = f"x\" FROM samples AS s JOIN attempts AS t USING (trial, attempt)) TO '{stolen}'; --"
+    levels = {"it's": {"users": 2}, "'; DROP TABLE attempts; --": {"users": 4}}
     made = make_campaign(tmp_path / "it's; --", Scenario(blocks=1, networks={"lan": NETWORKS["lan"]}))
     folder = renamed(made, factor, levels)
     samples, trials = export(folder, form, tmp_path / "out\"'s")

@@ -65,7 +65,8 @@ def test_a_verified_server(subject: Subject) -> None:
     assert "1 QUIC stack serves HTTP/3 here, verified: tinyquic." in page
     row = "| [small](../subjects/small) | tinyquic | 1 | h1 h2 h3 | resumption h2; 0-RTT h3 | cubic |"
     assert f"{row} 1.3, X25519 | wall, virtual | 2026-11-21: all 6 |" in page
-    assert "| shared, per-user, number | cold requests | – | – | no |" in page  # as a client it was not asked
+    # As a client it was not asked.
+    assert "| requests | shared, per-user, number | cold requests | – | – | no |" in page
     assert "What did not come out" not in page
     assert "* **small** (A shell script, sh): Slow, but | honest." in page
     assert "| `h123 install small` | any Unix | 71 MB | 1 min 32 s |" in page
@@ -77,6 +78,12 @@ def test_a_limit_stands_beside_its_protocol(tmp_path: Path) -> None:
     limited = MANIFEST.replace('methods = ["GET"]\n', 'methods = ["GET"]\nlimits = {streams = {h2 = 8}}\n', 1)
     page = catalogue_page({"small": small(tmp_path, limited)}, {}, [])
     assert "| [small](../subjects/small) | – | 1 | h1 h2 (at most 8 at once) h3 |" in page
+
+
+def test_what_a_client_reads_of_workloads(tmp_path: Path) -> None:
+    manifest = MANIFEST.replace("[client]", '[client]\nkinds = ["requests", "mix"]\nheaders = true')
+    page = catalogue_page({"small": small(tmp_path, manifest)}, {}, [])
+    assert "| requests, mix, headers | shared, per-user, number |" in page
 
 
 def test_a_failure_has_its_reason_and_its_stack_does_not_count(subject: Subject) -> None:

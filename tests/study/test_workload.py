@@ -117,6 +117,7 @@ FAULTS = [
     ("  kind: mix\n  mix:\n    - {size: 1kB, think: -1ms}\n", 17, "think"),
     ("  kind: mix\n  mix:\n    - {method: PUT, body: 1kB}\n", 17, "'PUT' is not allowed"),
     ("  kind: mix\n  mix:\n    - {method: POST, file: nowhere.json}\n", 17, "there is no file nowhere.json"),
+    (f"  kind: mix\n  mix:\n    - {{method: POST, file: {'a' * 256}}}\n", 17, "the file's path is too long"),
     ("  kind: mix\n  mix:\n    - {size: 1kB, status: 99}\n", 17, "status"),
     ("  kind: mix\n  mix:\n    - {size: 1kB, path: /a}\n", 17, "either a `path` or a `size`"),
     ("  kind: mix\n  mix:\n    - {size: 1kB, body: 1kB}\n", 17, "a GET has no body"),
@@ -147,15 +148,17 @@ def test_a_bad_workload_is_refused_with_its_line(tmp_path: Path, settings: str, 
 
 
 def test_a_file_is_found_beside_the_study_and_its_size_is_kept(tmp_path: Path) -> None:
-    (tmp_path / "order.json").write_bytes(b"x" * 77)
-    settings = "  kind: mix\n  mix:\n    - {method: POST, file: order.json}\n    - {size: 1kB}\n"
-    work = load_study(study(tmp_path, settings)).parameters(CELL).workload
-    assert work.exchanges()[0].up == 77
-    told = work.file(TARGET).model_dump()
-    assert (told["mix"][0]["body_file"], told["mix"][0]["body_bytes"]) == (str(tmp_path / "order.json"), 77)
-    (tmp_path / "order.json").write_bytes(b"x")
-    with pytest.raises(UserError, match="no longer 77 bytes"):
-        work.file(TARGET)
+    for folder, size in ((tmp_path, 77), (tmp_path / "ü b", 78)):
+        folder.mkdir(exist_ok=True)
+        (folder / "order.json").write_bytes(b"x" * size)
+    files = ("order.json", "ü b/order.json", "order.json")
+    entries = "".join(f"    - {{method: POST, file: {file}}}\n" for file in files)
+    work = load_study(study(tmp_path, f"  kind: mix\n  mix:\n{entries}")).parameters(CELL).workload
+    assert [one.up for one in work.exchanges()] == [77, 78, 77]
+    assert [(upload.file, upload.size) for upload in work.uploads()] == [("order.json", 77), ("ü b/order.json", 78)]
+    told = work.file(TARGET).model_dump()["mix"]
+    first, second = "/tmp/h123-roots/uploads/order.json", "/tmp/h123-roots/uploads/%C3%BC%20b%2Forder.json"
+    assert [(entry["body_file"], entry["body_bytes"]) for entry in told] == [(first, 77), (second, 78), (first, 77)]
 
 
 def test_kinds_can_be_compared_in_one_study(tmp_path: Path) -> None:

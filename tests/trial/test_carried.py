@@ -1,5 +1,6 @@
 """A trial's folder is carried: its files name nothing of this machine, so that it runs wherever its roots are."""
 
+import csv
 import json
 import os
 import re
@@ -20,6 +21,8 @@ from h123.trial import LocalEngine
 from h123.virtual import virtual_kernel
 
 PAIR = STUDY.replace("[h1, h2, h3]", "[h2, h3]").replace("[lan, poor]", "[lan]").replace("blocks: 2", "blocks: 1")
+MIX = "kind: mix, mix: [{size: 1kB}, {method: POST, file: b:ü/order.json}], users: 1, requests: 4"
+UPLOADING = PAIR.replace("method: GET, size: 1kB, users: 1, requests: 1", MIX)
 ODD = "it's: ~a b,ü"
 
 
@@ -42,17 +45,26 @@ def kernel_for(clock: str) -> list[str]:
 def absolute(content: Any) -> set[str]:
     """All absolute paths that a document holds, in whatever text."""
     found = re.findall(r"(?<![\w:/])/[\w.][^\s\"']*", json.dumps(content, ensure_ascii=False))
-    return {path for path in found if not path.startswith(("/tmp/h123-roots/", "/bytes/")) and path != "/tmp"}
+    return {
+        path for path in found if not path.startswith(("/tmp/h123-roots/", "/bytes/", "/upload")) and path != "/tmp"
+    }
 
 
 @pytest.mark.usefixtures("strict_umask")
 @pytest.mark.parametrize("clock", ["wall", "virtual"])
-def test_trials_of_a_campaign_run_in_another_folder_with_other_roots(tmp_path: Path, clock: str) -> None:
+@pytest.mark.parametrize("text", [PAIR, UPLOADING], ids=["requests", "uploads"])
+def test_trials_of_a_campaign_run_in_another_folder_with_other_roots(tmp_path: Path, clock: str, text: str) -> None:
     kernel = kernel_for(clock)
-    campaign = start(tmp_path, PAIR, tmp_path / ODD, clock=clock)
+    (tmp_path / "b:ü").mkdir()
+    (tmp_path / "b:ü/order.json").write_bytes(b"{}" * 1500)
+    campaign = start(tmp_path, text, tmp_path / ODD, clock=clock)
+    shutil.rmtree(tmp_path / "b:ü")
     assert run_campaign(campaign, LocalEngine(), Silent(), 1).failed == []
     elsewhere = tmp_path / "elsewhere"
     shutil.copytree(campaign.folder.tls, elsewhere / "certificates")
+    (elsewhere / "files").mkdir()
+    for file in campaign.folder.uploads.glob("*"):
+        shutil.copy(file, elsewhere / "files")
     (elsewhere / "programs").mkdir()
     shutil.copytree(installations() / "go", elsewhere / "programs/go")
     for trial in sorted(campaign.folder.sealed())[:2]:
@@ -66,10 +78,12 @@ def test_trials_of_a_campaign_run_in_another_folder_with_other_roots(tmp_path: P
         folder.mkdir()
         for name in ("trial.json", "workload.json"):
             shutil.copy(trial / name, folder)
-        roots = [f"tls={elsewhere}/certificates", f"subjects={elsewhere}/programs"]
+        roots = [f"tls={elsewhere}/certificates", f"subjects={elsewhere}/programs", f"uploads={elsewhere}/files"]
         options = [word for root in roots for word in ("--root", root)]
         command = [str(lab_binary()), "run", "trial.json", "--out", ".", *options, *kernel]
         subprocess.run(command, cwd=folder, check=True)
         report = json.loads((folder / "report.json").read_text())
         assert (report["valid"], report["reasons"]) == (True, [])
-        assert (folder / "samples.csv").read_text().count("\n") > 1
+        rows = list(csv.DictReader((folder / "samples.csv").open()))
+        assert {row["status"] for row in rows} == {"200"}
+        assert {row["bytes_up"] for row in rows} == ({"0", "3000"} if text == UPLOADING else {"0"})

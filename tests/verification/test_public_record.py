@@ -1,5 +1,6 @@
 """What is published is what was verified, without anything of the machine's own places."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from catalogue.small import MANIFEST, small, write_small
 from h123.catalogue import install, read_subject
 from h123.errors import UserError
 from h123.verification.constants.found import Constants
-from h123.verification.public_record import public_folder, public_records, publish
+from h123.verification.public_record import has_news, public_folder, public_records, publish
 from h123.verification.record import keep_constants, keep_results
 from h123.verification.result import Result
 
@@ -39,6 +40,28 @@ def test_published_as_verified(tmp_path: Path) -> None:
     assert told.holds_for(subject)
     write_small(tmp_path, MANIFEST.replace("A shell", "Another shell"))
     assert not told.holds_for(read_subject(tmp_path / "small"))
+
+
+def test_news_are_what_is_newer_or_says_something_else(tmp_path: Path) -> None:
+    subject = small(tmp_path)
+    assert not has_news(subject)
+    keep_results(subject, "server", [WELL.model_copy(update={"detail": f"see {tmp_path}/x"})])
+    assert has_news(subject)
+    publish(subject)
+    assert not has_news(subject), "what concerns this machine alone is none"
+    keep_constants(subject, "server", [Constants(role="server", protocol="h3", congestion="cubic")])
+    assert has_news(subject), "measured since, which the record's time does not tell"
+    publish(subject)
+    assert not has_news(subject)
+    file = public_folder() / "small.json"
+    told = json.loads(file.read_text())
+    for time, news in (("2001-02-03T04:05:06+00:00", True), ("2101-02-03T04:05:06+00:00", False)):
+        told["record"]["time"] = time
+        file.write_text(json.dumps(told))
+        assert has_news(subject) is news, time
+    told["record"]["fingerprint"] = "of other files"
+    file.write_text(json.dumps(told))
+    assert has_news(subject)
 
 
 def test_a_line_a_result(tmp_path: Path) -> None:
@@ -86,5 +109,7 @@ def test_no_place_of_this_machine_is_told(tmp_path: Path) -> None:
 def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
     public_folder().mkdir(parents=True)
     (public_folder() / "small.json").write_text("{}")
-    with pytest.raises(UserError, match=f"{tmp_path}/docs/verified/small.json is not of the format"):
+    with pytest.raises(UserError) as refused:
         public_records()
+    said = "is not of the format published-verification/1: `seconds` is missing"
+    assert refused.value.message == f"{tmp_path}/docs/verified/small.json {said}"

@@ -165,7 +165,7 @@ class Course:
         networks, subjects = self._campaign.plan.study.networks, self._campaign.subjects
         write_trial_files(folder, trial, networks, subjects, certificate, check=running.check)
         post.begin(folder, running)
-        self._engine.start(folder, certificate.folder, post.place)
+        self._engine.start(folder, self._campaign.folder.roots, post.place)
         self._display.show(self._standing())
 
     def _end(self, folder: Path, post: Post) -> tuple[Event, PlannedTrial]:

@@ -74,7 +74,7 @@ def verify_trial(found: Verifiable, engine: Engine, report: Callable[[str], None
             _prepare(folder, found, report)
         try:
             for folder in folders:
-                engine.start(folder, found.folder.tls, engine.places[0])
+                engine.start(folder, found.folder.roots, engine.places[0])
             for _ in folders:
                 _take_in(engine.wait(), found)
         finally:

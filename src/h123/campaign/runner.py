@@ -74,6 +74,7 @@ def start_campaign(
         only=only,
         looks=looks,
         width=width,
+        uploads={upload.name: study_file.parent / upload.file for upload in plan.uploads()},
         machine=this_machine().facts,
         subjects={name: _facts(subject, proofs.get(name, {})) for name, subject in subjects.items()},
     )
@@ -136,6 +137,7 @@ def run_campaign(
 def _run_unfinished(campaign: Campaign, engine: Engine, display: Display, lanes: int | None, retry: bool) -> Outcome:
     places = _fit_places(campaign, engine)
     attempts = _take_up(campaign, places, retry)
+    _check_uploads(campaign)
     _check_disk(campaign, untried(campaign.plan.trials(), attempts))
     posts = [Post(place, Lanes.at(campaign.plan, lanes, place)) for place in places]
     for post, event in itertools.product(posts, itertools.chain.from_iterable(attempts.values())):
@@ -222,6 +224,17 @@ def _take_up_networks(campaign: Campaign, attempts: Attempts) -> None:
 def _forgive_all(attempts: Attempts) -> None:
     for tried in attempts.values():
         forgive(tried)
+
+
+def _check_uploads(campaign: Campaign) -> None:
+    """What is measured later is the same as what was measured first."""
+    for upload in campaign.plan.uploads():
+        file = campaign.folder.uploads / upload.name
+        if not (file.is_file() and file.stat().st_size == upload.size):
+            raise UserError(
+                f"{file}, which the study uploads as {upload.file}, is gone or has no longer {upload.size} bytes",
+                remedy="restore the file, or begin a new campaign",
+            )
 
 
 def _check_disk(campaign: Campaign, trials: list[PlannedTrial]) -> None:

@@ -8,6 +8,7 @@ import typer
 from h123 import __version__
 from h123.cli import campaigns, claims, machine, subjects, verification
 from h123.cli.signals import heed_no_more, heed_signals
+from h123.cli.wording import PlainWords
 from h123.console import err_console, out_console, write
 from h123.errors import Interrupted, UserError
 from h123.interruption import interruptible
@@ -15,6 +16,7 @@ from h123.limits import FULL, exhausted
 
 app = typer.Typer(
     name="h123",
+    cls=PlainWords,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="markdown",

@@ -241,7 +241,7 @@ def export_command(
         typer.Option(metavar="DIR", help="Folder to write to. [default: FOLDER/export]", show_default=False),
     ] = None,
 ) -> None:
-    """Export all samples and the metrics of each trial for use in other tools."""
+    """Export all samples and all attempts, with the metrics of those that count, for use in other tools."""
     from h123.results import CampaignFolder, export
 
     campaign = CampaignFolder.open(folder)

@@ -45,7 +45,8 @@ _MARKS = """\
 server, client: 1, 2, 3 for HTTP/1.1, HTTP/2, HTTP/3; then, over at least one:
   r resumes TLS sessions, 0 accepts 0-RTT too; q writes qlog files;
   c lets you choose the congestion controller; t reports the time to first byte;
-  o sends at a given rate (open loop); d makes cold requests on new connections
+  o sends at a given rate (open loop); d makes cold requests on new connections;
+  k knows more kinds of workload than `requests`; h sends request headers
 v: also runs under the virtual clock.
 size: on disk; - means not installed; broken: files are missing, so it will be
   built again when it is needed, or by `h123 install`.
@@ -139,7 +140,8 @@ def _as_a_client(subject: Subject) -> str:
     client = subject.client
     if client is None:
         return _NOTHING
-    return _marked(client.protocols, ["t" * client.ttfb, "o" * client.open_loop, "d" * client.cold])
+    marks = {"t": client.ttfb, "o": client.open_loop, "d": client.cold, "k": len(client.kinds) > 1, "h": client.headers}
+    return _marked(client.protocols, [mark for mark, able in marks.items() if able])
 
 
 def _marked(protocols: Sequence[str], marks: Iterable[str]) -> str:
@@ -203,8 +205,14 @@ def _client_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     if client is None:
         return
     yield "client", f"{_joined(client.protocols)}; {_joined(client.methods)}"
+    yield "  workloads", _joined(client.kinds)
     yield "  connections", _joined(client.connections)
-    abilities = {"first byte": client.ttfb, "open loop": client.open_loop, "cold requests": client.cold}
+    abilities = {
+        "request headers": client.headers,
+        "first byte": client.ttfb,
+        "open loop": client.open_loop,
+        "cold requests": client.cold,
+    }
     for name, able in abilities.items():
         yield f"  {name}", "yes" if able else "no"
     yield from _settings(subject, "client")

@@ -62,10 +62,11 @@ def list_command(
     if what is Shelf.SUBJECTS:
         from h123.cli.subject_listing import print_subject, print_subjects
 
-        for subject in _known(names or []):
-            print_subject(subject, out_console)
         if not names:
             print_subjects(out_console)
+            return
+        for subject in _known(names):
+            print_subject(subject, out_console)
         return
     if names:
         raise UserError(f"only subjects can be named; `h123 list {what}` lists all {what}")
@@ -163,7 +164,7 @@ def publish_command(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Subjects. [default: all with a current verification on this machine]",
+            help="Subjects. [default: all of which this machine knows something new]",
             show_default=False,
             autocompletion=subject_names,
         ),
@@ -171,18 +172,22 @@ def publish_command(
 ) -> None:
     """For maintainers: publish what `h123 verify` found on this machine.
 
-    Writes docs/verified/NAME.json for each subject, then docs/catalogue.md. If there are no new verifications, it just
-    brings docs/catalogue.md up to date with the manifests.
+    Writes docs/verified/NAME.json for each subject, then docs/catalogue.md. Without names, those are left as they are
+    that no newer or other verification of the same files would replace; if that is all of them, docs/catalogue.md is
+    just brought up to date with the manifests.
     """
     from h123.showcase import write_catalogue
-    from h123.verification import publish
+    from h123.verification import has_news, publish
 
     unknown = []
-    for subject in _known(names or list(catalogue())):
+    asked = _known(names) if names else [subject for subject in catalogue().values() if has_news(subject)]
+    for subject in asked:
         if publish(subject):
             out_console.print(f"{subject.name}: published")
         elif names:
             unknown.append(subject.name)
+    if not asked:
+        out_console.print("nothing new to publish")
     write_catalogue()
     if unknown:
         raise UserError(

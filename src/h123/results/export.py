@@ -1,4 +1,4 @@
-"""The campaign's data for other tools: all samples with their trials' cells, and the metrics of each trial."""
+"""The campaign's data for other tools: all samples with their trials' cells, and all attempts with their metrics."""
 
 from pathlib import Path
 
@@ -21,18 +21,18 @@ _OPTIONS = {
 
 
 def export(folder: CampaignFolder, form: str, out: Path) -> list[Path]:
-    """Write `samples.<form>` and `trials.<form>` into the folder `out`; returns the files' paths.
+    """Write `samples.<form>` and `attempts.<form>` into the folder `out`; returns the files' paths.
 
     `form` is csv, parquet or json. `samples` holds every request of every attempt, with its trial's block, validity and
-    cell (`cell_<factor>`); `trials` one row per attempt, with its metrics if it is the one that is analysed. Raises
-    UserError.
+    cell (`cell_<factor>`); `attempts` one row each, with its metrics if it is the one of its trial that is analysed.
+    Raises UserError.
     """
     if form not in _OPTIONS:
         raise UserError(f"{form!r} is not an export format; choose one of {', '.join(_OPTIONS)}")
     connection = whole(folder, writes=out)
     queries = {
         "samples": "FROM whole.samples ORDER BY trial, attempt, start_ns, user, end_ns",
-        "trials": "FROM whole.trials ORDER BY trial, attempt",
+        "attempts": "FROM whole.attempts ORDER BY trial, attempt",
     }
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -46,22 +46,22 @@ def export(folder: CampaignFolder, form: str, out: Path) -> list[Path]:
 
 
 def whole(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDBPyConnection:
-    """As `connect`, with two more views: `whole.trials`, a row for each attempt, with its metrics if it is the one that
-    is analysed; and `whole.samples`, a row for each request of each attempt, with its cell."""
+    """As `connect`, with two more views: `whole.attempts`, a row each, with its metrics if it is the one that is
+    analysed; and `whole.samples`, a row for each request of each attempt, with its cell."""
     connection = connect(folder, writes)
     connection.register("_metrics", _metrics(folder))
     connection.execute("CREATE TABLE metrics AS FROM _metrics")
     connection.unregister("_metrics")
-    columns = [str(column) for (column, *_) in connection.execute("DESCRIBE trials").fetchall()]
+    columns = [str(column) for (column, *_) in connection.execute("DESCRIBE attempts").fetchall()]
     levels = "".join(f"t.{name(column)}, " for column in columns if column.startswith(CELL_PREFIX))
     connection.execute("CREATE SCHEMA whole")
     connection.execute(
-        "CREATE VIEW whole.trials AS SELECT t.* EXCLUDE (file, statuses), m.trial IS NOT NULL AS analysed, "
-        "m.* EXCLUDE (trial, attempt) FROM main.trials AS t LEFT JOIN metrics AS m USING (trial, attempt)"
+        "CREATE VIEW whole.attempts AS SELECT t.* EXCLUDE (file, statuses), m.trial IS NOT NULL AS analysed, "
+        "m.* EXCLUDE (trial, attempt) FROM main.attempts AS t LEFT JOIN metrics AS m USING (trial, attempt)"
     )
     connection.execute(
         f"CREATE VIEW whole.samples AS SELECT trial, attempt, t.block, t.twin, t.valid, t.analysed, {levels}"
-        "s.* EXCLUDE (trial, attempt) FROM main.samples AS s JOIN whole.trials AS t USING (trial, attempt)"
+        "s.* EXCLUDE (trial, attempt) FROM main.samples AS s JOIN whole.attempts AS t USING (trial, attempt)"
     )
     return connection
 

@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +25,7 @@ from h123.study.network import Resolved
 PARTIAL = ".partial"
 LONGEST_PATH = 3800
 """Bytes of a folder's path: Linux has 4096, and what is in it needs some."""
-_OWN_NAMES = {"study.yaml", "study.yaml.tmp", "tls", "trials", "campaign.json.tmp"}
+_OWN_NAMES = {"study.yaml", "study.yaml.tmp", "tls", "uploads", "trials", "campaign.json.tmp"}
 
 
 class CampaignFolder:
@@ -53,9 +53,13 @@ class CampaignFolder:
         width: Width | None = None,
         machine: MachineFacts,
         subjects: dict[str, SubjectFacts],
+        uploads: Mapping[str, Path] | None = None,
         imported: Origin | None = None,
     ) -> Self:
-        """A new, empty campaign in `path`. Raises UserError as `check_new` does, or where another process is faster."""
+        """A new, empty campaign in `path`, with copies of the files that its requests upload, by their names there.
+
+        Raises UserError as `check_new` does, or where another process is faster.
+        """
         check_new(path)
         path.mkdir(parents=True, exist_ok=True)
         content = {
@@ -79,6 +83,8 @@ class CampaignFolder:
             folder.trials.mkdir(exist_ok=True)
             if imported is None:
                 folder.tls.mkdir(exist_ok=True)
+            if uploads:
+                folder._keep(uploads)
             write_atomically(path / "study.yaml", study_text)
             # Last: a folder without this file is no campaign, so a crash before here leaves nothing half begun.
             folder._save()
@@ -194,6 +200,16 @@ class CampaignFolder:
         return self.path.absolute() / "tls"
 
     @property
+    def uploads(self) -> Path:
+        """Folder of the files that requests upload, as an absolute path; not there where they upload none."""
+        return self.path.absolute() / "uploads"
+
+    @property
+    def roots(self) -> dict[str, Path]:
+        """What its trials' files name by a root, and only this campaign has."""
+        return {"tls": self.tls, "uploads": self.uploads}
+
+    @property
     def trials(self) -> Path:
         """Folder of the attempts' folders, as an absolute path: the roles run elsewhere, and what reads Parquet takes
         `~` and `:` in a relative path for more than a name."""
@@ -274,6 +290,12 @@ class CampaignFolder:
         for partial in self.trials.glob("*" + PARTIAL):
             shutil.rmtree(partial)
         sync(self.trials)
+
+    def _keep(self, uploads: Mapping[str, Path]) -> None:
+        self.uploads.mkdir(exist_ok=True)
+        for name, file in uploads.items():
+            shutil.copyfile(file, self.uploads / name)
+        sync_tree(self.uploads)
 
     def _save(self) -> None:
         content = {**self._content, "digest": _digest(self._content)}

@@ -16,14 +16,14 @@ from h123.study.workload import workload_of
 
 CELL_PREFIX = "cell_"
 """`cell_<factor>` is the column with the factor's level: plain names would collide with the samples' own."""
-_FILES = "SELECT file FROM trials WHERE file IS NOT NULL"
+_FILES = "SELECT file FROM attempts WHERE file IS NOT NULL"
 """In the order of the journal."""
 
 
 def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDBPyConnection:
     """A connection with the views
 
-    * `trials`: one row per attempt (trial, attempt, block, position, place, cell, twin, parameters, link_seed, valid,
+    * `attempts`: one row each (trial, attempt, block, position, place, cell, twin, parameters, link_seed, valid,
       reasons, disturbed, disturbance, shares, seconds, damage, file, statuses, and `cell_<factor>` for each factor;
       `cell`, `parameters`, `reasons`, `shares` are JSON; `damage` says what is wrong with its files, null if nothing
       is; `file` is the attempt's Parquet file, null where it left none or where there is damage; `statuses` are those
@@ -43,11 +43,11 @@ def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDB
     connection.execute(f"SET allowed_directories = [{opened}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
-    connection.register("_trials", trials_table(folder))
-    connection.execute("CREATE TABLE trials AS SELECT * FROM _trials")
-    connection.unregister("_trials")
+    connection.register("_attempts", attempts_table(folder))
+    connection.execute("CREATE TABLE attempts AS SELECT * FROM _attempts")
+    connection.unregister("_attempts")
     connection.execute(
-        "CREATE VIEW analysed AS SELECT * FROM trials WHERE valid AND damage IS NULL "
+        "CREATE VIEW analysed AS SELECT * FROM attempts WHERE valid AND damage IS NULL "
         "QUALIFY row_number() OVER (PARTITION BY trial "
         "ORDER BY disturbed, CASE WHEN disturbed THEN disturbance END, attempt DESC) = 1"
     )
@@ -69,8 +69,8 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def trials_table(folder: CampaignFolder) -> pa.Table:
-    """The table `trials`."""
+def attempts_table(folder: CampaignFolder) -> pa.Table:
+    """The table `attempts`."""
     events = [event for event in folder.events() if event["event"] == "trial"]
     factors = list(dict.fromkeys(factor for event in events for factor in event["cell"]))
     schema = pa.schema(
@@ -130,5 +130,5 @@ def _samples(files: Sequence[str]) -> str:
         rows += f" UNION ALL BY NAME SELECT * FROM read_parquet([{listed}], {options})"
     return (
         f"SELECT t.trial, t.attempt, {', '.join('s.' + name(column) for column in SCHEMA.names)} "
-        f"FROM ({rows}) AS s JOIN trials AS t ON s.filename = t.file"
+        f"FROM ({rows}) AS s JOIN attempts AS t ON s.filename = t.file"
     )

@@ -128,6 +128,7 @@ def _client_row(subject: Subject, results: list[Result]) -> dict[str, str]:
     return {
         "protocols": " ".join(client.protocols),
         "methods": " ".join(client.methods),
+        "workloads": ", ".join([*client.kinds, *(["headers"] if client.headers else [])]),
         "connections": ", ".join(client.connections),
         "measures": ", ".join(name for name, yes in able.items() if yes) or _NOTHING,
         "TLS": _tls(results),

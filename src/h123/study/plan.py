@@ -25,6 +25,7 @@ from h123.study.parameters import Parameters
 from h123.study.study import MOST_TRIALS, Study, split_pair
 from h123.study.timeless import timeless_note
 from h123.study.trial import PlannedTrial
+from h123.study.workload import Upload
 from h123.units import format_span
 
 Only = dict[str, list[str]]
@@ -49,6 +50,10 @@ class Plan:
     def trials(self) -> list[PlannedTrial]:
         """In the order of execution."""
         return list(itertools.chain.from_iterable(self.blocks))
+
+    def uploads(self) -> set[Upload]:
+        """The files that its trials upload."""
+        return {upload for trial in self.blocks[0] for upload in trial.parameters.workload.uploads()}
 
     def estimates(self) -> dict[str, Estimate]:
         """Every trial's cost by its id; the first over its networks, under its clock, carries a block's link checks."""

@@ -1,16 +1,18 @@
-"""The certificate that every server of a campaign presents: ECDSA P-256, signed by a CA made for the campaign."""
+"""The certificate that every server of a campaign presents: ECDSA P-256, signed by a CA made for the campaign.
+
+What makes it is imported by what needs it: most commands make none.
+"""
 
 import datetime as dt
 import ipaddress
 from dataclasses import dataclass
 from pathlib import Path
-
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from typing import TYPE_CHECKING
 
 from h123.durable import write_atomically
+
+if TYPE_CHECKING:
+    from cryptography import x509
 
 HOST_NAME = "h123.test"
 """Server name of all trials: `.test` is reserved (RFC 6761), so it can never be somebody's."""
@@ -35,7 +37,7 @@ class Certificate:
 
     def made_unix_ns(self) -> int:
         """When it was made, ns since 1970, to the second."""
-        since = x509.load_pem_x509_certificate(self.cert.read_bytes()).not_valid_before_utc
+        since = _read(self.cert).not_valid_before_utc
         return round((since + _MARGIN).timestamp()) * 10**9
 
 
@@ -53,13 +55,24 @@ def campaign_certificate(folder: Path, addresses: list[str]) -> Certificate:
 
 def _usable(files: Certificate) -> bool:
     try:
-        leaf = x509.load_pem_x509_certificate(files.cert.read_bytes())
+        leaf = _read(files.cert)
     except (FileNotFoundError, ValueError):
         return False
     return dt.datetime.now(dt.UTC) < leaf.not_valid_after_utc - _MARGIN
 
 
+def _read(file: Path) -> "x509.Certificate":
+    from cryptography import x509
+
+    return x509.load_pem_x509_certificate(file.read_bytes())
+
+
 def _make(files: Certificate, addresses: list[str]) -> None:
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
     now = dt.datetime.now(dt.UTC)
     ca_key, leaf_key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     ca_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "h123 campaign CA")])
@@ -100,7 +113,9 @@ def _make(files: Certificate, addresses: list[str]) -> None:
     write_atomically(files.cert, leaf.public_bytes(pem).decode())  # last: it says that all three are whole
 
 
-def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
+def _usage(*, signs_certificates: bool) -> "x509.KeyUsage":
+    from cryptography import x509
+
     return x509.KeyUsage(
         digital_signature=True,
         content_commitment=False,

@@ -5,7 +5,7 @@ import os
 import select
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
@@ -38,9 +38,9 @@ class Engine(Protocol):
     def places(self) -> Sequence[Place]:
         """All that there are, lost ones included; at least one. Names are unique."""
 
-    def start(self, folder: Path, tls: Path, place: Place) -> None:
-        """Begin to execute `folder/trial.json` there. What it needs is installed in that place; the certificate is in
-        the folder `tls`."""
+    def start(self, folder: Path, roots: Mapping[str, Path], place: Place) -> None:
+        """Begin to execute `folder/trial.json` there. What it needs is installed in that place, or in `roots`: `tls`,
+        the certificate's folder, and those that only some trials have."""
 
     def wait(self) -> Path:
         """The folder of a started trial that has ended, in any place, as soon as there is one; its `report.json`
@@ -82,9 +82,9 @@ class LocalEngine:
     def places(self) -> Sequence[Place]:
         return [self._here]
 
-    def start(self, folder: Path, tls: Path, place: Place) -> None:
-        roots = root_options({**installed_roots(), "tls": tls})
-        command = [str(lab_binary()), "run", "trial.json", "--out", ".", "--die-with-parent", *roots, *_kernel(folder)]
+    def start(self, folder: Path, roots: Mapping[str, Path], place: Place) -> None:
+        options = ["--die-with-parent", *root_options({**installed_roots(), **roots}), *_kernel(folder)]
+        command = [str(lab_binary()), "run", "trial.json", "--out", ".", *options]
         # Closed when the lab is reaped. A pipe that nobody reads meanwhile could fill up and block the lab; on a disk
         # there may be no room.
         complaints = os.fdopen(os.memfd_create("complaints"), "w+b")

@@ -5,7 +5,7 @@ from h123.verification.client import counterpart
 from h123.verification.constants.measure import KERNEL_PROTOCOL
 from h123.verification.contract_test import describe, measure_each, roles_of, tally, verify_each
 from h123.verification.proof import proof, told_of
-from h123.verification.public_record import PublicRecord, public_record, public_records, publish
+from h123.verification.public_record import PublicRecord, has_news, public_record, public_records, publish
 from h123.verification.question import PROBE
 from h123.verification.record import Record, read_record
 from h123.verification.result import Result, Verdict
@@ -21,6 +21,7 @@ __all__ = [
     "constants",
     "counterpart",
     "describe",
+    "has_news",
     "matrix",
     "measure_each",
     "proof",

@@ -22,9 +22,9 @@ class Told:
 
 def told_of(subject: Subject, upstream: PublicRecord | None) -> Told | None:
     """The record to go by: one that holds, of this machine if it has one; else the one that did last."""
-    here = last_record(subject)
-    known = [Told(here, upstream=False, holds=here.fingerprint == fingerprint(subject))] if here else []
-    known += [Told(upstream.record, upstream=True, holds=upstream.holds_for(subject))] if upstream else []
+    here, now = last_record(subject), fingerprint(subject)
+    known = [Told(here, upstream=False, holds=here.fingerprint == now)] if here else []
+    known += [Told(upstream.record, upstream=True, holds=upstream.record.fingerprint == now)] if upstream else []
     return min(known, key=lambda told: not told.holds, default=None)
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ from h123.catalogue import Subject, fingerprint, installation
 from h123.durable import write_atomically
 from h123.errors import UserError
 from h123.paths import cache_folder, project_root
+from h123.results import fault_of
 from h123.strict import Strict
 from h123.verification.record import Record, read_record
 
@@ -40,6 +42,20 @@ class PublicRecord(Strict):
 def public_folder() -> Path:
     """Where the project keeps them."""
     return project_root() / "docs" / "verified"
+
+
+def has_news(subject: Subject) -> bool:
+    """Whether the cache knows something of the subject as it is now that its public record does not tell. One that was
+    verified elsewhere since, with the same files, tells all."""
+    record, told = read_record(subject), public_record(subject)
+    if record is None or told is None:
+        return record is not None
+    outdated = not told.holds_for(subject) or _time(told.record) < _time(record)
+    return outdated or (_time(told.record) == _time(record) and told.record != _general(record))
+
+
+def _time(record: Record) -> datetime:
+    return datetime.fromisoformat(record.time)
 
 
 def publish(subject: Subject) -> bool:
@@ -71,7 +87,7 @@ def _read(path: Path) -> PublicRecord:
     try:
         return PublicRecord.model_validate_json(path.read_bytes())
     except ValidationError as error:
-        raise UserError(f"{path} is not of the format {FORMAT}: {error}") from None
+        raise UserError(f"{path} is not of the format {FORMAT}: {fault_of(error)}") from None
 
 
 def _file(subject: Subject) -> Path:

@@ -96,7 +96,7 @@ class Trials:
         change(folder)
 
     def _start(self, folder: Path) -> None:
-        self.engine.start(folder, self.certificate.folder, self.engine.places[0])
+        self.engine.start(folder, {"tls": self.certificate.folder}, self.engine.places[0])
 
     def _once(self, folder: Path, parameters: Parameters, network: Network, change: Callable[[Path], None]) -> Trial:
         self.prepare(folder, parameters, network, change)

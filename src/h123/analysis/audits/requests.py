@@ -65,10 +65,12 @@ def protocol_wrong(attempt: Attempt) -> Finding | None:
 
 
 def tls_wrong(attempt: Attempt) -> Finding | None:
-    """Every connection is TLS 1.3, as the client records it. Nothing to check if no request was answered."""
-    if attempt.imported or attempt.summary.protocol_min is None:
+    """Every connection is TLS 1.3, as the client records it. Nothing to check if no request was answered; nor if the
+    client recorded none because no cold request came through its handshake: no time then depends on the version."""
+    s, versions = attempt.summary, [str(kind.version) for kind in attempt.tls]
+    none_began = s.cold and not s.cold_ok and s.handshake_min_ns is None
+    if attempt.imported or s.protocol_min is None or (none_began and not versions):
         return None
-    versions = [str(kind.version) for kind in attempt.tls]
     detail = f"TLS {', '.join(dict.fromkeys(versions))}" if versions else "the client recorded no TLS version"
     return Finding(bool(versions) and set(versions) == {TLS_VERSION}, None, None, detail)
 

@@ -7,7 +7,7 @@ from pydantic import RootModel
 
 from h123.study.quantities import RESOLVED
 from h123.study.workload import mix
-from h123.study.workload.kind import FORMAT, OK, Connections, Exchange, Kind, Load, Target, WorkloadFile
+from h123.study.workload.kind import FORMAT, OK, Connections, Exchange, Kind, Load, Target, Upload, WorkloadFile
 from h123.study.workload.mix import Mix, MixFile, MixParameters
 from h123.study.workload.requests import Requests, RequestsFile, RequestsParameters
 
@@ -22,6 +22,7 @@ __all__ = [
     "Kind",
     "Load",
     "Target",
+    "Upload",
     "WorkloadFile",
     "WorkloadParameters",
     "own_parameters",

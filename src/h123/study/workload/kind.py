@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
@@ -111,6 +112,20 @@ class Target:
 
 
 @dataclass(frozen=True)
+class Upload:
+    """A file of the study's that requests upload."""
+
+    file: str
+    """As the study names it: relative to its own folder."""
+    size: int
+
+    @property
+    def name(self) -> str:
+        """In the root that has all of a study's: another one for each, whatever folders they are from."""
+        return quote(self.file, safe="")
+
+
+@dataclass(frozen=True)
 class Kind(ABC):
     """The answers of a workload. Those that are alike for all kinds so far are given here."""
 
@@ -132,6 +147,10 @@ class Kind(ABC):
     @abstractmethod
     def served(self) -> Sequence[int]:
         """Sizes of the bodies that it downloads as `/bytes/<n>`."""
+
+    def uploads(self) -> Sequence[Upload]:
+        """The files that it uploads."""
+        return ()
 
     def fault(self) -> str | None:
         """Why its parameters make no workload together, in words; None: they do."""

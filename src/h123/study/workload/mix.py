@@ -14,11 +14,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
-from h123.errors import UserError
+from h123.roots import mounted
 from h123.strict import Strict, fault_at
 from h123.study.quantities import RESOLVED, Duration, Size
 from h123.study.workload.headers import MOST_HEADERS, Header, WrittenHeader, once_each, written
-from h123.study.workload.kind import OK, Count, Exchange, Kind, Load, Method, Target, WorkloadFile
+from h123.study.workload.kind import OK, Count, Exchange, Kind, Load, Method, Target, Upload, WorkloadFile
 from h123.units import format_bytes, format_share
 
 MOST_ENTRIES = 100
@@ -26,6 +26,8 @@ MOST_WEIGHT = 10_000
 """Of all entries together: so long a turn is at most."""
 LEAST_ORDER = 1000
 """Entries after which an order may repeat itself, if a turn is shorter."""
+LONGEST_NAME = 255
+"""Of a file, in bytes: Linux has no longer ones."""
 _UPLOAD, _BYTES = "/upload", re.compile(r"/bytes/([0-9]{1,12})")
 
 
@@ -39,7 +41,7 @@ class Entry(Strict):
     body: Annotated[Size, Field(ge=1)] | None = None
     """Bytes of an upload."""
     file: str | None = None
-    """What is uploaded, instead of made-up bytes; `body` is then its size."""
+    """What is uploaded, instead of made-up bytes: named relative to the study's folder; `body` is then its size."""
     status: Annotated[Count, Field(ge=200, le=599)] = OK
     """That the answer must have."""
     weight: Annotated[Count, Field(ge=1, le=MOST_WEIGHT)] = 1
@@ -52,16 +54,18 @@ class Entry(Strict):
     @model_validator(mode="before")
     @classmethod
     def _with_the_file(cls, given: Any, info: ValidationInfo) -> Any:
-        """A file is named relative to the folder of the study's; its size is kept, so that no other is sent later."""
+        """A file's size is kept, so that no other is sent later."""
         if info.context == RESOLVED or not isinstance(given, dict) or not isinstance(given.get("file"), str):
             return given
         if given.get("body") is not None:
             raise fault_at(["file"], "write either `body`, a size, or `file`")
         folder = info.context if isinstance(info.context, Path) else Path()
-        path = (folder / given["file"]).resolve()
+        path = folder / given["file"]
+        if len(Upload(given["file"], 0).name) > LONGEST_NAME:
+            raise fault_at(["file"], "the file's path is too long; move it nearer to the study, or rename it")
         if not path.is_file() or path.stat().st_size == 0:
             raise fault_at(["file"], f"there is no file {given['file']}, or it is empty")
-        return {**given, "file": str(path), "body": path.stat().st_size}
+        return {**given, "body": path.stat().st_size}
 
     @model_validator(mode="after")
     def _makes_sense(self) -> "Entry":
@@ -86,6 +90,11 @@ class Entry(Strict):
         """Body bytes of the answer, as far as the path tells."""
         found = _BYTES.fullmatch(self.target) if self.method == "GET" and self.status == OK else None
         return int(found[1]) if found else None
+
+    @property
+    def upload(self) -> Upload | None:
+        """The file, where there is one."""
+        return Upload(self.file, self.body or 0) if self.file else None
 
     @property
     def name(self) -> str:
@@ -124,6 +133,7 @@ class WrittenEntry(BaseModel):
     headers: list[WrittenHeader]
     body_bytes: int
     body_file: str | None
+    """Below a root, as all paths of a trial's files."""
     status: int
     think_ns: int
 
@@ -171,6 +181,9 @@ class Mix(Kind):
     def served(self) -> Sequence[int]:
         return [entry.down for entry in self.load.mix if entry.down is not None]
 
+    def uploads(self) -> Sequence[Upload]:
+        return list(dict.fromkeys(entry.upload for entry in self.load.mix if entry.upload))
+
     @property
     def has_headers(self) -> bool:
         return super().has_headers or any(entry.headers for entry in self.load.mix)
@@ -188,14 +201,13 @@ class Mix(Kind):
         )
 
     def _written(self, entry: Entry) -> WrittenEntry:
-        _check_file(entry)
         named: Mapping[str, Header] = {header.name: header for header in (*self.load.headers, *entry.headers)}
         return WrittenEntry(
             method=entry.method,
             path=entry.target,
             headers=list(written(named.values())),
             body_bytes=entry.body or 0,
-            body_file=entry.file,
+            body_file=mounted("uploads", entry.upload.name) if entry.upload else None,
             status=entry.status,
             think_ns=entry.think,
         )
@@ -209,14 +221,6 @@ def example(methods: Collection[str]) -> dict[str, object]:
         {"method": "GET", "path": "/nothing-here", "status": 404, "think": "20ms"},
     ]
     return {"mix": [entry for entry in entries if entry["method"] in methods]}
-
-
-def _check_file(entry: Entry) -> None:
-    if entry.file and not (Path(entry.file).is_file() and Path(entry.file).stat().st_size == entry.body):
-        raise UserError(
-            f"{entry.file}, which the study uploads, is gone or has no longer {entry.body} bytes",
-            remedy="restore the file, or begin a new campaign",
-        )
 
 
 def order(parts: Sequence[int], seed: int) -> list[int]:
