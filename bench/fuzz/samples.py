@@ -50,5 +50,7 @@ def _csv() -> list[bytes]:
     return ["\n".join([header, *rows, ""]).encode() for rows in (_ROWS, _ROWS[:2], _ROWS * 3)]
 
 
-SAMPLES = Reader("samples", _read_csv, _csv, words=("cold", "warm", "warmup", "h1", "h3", "reset", "refused", "tls"))
+SAMPLES = Reader(
+    "samples", _read_csv, _csv, words=("cold", "warm", "warmup", "h1", "h3", "reset", "refused", "tls", "wrong-bytes")
+)
 PARQUET = Reader("parquet", _read_parquet, lambda: sample_files("samples.parquet"))

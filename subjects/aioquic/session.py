@@ -10,11 +10,13 @@ from aioquic.quic.connection import QuicConnection
 from aioquic.quic.events import ConnectionTerminated, HandshakeCompleted, QuicEvent, StreamReset
 from aioquic.quic.packet import QuicErrorCode
 from aioquic.tls import AlertDescription
+from comparison import Comparison
 from contract import pieces
 from feeding import Feeding
 from samples import Sample
 from workload import Workload
 
+OK = 200
 _CRYPTO_ERRORS = range(QuicErrorCode.CRYPTO_ERROR, QuicErrorCode.CRYPTO_ERROR + 0x100)
 
 
@@ -29,6 +31,7 @@ class Request:
         self.sample = sample
         self.body = pieces(workload.upload_bytes) if workload.upload_bytes else None
         """What is left of it; None: all handed over."""
+        self.held = Comparison() if workload.compares else None
         self.ended = asyncio.get_running_loop().create_future()
 
     def take(self, part: H3Event) -> None:
@@ -39,8 +42,15 @@ class Request:
                 self.sample.status = int(dict(headers).get(b":status", self.sample.status))
             case DataReceived(data=data):
                 self.sample.bytes_down += len(data)
+                if self.held:
+                    self.held.take(data)
         if part.stream_ended and not self.ended.done():
             self.ended.set_result(None)
+
+    @property
+    def wrong(self) -> bool:
+        """Whether the answer's body has not the bytes that it should have."""
+        return self.sample.status == OK and self.held is not None and self.held.wrong
 
     def fail(self, broken: Broken) -> None:
         if not self.ended.done():
@@ -83,6 +93,8 @@ class Session(Feeding):
             raise
         finally:
             del self._requests[stream]
+        if request.wrong:
+            raise Broken("wrong-bytes")
 
     def abandon(self) -> None:
         """Says farewell, and does not wait for an answer."""

@@ -41,7 +41,8 @@ struct reading {
     struct field *fields;
 };
 
-static char *text(struct reading *from, const char *name)
+/* NULL if it is not there. */
+static char *found(struct reading *from, const char *name)
 {
     for (struct field *field = from->fields; field->name; field++) {
         if (strcmp(field->name, name) == 0 && field->value) {
@@ -53,7 +54,16 @@ static char *text(struct reading *from, const char *name)
             return value;
         }
     }
-    fail(BAD_INPUT, "%s: %s is missing", from->path, name);
+    return NULL;
+}
+
+static char *text(struct reading *from, const char *name)
+{
+    char *value = found(from, name);
+    if (!value) {
+        fail(BAD_INPUT, "%s: %s is missing", from->path, name);
+    }
+    return value;
 }
 
 static double number(struct reading *from, const char *name, double least)
@@ -129,9 +139,9 @@ static void check_rest(const struct reading *from)
 /* What a field must be for the rest to be understood. */
 static void check_form(struct reading *from, const char *name, const char *wanted)
 {
-    const char *value = text(from, name);
-    if (strcmp(value, wanted) != 0) {
-        fail(UNSUPPORTED, "%s: %s %s is not supported, only %s", from->path, name, value, wanted);
+    const char *value = found(from, name);
+    if (!value || strcmp(value, wanted) != 0) {
+        fail(UNSUPPORTED, "%s: %s %s is not supported, only %s", from->path, name, value ? value : "(none)", wanted);
     }
 }
 

@@ -17,9 +17,12 @@ enum {
     SOCKET_BUFFER = 7500000 /* of QUIC: as far as the machine allows, and as others set */
 };
 
-static size_t on_body(char *bytes, size_t size, size_t count, void *nothing)
+static size_t on_body(char *bytes, size_t size, size_t count, void *transfer)
 {
-    (void)bytes, (void)nothing;
+    struct transfer *self = transfer;
+    if (self->compared) {
+        comparison_take(&self->held, bytes, size * count);
+    }
     return size * count;
 }
 
@@ -117,6 +120,7 @@ static void set_callbacks(struct transfer *self)
 {
     SET(CURLOPT_PRIVATE, self);
     SET(CURLOPT_WRITEFUNCTION, on_body);
+    SET(CURLOPT_WRITEDATA, self);
     SET(CURLOPT_HEADERFUNCTION, on_header);
     SET(CURLOPT_HEADERDATA, self);
     SET(CURLOPT_PREREQFUNCTION, on_connection);
@@ -143,6 +147,7 @@ struct transfer *transfer_new(const struct workload *work)
 {
     struct transfer *self = calloc(1, sizeof *self);
     self->work = work;
+    self->compared = !work->post && comparison_is_for(work->path);
     self->easy = curl_easy_init();
     set_target(self);
     set_tls(self);
@@ -158,6 +163,7 @@ struct transfer *transfer_new(const struct workload *work)
         curl_slist_free_all(headers);
     }
     noise();
+    comparison_prepare();
     return self;
 }
 
@@ -166,6 +172,7 @@ void transfer_ready(struct transfer *self, const char *phase, int user, int64_t 
     self->sample = (struct sample){.phase = phase, .user = user, .start = start, .protocol = "", .connection = -1};
     self->answered = 0;
     self->connection = -1;
+    self->held = (struct comparison){0};
     self->given = 0;
     int64_t left = (self->work->timeout_ns - (now() - start)) / 1000000;
     long milliseconds = left < 1 ? 1 : (long)left;
@@ -250,6 +257,8 @@ static void set_error(struct transfer *self, CURLcode code)
         snprintf(sample->error, sizeof sample->error, "other: %s", curl_easy_strerror(code));
     } else if (sample->status < 200 || sample->status > 299) {
         snprintf(sample->error, sizeof sample->error, "other: status %ld", sample->status);
+    } else if (sample->status == 200 && self->held.wrong) {
+        snprintf(sample->error, sizeof sample->error, "wrong-bytes");
     }
 }
 

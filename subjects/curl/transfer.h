@@ -3,6 +3,7 @@
 
 #include <curl/curl.h>
 
+#include "comparison.h"
 #include "journal.h"
 #include "workload.h"
 
@@ -13,6 +14,8 @@ struct transfer {
     struct sample sample;
     int64_t answered;      /* when libcurl handed over the first line of the answer */
     curl_off_t connection; /* libcurl's number of it, -1 without one */
+    bool compared;         /* whether the answer is the block */
+    struct comparison held;
     int64_t given;         /* bytes of the body that libcurl has taken */
     struct transfer *next; /* in a list of spare ones */
 };

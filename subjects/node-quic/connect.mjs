@@ -78,7 +78,7 @@ class Http3 {
     if (upload > 0) stream.setBody(counted(upload, sample));
     const giveUp = () => stream.destroy(signal.reason);
     signal.addEventListener("abort", giveUp, { once: true });
-    for await (const chunks of stream) for (const chunk of chunks) sample.down += chunk.length;
+    for await (const chunks of stream) for (const chunk of chunks) sample.take(chunk);
     signal.removeEventListener("abort", giveUp);
     // A connection that is closed amid an answer looks like the answer's end.
     if (length !== undefined && Number(length) !== sample.down) throw new ProtocolError(`${sample.down} of ${length} bytes`);

@@ -5,6 +5,7 @@ import socket
 import time
 
 import pycurl
+from comparison import Comparison
 from contract import BLOCK
 from facts import Facts
 from samples import Sample
@@ -27,6 +28,9 @@ _FAILURES = {
 """libcurl's codes (CURLE_...), of which pycurl names only some."""
 
 
+OK = 200
+
+
 class Transfer:
     """A handle, and the request that it makes at the moment."""
 
@@ -41,6 +45,7 @@ class Transfer:
         self._workload = workload
         self._facts = facts
         self._first = False
+        self._held = Comparison()
         self._address = f"{workload.host}:{workload.port}:{workload.address}"
         self.handle = self._prepared(workload)
 
@@ -48,6 +53,7 @@ class Transfer:
         """Takes the time: the request is due now. It is the first of its seat, or not."""
         self.phase = phase
         self._sent_body = 0
+        self._held = Comparison()
         self._first = first
         self.handle.setopt(pycurl.VERBOSE, first)  # the facts are told of its handshake
         if first:  # each seat keeps names of its own, and a handle tells its only once
@@ -81,7 +87,7 @@ class Transfer:
             protocol=_NEGOTIATED.get(info(pycurl.INFO_HTTP_VERSION), ""),
             connection=info(pycurl.CONN_ID) if answered else None,
             reused=int(answered and info(pycurl.NUM_CONNECTS) == 0),
-            error=_failure(code, message, status),
+            error=_failure(code, message, status) or ("wrong-bytes" if status == OK and self._held.wrong else ""),
         )
 
     def _at(self, duration: int) -> int | None:
@@ -98,8 +104,8 @@ class Transfer:
         handle.setopt(pycurl.USERAGENT, "h123")
         handle.setopt(pycurl.NOSIGNAL, 1)
         handle.setopt(pycurl.BUFFERSIZE, 102400)  # the curl tool's
-        # A function in C that takes bytes and returns how many: Python runs no line for what arrives.
-        handle.setopt(pycurl.WRITEFUNCTION, len)
+        # What is not compared goes to a function in C that takes bytes and returns how many.
+        handle.setopt(pycurl.WRITEFUNCTION, self._take if workload.compares else len)
         handle.setopt(pycurl.DEBUGFUNCTION, self._heard)
         if workload.protocol == "h3":
             handle.setopt(pycurl.SOCKOPTFUNCTION, _widen)
@@ -122,6 +128,9 @@ class Transfer:
         part = BLOCK[at : at + min(room, self._upload - self._sent_body)]
         self._sent_body += len(part)
         return part
+
+    def _take(self, data: bytes) -> None:
+        self._held.take(data)
 
     def _heard(self, kind: int, text: bytes) -> None:
         if kind == pycurl.INFOTYPE_TEXT:

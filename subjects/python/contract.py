@@ -10,7 +10,12 @@ BAD_INPUT, UNSUPPORTED = 2, 127
 BLOCK = b"".join(sha256(b"h123" + index.to_bytes(4, "big")).digest() for index in range(2048))
 """Bodies are made of it, repeated and cut."""
 
-_BYTES = re.compile(r"/bytes/(\d{1,12})")
+_BYTES = re.compile(r"/bytes/([0-9]{1,12})")
+
+
+def is_block(method: str, path: str) -> bool:
+    """Whether the answer's body is the block, repeated and cut."""
+    return method == "GET" and _BYTES.fullmatch(path) is not None
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from contract import BAD_INPUT, UNSUPPORTED
+from contract import BAD_INPUT, UNSUPPORTED, is_block
 
 FORMAT, KIND = "workload/2", "requests"
 DIGITS = 12
@@ -46,6 +46,11 @@ class Workload:
         if isinstance(self.connections, int):
             return self.connections
         return self.users if self.connections == "per-user" or self.protocol == "h1" else 1
+
+    @property
+    def compares(self) -> bool:
+        """Whether the bodies of answers are held against the block."""
+        return is_block(self.method, self.path)
 
     @property
     def per_user(self) -> int:

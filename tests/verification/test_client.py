@@ -11,7 +11,7 @@ from h123.trial import LocalEngine
 from h123.trial.certificate import Certificate, campaign_certificate
 from h123.trial.files import SERVER_ADDRESS
 from h123.verification import client
-from h123.verification.assignment import Assignment, assignments
+from h123.verification.assignment import SPOILED, Assignment, assignments
 from h123.verification.client import carry_out, judge
 from h123.verification.trial import Trials
 from verification.broken import broken
@@ -65,6 +65,13 @@ LIES = [
     ),
     ("error hidden", "[r.update(error='', status=200) for r in rows]", "a server that is not there", "wrong-protocol"),
     ("status 1", "status = 1", SHARED, "client-failed"),
+    ("bodies compared", "pass", SPOILED["zeros"], ""),
+    (
+        "bodies counted",
+        "[r.update(error='') for r in rows]",
+        SPOILED["middle"],
+        "error '', 1000000 bytes down instead of",
+    ),
 ]
 
 
@@ -107,8 +114,14 @@ def test_a_controller_that_is_declared_and_not_chosen(tmp_path: Path, certificat
 
 @pytest.mark.parametrize(("lie", "name", "said"), [row[1:] for row in LIES], ids=[row[0] for row in LIES])
 def test_lies_are_found(tmp_path: Path, certificate: Certificate, lie: str, name: str, said: str) -> None:
-    faults = _faults(broken(tmp_path, lie), name, certificate, tmp_path)
+    subject = broken(tmp_path, lie, "ttfb = true\ncompares = true\n")
+    faults = _faults(subject, name, certificate, tmp_path)
     assert said in "; ".join(faults) if said else faults == []
+
+
+def test_who_does_not_say_so_is_not_asked_to_compare(tmp_path: Path) -> None:
+    names = {asked.name for asked in assignments(broken(tmp_path))}
+    assert not names & set(SPOILED.values())
 
 
 def test_what_is_not_declared_must_be_refused(tmp_path: Path, certificate: Certificate) -> None:
@@ -144,7 +157,7 @@ def test_what_the_client_says_of_tls_is_recorded(tmp_path: Path, monkeypatch: py
 @pytest.mark.heavy
 def test_the_embedded_client_passes(go: Subject) -> None:
     results = list(client.verify_client(go, LocalEngine()))
-    # Per protocol 17 assignments, one under the virtual clock, TLS; of QUIC the controller and what can be set: two
+    # Per protocol 19 assignments, one under the virtual clock, TLS; of QUIC the controller and what can be set: two
     # windows, pacing, two packet sizes.
-    assert len(results) == 63
+    assert len(results) == 69
     assert not [result for result in results if result.verdict == "failed"]

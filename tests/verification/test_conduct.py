@@ -8,7 +8,7 @@ import pytest
 from h123.catalogue import Subject, catalogue
 from h123.catalogue.subject import Client
 from h123.results import Sample
-from h123.verification.assignment import FAR, Assignment, assignments
+from h123.verification.assignment import FAR, SPOILED, Assignment, assignments
 from h123.verification.conduct import faults_of
 from h123.verification.controller import Arrival
 from h123.verification.witness import Witness
@@ -276,6 +276,13 @@ def test_failures_are_told_as_they_are(go: Subject) -> None:
     nobody = _asked(go, "a server that is not there")
     assert not _faults(go, nobody, _failed(error="refused"))
     assert "instead of error 'refused'" in _faults(go, nobody, _failed(error="timeout"))
+    zeros = _asked(go, SPOILED["zeros"])
+    whole = {"status": 200, "bytes_down": 1_000_000}
+    assert not _faults(go, zeros, _failed(**whole, error="wrong-bytes")[:2])
+    assert "instead of status 200, error 'wrong-bytes'" in _faults(go, zeros, _failed(**whole, error="")[:2])
+    assert "999 bytes down instead of" in _faults(
+        go, zeros, _failed(status=200, bytes_down=999, error="wrong-bytes")[:2]
+    )
     over_udp = _asked(go, "a server that is not there", "h3")
     assert not _faults(go, over_udp, _failed(error="timeout"))
     dead = _asked(go, "a link that is dead")

@@ -20,6 +20,7 @@ from h123.catalogue.commands import (
     server_uses,
     settable,
     settings,
+    spoiler_command,
 )
 from h123.catalogue.install import (
     MANIFEST,
@@ -80,6 +81,7 @@ __all__ = [
     "server_uses",
     "settable",
     "settings",
+    "spoiler_command",
     "subject_names",
     "subjects_folder",
     "tried",

@@ -3,13 +3,25 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
-from h123.catalogue.subject import FIXED, PLACEHOLDER, QUIC, Ability, Backend, Client, Origin, Probe, Server, Subject
+from h123.catalogue.subject import (
+    FIXED,
+    PLACEHOLDER,
+    QUIC,
+    Ability,
+    Backend,
+    Client,
+    Origin,
+    Probe,
+    Server,
+    Spoiler,
+    Subject,
+)
 from h123.errors import UserError
 from h123.roots import mounted
 from h123.transport import SETTINGS, Name, Value
 
-Role = Literal["server", "client", "backend", "origin", "probe"]
-_Part = Server | Client | Backend | Origin | Probe
+Role = Literal["server", "client", "backend", "origin", "probe", "spoiler"]
+_Part = Server | Client | Backend | Origin | Probe | Spoiler
 OWN, _TCP_OWN = "own", "cubic"
 """The level of `congestion` that leaves each stack the one it has, and what that is for TCP: Linux's."""
 
@@ -77,6 +89,11 @@ def probe_command(subject: Subject, **placeholders: object) -> list[str]:
     return _filled(_part(subject, "probe").command, subject, placeholders)
 
 
+def spoiler_command(subject: Subject, **placeholders: object) -> list[str]:
+    """Command line of the spoiler; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
+    return _filled(_part(subject, "spoiler").command, subject, placeholders)
+
+
 def server_uses(subject: Subject, placeholder: str) -> bool:
     """Whether the server's command line names `{placeholder}`."""
     return subject.server is not None and f"{{{placeholder}}}" in " ".join(subject.server.command)
@@ -89,7 +106,7 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
         raise _cannot(subject, role, "clock", parameters.clock, list(subject.features.clocks))
     if isinstance(part, Server | Backend) and parameters.store not in part.stores:
         raise _cannot(subject, role, "store", parameters.store, list(part.stores))
-    if isinstance(part, Backend | Origin | Probe):
+    if isinstance(part, Backend | Origin | Probe | Spoiler):
         return
     if parameters.protocol not in part.protocols:
         raise _cannot(subject, role, "protocol", parameters.protocol, part.protocols)
@@ -218,6 +235,7 @@ def _part(subject: Subject, role: Role) -> _Part:
         "backend": subject.backend,
         "origin": subject.origin,
         "probe": subject.probe,
+        "spoiler": subject.spoiler,
     }
     part = parts[role]
     if part is None:

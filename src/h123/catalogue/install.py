@@ -69,7 +69,7 @@ def _stamp(subject: Subject) -> Installation | None:
 def _absent(subject: Subject) -> Path | None:
     """The first file or folder that the subject's commands name, or program that they start, and that is not there.
     All that they need would take too long to look for."""
-    roles = (subject.server, subject.client, subject.backend, subject.origin, subject.probe)
+    roles = (subject.server, subject.client, subject.backend, subject.origin, subject.probe, subject.spoiler)
     commands = [role.command for role in roles if role]
     own = [prefix(subject) / name for command in commands for word in command for name in _OWN_FILE.findall(word)]
     foreign = [command[0] for command in commands if not PLACEHOLDER.search(command[0])]

@@ -185,6 +185,12 @@ class Probe(Strict):
     command: Annotated[Command, _known_placeholders({"prefix", "plan", "checks"})]
 
 
+class Spoiler(Strict):
+    """The subject as a server whose bodies have the right size and wrong bytes, which clients must notice."""
+
+    command: Annotated[Command, _known_placeholders({"prefix", "body", "address", "port", "protocol", "cert", "key"})]
+
+
 class Client(Strict):
     """The subject as a client."""
 
@@ -201,6 +207,8 @@ class Client(Strict):
     """Writes first_byte_ns."""
     open_loop: StrictBool = False
     """Can send at a given rate."""
+    compares: StrictBool = False
+    """Holds every byte of a download against the block; else it counts them."""
     cold: StrictBool = True
     """Can make a cold request on each connection first, and tell when the connection was ready."""
     connections: OneOrMore[Literal["shared", "per-user", "number"]] = Field(default=["shared", "per-user", "number"])
@@ -264,6 +272,7 @@ class Subject(Strict):
     backend: Backend | None = None
     origin: Origin | None = None
     probe: Probe | None = None
+    spoiler: Spoiler | None = None
     features: Features = Features()
     parts: list[Part] = Field(default=[])
     parts_note: str = ""
@@ -281,8 +290,8 @@ class Subject(Strict):
 
     @model_validator(mode="after")
     def _is_usable(self) -> "Subject":
-        if not (self.server or self.client or self.backend or self.origin or self.probe):
-            raise ValueError("a subject needs a [server], [client], [backend], [origin] or [probe] section")
+        if not (self.server or self.client or self.backend or self.origin or self.probe or self.spoiler):
+            raise ValueError("a subject needs a [server], [client], [backend], [origin], [probe] or [spoiler] section")
         self._check_features()
         self._check_settings()
         self._check_tcp_controllers()

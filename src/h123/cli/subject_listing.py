@@ -215,6 +215,7 @@ def _client_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     }
     for name, able in abilities.items():
         yield f"  {name}", "yes" if able else "no"
+    yield "  bodies", "every byte is compared" if client.compares else "bytes are only counted"
     yield from _settings(subject, "client")
 
 

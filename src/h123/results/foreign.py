@@ -17,7 +17,7 @@ from h123.study import Samples, Schema, Source
 
 TLS = ("1.0", "1.1", "1.2", "1.3", "none")
 RESUMED = {"yes": True, "no": False, "1": True, "0": False}
-ERRORS = ("timeout", "reset", "refused", "tls", "protocol")
+ERRORS = ("timeout", "reset", "refused", "tls", "protocol", "wrong-bytes")
 _SCALE = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 _EPOCH_NS = (946_684_800 * 10**9, 7_258_118_400 * 10**9)
 """The years 2000 to 2200: what a time since 1970 must lie in, or its unit is another."""

@@ -14,12 +14,14 @@ from h123.verification import controller
 """One request, as in samples.parquet."""
 Asked = Callable[..., Parameters]
 """What a client of one protocol can do, except for what is given."""
-Expected = Literal["answers", "not found", "refused", "timeout", "unsupported"]
+Expected = Literal["answers", "wrong bytes", "not found", "refused", "timeout", "unsupported"]
 METHODS = ("GET", "POST")
 SIZES = BYTE, KILOBYTE, MEGABYTE = (1, 1000, 1_000_000)
 FRESH_BYTES = 4000
 WITNESS = "go"
-"""The server whose qlog files show what a client does over QUIC."""
+"""The server whose qlog files show what a client does over QUIC, and that can send wrong bodies."""
+SPOILED = {"middle": "a body of 1 MB with a wrong byte in its middle", "zeros": "a body of 1 MB of zeros"}
+"""Wrong bodies, as the spoiler names them, and the checks of clients that compare."""
 CONNECTIONS: dict[str, str | int] = {"shared": "shared", "per-user": "per-user", "number": 2}
 """A way of spreading users over connections, and what a workload says for it."""
 _MS = 10**6
@@ -58,6 +60,8 @@ class Assignment:
     """Asked instead of the server's."""
     controller: str = ""
     """What the client's packets must show."""
+    body: str = ""
+    """The wrong one that the server sends; empty: the right one."""
 
     @property
     def attempts(self) -> int:
@@ -99,6 +103,10 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
             wanted = upload(congestion=name if number else OWN)
             yield Assignment(f"congestion {name}", wanted, LOSSES, controller=name)
     yield from _failures(asked)
+    if client.compares:
+        for body, name in SPOILED.items():
+            spoiled = asked(method="GET", size=MEGABYTE, requests=2, cold=False)
+            yield Assignment(name, spoiled, expected="wrong bytes", body=body)
 
 
 def _connections(client: Client, asked: Asked) -> Iterator[Assignment]:

@@ -9,9 +9,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from h123.catalogue import MANIFEST, Subject, catalogue, check_supported, make_bodies
+from h123.catalogue import MANIFEST, Subject, catalogue, check_supported, make_bodies, spoiler_command
 from h123.errors import UserError
-from h123.results import Reason, Sample, ingest, write_document
+from h123.results import Reason, Sample, ingest, read_document, trial_files, write_document
+from h123.roots import mounted
 from h123.scratch import scratch
 from h123.strict import choose
 from h123.study.workload import AnyWorkloadFile
@@ -58,6 +59,9 @@ def verify_client(subject: Subject, engine: Engine) -> Iterator[Result]:
                 continue
             if asked.controller and not p.qlog:
                 yield _result(asked, "unsupported", f"only qlog files of the server {WITNESS} show it")
+                continue
+            if asked.body and p.server != WITNESS:
+                yield _result(asked, "unsupported", f"only the server {WITNESS} can send wrong bodies")
                 continue
             result, facts = _ask(asked, subject, trials, kept / f"{number:02}")
             yield result
@@ -128,10 +132,28 @@ def carry_out(asked: Assignment, trials: Trials, folder: Path) -> Carried:
         path = folder / "workload.json"
         written = AnyWorkloadFile.model_validate_json(path.read_bytes())
         write_document(path, asked.workload(written))
+        if asked.body:
+            _spoil(asked, trials, folder / "trial.json")
 
     trial = trials.carry_out(folder, asked.parameters, asked.network, change)
     reasons = trial.reasons or ingest(folder, asked.parameters.model_dump(mode="json"))
     return Carried(trial, reasons, _rows(folder), _facts(folder / "client.json"))
+
+
+def _spoil(asked: Assignment, trials: Trials, path: Path) -> None:
+    """The server that sends the wrong body in the server's place."""
+    trial, tls = read_document(path, trial_files.Trial), trials.certificate
+    [server] = [role for role in trial.roles if role.name == "server"]
+    server.command = spoiler_command(
+        trials.subjects[WITNESS],
+        body=asked.body,
+        address=SERVER_ADDRESS,
+        port=asked.parameters.port,
+        protocol=asked.parameters.protocol,
+        cert=mounted("tls", tls.cert.name),
+        key=mounted("tls", tls.key.name),
+    )
+    write_document(path, trial)
 
 
 def judge(asked: Assignment, subject: Subject, carried: Carried) -> list[str]:

@@ -81,6 +81,7 @@ def headers_sent(asked: Assignment, rows: Sequence[Sample], bytes_up: int | None
 def _outcomes(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
     checks: dict[str, Callable[[Assignment, Sample], str | None]] = {
         "answers": _answered,
+        "wrong bytes": _seen_through,
         "not found": _not_found,
         "refused": _refused,
         "timeout": _timed_out,
@@ -100,6 +101,15 @@ def _answered(asked: Assignment, row: Sample) -> str | None:
     if (row["bytes_up"], row["bytes_down"]) != (up, down):
         return f"{row['bytes_up']} bytes up and {row['bytes_down']} down instead of {up} and {down}"
     return None
+
+
+def _seen_through(asked: Assignment, row: Sample) -> str | None:
+    """The body came whole, and in good order but for its bytes."""
+    whole = asked.parameters.size
+    if (row["error"], row["status"], row["bytes_down"]) == ("wrong-bytes", 200, whole):
+        return None
+    told = f"status {row['status']}, error {row['error']!r}, {row['bytes_down']} bytes down"
+    return f"{told} instead of status 200, error 'wrong-bytes', {whole} bytes"
 
 
 def _not_found(_: Assignment, row: Sample) -> str | None:

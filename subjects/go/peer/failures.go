@@ -20,19 +20,23 @@ var (
 	errTimeout     = errors.New("timeout")
 	// errProtocol marks answers that break HTTP's rules and that the libraries let pass.
 	errProtocol = errors.New("protocol")
+	// errWrongBytes marks bodies that came whole and are not the block.
+	errWrongBytes = errors.New("wrong-bytes")
 )
 
 // alertNoApplicationProtocol is TLS's alert for "no protocol in common" (RFC 7301).
 const alertNoApplicationProtocol = 120
 
-// classify puts the error of a request into the words of the contract: timeout, reset, refused, tls, protocol, or
-// `other: ` with the error's own text. ctx is the request's.
+// classify puts the error of a request into the words of the contract: timeout, reset, refused, tls, protocol,
+// wrong-bytes, or `other: ` with the error's own text. ctx is the request's.
 func classify(ctx context.Context, err error) string {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errInterrupted):
 		return "other: interrupted"
 	case errors.Is(cause, errTimeout), isTimeout(err):
 		return "timeout"
+	case errors.Is(err, errWrongBytes):
+		return "wrong-bytes"
 	case isRefused(err):
 		return "refused"
 	case isProtocol(err):

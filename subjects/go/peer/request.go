@@ -27,6 +27,7 @@ type asked struct {
 	content  []byte // of its body
 	changing []named
 	most     int64 // bytes that an answer's body can have
+	compared bool  // whether the body of an answer is the block, repeated
 }
 
 // shortAnswer is more than an answer has that is no download: a count, or words about an error.
@@ -38,14 +39,14 @@ const longAnswer = 1 << 40
 // numberDigits is how many characters at the end of a header that changes are the request's number.
 const numberDigits = 12
 
-// mostBytes is how many bytes an answer to the path can have.
-func mostBytes(path string) int64 {
-	if number, ok := strings.CutPrefix(path, "/bytes/"); ok {
-		if count, err := strconv.ParseInt(number, 10, 64); err == nil {
-			return max(count, shortAnswer)
-		}
+// blockBytes is the n of the path /bytes/<n>, which alone is answered by the block, repeated.
+func blockBytes(path string) (count int64, ok bool) {
+	digits, ok := strings.CutPrefix(path, "/bytes/")
+	if !ok {
+		return 0, false
 	}
-	return shortAnswer
+	n, err := strconv.ParseUint(digits, 10, 63)
+	return int64(n), err == nil
 }
 
 func newRequester(w *workload) (*requester, error) {
@@ -65,7 +66,8 @@ func newAsked(w *workload, e entry) (asked, error) {
 	if err != nil {
 		return asked{}, fmt.Errorf("path: %w", err)
 	}
-	a := asked{entry: e, content: block, most: mostBytes(e.Path)}
+	count, ok := blockBytes(e.Path)
+	a := asked{entry: e, content: block, most: max(count, shortAnswer), compared: ok && e.Method == http.MethodGet}
 	if w.Kind == kindMix && a.most == shortAnswer {
 		a.most = longAnswer // a service's own
 	}
@@ -212,8 +214,13 @@ func (s *sample) read(response *http.Response, asked *asked, buffer []byte) erro
 		// Behind it net/http reads whatever comes, for however long.
 		return fmt.Errorf("%w: status %d", errProtocol, s.status)
 	}
+	body := io.LimitReader(response.Body, asked.most+1)
+	held := &comparison{body: body}
+	if asked.compared && s.status == http.StatusOK {
+		body = held
+	}
 	var err error
-	if s.down, err = discard(io.LimitReader(response.Body, asked.most+1), buffer); err != nil {
+	if s.down, err = discard(body, buffer); err != nil {
 		return err
 	}
 	if s.down > asked.most {
@@ -221,6 +228,9 @@ func (s *sample) read(response *http.Response, asked *asked, buffer []byte) erro
 	}
 	if length := response.ContentLength; length >= 0 && s.down != length {
 		return fmt.Errorf("%w: %d bytes of %d", errProtocol, s.down, length)
+	}
+	if held.wrong {
+		return errWrongBytes
 	}
 	return asked.answered(s.status)
 }

@@ -51,7 +51,7 @@ class Http1 {
       asking.on("response", (response) => {
         sample.firstByte = now();
         sample.status = response.statusCode;
-        response.on("data", (chunk) => (sample.down += chunk.length));
+        response.on("data", (chunk) => sample.take(chunk));
         response.on("end", resolve);
         response.on("error", reject);
       });

@@ -49,7 +49,7 @@ class Http2 {
         sample.status = answer[":status"];
         length = answer["content-length"];
       });
-      stream.on("data", (chunk) => (sample.down += chunk.length));
+      stream.on("data", (chunk) => sample.take(chunk));
       // A connection that is closed amid an answer looks like the answer's end.
       const whole = () => sample.status > 0 && (length === undefined || Number(length) === sample.down);
       stream.on("end", () => (whole() ? resolve() : early()));

@@ -14,6 +14,14 @@ function digest(index) {
 const block = Buffer.concat(Array.from({ length: DIGESTS }, (_, index) => digest(index)));
 const sheet = Buffer.concat(Array(REPEATS).fill(block));
 
+/** Bytes of the block. */
+export const BLOCK = block.length;
+
+/** Whether a piece of at most a block is what a body has from this place in the block on. */
+export function same(piece, at) {
+  return sheet.compare(piece, 0, piece.length, at, at + piece.length) === 0;
+}
+
 /** Bytes of the largest piece of a body. */
 export const PIECE = sheet.length;
 

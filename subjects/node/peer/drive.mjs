@@ -1,9 +1,10 @@
 // The command `drive`: carries a workload out.
 import { now } from "./clock.mjs";
+import { Comparison } from "./comparison.mjs";
 import { Unsupported } from "./command.mjs";
 import { within } from "./deadline.mjs";
 import { facts, writeFacts } from "./facts.mjs";
-import { classify } from "./failures.mjs";
+import { classify, WrongBytes } from "./failures.mjs";
 import { Sample, summary, writeSamples } from "./samples.mjs";
 import { Seat } from "./seat.mjs";
 import { numberOf, readWorkload } from "./workload.mjs";
@@ -60,6 +61,7 @@ class Load {
 
   async #request(seat, phase, user, number) {
     const sample = new Sample(phase, user, now(), number);
+    if (this.#workload.compares) sample.held = new Comparison();
     try {
       await within(this.#workload.timeout_ns, sample.start, (signal) => this.#attempt(seat, sample, signal));
     } catch (error) {
@@ -79,6 +81,7 @@ class Load {
       await connection.request(this.#workload, sample, signal);
       sample.end = now();
       if (sample.status < 200 || sample.status > 299) throw new Error(`status ${sample.status}`);
+      if (sample.wrong) throw new WrongBytes();
     } finally {
       leave();
     }

@@ -1,10 +1,13 @@
-// Errors in the words of the contract: timeout, reset, refused, tls, protocol, or `other: ` with their own text.
+// Errors in the words of the contract: timeout, reset, refused, tls, protocol, wrong-bytes, or `other: ` with their own text.
 
 /** An answer that breaks HTTP's rules, or another protocol than the one asked for. */
 export class ProtocolError extends Error {}
 
 /** The time allowed for a request is over. */
 export class Timeout extends Error {}
+
+/** A body that came whole and is not the block. */
+export class WrongBytes extends Error {}
 
 const WORDS = [
   ["refused", /^ECONNREFUSED$/],
@@ -16,6 +19,7 @@ const WORDS = [
 export function classify(error) {
   if (error instanceof Timeout) return "timeout";
   if (error instanceof ProtocolError) return "protocol";
+  if (error instanceof WrongBytes) return "wrong-bytes";
   const known = WORDS.find(([, codes]) => codes.test(error.code ?? ""));
   return known ? known[0] : `other: ${String(error.message).replace(/\s+/g, " ")}`;
 }

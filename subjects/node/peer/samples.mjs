@@ -22,6 +22,8 @@ export class Sample {
   reused = false;
   error = "";
 
+  held = null; // a Comparison, where the body is the block
+
   constructor(phase, user, start, number = 0) {
     Object.assign(this, { phase, user, start, number });
   }
@@ -29,6 +31,17 @@ export class Sample {
   /** The request has been written. What is told of that after the answer's end is too late to be a time. */
   written() {
     if (this.end === null) this.sent = now();
+  }
+
+  /** A piece of the answer's body. */
+  take(chunk) {
+    this.down += chunk.length;
+    this.held?.take(chunk);
+  }
+
+  /** Whether the body has not the bytes that it should have. */
+  get wrong() {
+    return this.status === 200 && this.held !== null && this.held.wrong;
   }
 
   row() {

@@ -11,12 +11,14 @@ const FIELDS = [
   "connections", "cold", "warmup", "timeout_ns", "seed", "headers",
 ];
 
-/** The workload in a file, with `count`, the connections it asks for, and `trusted`, the text of its CA. */
+/** The workload in a file, with `count`, the connections it asks for, `trusted`, the text of its CA, and whether
+ * answers are the block, which is then compared. */
 export function readWorkload(path) {
   try {
     const workload = JSON.parse(readFileSync(path, "utf8"));
     check(workload);
-    return { ...workload, count: connections(workload), trusted: readFileSync(workload.ca) };
+    const compares = workload.method === "GET" && /^\/bytes\/[0-9]+$/.test(workload.path);
+    return { ...workload, compares, count: connections(workload), trusted: readFileSync(workload.ca) };
   } catch (error) {
     if (error instanceof Unsupported) throw error;
     throw new BadInput(`${path}: ${error.message}`);

@@ -5,8 +5,9 @@ import { test } from "node:test";
 
 import { pieces } from "../peer/block.mjs";
 import { now } from "../peer/clock.mjs";
+import { Comparison } from "../peer/comparison.mjs";
 import { within } from "../peer/deadline.mjs";
-import { classify, ProtocolError, Timeout } from "../peer/failures.mjs";
+import { classify, ProtocolError, Timeout, WrongBytes } from "../peer/failures.mjs";
 import { route } from "../peer/routes.mjs";
 import { Sample } from "../peer/samples.mjs";
 import { Seat } from "../peer/seat.mjs";
@@ -21,6 +22,23 @@ test("a body is the block, repeated and cut", () => {
     const expected = Buffer.alloc(length, block);
     assert.ok(Buffer.concat([...pieces(length)]).equals(expected), `${length} bytes`);
     assert.ok(Buffer.concat([...pieces(length, 4096)]).equals(expected), `${length} bytes in small pieces`);
+  }
+});
+
+test("each byte is compared, however the body is cut", () => {
+  const right = Buffer.concat([...pieces(200_001)]);
+  const wrong = (body, size) => {
+    const held = new Comparison();
+    for (let at = 0; at < body.length; at += size) held.take(body.subarray(at, at + size));
+    return held.wrong;
+  };
+  for (const size of [1000, 16_384, 65_536, 65_537, 200_001]) {
+    assert.equal(wrong(right, size), false, `pieces of ${size}`);
+    for (const at of [0, 65_535, 65_536, 131_072, 200_000]) {
+      const body = Buffer.from(right);
+      body[at] ^= 1;
+      assert.equal(wrong(body, size), true, `byte ${at} in pieces of ${size}`);
+    }
   }
 });
 
@@ -46,6 +64,7 @@ test("errors in the contract's words", () => {
   assert.equal(coded("ESTRANGE"), "other: x y");
   assert.equal(classify(new Timeout()), "timeout");
   assert.equal(classify(new ProtocolError()), "protocol");
+  assert.equal(classify(new WrongBytes()), "wrong-bytes");
 });
 
 test("a deadline counts from the start, and its error is a timeout", async () => {

@@ -6,11 +6,14 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"h123.dev/subjects/go/peer"
 )
 
 // attacks are all that the server knows.
@@ -24,15 +27,20 @@ func slicesOf(lists ...[]attack) (all []attack) {
 }
 
 var (
-	half    = make([]byte, size/2)
-	whole   = make([]byte, size)
-	part    = make([]byte, 16<<10)
+	whole   = block(size)
+	half    = whole[:size/2]
+	part    = whole[:16<<10]
 	filler  = field{"x-fill", strings.Repeat("x", 100)}
 	length  = func(n int) field { return field{"content-length", strconv.Itoa(n)} }
 	refused = errors.New("h123-hostile refuses all handshakes")
 )
 
 const second = time.Second
+
+func block(count int64) []byte {
+	body, _ := io.ReadAll(peer.Body(count)) // made up: it does not fail
+	return body
+}
 
 var anyProtocol = []attack{
 	{name: "endless-headers", does: "a header whose fields never end", any: func(e exchange) error {
@@ -82,6 +90,14 @@ var anyProtocol = []attack{
 	}, answers: true},
 	{name: "half", does: "half of what was asked for, in good order", any: func(e exchange) error {
 		return errors.Join(e.head(200, length(size/2)), e.write(half), e.end())
+	}},
+	{name: "zeros", does: "zeros in place of the block, in good order", any: func(e exchange) error {
+		return errors.Join(e.head(200, length(size)), e.write(make([]byte, size)), e.end())
+	}},
+	{name: "wrong-byte", does: "one wrong byte in the middle of the body", any: func(e exchange) error {
+		wrong := bytes.Clone(whole)
+		wrong[size/2] ^= 1
+		return errors.Join(e.head(200, length(size)), e.write(wrong), e.end())
 	}},
 	{name: "cut", does: "half of the body, then the end of the connection", any: func(e exchange) error {
 		return errors.Join(e.head(200, length(size)), e.write(half), e.hangUp())

@@ -33,6 +33,7 @@ public final class Client {
             throw new UnsupportedOperationException("no open loop: users are threads here, which wait for their answers");
         }
         Body.load();
+        Comparison.load();
         try (Loops loops = new Loops()) {
             Dialer dialer = Dialer.of(workload, loops, Sending.of(options));
             List<Sample> samples = new Load(workload, dialer).run();

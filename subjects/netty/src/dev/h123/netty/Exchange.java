@@ -30,6 +30,7 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
     private final Sample sample;
     private final CompletableFuture<Void> over = new CompletableFuture<>();
     private final Body body;
+    private final Comparison held; // null: the answer is not the block
     private ChannelHandlerContext context;
     private Future<?> limit;
     private long expected = UNKNOWN;
@@ -39,6 +40,7 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
         this.workload = workload;
         this.sample = sample;
         body = new Body(workload.uploadBytes(), this::written);
+        held = Comparison.isFor(workload.method(), workload.path()) ? new Comparison() : null;
     }
 
     /** Waits for the end of it. */
@@ -99,6 +101,9 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
         }
         if (message instanceof HttpContent part) {
             sample.down += part.content().readableBytes();
+            if (held != null) {
+                held.take(part.content());
+            }
         }
         if (message instanceof LastHttpContent) {
             end(expected != UNKNOWN && expected != sample.down ? Failures.PROTOCOL : verdict());
@@ -106,6 +111,9 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
     }
 
     private String verdict() {
+        if (sample.status == 200 && held != null && held.isWrong()) {
+            return Failures.WRONG_BYTES;
+        }
         return sample.status >= 200 && sample.status < 300 ? "" : "other: status " + sample.status;
     }
 

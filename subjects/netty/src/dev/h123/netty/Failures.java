@@ -17,6 +17,7 @@ final class Failures {
     static final String TIMEOUT = "timeout";
     static final String RESET = "reset";
     static final String PROTOCOL = "protocol";
+    static final String WRONG_BYTES = "wrong-bytes";
 
     private Failures() {}
 
