@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from h123.analysis.as_published import as_published
 from h123.analysis.audits import audit_campaign, files_changed
+from h123.analysis.causes import causes
 from h123.analysis.comparisons import compare
 from h123.analysis.confounding import confounding
 from h123.analysis.decisions import decide
@@ -85,6 +86,7 @@ def analyse(folder: CampaignFolder) -> Verdicts:
         "projection": outlook(comparisons, len(plan.blocks[0]), len(attempts), pace, rule.remedy),
         "transport": [] if imported else _transport(plan, choosing),
         "windows": [] if imported else windows(folder, plan, choosing, comparisons),
+        "causes": [] if imported else causes(folder, attempts, comparisons, study.compare.factor),
         "ladder": ladder(comparisons, study.compare.ladder),
         "parts": split(trials, plan, rule, grounds),
         "interactions": interactions(attempts, plan, rule.alpha),

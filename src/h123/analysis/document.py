@@ -188,6 +188,40 @@ class WindowsRow(TypedDict):
     """Seconds that a was seen to save."""
 
 
+class SecondsBetween(TypedDict):
+    """How much longer the first level takes, over the blocks."""
+
+    seconds: float
+    low: float
+    high: float
+    confidence: float
+
+
+class CauseRow(TypedDict):
+    """A part of a request's time."""
+
+    cause: str
+    group: str
+    words: str
+    a_seconds: float
+    b_seconds: float
+    difference: SecondsBetween
+
+
+class CausesRow(TypedDict):
+    """What the mean request of both levels spent its time on; parts of nearly nothing are left out."""
+
+    metric: str
+    cell: Cell
+    a: str
+    b: str
+    blocks: int
+    a_seconds: float
+    b_seconds: float
+    difference: SecondsBetween
+    parts: Sequence[CauseRow]
+
+
 class Side(TypedDict):
     """A comparison as a step of a ladder."""
 
@@ -474,6 +508,7 @@ class Verdicts(TypedDict):
     failures: Sequence[FailuresRow]
     projection: Outlook
     transport: NotRequired[Sequence[TransportRow]]
+    causes: NotRequired[Sequence[CausesRow]]
     windows: NotRequired[Sequence[WindowsRow]]
     ladder: NotRequired[Sequence[LadderRow]]
     parts: PartsOfTime | None

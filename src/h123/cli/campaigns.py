@@ -232,6 +232,21 @@ def report(
     complain_of_damage(campaign)
 
 
+@app.command()
+def why(folder: FolderArgument, only: OnlyOption = None) -> None:
+    """Say what the time of the requests was spent on, and which parts make the difference.
+
+    Told from the packets that each trial recorded at its link. `--only network=poor` shows a part of the campaign.
+    """
+    from h123.analysis import analyse
+    from h123.report import print_causes
+    from h123.results import CampaignFolder
+
+    campaign = CampaignFolder.open(folder)
+    print_causes(analyse(campaign), out_console, parse_only(only or []))
+    complain_of_damage(campaign)
+
+
 @app.command(name="export")
 def export_command(
     folder: FolderArgument,

@@ -4,11 +4,12 @@ from h123.report.claims import print_claims
 from h123.report.difference import sentence
 from h123.report.page import write_report
 from h123.report.template import template
-from h123.report.terminal import print_summary
+from h123.report.terminal import print_causes, print_summary
 from h123.report.words import level
 
 __all__ = [
     "level",
+    "print_causes",
     "print_claims",
     "print_summary",
     "sentence",

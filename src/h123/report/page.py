@@ -8,7 +8,7 @@ from h123.analysis import headline
 from h123.durable import write_atomically
 from h123.errors import UserError
 from h123.paths import typed
-from h123.report import as_published, caveats, claims, difference, evidence, ladder, split, words
+from h123.report import as_published, causes, caveats, claims, difference, evidence, ladder, split, words
 from h123.report.advice import advice, remedy
 from h123.report.answer import answers
 from h123.report.as_published import published_figures
@@ -28,6 +28,9 @@ from h123.report.terminal import trust
 from h123.report.unproved import failed_lines
 from h123.report.windows import window_lines
 from h123.results import CampaignFolder, load_attempts, read_content
+
+_DRAWN = 6
+"""Rows of causes that a picture has room for."""
 
 
 def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:
@@ -71,6 +74,8 @@ def _figures(folder: CampaignFolder, verdicts: Mapping[str, Any]) -> list[Figure
         figures.append(answer_figure(answered, margin))
     if known:
         figures.append(details_figure(known, margin))
+    if why := causes.cause_rows(verdicts):
+        figures.append(causes.causes_figure(why[:_DRAWN]))
     if verdicts["parts"] and verdicts["parts"]["rows"]:
         figures.append(split_figure(verdicts["parts"], margin))
     if values:
@@ -121,7 +126,10 @@ def _content(
         "doubts": _doubts(verdicts),
         "trust": trust(verdicts),
         "windows": window_lines(verdicts),
+        "why": causes.cause_rows(verdicts),
+        "causes": causes,
         "answer_figure": drawn.pop("answer", None),
+        "causes_figure": drawn.pop("causes", None),
         "printed_figure": drawn.pop("printed-values", None),
         "split_figure": drawn.pop("parts", None),
         "published_figures": [drawn.pop(name) for name in list(drawn) if name.startswith("published-")],

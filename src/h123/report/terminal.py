@@ -15,7 +15,7 @@ from rich.text import Text
 from h123.analysis import headline
 from h123.analysis.document import AuditCount, Judged
 from h123.paths import typed
-from h123.report import as_published, claims, ladder
+from h123.report import as_published, causes, claims, ladder
 from h123.report.advice import advice, remedy
 from h123.report.answer import Answer, answers
 from h123.report.caveats import caveat_lines
@@ -30,6 +30,7 @@ from h123.report.unproved import failed_lines, unproved_lines
 from h123.report.windows import window_lines
 from h123.report.words import cell_name, level, percent, ratio, unbroken, verdict_word
 from h123.study import metric
+from h123.units import format_seconds
 
 ABREAST = 3
 """Pairs that a table of 80 columns has room for."""
@@ -43,6 +44,9 @@ def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | 
     for line in failed_lines(verdicts):
         _say(console, line, style="red", indent=2)
     _print_answer(verdicts, console)
+    why = causes.cause_rows(verdicts)
+    for row in why if len(why) <= ENOUGH_TO_READ else ():
+        _say(console, causes.sentence(row), indent=2)
     for line in window_lines(verdicts):
         _say(console, line, indent=2)
     for row in verdicts.get("transport", []):
@@ -64,6 +68,32 @@ def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | 
     more = as_published.terminal_lines(verdicts["as_published"]) if verdicts["as_published"] else []
     for line in trust(verdicts) + more + claims.terminal_lines(verdicts["claims"]):
         _say(console, line)
+
+
+def print_causes(verdicts: Mapping[str, Any], console: Console, only: Mapping[str, Collection[str]]) -> None:
+    """Print what requests spent their time on, of the cells that `only` names (levels by factor).
+
+    Raises UserError where nothing is told."""
+    rows = [row for row in causes.cause_rows(verdicts) if _chosen(row, only)]
+    if not rows:
+        raise causes.nothing_told(verdicts)
+    for row in rows:
+        _say(console, causes.sentence(row), style="bold")
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="", highlight=False)
+        for name in (level(row["a"]), level(row["b"]), "difference"):
+            table.add_column(name, justify="right", no_wrap=True)
+        table.add_column("interval", no_wrap=True)
+        table.add_column("of the time")
+        for part in causes.parts(row):
+            values = [format_seconds(part[f"{side}_seconds"]) for side in ("a", "b")]
+            found = part["difference"]
+            table.add_row(*values, causes.signed(found["seconds"]), causes.between(found), part["words"])
+        console.print(table)
+        console.print()
+
+
+def _chosen(row: Mapping[str, Any], only: Mapping[str, Collection[str]]) -> bool:
+    return all(row["cell"].get(factor) in levels for factor, levels in only.items() if factor in row["cell"])
 
 
 def _print_answer(verdicts: Mapping[str, Any], console: Console) -> None:

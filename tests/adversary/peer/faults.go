@@ -176,6 +176,14 @@ var wrongAnswers = []fault{
 			next(w, r)
 		}
 	}},
+	{name: "busy", does: "20 ms of computing before each answer", unasked: speed, answer: func(next http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			for began := time.Now(); sizeOf(r) > 1 && time.Since(began) < 20*time.Millisecond; {
+			}
+			next(w, r)
+		}
+	}},
+	{name: "dribble", does: "a kilobyte each 10 ms, of the first 50", unasked: speed, answer: on("/bytes/", dribble)},
 	{name: "delay", does: "20 ms before each answer", unasked: speed, answer: func(next http.HandlerFunc) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			if sizeOf(r) > 1 { // so that it stays within a check's time
@@ -367,6 +375,23 @@ func on(beginning string, otherwise http.HandlerFunc) answering {
 // bodies sends other bytes, and announces the right count of them.
 func bodies(of func(r *http.Request, size int64) io.Reader) answering {
 	return on("/bytes/", func(w http.ResponseWriter, r *http.Request) { write(w, r, sizeOf(r), of(r, sizeOf(r))) })
+}
+
+// dribble sends the beginning of a body as it comes, and that is slowly.
+func dribble(w http.ResponseWriter, r *http.Request) {
+	size, body := sizeOf(r), peer.Body(sizeOf(r))
+	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
+	if r.Method != http.MethodGet {
+		return
+	}
+	for range min(size/1000, 50) {
+		if _, err := io.CopyN(w, body, 1000); err != nil {
+			return
+		}
+		w.(http.Flusher).Flush()
+		time.Sleep(10 * time.Millisecond)
+	}
+	_, _ = io.Copy(w, body)
 }
 
 // spoiled is a body with one wrong byte.

@@ -1,0 +1,122 @@
+"""Causes: what the time of both sides' requests was spent on, and which parts make the difference.
+
+Of each trial the mean over its requests, because means of parts sum up to the mean of the whole, which medians do not.
+Differences are paired within blocks, as everything is.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from h123.analysis.document import CauseRow, CausesRow, Cell, Judged, SecondsBetween
+from h123.analysis.families import headline
+from h123.analysis.signedrank import SignedRank
+from h123.causes import CAUSES, explain
+from h123.errors import UserError
+from h123.results import Attempt, CampaignFolder
+from h123.study import METRICS
+from h123.study.metrics import Times
+
+Seconds = NDArray[np.float64]
+"""Of each cause, in the order of CAUSES."""
+NOTABLE = 0.005
+"""Share of the longer side's time; a part that is less in both, and differs by less, is not worth a row."""
+
+
+def causes(
+    folder: CampaignFolder, attempts: Sequence[Attempt], judged: Sequence[Judged], factor: str
+) -> list[CausesRow]:
+    """The `causes` of verdicts.json: a row for each comparison of whole requests that answers the question, and of cold
+    ones beside it. None of trials that left no record of packets."""
+    told = _Told(folder, attempts)
+    return [row for c in _asked(judged) if (row := _row(c, factor, told)) is not None]
+
+
+def _asked(judged: Sequence[Judged]) -> Iterator[Judged]:
+    answers = {c["metric"] for c in headline(judged)}
+    beside = {METRICS[name].cold for name in answers}
+    for c in judged:
+        of = METRICS[c["metric"]].of
+        if isinstance(of, Times) and of.until == "end_ns" and not c["twin"] and c["metric"] in answers | beside:
+            yield c
+
+
+class _Told:
+    """What trials tell, each read once."""
+
+    def __init__(self, folder: CampaignFolder, attempts: Sequence[Attempt]) -> None:
+        self._folder = folder
+        self._attempts = {_place(a.block, a.cell): a for a in attempts if not a.twin and not a.imported}
+        self._read: dict[str, Mapping[str, Seconds]] = {}
+
+    def blocks(self) -> list[int]:
+        return sorted({block for block, _ in self._attempts})
+
+    def mean(self, block: int, cell: Cell, phase: str) -> Seconds | None:
+        """Of the requests of a trial; None where they are not told."""
+        attempt = self._attempts.get(_place(block, cell))
+        if attempt is None:
+            return None
+        if attempt.name not in self._read:
+            self._read[attempt.name] = self._means(attempt)
+        return self._read[attempt.name].get(phase)
+
+    def _means(self, attempt: Attempt) -> Mapping[str, Seconds]:
+        try:
+            told = explain(self._folder.trial(attempt.trial, attempt.attempt))
+        except UserError:  # an earlier version's, or no emulated link: no packets were recorded
+            return {}
+        phases = np.array(told.phases)
+        return {phase: told.seconds[phases == phase].mean(axis=0) for phase in dict.fromkeys(told.phases)}
+
+
+def _place(block: int, cell: Cell) -> tuple[int, tuple[tuple[str, str], ...]]:
+    return block, tuple(sorted(cell.items()))
+
+
+def _row(c: Judged, factor: str, told: _Told) -> CausesRow | None:
+    of = METRICS[c["metric"]].of
+    assert isinstance(of, Times)
+    pairs = []
+    for block in told.blocks():
+        sides = [told.mean(block, {**c["cell"], factor: level}, of.phase) for level in (c["a"], c["b"])]
+        if sides[0] is not None and sides[1] is not None:
+            pairs.append(sides)
+    if not pairs:
+        return None
+    a, b = (np.array(side) for side in zip(*pairs, strict=True))
+    return {
+        "metric": c["metric"],
+        "cell": c["cell"],
+        "a": c["a"],
+        "b": c["b"],
+        "blocks": len(pairs),
+        "a_seconds": float(a.sum(axis=1).mean()),
+        "b_seconds": float(b.sum(axis=1).mean()),
+        "difference": _difference((a - b).sum(axis=1)),
+        "parts": sorted(_parts(a, b), key=lambda part: -abs(part["difference"]["seconds"])),
+    }
+
+
+def _parts(a: Seconds, b: Seconds) -> Iterator[CauseRow]:
+    """Of both sides' seconds, shape (blocks, causes)."""
+    least = NOTABLE * max(a.sum(axis=1).mean(), b.sum(axis=1).mean())
+    for number, cause in enumerate(CAUSES):
+        mine, others = a[:, number], b[:, number]
+        if max(mine.mean(), others.mean()) < least:
+            continue
+        yield {
+            "cause": cause.name,
+            "group": cause.group,
+            "words": cause.words,
+            "a_seconds": float(mine.mean()),
+            "b_seconds": float(others.mean()),
+            "difference": _difference(mine - others),
+        }
+
+
+def _difference(seconds: Seconds) -> SecondsBetween:
+    """Of both sides, a block each."""
+    found = SignedRank(seconds).estimate()
+    return {"seconds": found.centre, "low": found.low, "high": found.high, "confidence": found.confidence}

@@ -1,0 +1,9 @@
+"""What the time of requests was spent on, told from the packets that a trial recorded.
+
+The parts of a request sum up to its latency. Nothing of a protocol is decoded beyond what anybody on the path can read.
+"""
+
+from h123.causes.cause import CAUSES, Cause
+from h123.causes.trial import Explained, explain
+
+__all__ = ["CAUSES", "Cause", "Explained", "explain"]

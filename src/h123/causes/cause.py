@@ -1,0 +1,53 @@
+"""The words for what the time of a request was spent on; the parts of a request sum up to its latency."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Nanoseconds = NDArray[np.float64]
+"""Of each cause, in the order of CAUSES."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A named part of a request's time."""
+
+    name: str
+    group: str
+    """What it counts to where the largest cause is named: several parts of one kind are one answer."""
+    words: str
+    """What the time went to."""
+
+
+CONNECTING = Cause("connecting", "connecting", "round trips to connect")
+RETRY = Cause("retry", "retry", "one more round trip, which a Retry cost")
+BLOCKED = Cause("blocked", "blocked", "trying UDP, which is blocked")
+TRIP = Cause("trip", "trip", "the request's own round trip")
+SERVER = Cause("server", "server", "waiting for the server")
+SLOW_START = Cause("slow-start", "slow-start", "slow start")
+WINDOW = Cause("window", "window", "a congestion window that no loss had cut")
+CUT = Cause("cut", "loss", "a congestion window that losses had cut")
+MENDING = Cause("mending", "loss", "finding and mending losses")
+LIMIT = Cause("limit", "limit", "a limit that does not grow (flow control or a buffer)")
+DROPS = Cause("drops", "drops", "datagrams that found the receiver's buffer full")
+RATE = Cause("rate", "rate", "the link's rate")
+QUEUE = Cause("queue", "queue", "queueing behind other requests")
+IDLE = Cause("idle", "idle", "a sender with nothing to send")
+CLIENT_WORK = Cause("client-work", "client-work", "the client's processing")
+SERVER_WORK = Cause("server-work", "server-work", "the server's processing")
+UNTOLD = Cause("untold", "untold", "what packets do not tell")
+
+CAUSES = (
+    *(CONNECTING, RETRY, BLOCKED, TRIP, SERVER, SLOW_START, WINDOW, CUT, MENDING, LIMIT, DROPS),
+    *(RATE, QUEUE, IDLE, CLIENT_WORK, SERVER_WORK, UNTOLD),
+)
+NUMBER = {cause: number for number, cause in enumerate(CAUSES)}
+"""Places in a row of seconds."""
+
+
+def spent(cause: Cause, begin: int, end: int) -> Nanoseconds:
+    """All of a time on one cause."""
+    row = np.zeros(len(CAUSES))
+    row[NUMBER[cause]] = end - begin
+    return row

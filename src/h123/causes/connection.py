@@ -1,0 +1,140 @@
+"""One connection as the link saw it: what each of its ends sent, and when that was on the wire and arrived."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from h123.causes.bottleneck import Wire, wire
+from h123.causes.spans import Spans, Times
+from h123.results.packets import DELIVERED, DOWN, PACKET, TCP, UDP, UP, Packets
+from h123.study.network import Direction
+
+_RETRY = 0xF0
+"""Form, fixed bit and type of QUIC's Retry in a datagram's first byte, which no key protects (RFC 9000, 17.2.5)."""
+FULL = 1150
+"""Bytes of payload from which on a packet is full: QUIC's begin with 1200 and grow as the path is probed, TCP's have
+1448."""
+SPEAKS = 60
+"""Bytes of QUIC's payload above which a packet is more than an acknowledgement, nearly always."""
+
+
+@dataclass(frozen=True)
+class Sending:
+    """What one end sent, in the order of sending."""
+
+    packets: Packets
+    wire: Wire
+
+    @cached_property
+    def at(self) -> Times:
+        """When each came to the link."""
+        return self.packets["at_ns"].astype(np.int64)
+
+    @cached_property
+    def left(self) -> Times:
+        """When each was delivered; 0: never."""
+        return self.packets["left_ns"].astype(np.int64)
+
+    @cached_property
+    def arrived(self) -> NDArray[np.bool_]:
+        """Whether each was delivered before the trial's end."""
+        delivered: NDArray[np.bool_] = (self.packets["fate"] == DELIVERED) & (self.left > 0)
+        return delivered
+
+    @cached_property
+    def speaks(self) -> NDArray[np.bool_]:
+        """Whether each has something to say beside acknowledging."""
+        least = np.where(self.packets["protocol"] == TCP, 1, SPEAKS)
+        said: NDArray[np.bool_] = self.packets["payload"] >= least
+        return said
+
+    @cached_property
+    def full(self) -> NDArray[np.bool_]:
+        """Whether each has as much to say as fits."""
+        full: NDArray[np.bool_] = self.packets["payload"] >= FULL
+        return full
+
+    @cached_property
+    def occupied(self) -> Spans:
+        """When packets of it waited for the wire or were on it."""
+        return Spans.union(self.at, self.wire.ends)
+
+    @cached_property
+    def on_wire(self) -> Spans:
+        """When they were on it."""
+        return Spans.union(self.wire.begins, self.wire.ends)
+
+    def wire_ns(self, size: int) -> float:
+        """How long a body of so many bytes is on the wire, as large as its packets are here."""
+        if not self.speaks.any():
+            return 0.0
+        taken = (self.wire.ends - self.wire.begins)[self.speaks]
+        return size * float(taken.sum()) / float(self.packets["payload"][self.speaks].sum(dtype=np.int64))
+
+    def first(self, count: int) -> "Sending":
+        """Its first packets."""
+        return Sending(self.packets[:count], Wire(self.wire.begins[:count], self.wire.ends[:count]))
+
+    def __len__(self) -> int:
+        return len(self.packets)
+
+
+@dataclass(frozen=True)
+class Connection:
+    """Both ways of one."""
+
+    up: Sending
+    down: Sending
+    round_trip_ns: int
+    """Of the link, without its queue."""
+
+    @property
+    def quic(self) -> bool:
+        """Whether it is one of UDP."""
+        return bool(self.up.packets["protocol"][0] != TCP)
+
+    @property
+    def began(self) -> int:
+        """When its first packet came to the link, ns."""
+        return int(self.up.at[0])
+
+    @cached_property
+    def retry(self) -> int | None:
+        """When the server's Retry was delivered, ns; None: there was none."""
+        down = self.down.packets
+        found = self.quic & ((down["flags"] & 0xF0) == _RETRY) & self.down.arrived
+        return int(self.down.left[np.argmax(found)]) if found.any() else None
+
+
+def connections(packets: Packets, up: Direction, down: Direction) -> list[Connection]:
+    """All that a link's record tells of, in the order in which they began."""
+    ordered = packets[np.argsort(packets["at_ns"], kind="stable")]
+    ways = [(ordered[ordered["way"] == way], of) for way, of in ((UP, up), (DOWN, down))]
+    trip = (up.delay_ns or 0) + (down.delay_ns or 0)
+    sides = [dict(_sendings(of_way, wire(of_way, of), port)) for (of_way, of), port in zip(ways, _PORTS, strict=True)]
+    found = [
+        Connection(sending, sides[1].get(client, _NOTHING), trip)
+        for client, sending in sides[0].items()
+        if client[0] in (TCP, UDP)
+    ]
+    return sorted(found, key=lambda one: one.began)
+
+
+_PORTS = ("source", "destination")
+"""Where a packet of each way has the client's port."""
+
+
+def _sendings(packets: Packets, on: Wire, port: str) -> Iterator[tuple[tuple[int, int], Sending]]:
+    """By protocol and port of the client."""
+    key = packets["protocol"].astype(np.int64) << 16 | packets[port]
+    order = np.argsort(key, kind="stable")
+    for places in np.split(order, np.flatnonzero(np.diff(key[order])) + 1):
+        if len(places):
+            client = int(key[places[0]])
+            yield (client >> 16, client & 0xFFFF), Sending(packets[places], Wire(on.begins[places], on.ends[places]))
+
+
+_NOTHING = Sending(np.empty(0, PACKET), Wire(np.empty(0, np.int64), np.empty(0, np.int64)))

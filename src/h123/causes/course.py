@@ -1,0 +1,62 @@
+"""What a sender's time went to, from moment to moment: a sequence of moments and the cause that holds from each on."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from h123.causes.cause import CAUSES, NUMBER, UNTOLD, Cause, Nanoseconds
+from h123.causes.spans import Times
+
+Numbers = NDArray[np.int8]
+"""Places of causes among CAUSES."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """Causes one after another; before the first moment and after the last one nothing is told."""
+
+    edges: Times
+    """Ascending; one more than there are causes."""
+    numbers: Numbers
+
+    @classmethod
+    def cut(cls, edges: Times, tell: Callable[[Times], Numbers]) -> Self:
+        """Of all times at which a cause may begin or end, and what tells the cause at a moment between two of them."""
+        moments = np.unique(edges)
+        return cls(moments, tell(moments[:-1] + (moments[1:] - moments[:-1]) // 2))
+
+    @cached_property
+    def _sums(self) -> NDArray[np.int64]:
+        """Time of each cause up to each edge; shape (causes, edges)."""
+        sums = np.zeros((len(CAUSES), len(self.edges)), np.int64)
+        lengths = np.diff(self.edges)
+        sums[self.numbers, np.arange(1, len(self.edges))] = lengths
+        return np.cumsum(sums, axis=1)
+
+    def between(self, begin: int, end: int) -> Nanoseconds:
+        """ns of each cause between two times; the rest is untold."""
+        spent = np.zeros(len(CAUSES))
+        if end <= begin:
+            return spent
+        if len(self.edges) > 1:
+            spent = self._until(end) - self._until(begin)
+        spent[NUMBER[UNTOLD]] += (end - begin) - spent.sum()
+        return spent
+
+    def _until(self, time: int) -> Nanoseconds:
+        place = int(np.searchsorted(self.edges, time, side="right")) - 1
+        if place < 0:
+            return np.zeros(len(CAUSES))
+        sums = self._sums[:, place].astype(float)
+        if place < len(self.numbers):
+            sums[self.numbers[place]] += time - self.edges[place]
+        return sums
+
+
+def numbers(cause: Cause, count: int) -> Numbers:
+    """One cause so many times."""
+    return np.full(count, NUMBER[cause], np.int8)

@@ -1,0 +1,78 @@
+"""When the packets that a sender lost were found missing and sent again."""
+
+import numpy as np
+
+from h123.causes.connection import Sending
+from h123.causes.spans import Spans, Times
+from h123.results.packets import LOST, QUEUE_FULL, TCP
+
+_REORDERED = 3
+"""Packets that must arrive after one before it counts as lost (RFC 9002, 6.1.1; TCP's duplicate acknowledgements)."""
+
+
+def lost(sending: Sending) -> Times:
+    """Places of the sender's packets that the link lost, or had no room for."""
+    fate = sending.packets["fate"]
+    return np.flatnonzero(((fate == LOST) | (fate == QUEUE_FULL)) & sending.speaks)
+
+
+def mending(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:
+    """From the sending of each lost packet until that of what replaces it."""
+    places = lost(sending)
+    if not len(places):
+        return Spans.union([], [])
+    tcp = bool(sending.packets["protocol"][0] == TCP)
+    again = _same_again(sending, places) if tcp else _after_notice(sending, answers, places, round_trip_ns)
+    return Spans.union(sending.at[places], again)
+
+
+def _same_again(sending: Sending, places: Times) -> Times:
+    """When TCP sent the same bytes again: the segment after the lost one, in time, that begins where it began; where
+    there is none, it was sent with others, or never."""
+    at, seq = sending.at, sending.packets["seq"].astype(np.int64)
+    spoken = np.flatnonzero(sending.speaks)
+    order = spoken[np.lexsort((spoken, seq[spoken]))]
+    rank = np.empty(len(at), np.int64)
+    rank[order] = np.arange(len(order))
+    later = rank[places] + 1
+    following = order[np.minimum(later, len(order) - 1)]
+    found = (later < len(order)) & (seq[following] == seq[places])
+    again = np.where(found, at[following], 0)
+    for k in np.flatnonzero(~found):
+        again[k] = _covering(sending, int(places[k]))
+    return again
+
+
+def _covering(sending: Sending, place: int) -> int:
+    """When a later segment had the lost one's first byte; its own time, if none had."""
+    later = sending.packets[place + 1 :]
+    offset = (int(sending.packets["seq"][place]) - later["seq"].astype(np.int64)) % 2**32
+    covers = np.flatnonzero((offset < later["payload"]) & (later["payload"] > 0))
+    return int(later["at_ns"][covers[0]]) if len(covers) else int(sending.at[place])
+
+
+def _after_notice(sending: Sending, answers: Sending, places: Times, round_trip_ns: int) -> Times:
+    """When QUIC's sender sent the first packet after it could know of the loss: it had heard from an end that had got
+    three later packets; or, if there were no three, a probe at least a round trip later."""
+    arrived = np.flatnonzero(sending.arrived)
+    third = np.searchsorted(arrived, places) + _REORDERED - 1
+    known = third < len(arrived)
+    noticed = np.full(len(places), np.iinfo(np.int64).max)
+    noticed[known] = _heard_after(answers, sending.left[arrived[third[known]]])
+    resent = _next_at(sending, noticed)
+    probe = _next_at(sending, sending.at[places] + max(round_trip_ns, 1))
+    return np.minimum(resent, probe)
+
+
+def _heard_after(answers: Sending, times: Times) -> Times:
+    """When the sender first heard what the other end sent after each of these times."""
+    arrived = np.flatnonzero(answers.arrived)
+    place = np.searchsorted(answers.at[arrived], times)
+    never = np.iinfo(np.int64).max
+    return np.append(answers.left[arrived], never)[place]
+
+
+def _next_at(sending: Sending, times: Times) -> Times:
+    """The first sending at or after each time; the last one's, where there is none."""
+    place = np.searchsorted(sending.at, times)
+    return np.append(sending.at, sending.at[-1])[place]

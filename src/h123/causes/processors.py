@@ -1,0 +1,40 @@
+"""How busy the processor was with a role, from the lab's looks at it over time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from h123.results.lab_report import Report
+
+_BUSY = 0.5
+"""Share of a time that a role computed, or waited for a processor, from which on the time is its processing."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a role has used of processors, over time."""
+
+    times: Sequence[int]
+    """ns, ascending; of looks at it."""
+    used: Sequence[float]
+    """ns by each of them, with what its threads waited for a processor."""
+
+    def fills(self, begin: int, end: int) -> bool:
+        """Whether it was at work for most of that time, as far as the looks around it tell."""
+        if len(self.times) < 2 or end <= begin:
+            return False
+        low = max(int(np.searchsorted(self.times, begin, side="right")) - 1, 0)
+        high = min(int(np.searchsorted(self.times, end)), len(self.times) - 1)
+        if high <= low:
+            return False
+        return self.used[high] - self.used[low] >= _BUSY * (self.times[high] - self.times[low])
+
+
+def work(report: Report, name: str) -> Work:
+    """Of a role; of one that the report does not tell of, none."""
+    cpu = next((role.cpu for role in report.roles if role.name == name and role.cpu), None)
+    if cpu is None or not cpu.main_over_time:
+        return Work([], [])
+    waits = 1 + (cpu.main_wait_ns or 0) / max(cpu.main_ns, 1)
+    return Work([at for at, _ in cpu.main_over_time], [used * waits for _, used in cpu.main_over_time])

@@ -1,0 +1,175 @@
+"""One request's time, cut into causes.
+
+A request goes through these times, one after another: connecting (if its connection was opened for it), sending the
+request, its last packet's way to the server, waiting for the answer, receiving it, the last packet's way back, and what
+the client makes of it. While a body is sent, the sender's course tells what the time went to.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from h123.causes import handshake
+from h123.causes.cause import (
+    CLIENT_WORK,
+    IDLE,
+    NUMBER,
+    QUEUE,
+    RATE,
+    SERVER,
+    SERVER_WORK,
+    TRIP,
+    UNTOLD,
+    Nanoseconds,
+    spent,
+)
+from h123.causes.connection import Connection, Sending
+from h123.causes.processors import Work
+from h123.causes.sender import Sender
+
+_CLOCKS_NS = 50_000
+"""A client may take the time just before or after the packet is on its way."""
+_SMALL = 100
+"""Bytes of a request's body up to which one packet has it all."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What its client says of one; ns."""
+
+    start: int
+    ready: int
+    """When its connection was open; its start, where it was so before."""
+    sent: int | None
+    """When it had been sent; None: the client does not tell."""
+    first_byte: int | None
+    end: int
+    up: int
+    """Bytes of its body."""
+    down: int
+    """Of the answer's."""
+    blocked: bool = False
+    """Whether UDP was tried in its time, and blocked."""
+
+
+class Explainer:
+    """Of the requests of one connection."""
+
+    def __init__(self, connection: Connection, requests: Sequence[Request], server: Work) -> None:
+        self._of, self._requests, self._server_work = connection, requests, server
+        trip = connection.round_trip_ns
+        self._client = Sender(connection.up, connection.down, trip)
+        self._server = Sender(connection.down, connection.up, trip)
+
+    def explain(self) -> list[Nanoseconds]:
+        """What the time of each went to; the parts sum up to it."""
+        shared = _shared(self._requests)
+        return [self._one(request, among) for request, among in zip(self._requests, shared, strict=True)]
+
+    def _one(self, request: Request, shared: bool) -> Nanoseconds:
+        """`shared`: whether another request was under way on the connection at the same time."""
+        up, down = self._of.up, self._of.down
+        first, last_answer = self._first(request), _last(down, request.end)
+        if first is None or last_answer is None or int(up.at[first]) > request.end:
+            return spent(UNTOLD, request.start, request.end)
+        answer = _last(down, request.first_byte) if request.first_byte is not None else None
+        begun = int(down.at[last_answer if answer is None else min(answer, last_answer)])
+        last = _last_of_request(up, first, begun, request.up)
+        marks = _Marks(request)
+        time = self._before(request, marks.up_to(int(up.at[first])))
+        time += self._client.course.between(*marks.up_to(int(up.wire.ends[last])))
+        time += spent(TRIP, *marks.up_to(int(up.left[last])))
+        time += self._answering(*marks.up_to(_answer_begins(down, int(up.left[last]), begun)), shared)
+        time += self._server.course.between(*marks.up_to(int(down.wire.ends[last_answer])))
+        time += spent(TRIP, *marks.up_to(int(down.left[last_answer])))
+        time += spent(CLIENT_WORK, *marks.up_to(request.end))
+        return self._own(request, time) if shared else time
+
+    def _first(self, request: Request) -> int | None:
+        """The packet that carries the request, or its beginning: of one without a body the one that was sent when the
+        client says so; QUIC's may be as small as an acknowledgement."""
+        up = self._of.up
+        begin = request.ready if request.up > _SMALL else max(request.ready, request.sent or 0)
+        at = int(np.searchsorted(up.at, begin - _CLOCKS_NS))
+        told = up.arrived if self._of.quic and request.sent is not None else up.arrived & up.speaks
+        found = np.flatnonzero(told[at:])
+        return at + int(found[0]) if len(found) else None
+
+    def _answering(self, begin: int, end: int, shared: bool) -> Nanoseconds:
+        """While the connection is busy with answers to others, this one waits for what they wait for."""
+        alone = SERVER_WORK if self._server_work.fills(begin, end) else SERVER
+        if not shared:
+            return spent(alone, begin, end)
+        time = self._server.course.between(begin, end)
+        for cause in (IDLE, UNTOLD):
+            time[NUMBER[alone]] += time[NUMBER[cause]]
+            time[NUMBER[cause]] = 0
+        return time
+
+    def _own(self, request: Request, time: Nanoseconds) -> Nanoseconds:
+        """What the wire took for answers to others on the same connection is queueing for this one."""
+        own = self._of.up.wire_ns(request.up) + self._of.down.wire_ns(request.down)
+        others = max(time[NUMBER[RATE]] - own, 0.0)
+        time[NUMBER[RATE]] -= others
+        time[NUMBER[QUEUE]] += others
+        return time
+
+    def _before(self, request: Request, span: tuple[int, int]) -> Nanoseconds:
+        if request.start > self._open:
+            return spent(CLIENT_WORK, *span)
+        return handshake.explain(self._of, *span, request.blocked)
+
+    @cached_property
+    def _open(self) -> int:
+        """When the first request was sent: whoever came before it has waited for the connection."""
+        first = self._first(self._requests[0])
+        return int(self._of.up.at[first]) if first is not None else self._of.began
+
+
+class _Marks:
+    """The times of a request's stages, none before the last or after the request's end."""
+
+    def __init__(self, request: Request) -> None:
+        self._now, self._end = request.start, request.end
+
+    def up_to(self, time: int) -> tuple[int, int]:
+        """The stage that ends then."""
+        begin, self._now = self._now, min(max(time, self._now), self._end)
+        return begin, self._now
+
+
+def _shared(requests: Sequence[Request]) -> list[bool]:
+    """Of each, in the order of their start, whether another one was under way too."""
+    starts = np.array([request.start for request in requests])
+    before = np.maximum.accumulate(np.array([0, *(request.end for request in requests)]))[:-1]
+    next_start = np.append(starts[1:], np.iinfo(np.int64).max)
+    ends = np.array([request.end for request in requests])
+    shared: list[bool] = ((before > starts) | (next_start < ends)).tolist()
+    return shared
+
+
+def _last(sending: Sending, time: int) -> int | None:
+    """The last packet that says something and had been delivered by a time."""
+    spoken = np.flatnonzero(sending.speaks & sending.arrived)
+    known = spoken[sending.left[spoken] <= time + _CLOCKS_NS]
+    return int(known[np.argmax(sending.left[known])]) if len(known) else None
+
+
+def _last_of_request(up: Sending, first: int, answered: int, size: int) -> int:
+    """The packet with which the server had all of the request: of one without a body the first, otherwise the last one
+    before the answer."""
+    end = max(int(np.searchsorted(up.left, answered, side="right")), first + 1)  # nearly in order of arrival
+    if size <= _SMALL:
+        return first
+    candidates = first + np.flatnonzero((up.speaks & up.arrived)[first:end])
+    candidates = candidates[up.left[candidates] <= answered]
+    return int(candidates[-1]) if len(candidates) else first
+
+
+def _answer_begins(down: Sending, asked: int, begun: int) -> int:
+    """When the server began to answer: with the packet that arrived first, or one before it that was lost."""
+    begin, end = (int(n) for n in np.searchsorted(down.at, [asked, begun]))
+    gone = np.flatnonzero(down.speaks[begin:end] & ~down.arrived[begin:end])
+    return int(down.at[begin + int(gone[0])]) if len(gone) else begun

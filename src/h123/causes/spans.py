@@ -1,0 +1,39 @@
+"""Spans of time, as two sorted arrays of beginnings and ends that do not overlap."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Times = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Ascending; none touches the next."""
+
+    begins: Times
+    ends: Times
+
+    @classmethod
+    def union(cls, begins: ArrayLike, ends: ArrayLike) -> Self:
+        """Of spans in any order that may overlap; empty ones are left out."""
+        first, last = np.asarray(begins, np.int64), np.asarray(ends, np.int64)
+        kept = last > first
+        order = np.argsort(first[kept], kind="stable")
+        first, last = first[kept][order], np.maximum.accumulate(last[kept][order])
+        if not len(first):
+            return cls(first, last)
+        apart = first[1:] > last[:-1]
+        return cls(first[np.r_[True, apart]], last[np.r_[apart, True]])
+
+    def hold(self, times: Times) -> NDArray[np.bool_]:
+        """Whether each time is in one of them."""
+        place = np.searchsorted(self.begins, times, side="right") - 1
+        return (place >= 0) & (times < self.ends[place]) if len(self.begins) else np.zeros(len(times), bool)
+
+    @property
+    def edges(self) -> Times:
+        """All beginnings and ends, in no order."""
+        return np.concatenate([self.begins, self.ends])

@@ -1,0 +1,94 @@
+"""What the time of each request of a trial was spent on, from what the trial left."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from h123.causes.cause import CUT, DROPS, LIMIT, NUMBER, UNTOLD, WINDOW, spent
+from h123.causes.connection import connections
+from h123.causes.matching import match
+from h123.causes.processors import work
+from h123.causes.request import Explainer, Request
+from h123.results import Sample, read_document
+from h123.results.lab_report import Report
+from h123.results.packets import BLOCKED, UP, Packets, read_packets
+from h123.results.trial_files import Trial
+from h123.study.network import Direction
+
+_NO_ROOM = "Udp.RcvbufErrors"
+"""A host's counter of datagrams that a socket had no room for."""
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A trial's requests that succeeded, in the order of their start."""
+
+    phases: Sequence[str]
+    """Of each request, `cold` or `warm`."""
+    seconds: NDArray[np.float64]
+    """Shape (requests, causes): rows sum up to the requests' latencies."""
+
+
+def explain(folder: Path) -> Explained:
+    """Of the trial in a folder. Raises UserError where it left no record of packets."""
+    packets, link = read_packets(folder), read_document(folder / "trial.json", Trial).links[0]
+    report = read_document(folder / "report.json", Report)
+    rows, blocked = _rows(folder / "samples.parquet"), _blocked(packets)
+    places = defaultdict[int | None, list[int]](list)
+    for place, row in enumerate(rows):
+        places[row["connection"]].append(place)
+    places.pop(None, None)  # a client that does not tell
+    requests = [[_request(rows[place], blocked) for place in of] for of in places.values()]
+    found = match(requests, connections(packets, link.up or Direction(), link.down or Direction()))
+    seconds = np.array([spent(UNTOLD, row["start_ns"], row["end_ns"]) for row in rows])
+    server = work(report, "server")
+    for of, asked, one in zip(places.values(), requests, found, strict=True):
+        if one:
+            seconds[of] = Explainer(one, asked, server).explain()
+    if _dropped(report):
+        _put_down_to_drops(seconds)
+    return Explained([row["phase"] for row in rows], seconds / 1e9)
+
+
+def _rows(file: Path) -> list[Sample]:
+    rows: list[Sample] = [row for row in pq.read_table(file).to_pylist() if not row["error"]]
+    return sorted(rows, key=lambda row: row["start_ns"])
+
+
+def _request(row: Sample, blocked: NDArray[np.int64]) -> Request:
+    """`blocked`: when packets of UDP came to the link that let none pass."""
+    start = row["start_ns"]
+    begin, end = np.searchsorted(blocked, [start, row["end_ns"]])
+    return Request(
+        start=start,
+        ready=row["connected_ns"] or start,
+        sent=row["sent_ns"],
+        first_byte=row["first_byte_ns"],
+        end=row["end_ns"],
+        up=row["bytes_up"],
+        down=row["bytes_down"],
+        blocked=bool(end > begin),
+    )
+
+
+def _blocked(packets: Packets) -> NDArray[np.int64]:
+    told: NDArray[np.int64] = packets["at_ns"][(packets["fate"] == BLOCKED) & (packets["way"] == UP)].astype(np.int64)
+    return np.sort(told)
+
+
+def _dropped(report: Report) -> bool:
+    """Whether a host's sockets had no room for datagrams during the main role's run."""
+    counters = (host.counters for host in report.hosts)
+    return any((c.after or {}).get(_NO_ROOM, 0) > c.before.get(_NO_ROOM, 0) for c in counters)
+
+
+def _put_down_to_drops(seconds: NDArray[np.float64]) -> None:
+    """The link saw them arrive, so what their loss did to windows has no cause on it."""
+    for cause in (LIMIT, WINDOW, CUT):
+        seconds[:, NUMBER[DROPS]] += seconds[:, NUMBER[cause]]
+        seconds[:, NUMBER[cause]] = 0

@@ -1,0 +1,134 @@
+"""Why: what both sides of an answer spent a request's time on, and which parts make the difference."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from h123.errors import UserError
+from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark
+from h123.report.names import header, row_names
+from h123.report.words import cell_name, level, listed, opened, place, unbroken
+from h123.study import metric
+from h123.study.metrics import Times
+from h123.units import common_unit, format_seconds
+
+Row = Mapping[str, Any]
+"""One element of `causes` in verdicts.json (docs/contracts/verdicts.md)."""
+_NAMED = 3
+_WORTH = 0.1
+"""Share of the largest part's difference; a part that differs by less is not named in a sentence."""
+_NOTHING_S = 5e-6
+_MINUS = "\u2212"
+
+
+def cause_rows(verdicts: Mapping[str, Any]) -> list[Row]:
+    """All that is told; nothing of a campaign whose trials left no record of packets."""
+    return list(verdicts.get("causes", []))
+
+
+def sentence(row: Row) -> str:
+    """`On poor, HTTP/3 takes 455 ms less than HTTP/2: 390 ms less on ..., 61 ms less on ... and 12 ms more on ...`"""
+    a, b, whole = level(row["a"]), level(row["b"]), row["difference"]["seconds"]
+    said = f"a mean {kind(row)} of {a} takes {amount(whole)} than one of {b}"
+    named = [f"{amount(part['difference']['seconds'])} for {part['words']}" for part in told(row)]
+    return unbroken(opened(place(row["cell"]), f"{said}: {listed(named, 'and')}." if named else f"{said}."))
+
+
+def told(row: Row) -> list[Mapping[str, Any]]:
+    """The parts that make the difference, largest first: those whose interval lies on one side of nothing."""
+    parts = [part for part in row["parts"] if part["difference"]["low"] * part["difference"]["high"] > 0]
+    least = _WORTH * max((abs(part["difference"]["seconds"]) for part in parts), default=0.0)
+    return [part for part in parts if abs(part["difference"]["seconds"]) >= least][:_NAMED]
+
+
+def kind(row: Row) -> str:
+    """`request`, or `cold request`."""
+    of = metric(row["metric"]).of
+    return "cold request" if isinstance(of, Times) and of.phase == "cold" else "request"
+
+
+def amount(seconds: float) -> str:
+    """`41 ms less`."""
+    return f"{format_seconds(abs(seconds))} {'less' if seconds < 0 else 'more'}"
+
+
+def signed(seconds: float) -> str:
+    """`−41 ms`; 0 for what no request would notice."""
+    if abs(seconds) < _NOTHING_S:
+        return "0"
+    return f"{_MINUS if seconds < 0 else '+'}{format_seconds(abs(seconds))}"
+
+
+def between(found: Mapping[str, float]) -> str:
+    """`−45 ms to −38 ms`: the interval of a difference."""
+    return f"{signed(found['low'])} to {signed(found['high'])}"
+
+
+def nothing_told(verdicts: Mapping[str, Any]) -> UserError:
+    """Why there is nothing to show."""
+    if cause_rows(verdicts):
+        return UserError("none of the campaign's answers is of what --only names")
+    return UserError(
+        "this campaign does not tell what its time was spent on: its trials left no record of packets",
+        remedy="campaigns of earlier versions, imported ones, and trials over a plain veth have none",
+    )
+
+
+def title(row: Row) -> str:
+    """`poor, cold request`."""
+    return ", ".join(filter(None, [cell_name(row["cell"]), kind(row)]))
+
+
+def parts(row: Row) -> list[Mapping[str, Any]]:
+    """The parts, largest difference first, and the whole."""
+    whole = {name: row[name] for name in ("a_seconds", "b_seconds", "difference")}
+    return [*row["parts"], {**whole, "words": f"in all, over {row['blocks']} blocks"}]
+
+
+def causes_figure(rows: Sequence[Row]) -> Figure:
+    """Both sides' parts as bars, a panel for each cell; of cold and other requests apart."""
+    one, unit = common_unit((row[f"{side}_seconds"] for row in rows for side in ("a", "b")), "s")
+    data = [_mark(row, part, side, one) for row in rows for part in row["parts"] for side in ("a", "b")]
+    levels = list(dict.fromkeys(mark["level"] for mark in data))
+    panels = list(dict.fromkeys(mark["panel"] for mark in data))
+    largest = {mark["part"]: mark["value"] for mark in sorted(data, key=lambda mark: float(mark["value"]))}
+    order = sorted(largest, key=lambda part: -largest[part])
+
+    def draw(width: int) -> Any:
+        names = row_names(order, width // 2)
+        colour = alt.Scale(domain=levels, range=[COLOURS["dot"], COLOURS["other-dot"], COLOURS["equivalent"]])
+        bars = (
+            alt.Chart()
+            .mark_bar(aria=True, height=7)
+            .encode(
+                y=alt.Y("part:N", sort=order, title=None, axis=names.axis),
+                yOffset=alt.YOffset("level:N", sort=levels),
+                x=alt.X("value:Q", title=f"{unit} of a mean request", axis=alt.Axis(tickCount=4)),
+                color=alt.Color("level:N", scale=colour, sort=levels),
+                description="told:N",
+            )
+        )
+        plot = width - names.width - 20
+        chart = bars.properties(width=plot, height=alt.Step(max(22, names.row)))
+        titles = alt.Facet("panel:N", header=header(panels, width), sort=panels)
+        drawn = chart.facet(data=alt.InlineData(values=data), facet=titles, columns=1)
+        return drawn.resolve_scale(x="independent", y="independent")
+
+    caption = (
+        "What the mean request of each side spent its time on, told from the packets of the link; the bars of a side "
+        "sum up to its latency. Each panel has its own axis."
+    )
+    return Figure("causes", "Where the time goes", caption, draw(WIDE), draw(NARROW))
+
+
+def _mark(row: Row, part: Mapping[str, Any], side: str, one: float) -> Mark:
+    seconds = part[f"{side}_seconds"]
+    panel, name = title(row), level(row[side])
+    return {
+        "panel": panel,
+        "part": part["words"],
+        "level": name,
+        "value": seconds / one,
+        "told": f"{panel}: {name} spends {format_seconds(seconds)} on {part['words']}",
+    }

@@ -1,0 +1,168 @@
+"""Trials whose cause was made: what makes it, and what `causes` should call the largest part of the requests' time."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from adversary.zoo import Fault, write_faulty
+from h123.catalogue import catalogue, make_bodies
+from h123.causes import CAUSES, explain
+from h123.results import ingest, read_document, write_document
+from h123.results.trial_files import Trial
+from h123.study import Network, Parameters
+from h123.study.network import Bottleneck, Direction, Loss, Queue
+from h123.trial import Engine
+from h123.trial.certificate import Certificate
+from h123.verification.trial import Trials
+
+MOST_PACKETS: Final = True
+WORK: Final = ("client-work", "server-work")
+HOGS: Final = 24
+"""Loops that compete with a program for its processor."""
+COMMON = {
+    "network": "made",
+    "congestion": "cubic",
+    "users": 1,
+    "requests": 6,
+    "cold": False,
+    "timeout": "30s",
+    "trial_timeout": "90s",
+}
+
+
+def network(*, ms: float, mbit: float, queue: Queue | None = None, loss: float | None = None) -> Network:
+    """The same both ways, but for losses, which are of what the server sends. `ms` is the round trip."""
+    way = Direction(delay_ns=round(ms * 5e5), rate=Bottleneck(bps=round(mbit * 1e6)), queue=queue)
+    down = way.model_copy(update={"loss": Loss(random=loss)}) if loss else way
+    return Network(name="made", title="made", up=way, down=down)
+
+
+@dataclass(frozen=True)
+class Made:
+    """One kind of trial."""
+
+    name: str
+    largest: str
+    """The group of causes that should be the largest."""
+    over: Network
+    parameters: Mapping[str, Any]
+    server: str = "none"
+    """A server of the zoo."""
+    busy: str = ""
+    """The role that shares its processor with others."""
+    phase: str = "warm"
+    protocols: tuple[str, ...] = ("h2", "h3")
+    against: str = ""
+    """The server that the difference is taken to; without one the time itself counts."""
+
+
+MADE = [
+    Made("a small window", "limit", network(ms=40, mbit=100), {"method": "POST", "size": "2MB"}, server="windows"),
+    Made("2 % loss", "loss", network(ms=30, mbit=100, loss=0.02), {"size": "500kB"}),
+    Made("a queue of ten packets", "loss", network(ms=40, mbit=100, queue=Queue(packets=10)), {"size": "2MB"}),
+    Made(
+        "a queue of two seconds",
+        "queue",
+        network(ms=20, mbit=10, queue=Queue(ns=2_000_000_000)),
+        {"size": "200kB", "users": 8, "connections": "per-user"},
+    ),
+    Made("a slow server", "server", network(ms=4, mbit=100), {"size": "5kB"}, server="delay"),
+    Made("a busy server", "server-work", network(ms=4, mbit=100), {"size": "5kB"}, server="busy"),
+    Made("a busy client", "client-work", network(ms=4, mbit=1000), {"size": "100kB"}, busy="client"),
+    Made("a full link", "rate", network(ms=20, mbit=5), {"size": "500kB"}),
+    Made("a long way", "trip", network(ms=300, mbit=100), {"size": "1kB"}),
+    Made("slow start", "slow-start", network(ms=200, mbit=1000), {"size": "2MB", "cold": True}, phase="cold"),
+    Made(
+        "a new connection",
+        "connecting",
+        network(ms=100, mbit=100),
+        {"size": "1kB", "cold": True},
+        phase="cold",
+        protocols=("h2",),
+    ),
+    Made(
+        "a Retry",
+        "retry",
+        network(ms=60, mbit=100),
+        {"size": "1kB", "cold": True},
+        server="retry",
+        phase="cold",
+        protocols=("h3",),
+        against="none",
+    ),
+    Made("a server that dribbles", "idle", network(ms=14, mbit=100), {"size": "50kB"}, server="dribble"),
+]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where such trials are carried out."""
+
+    engine: Engine
+    certificate: Certificate
+    place: Path
+    clock: str = "wall"
+    """virtual: for all that takes no processing."""
+    _subjects: dict[tuple[str, str], Any] = field(default_factory=dict)
+
+    def largest(self, made: Made, protocol: str, seed: int) -> tuple[str, Mapping[str, float]]:
+        """The group that took the most of the requests' time, and all groups' seconds."""
+        groups = self._groups(made, made.server, protocol, seed)
+        if made.against:
+            other = self._groups(made, made.against, protocol, seed)
+            groups = {name: seconds - other[name] for name, seconds in groups.items()}
+        return max(groups, key=lambda name: groups[name]), groups
+
+    def _clock(self, made: Made) -> str:
+        return "wall" if made.largest in WORK else self.clock
+
+    def _groups(self, made: Made, server: str, protocol: str, seed: int) -> dict[str, float]:
+        told = explain(self.carry_out(made, server, protocol, seed))
+        mean = told.seconds[np.array(told.phases) == made.phase].mean(axis=0)
+        groups: dict[str, float] = dict.fromkeys((cause.group for cause in CAUSES), 0.0)
+        for cause, seconds in zip(CAUSES, mean, strict=True):
+            groups[cause.group] += float(seconds)
+        if made.largest not in WORK and self._clock(made) == "wall":
+            return {name: seconds for name, seconds in groups.items() if name not in WORK}  # of a busy machine
+        return groups
+
+    def carry_out(self, made: Made, server: str, protocol: str, seed: int) -> Path:
+        """The trial's folder."""
+        subject = self._subject(server, protocol)
+        values = {**COMMON, "method": "GET", **made.parameters}
+        sides = {"server": subject.name, "client": "go", "protocol": protocol, "clock": self._clock(made)}
+        parameters = Parameters.model_validate({**values, **sides})
+        make_bodies([parameters.size])
+        trials = Trials({**catalogue(), subject.name: subject}, self.certificate, self.engine)
+        folder = self.place / f"{made.name}-{server}-{protocol}-{seed}".replace(" ", "-").replace("%", "percent")
+
+        def change(folder: Path) -> None:
+            trial = read_document(folder / "trial.json", Trial)
+            for link in trial.links:
+                link.packets = MOST_PACKETS
+            for role in trial.roles:
+                if role.name == made.busy:
+                    role.command = beset(role.command)
+            write_document(folder / "trial.json", trial.model_copy(update={"seed": seed}))
+
+        done = trials.carry_out(folder, parameters, made.over, change)
+        assert done.reasons == [], done.reasons
+        assert ingest(folder, parameters.model_dump(mode="json")) == []
+        return folder
+
+    def _subject(self, fault: str, protocol: str) -> Any:
+        if (fault, protocol) not in self._subjects:
+            of = Fault(fault, "", protocol, "", "", virtual=True)
+            self._subjects[fault, protocol] = write_faulty(self.place / "subjects" / f"{fault}-{protocol}", of)
+        return self._subjects[fault, protocol]
+
+
+def beset(command: list[str]) -> list[str]:
+    """The command on one processor, which loops want too; they end with their session, when the role has ended."""
+    hogs = f"for n in $(seq {HOGS}); do while :; do :; done & done; "
+    end = "; status=$?; kill $(jobs -p); exit $status"
+    return ["taskset", "-c", "0", "sh", "-c", hogs + shlex.join(command) + end]
