@@ -28,7 +28,7 @@ from h123.verification.constants import Constants, described
 from h123.virtual import NAME, installed_kernel
 
 _NOTHING = "-"
-_WIDE_COLUMNS = 100
+_WIDE_COLUMNS = 110
 _COLUMNS = {
     "name": True,
     "QUIC stack": True,
