@@ -34,11 +34,13 @@ def causes(
 
 
 def _asked(judged: Sequence[Judged]) -> Iterator[Judged]:
-    answers = {c["metric"] for c in headline(judged)}
-    beside = {METRICS[name].cold for name in answers}
+    answers = headline(judged)
+    metrics = {c["metric"] for c in answers} | {METRICS[c["metric"]].cold for c in answers}
+    places = [(c["cell"], c["a"], c["b"]) for c in answers]
     for c in judged:
         of = METRICS[c["metric"]].of
-        if isinstance(of, Times) and of.until == "end_ns" and not c["twin"] and c["metric"] in answers | beside:
+        whole = isinstance(of, Times) and of.until == "end_ns" and c["metric"] in metrics
+        if whole and not c["twin"] and (c["cell"], c["a"], c["b"]) in places:
             yield c
 
 

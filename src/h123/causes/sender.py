@@ -82,7 +82,8 @@ class Sender:
         """Whether each packet was sent as soon as something came from the other end."""
         heard = np.sort(self.answers.left[self.answers.arrived])
         last = np.concatenate([[0], heard])[np.searchsorted(heard, self.sending.at, side="right")]
-        return self.sending.at - last < _SILENT_NS
+        soon: NDArray[np.bool_] = self.sending.at - last < _SILENT_NS
+        return soon
 
     @cached_property
     def _rested(self) -> NDArray[np.bool_]:

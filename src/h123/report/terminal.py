@@ -44,7 +44,8 @@ def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | 
     for line in failed_lines(verdicts):
         _say(console, line, style="red", indent=2)
     _print_answer(verdicts, console)
-    why = causes.cause_rows(verdicts)
+    answered = {c["metric"] for c in headline(comparisons)}
+    why = [row for row in causes.cause_rows(verdicts) if row["metric"] in answered]
     for row in why if len(why) <= ENOUGH_TO_READ else ():
         _say(console, causes.sentence(row), indent=2)
     for line in window_lines(verdicts):

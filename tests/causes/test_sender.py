@@ -1,0 +1,76 @@
+"""What a sender waited for, of tables of packets whose windows are known."""
+
+from typing import Any
+
+import pytest
+
+from h123.causes.cause import CAUSES, NUMBER
+from h123.causes.connection import connections
+from h123.causes.losses import mending
+from h123.causes.sender import Sender
+from h123.results.packets import TCP, UDP, Packets
+from h123.study.network import Direction
+from verification.packet_tables import SIZE, TRIP, Table
+
+LINK = Direction(delay_ns=TRIP // 2)
+
+
+def _parts(packets: Packets) -> dict[str, float]:
+    """Round trips of each cause, of what the server sent."""
+    packets["source"][packets["way"] == 0] = packets["destination"][packets["way"] == 1] = 5000
+    packets["seq"] = packets["at_ns"] // 1000 % 2**32  # each its own
+    one = connections(packets, LINK, LINK)[0]
+    course = Sender(one.down, one.up, one.round_trip_ns).course
+    begin = int(2.5 * TRIP)
+    parts = course.between(begin, int(one.down.at[-1]))
+    return {c.name: round(float(parts[NUMBER[c]]) / TRIP, 2) for c in CAUSES if parts[NUMBER[c]] > TRIP / 100}
+
+
+def _table(windows: list[int], **flights: Any) -> Packets:
+    table = Table()
+    table.handshake()
+    table.flights(windows, **flights)
+    return table.packets()
+
+
+def test_a_window_that_doubles_is_slow_start() -> None:
+    assert _parts(_table([10, 20, 40, 80])) == {"slow-start": 3.0}
+
+
+def test_a_window_that_stays_is_a_limit() -> None:
+    assert _parts(_table([40, 40, 40, 40, 40]))["limit"] >= 3.0
+
+
+def test_one_that_grows_slowly_is_a_congestion_window() -> None:
+    parts = _parts(_table([40, 44, 48, 53, 58, 64]))
+    assert max(parts, key=lambda name: parts[name]) == "window"
+
+
+def test_packets_that_are_not_full_are_all_that_there_is_to_send() -> None:
+    assert _parts(_table([3, 3, 3, 3, 3], size=500))["idle"] >= 3.0
+
+
+def test_what_comes_after_a_loss_is_put_down_to_it() -> None:
+    table = Table(protocol=UDP)
+    table.handshake()
+    table.flights([10], begin=2.5)
+    table.data(3.5 * TRIP, lost=True)
+    table.flights([19], begin=3.5001)
+    table.flights([10, 10, 10], begin=4.6)
+    parts = _parts(table.packets())
+    assert parts["slow-start"] == pytest.approx(1.0, abs=0.1)
+    assert parts["mending"] + parts.get("cut", 0) == pytest.approx(3.1, abs=0.15)
+    assert "limit" not in parts
+
+
+def test_a_segment_is_mended_when_its_bytes_are_sent_again() -> None:
+    table = Table(protocol=TCP)
+    for trip, lost in ((0, False), (1, True), (2, False), (3, False), (4, False)):
+        table.data(trip * TRIP, lost=lost)
+    packets = table.packets()
+    sent = packets["way"] == 1
+    packets["seq"][sent] = [0, SIZE, 2 * SIZE, SIZE, 3 * SIZE]
+    packets["source"][~sent] = packets["destination"][sent] = 5000
+    one = connections(packets, LINK, LINK)[0]
+    found = mending(one.down, one.up, one.round_trip_ns)
+    assert (found.begins.tolist(), found.ends.tolist()) == ([TRIP], [3 * TRIP])

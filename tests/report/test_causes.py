@@ -1,0 +1,69 @@
+"""What is said of causes."""
+
+from typing import Any
+
+import pytest
+
+from h123.errors import UserError
+from h123.report.causes import causes_figure, nothing_told, parts, sentence, told
+from h123.report.drawing import inline
+
+
+def _between(seconds: float, low: float, high: float) -> dict[str, float]:
+    return {"seconds": seconds, "low": low, "high": high, "confidence": 0.97}
+
+
+def _part(words: str, a: float, b: float, low: float, high: float) -> dict[str, Any]:
+    return {"cause": words, "group": words, "words": words, "a_seconds": a, "b_seconds": b} | {
+        "difference": _between(a - b, low, high)
+    }
+
+
+ROW = {
+    "metric": "cold_latency",
+    "cell": {"network": "medium"},
+    "a": "h3",
+    "b": "h2",
+    "blocks": 6,
+    "a_seconds": 0.125,
+    "b_seconds": 0.188,
+    "difference": _between(-0.0674, -0.0712, -0.0346),
+    "parts": [
+        _part("slow start", 0.0106, 0.0523, -0.0466, -0.0339),
+        _part("round trips to connect", 0.03, 0.0605, -0.0305, -0.0305),
+        _part("finding and mending losses", 0.0096, 0.0031, -0.0008, 0.0361),
+        _part("the link's rate", 0.0427, 0.042, 0.0006, 0.0012),
+    ],
+}
+
+
+def _plain(text: str) -> str:
+    return text.replace("\u00a0", " ")
+
+
+def test_the_sentence_names_what_makes_the_difference() -> None:
+    assert _plain(sentence(ROW)) == (
+        "On medium, a mean cold request of HTTP/3 takes 67.4 ms less than one of HTTP/2: 41.7 ms less for slow start "
+        "and 30.5 ms less for round trips to connect."
+    )
+
+
+def test_a_part_that_may_be_nothing_or_is_small_beside_the_largest_is_not_named() -> None:
+    assert [part["words"] for part in told(ROW)] == ["slow start", "round trips to connect"]
+
+
+def test_the_table_ends_with_the_whole() -> None:
+    assert parts(ROW)[-1]["a_seconds"] == 0.125
+    assert parts(ROW)[-1]["words"] == "in all, over 6 blocks"
+
+
+def test_the_picture_has_a_bar_for_each_part_of_each_side() -> None:
+    drawn = inline(causes_figure([ROW]))
+    assert "HTTP/3 spends 10.6 ms on slow start" in drawn
+    assert "HTTP/2 spends 60.5 ms on round trips to connect" in drawn
+
+
+@pytest.mark.parametrize(("verdicts", "said"), [({}, "left no record of packets"), ({"causes": [ROW]}, "--only names")])
+def test_nothing_to_tell_is_said(verdicts: dict[str, Any], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        raise nothing_told(verdicts)
