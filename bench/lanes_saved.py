@@ -14,7 +14,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from h123.results import longest_waiting
+from h123.results import longest_waiting, read_document
+from h123.results.lab_report import Report
 
 
 def main(arguments: list[str]) -> int:
@@ -31,14 +32,13 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _report(folder: Path, event: dict[str, Any]) -> dict[str, Any] | None:
+def _report(folder: Path, event: dict[str, Any]) -> Report | None:
     path = folder / "trials" / f"{event['trial']}~{event['attempt']}" / "report.json"
-    return json.loads(path.read_text()) if path.exists() else None
+    return read_document(path, Report) if path.exists() else None
 
 
-def _lateness_ns(report: dict[str, Any]) -> list[int]:
-    directions = [way for link in report["links"] for way in (link.get("directions") or {}).values() if way]
-    return [way["lateness_ns"]["p99"] for way in directions]
+def _lateness_ns(report: Report) -> list[int]:
+    return [way.lateness_ns.p99 for link in report.links for way in link.ways()]
 
 
 def _span(event: dict[str, Any]) -> tuple[float, float]:
