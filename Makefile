@@ -45,7 +45,7 @@ test-all: test ## also the long and heavy ones, every subject that installs with
 torture: setup ## break campaigns in every way, 1000 times, and see that nothing is lost or left behind: about an hour
 	@PYTHONPATH=src $(PY) bench/torture
 
-bench: setup ## the figures the documentation states: link accuracy, virtual clock, overhead, lanes, analysis speed
+bench: setup ## the figures the documentation states: link accuracy, virtual clock, overhead, evidence, lanes, analysis speed
 	@status=0; \
 	./h123 lab bench || status=1; \
 	./h123 install virtual-kernel && PYTHONPATH=src $(PY) bench/link_accuracy || status=1; \
@@ -53,6 +53,7 @@ bench: setup ## the figures the documentation states: link accuracy, virtual clo
 	PYTHONPATH=src $(PY) bench/calibration.py || status=1; \
 	PYTHONPATH=src $(PY) bench/analyse.py || status=1; \
 	PYTHONPATH=src $(PY) bench/overhead.py || status=1; \
+	PYTHONPATH=src $(PY) bench/evidence.py || status=1; \
 	PYTHONPATH=src $(PY) bench/lanes.py || status=1; \
 	PYTHONPATH=src $(PY) bench/noisy.py || status=1; \
 	exit $$status

@@ -10,6 +10,7 @@ use crate::network::Network;
 use crate::remark::Remark;
 use crate::report::{Counters, Report};
 use crate::roles::{Roles, Setting};
+use crate::tcp_account::TcpAccount;
 use crate::trial::{Clock, Trial};
 use crate::watch::Watch;
 
@@ -92,13 +93,18 @@ impl Conductor<'_> {
         let services_before = self.roles.waiting();
         let machine = Machine::now();
         let begin = now_ns();
-        let outcome = self.roles.run_main(self.trial.main(), network, begin);
+        let tcp = self.trial.tcp_account.then(|| TcpAccount::begin(begin));
+        let outcome = self.roles.run_main(self.trial.main(), network, begin, tcp);
         self.report.phases_ns.main = now_ns() - begin;
         self.report.main_began_ns = begin;
         self.report.machine = Machine::now().since(&machine);
         self.roles.note_waiting(services_before);
         self.take_counters(network, |c| &mut c.after)?;
         let read = inspection::read(network, self.setting.folder(), self.report);
+        match self.roles.save_tcp() {
+            Ok(left_out) => self.report.tcp_left_out = left_out,
+            Err(error) => self.report.warnings.push(Remark::evidence_lost(error)),
+        }
         outcome.and(read)
     }
 

@@ -19,11 +19,7 @@ impl Emulated {
     pub fn start(tuns: [Tun; 2], link: &Link, seed: u64) -> Result<Self> {
         let course = Course::new(link.directions(), seed, &link.name);
         let base = course.without_events();
-        let course = if link.packets {
-            course.logged()
-        } else {
-            course
-        };
+        let course = course.recording(link.packets);
         Ok(Self {
             link: EmulatedLink::start(tuns, &base)?,
             course,

@@ -83,10 +83,10 @@ pub fn read(
             down: down.into(),
         });
         if let (Some(packets), Some(folder)) = (turn.packets, folder) {
-            let left_out = packets
-                .save(folder, &told.name)
-                .map_err(Remark::setup_failed)?;
-            report.warnings.extend(left_out);
+            match packets.save(folder, &told.name) {
+                Ok(left_out) => told.packets_left_out = Some(left_out),
+                Err(error) => report.warnings.push(Remark::evidence_lost(error)),
+            }
         }
     }
     if overrun.is_empty() {

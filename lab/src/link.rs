@@ -44,8 +44,8 @@ pub struct EmulatedLink {
 pub struct Course {
     directions: [Direction; 2],
     seeds: [u64; 2],
-    /// Whether there is a record of each packet.
-    logged: bool,
+    /// So many packets get a record.
+    recorded: usize,
 }
 
 /// What a direction did during a course.
@@ -67,7 +67,7 @@ pub struct Turn {
     pub zero_ns: u64,
     /// Of the old one, `[up, down]`.
     pub ledgers: [Ledger; 2],
-    /// Of the old one; none unless it was logged.
+    /// Of the old one; none unless they were to be recorded.
     pub packets: Option<Packets>,
 }
 
@@ -84,7 +84,7 @@ impl Course {
                 stream_seed(seed, link, "up"),
                 stream_seed(seed, link, "down"),
             ],
-            logged: false,
+            recorded: 0,
         }
     }
 
@@ -96,11 +96,11 @@ impl Course {
         }
     }
 
-    /// The same, with a record of each packet.
-    pub fn logged(&self) -> Self {
+    /// The same, with a record of so many packets.
+    pub fn recording(&self, packets: usize) -> Self {
         Self {
             directions: self.directions.clone(),
-            logged: true,
+            recorded: packets,
             ..*self
         }
     }
@@ -108,6 +108,10 @@ impl Course {
     /// The same without what depends on time (blackouts, changes).
     pub fn without_events(&self) -> Self {
         self.with(Direction::before_events)
+    }
+
+    fn record(&self) -> Option<Packets> {
+        (self.recorded > 0).then(|| Packets::new(self.recorded))
     }
 
     pub fn direction(&self, way: usize) -> &Direction {
@@ -183,7 +187,7 @@ struct Worker {
     ways: [Way; 2],
     zero_ns: u64,
     course: u64,
-    /// If the course is logged.
+    /// If they are to be recorded.
     packets: Option<Packets>,
     queue: BinaryHeap<Reverse<Release>>,
     sequence: u64,
@@ -246,7 +250,7 @@ impl Worker {
             tuns,
             zero_ns: now_ns(),
             course: 0,
-            packets: course.logged.then(Packets::default),
+            packets: course.record(),
             queue: BinaryHeap::with_capacity(4096),
             sequence: 0,
             spare: (0..4096).map(|_| Box::new([0; FRAME])).collect(),
@@ -279,8 +283,7 @@ impl Worker {
         let fresh = [0, 1].map(|way| Way::new(&order.course, way, &self.tuns[way]));
         let [up, down] = std::mem::replace(&mut self.ways, fresh);
         let ledgers = [up.ledger(&self.tuns[0]), down.ledger(&self.tuns[1])];
-        let logged = order.course.logged.then(Packets::default);
-        let packets = std::mem::replace(&mut self.packets, logged);
+        let packets = std::mem::replace(&mut self.packets, order.course.record());
         self.zero_ns = now_ns();
         self.course += 1;
         // Whoever asked may have given up: the course changes all the same.

@@ -8,12 +8,15 @@ use std::thread::Builder;
 use anyhow::{Context, Result};
 use nix::sched::{CloneFlags, setns, unshare};
 
+use crate::inet_diag::{Connection, InetDiag};
 use crate::netlink::Netlink;
 
 pub struct Host {
     pub name: String,
     namespace: OwnedFd,
     tables: Tables,
+    /// None where the kernel has no such thing.
+    diag: Option<InetDiag>,
 }
 
 /// Files of `/proc/net`, opened inside the namespace: they keep showing it to whoever reads them.
@@ -34,6 +37,7 @@ impl Host {
                 name: name.into(),
                 namespace: File::open("/proc/thread-self/ns/net")?.into(),
                 tables: Tables::open()?,
+                diag: InetDiag::open().ok(),
             })
         };
         on_a_thread(create).with_context(|| format!("creating host {name}"))
@@ -62,6 +66,11 @@ impl Host {
     pub fn counters(&mut self) -> Result<String> {
         let [snmp, netstat] = &mut self.tables.counters;
         Ok(reread(snmp)? + &reread(netstat)?)
+    }
+
+    /// TCP's connections; None where the kernel does not tell.
+    pub fn connections(&self) -> Option<Vec<Connection>> {
+        self.diag.as_ref()?.connections().ok()
     }
 }
 

@@ -8,6 +8,12 @@ const UDP: u8 = 17;
 const IP_HEADER: usize = 20;
 const ICMP_HEADER: usize = 8;
 const UDP_HEADER: usize = 8;
+const TCP_HEADER: usize = 20;
+const SYN: u8 = 2;
+/// TCP's options.
+const END_OF_OPTIONS: u8 = 0;
+const NO_OPERATION: u8 = 1;
+const WINDOW_SCALE: u8 = 3;
 const PORT_UNREACHABLE: [u8; 2] = [3, 3];
 
 pub fn is_udp(ip: &[u8]) -> bool {
@@ -28,6 +34,8 @@ pub struct Headers {
     pub flags: u8,
     /// Bytes after TCP's or UDP's header.
     pub payload: u16,
+    /// One more than the shift that TCP's SYN announces for the windows to come; 0: none.
+    pub scale: u8,
 }
 
 pub fn headers(ip: &[u8]) -> Headers {
@@ -56,14 +64,20 @@ fn transport_header(ip: &[u8], protocol: u8) -> Option<Headers> {
         ..Headers::default()
     };
     match protocol {
-        TCP => Some(Headers {
-            sequence: long(4)?,
-            acknowledged: long(8)?,
-            flags: *segment.get(13)?,
-            window: short(14)?,
-            payload: segment.get(usize::from(segment[12] >> 4) * 4..)?.len() as u16,
-            ..common
-        }),
+        TCP => {
+            let (flags, window) = (*segment.get(13)?, short(14)?);
+            let (header, payload) = segment.split_at_checked(usize::from(segment[12] >> 4) * 4)?;
+            let options = header.get(TCP_HEADER..).filter(|_| flags & SYN != 0);
+            Some(Headers {
+                sequence: long(4)?,
+                acknowledged: long(8)?,
+                flags,
+                window,
+                payload: payload.len() as u16,
+                scale: options.and_then(window_shift).map_or(0, |shift| shift + 1),
+                ..common
+            })
+        }
         UDP => {
             let payload = segment.get(UDP_HEADER..)?;
             Some(Headers {
@@ -73,6 +87,19 @@ fn transport_header(ip: &[u8], protocol: u8) -> Option<Headers> {
             })
         }
         _ => None,
+    }
+}
+
+/// Of a SYN's options (RFC 7323, 2.2); more than 14 counts as that.
+fn window_shift(mut options: &[u8]) -> Option<u8> {
+    loop {
+        match *options {
+            [END_OF_OPTIONS, ..] | [] => return None,
+            [NO_OPERATION, ref rest @ ..] => options = rest,
+            [WINDOW_SCALE, 3, shift, ..] => return Some(shift.min(14)),
+            [_, length, ..] => options = options.get(usize::from(length.max(2))..)?,
+            [_] => return None,
+        }
     }
 }
 
@@ -123,6 +150,32 @@ fn checksum(bytes: &[u8]) -> [u8; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_window_scale_is_a_syns_alone() {
+        // Maximum segment size, timestamps' permission, padding, window scale: as Linux has them.
+        let options = [2, 4, 5, 180, 4, 2, 1, 3, 3, 7, 0, 0];
+        let scale = |flags: u8, options: &[u8]| {
+            let mut ip = vec![0; 40];
+            (ip[0], ip[9], ip[33]) = (0x45, TCP, flags);
+            ip[32] = (5 + options.len() as u8 / 4) << 4;
+            ip.extend(options);
+            headers(&ip).scale
+        };
+        assert_eq!(scale(0x12, &options), 8);
+        assert_eq!(scale(0x10, &options), 0);
+        assert_eq!(scale(0x02, &[3, 3, 0, 1]), 1);
+        assert_eq!(scale(0x02, &[3, 3, 99, 1]), 15);
+        for none in [
+            &[][..],
+            &[1, 1, 1, 3],
+            &[0, 3, 3, 7],
+            &[2, 0, 2, 0],
+            &[8, 200, 3, 3],
+        ] {
+            assert_eq!(scale(0x02, none), 0, "{none:?}");
+        }
+    }
 
     #[test]
     fn checksum_of_a_known_header() {

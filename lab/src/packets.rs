@@ -1,4 +1,5 @@
-//! A record of each packet that came to a link, in the order of arrival: what `"packets": true` in trial.json asks for
+//! A record of each packet that came to a link, in the order of arrival: as many as
+//! `"packets"` in trial.json asks for
 //! (docs/contracts/trial.md).
 
 use std::io::{self, BufWriter, Write};
@@ -8,15 +9,16 @@ use anyhow::Result;
 use h123_link::Fate;
 
 use crate::packet::{Headers, headers};
-use crate::remark::Remark;
 use crate::whole::write_whole;
 
-/// Records that a link keeps: 160 MB of them.
-const MOST: usize = 4_000_000;
+/// More than this no link keeps: 200 MB of memory.
+pub const MOST: usize = 4_000_000;
+/// Room for so many is made before the first one comes: then no packet waits for memory.
+const PREPARED: usize = 250_000;
 
 /// What arrived and left, in memory until the trial ends: no disk is waited for while packets are.
-#[derive(Default)]
 pub struct Packets {
+    most: usize,
     records: Vec<Record>,
     /// Packets that came when there was no more room.
     left_out: u64,
@@ -33,9 +35,18 @@ struct Record {
 }
 
 impl Packets {
+    /// Room for that many.
+    pub fn new(most: usize) -> Self {
+        Self {
+            most,
+            records: Vec::with_capacity(most.min(PREPARED)),
+            left_out: 0,
+        }
+    }
+
     /// Notes an arrival; returns the record's place, if there was room for it.
     pub fn came(&mut self, at_ns: u64, way: usize, ip: &[u8], fate: Fate) -> Option<usize> {
-        if self.records.len() == MOST {
+        if self.records.len() >= self.most {
             self.left_out += 1;
             return None;
         }
@@ -64,17 +75,11 @@ impl Packets {
         of_way.map(|r| r.at_ns)
     }
 
-    /// Writes the file of a link; a warning if it does not hold all.
-    pub fn save(&self, dir: &Path, link: &str) -> Result<Option<Remark>> {
+    /// Writes the file of a link; returns how many packets it lacks.
+    pub fn save(&self, dir: &Path, link: &str) -> Result<u64> {
         let name = format!("packets-{link}.bin");
         write_whole(&dir.join(&name), |file| self.write(file))?;
-        Ok((self.left_out > 0).then(|| {
-            let detail = format!(
-                "{name} has the first {MOST} packets; {} more came",
-                self.left_out
-            );
-            Remark::new("packets-left-out", detail)
-        }))
+        Ok(self.left_out)
     }
 
     fn write(&self, file: impl Write) -> io::Result<()> {
@@ -97,7 +102,7 @@ impl Record {
         for number in [h.window, self.bytes, h.payload, h.source, h.destination] {
             file.write_all(&number.to_le_bytes())?;
         }
-        file.write_all(&[self.way, h.protocol, h.flags, self.fate, 0, 0])
+        file.write_all(&[self.way, h.protocol, h.flags, self.fate, h.scale, 0])
     }
 }
 
@@ -122,10 +127,12 @@ mod tests {
         tcp[20..40].copy_from_slice(&[
             0x11, 0x5b, 0xc0, 0x01, 1, 2, 3, 4, 5, 6, 7, 8, 0x50, 0x18, 0x02, 0x01, 0, 0, 0, 0,
         ]);
-        let mut packets = Packets::default();
+        let mut packets = Packets::new(2);
         let place = packets.came(7, 1, &tcp, Fate::Deliver { at: 9, copy: None });
         packets.left(place.unwrap(), 9);
         assert_eq!(packets.came(8, 0, &[], Fate::QueueDropped), Some(1));
+        assert_eq!(packets.came(9, 0, &[], Fate::Lost), None);
+        assert_eq!(packets.left_out, 1);
         let mut file = vec![];
         packets.write(&mut file).unwrap();
         let first = [

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::emulated::Emulated;
 use crate::link::Course;
+use crate::packets;
 use crate::probe::{Passage, Place, exchange};
 use crate::train::{DELAY_PROBES, Train};
 
@@ -96,14 +97,18 @@ pub fn pass(
     if trains.iter().all(Option::is_none) {
         return Ok(all);
     }
-    let zero_ns = emulated.link.begin(&course.logged())?.zero_ns;
+    let zero_ns = emulated
+        .link
+        .begin(&course.recording(packets::MOST))?
+        .zero_ns;
     let passages = exchange(ends, [trains[0].as_ref(), trains[1].as_ref()])?;
-    let packets = emulated.link.begin(course)?.packets.unwrap_or_default();
+    let recorded = emulated.link.begin(course)?.packets;
     for (way, passage) in passages.into_iter().enumerate() {
         let (Some(passage), Some(train)) = (passage, &trains[way]) else {
             continue;
         };
-        let arrivals: Vec<u64> = packets.arrivals(way).map(|at| at - zero_ns).collect();
+        let seen = recorded.iter().flat_map(|packets| packets.arrivals(way));
+        let arrivals: Vec<u64> = seen.map(|at| at - zero_ns).collect();
         let (sent, seen) = (passage.sent_ns.len(), arrivals.len());
         ensure!(
             sent == seen,

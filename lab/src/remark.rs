@@ -21,4 +21,9 @@ impl Remark {
     pub fn setup_failed(error: anyhow::Error) -> Self {
         Self::new("setup-failed", format!("{error:#}"))
     }
+
+    /// What explains a trial could not be written; that is no fault of the trial.
+    pub fn evidence_lost(error: anyhow::Error) -> Self {
+        Self::new("evidence-lost", format!("{error:#}"))
+    }
 }

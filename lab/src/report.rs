@@ -31,6 +31,8 @@ pub struct Report {
     pub links: Vec<LinkReport>,
     pub roles: Vec<RoleReport>,
     pub hosts: Vec<HostReport>,
+    /// Rows that TCP's account had no room for; null where there is none.
+    pub tcp_left_out: Option<u64>,
     pub machine: MachineReport,
 }
 
@@ -57,6 +59,8 @@ pub struct LinkReport {
     pub directions: Option<Ways<DirectionReport>>,
     /// When packets were due that had not left, during the main role's run; null for a veth.
     pub stalls: Option<Stalls>,
+    /// Packets that the record of them had no room for; null where there is none.
+    pub packets_left_out: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -131,6 +135,7 @@ impl Report {
             links: vec![],
             roles: vec![],
             hosts: vec![],
+            tcp_left_out: None,
             machine: MachineReport::default(),
         }
     }
@@ -147,6 +152,7 @@ impl LinkReport {
             check: None,
             directions: None,
             stalls: None,
+            packets_left_out: None,
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::process::{Event, Exit, Launch, Processes, Streams};
 use crate::ready::Readiness;
 use crate::remark::Remark;
 use crate::report::{RoleCpu, RoleReport};
+use crate::tcp_account::TcpAccount;
 use crate::trial::{Role, RoleKind};
 use crate::usage::Usage;
 
@@ -57,6 +58,7 @@ pub struct Roles<'a> {
     /// Of each role that was started, in order.
     started: Vec<Started<'a>>,
     usage: Usage,
+    tcp: Option<TcpAccount>,
 }
 
 struct Started<'a> {
@@ -74,6 +76,7 @@ impl<'a> Roles<'a> {
             processes: Processes::new()?,
             started: vec![],
             usage: Usage::default(),
+            tcp: None,
         })
     }
 
@@ -132,17 +135,30 @@ impl<'a> Roles<'a> {
         }
     }
 
-    /// Runs the main role, which begins now, and looks at what all roles use meanwhile.
+    /// Runs the main role, which begins now, and looks at what all roles use meanwhile, and at their connections.
     pub fn run_main(
         &mut self,
         role: &'a Role,
         network: &Network,
         begin_ns: u64,
+        tcp: Option<TcpAccount>,
     ) -> Result<(), Remark> {
+        self.tcp = tcp;
         self.usage = Usage::begin(guest::clock(), begin_ns, self.used());
         let outcome = self.follow_main(role, network);
         self.usage.look(now_ns(), self.used());
+        if let Some(tcp) = &mut self.tcp {
+            tcp.end(network);
+        }
         outcome
+    }
+
+    /// Writes TCP's account into the trial's folder, if there is one; returns how many rows it lacks.
+    pub fn save_tcp(&self) -> Result<Option<u64>> {
+        match (&self.tcp, self.setting.folder()) {
+            (Some(tcp), Some(folder)) => tcp.save(folder),
+            _ => Ok(None),
+        }
     }
 
     /// What each role's threads have waited for a processor so far.
@@ -260,9 +276,13 @@ impl<'a> Roles<'a> {
             if now_ns() >= self.usage.due_ns() {
                 self.usage.look(now_ns(), self.used());
             }
+            if let Some(tcp) = self.tcp.as_mut().filter(|tcp| now_ns() >= tcp.due_ns()) {
+                tcp.look(network);
+            }
             let look = deadline
                 .min(now_ns() + WAITING_POLL_NS)
-                .min(self.usage.due_ns());
+                .min(self.usage.due_ns())
+                .min(self.tcp.as_ref().map_or(u64::MAX, TcpAccount::due_ns));
             match self.processes.wait(look).map_err(Remark::setup_failed)? {
                 Event::Ended(which) if which == index => return self.main_ended(index, role),
                 Event::Ended(which) if self.may_end(which) => {}

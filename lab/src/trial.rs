@@ -8,6 +8,7 @@ use std::path::Path;
 use h123_link::{Direction, LONGEST_NS};
 use serde::{Deserialize, Serialize};
 
+use crate::packets;
 use crate::refusal::Refusal;
 use crate::roots::Roots;
 
@@ -43,6 +44,9 @@ pub struct Trial {
     pub congestion: Option<String>,
     #[serde(default)]
     pub tcp: Tcp,
+    /// Ask TCP now and then for its own account of all connections.
+    #[serde(default)]
+    pub tcp_account: bool,
     /// Check every emulated link before the roles start.
     #[serde(default)]
     pub check: bool,
@@ -90,9 +94,9 @@ pub struct Link {
     pub up: Option<Direction>,
     #[serde(default)]
     pub down: Option<Direction>,
-    /// Keep a record of each packet, and write them all when the trial ends.
+    /// So many packets get a record, which is written when the trial ends.
     #[serde(default)]
-    pub packets: bool,
+    pub packets: usize,
 }
 
 /// A link without its place: what `exec --link` reads.
@@ -216,10 +220,11 @@ impl Trial {
                 b: end("server", 2),
                 up: profile.up,
                 down: profile.down,
-                packets: false,
+                packets: 0,
             }],
             congestion: None,
             tcp: Tcp::default(),
+            tcp_account: false,
             check: false,
             roles: vec![],
         }
@@ -322,8 +327,15 @@ impl Link {
             return Err(format!("both ends are on host \"{}\"", self.a.host));
         }
         let (a, b) = (self.a.address, self.b.address);
-        if self.packets {
+        if self.packets > 0 {
             names_a_file("such a link", &self.name)?;
+        }
+        if self.packets > packets::MOST {
+            return Err(format!(
+                "\"packets\" is at most {}, not {}",
+                packets::MOST,
+                self.packets
+            ));
         }
         let usable = |x: Ipv4Addr| matches!(x.octets()[3] & 3, 1 | 2);
         // Addresses of one machine each: not "this network", loopback, multicast or reserved (RFC 6890).
@@ -340,7 +352,7 @@ impl Link {
             LinkKind::Veth if self.up.is_some() || self.down.is_some() => Err(
                 "a veth is unshaped: remove \"up\" and \"down\", or use kind \"emulated\"".into(),
             ),
-            LinkKind::Veth if self.packets => {
+            LinkKind::Veth if self.packets > 0 => {
                 Err("only an emulated link keeps a record of its packets".into())
             }
             LinkKind::Veth => Ok(()),

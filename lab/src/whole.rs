@@ -7,14 +7,17 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-/// Writes a value as JSON so that the file is either whole or not there.
+/// Writes a value as JSON so that the file is either whole or not there, even if the power fails.
 pub fn write_atomically(value: &impl Serialize, path: &Path) -> Result<()> {
     let mut json = serde_json::to_vec_pretty(value)?;
     json.push(b'\n');
-    write_whole(path, |file| file.write_all(&json))
+    write_whole(path, |file| {
+        file.write_all(&json)?;
+        file.sync_all()
+    })
 }
 
-/// Writes a file that is either whole or not there.
+/// Writes a file that is either whole or not there. Whether it outlives a power failure, `write` decides.
 pub fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut File) -> std::io::Result<()>,
@@ -25,7 +28,6 @@ pub fn write_whole(
     let write = || -> Result<()> {
         let mut file = File::create(partial)?;
         write(&mut file)?;
-        file.sync_all()?;
         std::fs::rename(partial, path)?;
         Ok(())
     };

@@ -194,14 +194,14 @@ fn bad_trials_are_refused_with_the_reason() {
         |t| {
             let ends = ["a", "b"].map(|end| t["links"][0][end].clone());
             t["links"][0] =
-                json!({"name": "x", "kind": "veth", "a": ends[0], "b": ends[1], "packets": true});
+                json!({"name": "x", "kind": "veth", "a": ends[0], "b": ends[1], "packets": 1});
         },
         "only an emulated link",
     );
     refused(
         |t| {
             t["links"][0]["name"] = "../x".into();
-            t["links"][0]["packets"] = true.into();
+            t["links"][0]["packets"] = 1.into();
         },
         "file name",
     );

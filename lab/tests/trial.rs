@@ -104,7 +104,7 @@ fn a_link_that_is_asked_to_keeps_a_record_of_each_packet() {
         &format!("{} && exit 1", datagrams(300).replace("exec ", "")),
     );
     trial["check"] = true.into();
-    trial["links"][0]["packets"] = true.into();
+    trial["links"][0]["packets"] = 250_000.into();
     let report = bench.run(&trial);
     assert_eq!(codes(&report), ["client-failed"]);
     let up = &report["links"][0]["directions"]["up"];
@@ -326,7 +326,7 @@ for i in range(20000):
         "jitter": {"spread_ns": 100_000, "distribution": "normal", "keep_order": false},
     });
     let mut trial = trial(direction, Value::Null, &client);
-    trial["links"][0]["packets"] = true.into();
+    trial["links"][0]["packets"] = 250_000.into();
     let report = bench.run(&trial);
     assert_eq!(codes(&report), [""; 0], "{report}");
     let up = &report["links"][0]["directions"]["up"];

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from campaign.scripted import ScriptedEngine
@@ -13,7 +14,9 @@ from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign, star
 from h123.campaign.forecast import Forecast
 from h123.errors import UserError
 from h123.lock import sole_user
-from h123.results import CampaignFolder
+from h123.results import CampaignFolder, read_document
+from h123.results.campaign_file import Seal
+from h123.results.packets import PACKET, read_packets
 from h123.study import Study, load_study
 
 STUDY = """\
@@ -83,6 +86,23 @@ def test_invalid_trial_is_kept_repeated_twice_and_then_given_up(tmp_path: Path) 
     attempts = [e for e in campaign.folder.events() if e.get("trial") == victim]
     assert [(e["attempt"], e["valid"], e["reasons"]) for e in attempts] == [(n, False, [WRONG]) for n in (1, 2, 3)]
     assert all((campaign.folder.trial(victim, n) / "report.json").exists() for n in (1, 2, 3))
+
+
+def test_the_packets_of_every_attempt_are_kept_and_sealed(tmp_path: Path) -> None:
+    class Recording(ScriptedEngine):
+        def wait(self) -> Path:
+            folder = super().wait()
+            np.ones(len(self.ran), PACKET).tofile(folder / "packets-access.bin")
+            return folder
+
+    campaign = start(tmp_path)
+    victim = campaign.plan.trials()[0].id
+    engine = Recording(lambda trial, attempt: [WRONG] if trial["id"] == victim and attempt == 1 else [])
+    run_campaign(campaign, engine, Silent(), 1)
+    for number, (trial, attempt) in enumerate(engine.ran, 1):
+        folder = campaign.folder.trial(trial, attempt)
+        assert len(read_packets(folder)) == number
+        assert "packets-access.parquet" in read_document(folder / "seal.json", Seal).files
 
 
 def test_repeat_that_succeeds_counts(tmp_path: Path) -> None:
@@ -209,6 +229,19 @@ def test_full_disk_is_refused_before_the_first_trial(tmp_path: Path, monkeypatch
     with pytest.raises(UserError, match="free; this campaign needs"):
         run_campaign(campaign, engine := ScriptedEngine(), Silent())
     assert engine.ran == []
+
+
+def test_a_disk_without_room_for_the_packets_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Samples and logs alone would fit: 16 trials, of which 8 are over an emulated link.
+    for size, refused in (("1kB", False), ("10MB", True)):
+        campaign = start(tmp_path / size, STUDY.replace("1kB", size))
+        monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 3_500_000})())
+        if refused:
+            with pytest.raises(UserError, match=r"3\.5 MB free; this campaign needs about"):
+                run_campaign(campaign, ScriptedEngine(), Silent())
+        else:
+            assert run_campaign(campaign, ScriptedEngine(), Silent()).failed == []
+        monkeypatch.undo()
 
 
 def test_forecast_learns(tmp_path: Path) -> None:

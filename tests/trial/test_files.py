@@ -8,6 +8,7 @@ import pytest
 
 from catalogue.small import MANIFEST, small
 from h123.catalogue import Subject, catalogue
+from h123.results.packets import KEPT
 from h123.roots import mounted
 from h123.study import Parameters, PlannedTrial, load_network
 from h123.trial.certificate import Certificate
@@ -54,6 +55,14 @@ def test_a_backend_stands_behind_the_server_and_starts_first(tmp_path: Path) -> 
     assert [role["name"] for role in trial["roles"]] == ["backend", "server", "client"]
     address = f"{storage['b']['address']}:{role(trial, 'backend')['ready']['tcp'][0]}"
     assert option(role(trial, "server")["command"], "--emulator") == address
+
+
+def test_packets_of_every_emulated_link_and_connections_are_recorded(tmp_path: Path) -> None:
+    trial, _ = files(tmp_path, store="gcs", network="lan", backend_network="egress-poor")
+    veth, emulated = trial["links"]
+    assert "packets" not in veth
+    assert emulated["packets"] == KEPT
+    assert trial["tcp_account"]
 
 
 def test_what_get_asks_for_is_seeded(tmp_path: Path) -> None:

@@ -1,14 +1,11 @@
 """Constants of senders whose windows, sizes and timers are known."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.errors import UserError
-from h123.results.packets import PACKET, UDP, read_packets
+from h123.results.packets import UDP
 from h123.verification.constants import growth, recovery, words
 from h123.verification.constants.found import Datagrams, Decrease, Flight, Handshake, Silence, Tail, Untold
 from h123.verification.constants.transfer import Transfer, download, upload
@@ -17,18 +14,6 @@ from verification.packet_tables import MS, SIZE, TRIP, Table, doubling, of_fligh
 
 def down(table: Table) -> Transfer:
     return download(table.packets(), TRIP)
-
-
-def test_a_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "packets-access.bin"
-    of_flights([10, 20]).tofile(path)
-    assert len(read_packets(tmp_path)) * PACKET.itemsize == path.stat().st_size
-    path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(UserError, match="no multiple of 40"):
-        read_packets(tmp_path)
-    path.unlink()
-    with pytest.raises(UserError, match="did not ask"):
-        read_packets(tmp_path)
 
 
 def test_the_handshake_ends_where_the_request_begins() -> None:

@@ -114,8 +114,8 @@ fn answer(packet: &[u8]) {
 /// Whatever a packet is, there is one record of it, of which no part is longer than the packet.
 fn note(packet: &[u8]) {
     let found = headers(packet);
-    assert!(usize::from(found.payload) <= packet.len());
-    let mut packets = Packets::default();
+    assert!(usize::from(found.payload) <= packet.len() && found.scale <= 15);
+    let mut packets = Packets::new(2);
     for (way, fate) in [(0, Fate::Lost), (1, Fate::QueueDropped)] {
         assert_eq!(packets.came(5, way, packet, fate), Some(way));
         assert_eq!(packets.arrivals(way).collect::<Vec<_>>(), [5]);

@@ -51,7 +51,7 @@ enum Slip {
     Twice(Index, Index),
 }
 
-const FIELDS: [&str; 22] = [
+const FIELDS: [&str; 23] = [
     "at_ns",
     "blackouts",
     "bps",
@@ -72,6 +72,7 @@ const FIELDS: [&str; 22] = [
     "ready",
     "reorder",
     "start_unix_ns",
+    "tcp_account",
     "trace_ms",
     "udp",
 ];

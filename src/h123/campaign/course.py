@@ -25,7 +25,15 @@ from h123.campaign.post import Post, Running
 from h123.campaign.sofar import SoFar
 from h123.errors import UserError
 from h123.paths import typed
-from h123.results import CampaignFolder, disturbance, ingest, machine_noise, read_document, ruined
+from h123.results import (
+    CampaignFolder,
+    disturbance,
+    ingest,
+    machine_noise,
+    read_document,
+    ruined,
+    tabulate_evidence,
+)
 from h123.results.events import Judged, supersede, superseded
 from h123.results.lab_report import Report
 from h123.results.trial_files import Trial
@@ -176,6 +184,7 @@ class Course:
         parameters = trial.parameters.model_dump(mode="json")
         # What samples lack after a failure is its consequence, not another reason.
         missing = ingest(folder, parameters)
+        tabulate_evidence(folder)
         reasons = report.reasons or missing
         if reasons:
             require_room(folder)  # or it may have failed for want of it, which says nothing about the trial

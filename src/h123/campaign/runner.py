@@ -21,7 +21,7 @@ from h123.results.campaign_file import Proof, SubjectFacts, VerifiedRole, Width
 from h123.results.events import superseded
 from h123.results.lab_report import Report
 from h123.study import Network, PlannedTrial, Study, load_study, make_plan
-from h123.trial import TRIAL_BYTES, Display, Engine, Place, this_machine
+from h123.trial import TRIAL_BYTES, Display, Engine, Place, evidence_bytes, this_machine
 from h123.virtual import NAME
 
 Vouch = Callable[[Cast], Mapping[str, Mapping[VerifiedRole, Proof]]]
@@ -238,10 +238,11 @@ def _check_uploads(campaign: Campaign) -> None:
 
 
 def _check_disk(campaign: Campaign, trials: list[PlannedTrial]) -> None:
-    """Samples and logs need little; a campaign that would fill the disk is refused before it starts."""
+    """Samples, logs and evidence need little; a campaign that would fill the disk is refused before it starts."""
     per_sample = 100
     requests = sum(t.parameters.workload.all_requests() for t in trials)
-    needed = per_sample * requests + TRIAL_BYTES * len(trials)
+    evidence = sum(evidence_bytes(trial, campaign.plan.study.networks) for trial in trials)
+    needed = per_sample * requests + TRIAL_BYTES * len(trials) + evidence
     free = shutil.disk_usage(campaign.folder.path).free
     if free < needed:
         raise UserError(

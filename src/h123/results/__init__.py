@@ -3,6 +3,7 @@
 from h123.results.attempts import Attempt, load_attempts
 from h123.results.disturbance import Disturbance, disturbance, machine_noise, own_ns, ruined
 from h123.results.documents import fault_of, read_content, read_document, write_document
+from h123.results.evidence import tabulate_evidence
 from h123.results.export import export, whole
 from h123.results.folder import CampaignFolder, check_name, check_new
 from h123.results.imported import import_samples
@@ -52,6 +53,8 @@ __all__ = [
     "read_document",
     "ruined",
     "shown",
+    "tabulate_evidence",
+    "tcp_account",
     "trial_files",
     "trial_metrics",
     "whole",

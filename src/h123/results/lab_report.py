@@ -137,6 +137,8 @@ class Link(Shape):
     check: Check | None = None
     directions: Mapping[Side, Way | None] | None = None
     stalls: Spans | None = None
+    packets_left_out: Count | None = None
+    """Those that the record of packets had no room for; None where there is none."""
 
     def ways(self) -> list[Way]:
         """What is known of its directions."""
@@ -169,6 +171,8 @@ class Report(Document):
     links: Sequence[Link]
     roles: Sequence[Role]
     hosts: list[Host]
+    tcp_left_out: Count | None = None
+    """Rows that TCP's account had no room for; None where there is none."""
     machine: Machine
 
 

@@ -53,8 +53,8 @@ class Link(Shape):
     kind: Literal["emulated", "veth"] | None = None
     up: Way | None = None
     down: Way | None = None
-    packets: bool = False
-    """Whether the lab keeps a record of each."""
+    packets: Count = 0
+    """So many get a record."""
 
 
 class Ready(Shape):
@@ -101,6 +101,8 @@ class Trial(Document):
     """The first is the one between client and server, which the analysis reads."""
     congestion: str | None = None
     tcp: Tcp | None = None
+    tcp_account: bool = False
+    """Whether the lab asks TCP for its own account of all connections."""
     check: bool = False
     roles: list[Role] = Field(default=[])
 

@@ -1,7 +1,7 @@
 """What one trial needs, whoever asks for it: prepared subjects, a certificate, its files, an engine to execute it."""
 
 from h123.trial.certificate import Certificate, campaign_certificate
-from h123.trial.disk import TRIAL_BYTES, require_room
+from h123.trial.disk import TRIAL_BYTES, evidence_bytes, require_room
 from h123.trial.engine import Engine, LocalEngine, installed_roots
 from h123.trial.files import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS, trial_roles, write_trial_files
 from h123.trial.place import Place, PlaceLost, this_machine
@@ -24,6 +24,7 @@ __all__ = [
     "campaign_certificate",
     "check_trials",
     "display_for",
+    "evidence_bytes",
     "installed_roots",
     "prepare",
     "require_kernel",

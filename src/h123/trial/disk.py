@@ -2,10 +2,24 @@
 
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
+from h123.results.packets import KEPT
+from h123.study import Network, PlannedTrial, estimate
+
 TRIAL_BYTES = 200_000
-"""That the files of a trial take, its samples apart."""
+"""That the files of a trial take, its samples and the record of its packets apart."""
+_PACKET_BYTES = 10
+"""Of the record, for each packet; measured with bench/evidence.py."""
+_BYTES_A_PACKET = 1000
+"""On the link: two full packets, and a small one that acknowledges them."""
+
+
+def evidence_bytes(trial: PlannedTrial, networks: Mapping[str, Network]) -> float:
+    """That the records of a trial's packets are expected to take, of all its emulated links."""
+    emulated = sum(networks[name].shaped for name in trial.parameters.networks())
+    return _PACKET_BYTES * min(estimate(trial, networks).bytes / _BYTES_A_PACKET, KEPT * emulated)
 
 
 def require_room(folder: Path) -> None:

@@ -16,6 +16,7 @@ from h123.catalogue import (
     settings,
 )
 from h123.results import write_document
+from h123.results.packets import KEPT
 from h123.results.trial_files import Link, Ready, Role, Tcp, Trial
 from h123.roots import mounted
 from h123.study import Network, Parameters, PlannedTrial
@@ -75,7 +76,7 @@ def _trial(
     check: bool,
 ) -> Trial:
     p = trial.parameters
-    links = _links(p, networks)
+    links = _recorded(_links(p, networks))
     roles = [_server(p, subjects[p.server], certificate), _client(p, subjects[p.client])]
     if "origin" in trial_roles(p, subjects):
         roles.insert(0, _origin(p, subjects[ORIGIN]))
@@ -89,6 +90,7 @@ def _trial(
         hosts=["client", "server", *(["backend"] if _stored(p) else [])],
         links=links,
         congestion=kernel_controller(p.congestion),
+        tcp_account=True,
         check=check and any(link.kind == "emulated" for link in links),
         roles=roles,
     )
@@ -132,6 +134,14 @@ def _links(p: Parameters, networks: Mapping[str, Network]) -> list[Link]:
         **(networks[p.backend_network].link() if p.backend_network else {"kind": "veth"}),
     }
     return [Link.model_validate(link) for link in (access, storage)]
+
+
+def _recorded(links: list[Link]) -> list[Link]:
+    """The same, with a record of packets wherever there can be one."""
+    for link in links:
+        if link.kind == "emulated":
+            link.packets = KEPT
+    return links
 
 
 def _backend(subject: Subject) -> Role:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from h123.catalogue import Subject
-from h123.results import Reason, read_document, ruined
+from h123.results import Reason, read_document, ruined, tabulate_evidence
 from h123.results.lab_report import Report
 from h123.study import Network, Parameters, PlannedTrial
 from h123.trial import Certificate, Engine, write_trial_files
@@ -108,4 +108,5 @@ class Trials:
 
 
 def _ended(folder: Path, window: Window) -> Trial:
+    tabulate_evidence(folder)
     return Trial(folder, read_document(folder / "report.json", Report), window)

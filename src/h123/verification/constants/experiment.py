@@ -12,7 +12,7 @@ from h123.catalogue import Subject, check_supported
 from h123.errors import UserError
 from h123.results import read_document, write_document
 from h123.results.campaign_file import VerifiedRole
-from h123.results.packets import Packets, read_packets
+from h123.results.packets import MOST, Packets, read_packets
 from h123.results.trial_files import Trial
 from h123.study import Network, Parameters
 from h123.study.network import Direction, Loss
@@ -173,11 +173,11 @@ class Laboratory:
 
 
 def record_packets(folder: Path) -> None:
-    """The link shall keep a record; an open loop's pauses shall be those that are known."""
+    """The link shall keep a record of all; an open loop's pauses shall be those that are known."""
     path = folder / "trial.json"
     trial = read_document(path, Trial)
     for link in trial.links:
-        link.packets = True
+        link.packets = MOST
     write_document(path, trial)
     path = folder / "workload.json"
     write_document(path, AnyWorkloadFile.model_validate_json(path.read_bytes()).changed(seed=PAUSES_SEED))

@@ -1,0 +1,214 @@
+//! TCP's own account of the connections of all hosts during the main role's run: a trial's tcp.bin (docs/contracts/trial.md).
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::clock::now_ns;
+use crate::inet_diag::Connection;
+use crate::network::Network;
+use crate::whole::write_whole;
+
+/// Between two looks at first.
+const SHORTEST_NS: u64 = 20_000_000;
+/// Of the time since the beginning, between two looks later, as processor time is looked at (usage.rs).
+const SHARE: u64 = 32;
+/// Of what a look has taken, between it and the next one: half a percent of a processor at most, however large the
+/// kernel's table is.
+const COST: u64 = 200;
+/// Rows: 10 MB of them.
+const MOST: usize = 100_000;
+/// Of these for the look at the end, which tells most.
+const LAST: usize = 10_000;
+
+#[derive(Debug)]
+pub struct TcpAccount {
+    began_ns: u64,
+    due_ns: u64,
+    rows: Vec<Row>,
+    /// Those for which there was no room.
+    left_out: u64,
+    /// A host of which the kernel tells nothing: then there is no account.
+    refused: bool,
+}
+
+#[derive(Debug)]
+struct Row {
+    at_ns: u64,
+    /// Its position among the trial's hosts.
+    host: u16,
+    connection: Connection,
+}
+
+impl TcpAccount {
+    pub fn begin(now_ns: u64) -> Self {
+        Self {
+            began_ns: now_ns,
+            due_ns: now_ns + SHORTEST_NS,
+            rows: vec![],
+            left_out: 0,
+            refused: false,
+        }
+    }
+
+    /// When to look next.
+    pub fn due_ns(&self) -> u64 {
+        self.due_ns
+    }
+
+    pub fn look(&mut self, network: &Network) {
+        self.take(network, MOST - LAST);
+    }
+
+    /// Looks once more, when the main role has ended.
+    pub fn end(&mut self, network: &Network) {
+        self.take(network, MOST);
+    }
+
+    /// Writes the file; returns how many rows it lacks, or None where there is no account.
+    pub fn save(&self, dir: &Path) -> Result<Option<u64>> {
+        if self.refused {
+            return Ok(None);
+        }
+        write_whole(&dir.join("tcp.bin"), |file| self.write(file))?;
+        Ok(Some(self.left_out))
+    }
+
+    fn take(&mut self, network: &Network, room: usize) {
+        let at_ns = now_ns();
+        for (host, position) in network.hosts.iter().zip(0..) {
+            match host.connections() {
+                Some(connections) => self.add(at_ns, position, connections, room),
+                None => self.refused = true,
+            }
+        }
+        self.due_ns = match self.refused {
+            true => u64::MAX,
+            false => self.next_ns(at_ns, now_ns() - at_ns),
+        };
+    }
+
+    fn add(&mut self, at_ns: u64, host: u16, connections: Vec<Connection>, room: usize) {
+        for connection in connections {
+            if self.rows.len() < room {
+                self.rows.push(Row {
+                    at_ns,
+                    host,
+                    connection,
+                });
+            } else {
+                self.left_out += 1;
+            }
+        }
+    }
+
+    fn next_ns(&self, at_ns: u64, took_ns: u64) -> u64 {
+        let gap = SHORTEST_NS.max((at_ns - self.began_ns) / SHARE);
+        at_ns + gap.max(took_ns.saturating_mul(COST))
+    }
+
+    fn write(&self, file: impl Write) -> io::Result<()> {
+        let mut file = io::BufWriter::new(file);
+        for row in &self.rows {
+            row.write(&mut file)?;
+        }
+        file.flush()
+    }
+}
+
+impl Row {
+    /// 100 bytes, little endian.
+    fn write(&self, file: &mut impl Write) -> io::Result<()> {
+        let c = &self.connection;
+        for number in [
+            self.at_ns,
+            c.rtt_ns,
+            c.bytes_acked,
+            c.bytes_received,
+            c.busy_ns,
+            c.rwnd_limited_ns,
+            c.sndbuf_limited_ns,
+            c.delivery_rate,
+        ] {
+            file.write_all(&number.to_le_bytes())?;
+        }
+        for number in [
+            c.cwnd, c.ssthresh, c.unacked, c.lost, c.retrans, c.snd_wnd, c.snd_mss,
+        ] {
+            file.write_all(&number.to_le_bytes())?;
+        }
+        for number in [self.host, c.local_port, c.remote_port] {
+            file.write_all(&number.to_le_bytes())?;
+        }
+        file.write_all(&[c.state, 0])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_are_close_at_first_and_few_in_the_end() {
+        let mut account = TcpAccount::begin(7_000_000_000);
+        let mut looks = 0;
+        while account.due_ns() < 607_000_000_000 {
+            account.due_ns = account.next_ns(account.due_ns, 50_000);
+            looks += 1;
+        }
+        assert!(looks < 300, "{looks} looks");
+    }
+
+    #[test]
+    fn a_slow_look_is_taken_seldom() {
+        let account = TcpAccount::begin(0);
+        assert_eq!(account.next_ns(20_000_000, 99_000), 40_000_000);
+        assert_eq!(account.next_ns(20_000_000, 3_000_000), 620_000_000);
+    }
+
+    #[test]
+    fn the_last_look_has_room_left() {
+        let mut account = TcpAccount::begin(0);
+        let many = || vec![Connection::default(); 60_000];
+        account.add(1, 0, many(), MOST - LAST);
+        account.add(2, 1, many(), MOST - LAST);
+        assert_eq!((account.rows.len(), account.left_out), (90_000, 30_000));
+        account.add(3, 0, vec![Connection::default(); 3], MOST);
+        assert_eq!((account.rows.len(), account.left_out), (90_003, 30_000));
+    }
+
+    #[test]
+    fn a_row_is_as_the_contract_has_it() {
+        let connection = Connection {
+            local_port: 0x1234,
+            remote_port: 443,
+            state: 8,
+            rtt_ns: 1,
+            bytes_acked: 2,
+            bytes_received: 3,
+            busy_ns: 4,
+            rwnd_limited_ns: 5,
+            sndbuf_limited_ns: 6,
+            delivery_rate: 7,
+            cwnd: 10,
+            ssthresh: 11,
+            unacked: 12,
+            lost: 13,
+            retrans: 14,
+            snd_wnd: 15,
+            snd_mss: 16,
+        };
+        let mut account = TcpAccount::begin(0);
+        account.add(9, 258, vec![connection], MOST);
+        let mut file = vec![];
+        account.write(&mut file).unwrap();
+        let wide: Vec<u8> = [9u64, 1, 2, 3, 4, 5, 6, 7]
+            .iter()
+            .flat_map(|n| n.to_le_bytes())
+            .collect();
+        let narrow: Vec<u8> = (10u32..=16).flat_map(u32::to_le_bytes).collect();
+        let ends = vec![2, 1, 0x34, 0x12, 0xbb, 1, 8, 0];
+        assert_eq!(file, [wide, narrow, ends].concat());
+    }
+}

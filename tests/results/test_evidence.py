@@ -1,0 +1,120 @@
+"""What the lab has left becomes tables that take little room, and are read as they were."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from documents import put
+from h123.errors import UserError
+from h123.results import tabulate_evidence
+from h123.results.packets import COLUMNS, LOST, PACKET, Packets, read_packets
+from h123.results.tcp_account import ROW, read_tcp_account
+from h123.results.trial_files import Trial
+
+BAR_BYTES = 20
+"""That a packet may take on the disk."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A trial's, of two hosts."""
+    content = {"h123": "trial/1", "hosts": ["client", "server"], "links": [{"name": "access"}]}
+    put(tmp_path / "trial.json", Trial, content)
+    return tmp_path
+
+
+def transfer(count: int, seed: int) -> Packets:
+    """A download by TCP with acknowledgements in between, delays that vary and one packet in fifty lost."""
+    chance = np.random.default_rng(seed)
+    packets = np.zeros(count, PACKET)
+    packets["at_ns"] = 5 * 10**12 + np.cumsum(chance.integers(1_000, 200_000, count))
+    packets["left_ns"] = packets["at_ns"] + 25_000_000 + chance.integers(0, 100_000, count)
+    packets["way"] = chance.random(count) < 0.66
+    data = packets["way"] == 1
+    packets["payload"] = np.where(data, 1448, 0)
+    packets["bytes"] = packets["payload"] + 52
+    packets["seq"] = np.where(data, 3 * 10**9 + 1448 * np.cumsum(data), 77).astype("<u4")
+    packets["ack"] = np.where(data, 88, 3 * 10**9 + 1448 * np.cumsum(data)).astype("<u4")
+    packets["window"] = np.where(data, 509, chance.integers(2000, 2400, count))
+    packets["source"], packets["destination"] = np.where(data, 4443, 40001), np.where(data, 40001, 4443)
+    packets["protocol"], packets["flags"] = 6, 0x10
+    lost = chance.random(count) < 0.02
+    packets["fate"], packets["left_ns"] = np.where(lost, LOST, 0), np.where(lost, 0, packets["left_ns"])
+    packets["scale"][:2] = 8
+    return packets
+
+
+def test_packets_come_back_as_they_were_and_take_little_room(folder: Path) -> None:
+    packets = transfer(20_000, seed=3)
+    packets.tofile(folder / "packets-access.bin")
+    packets[:7].tofile(folder / "packets-storage.bin")
+    tabulate_evidence(folder)
+    assert sorted(path.suffix for path in folder.glob("packets-*")) == [".parquet", ".parquet"]
+    assert np.array_equal(read_packets(folder), packets)
+    assert np.array_equal(read_packets(folder, "storage"), packets[:7])
+    file = folder / "packets-access.parquet"
+    assert file.stat().st_size < BAR_BYTES * len(packets)
+    assert pq.read_schema(file).names == COLUMNS
+    # Others can read it too, and find no time at which a lost packet left.
+    query = f"SELECT count(*), count(left_ns), sum(seq), max(at_ns) FROM '{file}'"
+    lost = int((packets["fate"] == LOST).sum())
+    wanted = (20_000, 20_000 - lost, int(packets["seq"].sum(dtype=np.uint64)), int(packets["at_ns"].max()))
+    assert duckdb.sql(query).fetchall() == [wanted]
+
+
+@settings(max_examples=30)
+@given(st.binary(max_size=40 * 40).map(lambda some: some[: len(some) // 40 * 40]))
+def test_any_packets_come_back(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    packets = np.frombuffer(content, PACKET).copy()
+    packets["padding"] = 0
+    packets.tofile(folder / "packets-access.bin")
+    tabulate_evidence(folder)
+    assert np.array_equal(read_packets(folder), packets)
+
+
+def test_the_account_of_tcp_names_hosts(folder: Path) -> None:
+    rows = np.zeros(3, ROW)
+    rows["at_ns"], rows["host"], rows["rtt_ns"] = [5, 5, 25], [0, 1, 1], [0, 30_000_000, 31_000_000]
+    rows["cwnd"], rows["local_port"], rows["state"] = [10, 20, 21], [40001, 4443, 4443], 1
+    rows.tofile(folder / "tcp.bin")
+    tabulate_evidence(folder)
+    assert not (folder / "tcp.bin").exists()
+    account = read_tcp_account(folder)
+    assert set(account.column_names) == set(ROW.names or ()) - {"padding"}
+    server = account.filter(account["host"].to_numpy() == "server").to_pylist()
+    assert [(row["at_ns"], row["rtt_ns"], row["cwnd"], row["local_port"]) for row in server] == [
+        (5, 30_000_000, 20, 4443),
+        (25, 31_000_000, 21, 4443),
+    ]
+
+
+def test_what_is_cut_off_stays_to_be_looked_at(folder: Path) -> None:
+    for name in ("packets-access.bin", "tcp.bin"):
+        (folder / name).write_bytes(bytes(99))
+    tabulate_evidence(folder)
+    assert {path.name for path in folder.iterdir()} == {"trial.json", "packets-access.bin", "tcp.bin"}
+
+
+@pytest.mark.parametrize("read", [read_packets, read_tcp_account])
+def test_a_trial_without_evidence_says_so(folder: Path, read: Callable[[Path], object]) -> None:
+    tabulate_evidence(folder)
+    with pytest.raises(UserError, match="earlier version"):
+        read(folder)
+
+
+@pytest.mark.parametrize(("read", "name"), [(read_packets, "packets-access"), (read_tcp_account, "tcp")])
+def test_a_table_that_is_not_whole_is_refused(folder: Path, read: Callable[[Path], object], name: str) -> None:
+    transfer(100, seed=1).tofile(folder / "packets-access.bin")
+    np.zeros(3, ROW).tofile(folder / "tcp.bin")
+    tabulate_evidence(folder)
+    file = folder / f"{name}.parquet"
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(UserError, match="cannot be read"):
+        read(folder)
