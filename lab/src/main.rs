@@ -38,6 +38,7 @@ mod report;
 mod roles;
 mod roots;
 mod run;
+mod seat;
 mod stalls;
 mod sysfs;
 mod train;

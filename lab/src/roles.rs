@@ -253,16 +253,7 @@ impl<'a> Roles<'a> {
             .timeout_ns
             .map_or(u64::MAX, |t| now_ns().saturating_add(t));
         loop {
-            // Its threads take what they have waited with them: it is read while they live.
-            let waiting = self.processes.waiting(index);
-            let known = &mut self.started.last_mut().expect("just started").main_waiting;
-            *known = (*known).max(Some(waiting));
-            if now_ns() >= self.usage.due_ns() {
-                self.usage.look(now_ns(), self.used());
-            }
-            let look = deadline
-                .min(now_ns() + WAITING_POLL_NS)
-                .min(self.usage.due_ns());
+            let look = deadline.min(self.look_at_main(index));
             match self.processes.wait(look).map_err(Remark::setup_failed)? {
                 Event::Ended(which) if which == index => return self.main_ended(index, role),
                 Event::Ended(which) if self.may_end(which) => {}
@@ -282,6 +273,22 @@ impl<'a> Roles<'a> {
                 }
             }
         }
+    }
+
+    /// Looks at what the main role's threads have waited and what all roles have used; returns when to look again: never,
+    /// where processing takes no time. There, reading `/proc` cost a long trial more than all its packets.
+    fn look_at_main(&mut self, index: usize) -> u64 {
+        if !self.usage.takes_time() {
+            return u64::MAX;
+        }
+        // Its threads take what they have waited with them: it is read while they live.
+        let waiting = self.processes.waiting(index);
+        let known = &mut self.started.last_mut().expect("just started").main_waiting;
+        *known = (*known).max(Some(waiting));
+        if now_ns() >= self.usage.due_ns() {
+            self.usage.look(now_ns(), self.used());
+        }
+        self.usage.due_ns().min(now_ns() + WAITING_POLL_NS)
     }
 
     /// CPU time of each role so far.
