@@ -132,13 +132,14 @@ impl EmulatedLink {
         let wake = Arc::new(EventFd::from_flags(
             EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC,
         )?);
-        let (woken, course) = (wake.clone(), course.clone());
+        let woken = wake.clone();
         let stamps = tuns.iter().all(Tun::stamps);
+        // Its memory is that of this thread: what another one allocates, malloc has from the kernel page by page.
+        let worker = Worker::new(tuns, course);
         let thread = std::thread::Builder::new()
             .name("link".into())
             .spawn(move || {
                 let realtime = realtime::prefer(realtime::LINK);
-                let worker = Worker::new(tuns, &course);
                 // The starter waits for this message, so it cannot have gone.
                 let _ = tell.send(realtime);
                 worker.run(&inbox, &woken)
