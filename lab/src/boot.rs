@@ -10,10 +10,11 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sched::CpuSet;
 use nix::sys::personality::{self, Persona};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
@@ -23,6 +24,7 @@ use crate::account::cpu_of_session;
 use crate::guest::{COMPLAINTS, Errand, SHARED, read_outcome};
 use crate::remark::Remark;
 use crate::report::Report;
+use crate::seat::Seat;
 use crate::trial::Trial;
 use crate::whole::write_atomically;
 
@@ -33,7 +35,7 @@ const CPU_PATIENCE_S: u64 = 30;
 /// Real time without a sign of life and without work; a busy machine may not come to it for long.
 const PATIENCE_S: u64 = 120;
 /// Between two looks at the processor time.
-const LOOK_MS: u16 = 1000;
+const LOOK_MS: u64 = 200;
 /// The kernel's own messages, in the shared folder.
 const CONSOLE: &str = "console";
 /// Where the kernel finds the pipe for our signs.
@@ -79,6 +81,7 @@ pub fn boot(kernel: &Path, trial: &Trial, errand: &Errand) -> u8 {
 
 struct Machine {
     kernel: Child,
+    seat: Seat,
     signs: File,
     signals: SignalFd,
 }
@@ -107,9 +110,12 @@ fn start(kernel: &Path, trial: &Trial, errand: &Errand) -> Result<Machine> {
     mask.add(Signal::SIGTERM);
     let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
     let signals = SignalFd::with_flags(&mask, flags).context("creating a signalfd")?;
-    let kernel = spawn(command, &told).with_context(|| format!("starting {}", kernel.display()))?;
+    let seat = Seat::choose();
+    let kernel = spawn(command, &told, seat.set())
+        .with_context(|| format!("starting {}", kernel.display()))?;
     Ok(Machine {
         kernel,
+        seat,
         signs: signs.into(),
         signals,
     })
@@ -138,12 +144,13 @@ fn kernel_arguments(trial: &Trial, init: &Path) -> Vec<String> {
 }
 
 /// The kernel has a session of its own: when it fails, it signals its whole group.
-fn spawn(mut command: Command, told: &OwnedFd) -> Result<Child> {
+fn spawn(mut command: Command, told: &OwnedFd, seat: CpuSet) -> Result<Child> {
     let told = told.as_raw_fd();
     // SAFETY: only system calls; the descriptor stays open during the call to spawn.
     unsafe {
         command.pre_exec(move || {
             setsid()?;
+            Seat::take(&seat)?;
             // Where it lies in memory decides how much it has: the same each time.
             personality::set(personality::get()? | Persona::ADDR_NO_RANDOMIZE)?;
             deny_random()?;
@@ -200,17 +207,19 @@ fn deny_random() -> std::io::Result<()> {
 impl Machine {
     /// Until the trial has run, the kernel has ended, or time has stood still for too long.
     fn watch(mut self) -> Result<End> {
-        let mut watchdog = Watchdog::new(self.kernel.id() as i32);
+        let session = self.kernel.id() as i32;
+        let mut watchdog = Watchdog::new(session);
         let mut unread = String::new();
+        let mut look = Instant::now();
         loop {
             let mut events = [
                 PollFd::new(self.signs.as_fd(), PollFlags::POLLIN),
                 PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
             ];
-            poll(&mut events, PollTimeout::from(LOOK_MS))?;
+            poll(&mut events, PollTimeout::from(LOOK_MS as u16))?;
             let [told, signalled] = events.map(|e| e.any().unwrap_or(false));
             if told && let Some(now_ns) = self.read_signs(&mut unread)? {
-                watchdog.pet(now_ns);
+                watchdog.told(now_ns);
             }
             if signalled && self.interrupted()? {
                 return Ok(End::Failed(Remark::new(
@@ -221,9 +230,17 @@ impl Machine {
             if let Some(status) = self.kernel.try_wait()? {
                 return Ok(ended(status, watchdog.now_ns));
             }
-            if let Some(reason) = watchdog.look() {
-                return Ok(End::Failed(reason));
+            let since = look.elapsed();
+            if since < Duration::from_millis(LOOK_MS) {
+                continue;
             }
+            look = Instant::now();
+            let used_ns = match watchdog.look() {
+                Ok(used_ns) => used_ns,
+                Err(reason) => return Ok(End::Failed(reason)),
+            };
+            let share = used_ns as f64 / since.as_nanos() as f64;
+            self.seat.reconsider(session, share);
         }
     }
 
@@ -275,7 +292,11 @@ fn last_words(file: &str) -> Vec<String> {
 struct Watchdog {
     session: i32,
     now_ns: u64,
+    /// Whether a time has been told since the last look.
+    alive: bool,
     since: Instant,
+    /// Processor time at the last sign of life, and at the last look.
+    cpu_then_ns: u64,
     cpu_ns: u64,
 }
 
@@ -284,20 +305,31 @@ impl Watchdog {
         Self {
             session,
             now_ns: 0,
+            alive: true,
             since: Instant::now(),
+            cpu_then_ns: 0,
             cpu_ns: 0,
         }
     }
 
-    fn pet(&mut self, now_ns: u64) {
+    fn told(&mut self, now_ns: u64) {
         self.now_ns = now_ns;
-        self.since = Instant::now();
-        self.cpu_ns = cpu_of_session(self.session);
+        self.alive = true;
     }
 
-    fn look(&self) -> Option<Remark> {
+    /// The processor time used since the last look; an error where virtual time has stood still for too long.
+    fn look(&mut self) -> Result<u64, Remark> {
+        let cpu_ns = cpu_of_session(self.session);
+        // Less, where a process has ended that nobody has waited for yet.
+        let used_ns = cpu_ns.saturating_sub(self.cpu_ns);
+        self.cpu_ns = cpu_ns;
+        if std::mem::take(&mut self.alive) {
+            self.since = Instant::now();
+            self.cpu_then_ns = cpu_ns;
+            return Ok(used_ns);
+        }
         let real_s = self.since.elapsed().as_secs();
-        let cpu_s = cpu_of_session(self.session).saturating_sub(self.cpu_ns) / 1_000_000_000;
+        let cpu_s = cpu_ns.saturating_sub(self.cpu_then_ns) / 1_000_000_000;
         let detail = if cpu_s > CPU_PATIENCE_S {
             format!(
                 "after {cpu_s} s of processor time: a program computes and never waits; run it with `clock: wall`"
@@ -305,10 +337,10 @@ impl Watchdog {
         } else if real_s > PATIENCE_S && cpu_s == 0 {
             format!("for {real_s} s, and the kernel does nothing")
         } else {
-            return None;
+            return Ok(used_ns);
         };
         let at = self.now_ns as f64 / 1e9;
         let detail = format!("virtual time stands still at {at:.3} s {detail}");
-        Some(Remark::new("time-stalled", detail))
+        Err(Remark::new("time-stalled", detail))
     }
 }

@@ -136,13 +136,14 @@ impl EmulatedLink {
         let wake = Arc::new(EventFd::from_flags(
             EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC,
         )?);
-        let (woken, course) = (wake.clone(), course.clone());
+        let woken = wake.clone();
         let stamps = tuns.iter().all(Tun::stamps);
+        // Its memory is that of this thread: what another one allocates, malloc has from the kernel page by page.
+        let worker = Worker::new(tuns, course);
         let thread = std::thread::Builder::new()
             .name("link".into())
             .spawn(move || {
                 let realtime = realtime::prefer(realtime::LINK);
-                let worker = Worker::new(tuns, &course);
                 // The starter waits for this message, so it cannot have gone.
                 let _ = tell.send(realtime);
                 worker.run(&inbox, &woken)
@@ -262,12 +263,11 @@ impl Worker {
             tun.drain()?;
         }
         loop {
-            self.release_due()?;
-            let read = self.take_in(0)? + self.take_in(1)?;
-            if read > 0 {
-                continue;
-            }
-            if self.sleep(wake)? {
+            let next_ns = self.release_due()?;
+            let [up, down, ordered] = self.sleep(next_ns, wake)?;
+            self.take_in(0, up)?;
+            self.take_in(1, down)?;
+            if ordered {
                 // Only wakes the sleeper; what it is about stands in the inbox.
                 let _ = wake.read();
                 match inbox.try_recv() {
@@ -294,30 +294,29 @@ impl Worker {
         });
     }
 
-    /// Sleeps until a packet comes, one is due, or an order comes: then true.
-    fn sleep(&self, wake: &EventFd) -> io::Result<bool> {
-        let timeout = self.queue.peek().map(|Reverse(next)| {
-            TimeSpec::from_duration(std::time::Duration::from_nanos(
-                next.due_ns.saturating_sub(now_ns()),
-            ))
-        });
+    /// Sleeps until a packet comes, from either side, or an order: which of them. At the latest until one is due, in
+    /// `next_ns` if any is on its way.
+    fn sleep(&self, next_ns: Option<u64>, wake: &EventFd) -> io::Result<[bool; 3]> {
+        let timeout =
+            next_ns.map(|ns| TimeSpec::from_duration(std::time::Duration::from_nanos(ns)));
         let mut events = [
             PollFd::new(self.tuns[0].as_fd(), PollFlags::POLLIN),
             PollFd::new(self.tuns[1].as_fd(), PollFlags::POLLIN),
             PollFd::new(wake.as_fd(), PollFlags::POLLIN),
         ];
         match ppoll(&mut events, timeout, None) {
-            Ok(_) => Ok(events[2].any().unwrap_or(false)),
-            Err(nix::errno::Errno::EINTR) => Ok(false),
+            Ok(_) => Ok(events.map(|event| event.any().unwrap_or(false))),
+            Err(nix::errno::Errno::EINTR) => Ok([false; 3]),
             Err(error) => Err(error.into()),
         }
     }
 
-    fn release_due(&mut self) -> io::Result<()> {
+    /// Releases what is due; returns how long it is until the next is, if any is on its way.
+    fn release_due(&mut self) -> io::Result<Option<u64>> {
         while let Some(next) = self.queue.peek_mut() {
             let now = now_ns();
             if next.0.due_ns > now {
-                break;
+                return Ok(Some(next.0.due_ns - now));
             }
             let release = std::collections::binary_heap::PeekMut::pop(next).0;
             self.tuns[1 - release.way].write(&release.frame[..release.length])?;
@@ -329,22 +328,25 @@ impl Worker {
             }
             self.spare.push(release.frame);
         }
-        Ok(())
+        Ok(None)
     }
 
-    /// Takes in what waits on one side, up to a batch; returns how many packets that was.
-    fn take_in(&mut self, way: usize) -> io::Result<usize> {
-        for taken in 0..BATCH {
-            let mut frame = self.spare.pop().unwrap_or_else(|| Box::new([0; FRAME]));
-            match self.tuns[way].read(&mut frame)? {
-                Some(arrival) => self.decide(way, frame, &arrival)?,
-                None => {
-                    self.spare.push(frame);
-                    return Ok(taken);
-                }
-            }
+    /// Takes in what waits on one side, up to a batch. Under the virtual clock every system call is dear, and one side is
+    /// mostly silent when the other is not: only a side that has something is read.
+    fn take_in(&mut self, way: usize, has_some: bool) -> io::Result<()> {
+        if !has_some {
+            self.tuns[way].rest();
+            return Ok(());
         }
-        Ok(BATCH)
+        for _ in 0..BATCH {
+            let mut frame = self.spare.pop().unwrap_or_else(|| Box::new([0; FRAME]));
+            let Some(arrival) = self.tuns[way].read(&mut frame)? else {
+                self.spare.push(frame);
+                break;
+            };
+            self.decide(way, frame, &arrival)?;
+        }
+        Ok(())
     }
 
     fn decide(&mut self, way: usize, frame: Frame, arrival: &Arrival) -> io::Result<()> {

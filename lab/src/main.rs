@@ -39,6 +39,7 @@ mod report;
 mod roles;
 mod roots;
 mod run;
+mod seat;
 mod stalls;
 mod sysfs;
 mod tcp_account;

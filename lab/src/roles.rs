@@ -269,20 +269,7 @@ impl<'a> Roles<'a> {
             .timeout_ns
             .map_or(u64::MAX, |t| now_ns().saturating_add(t));
         loop {
-            // Its threads take what they have waited with them: it is read while they live.
-            let waiting = self.processes.waiting(index);
-            let known = &mut self.started.last_mut().expect("just started").main_waiting;
-            *known = (*known).max(Some(waiting));
-            if now_ns() >= self.usage.due_ns() {
-                self.usage.look(now_ns(), self.used());
-            }
-            if let Some(tcp) = self.tcp.as_mut().filter(|tcp| now_ns() >= tcp.due_ns()) {
-                tcp.look(network);
-            }
-            let look = deadline
-                .min(now_ns() + WAITING_POLL_NS)
-                .min(self.usage.due_ns())
-                .min(self.tcp.as_ref().map_or(u64::MAX, TcpAccount::due_ns));
+            let look = deadline.min(self.look_at_main(index, network));
             match self.processes.wait(look).map_err(Remark::setup_failed)? {
                 Event::Ended(which) if which == index => return self.main_ended(index, role),
                 Event::Ended(which) if self.may_end(which) => {}
@@ -302,6 +289,27 @@ impl<'a> Roles<'a> {
                 }
             }
         }
+    }
+
+    /// Looks at what the main role's threads have waited, what all roles have used and how connections are; returns when to
+    /// look again: never, where processing takes no time. There, looking cost a long trial more than all its packets.
+    fn look_at_main(&mut self, index: usize, network: &Network) -> u64 {
+        if !self.usage.takes_time() {
+            return u64::MAX;
+        }
+        // Its threads take what they have waited with them: it is read while they live.
+        let waiting = self.processes.waiting(index);
+        let known = &mut self.started.last_mut().expect("just started").main_waiting;
+        *known = (*known).max(Some(waiting));
+        if now_ns() >= self.usage.due_ns() {
+            self.usage.look(now_ns(), self.used());
+        }
+        if let Some(tcp) = self.tcp.as_mut().filter(|tcp| now_ns() >= tcp.due_ns()) {
+            tcp.look(network);
+        }
+        let tcp_due_ns = self.tcp.as_ref().map_or(u64::MAX, TcpAccount::due_ns);
+        let due_ns = self.usage.due_ns().min(tcp_due_ns);
+        due_ns.min(now_ns() + WAITING_POLL_NS)
     }
 
     /// CPU time of each role so far.

@@ -121,11 +121,16 @@ impl Tun {
                 at_ns: self.arrivals.as_mut().map_or_else(now_ns, Arrivals::next),
             })),
             Err(e) if e.kind() == ErrorKind::WouldBlock => {
-                self.arrivals.iter_mut().for_each(Arrivals::settle);
+                self.rest();
                 Ok(None)
             }
             Err(e) => Err(e),
         }
+    }
+
+    /// Nothing is waiting.
+    pub fn rest(&mut self) {
+        self.arrivals.iter_mut().for_each(Arrivals::settle);
     }
 
     /// Hands a packet to the host. One that is no IP packet (a raw socket can send anything) has arrived too, though the host

@@ -31,9 +31,14 @@ impl Usage {
         }
     }
 
-    /// When to look next: under the virtual clock, where processing takes no time, never.
+    /// Whether processing takes time: under the virtual clock it does not, and there is nothing to look at meanwhile.
+    pub fn takes_time(&self) -> bool {
+        self.clock == Clock::Wall
+    }
+
+    /// When to look next.
     pub fn due_ns(&self) -> u64 {
-        if self.clock == Clock::Virtual {
+        if !self.takes_time() {
             return u64::MAX;
         }
         let last = self.points.last().map_or(self.began_ns, |(at, _)| *at);

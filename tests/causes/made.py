@@ -12,6 +12,8 @@ from adversary.zoo import Fault, write_faulty
 from h123.catalogue import catalogue, make_bodies
 from h123.causes import CAUSES, explain
 from h123.results import ingest, read_document, write_document
+from h123.results.evidence import tabulate_evidence
+from h123.results.packets import MOST
 from h123.results.trial_files import Trial
 from h123.study import Network, Parameters
 from h123.study.network import Bottleneck, Direction, Loss, Queue
@@ -19,7 +21,6 @@ from h123.trial import Engine
 from h123.trial.certificate import Certificate
 from h123.verification.trial import Trials
 
-MOST_PACKETS: Final = True
 WORK: Final = ("client-work", "server-work")
 HOGS: Final = 24
 """Loops that compete with a program for its processor."""
@@ -143,7 +144,7 @@ class Bench:
         def change(folder: Path) -> None:
             trial = read_document(folder / "trial.json", Trial)
             for link in trial.links:
-                link.packets = MOST_PACKETS
+                link.packets = MOST
             for role in trial.roles:
                 if role.name == made.busy:
                     role.command = beset(role.command)
@@ -151,6 +152,7 @@ class Bench:
 
         done = trials.carry_out(folder, parameters, made.over, change)
         assert done.reasons == [], done.reasons
+        tabulate_evidence(folder)
         assert ingest(folder, parameters.model_dump(mode="json")) == []
         return folder
 

@@ -172,6 +172,22 @@ def test_time_luck_and_time_of_day_are_the_trials_own(kernel: Path, tmp_path: Pa
     assert 100 < monotonic < 102
 
 
+WAITS = """
+import time
+turns = lambda: int(open("/proc/1/schedstat").read().split()[2])
+before = turns()
+time.sleep(100)
+print(turns() - before)
+"""
+
+
+def test_the_lab_sleeps_while_the_trial_does(kernel: Path, tmp_path: Path) -> None:
+    # The first process in there is the one that looks after the roles: each time it runs costs what a packet costs.
+    report = _run_alone(tmp_path / "idle", kernel, WAITS)
+    assert int((tmp_path / "idle/logs/client.log").read_text()) < 10
+    assert report["roles"][0]["cpu"]["main_wait_ns"] is None
+
+
 def test_outcome_waits_for_one_who_looks_late(kernel: Path, tmp_path: Path) -> None:
     # Nobody reads the signs of life of 30 s, which the pipe can hold: the busiest machine there can be.
     lab = _start_alone(tmp_path / "late", kernel, "import time; time.sleep(30)")

@@ -23,7 +23,7 @@ class Cpu(Shape):
     """During the main role's run, as all that follows."""
     main_wait_ns: Count | None = None
     main_turns: Count | None = None
-    """None where the trial ended before the main role did."""
+    """None where the trial ended before the main role did, and of the main role under the virtual clock."""
     main_over_time: list[Pair] = Field(default=[])
 
 
