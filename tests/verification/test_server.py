@@ -137,8 +137,9 @@ def test_a_server_for_its_own_host_alone(tmp_path: Path, engine: LocalEngine) ->
     command = [word.replace("{address}", "127.0.0.1") for word in subject.server.command]
     at_home = subject.model_copy(update={"server": subject.server.model_copy(update={"command": command})})
     failed = failures(list(verify_server(at_home, engine)))
-    assert list(failed) == ["connection"]
-    assert "it listens on another address, such as 127.0.0.1" in failed["connection"]
+    assert list(failed) == ["trial"]
+    assert failed["trial"].startswith("server-not-ready")
+    assert "waiting for TCP port 4443 of 10.1.0.2; it listens on TCP 127.0.0.1:4443" in failed["trial"]
 
 
 @pytest.mark.usefixtures("go")
