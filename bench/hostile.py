@@ -1,11 +1,11 @@
 """What clients make of a hostile server, and servers of a hostile client: the tables of docs/hostile.md.
 
-    PYTHONPATH=src:tests .venv/bin/python bench/hostile.py [SUBJECT...] [--save]
+    PYTHONPATH=src:tests .venv/bin/python bench/hostile.py [SUBJECT...] [--attack NAME...] [--save]
 
-Every attack that tests/adversary/peer knows, on each of the subjects, all that are installed if none are named; --save
-writes docs/hostile.md. In a cell: how the requests ended, seconds that the client ran, MiB of memory that the attacked
-side had. What must not be (a request that outlasts its timeout by far, a success that is none, more than 512 MiB in a
-client) is bold, and listed below.
+Every attack that tests/adversary/peer knows, or those named, on each of the subjects, all that are installed if none
+are named; --save writes docs/hostile.md, which has all attacks. In a cell: how the requests ended, seconds that the
+client ran, MiB of memory that the attacked side had. What must not be (a request that outlasts its timeout by far, a
+success that is none, more than 512 MiB in a client) is bold, and listed below.
 """
 
 import argparse
@@ -58,27 +58,37 @@ Found = dict[Attack, dict[str, Outcome]]
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("subjects", metavar="SUBJECT", nargs="*")
+    parser.add_argument("--attack", metavar="NAME", action="append", default=[])
     parser.add_argument("--save", action="store_true")
     asked = parser.parse_args()
+    if asked.attack and asked.save:
+        parser.error("--save writes the whole page: leave out --attack")
     known = catalogue()
-    chosen = [known[name] for name in asked.subjects] or [one for one in known.values() if installed(one)]
+    subjects = [known[name] for name in asked.subjects] or [one for one in known.values() if installed(one)]
     clients: Found = {}
     servers: Found = {}
     with tempfile.TemporaryDirectory(prefix="h123-hostile-") as scratch:
         place = Path(scratch).resolve()
         certificate = campaign_certificate(place, [SERVER_ADDRESS])
-        for subject in chosen:
+        for subject in subjects:
             print(f"{subject.name} ...", file=sys.stderr, flush=True)
             folder = place / subject.name
             if subject.client:
-                _add(clients, subject, attacked(subject, attacks_on(subject), folder / "attacks", certificate))
+                chosen = _named(attacks_on(subject), asked.attack)
+                _add(clients, subject, attacked(subject, chosen, folder / "attacks", certificate))
             if subject.server:
-                _add(servers, subject, assaulted(subject, assaults_on(subject), folder / "assaults", certificate))
+                chosen = _named(assaults_on(subject), asked.attack)
+                _add(servers, subject, assaulted(subject, chosen, folder / "assaults", certificate))
             page = "\n".join([*_HEAD, *_tables("client", clients), *_tables("server", servers)])
             if asked.save:
                 PAGE.write_text(page + "\n", encoding="utf-8")
     print(page)
     return 0
+
+
+def _named(attacks: list[Attack], names: list[str]) -> list[Attack]:
+    """All of them if none are named."""
+    return [attack for attack in attacks if attack.name in names or not names]
 
 
 def _add(found: Found, subject: Subject, outcomes: Outcomes) -> None:

@@ -1,7 +1,9 @@
 //! When a service is ready: seen in its host's socket tables and its output, without a connection.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
 use anyhow::Result;
@@ -12,12 +14,18 @@ use crate::trial::Ready;
 /// States in `/proc/net/tcp` and `udp`.
 pub const LISTEN: &str = "0A";
 const UNCONNECTED: &str = "07";
+/// Of the sockets that a service has elsewhere.
+const SHOWN: usize = 5;
 
 /// What a service still has to show.
 pub struct Readiness {
     condition: Condition,
     /// The output so far, if a line is waited for.
     output: Option<File>,
+    /// Before the service: other roles'.
+    before: Open,
+    /// At the last look.
+    now: Open,
 }
 
 enum Condition {
@@ -25,9 +33,31 @@ enum Condition {
     AnySocket,
 }
 
+/// The listening TCP and bound UDP sockets of a host.
+#[derive(Default)]
+pub struct Open {
+    tcp: Vec<SocketAddr>,
+    udp: Vec<SocketAddr>,
+}
+
+impl Open {
+    pub fn on(host: &mut Host) -> Result<Self> {
+        let (tcp, udp) = host.sockets()?;
+        Ok(Self {
+            tcp: bound(&tcp, LISTEN),
+            udp: bound(&udp, UNCONNECTED),
+        })
+    }
+
+    fn each(&self) -> impl Iterator<Item = (&'static str, SocketAddr)> {
+        let tcp = self.tcp.iter().map(|&at| ("TCP", at));
+        tcp.chain(self.udp.iter().map(|&at| ("UDP", at)))
+    }
+}
+
 impl Readiness {
-    /// As the trial declares it; `log` is where the output goes.
-    pub fn declared(ready: Ready, log: Option<&Path>) -> Result<Self> {
+    /// As the trial declares it; `log` is where the output goes, `before` what others have opened on the host.
+    pub fn declared(ready: Ready, log: Option<&Path>, before: Open) -> Result<Self> {
         let output = match (&ready.line, log) {
             (Some(_), Some(log)) => Some(File::open(log)?),
             _ => None,
@@ -35,6 +65,8 @@ impl Readiness {
         Ok(Self {
             condition: Condition::Declared(ready),
             output,
+            before,
+            now: Open::default(),
         })
     }
 
@@ -43,28 +75,22 @@ impl Readiness {
         Self {
             condition: Condition::AnySocket,
             output: None,
+            before: Open::default(),
+            now: Open::default(),
         }
     }
 
     /// What is still missing; empty when the service is ready.
     pub fn missing(&mut self, host: &mut Host) -> Result<Vec<String>> {
-        let (tcp, udp) = host.sockets()?;
-        let (tcp, udp) = (ports(&tcp, LISTEN), ports(&udp, UNCONNECTED));
-        let absent = |protocol: &str, wanted: &[u16], open: &[u16]| -> Vec<String> {
-            wanted
-                .iter()
-                .filter(|p| !open.contains(p))
-                .map(|p| format!("{protocol} port {p}"))
-                .collect()
-        };
+        self.now = Open::on(host)?;
         match &self.condition {
-            Condition::AnySocket if tcp.is_empty() && udp.is_empty() => {
+            Condition::AnySocket if self.now.each().next().is_none() => {
                 Ok(vec!["any open port".into()])
             }
             Condition::AnySocket => Ok(vec![]),
             Condition::Declared(ready) => {
-                let mut missing = absent("TCP", &ready.tcp, &tcp);
-                missing.extend(absent("UDP", &ready.udp, &udp));
+                let mut missing = absent("TCP", &ready.tcp, &self.now.tcp, ready.address);
+                missing.extend(absent("UDP", &ready.udp, &self.now.udp, ready.address));
                 if let (Some(line), Some(output)) = (&ready.line, &mut self.output)
                     && !contains(output, line)?
                 {
@@ -74,17 +100,63 @@ impl Readiness {
             }
         }
     }
+
+    /// What the service had opened by the last look, to be appended to what was missing.
+    pub fn instead(&self) -> String {
+        let others: Vec<_> = self.before.each().collect();
+        let own: BTreeSet<_> = self
+            .now
+            .each()
+            .filter(|one| !others.contains(one))
+            .collect();
+        let named = own.iter().map(|(protocol, at)| format!("{protocol} {at}"));
+        match named.take(SHOWN).collect::<Vec<_>>() {
+            none if none.is_empty() => String::new(),
+            some => format!("; it listens on {}", some.join(", ")),
+        }
+    }
 }
 
-/// Local ports of the sockets in this state.
-pub fn ports(table: &str, state: &str) -> Vec<u16> {
-    let port = |line: &str| {
-        let mut fields = line.split_whitespace().skip(1);
-        let (_, port) = fields.next()?.rsplit_once(':')?;
-        let port = u16::from_str_radix(port, 16).ok()?;
-        (fields.nth(1)? == state).then_some(port)
+/// The ports that nobody listens on where others reach them, at this address.
+fn absent(
+    protocol: &str,
+    wanted: &[u16],
+    open: &[SocketAddr],
+    address: Option<Ipv4Addr>,
+) -> Vec<String> {
+    let reached = |at: &SocketAddr| {
+        address.is_none_or(|address| at.ip().is_unspecified() || at.ip() == address)
     };
-    table.lines().filter_map(port).collect()
+    let there = |port: &u16| open.iter().any(|at| at.port() == *port && reached(at));
+    let at = address.map_or(String::new(), |address| format!(" of {address}"));
+    let missing = wanted.iter().filter(|port| !there(port));
+    missing
+        .map(|port| format!("{protocol} port {port}{at}"))
+        .collect()
+}
+
+/// Local addresses and ports of the sockets in this state.
+pub fn bound(table: &str, state: &str) -> Vec<SocketAddr> {
+    let socket = |line: &str| {
+        let mut fields = line.split_whitespace().skip(1);
+        let (address, port) = fields.next()?.rsplit_once(':')?;
+        let at = SocketAddr::new(ip(address)?, u16::from_str_radix(port, 16).ok()?);
+        (fields.nth(1)? == state).then_some(at)
+    };
+    table.lines().filter_map(socket).collect()
+}
+
+/// As the kernel prints it: words of four bytes, each in the machine's order. IPv4 within IPv6 is IPv4.
+fn ip(hexadecimal: &str) -> Option<IpAddr> {
+    let words: Option<Vec<u32>> = (0..hexadecimal.len() / 8)
+        .map(|n| u32::from_str_radix(hexadecimal.get(8 * n..8 * n + 8)?, 16).ok())
+        .collect();
+    let bytes: Vec<u8> = words?.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    if let Ok(four) = <[u8; 4]>::try_from(bytes.as_slice()) {
+        return Some(four.into());
+    }
+    let sixteen = <[u8; 16]>::try_from(bytes.as_slice()).ok()?;
+    Some(Ipv6Addr::from(sixteen).to_canonical())
 }
 
 fn contains(output: &mut File, line: &str) -> Result<bool> {
@@ -99,9 +171,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ports_of_a_table() {
+    fn sockets_of_a_table() {
         let table = "  sl  local_address rem_address   st tx_queue\n   0: 0100007F:115B 00000000:0000 0A 00000000:00000000\n   \
                      1: 0100007F:0050 0100007F:D431 01 00000000:00000000\n";
-        assert_eq!(ports(table, LISTEN), [4443]);
+        assert_eq!(bound(table, LISTEN), ["127.0.0.1:4443".parse().unwrap()]);
+    }
+
+    #[test]
+    fn addresses_of_both_families() {
+        let any = "0".repeat(32);
+        assert_eq!(ip("0200010A"), Some([10, 1, 0, 2].into()));
+        assert!(ip(&any).unwrap().is_unspecified());
+        let within = "0000000000000000FFFF00000200010A";
+        assert_eq!(ip(within), Some([10, 1, 0, 2].into()));
+        for odd in ["", "0200", "XXXXXXXX", "0200010A0200010A"] {
+            assert_eq!(ip(odd), None);
+        }
+    }
+
+    #[test]
+    fn a_port_counts_where_others_reach_it() {
+        let host: Ipv4Addr = [10, 1, 0, 2].into();
+        let open = |at: &str| absent("TCP", &[4443], &[at.parse().unwrap()], Some(host));
+        for reached in ["10.1.0.2:4443", "0.0.0.0:4443", "[::]:4443"] {
+            assert!(open(reached).is_empty(), "{reached}");
+        }
+        for other in ["127.0.0.1:4443", "[::1]:4443", "10.1.0.2:8443"] {
+            assert_eq!(open(other), ["TCP port 4443 of 10.1.0.2"], "{other}");
+        }
+        assert!(absent("TCP", &[4443], &["127.0.0.1:4443".parse().unwrap()], None).is_empty());
     }
 }

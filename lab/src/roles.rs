@@ -11,7 +11,7 @@ use crate::guest;
 use crate::log;
 use crate::network::Network;
 use crate::process::{Event, Exit, Launch, Processes, Streams};
-use crate::ready::Readiness;
+use crate::ready::{Open, Readiness};
 use crate::remark::Remark;
 use crate::report::{RoleCpu, RoleReport};
 use crate::tcp_account::TcpAccount;
@@ -83,6 +83,8 @@ impl<'a> Roles<'a> {
     /// Starts a service and waits until it is ready.
     pub fn bring_up(&mut self, role: &'a Role, network: &mut Network) -> Result<(), Remark> {
         let started = now_ns();
+        let host = network.position(&role.host);
+        let others = Open::on(&mut network.hosts[host]).map_err(Remark::setup_failed)?;
         let index = self
             .start(role, network)
             .map_err(|e| Remark::new("server-exited", format!("role {}: {e:#}", role.name)))?;
@@ -91,8 +93,7 @@ impl<'a> Roles<'a> {
             .as_ref()
             .and_then(|r| r.timeout_ns)
             .unwrap_or(READY_TIMEOUT_NS);
-        let mut readiness = self.readiness(role).map_err(Remark::setup_failed)?;
-        let host = network.position(&role.host);
+        let mut readiness = self.readiness(role, others).map_err(Remark::setup_failed)?;
         let (mut used, mut quiet_since) = (0, started);
         loop {
             let missing = readiness
@@ -110,10 +111,11 @@ impl<'a> Roles<'a> {
             }
             if elapsed > timeout {
                 let detail = format!(
-                    "role {} was not ready after {:.1} s: waiting for {}{}",
+                    "role {} was not ready after {:.1} s: waiting for {}{}{}",
                     role.name,
                     timeout as f64 / 1e9,
                     missing.join(" and "),
+                    readiness.instead(),
                     self.tail(role)
                 );
                 return Err(Remark::new("server-not-ready", detail));
@@ -388,11 +390,12 @@ impl<'a> Roles<'a> {
         Ok(index)
     }
 
-    fn readiness(&self, role: &Role) -> Result<Readiness> {
+    fn readiness(&self, role: &Role, others: Open) -> Result<Readiness> {
         match self.setting {
             Setting::Folder(dir) => Readiness::declared(
                 role.ready.clone().unwrap_or_default(),
                 Some(&dir.join(log::file(&role.name))),
+                others,
             ),
             Setting::Terminal => Ok(Readiness::any_socket()),
         }

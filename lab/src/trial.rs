@@ -160,6 +160,9 @@ pub struct Ready {
     pub tcp: Vec<u16>,
     #[serde(default)]
     pub udp: Vec<u16>,
+    /// Where the ports must be open; sockets of no particular address are, too. Without one any will do.
+    #[serde(default)]
+    pub address: Option<Ipv4Addr>,
     #[serde(default)]
     pub line: Option<String>,
     #[serde(default)]

@@ -46,6 +46,71 @@ fn a_server_that_hangs() {
     assert!(detail.contains("TCP port 4443"), "{detail}");
 }
 
+/// Binds these sockets, of which TCP's listen, and stays.
+fn open(sockets: &[(&str, &str, u16)]) -> String {
+    let calls: Vec<String> = sockets
+        .iter()
+        .map(|(protocol, address, port)| match *protocol {
+            "TCP" => format!("tcp(\"{address}\", {port})"),
+            _ => format!("udp(\"{address}\", {port})"),
+        })
+        .collect();
+    format!(
+        "exec python3 -c '
+import socket, time
+def udp(*at):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(at); return s
+def tcp(*at):
+    s = socket.socket(); s.bind(at); s.listen(); return s
+kept = [{}]
+time.sleep(60)
+'",
+        calls.join(", ")
+    )
+}
+
+/// What is said of a server that opens other sockets than the ones waited for at its address.
+fn elsewhere(sockets: &[(&str, &str, u16)], ready: &Value) -> String {
+    let mut ready = ready.clone();
+    ready["address"] = "10.1.0.2".into();
+    ready["timeout_ns"] = 3_000_000_000_u64.into();
+    let (code, detail) = reason(service(&open(sockets), ready), "true");
+    assert_eq!(code, "server-not-ready");
+    detail
+}
+
+#[test]
+fn a_server_that_listens_elsewhere() {
+    let tcp = json!({"tcp": [4443]});
+    let detail = elsewhere(&[("TCP", "127.0.0.1", 4443)], &tcp);
+    let said = "waiting for TCP port 4443 of 10.1.0.2; it listens on TCP 127.0.0.1:4443";
+    assert!(detail.contains(said), "{detail}");
+    let detail = elsewhere(&[("TCP", "0.0.0.0", 4443)], &json!({"udp": [4443]}));
+    let said = "waiting for UDP port 4443 of 10.1.0.2; it listens on TCP 0.0.0.0:4443";
+    assert!(detail.contains(said), "{detail}");
+    let detail = elsewhere(&[("TCP", "10.1.0.2", 443), ("UDP", "0.0.0.0", 443)], &tcp);
+    let said = "it listens on TCP 10.1.0.2:443, UDP 0.0.0.0:443";
+    assert!(detail.contains(said), "{detail}");
+}
+
+#[test]
+fn what_others_have_opened_is_not_the_servers() {
+    let bench = Bench::new();
+    let late = service(
+        "sleep 60",
+        json!({"tcp": [4443], "timeout_ns": 300_000_000}),
+    );
+    let mut trial = trial(direction(1), late, "true");
+    let origin = json!({"name": "origin", "host": "server", "kind": "service", "ready": {"tcp": [8080], "address": "127.0.0.1"},
+                        "command": ["sh", "-c", open(&[("TCP", "127.0.0.1", 8080)])], "stop_timeout_ns": 300_000_000});
+    trial["roles"].as_array_mut().unwrap().insert(0, origin);
+    let report = bench.run(&trial);
+    assert_eq!(codes(&report), ["server-not-ready"]);
+    let detail = report["reasons"][0]["detail"].as_str().unwrap();
+    assert!(detail.contains("TCP port 4443"), "{detail}");
+    assert!(!detail.contains("it listens on"), "{detail}");
+}
+
 #[test]
 fn a_server_that_ignores_sigterm_is_killed() {
     let bench = Bench::new();

@@ -10,12 +10,14 @@ import {readFileSync, writeFileSync} from "node:fs";
 import {dirname, join} from "node:path";
 import {parseArgs} from "node:util";
 
+import {block} from "./block.mjs";
 import {facts} from "./facts.mjs";
 import {har} from "./har.mjs";
 import {samplesCsv} from "./samples.mjs";
 import {coldTags, readWorkload, Refusal, seatCount, UNSUPPORTED, userTags} from "./workload.mjs";
 
-const DOCUMENT = readFileSync(new URL("page.html", import.meta.url), "utf8");
+const PAGE = readFileSync(new URL("page.html", import.meta.url), "utf8");
+const DOCUMENT = PAGE.replace("@block@", block().toString("base64"));
 
 /**
  * Carries out what the command line says. `launch(workload, newestTls)` starts the browser: {name, version, notes,

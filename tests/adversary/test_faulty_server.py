@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from adversary.zoo import Fault, faults, write_faulty
-from h123.catalogue import catalogue, install, read_subject
+from h123.catalogue import Subject, catalogue, install, read_subject
 from h123.trial import LocalEngine
 from h123.verification.question import questions
 from h123.verification.server import verify_server
@@ -69,18 +69,45 @@ def test_all_of_the_zoo(fault: Fault, tmp_path: Path, engine: LocalEngine) -> No
     _judge(fault, _failures(fault, tmp_path, engine))
 
 
+def _declaring(folder: Path, name: str, line: str) -> Subject:
+    """A server with a fault that its manifest tells of, in a line of [server]."""
+    install(catalogue()["go"], print)
+    write_faulty(folder, next(one for one in faults() if str(one) == name))
+    manifest = (folder / "subject.toml").read_text()
+    (folder / "subject.toml").write_text(manifest.replace("[features]", f"{line}\n[features]"))
+    return read_subject(folder)
+
+
 @pytest.mark.parametrize(("declared", "fault"), [(50, ""), (49, "50 were under way at once, so 49 is no limit")])
 def test_a_declared_limit_is_what_is_found(
     declared: int, fault: str, tmp_path: Path, engine: LocalEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install(catalogue()["go"], print)
-    narrow = next(one for one in faults() if str(one) == "streams-h2")
-    folder = tmp_path / "faulty"
-    write_faulty(folder, narrow)
-    manifest = (folder / "subject.toml").read_text()
-    line = f"limits = {{streams = {{h2 = {declared}}}}}\n[features]"
-    (folder / "subject.toml").write_text(manifest.replace("[features]", line))
+    narrow = _declaring(tmp_path / "faulty", "streams-h2", f"limits = {{streams = {{h2 = {declared}}}}}")
     monkeypatch.setattr("h123.verification.server.questions", lambda asked: [*questions(asked)][1:])
-    (result,) = verify_server(read_subject(folder), engine)
+    (result,) = verify_server(narrow, engine)
     assert (result.check, result.verdict) == (f"limit of {declared} at once", "failed" if fault else "passed")
+    assert result.detail.startswith(fault)
+
+
+@pytest.mark.skipif(installed_kernel() is None, reason="the virtual kernel is not installed")
+@pytest.mark.parametrize(("declared", "fault"), [(20, ""), (5, "the connection was there after 10 s")])
+def test_a_declared_idleness_is_what_is_found(
+    declared: int, fault: str, tmp_path: Path, engine: LocalEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    impatient = _declaring(tmp_path / "faulty", "idle-20s-h2", f'limits = {{idle = {{h2 = "{declared}s"}}}}')
+    asked = [question for question in questions(impatient) if question.purpose == "idleness"]
+    monkeypatch.setattr("h123.verification.server.questions", lambda _: asked)
+    (result,) = verify_server(impatient, engine)
+    assert (result.check, result.clock) == ("limit of idleness", "virtual")
+    assert result.verdict == ("failed" if fault else "passed")
+    assert result.detail.startswith(fault)
+
+
+@pytest.mark.parametrize(("declared", "fault"), [(20, ""), (30, "a connection may be idle for 20 s, not for 30 s")])
+def test_an_announced_idleness_is_the_declared_one(
+    declared: int, fault: str, tmp_path: Path, engine: LocalEngine
+) -> None:
+    impatient = _declaring(tmp_path / "faulty", "announced-idle-h3", f'limits = {{idle = {{h3 = "{declared}s"}}}}')
+    result = next(one for one in verify_server(impatient, engine) if one.check == "limits")
+    assert result.verdict == ("failed" if fault else "passed")
     assert result.detail.startswith(fault)

@@ -24,6 +24,7 @@ from h123.roots import mounted
 from h123.study import METRICS
 from h123.study.workload import Kind, workload_of
 from h123.transport import Name, Value
+from h123.units import parse_duration
 
 
 def asked(method: str, headers: Sequence[Mapping[str, str]] = ()) -> Kind:
@@ -201,6 +202,46 @@ def test_more_users_on_a_connection_than_a_server_takes_are_refused(tmp_path: Pa
     assert refused.value.message == f"{said} {found} users on one"
     assert "`connections: per-user`" in refused.value.remedy
     check_supported(small(tmp_path / "as a client", NARROW), "client", demand)
+
+
+IMPATIENT = MANIFEST.replace('methods = ["GET"]', 'methods = ["GET"]\nlimits = {idle = {h2 = "30s"}}')
+
+
+def pausing(think: str, **values: object) -> Demand:
+    entry = {"method": "GET", "size": 1000, "think": parse_duration(think)}
+    told = {"kind": "mix", "protocol": "h2", "mix": [entry], **values}
+    return Demand(protocol=str(told["protocol"]), workload=workload_of(told))
+
+
+@pytest.mark.parametrize(
+    "demand",
+    [
+        pausing("29s"),
+        pausing("40s", protocol="h3"),  # not limited
+        replace(crowd(1, rate=1.0), rate=1.0),
+    ],
+)
+def test_pauses_within_a_servers_limit(tmp_path: Path, demand: Demand) -> None:
+    check_supported(small(tmp_path, IMPATIENT), "server", demand)
+
+
+@pytest.mark.parametrize(
+    ("demand", "found", "remedy"),
+    [
+        (pausing("30s"), "30 s: its users `think` so long", "`think`"),
+        (replace(crowd(10, rate=0.1), rate=0.1), "92.1 s: requests come so rarely at its `rate`", "`rate`"),
+        (replace(crowd(100, connections="per-user", rate=20.0), rate=20.0), "57.6 s: requests", "fewer connections"),
+    ],
+)
+def test_longer_pauses_than_a_server_waits_for_are_refused(
+    tmp_path: Path, demand: Demand, found: str, remedy: str
+) -> None:
+    with pytest.raises(UserError) as refused:
+        check_supported(small(tmp_path, IMPATIENT), "server", demand)
+    said = "server small ends connections over h2 that are idle for 30 s, and in the study one can be for"
+    assert refused.value.message.startswith(f"{said} {found}")
+    assert remedy in refused.value.remedy
+    check_supported(small(tmp_path / "as a client", IMPATIENT), "client", replace(demand, rate=None))
 
 
 LIMITED = MANIFEST.replace(

@@ -70,8 +70,12 @@ BAD = [
             ("streams = {h1 = 8}", ["'h1' is not allowed; the choices are h2, h3"]),
             ("streams = {h2 = 0}", ["h2: must be greater than or equal to 1, found 0"]),
             ("streams = {h2 = true}", ["h2: must be a valid integer, found True"]),
+            ('idle = {h4 = "30s"}', ["'h4' is not allowed; the choices are h1, h2, h3"]),
+            ('idle = {h3 = "60s"}', ["h3: '60s' is not valid; write 1s or more, and less than a minute"]),
+            ('idle = {h3 = "999ms"}', ["h3: '999ms' is not valid; write 1s or more"]),
+            ("idle = {h3 = 30}", ["h3: 30 is not valid; write a number and one of"]),
             ("streams = 8", ["expected keys with values, found 8"]),
-            ("stream = {h2 = 8}", ["unknown key 'stream'; the only choice is streams"]),
+            ("stream = {h2 = 8}", ["unknown key 'stream'; did you mean streams? The choices are streams, idle"]),
         ]
     ],
     (
@@ -79,6 +83,12 @@ BAD = [
         'protocols = ["h1"]\nlistens = {h1 = ["tcp"]}\nlimits = {streams = {h2 = 8}}',
         ":19",
         ["limits: h2 is not one of the server's protocols"],
+    ),
+    (
+        'protocols = ["h1", "h2", "h3"]\nmethods = ["GET"]\nlistens = {h1 = ["tcp"], h2 = ["tcp"], h3 = ["udp"]}',
+        'protocols = ["h1"]\nlistens = {h1 = ["tcp"]}\nlimits = {idle = {h3 = "30s"}}',
+        ":19",
+        ["limits: h3 is not one of the server's protocols"],
     ),
     *[
         ("[features]", f"[features]\n{line}", ":27", said)

@@ -12,7 +12,6 @@ from adversary.zoo import Fault, write_faulty
 from h123.catalogue import catalogue, make_bodies
 from h123.causes import CAUSES, explain
 from h123.results import ingest, read_document, write_document
-from h123.results.evidence import tabulate_evidence
 from h123.results.packets import MOST
 from h123.results.trial_files import Trial
 from h123.study import Network, Parameters
@@ -152,7 +151,6 @@ class Bench:
 
         done = trials.carry_out(folder, parameters, made.over, change)
         assert done.reasons == [], done.reasons
-        tabulate_evidence(folder)
         assert ingest(folder, parameters.model_dump(mode="json")) == []
         return folder
 

@@ -108,6 +108,21 @@ def test_a_subject_is_verified_until_its_files_change(tmp_path: Path, monkeypatc
     assert "its files have changed since" in " ".join(_shown(console).split())
 
 
+def test_what_limits_a_server_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
+    limits = 'limits = {streams = {h2 = 8}, idle = {h3 = "30s"}}'
+    subject = small(tmp_path / "subjects", MANIFEST.replace('methods = ["GET"]\n', f'methods = ["GET"]\n{limits}\n', 1))
+    windows = (
+        "receive windows of 6291456 bytes a stream and 15728640 a connection, 100 requests at a time, idle for 30s"
+    )
+    keep_results(subject, "server", [WELL.model_copy(update={"check": "limits", "detail": windows})])
+    console = Console(width=200, file=io.StringIO())
+    print_subject(subject, console)
+    words = " ".join(_shown(console).split())
+    assert "limit h2: 8 requests of a connection at once limit h3: ends a connection that is idle for 30 s" in words
+    assert "receive windows as a server over h3: 6.29 MB a stream, 15.7 MB a connection" in words
+
+
 def test_a_subject_verified_upstream_only_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root, cache = tmp_path / "root", tmp_path / "cache"
     subject = small(root / "subjects")

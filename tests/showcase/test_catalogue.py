@@ -16,6 +16,7 @@ from h123.verification.constants.found import (
     Decrease,
     Flight,
     Handshake,
+    InFlight,
     SlowStart,
     Tail,
 )
@@ -80,6 +81,13 @@ def test_a_limit_stands_beside_its_protocol(tmp_path: Path) -> None:
     assert "| [small](../subjects/small) | – | 1 | h1 h2 (at most 8 at once) h3 |" in page
 
 
+def test_so_does_the_time_after_which_it_ends_an_idle_connection(tmp_path: Path) -> None:
+    limits = 'limits = {streams = {h2 = 8}, idle = {h2 = "20s", h3 = "30s"}}'
+    limited = MANIFEST.replace('methods = ["GET"]\n', f'methods = ["GET"]\n{limits}\n', 1)
+    page = catalogue_page({"small": small(tmp_path, limited)}, {}, [])
+    assert "| h1 h2 (at most 8 at once, idle for at most 20 s) h3 (idle for at most 30 s) |" in page
+
+
 def test_what_a_client_reads_of_workloads(tmp_path: Path) -> None:
     manifest = MANIFEST.replace("[client]", '[client]\nkinds = ["requests", "mix"]\nheaders = true')
     page = catalogue_page({"small": small(tmp_path, manifest)}, {}, [])
@@ -107,14 +115,19 @@ def test_constants_of_servers_and_of_the_kernel(subject: Subject) -> None:
         decrease=Decrease(keeps=0.7, each=[0.55, 0.7, 0.71], regrown={10: 1.1}),
         datagrams=Datagrams(first=1252, common=1452, largest=1452, grew=3),
         tail_near=Tail(round_trip_ms=2, first_ms=28, second_ms=84),
+        received=InFlight(early=6_000_000, late=14_000_000, held=True),
     )
-    told = _told(subject, *GOOD)
+    windows = (
+        "receive windows of 6291456 bytes a stream and 15728640 a connection, 100 requests at a time, idle for 5m0s"
+    )
+    told = _told(subject, *GOOD, _seen("limits", detail=windows))
     assert "Constants" not in catalogue_page({"small": subject}, told, [])
     record = told["small"].record.model_copy(update={"constants": [seen, seen.model_copy(update={"role": "client"})]})
     page = catalogue_page({"small": subject}, {"small": told["small"].model_copy(update={"record": record})}, [])
     flight = "32 packets (31 full), 40 kB, over 50% of a round trip"
     tail = "after 28 ms, again after 84 ms (round trip 2 ms)"
     rest = f"{tail} | 1252 B, 1452 B after 3 round trips | 1 round trip, 1.3 kB up, 3.4 kB down |"
+    rest += " 6.29 MB a stream, 15.7 MB a connection | 6 MB in the first 10 MB, 14 MB later |"
     assert page.count(f"| small | h3 | {flight} | x2 | 2 MB, a fixed limit | 0.7 (0.55 to 0.71) | {rest}") == 1
     by_kernel = [seen.model_copy(update={"protocol": "h2", "congestion": name}) for name in ("cubic", "reno")]
     record = record.model_copy(update={"constants": by_kernel, "subject": "go"})

@@ -47,6 +47,16 @@ def test_requests_under_way_on_one_connection(protocol: str, connections: str | 
     assert workload_of({**told, "rate": 5.0}).most_on_connection() is None
 
 
+def test_how_long_a_connection_is_without_a_request() -> None:
+    """At a rate, the longest gap that one trial in a hundred has: of 1000 gaps with a mean of a second on each of two
+    connections, one of more than 11.5 s."""
+    told = {"protocol": "h2", "users": 10, "requests": 100, "connections": 2}
+    assert workload_of(told).longest_silence_ns() == 0
+    assert workload_of({**told, "rate": 2.0}).longest_silence_ns() == pytest.approx(11.51e9, rel=1e-3)
+    assert workload_of({**told, "rate": 20.0}).longest_silence_ns() == pytest.approx(1.151e9, rel=1e-3)
+    assert mix(GET, {**GET, "think": 50_000_000}).longest_silence_ns() == 50_000_000
+
+
 def test_what_imported_samples_do_not_tell_is_unknown() -> None:
     unknown = dict.fromkeys(["kind", "method", "size", "users", "requests", "headers", "mix", "protocol"])
     work = workload_of(unknown)

@@ -83,7 +83,8 @@ def test_the_backends_network_is_its_own(tmp_path: Path) -> None:
 def test_the_port_is_the_servers_and_the_clients(tmp_path: Path) -> None:
     trial, workload = files(tmp_path, port=4442)
     assert workload["port"] == 4442
-    assert role(trial, "server")["ready"]["tcp"] == [4442]
+    ready = role(trial, "server")["ready"]
+    assert (ready["tcp"], ready["address"]) == ([4442], "10.1.0.2")
     assert option(role(trial, "server")["command"], "--port") == "4442"
 
 

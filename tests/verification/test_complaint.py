@@ -34,12 +34,6 @@ def test_a_complaint_names_the_request(check: str, detail: str, said: str) -> No
     assert explained(check, detail) == said
 
 
-def test_who_listens_for_its_own_host_alone_is_told_so() -> None:
-    said = explained("connection", "dial tcp 10.1.0.2:4443: connect: connection refused")
-    assert said.startswith("dial tcp 10.1.0.2:4443: connect: connection refused; its port is open on its host")
-    assert "it listens on another address, such as 127.0.0.1: {address} is wanted" in said
-
-
 @pytest.mark.parametrize(
     ("ending", "said"),
     [

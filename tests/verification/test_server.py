@@ -123,6 +123,20 @@ def test_a_limit_that_is_declared_is_asked_for_and_exceeded(go: Subject) -> None
     }
 
 
+def test_idleness_that_is_declared_is_asked_for_and_exceeded(go: Subject) -> None:
+    assert go.server
+    server = go.server.model_copy(update={"limits": Limits.model_validate({"idle": {"h2": "20s", "h3": "30s"}})})
+    features = go.features.model_copy(update={"clocks": ["wall", "virtual"]})
+    asked = questions(go.model_copy(update={"server": server, "features": features}))
+    silent = {f"{each.parameters.protocol} {each.purpose}": each.plan["idle_ns"] / 1e9 for each in asked}
+    assert {name: seconds for name, seconds in silent.items() if seconds} == {
+        "h1 contract": 58,
+        "h2 contract": 18,
+        "h2 idleness": 40,
+        "h3 contract": 58,  # kept open by PINGs
+    }
+
+
 @pytest.mark.usefixtures("go")
 def test_another_protocol_than_the_one_asked_for(tmp_path: Path, engine: LocalEngine) -> None:
     results = list(verify_server(other(tmp_path, "h2", spoken="h1"), engine))
@@ -137,8 +151,9 @@ def test_a_server_for_its_own_host_alone(tmp_path: Path, engine: LocalEngine) ->
     command = [word.replace("{address}", "127.0.0.1") for word in subject.server.command]
     at_home = subject.model_copy(update={"server": subject.server.model_copy(update={"command": command})})
     failed = failures(list(verify_server(at_home, engine)))
-    assert list(failed) == ["connection"]
-    assert "it listens on another address, such as 127.0.0.1" in failed["connection"]
+    assert list(failed) == ["trial"]
+    assert failed["trial"].startswith("server-not-ready")
+    assert "waiting for TCP port 4443 of 10.1.0.2; it listens on TCP 127.0.0.1:4443" in failed["trial"]
 
 
 @pytest.mark.usefixtures("go")

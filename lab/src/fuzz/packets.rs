@@ -14,7 +14,7 @@ use crate::packet::{headers, is_udp, port_unreachable};
 use crate::packets::Packets;
 use crate::passage::Passed;
 use crate::probe::{Arrival, Passage};
-use crate::ready::{LISTEN, ports};
+use crate::ready::{LISTEN, bound};
 use crate::stalls::Stalls;
 use crate::train::{SMALLEST, Train};
 use crate::tun::HEADER;
@@ -80,7 +80,7 @@ fn test(case: &Case) {
     answer(&case.packet);
     note(&case.packet);
     counters(&case.table);
-    ports(&case.table, LISTEN);
+    bound(&case.table, LISTEN);
     measure(case);
     late(&case.stalls);
 }

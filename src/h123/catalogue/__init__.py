@@ -35,10 +35,11 @@ from h123.catalogue.install import (
     remove,
 )
 from h123.catalogue.shelf import Catalogue, catalogue, read_subject, subject_names, subjects_folder, unknown_subject
-from h123.catalogue.subject import PROTOCOLS, QUIC, Ability, Client, Server, Subject
+from h123.catalogue.subject import LEAST_IDLE_NS, PROTOCOLS, QUIC, Ability, Client, Limits, Server, Subject
 from h123.catalogue.tried import Tried, tried
 
 __all__ = [
+    "LEAST_IDLE_NS",
     "MANIFEST",
     "OWN",
     "PROTOCOLS",
@@ -48,6 +49,7 @@ __all__ = [
     "Client",
     "Demand",
     "Installation",
+    "Limits",
     "Role",
     "Server",
     "Subject",

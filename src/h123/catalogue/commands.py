@@ -19,6 +19,7 @@ from h123.catalogue.subject import (
 from h123.errors import UserError
 from h123.roots import mounted
 from h123.transport import SETTINGS, Name, Value
+from h123.units import format_seconds
 
 Role = Literal["server", "client", "backend", "origin", "probe", "spoiler"]
 _Part = Server | Client | Backend | Origin | Probe | Spoiler
@@ -34,6 +35,7 @@ class Asked(Protocol):
     def methods(self) -> Sequence[str]: ...
     def senders(self) -> Sequence[str]: ...
     def most_on_connection(self) -> int | None: ...
+    def longest_silence_ns(self) -> int: ...
 
 
 class Demand(Protocol):
@@ -120,7 +122,8 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
     if _sends(role, parameters):
         _check_settings(subject, role, parameters)
     if isinstance(part, Server):
-        _check_limits(subject, part, parameters)
+        _check_streams(subject, part, parameters)
+        _check_idleness(subject, part, parameters)
     if isinstance(part, Client):
         _check_client(subject, part, parameters)
     # Other protocols have no such log, so there is none to miss.
@@ -145,7 +148,7 @@ def _check_settings(subject: Subject, role: Role, parameters: Demand) -> None:
         )
 
 
-def _check_limits(subject: Subject, server: Server, parameters: Demand) -> None:
+def _check_streams(subject: Subject, server: Server, parameters: Demand) -> None:
     """Requests beyond a limit wait at the client for those before them, so that something else would be measured."""
     allowed = server.limits.streams.get(parameters.protocol)
     asked = parameters.workload.most_on_connection()
@@ -155,6 +158,18 @@ def _check_limits(subject: Subject, server: Server, parameters: Demand) -> None:
             f"{parameters.protocol}, and the study has {asked} users on one",
             remedy=f"write `connections: per-user`, or a number of connections with at most {allowed} users on each; "
             "or have fewer users; or choose another server",
+        )
+
+
+def _check_idleness(subject: Subject, server: Server, parameters: Demand) -> None:
+    """A request on a connection that was ended meanwhile fails, or is made on a new one, which takes longer."""
+    allowed = server.limits.idle.get(parameters.protocol)
+    if allowed is not None and (silence := parameters.workload.longest_silence_ns()) >= allowed:
+        why = "requests come so rarely at its `rate`" if parameters.rate else "its users `think` so long"
+        raise UserError(
+            f"server {subject.name} ends connections over {parameters.protocol} that are idle for "
+            f"{format_seconds(allowed / 1e9)}, and in the study one can be for {format_seconds(silence / 1e9)}: {why}",
+            remedy="have a higher `rate`, or fewer connections" if parameters.rate else "have them `think` less long",
         )
 
 

@@ -19,6 +19,7 @@ from pydantic import (
 
 from h123.strict import Strict, choose, fault_at, shown
 from h123.transport import SETTINGS
+from h123.units import parse_duration
 
 PROTOCOLS = ("h1", "h2", "h3")
 QUIC = "h3"
@@ -30,6 +31,8 @@ PLACEHOLDER = re.compile(r"\{(\w+)\}", re.ASCII)
 Item = TypeVar("Item")
 Ability = Literal["ttfb", "cold"]
 """A feature of a client that a metric may need."""
+LEAST_IDLE_NS = 60 * 10**9
+"""In which the contract lets no server end a connection that is idle, but for those that say so."""
 
 
 def _known(word: str, allowed: Sequence[str]) -> str:
@@ -110,12 +113,23 @@ class Install(Strict):
         return sources
 
 
+def _idle(given: object) -> int:
+    """Nanoseconds, less than anybody may have unasked."""
+    if not 10**9 <= (span := parse_duration(given)) < LEAST_IDLE_NS:
+        raise ValueError(
+            f"{shown(given)} is not valid; write 1s or more, and less than a minute: that need not be declared"
+        )
+    return span
+
+
 class Limits(Strict):
     """What the program itself allows no more of, whatever it is told."""
 
     streams: dict[Multiplexed, Annotated[StrictInt, Field(ge=1)]] = Field(default={})
     """By protocol, the requests of a connection that it has under way at once. Absent: at least as many as the contract
     asks for."""
+    idle: dict[Protocol, Annotated[int, BeforeValidator(_idle)]] = Field(default={})
+    """By protocol, after how many nanoseconds it ends a connection that is idle. Absent: not before a minute."""
 
 
 class Server(Strict):
@@ -141,7 +155,7 @@ class Server(Strict):
     @field_validator("limits")
     @classmethod
     def _limit_its_protocols(cls, limits: Limits, info: ValidationInfo) -> Limits:
-        cls._is_about_its_protocols(limits.streams, info)
+        cls._is_about_its_protocols({**limits.streams, **limits.idle}, info)
         return limits
 
     @field_validator("listens")

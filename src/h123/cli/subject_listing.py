@@ -12,7 +12,7 @@ from rich.text import Text
 from h123.catalogue import PROTOCOLS, Subject, catalogue, controllers, damage, installation, settable
 from h123.console import write
 from h123.transport import SETTINGS
-from h123.units import format_bytes, format_span
+from h123.units import format_bytes, format_seconds, format_span
 from h123.verification import (
     PublicRecord,
     Record,
@@ -20,6 +20,7 @@ from h123.verification import (
     describe,
     public_record,
     public_records,
+    receive_windows,
     roles_of,
     tally,
     told_of,
@@ -181,6 +182,8 @@ def _server_facts(subject: Subject) -> Iterator[tuple[str, str]]:
         yield f"  {name}", _joined(protocols)
     for protocol, most in subject.server.limits.streams.items():
         yield "  limit", f"{protocol}: {most} requests of a connection at once"
+    for protocol, longest in subject.server.limits.idle.items():
+        yield "  limit", f"{protocol}: ends a connection that is idle for {format_seconds(longest / 1e9)}"
     yield from _settings(subject, "server")
     yield "  congestion", "; ".join(congestion(subject)) or _NOTHING
 
@@ -243,6 +246,8 @@ def _verification_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     for result in record.results:
         if result.verdict != "passed":
             yield "", f"{result.role} {result.protocol} {result.check}: {result.verdict}: {result.detail}"
+    for protocol, windows in receive_windows(record.results).items():
+        yield "receive windows", f"as a server over {protocol}: {windows}"
     yield from _constants_facts(record.constants)
 
 

@@ -60,6 +60,8 @@ class Link(Shape):
 class Ready(Shape):
     tcp: list[int] = Field(default=[])
     udp: list[int] = Field(default=[])
+    address: str | None = None
+    """Where the ports must be open; None: anywhere on the host."""
     line: str | None = None
     timeout_ns: int
 

@@ -4,11 +4,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from h123.catalogue import Subject, Tried, catalogue, own_controller, subject_names, tried
+from h123.catalogue import Limits, Subject, Tried, catalogue, own_controller, subject_names, tried
 from h123.durable import write_atomically
 from h123.paths import project_root
-from h123.units import format_bytes, format_span
-from h123.verification import KERNEL_PROTOCOL, PROBE, PublicRecord, Result, Verdict, VerifiedRole, public_records
+from h123.units import format_bytes, format_seconds, format_span
+from h123.verification import (
+    KERNEL_PROTOCOL,
+    PROBE,
+    PublicRecord,
+    Result,
+    Verdict,
+    VerifiedRole,
+    public_records,
+    receive_windows,
+)
 from h123.verification.constants import Constants, Decrease, SlowStart, words
 
 _NOTHING = "–"
@@ -28,7 +37,8 @@ A subject is *verified* if all that it declares was asked of it and came out as
 [contracts/verifications.md](contracts/verifications.md) wants it: over each protocol bodies of 0 B to 10 MB with
 their hashes or counts, many requests at a time and one after another, the protocol negotiated, errors and timeouts as
 they are, and every feature and limit that stands in its row. *At most n at once*: requests of a connection; other
-servers take 100 or more."""
+servers take 100 or more. *Idle for at most*: after so long without a request it ends a connection; others wait for a
+minute or more."""
 
 _CONSTANTS = """\
 From packets, under the virtual clock, over a link that only delays: 50 ms each way; 1 ms each way for the lost tail.
@@ -37,7 +47,10 @@ over those of the last one in slow start. *A loss leaves*: of the window, if one
 median of three transfers that lose different ones, and from which to which where they are more than a tenth apart
 (*once*: measured before three were asked for, and not to be relied upon). It is seen when the window has grown again
 for two round trips: of 50 packets, 0.7 is 0.73 to 0.77 by then, 0.5 is 0.54.
-*Payloads*: what follows TCP's or UDP's header. `h123 list subjects NAME` shows more, and why something is missing."""
+*Payloads*: what follows TCP's or UDP's header. *Receive windows*: what the server lets a client send first, as it says;
+TCP's own, which hold h1 back too, are not announced in one number. *Uploads under way*: the most that the sender had in
+flight towards the server in a round trip of 100 ms, in the first 10 MB and after them; by it an upload is at most ten
+times as many bytes a second there. `h123 list subjects NAME` shows more, and why something is missing."""
 
 
 def write_catalogue() -> Path:
@@ -108,17 +121,20 @@ def _role(
 def _server_row(subject: Subject, results: list[Result]) -> dict[str, str]:
     assert subject.server is not None
     return {
-        "protocols": " ".join(
-            _limited(protocol, subject.server.limits.streams) for protocol in subject.server.protocols
-        ),
+        "protocols": " ".join(_limited(protocol, subject.server.limits) for protocol in subject.server.protocols),
         "proved": "; ".join(_proved(subject, results)) or _NOTHING,
         "congestion control over h3": _controllers(results),
         "TLS": _tls(results),
     }
 
 
-def _limited(protocol: str, streams: Mapping[str, int]) -> str:
-    return f"{protocol} (at most {streams[protocol]} at once)" if protocol in streams else protocol
+def _limited(protocol: str, limits: Limits) -> str:
+    told = []
+    if protocol in limits.streams:
+        told.append(f"at most {limits.streams[protocol]} at once")
+    if protocol in limits.idle:
+        told.append(f"idle for at most {format_seconds(limits.idle[protocol] / 1e9)}")
+    return f"{protocol} ({', '.join(told)})" if told else protocol
 
 
 def _client_row(subject: Subject, results: list[Result]) -> dict[str, str]:
@@ -178,7 +194,7 @@ def _passed(subject: Subject, told: PublicRecord | None, role: VerifiedRole) -> 
 def _constants(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
     """What servers' packets show, a line each and protocol."""
     rows = [
-        {"server": name, "protocol": one.protocol, **_constants_row(one)}
+        {"server": name, "protocol": one.protocol, **_constants_row(one), **_taking(one, known[name])}
         for name in subjects
         for one in _measured(subjects[name], known.get(name))
         if one.congestion == own_controller(subjects[name], one.protocol)
@@ -213,6 +229,15 @@ def _constants_row(one: Constants) -> dict[str, str]:
         "a lost tail is sent again": words.tail(one.tail_near) if one.tail_near else _NOTHING,
         "payloads": words.datagrams(one.datagrams) if one.datagrams else _NOTHING,
         "handshake": words.handshake(one.handshake) if one.handshake else _NOTHING,
+    }
+
+
+def _taking(one: Constants, told: PublicRecord) -> dict[str, str]:
+    """Of uploads."""
+    windows = receive_windows(told.record.results)
+    return {
+        "receive windows": windows.get(one.protocol, _NOTHING),
+        "uploads under way": words.in_flight(one.received) if one.received else _NOTHING,
     }
 
 

@@ -146,7 +146,7 @@ def _recorded(links: list[Link]) -> list[Link]:
 
 def _backend(subject: Subject) -> Role:
     command = backend_command(subject, address=BACKEND_ADDRESS, port=BACKEND_PORT)
-    return _service("backend", "backend", command, tcp=[BACKEND_PORT], timeout_ns=READY_TIMEOUT_NS)
+    return _service("backend", "backend", BACKEND_ADDRESS, command, tcp=[BACKEND_PORT])
 
 
 def _origin_port(p: Parameters) -> int:
@@ -157,7 +157,7 @@ def _origin_port(p: Parameters) -> int:
 def _origin(p: Parameters, subject: Subject) -> Role:
     port = _origin_port(p)
     command = origin_command(subject, address=ORIGIN_ADDRESS, port=port)
-    return _service("origin", "server", command, tcp=[port], timeout_ns=READY_TIMEOUT_NS)
+    return _service("origin", "server", ORIGIN_ADDRESS, command, tcp=[port])
 
 
 def _server(p: Parameters, subject: Subject, certificate: Certificate) -> Role:
@@ -185,6 +185,7 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate) -> Role:
     return _service(
         "server",
         "server",
+        SERVER_ADDRESS,
         command,
         tcp=[p.port] if "tcp" in listens else [],
         udp=[p.port] if "udp" in listens else [],
@@ -193,7 +194,14 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate) -> Role:
 
 
 def _service(
-    name: str, host: str, command: list[str], *, timeout_ns: int, tcp: Sequence[int] = (), udp: Sequence[int] = ()
+    name: str,
+    host: str,
+    address: str,
+    command: list[str],
+    *,
+    tcp: Sequence[int] = (),
+    udp: Sequence[int] = (),
+    timeout_ns: int = READY_TIMEOUT_NS,
 ) -> Role:
     """A role that runs throughout the trial."""
     return Role(
@@ -202,7 +210,7 @@ def _service(
         kind="service",
         command=command,
         env=ROLE_ENVIRONMENT,
-        ready=Ready(tcp=list(tcp), udp=list(udp), line=None, timeout_ns=timeout_ns),
+        ready=Ready(tcp=list(tcp), udp=list(udp), address=address, line=None, timeout_ns=timeout_ns),
         stop_timeout_ns=STOP_TIMEOUT_NS,
     )
 

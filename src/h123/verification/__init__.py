@@ -9,6 +9,7 @@ from h123.verification.public_record import PublicRecord, has_news, public_recor
 from h123.verification.question import PROBE
 from h123.verification.record import Record, read_record
 from h123.verification.result import Result, Verdict
+from h123.verification.windows import receive_windows
 
 __all__ = [
     "KERNEL_PROTOCOL",
@@ -29,6 +30,7 @@ __all__ = [
     "public_records",
     "publish",
     "read_record",
+    "receive_windows",
     "roles_of",
     "tally",
     "told_of",

@@ -22,18 +22,10 @@ _REQUESTS = (
 _NO_LENGTH = re.compile(r"content-length -1 instead of (\d+)")
 """How Go has it that there is none."""
 
-_ELSEWHERE = (
-    "its port is open on its host, or nobody would have asked, so it listens on another address, such as 127.0.0.1: "
-    "{address} is wanted, or all"
-)
-"""The lab waits until the port is there, at whatever address; then the probe comes from another host."""
-
 
 def explained(check: str, detail: str) -> str:
     """The complaint of a failed check, with the request before it."""
     said = _NO_LENGTH.sub(r"the answer has no content-length (chunked?); `content-length: \1` is wanted", detail)
-    if check == "connection" and "connection refused" in detail:
-        return f"{said}; {_ELSEWHERE}"
     for pattern, request in _REQUESTS:
         if found := re.fullmatch(pattern, check):
             asked = found.expand(request)

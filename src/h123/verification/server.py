@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
-from h123.catalogue import Subject, catalogue, make_bodies, probe_command
+from h123.catalogue import Server, Subject, catalogue, make_bodies, probe_command
 from h123.results import Document, Shape, read_document, trial_files, write_document
 from h123.results.lab_report import Exit, Report
 from h123.roots import mounted
 from h123.scratch import scratch
 from h123.trial import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS, Engine, campaign_certificate
-from h123.verification import crowd
+from h123.verification import crowd, idleness
 from h123.verification.complaint import explained
 from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
 from h123.verification.qlog import packet_events
@@ -28,7 +28,7 @@ STOP_NS = 2_000_000_000
 """In which a server must have stopped."""
 MOST_LINES = 1000
 """Of a log: a fifth of the requests."""
-ATTEMPTS: dict[Purpose, int] = {"contract": 1, "limit": 2, "qlog": 1, "controller": 2}
+ATTEMPTS: dict[Purpose, int] = {"contract": 1, "limit": 2, "idleness": 2, "qlog": 1, "controller": 2}
 """A busy machine can blur a server's behaviour, but hardly so that it is taken for another one twice."""
 
 
@@ -64,8 +64,10 @@ def _ask(asked: Question, trials: Trials, folder: Path) -> list[Result]:
         (folder / "plan.json").write_text(json.dumps({**asked.plan, **address}, indent=1) + "\n", encoding="utf-8")
 
     results = list[Result]()
+    server = trials.subjects[asked.parameters.server].server
+    assert server is not None
     for _ in range(ATTEMPTS[asked.purpose]):
-        results = list(_judge(asked, trials.carry_out(folder, asked.parameters, asked.network, change)))
+        results = list(_judge(asked, server, trials.carry_out(folder, asked.parameters, asked.network, change)))
         if all(result.verdict != "failed" for result in results):
             shutil.rmtree(folder)
             break
@@ -84,16 +86,17 @@ def _change_trial(folder: Path, probe: Subject) -> None:
     write_document(path, trial)
 
 
-def _judge(asked: Question, trial: Trial) -> Iterator[Result]:
+def _judge(asked: Question, server: Server, trial: Trial) -> Iterator[Result]:
     if trial.disturbed:
         yield asked.result(asked.name, "unsupported", trial.disturbed)
         return
     for reason in trial.reasons:
         yield asked.result("trial", "failed", f"{reason['code']}: {reason['detail']}")
-    checks = list(crowd.advised(list(_checks(asked, trial.folder))))
-    if asked.purpose == "limit":
+    found = list(_checks(asked, trial.folder))
+    checks = list(idleness.judged(server, list(crowd.advised(found))))
+    if asked.purpose in _LIMITS:
         if not trial.reasons:
-            yield _limit(asked, checks)
+            yield _LIMITS[asked.purpose](asked, checks)
         return
     if asked.purpose == "contract":
         yield from checks
@@ -194,6 +197,16 @@ def _limit(asked: Question, checks: Sequence[Result]) -> Result:
     return asked.result(f"limit of {declared} at once", "failed" if fault else "passed", fault)
 
 
+def _idleness(asked: Question, checks: Sequence[Result]) -> Result:
+    """So is a time that is declared: a connection that was idle for longer is gone."""
+    fault = idleness.limit_fault(checks, asked.plan["idle_ns"])
+    return asked.result("limit of idleness", "failed" if fault else "passed", fault)
+
+
+_LIMITS: dict[Purpose, Callable[[Question, Sequence[Result]], Result]] = {
+    "limit": _limit,
+    "idleness": _idleness,
+}
 _SEEN: dict[Purpose, Callable[[Question, Path], Result]] = {
     "qlog": _qlog,
     "controller": _controller,

@@ -1,10 +1,13 @@
 // Run: node --test subjects/browser/test
 import assert from "node:assert/strict";
 import {EventEmitter} from "node:events";
+import {readFileSync} from "node:fs";
 import {test} from "node:test";
+import {runInNewContext} from "node:vm";
 
 import {Exchanges} from "../../chromium/exchanges.mjs";
 import {exchange} from "../../firefox/exchanges.mjs";
+import {block} from "../block.mjs";
 import {facts} from "../facts.mjs";
 import {har} from "../har.mjs";
 import {samplesCsv} from "../samples.mjs";
@@ -126,4 +129,44 @@ test("a request that nobody answered has neither connection nor first byte, and 
   const found = exchange(refused, {...OUTCOME, error: "other: NetworkError"}, 0n);
   assert.equal(found.outcome.error, "refused");
   assert.deepEqual([found.connection, found.firstByte, found.end], [null, null, 1_201_000_000]);
+});
+
+/** The page's script, run as in a browser whose server answers every request so. */
+function page(answer) {
+  const html = readFileSync(new URL("../page.html", import.meta.url), "utf8").replace("@block@", block().toString("base64"));
+  const script = html.slice(html.indexOf("<script>") + 8, html.indexOf("</script>"));
+  const context = {fetch: async () => answer(), performance, AbortSignal: {timeout() {}}, atob, TextDecoder};
+  return runInNewContext(`${script}; load`, context);
+}
+
+/** What comes of a request, answered in pieces of that size. */
+async function outcome(body, {path = "/bytes/200001", status = 200, size = 65_537} = {}) {
+  const answer = () => {
+    const pieces = [];
+    for (let at = 0; at < body.length; at += size) pieces.push(new Uint8Array(body.subarray(at, at + size)));
+    return new Response(ReadableStream.from(pieces), {status});
+  };
+  const order = {method: "GET", path, uploadBytes: 0, timeoutMs: 10_000, inTurn: false, users: [["warm-0-0"]]};
+  const [{down, error}] = await page(answer)(order);
+  return {down, error};
+}
+
+const BODY = Buffer.concat([block(), block(), block(), block()]).subarray(0, 200_001);
+
+test("each byte of a download is compared, however it comes", async () => {
+  for (const size of [999, 1000, 65_536, 65_537]) {
+    assert.deepEqual(await outcome(BODY, {size}), {down: 200_001, error: ""});
+    for (const at of [0, 65_535, 65_536, 131_072, 200_000]) {
+      const spoiled = Buffer.from(BODY);
+      spoiled[at] ^= 1;
+      assert.deepEqual(await outcome(spoiled, {size}), {down: 200_001, error: "wrong-bytes"});
+    }
+  }
+});
+
+test("what is not the block's is not compared", async () => {
+  const zeros = Buffer.alloc(5);
+  assert.equal((await outcome(zeros, {path: "/bytes/5"})).error, "wrong-bytes");
+  for (const path of ["/other/5", "/bytes/5/", "/bytes/5?x"]) assert.equal((await outcome(zeros, {path})).error, "");
+  assert.equal((await outcome(zeros, {path: "/bytes/5", status: 404})).error, "other: status 404");
 });

@@ -224,10 +224,13 @@ async fn receive(
     exchange.status = head.status().as_u16();
     let length = head.headers().get(CONTENT_LENGTH);
     exchange.announced = length.and_then(|length| length.to_str().ok()?.parse().ok());
-    while let Some(part) = stream.recv_data().await? {
-        let length = part.remaining() as u64;
-        exchange.down += length;
-        progress.fetch_add(length, Ordering::Relaxed);
+    while let Some(mut part) = stream.recv_data().await? {
+        progress.fetch_add(part.remaining() as u64, Ordering::Relaxed);
+        while part.has_remaining() {
+            let length = part.chunk().len();
+            exchange.take(part.chunk());
+            part.advance(length);
+        }
     }
     Ok(())
 }

@@ -29,6 +29,11 @@ pub fn make_block() {
     LazyLock::force(&BLOCK);
 }
 
+/// The block itself.
+pub fn block() -> &'static [u8] {
+    &BLOCK
+}
+
 /// What is left of a body: `source`, repeated.
 pub struct Body {
     source: Bytes,

@@ -5,6 +5,7 @@ what it tells a client in workload.json, a subclass of `WorkloadFile`. Nobody ou
 their names.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from h123.study.quantities import Duration
 from h123.study.workload.headers import MOST_HEADERS, Header, WrittenHeader, once_each, written
 
 OK = 200
+RARE = 0.01
+"""Of trials: those in which chance may have made something longer than is reckoned with."""
 FORMAT: Literal["workload/2"] = "workload/2"
 Count = Annotated[int, Field(strict=True)]
 Method = Literal["GET", "POST"]
@@ -222,6 +225,14 @@ class Kind(ABC):
     def longest_pause_ns(self) -> int:
         """In which a user need not have a request under way."""
         return max((one.pause_ns for one in self.exchanges()), default=0)
+
+    def longest_silence_ns(self) -> int:
+        """In which a connection need not have a request under way: while a user thinks; at a rate, the longest gap
+        between starts on one of the connections that one trial in a hundred has."""
+        if not self.load.rate:
+            return self.longest_pause_ns()
+        each = self.load.rate / self.connection_count()
+        return round(math.log(self.load.users * self.each() / RARE) / each * 1e9)
 
     def most_in_flight(self) -> int | None:
         """Requests under way at once in a closed loop; None where that is not known, or nothing limits it."""

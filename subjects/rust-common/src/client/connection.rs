@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use super::comparison::{Comparison, is_block};
 use super::facts::Tls;
 use super::problem::Problem;
 use super::workload::Workload;
@@ -40,6 +41,8 @@ pub struct Request {
     pub path: String,
     /// Bytes of its body.
     pub upload: u64,
+    /// Whether the answer is the block.
+    compared: bool,
 }
 
 impl Request {
@@ -49,6 +52,7 @@ impl Request {
             authority: workload.host.clone(),
             path: workload.path.clone(),
             upload: workload.upload_bytes,
+            compared: is_block(&workload.method, &workload.path),
         }
     }
 }
@@ -63,15 +67,34 @@ pub struct Exchange {
     pub announced: Option<u64>,
     pub up: u64,
     pub down: u64,
+    /// Of the body, where it is the block.
+    held: Option<Comparison>,
 }
 
 impl Exchange {
+    /// What is to be known of this request before it is made.
+    pub fn of(request: &Request) -> Self {
+        Self {
+            held: request.compared.then(Comparison::default),
+            ..Self::default()
+        }
+    }
+
+    /// A piece of the answer's body.
+    pub fn take(&mut self, piece: &[u8]) {
+        self.down += piece.len() as u64;
+        if let Some(held) = &mut self.held {
+            held.take(piece);
+        }
+    }
+
     /// Whether a response that ended is one.
     pub fn check(&self) -> Result<(), Problem> {
         if self.announced.is_some_and(|length| length != self.down) {
             return Err(Problem::Protocol);
         }
         match self.status {
+            200 if self.held.as_ref().is_some_and(Comparison::is_wrong) => Err(Problem::WrongBytes),
             200..=299 => Ok(()),
             status => Err(Problem::Other(format!("status {status}"))),
         }

@@ -7,7 +7,7 @@ use tokio::sync::{Barrier, mpsc};
 use tokio::task::JoinSet;
 
 use super::clock::now;
-use super::connection::{Connection, Dialer, Request};
+use super::connection::{Connection, Dialer, Exchange, Request};
 use super::facts::{Facts, Tls};
 use super::problem::Problem;
 use super::sample::{HEADER, Phase, Sample};
@@ -118,6 +118,7 @@ impl<D: Dialer> Load<D> {
         if let Phase::Cold = sample.phase {
             sample.connected = seated.ready;
         }
+        sample.exchange = Exchange::of(&self.request);
         seated
             .connection
             .perform(&self.request, &mut sample.exchange)

@@ -1,6 +1,7 @@
 //! A client that carries out a workload over whatever QUIC the subject has.
 
 mod clock;
+mod comparison;
 mod connection;
 mod facts;
 mod load;

@@ -9,6 +9,8 @@ pub enum Problem {
     Refused,
     Tls,
     Protocol,
+    /// The body came whole and is not the block.
+    WrongBytes,
     Other(String),
 }
 
@@ -20,6 +22,7 @@ impl fmt::Display for Problem {
             Self::Refused => f.write_str("refused"),
             Self::Tls => f.write_str("tls"),
             Self::Protocol => f.write_str("protocol"),
+            Self::WrongBytes => f.write_str("wrong-bytes"),
             Self::Other(text) => write!(f, "other: {text}"),
         }
     }

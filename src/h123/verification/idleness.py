@@ -1,0 +1,76 @@
+"""How long a connection may be idle before a server ends it.
+
+The contract has a least time. A program that has less by itself declares it, and what is declared is what is found:
+over HTTP/3 it is announced; over TCP a connection is there for most of that time, and gone after twice as much.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from h123.catalogue import LEAST_IDLE_NS, QUIC, Server
+from h123.units import format_seconds
+from h123.verification.result import Result
+
+_ASKED_NS = 58_000_000_000
+"""A little less than the least time, and at most so much of what is declared."""
+_ASKED_SHARE = 0.9
+_BEYOND = 2
+"""Times that are declared, after which a connection is gone, however seldom a server looks."""
+_CHECK = "a connection idle for "
+_ANNOUNCED = re.compile(r"idle for ((?:[\d.]+(?:ms|[hms]))+)")
+"""How the probe tells a span, as Go writes it."""
+_PART = re.compile(r"([\d.]+)(ms|[hms])")
+_UNITS_NS = {"h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9, "ms": 10**6}
+
+
+def asked(server: Server, protocol: str) -> int:
+    """In which the connection must stay. Over HTTP/3 the probe keeps it open, as clients do."""
+    declared = server.limits.idle.get(protocol)
+    return _ASKED_NS if declared is None or protocol == QUIC else round(declared * _ASKED_SHARE)
+
+
+def beyond(server: Server, protocol: str) -> dict[str, Any] | None:
+    """What the probe is asked to see that a declared limit is one; None: there is none, or it is announced."""
+    declared = server.limits.idle.get(protocol)
+    return None if declared is None or protocol == QUIC else {"idle_ns": declared * _BEYOND}
+
+
+def judged(server: Server, results: Sequence[Result]) -> Iterator[Result]:
+    """The results, in which what a server announces is judged by what is declared; where nothing is, with the line."""
+    for result in results:
+        announced = _announced(result)
+        declared = server.limits.idle.get(result.protocol)
+        if announced is None or announced == declared or (declared is None and announced >= LEAST_IDLE_NS):
+            fair = announced is not None and result.verdict == "failed"
+            yield result.model_copy(update={"verdict": "passed"}) if fair else result
+            continue
+        said = f"a connection may be idle for {format_seconds(announced / 1e9)}"
+        if declared is not None:
+            fault = f"{said}, not for {format_seconds(declared / 1e9)} as is declared"
+        else:
+            line = f'limits = {{idle = {{{result.protocol} = "{announced / 1e9:g}s"}}}}'
+            fault = (
+                f"{said}, and a minute is asked for; if the program itself allows no more, declare it in [server] of "
+                f"subject.toml: `{line}`"
+            )
+        yield result.model_copy(update={"verdict": "failed", "detail": fault})
+
+
+def limit_fault(results: Sequence[Result], waited: int) -> str:
+    """What is wrong with a declared limit, by what came of a request after longer; empty: it is as declared."""
+    asked = [result for result in results if result.check.startswith(_CHECK)]
+    if not asked:
+        return "; ".join(f"{r.check}: {r.detail}" for r in results if r.verdict == "failed") or "nothing came of it"
+    if asked[0].verdict == "failed":
+        return ""
+    return (
+        f"the connection was there after {format_seconds(waited / 1e9)}, so half of that is no limit of the "
+        "program's: leave it out of subject.toml, or declare the time there is"
+    )
+
+
+def _announced(result: Result) -> int | None:
+    """Over HTTP/3; None: no limit, or the result is about something else."""
+    found = _ANNOUNCED.search(result.detail) if result.check == "limits" and result.protocol == QUIC else None
+    return round(sum(float(n) * _UNITS_NS[unit] for n, unit in _PART.findall(found[1]))) if found else None

@@ -1,0 +1,21 @@
+"""What a server lets a client send before it has read any of it, as it says itself when a connection begins."""
+
+import re
+from collections.abc import Sequence
+
+from h123.units import format_bytes
+from h123.verification.result import Result
+
+_WINDOWS = re.compile(r"receive windows of (\d+) bytes a stream and (\d+) a connection")
+"""How the probe tells them."""
+
+
+def receive_windows(results: Sequence[Result]) -> dict[str, str]:
+    """By protocol: `6.29 MB a stream, 15.7 MB a connection`; those alone that have such windows."""
+    told = {}
+    for result in results:
+        found = _WINDOWS.search(result.detail) if result.role == "server" and result.check == "limits" else None
+        if found and result.verdict == "passed":
+            stream, connection = (format_bytes(int(size)) for size in found.groups())
+            told[result.protocol] = f"{stream} a stream, {connection} a connection"
+    return told
