@@ -63,6 +63,21 @@ def test_the_picture_has_a_bar_for_each_part_of_each_side() -> None:
     assert "HTTP/2 spends 60.5 ms on round trips to connect" in drawn
 
 
+def test_a_level_of_two_comparisons_is_drawn_once() -> None:
+    other = {**ROW, "a": "h2", "b": "h1"}
+    other["parts"] = [{**part, "a_seconds": part["b_seconds"], "b_seconds": 0.001} for part in ROW["parts"]]
+    drawn = inline(causes_figure([ROW, other]))
+    assert drawn.count("HTTP/2 spends 60.5 ms on round trips to connect") == 2  # wide and narrow
+
+
+def test_a_difference_that_may_be_nothing_is_said_so() -> None:
+    same = {**ROW, "difference": _between(-0.001, -0.004, 0.003)}
+    assert _plain(sentence(same)) == (
+        "On medium, a mean cold request of HTTP/3 takes as long as one of HTTP/2, as far as 6 blocks tell "
+        "(\u22124 ms to +3 ms)."
+    )
+
+
 @pytest.mark.parametrize(("verdicts", "said"), [({}, "left no record of packets"), ({"causes": [ROW]}, "--only names")])
 def test_nothing_to_tell_is_said(verdicts: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=said):

@@ -15,6 +15,7 @@ from h123.causes import handshake
 from h123.causes.cause import (
     CLIENT_WORK,
     IDLE,
+    MENDING,
     NUMBER,
     QUEUE,
     RATE,
@@ -31,6 +32,8 @@ from h123.causes.sender import Sender
 
 _CLOCKS_NS = 50_000
 """A client may take the time just before or after the packet is on its way."""
+_LATE_NS = 1_000_000
+"""A client may take the time of a request this much before its packet is sent."""
 _SMALL = 100
 """Bytes of a request's body up to which one packet has it all."""
 
@@ -88,16 +91,34 @@ class Explainer:
         return self._own(request, time) if shared else time
 
     def _first(self, request: Request) -> int | None:
-        """The packet that carries the request, or its beginning: of one without a body the one that was sent when the
-        client says so; QUIC's may be as small as an acknowledgement."""
-        up = self._of.up
-        begin = request.ready if request.up > _SMALL else max(request.ready, request.sent or 0)
-        at = int(np.searchsorted(up.at, begin - _CLOCKS_NS))
-        told = up.arrived if self._of.quic and request.sent is not None else up.arrived & up.speaks
-        found = np.flatnonzero(told[at:])
-        return at + int(found[0]) if len(found) else None
+        """The packet that carries the request, or its beginning, whether or not it arrived: the last one that was sent
+        by when the client says, which may be a little later; of a body, and where the client does not tell, the first.
+        QUIC's may be as small as an acknowledgement."""
+        up, told = self._of.up, request.sent is not None
+        says = np.ones(len(up), bool) if self._of.quic and told else up.speaks
+        begin = int(np.searchsorted(up.at, request.ready - _CLOCKS_NS))
+        if told and request.up <= _SMALL:
+            by = int(np.searchsorted(up.at, (request.sent or 0) + _LATE_NS))
+            if len(found := np.flatnonzero(says[begin:by])):
+                return begin + int(found[-1])
+        found = np.flatnonzero(says[begin:])
+        return begin + int(found[0]) if len(found) else None
 
     def _answering(self, begin: int, end: int, shared: bool) -> Nanoseconds:
+        """Between the request's arrival and its answer's beginning."""
+        mended = min(max(self._whole_at(begin, end), begin), end)
+        return spent(MENDING, begin, mended) + self._thinking(mended, end, shared)
+
+    def _whole_at(self, begin: int, end: int) -> int:
+        """When the server had got what the client had lost before: it could read nothing behind that until then."""
+        up, lost = self._of.up, self._client.mending
+        open_then = (lost.begins < end) & (lost.ends > begin)
+        if not open_then.any():
+            return begin
+        again = (up.at >= lost.ends[open_then].max()) & up.arrived
+        return int(up.left[np.argmax(again)]) if again.any() else begin
+
+    def _thinking(self, begin: int, end: int, shared: bool) -> Nanoseconds:
         """While the connection is busy with answers to others, this one waits for what they wait for."""
         alone = SERVER_WORK if self._server_work.fills(begin, end) else SERVER
         if not shared:
@@ -158,11 +179,12 @@ def _last(sending: Sending, time: int) -> int | None:
 
 
 def _last_of_request(up: Sending, first: int, answered: int, size: int) -> int:
-    """The packet with which the server had all of the request: of one without a body the first, otherwise the last one
-    before the answer."""
+    """The packet with which the server had all of the request: of one without a body the first, or what was sent for it
+    if that was lost; otherwise the last one before the answer."""
     end = max(int(np.searchsorted(up.left, answered, side="right")), first + 1)  # nearly in order of arrival
     if size <= _SMALL:
-        return first
+        arrived = np.flatnonzero(up.arrived[first:])
+        return first + int(arrived[0]) if len(arrived) else first
     candidates = first + np.flatnonzero((up.speaks & up.arrived)[first:end])
     candidates = candidates[up.left[candidates] <= answered]
     return int(candidates[-1]) if len(candidates) else first

@@ -16,6 +16,10 @@ from h123.units import common_unit, format_seconds
 Row = Mapping[str, Any]
 """One element of `causes` in verdicts.json (docs/contracts/verdicts.md)."""
 _NAMED = 3
+_BAR = 9
+"""Pixels of a bar and the gap below it."""
+_DRAWN = 0.02
+"""Share of the longer side's time that a part needs for a bar."""
 _WORTH = 0.1
 """Share of the largest part's difference; a part that differs by less is not named in a sentence."""
 _NOTHING_S = 5e-6
@@ -30,6 +34,9 @@ def cause_rows(verdicts: Mapping[str, Any]) -> list[Row]:
 def sentence(row: Row) -> str:
     """`On poor, HTTP/3 takes 455 ms less than HTTP/2: 390 ms less on ..., 61 ms less on ... and 12 ms more on ...`"""
     a, b, whole = level(row["a"]), level(row["b"]), row["difference"]["seconds"]
+    if row["difference"]["low"] * row["difference"]["high"] <= 0:
+        said = f"a mean {kind(row)} of {a} takes as long as one of {b}, as far as {row['blocks']} blocks tell"
+        return unbroken(opened(place(row["cell"]), f"{said} ({between(row['difference'])})."))
     said = f"a mean {kind(row)} of {a} takes {amount(whole)} than one of {b}"
     named = [f"{amount(part['difference']['seconds'])} for {part['words']}" for part in told(row)]
     return unbroken(opened(place(row["cell"]), f"{said}: {listed(named, 'and')}." if named else f"{said}."))
@@ -89,7 +96,7 @@ def parts(row: Row) -> list[Mapping[str, Any]]:
 def causes_figure(rows: Sequence[Row]) -> Figure:
     """Both sides' parts as bars, a panel for each cell; of cold and other requests apart."""
     one, unit = common_unit((row[f"{side}_seconds"] for row in rows for side in ("a", "b")), "s")
-    data = [_mark(row, part, side, one) for row in rows for part in row["parts"] for side in ("a", "b")]
+    data = _marks(rows, one)
     levels = list(dict.fromkeys(mark["level"] for mark in data))
     panels = list(dict.fromkeys(mark["panel"] for mark in data))
     largest = {mark["part"]: mark["value"] for mark in sorted(data, key=lambda mark: float(mark["value"]))}
@@ -110,7 +117,7 @@ def causes_figure(rows: Sequence[Row]) -> Figure:
             )
         )
         plot = width - names.width - 20
-        chart = bars.properties(width=plot, height=alt.Step(max(22, names.row)))
+        chart = bars.properties(width=plot, height=alt.Step(max(_BAR, names.row / len(levels))))
         titles = alt.Facet("panel:N", header=header(panels, width), sort=panels)
         drawn = chart.facet(data=alt.InlineData(values=data), facet=titles, columns=1)
         return drawn.resolve_scale(x="independent", y="independent")
@@ -120,6 +127,17 @@ def causes_figure(rows: Sequence[Row]) -> Figure:
         "sum up to its latency. Each panel has its own axis."
     )
     return Figure("causes", "Where the time goes", caption, draw(WIDE), draw(NARROW))
+
+
+def _marks(rows: Sequence[Row], one: float) -> list[Mark]:
+    """A bar for each part of each side that is worth one; a level that several comparisons have is drawn once."""
+    found: dict[tuple[str, str, str], Mark] = {}
+    for row in rows:
+        least = _DRAWN * max(row["a_seconds"], row["b_seconds"])
+        worth = [part for part in row["parts"] if max(part["a_seconds"], part["b_seconds"]) >= least]
+        for mark in (_mark(row, part, side, one) for part in worth for side in ("a", "b")):
+            found.setdefault((mark["panel"], mark["part"], mark["level"]), mark)
+    return list(found.values())
 
 
 def _mark(row: Row, part: Mapping[str, Any], side: str, one: float) -> Mark:
