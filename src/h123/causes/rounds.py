@@ -40,17 +40,24 @@ class Rounds:
 
     @property
     def growth(self) -> NDArray[np.float64]:
-        """Of each, how many times the window is that of the round trip before, or the next one's that of this one,
-        whichever is more: the last one of a burst is cut short by the body's end. At the beginning of a burst it is
-        compared with the largest there was, and the connection's first flight with the next one alone."""
+        """Of each, how many times the window is the largest of the burst before it, or the next one's the largest up to
+        this one, whichever is more: the last one of a burst is cut short by the body's end, and those of a held sender
+        vary a little. A burst's first one is compared with the largest before it too, and the connection's first
+        flight with the next one alone."""
         windows = np.maximum(self.windows, 1).astype(float)
-        largest = np.maximum.accumulate(windows)
+        largest = _largest_so_far(windows, self.begins)
         came, led = np.empty(len(windows)), np.zeros(len(windows))
-        came[1:] = windows[1:] / np.where(self.begins[1:], largest[:-1], windows[:-1])
-        led[:-1] = np.where(self.begins[1:], 0.0, windows[1:] / windows[:-1])
+        came[1:] = windows[1:] / np.where(self.begins[1:], np.maximum.accumulate(windows)[:-1], largest[:-1])
+        led[:-1] = np.where(self.begins[1:], 0.0, windows[1:] / largest[:-1])
         burst = int(np.argmax(self.begins[1:])) + 1 if self.begins[1:].any() else len(windows)
         came[:1] = led[:1] if burst > _TELLING else np.inf
         return np.maximum(came, led)
+
+
+def _largest_so_far(windows: NDArray[np.float64], begins: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Of the burst that each belongs to."""
+    bursts = np.split(windows, np.flatnonzero(begins[1:]) + 1)
+    return np.concatenate([np.maximum.accumulate(burst) for burst in bursts])
 
 
 def rounds(sending: Sending, answers: Sending, round_trip_ns: int, rested: NDArray[np.bool_]) -> Rounds:

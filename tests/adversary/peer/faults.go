@@ -228,7 +228,7 @@ var wrongUploads = []fault{
 	{name: "no-upload", does: "405 for POST", found: "POST 1000", answer: on("/upload", func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 	})},
-	{name: "one-upload", does: "one upload after another", found: "100 uploads at once", answer: func(next http.HandlerFunc) http.HandlerFunc {
+	{name: "one-upload", does: "one upload after another", unasked: "an upload has begun when its first half is on its way, which a server takes in before it does anything with it", answer: func(next http.HandlerFunc) http.HandlerFunc {
 		var one sync.Mutex
 		return func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/upload" {
@@ -241,14 +241,9 @@ var wrongUploads = []fault{
 }
 
 var wrongLimits = []fault{
-	{name: "one-worker", does: "one request after another", found: "100 downloads at once", answer: func(next http.HandlerFunc) http.HandlerFunc {
-		var one sync.Mutex
-		return func(w http.ResponseWriter, r *http.Request) {
-			one.Lock()
-			defer one.Unlock()
-			next(w, r)
-		}
-	}},
+	{name: "one-worker", does: "one request after another", over: overMany, found: "100 downloads at once", answer: oneAfterAnother},
+	{name: "one-worker", does: "one request after another", over: []string{"h1"}, answer: oneAfterAnother,
+		unasked: "answers that fit into the buffers of connections of their own are given one after another without anybody's waiting"},
 	{name: "streams", does: "50 requests at a time on a connection", over: overMany, found: "100 downloads at once",
 		http: func(server *http.Server) { server.HTTP2.MaxConcurrentStreams = 50 },
 		quic: func(config *quic.Config) { config.MaxIncomingStreams = 50 }},
@@ -375,6 +370,16 @@ func on(beginning string, otherwise http.HandlerFunc) answering {
 // bodies sends other bytes, and announces the right count of them.
 func bodies(of func(r *http.Request, size int64) io.Reader) answering {
 	return on("/bytes/", func(w http.ResponseWriter, r *http.Request) { write(w, r, sizeOf(r), of(r, sizeOf(r))) })
+}
+
+// oneAfterAnother has one request answered at a time.
+func oneAfterAnother(next http.HandlerFunc) http.HandlerFunc {
+	var one sync.Mutex
+	return func(w http.ResponseWriter, r *http.Request) {
+		one.Lock()
+		defer one.Unlock()
+		next(w, r)
+	}
 }
 
 // dribble sends the beginning of a body as it comes, and that is slowly.
