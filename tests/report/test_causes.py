@@ -73,8 +73,8 @@ def test_a_level_of_two_comparisons_is_drawn_once() -> None:
 def test_a_difference_that_may_be_nothing_is_said_so() -> None:
     same = {**ROW, "difference": _between(-0.001, -0.004, 0.003)}
     assert _plain(sentence(same)) == (
-        "On medium, a mean cold request of HTTP/3 takes as long as one of HTTP/2, as far as 6 blocks tell "
-        "(\u22124 ms to +3 ms)."
+        "On medium, the mean cold request of HTTP/3 and that of HTTP/2 do not differ by more than chance "
+        "(\u22124 ms to +3 ms; the answer is of medians)."
     )
 
 

@@ -84,7 +84,10 @@ class Explainer:
         time = self._before(request, marks.up_to(int(up.at[first])))
         time += self._client.course.between(*marks.up_to(int(up.wire.ends[last])))
         time += spent(TRIP, *marks.up_to(int(up.left[last])))
-        time += self._answering(*marks.up_to(_answer_begins(down, int(up.left[last]), begun)), shared)
+        asked = int(up.left[last])
+        if not shared and request.up <= _SMALL and request.start > self._open:
+            begun = min(begun, _first_answer(down, asked))
+        time += self._answering(*marks.up_to(_answer_begins(down, asked, begun)), shared)
         time += self._server.course.between(*marks.up_to(int(down.wire.ends[last_answer])))
         time += spent(TRIP, *marks.up_to(int(down.left[last_answer])))
         time += spent(CLIENT_WORK, *marks.up_to(request.end))
@@ -188,6 +191,14 @@ def _last_of_request(up: Sending, first: int, answered: int, size: int) -> int:
     candidates = first + np.flatnonzero((up.speaks & up.arrived)[first:end])
     candidates = candidates[up.left[candidates] <= answered]
     return int(candidates[-1]) if len(candidates) else first
+
+
+def _first_answer(down: Sending, asked: int) -> int:
+    """When the first packet was sent after the request's arrival that has more to say than a connection says of itself:
+    a busy client sees its answer late."""
+    begin = int(np.searchsorted(down.at, asked))
+    said = np.flatnonzero(down.packets["payload"][begin:] > _SMALL)
+    return int(down.at[begin + int(said[0])]) if len(said) else np.iinfo(np.int64).max
 
 
 def _answer_begins(down: Sending, asked: int, begun: int) -> int:

@@ -35,8 +35,8 @@ def sentence(row: Row) -> str:
     """`On poor, HTTP/3 takes 455 ms less than HTTP/2: 390 ms less on ..., 61 ms less on ... and 12 ms more on ...`"""
     a, b, whole = level(row["a"]), level(row["b"]), row["difference"]["seconds"]
     if row["difference"]["low"] * row["difference"]["high"] <= 0:
-        said = f"a mean {kind(row)} of {a} takes as long as one of {b}, as far as {row['blocks']} blocks tell"
-        return unbroken(opened(place(row["cell"]), f"{said} ({between(row['difference'])})."))
+        said = f"the mean {kind(row)} of {a} and that of {b} do not differ by more than chance"
+        return unbroken(opened(place(row["cell"]), f"{said} ({between(row['difference'])}; the answer is of medians)."))
     said = f"a mean {kind(row)} of {a} takes {amount(whole)} than one of {b}"
     named = [f"{amount(part['difference']['seconds'])} for {part['words']}" for part in told(row)]
     return unbroken(opened(place(row["cell"]), f"{said}: {listed(named, 'and')}." if named else f"{said}."))
