@@ -130,8 +130,8 @@ class Bench:
             return {name: seconds for name, seconds in groups.items() if name not in WORK}  # of a busy machine
         return groups
 
-    def carry_out(self, made: Made, server: str, protocol: str, seed: int) -> Path:
-        """The trial's folder."""
+    def carry_out(self, made: Made, server: str, protocol: str, seed: int, packets: int = MOST) -> Path:
+        """The trial's folder; `packets` have room in its record."""
         subject = self._subject(server, protocol)
         values = {**COMMON, "method": "GET", **made.parameters}
         sides = {"server": subject.name, "client": "go", "protocol": protocol, "clock": self._clock(made)}
@@ -143,7 +143,7 @@ class Bench:
         def change(folder: Path) -> None:
             trial = read_document(folder / "trial.json", Trial)
             for link in trial.links:
-                link.packets = MOST
+                link.packets = packets
             for role in trial.roles:
                 if role.name == made.busy:
                     role.command = beset(role.command)

@@ -52,6 +52,12 @@ class Sending:
         return said
 
     @cached_property
+    def delivered(self) -> Times:
+        """Places of those that say something and arrived, in the order of arrival."""
+        places = np.flatnonzero(self.speaks & self.arrived)
+        return places[np.argsort(self.left[places], kind="stable")]
+
+    @cached_property
     def full(self) -> NDArray[np.bool_]:
         """Whether each has as much to say as fits."""
         full: NDArray[np.bool_] = self.packets["payload"] >= FULL

@@ -176,9 +176,8 @@ def _shared(requests: Sequence[Request]) -> list[bool]:
 
 def _last(sending: Sending, time: int) -> int | None:
     """The last packet that says something and had been delivered by a time."""
-    spoken = np.flatnonzero(sending.speaks & sending.arrived)
-    known = spoken[sending.left[spoken] <= time + _CLOCKS_NS]
-    return int(known[np.argmax(sending.left[known])]) if len(known) else None
+    count = int(np.searchsorted(sending.left[sending.delivered], time + _CLOCKS_NS, side="right"))
+    return int(sending.delivered[count - 1]) if count else None
 
 
 def _last_of_request(up: Sending, first: int, answered: int, size: int) -> int:

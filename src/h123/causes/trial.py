@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from h123.causes.cause import CUT, DROPS, LIMIT, NUMBER, UNTOLD, WINDOW, spent
+from h123.causes.cause import CAUSES, CUT, DROPS, LIMIT, NUMBER, UNTOLD, WINDOW, spent
 from h123.causes.connection import connections
 from h123.causes.matching import match
 from h123.causes.processors import work
@@ -26,7 +26,7 @@ _NO_ROOM = "Udp.RcvbufErrors"
 
 @dataclass(frozen=True)
 class Explained:
-    """A trial's requests that succeeded, in the order of their start."""
+    """A trial's requests that succeeded and ended within its record of packets, in the order of their start."""
 
     phases: Sequence[str]
     """Of each request, `cold` or `warm`."""
@@ -38,14 +38,15 @@ def explain(folder: Path) -> Explained:
     """Of the trial in a folder. Raises UserError where it left no record of packets."""
     packets, link = read_packets(folder), read_document(folder / "trial.json", Trial).links[0]
     report = read_document(folder / "report.json", Report)
-    rows, blocked = _rows(folder / "samples.parquet"), _blocked(packets)
+    known_to = int(packets["at_ns"].max()) if _cut(report) and len(packets) else None
+    rows, blocked = _rows(folder / "samples.parquet", known_to), _blocked(packets)
     places = defaultdict[int | None, list[int]](list)
     for place, row in enumerate(rows):
         places[row["connection"]].append(place)
     places.pop(None, None)  # a client that does not tell
     requests = [[_request(rows[place], blocked) for place in of] for of in places.values()]
     found = match(requests, connections(packets, link.up or Direction(), link.down or Direction()))
-    seconds = np.array([spent(UNTOLD, row["start_ns"], row["end_ns"]) for row in rows])
+    seconds = np.array([spent(UNTOLD, row["start_ns"], row["end_ns"]) for row in rows]).reshape(len(rows), len(CAUSES))
     server = work(report, "server")
     for of, asked, one in zip(places.values(), requests, found, strict=True):
         if one:
@@ -55,9 +56,11 @@ def explain(folder: Path) -> Explained:
     return Explained([row["phase"] for row in rows], seconds / 1e9)
 
 
-def _rows(file: Path) -> list[Sample]:
+def _rows(file: Path, known_to: int | None) -> list[Sample]:
+    """`known_to`: when the record of packets ended, ns; None: it is whole."""
     rows: list[Sample] = [row for row in pq.read_table(file).to_pylist() if not row["error"]]
-    return sorted(rows, key=lambda row: row["start_ns"])
+    told = [row for row in rows if known_to is None or row["end_ns"] <= known_to]
+    return sorted(told, key=lambda row: row["start_ns"])
 
 
 def _request(row: Sample, blocked: NDArray[np.int64]) -> Request:
@@ -79,6 +82,11 @@ def _request(row: Sample, blocked: NDArray[np.int64]) -> Request:
 def _blocked(packets: Packets) -> NDArray[np.int64]:
     told: NDArray[np.int64] = packets["at_ns"][(packets["fate"] == BLOCKED) & (packets["way"] == UP)].astype(np.int64)
     return np.sort(told)
+
+
+def _cut(report: Report) -> bool:
+    """Whether the record has not all packets of the link between client and server."""
+    return bool(report.links and report.links[0].packets_left_out)
 
 
 def _dropped(report: Report) -> bool:
