@@ -42,6 +42,10 @@ def test_smoke_study_ends_with_a_report(h123: Tool) -> None:
     again = h123("analyse", "out")
     assert again.returncode == 0
     assert json.loads((out / "verdicts.json").read_text()) == verdicts
+    told = h123("why", "out", "--only", "network=medium")
+    assert told.returncode == 0, told.stderr
+    assert "round trips to connect" in told.stdout
+    assert h123("why", "out", "--only", "network=lan").returncode == 2  # a plain veth
     exported = h123("export", "out", "--format", "csv")
     assert exported.returncode == 0
     assert all(Path(h123.folder / line).stat().st_size > 0 for line in exported.stdout.split())

@@ -25,7 +25,7 @@ from h123.cli.options import (
 )
 from h123.cli.signals import held_back
 from h123.console import out_console, write
-from h123.study import find_study, load_schema, load_study, make_plan, parse_only
+from h123.study import Study, find_study, load_schema, load_study, make_plan, parse_only
 
 app = typer.Typer()
 
@@ -233,17 +233,28 @@ def report(
 
 
 @app.command()
-def why(folder: FolderArgument, only: OnlyOption = None) -> None:
+def why(
+    folder: FolderArgument,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FACTOR=LEVEL[,LEVEL]",
+            help="Show only these levels of a factor. Can be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
     """Say what the time of the requests was spent on, and which parts make the difference.
 
-    Told from the packets that each trial recorded at its link. `--only network=poor` shows a part of the campaign.
+    Told from the packets that each trial recorded at its link (docs/why.md).
     """
     from h123.analysis import analyse
     from h123.report import print_causes
     from h123.results import CampaignFolder
 
-    campaign = CampaignFolder.open(folder)
-    print_causes(analyse(campaign), out_console, parse_only(only or []))
+    campaign, chosen = CampaignFolder.open(folder), parse_only(only or [])
+    make_plan(Study.from_resolved(campaign.study), blocks=1, only=chosen)  # refuses what the study does not have
+    print_causes(analyse(campaign), out_console, chosen)
     complain_of_damage(campaign)
 
 

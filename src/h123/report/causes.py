@@ -75,7 +75,9 @@ def between(found: Mapping[str, float]) -> str:
 def nothing_told(verdicts: Mapping[str, Any]) -> UserError:
     """Why there is nothing to show."""
     if cause_rows(verdicts):
-        return UserError("none of the campaign's answers is of what --only names")
+        return UserError(
+            "of what --only names nothing is told: its trials left no record of packets, as over a plain veth"
+        )
     return UserError(
         "this campaign does not tell what its time was spent on: its trials left no record of packets",
         remedy="campaigns of earlier versions, imported ones, and trials over a plain veth have none",
