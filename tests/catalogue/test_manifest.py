@@ -207,7 +207,9 @@ def test_a_subject_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert unknown_subject("smal", ["others"]).remedy == "did you mean small? The choices are small, others"
     own = unknown_subject("go")
     assert own.message == f"there is no subject 'go' in {tmp_path}, which H123_SUBJECTS names"
-    assert own.remedy == f"it is one of the project's own: ln -s {typed(project_root() / 'subjects/go')} {typed(tmp_path)}"
+    assert (
+        own.remedy == f"it is one of the project's own: ln -s {typed(project_root() / 'subjects/go')} {typed(tmp_path)}"
+    )
 
 
 def test_the_projects_own_subjects_are_right() -> None:
