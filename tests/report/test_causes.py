@@ -78,7 +78,9 @@ def test_a_difference_that_may_be_nothing_is_said_so() -> None:
     )
 
 
-@pytest.mark.parametrize(("verdicts", "said"), [({}, "left no record of packets"), ({"causes": [ROW]}, "of what --only names")])
+@pytest.mark.parametrize(
+    ("verdicts", "said"), [({}, "left no record of packets"), ({"causes": [ROW]}, "of what --only names")]
+)
 def test_nothing_to_tell_is_said(verdicts: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=said):
         raise nothing_told(verdicts)
