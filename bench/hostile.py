@@ -49,7 +49,8 @@ valid), the seconds that the client ran, and the most memory that the attacked s
 a request of a client that outlasts its timeout by far, a success without the bytes that were asked for, more than
 {MOST_BYTES >> 20} MiB in a client. A client makes {USERS} x {REQUESTS} requests, each with a timeout of {TIMEOUT_S} s,
 or {LONG_S} s where it took much memory; a server is assaulted for {TIMEOUT_S} s, and then asked as by anybody. The lab
-ends what has not ended after {TRIAL_S} s.
+ends what has not ended after {TRIAL_S} s. A client that only counts bytes (no `compares` in
+[contracts/subject.md](contracts/subject.md)) can see neither **zeros** nor a **wrong-byte**.
 """.splitlines()
 Found = dict[Attack, dict[str, Outcome]]
 """By attack and subject."""
