@@ -26,6 +26,7 @@ from h123.verification import (
     told_of,
 )
 from h123.verification.constants import Constants, described
+from h123.verification.profile import summary
 from h123.virtual import NAME, installed_kernel
 
 _NOTHING = "-"
@@ -249,6 +250,8 @@ def _verification_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     for protocol, windows in receive_windows(record.results).items():
         yield "receive windows", f"as a server over {protocol}: {windows}"
     yield from _constants_facts(record.constants)
+    for held in record.profile or []:
+        yield "held", f"as a {held.role} over {held.protocol}, {held.situation}: {summary(held)}"
 
 
 def _constants_facts(measured: Sequence[Constants] | None) -> Iterator[tuple[str, str]]:

@@ -170,13 +170,13 @@ def publish_command(
         ),
     ] = None,
 ) -> None:
-    """For maintainers: publish what `h123 verify` found on this machine.
+    """For maintainers: publish what `h123 verify` and `h123 profile` found on this machine.
 
-    Writes docs/verified/NAME.json for each subject, then docs/catalogue.md. Without names, those are left as they are
-    that no newer or other verification of the same files would replace; if that is all of them, docs/catalogue.md is
-    just brought up to date with the manifests.
+    Writes docs/verified/NAME.json for each subject, then docs/catalogue.md and docs/profiles.md. Without names, those
+    are left as they are that no newer or other verification of the same files would replace; if that is all of them,
+    the pages are just brought up to date with the manifests.
     """
-    from h123.showcase import write_catalogue
+    from h123.showcase import write_catalogue, write_profiles
     from h123.verification import has_news, publish
 
     unknown = []
@@ -189,6 +189,7 @@ def publish_command(
     if not asked:
         out_console.print("nothing new to publish")
     write_catalogue()
+    write_profiles()
     if unknown:
         raise UserError(
             f"no current verification on this machine: {', '.join(unknown)}",
@@ -203,6 +204,13 @@ def verify_subjects(names: list[str] | None, everything: bool, role: Role | None
 
     asked = _named(names, everything)[1]
     verifying.verify_subjects(asked, everything, role.value if role else None, only_constants=only_constants)
+
+
+def profile_subjects(names: list[str] | None, everything: bool, role: Role | None) -> None:
+    """What `h123 profile` does."""
+    from h123.cli import verifying
+
+    verifying.profile_subjects(_named(names, everything)[1], everything, role.value if role else None)
 
 
 def _named(names: list[str] | None, everything: bool) -> tuple[bool, list[Subject]]:

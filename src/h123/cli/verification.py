@@ -1,4 +1,4 @@
-"""The command `verify`: subjects by their contract, or a campaign's trials by executing them again.
+"""The commands `verify` (subjects by their contract, or a campaign's trials by executing them again) and `profile`.
 
 What measures, reads results, analyses and reports is imported by the commands that need it (see h123.cli).
 """
@@ -10,7 +10,7 @@ import typer
 
 from h123.catalogue import subject_names
 from h123.cli import listing
-from h123.cli.subjects import Role, verify_subjects
+from h123.cli.subjects import Role, profile_subjects, verify_subjects
 from h123.console import out_console, say
 from h123.errors import UserError
 from h123.strict import choose
@@ -59,6 +59,31 @@ def verify(
     else:
         message = f"{what[0]} is neither a subject nor the folder of a campaign or trial"
         raise UserError(message, remedy=f"among subjects, {choose(what[0], subject_names())}")
+
+
+@app.command()
+def profile(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Subjects.", show_default=False, autocompletion=subject_names),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Profile all installed subjects.")] = False,
+    role: Annotated[
+        Role | None,
+        typer.Option(help="Profile only this role of subjects that are both server and client.", show_default=False),
+    ] = None,
+) -> None:
+    """Say what holds a server or client back in a few standard situations, and how much.
+
+    Each is a trial under the virtual clock over each protocol, with the embedded go as the other end: large bodies each
+    way over a far and fast link, losses, a short queue, first requests on a new connection. What its requests spent
+    their time on is told from the packets of the link (docs/why.md): slow start, a window, a limit such as flow
+    control, losses, round trips to connect. Processing has no part in it.
+
+    Subjects named here are installed first if necessary. `h123 list subjects NAME` shows the last profile of a subject
+    that was verified here.
+    """
+    profile_subjects(names, everything, role)
 
 
 def _verify_trials(folder: Path, names: list[str]) -> None:

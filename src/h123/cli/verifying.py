@@ -1,4 +1,4 @@
-"""`h123 verify` and `h123 matrix`: subjects are installed where they are not, tried, and what came of it is shown."""
+"""`h123 verify`, `profile` and `matrix`: subjects are installed where they are not, tried, and the outcome is shown."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +15,7 @@ from h123.catalogue import (
     subjects_folder,
     unknown_subject,
 )
+from h123.cli.profile_listing import print_profiles
 from h123.cli.subject_listing import print_verification
 from h123.console import err_console, out_console, say, write
 from h123.errors import Interrupted, UserError
@@ -22,7 +23,16 @@ from h123.showcase import print_matrix, write_matrix
 from h123.steps import Steps
 from h123.strict import choose
 from h123.trial import ORIGIN, LocalEngine, display_for
-from h123.verification import PROBE, VerifiedRole, counterpart, measure_each, roles_of, verify_each
+from h123.verification import (
+    PROBE,
+    VerifiedRole,
+    counterpart,
+    measurable,
+    measure_each,
+    profile_each,
+    roles_of,
+    verify_each,
+)
 from h123.verification.matrix import MatrixFolder, failures, known_cells, pairings, run_matrix
 
 _HELPERS = dict.fromkeys([PROBE, ORIGIN])
@@ -91,6 +101,25 @@ def verify_subjects(
             "subject.toml",
             status=1,
         )
+
+
+def profile_subjects(subjects: Sequence[Subject], everything: bool, role: VerifiedRole | None) -> None:
+    """What `h123 profile` does. Raises UserError where nothing can be measured."""
+    known = catalogue()
+    asked = [(s, r) for s, r in _tasks(subjects, everything, role) if not everything or installed(s)]
+    if not asked:
+        raise UserError("no subject is installed", remedy="`h123 install NAME`, or `h123 install --all`", status=1)
+    for subject in [] if everything else subjects:
+        if why := measurable(subject):
+            raise UserError(f"{subject.name} has no profile: {why}", status=1)
+    engine = LocalEngine()
+    with Steps(err_console) as steps:
+        check_failures(_install([subject for task in asked for subject in _cast(*task, known)], steps))
+        try:
+            found = profile_each(asked, engine, steps)
+        finally:
+            engine.stop()
+    print_profiles(found, out_console)
 
 
 def _tasks(

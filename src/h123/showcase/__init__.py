@@ -1,6 +1,7 @@
-"""What was found of the subjects, for people: the catalogue's page, the matrix on the terminal and as a page."""
+"""What was found of the subjects, for people: pages, and the matrix on the terminal and as a page."""
 
 from h123.showcase.catalogue import write_catalogue
 from h123.showcase.matrix import print_matrix, write_matrix
+from h123.showcase.profiles import write_profiles
 
-__all__ = ["print_matrix", "write_catalogue", "write_matrix"]
+__all__ = ["print_matrix", "write_catalogue", "write_matrix", "write_profiles"]

@@ -1,12 +1,13 @@
 """docs/catalogue.md: every subject, what was seen of it, how to install it, and whose work it is."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from h123.catalogue import Limits, Subject, Tried, catalogue, own_controller, subject_names, tried
 from h123.durable import write_atomically
 from h123.paths import project_root
+from h123.showcase.markdown import NOTHING, table
 from h123.units import format_bytes, format_seconds, format_span
 from h123.verification import (
     KERNEL_PROTOCOL,
@@ -20,7 +21,6 @@ from h123.verification import (
 )
 from h123.verification.constants import Constants, Decrease, SlowStart, words
 
-_NOTHING = "–"
 _ALIKE = 0.1
 """Shares of the window: losses that leave so much more or less than others are told."""
 _FEATURES = {"resumption": "resumption", "0-RTT": "zero_rtt", "qlog": "qlog"}
@@ -108,21 +108,21 @@ def _role(
             rows.append(
                 {
                     "subject": f"[{name}](../subjects/{name})",
-                    "QUIC stack": subject.stack if subject.stack != "none" else _NOTHING,
+                    "QUIC stack": subject.stack if subject.stack != "none" else NOTHING,
                     "version": subject.version,
                     **row(subject, results),
-                    "clocks": ", ".join(dict.fromkeys(r.clock for r in results if r.verdict == "passed")) or _NOTHING,
+                    "clocks": ", ".join(dict.fromkeys(r.clock for r in results if r.verdict == "passed")) or NOTHING,
                     "verified": _verified(subject, told, role),
                 }
             )
-    return [f"## {title}", "", *_table(rows)]
+    return [f"## {title}", "", *table(rows)]
 
 
 def _server_row(subject: Subject, results: list[Result]) -> dict[str, str]:
     assert subject.server is not None
     return {
         "protocols": " ".join(_limited(protocol, subject.server.limits) for protocol in subject.server.protocols),
-        "proved": "; ".join(_proved(subject, results)) or _NOTHING,
+        "proved": "; ".join(_proved(subject, results)) or NOTHING,
         "congestion control over h3": _controllers(results),
         "TLS": _tls(results),
     }
@@ -146,7 +146,7 @@ def _client_row(subject: Subject, results: list[Result]) -> dict[str, str]:
         "methods": " ".join(client.methods),
         "workloads": ", ".join([*client.kinds, *(["headers"] if client.headers else [])]),
         "connections": ", ".join(client.connections),
-        "measures": ", ".join(name for name, yes in able.items() if yes) or _NOTHING,
+        "measures": ", ".join(name for name, yes in able.items() if yes) or NOTHING,
         "TLS": _tls(results),
     }
 
@@ -166,12 +166,12 @@ def _controllers(results: Sequence[Result]) -> str:
         what, _, name = result.check.partition(" ")
         if what == "congestion" and result.protocol == "h3" and result.verdict == "passed":
             told.append(name)
-    return ", ".join(dict.fromkeys(told)) or _NOTHING
+    return ", ".join(dict.fromkeys(told)) or NOTHING
 
 
 def _tls(results: Sequence[Result]) -> str:
     told = dict.fromkeys(r.detail for r in results if r.check == "TLS" and r.verdict == "passed")
-    return "; ".join(told) or _NOTHING
+    return "; ".join(told) or NOTHING
 
 
 def _verified(subject: Subject, told: PublicRecord | None, role: VerifiedRole) -> str:
@@ -199,7 +199,7 @@ def _constants(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord
         for one in _measured(subjects[name], known.get(name))
         if one.congestion == own_controller(subjects[name], one.protocol)
     ]
-    return ["## Constants of servers", "", _CONSTANTS, "", *_table(rows)] if rows else []
+    return ["## Constants of servers", "", _CONSTANTS, "", *table(rows)] if rows else []
 
 
 def _kernel(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
@@ -210,7 +210,7 @@ def _kernel(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) 
         if one.protocol == KERNEL_PROTOCOL
     ]
     where = f"Of Linux as the virtual clock has it, with the server {PROBE} over {KERNEL_PROTOCOL}."
-    return ["## Constants of the kernel's TCP", "", where, "", *_table(rows)] if rows else []
+    return ["## Constants of the kernel's TCP", "", where, "", *table(rows)] if rows else []
 
 
 def _measured(subject: Subject, told: PublicRecord | None) -> list[Constants]:
@@ -222,13 +222,13 @@ def _measured(subject: Subject, told: PublicRecord | None) -> list[Constants]:
 def _constants_row(one: Constants) -> dict[str, str]:
     flight, start, loss = one.first_flight, one.slow_start, one.decrease
     return {
-        "first flight": words.first_flight(flight) if flight else _NOTHING,
-        "growth": f"x{start.growth:g}" if start else _NOTHING,
-        "slow start ends": _ending(start) if start else _NOTHING,
-        "a loss leaves": _kept(loss) if loss else _NOTHING,
-        "a lost tail is sent again": words.tail(one.tail_near) if one.tail_near else _NOTHING,
-        "payloads": words.datagrams(one.datagrams) if one.datagrams else _NOTHING,
-        "handshake": words.handshake(one.handshake) if one.handshake else _NOTHING,
+        "first flight": words.first_flight(flight) if flight else NOTHING,
+        "growth": f"x{start.growth:g}" if start else NOTHING,
+        "slow start ends": _ending(start) if start else NOTHING,
+        "a loss leaves": _kept(loss) if loss else NOTHING,
+        "a lost tail is sent again": words.tail(one.tail_near) if one.tail_near else NOTHING,
+        "payloads": words.datagrams(one.datagrams) if one.datagrams else NOTHING,
+        "handshake": words.handshake(one.handshake) if one.handshake else NOTHING,
     }
 
 
@@ -236,8 +236,8 @@ def _taking(one: Constants, told: PublicRecord) -> dict[str, str]:
     """Of uploads."""
     windows = receive_windows(told.record.results)
     return {
-        "receive windows": windows.get(one.protocol, _NOTHING),
-        "uploads under way": words.in_flight(one.received) if one.received else _NOTHING,
+        "receive windows": windows.get(one.protocol, NOTHING),
+        "uploads under way": words.in_flight(one.received) if one.received else NOTHING,
     }
 
 
@@ -250,7 +250,7 @@ def _kept(loss: Decrease) -> str:
 
 
 def _ending(start: SlowStart) -> str:
-    return f"{format_bytes(start.ends)}, {start.why}" if start.ends is not None else _NOTHING
+    return f"{format_bytes(start.ends)}, {start.why}" if start.ends is not None else NOTHING
 
 
 def _notes(subjects: Mapping[str, Subject]) -> list[str]:
@@ -281,7 +281,7 @@ def _shortcomings(subjects: Mapping[str, Subject], known: Mapping[str, PublicRec
                         "why": result.detail,
                     }
                 )
-    return ["## What did not come out", "", *_table(rows)] if rows else []
+    return ["## What did not come out", "", *table(rows)] if rows else []
 
 
 def _missing(missing: Sequence[Tried]) -> list[str]:
@@ -289,7 +289,7 @@ def _missing(missing: Sequence[Tried]) -> list[str]:
         {"name": one.name, "QUIC stack": one.stack, "what was tried": one.what, "why it is not here": one.why}
         for one in missing
     ]
-    return ["## Tried, not in the catalogue", "", *_table(rows)] if rows else []
+    return ["## Tried, not in the catalogue", "", *table(rows)] if rows else []
 
 
 def _installing(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
@@ -299,15 +299,15 @@ def _installing(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecor
         rows.append(
             {
                 "command": f"`h123 install {name}`" if not subject.install.embedded else "part of h123",
-                "needs": subject.install.needs_help or _NOTHING,
-                "size": format_bytes(told.bytes) if told and told.bytes else _NOTHING,
-                "time": format_span(told.seconds) if told and told.seconds is not None else _NOTHING,
+                "needs": subject.install.needs_help or NOTHING,
+                "size": format_bytes(told.bytes) if told and told.bytes else NOTHING,
+                "time": format_span(told.seconds) if told and told.seconds is not None else NOTHING,
             }
         )
     machines = dict.fromkeys(_machine(told) for told in known.values())
     words = "Times (of a build whose packages were perhaps at hand already) and verifications are from"
     where = [f"{words} {'; '.join(machines)}."] if machines else []
-    return ["## Installing", "", *where, *([""] if where else []), *_table(rows)]
+    return ["## Installing", "", *where, *([""] if where else []), *table(rows)]
 
 
 def _machine(told: PublicRecord) -> str:
@@ -325,22 +325,4 @@ def _licences(subjects: Mapping[str, Subject]) -> list[str]:
             filter(None, [parts or f"{subject.title} {subject.version} ({subject.licence})", subject.parts_note])
         )
         rows.append({"subject": name, "licence": subject.licence, "parts": also})
-    return [*lines, *_table(rows)]
-
-
-def _table(rows: Sequence[Mapping[str, str]]) -> Iterable[str]:
-    if not rows:
-        return
-    yield _line(rows[0])
-    yield _line("--" for _ in rows[0])
-    for row in rows:
-        yield _line(row.values())
-
-
-def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(_cell(cell) for cell in cells)} |"
-
-
-def _cell(text: str) -> str:
-    """In one line, and no sign of it is the table's."""
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+    return [*lines, *table(rows)]

@@ -2,8 +2,8 @@
 
 from h123.results.campaign_file import VerifiedRole
 from h123.verification.client import counterpart
-from h123.verification.constants.measure import KERNEL_PROTOCOL
-from h123.verification.contract_test import describe, measure_each, roles_of, tally, verify_each
+from h123.verification.constants.measure import KERNEL_PROTOCOL, measurable
+from h123.verification.contract_test import describe, measure_each, profile_each, roles_of, tally, verify_each
 from h123.verification.proof import proof, told_of
 from h123.verification.public_record import PublicRecord, has_news, public_record, public_records, publish
 from h123.verification.question import PROBE
@@ -24,7 +24,10 @@ __all__ = [
     "describe",
     "has_news",
     "matrix",
+    "measurable",
     "measure_each",
+    "profile",
+    "profile_each",
     "proof",
     "public_record",
     "public_records",

@@ -12,7 +12,8 @@ from h123.steps import Steps
 from h123.trial import Engine
 from h123.verification.client import verify_client
 from h123.verification.constants.measure import measurable, measure
-from h123.verification.record import keep_constants, keep_results, trials_folder
+from h123.verification.profile import Held, profile
+from h123.verification.record import keep_constants, keep_profile, keep_results, trials_folder
 from h123.verification.result import Result, Verdict
 from h123.verification.server import verify_server
 
@@ -62,15 +63,37 @@ def measure_each(tasks: Sequence[Task], engine: Engine, steps: Steps) -> None:
 
     Raises UserError where this machine can execute no trial.
     """
+
+    def one(subject: Subject, role: VerifiedRole) -> bool:
+        return keep_constants(subject, role, measure(subject, role, engine, steps.move))
+
+    _each("constants", tasks, one, steps)
+
+
+def profile_each(tasks: Sequence[Task], engine: Engine, steps: Steps) -> dict[str, list[Held]]:
+    """What holds each back in the standard situations, by subject, and into its record like constants."""
+    found = dict[str, list[Held]]()
+
+    def one(subject: Subject, role: VerifiedRole) -> bool:
+        seen = profile(subject, role, engine, steps.move)
+        found.setdefault(subject.name, []).extend(seen)
+        return keep_profile(subject, role, seen)
+
+    _each("profile", tasks, one, steps)
+    return found
+
+
+def _each(what: str, tasks: Sequence[Task], one: Callable[[Subject, VerifiedRole], bool], steps: Steps) -> None:
+    """`one` measures, and tells whether there was a record to keep it in."""
     for number, (subject, role) in enumerate(tasks, 1):
-        what = f"constants of {subject.name} as a {role}"
+        of = f"{what} of {subject.name} as a {role}"
         if why := measurable(subject):
-            steps.begin(f"{what}: not measured, {why}")
+            steps.begin(f"{of}: not measured, {why}")
             continue
-        steps.begin(f"[{number}/{len(tasks)}] {what}")
+        steps.begin(f"[{number}/{len(tasks)}] {of}")
         with alone(trials_folder(subject), steps.begin, "verifying"):
             try:
-                kept = keep_constants(subject, role, measure(subject, role, engine, steps.move))
+                kept = one(subject, role)
             except UserError as error:
                 if error.status == 3:
                     raise

@@ -99,8 +99,12 @@ def _general(record: Record) -> Record:
     machine = {name: record.machine.get(name) for name in _MACHINE}
     machine["kernel"] = ".".join(str(record.machine.get("kernel", "")).split(".")[:2])
     constants = [one.model_copy(update={"untold": _general_reasons(one.untold)}) for one in record.constants or []]
-    told = constants if record.constants is not None else None
-    return record.model_copy(update={"results": results, "constants": told, "machine": machine})
+    profile = [one.model_copy(update={"untold": _general_words(one.untold)}) for one in record.profile or []]
+    told = {
+        "constants": constants if record.constants is not None else None,
+        "profile": profile if record.profile is not None else None,
+    }
+    return record.model_copy(update={"results": results, "machine": machine, **told})
 
 
 def _general_reasons(untold: dict[str, str]) -> dict[str, str]:
@@ -117,7 +121,12 @@ def _general_words(detail: str) -> str:
 def _written(told: PublicRecord) -> str:
     """A line a result or protocol, so that two verifications can be compared by eye."""
     content: dict[str, Any] = told.model_dump(mode="json")
-    lists: dict[str, Sequence[Strict]] = {"results": told.record.results, "constants": told.record.constants or []}
+    record = told.record
+    lists: dict[str, Sequence[Strict]] = {
+        "results": record.results,
+        "constants": record.constants or [],
+        "profile": record.profile or [],
+    }
     content["record"] |= {name: [] for name, items in lists.items() if items}
     whole = json.dumps(content, indent=1, ensure_ascii=False)
     for name, items in lists.items():

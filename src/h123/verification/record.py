@@ -15,6 +15,7 @@ from h123.results import machine_facts
 from h123.results.campaign_file import VerifiedRole
 from h123.strict import Strict
 from h123.verification.constants.found import Constants
+from h123.verification.profile.found import Held
 from h123.verification.result import Result
 
 FORMAT: Final = "verified/1"
@@ -34,6 +35,8 @@ class Record(Strict):
     results: list[Result]
     constants: list[Constants] | None = None
     """None: they were not measured yet."""
+    profile: list[Held] | None = None
+    """Likewise."""
 
     @property
     def passed(self) -> bool:
@@ -74,6 +77,7 @@ def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]
         machine=dict(machine_facts()),
         results=[*others, *results],
         constants=known.constants if known else None,
+        profile=known.profile if known else None,
     )
     _write(subject, record)
     for outdated in sorted(trials_folder(subject).glob(f"{role}*"))[:-1]:
@@ -88,6 +92,16 @@ def keep_constants(subject: Subject, role: VerifiedRole, constants: Sequence[Con
         return False
     others = [one for one in known.constants or [] if one.role != role]
     _write(subject, known.model_copy(update={"constants": [*others, *constants]}))
+    return True
+
+
+def keep_profile(subject: Subject, role: VerifiedRole, profile: Sequence[Held]) -> bool:
+    """Likewise its profile."""
+    known = read_record(subject)
+    if known is None:
+        return False
+    others = [one for one in known.profile or [] if one.role != role]
+    _write(subject, known.model_copy(update={"profile": [*others, *profile]}))
     return True
 
 

@@ -1,0 +1,54 @@
+"""docs/profiles.md: what holds each server and client back in the standard situations."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from h123.catalogue import Subject, catalogue
+from h123.durable import write_atomically
+from h123.paths import project_root
+from h123.results.campaign_file import VerifiedRole
+from h123.showcase.markdown import NOTHING, table
+from h123.verification import PublicRecord, public_records
+from h123.verification.profile import SITUATIONS, Held, holding_words, slowness
+
+_HEAD = """\
+# What holds servers and clients back
+
+Written by `h123 publish` from the records in [verified/](verified); not to be edited. `h123 profile NAME` measures one
+on your machine, under the virtual clock: processing has no part in it.
+
+In a cell: how many times the least that a request can take (a round trip, and the body at the link's rate) its mean
+request takes, and what takes a tenth of its time or more, told from the packets of the link as [why.md](why.md) says.
+The other end is `go`; over HTTP/1.1 and HTTP/2 the kernel's CUBIC sends. *Under way*: the most in a round trip."""
+
+
+def write_profiles() -> Path:
+    """Write the project's page from its committed files; returns its path. Raises UserError where one is wrong."""
+    path = project_root() / "docs" / "profiles.md"
+    write_atomically(path, profiles_page(catalogue(), public_records()))
+    return path
+
+
+def profiles_page(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> str:
+    """The whole page, in Markdown."""
+    listed = [f"* **{situation.title}**: {situation.description}" for situation in SITUATIONS]
+    parts = [[_HEAD], listed, *(_role(role, subjects, known) for role in ("server", "client"))]
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def _role(role: VerifiedRole, subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
+    rows = [row for name, subject in subjects.items() for row in _rows(subject, role, known.get(name))]
+    return [f"## {role.capitalize()}s", "", *table(rows)] if rows else []
+
+
+def _rows(subject: Subject, role: VerifiedRole, told: PublicRecord | None) -> Iterator[dict[str, str]]:
+    there = told.record.profile if told and told.holds_for(subject) else None
+    mine = [held for held in there or [] if held.role == role]
+    for protocol in dict.fromkeys(held.protocol for held in mine):
+        cells = {held.situation: _cell(held) for held in mine if held.protocol == protocol}
+        told_of = {situation.title: cells.get(situation.name, NOTHING) for situation in SITUATIONS}
+        yield {role: subject.name, "over": protocol, **told_of}
+
+
+def _cell(held: Held) -> str:
+    return f"x{slowness(held)}: {holding_words(held)}" if held.seconds is not None else NOTHING

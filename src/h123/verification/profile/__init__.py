@@ -1,0 +1,11 @@
+"""What holds a subject back in a few standard situations: what its requests spent their time on, told from packets.
+
+Under the virtual clock, so that neither the machine nor the subject's processing has a part in it.
+"""
+
+from h123.verification.profile.found import Held
+from h123.verification.profile.measure import profile
+from h123.verification.profile.situation import SITUATIONS, Situation
+from h123.verification.profile.words import holding_words, slowness, summary
+
+__all__ = ["SITUATIONS", "Held", "Situation", "holding_words", "profile", "slowness", "summary"]

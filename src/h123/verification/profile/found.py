@@ -1,0 +1,25 @@
+"""What a request of a subject spent its time on in one of the standard situations."""
+
+from pydantic import Field
+
+from h123.results.campaign_file import VerifiedRole
+from h123.strict import Strict
+
+
+class Held(Strict):
+    """Of one role, protocol and situation; without `seconds` it is not told, and `untold` says why."""
+
+    role: VerifiedRole
+    protocol: str
+    congestion: str
+    """The controller of the sender of bodies: the subject's, or where it only gets them the other end's."""
+    situation: str
+    seconds: float | None = None
+    """Of the mean request."""
+    least: float
+    """Seconds that a request takes at least: a round trip, and the body at the link's rate."""
+    parts: dict[str, float] = Field(default={})
+    """Seconds by cause (docs/why.md); they sum up to `seconds`."""
+    in_flight: int | None = None
+    """Most payload bytes in a round trip."""
+    untold: str = ""

@@ -1,0 +1,115 @@
+"""The trials of a profile, and what is told from each."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from h123.catalogue import OWN, Subject, catalogue, check_supported, make_bodies, own_controller
+from h123.causes import CAUSES, explain
+from h123.errors import UserError
+from h123.results import ingest
+from h123.results.campaign_file import VerifiedRole
+from h123.results.packets import read_packets
+from h123.scratch import scratch
+from h123.study import Parameters
+from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate
+from h123.verification.constants.experiment import Asked
+from h123.verification.constants.found import Untold
+from h123.verification.constants.transfer import download, upload
+from h123.verification.profile.found import Held
+from h123.verification.profile.situation import SITUATIONS, Situation
+from h123.verification.trial import Trials
+
+_ROUND = 6
+"""Digits of a second that are kept."""
+
+
+def profile(subject: Subject, role: VerifiedRole, engine: Engine, moved: Callable[[str], None]) -> list[Held]:
+    """Of each protocol of that role and each situation; `moved` hears of every trial that has ended.
+
+    The subject and the embedded ones are installed, and the virtual kernel is. Raises UserError where this machine can
+    execute no trial.
+    """
+    make_bodies({situation.size for situation in SITUATIONS})
+    with scratch() as place:
+        certificate = campaign_certificate(place, [SERVER_ADDRESS])
+        trials = Trials({**catalogue(), subject.name: subject}, certificate, engine)
+        found = []
+        for one in _held(_asked(subject, role), trials, place):
+            moved(f"{one.protocol} {one.situation}")
+            found.append(one)
+    order = [situation.name for situation in SITUATIONS]
+    return sorted(found, key=lambda one: (one.protocol, order.index(one.situation)))
+
+
+def _asked(subject: Subject, role: VerifiedRole) -> list[Asked]:
+    part = subject.server if role == "server" else subject.client
+    assert part is not None
+    return [Asked(subject, role, protocol, OWN) for protocol in part.protocols]
+
+
+def _held(askings: list[Asked], trials: Trials, place: Path) -> Iterator[Held]:
+    """As they end, as many at once as there are processors."""
+    begun = dict[Path, tuple[Asked, Situation]]()
+    for asked in askings:
+        for situation in SITUATIONS:
+            try:
+                parameters = _parameters(asked, situation)
+                check_supported(asked.subject, asked.role, parameters)
+            except UserError as error:
+                yield _untold(asked, situation, error.message)
+                continue
+            folder = Path(tempfile.mkdtemp(dir=place)) / situation.name
+            trials.prepare(folder, parameters, situation.network(parameters.method), lambda _: None)
+            begun[folder] = asked, situation
+    for trial in trials.carry_out_each(list(begun), len(os.sched_getaffinity(0))):
+        asked, situation = begun[trial.folder]
+        faults = trial.reasons or ingest(trial.folder, _parameters(asked, situation).model_dump(mode="json"))
+        if faults:
+            yield _untold(asked, situation, "; ".join(f"{fault['code']}: {fault['detail']}" for fault in faults))
+        else:
+            yield _told(asked, situation, trial.folder)
+        shutil.rmtree(trial.folder)
+
+
+def _parameters(asked: Asked, situation: Situation) -> Parameters:
+    values = {"network": "profile", "users": 1, "method": situation.method(asked), "size": situation.size}
+    return asked.parameters(**values, **situation.parameters)
+
+
+def _told(asked: Asked, situation: Situation, folder: Path) -> Held:
+    told = explain(folder)
+    rows = told.seconds[np.array(told.phases) == situation.phase]
+    if not len(rows):
+        return _untold(asked, situation, "no request succeeded")
+    mean = rows.mean(axis=0)
+    parts = {cause.name: round(float(s), _ROUND) for cause, s in zip(CAUSES, mean, strict=True) if s > 0}
+    seconds = round(float(mean.sum()), _ROUND)
+    flight = _in_flight(folder, situation, situation.method(asked))
+    return _of(asked, situation).model_copy(update={"seconds": seconds, "parts": parts, "in_flight": flight})
+
+
+def _in_flight(folder: Path, situation: Situation, method: str) -> int | None:
+    of = (download if method == "GET" else upload)(read_packets(folder), situation.round_trip_ms * 1_000_000)
+    try:
+        return max(of.windows, default=None)
+    except Untold:
+        return None
+
+
+def _untold(asked: Asked, situation: Situation, why: str) -> Held:
+    return _of(asked, situation).model_copy(update={"untold": why})
+
+
+def _of(asked: Asked, situation: Situation) -> Held:
+    return Held(
+        role=asked.role,
+        protocol=asked.protocol,
+        congestion=own_controller(asked.subject, asked.protocol),
+        situation=situation.name,
+        least=round(situation.least_s, _ROUND),
+    )

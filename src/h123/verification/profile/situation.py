@@ -1,0 +1,76 @@
+"""The standard situations: what is asked for over which link."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from h123.study import Network
+from h123.study.network import Bottleneck, Direction, Loss, Queue
+from h123.units import format_bytes
+from h123.verification.constants.experiment import Asked
+
+Way = Literal["sends", "gets", "asks"]
+"""What the subject does with the body: sends it, gets it; `asks`: it is that of a GET, whoever sends it."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """One of them."""
+
+    name: str
+    title: str
+    way: Way
+    size: int
+    round_trip_ms: int
+    mbit: int
+    loss: float = 0.0
+    """Share of the sender's packets."""
+    queue: int | None = None
+    """Packets that the bottleneck's queue takes; None: 100 ms, as usual."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def phase(self) -> str:
+        """The requests that are told of."""
+        return "cold" if self.parameters.get("cold") else "warm"
+
+    @property
+    def description(self) -> str:
+        """`10 MB over 100 ms and 200 Mbit/s, the mean of 3 requests on a connection`."""
+        link = f"{format_bytes(self.size)} over {self.round_trip_ms} ms and {self.mbit} Mbit/s"
+        loss = f", {self.loss:.1%} lost" if self.loss else ""
+        queue = f", a queue of {self.queue} packets" if self.queue else ""
+        count = self.parameters["requests"]
+        told = "on a new connection" if self.phase == "cold" else f"the mean of {count} requests on a connection"
+        return f"{link}{loss}{queue}, {told}"
+
+    @property
+    def least_s(self) -> float:
+        """What a request takes at least: a round trip, and the body at the link's rate."""
+        return self.round_trip_ms / 1e3 + self.size * 8 / (self.mbit * 1e6)
+
+    def method(self, asked: Asked) -> str:
+        """Of its requests."""
+        return {"sends": asked.sends, "gets": asked.gets, "asks": "GET"}[self.way]
+
+    def network(self, method: str) -> Network:
+        """The same both ways, but for losses, which are of the body's packets."""
+        queue = Queue(packets=self.queue) if self.queue else Queue(ns=100_000_000)
+        plain = Direction(
+            delay_ns=self.round_trip_ms * 500_000, rate=Bottleneck(bps=self.mbit * 1_000_000), queue=queue
+        )
+        losing = plain.model_copy(update={"loss": Loss(random=self.loss)}) if self.loss else plain
+        up, down = (plain, losing) if method == "GET" else (losing, plain)
+        return Network(name="profile", title=self.title, up=up, down=down)
+
+
+_FIRST = {"cold": True, "requests": 1}
+_THREE, _FOUR, _TWELVE = ({"requests": count} for count in (3, 4, 12))
+SITUATIONS = (
+    Situation("far-sending", "sends far and fast", "sends", 10_000_000, 100, 200, parameters=_THREE),
+    Situation("far-getting", "gets from far and fast", "gets", 10_000_000, 100, 200, parameters=_THREE),
+    Situation("losses", "sends through losses", "sends", 1_000_000, 30, 20, loss=0.005, parameters=_TWELVE),
+    Situation("short-queue", "sends into a short queue", "sends", 2_000_000, 40, 50, queue=20, parameters=_FOUR),
+    Situation("first-small", "first request, 1 kB", "asks", 1_000, 100, 100, parameters=_FIRST),
+    Situation("first-large", "first request, 100 kB", "asks", 100_000, 100, 100, parameters=_FIRST),
+)

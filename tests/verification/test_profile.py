@@ -1,0 +1,54 @@
+"""What holds a subject back: told right of servers that were made to, and said in words."""
+
+from pathlib import Path
+
+import pytest
+
+from adversary.zoo import Fault, write_faulty
+from h123.catalogue import catalogue, install
+from h123.trial import LocalEngine
+from h123.verification import measurable
+from h123.verification.profile import SITUATIONS, Held, holding_words, profile, slowness
+
+ONE = Held(role="server", protocol="h3", congestion="cubic", situation="far-getting", least=0.5)
+PARTS = {"limit": 0.9, "slow-start": 0.5, "rate": 0.4, "trip": 0.1, "loss": 0.05, "idle": 0.05}
+
+
+def test_what_takes_a_tenth_of_the_time_holds_and_what_cannot_be_spared_does_not() -> None:
+    held = ONE.model_copy(update={"seconds": 2.0, "parts": PARTS, "in_flight": 64_000})
+    assert slowness(held) == "4"
+    assert holding_words(held) == (
+        "45% a limit that does not grow (flow control or a buffer), 64 kB under way, 25% slow start"
+    )
+    assert holding_words(held.model_copy(update={"parts": {"rate": 1.5, "trip": 0.5}})) == "nothing"
+
+
+def test_what_is_not_told_says_why() -> None:
+    untold = ONE.model_copy(update={"untold": "the client makes no cold requests"})
+    assert slowness(untold) == "-"
+    assert holding_words(untold) == "not told: the client makes no cold requests"
+
+
+def test_the_least_is_a_round_trip_and_the_body_at_the_links_rate() -> None:
+    far = next(one for one in SITUATIONS if one.name == "far-sending")
+    assert far.least_s == pytest.approx(0.1 + 80 / 200)
+    assert far.description == "10 MB over 100 ms and 200 Mbit/s, the mean of 3 requests on a connection"
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("fault", "situation", "cause"), [("windows", "far-getting", "limit"), ("retry", "first-small", "retry")]
+)
+def test_made_causes_hold_the_server_back(
+    fault: str, situation: str, cause: str, tmp_path: Path, engine: LocalEngine
+) -> None:
+    install(catalogue()["go"], print)
+    made = write_faulty(tmp_path / "subjects" / fault, Fault(fault, "", "h3", "", "", virtual=True))
+    if why := measurable(made):
+        pytest.skip(why)
+    told = {held.situation: held for held in profile(made, "server", engine, lambda _: None)}
+    assert set(told) == {one.name for one in SITUATIONS}
+    held = told[situation]
+    assert held.seconds == pytest.approx(sum(held.parts.values()), abs=1e-4)
+    assert max((s, name) for name, s in held.parts.items() if name not in ("rate", "trip", "connecting"))[1] == cause
+    assert held.seconds > held.least
