@@ -46,7 +46,8 @@ func uploadFrom(ctx context.Context, on http.RoundTripper, body io.Reader) error
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
+	// To close it now would wait for the body, which may be at rest.
+	context.AfterFunc(ctx, func() { _ = response.Body.Close() })
 	most := int64(100)
 	if response.ContentLength >= 0 {
 		most = min(most, response.ContentLength)
