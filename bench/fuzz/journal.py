@@ -7,7 +7,7 @@ from campaign_files import sample_files, without_digests
 from reader import Reader
 
 from h123.analysis.pace import seconds_per_trial
-from h123.report.evidence import invalid_attempts, order_rows
+from h123.report.circumstances import invalid_attempts, order_rows
 from h123.results import CampaignFolder
 from h123.results.tables import attempts_table
 

@@ -9,7 +9,7 @@ from campaign_files import campaign, sample_files
 from reader import Reader
 
 from h123.analysis.audits import audit_trials
-from h123.report.evidence import link_rows
+from h123.report.circumstances import link_rows
 from h123.results import Attempt, own_ns, ruined
 from h123.results.attempts import finished_report
 from h123.results.documents import read_document

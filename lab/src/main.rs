@@ -9,6 +9,7 @@ mod cli;
 mod clock;
 mod conduct;
 mod congestion;
+mod connection_table;
 mod doctor;
 mod emulated;
 mod enclosure;

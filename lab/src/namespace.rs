@@ -6,8 +6,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread::Builder;
 
 use anyhow::{Context, Result};
-use nix::sched::{CloneFlags, setns, unshare};
+use nix::sched::{CloneFlags, setns};
 
+use crate::connection_table;
 use crate::inet_diag::{Connection, InetDiag};
 use crate::netlink::Netlink;
 
@@ -30,7 +31,7 @@ impl Host {
     /// of packets on emulated links.
     pub fn create(name: &str) -> Result<Self> {
         let create = || -> Result<Self> {
-            unshare(CloneFlags::CLONE_NEWNET)?;
+            connection_table::unshare_network()?;
             disable_ipv6()?;
             Netlink::open()?.bring_up("lo")?;
             Ok(Self {

@@ -10,7 +10,7 @@ from documents import document
 from h123.analysis.audits import AUDITS, Failed, audit_campaign, audit_trials, beside, design
 from h123.analysis.audits.finding import Audit
 from h123.analysis.audits.path import capacity_bits, round_trip_floor_ns
-from h123.analysis.evidence import Evidence, gather
+from h123.analysis.case import Case, gather
 from h123.analysis.remedy import Remedy
 from h123.analysis.trials import treated
 from h123.results import Attempt, Bodies
@@ -24,13 +24,13 @@ MS = 1_000_000
 
 
 @pytest.fixture(scope="module")
-def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+def case(tmp_path_factory: pytest.TempPathFactory) -> Case:
     return gather(make_campaign(tmp_path_factory.mktemp("audits") / "c", Scenario(blocks=4)))
 
 
 @pytest.fixture(scope="module")
-def attempts(evidence: Evidence) -> list[Attempt]:
-    return list(evidence.trials.attempts)
+def attempts(case: Case) -> list[Attempt]:
+    return list(case.trials.attempts)
 
 
 @pytest.fixture(scope="module")
@@ -281,10 +281,10 @@ def test_blocks_are_too_few_where_one_difference_among_equals_could_not_be_found
     assert "power not known" in lost.detail
 
 
-def test_a_failure_for_want_of_blocks_says_so(evidence: Evidence) -> None:
+def test_a_failure_for_want_of_blocks_says_so(case: Case) -> None:
     few = {"twin": False, "repeats": None, "p": 1.0, "family": "answer", "correction": "holm", "blocks": 1}
     families = [{**few, "family": name} for name in ("answer", "warm")]
-    _, counted = audit_campaign(evidence.trials.attempts, families, plan=evidence.plan, level=0.05, remedy=Remedy(1))
+    _, counted = audit_campaign(case.trials.attempts, families, plan=case.plan, level=0.05, remedy=Remedy(1))
     (row,) = [row for row in counted if row["audit"] == "blocks-too-few"]
     assert row["failure"] == (
         "In 2 of 2 families of comparisons 1 block cannot find a single true difference, however large, if all others "
@@ -292,10 +292,10 @@ def test_a_failure_for_want_of_blocks_says_so(evidence: Evidence) -> None:
     )
 
 
-def test_the_summary_counts_what_was_checked_and_failed(evidence: Evidence) -> None:
-    attempts = evidence.trials.attempts
+def test_the_summary_counts_what_was_checked_and_failed(case: Case) -> None:
+    attempts = case.trials.attempts
     spoiled = [summary(refused=3)(attempts[0]), *attempts[1:]]
-    rows, counted, failed = audit_trials(spoiled, evidence.plan)
+    rows, counted, failed = audit_trials(spoiled, case.plan)
     assert failed == [Failed("status-wrong", treated(attempts[0]))]
     by_name = {row["audit"]: row for row in counted}
     assert (by_name["status-wrong"]["checked"], by_name["status-wrong"]["failed"]) == (len(attempts), 1)
@@ -304,13 +304,13 @@ def test_the_summary_counts_what_was_checked_and_failed(evidence: Evidence) -> N
     assert by_name["size-wrong"]["failure"] is None
     (found,) = [row for row in rows if not row["passed"]]
     assert (found["trial"], found["value"], found["limit"]) == (attempts[0].name, 3, 0)
-    whole, _ = audit_campaign(attempts, [], evidence.order, plan=evidence.plan, level=0.05, remedy=Remedy())
+    whole, _ = audit_campaign(attempts, [], case.order, plan=case.plan, level=0.05, remedy=Remedy())
     assert {row["trial"] for row in whole} == {None}
     assert {row["audit"] for row in whole} == {"order-unrecorded", "order-confounded", "pairs-apart", "draws-mixed"}
 
 
-def test_links_that_draw_in_two_ways_are_told(evidence: Evidence) -> None:
-    attempts = [attempt for attempt in evidence.trials.attempts if attempt.report.links[0].directions]
+def test_links_that_draw_in_two_ways_are_told(case: Case) -> None:
+    attempts = [attempt for attempt in case.trials.attempts if attempt.report.links[0].directions]
     (alike,) = design.draws_mixed(attempts)
     assert alike.passed, "reports without a version are of the first"
     newer = report(lambda r: r["links"][0].update(draws=2))(attempts[0])

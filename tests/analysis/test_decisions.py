@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from h123.analysis.audits import TrialAudits
+from h123.analysis.case import Case
 from h123.analysis.decisions import decide
-from h123.analysis.evidence import Evidence
 from h123.analysis.looks import Looks
 from h123.analysis.trials import Trials
 from h123.analysis.verdicts import Rule
@@ -51,7 +51,7 @@ def planned(study: str, blocks: int, scale: float, only: tuple[tuple[str, ...], 
     return make_plan(load_study(find_study(study)).scaled(scale), blocks=blocks, only=kept)
 
 
-def evidence(
+def case(
     effects: Mapping[str, Effect] | None = None,
     *,
     noise: float = 0.005,
@@ -61,7 +61,7 @@ def evidence(
     lost: Callable[[Mapping[str, str]], bool] = lambda _: False,
     study: str = "rest-api",
     seed: int = 20,
-) -> Evidence:
+) -> Case:
     """A campaign of the REST study; `effects` replace those of TRUTH, `lost` trials are not valid."""
     random, truth = np.random.default_rng(seed), {**TRUTH, **(effects or {})}
     plan = planned(study, blocks, scale, tuple((factor, *levels) for factor, levels in (only or {}).items()))
@@ -93,7 +93,7 @@ def evidence(
                 metrics={name: trial.block * own[name] * effect[name] for name in truth},
             )
         )
-    return Evidence(plan, Trials(attempts), Rule(0.05, 0.05, Looks([blocks])), TrialAudits([], [], []))
+    return Case(plan, Trials(attempts), Rule(0.05, 0.05, Looks([blocks])), TrialAudits([], [], []))
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def rest() -> Ledger:
     return ledger
 
 
-def rows(ledger: Ledger, of: Evidence | None) -> dict[str, dict[str, Any]]:
+def rows(ledger: Ledger, of: Case | None) -> dict[str, dict[str, Any]]:
     return {claim["id"]: claim for claim in decide(ledger, of)["claims"]}
 
 
@@ -147,7 +147,7 @@ CASES: list[tuple[str, str, Effect, str]] = [
 
 @pytest.mark.parametrize(("claim", "metric", "effect", "verdict"), CASES)
 def test_the_truth_is_found(rest: Ledger, claim: str, metric: str, effect: Effect, verdict: str) -> None:
-    row = rows(alone(rest, claim), evidence({metric: effect}))[claim]
+    row = rows(alone(rest, claim), case({metric: effect}))[claim]
     assert row["verdict"] == verdict, row
     assert row["blocks"] == BLOCKS
     assert (row["reason"] is None) == (verdict == "confirmed")
@@ -155,14 +155,14 @@ def test_the_truth_is_found(rest: Ledger, claim: str, metric: str, effect: Effec
 
 @pytest.mark.parametrize("claim", ["C01", "C02", "C04", "C06"])
 def test_much_noise_decides_nothing(rest: Ledger, claim: str) -> None:
-    row = rows(alone(rest, claim), evidence(noise=0.6))[claim]
+    row = rows(alone(rest, claim), case(noise=0.6))[claim]
     assert row["verdict"] == "undecided"
     assert row["p_adjusted"] > 0.05
     assert "above 0.0469" in row["reason"] or "reaches beyond the margin" in row["reason"]
 
 
 def test_a_side_that_always_fails_has_no_bound_and_ends_no_analysis(rest: Ledger) -> None:
-    row = rows(alone(rest, "C01"), evidence({"latency": math.inf}))["C01"]
+    row = rows(alone(rest, "C01"), case({"latency": math.inf}))["C01"]
     assert row["verdict"] == "refuted"
     (figure,) = row["figures"]
     assert (figure["ratio"], figure["low"], figure["high"]) == (None, None, None)
@@ -181,7 +181,7 @@ def by_hand(values: list[float]) -> tuple[float, float]:
 
 
 def test_means_and_interactions_are_one_value_a_block(rest: Ledger) -> None:
-    campaign = evidence({"ttfb": 0.9, "latency": 0.97}, noise=0.4, seed=6)
+    campaign = case({"ttfb": 0.9, "latency": 0.97}, noise=0.4, seed=6)
     log = {
         (a.block, a.cell["protocol"], a.cell["method"], a.cell["size"], a.cell["load"], a.cell["network"]): {
             name: math.log(value or 0) for name, value in a.metrics.items()
@@ -212,7 +212,7 @@ def test_means_and_interactions_are_one_value_a_block(rest: Ledger) -> None:
 
 
 def test_holm_is_over_the_claims_that_the_campaign_was_to_measure(rest: Ledger) -> None:
-    document = decide(rest, evidence(noise=0.3, seed=4))
+    document = decide(rest, case(noise=0.3, seed=4))
     p = {row["id"]: row["p"] for row in document["claims"] if row["p"] is not None}
     assert document["family_size"] == len(p) == 6
     worst, adjusted = 0.0, {}
@@ -222,10 +222,10 @@ def test_holm_is_over_the_claims_that_the_campaign_was_to_measure(rest: Ledger) 
     assert {row["id"]: row["p_adjusted"] for row in document["claims"] if row["p"] is not None} == pytest.approx(
         adjusted
     )
-    lone = decide(rest, evidence(only={"network": ["baseline"], "method": ["GET"]}))
+    lone = decide(rest, case(only={"network": ["baseline"], "method": ["GET"]}))
     assert lone["family_size"] == 1
     # What is still to be measured keeps its place in the family.
-    half = decide(rest, evidence(lost=lambda cell: cell["network"] != "baseline"))
+    half = decide(rest, case(lost=lambda cell: cell["network"] != "baseline"))
     assert half["family_size"] == 6
 
 
@@ -236,7 +236,7 @@ def test_a_claim_that_rests_on_the_observation_of_another_counts_once_with_it(re
     goodput = latency.model_copy(update=told_twice)
     elsewhere = goodput.model_copy(update={"id": "C10", "cells": {**latency.cells, "network": ["medium"]}})
     ledger = rest.model_copy(update={"claims": [*rest.claims, goodput, elsewhere]})
-    of = evidence({"latency": 0.7, "goodput": 1 / 0.7}, noise=0.1)
+    of = case({"latency": 0.7, "goodput": 1 / 0.7}, noise=0.1)
     found = decide(ledger, of)
     by_id = {row["id"]: row for row in found["claims"]}
     assert found["family_size"] == decide(rest, of)["family_size"] + 1
@@ -254,40 +254,40 @@ def test_eight_blocks_are_enough_for_six_claims(rest: Ledger) -> None:
         "ttfb": 0.645,
         "goodput": lambda cell: 0.857 if cell["method"] == "GET" else 1.0,
     }
-    found = rows(rest, evidence(truth))
+    found = rows(rest, case(truth))
     assert [found[f"C0{number}"]["verdict"] for number in range(1, 7)] == ["confirmed"] * 6
     assert found["C01"]["p_adjusted"] == pytest.approx(5 * 2 / 2**8)  # C06, one-sided, has a smaller p
 
 
 def test_six_blocks_are_too_few_for_six_claims(rest: Ledger) -> None:
-    row = rows(rest, evidence({"latency": 0.688}, blocks=6))["C01"]
+    row = rows(rest, case({"latency": 0.688}, blocks=6))["C01"]
     assert (row["verdict"], row["blocks"]) == ("undecided", 6)
     assert row["reason"] == "no p from 6 blocks can be small enough after Holm over 6 claims: run `--blocks 8`"
 
 
 def test_what_cannot_decide_says_why(rest: Ledger) -> None:
-    few = rows(rest, evidence(blocks=5))["C01"]
+    few = rows(rest, case(blocks=5))["C01"]
     assert (few["verdict"], few["blocks"], few["p"]) == ("undecided", 5, None)
     assert few["reason"] == "5 blocks have latency of both h3 and h2, a verdict needs 6: run `--blocks 6`"
     assert len(few["figures"]) == 1
 
-    absent = rows(rest, evidence(only={"network": ["baseline", "medium"]}))
+    absent = rows(rest, case(only={"network": ["baseline", "medium"]}))
     assert absent["C01"]["reason"] == "1 of its 1 cells are not in this campaign: GET 2MB high poor"
     assert "8 of its 24 cells are not in this campaign" in absent["C03"]["reason"]
     assert absent["C04"]["verdict"] == "refuted"
 
-    lost = rows(rest, evidence(lost=lambda cell: cell == {**cell, "size": "2MB", "network": "poor", "protocol": "h3"}))
+    lost = rows(rest, case(lost=lambda cell: cell == {**cell, "size": "2MB", "network": "poor", "protocol": "h3"}))
     assert lost["C01"]["reason"].startswith("0 blocks have latency of both h3 and h2")
     assert "too few valid trials in POST 2MB low poor, POST 2MB high poor" in lost["C03"]["reason"]
     assert lost["C02"]["verdict"] == "refuted"
     assert {lost[name]["verdict"] for name in ("C01", "C03", "C05", "C06")} == {"undecided"}
 
-    empty = rows(rest, evidence(lost=lambda _: True))
+    empty = rows(rest, case(lost=lambda _: True))
     assert {row["verdict"] for row in empty.values()} == {"undecided", "impossible"}
 
 
 def test_a_campaign_of_another_study_decides_nothing(rest: Ledger) -> None:
-    found = decide(rest, evidence(study="misplaced-tc", scale=0.1))
+    found = decide(rest, case(study="misplaced-tc", scale=0.1))
     assert found["family_size"] == 0
     measurable = [row for row in found["claims"] if row["estimand"].startswith("h3 / h2")]
     assert len(measurable) == 6
@@ -297,11 +297,11 @@ def test_a_campaign_of_another_study_decides_nothing(rest: Ledger) -> None:
 
 
 def test_the_scale_and_its_requests_are_told(rest: Ledger) -> None:
-    found = decide(rest, evidence(scale=0.1))
+    found = decide(rest, case(scale=0.1))
     assert found["scale"] == 0.1
     by_id = {row["id"]: row for row in found["claims"]}
     assert (by_id["C01"]["requests"], by_id["C03"]["requests"]) == ([2], [2])
-    assert rows(rest, evidence())["C03"]["requests"] == [20, 25]
+    assert rows(rest, case())["C03"]["requests"] == [20, 25]
 
 
 def test_without_a_campaign_arithmetic_alone_decides() -> None:
@@ -330,6 +330,6 @@ claims:
       - {check: rate-within-link, rps: 12.5, size: 2MB, link: 10Mbit/s}
 """)
     ledger = load_ledger(file)
-    row = rows(ledger, evidence({"latency": 0.5}))["C1"]
+    row = rows(ledger, case({"latency": 0.5}))["C1"]
     assert (row["verdict"], row["possible"]) == ("confirmed", False)
     assert rows(ledger, None)["C1"]["verdict"] == "impossible"

@@ -7,7 +7,7 @@ import pytest
 
 from h123.analysis import analyse
 from h123.analysis.audits.disturbed import disturbed_unlike
-from h123.analysis.evidence import gather
+from h123.analysis.case import gather
 from h123.study import PlannedTrial
 from synthetic import Scenario, make_campaign
 
@@ -64,14 +64,14 @@ def test_levels_that_are_disturbed_alike_pass_and_others_fail(tmp_path: Path) ->
 
     def findings(name: str, disturbed: Any) -> dict[str, bool]:
         folder = make_campaign(tmp_path / name, Scenario(seed=2, blocks=8, disturbed=disturbed))
-        evidence = gather(folder)
-        return {f.detail.partition(":")[0]: f.passed for f in disturbed_unlike(evidence.trials.attempts, evidence.plan)}
+        case = gather(folder)
+        return {f.detail.partition(":")[0]: f.passed for f in disturbed_unlike(case.trials.attempts, case.plan)}
 
     assert findings("none", lambda _: 0.0) == {}
     assert findings("alike", lambda trial: 0.1 if trial.cell["network"] == "poor" else 0.0) == {"poor": True}
     folder = make_campaign(tmp_path / "unlike", Scenario(seed=2, blocks=8, disturbed=unlike))
-    evidence = gather(folder)
-    found = {f.detail.split(" (p")[0]: f.passed for f in disturbed_unlike(evidence.trials.attempts, evidence.plan)}
+    case = gather(folder)
+    found = {f.detail.split(" (p")[0]: f.passed for f in disturbed_unlike(case.trials.attempts, case.plan)}
     assert found == {
         "poor: up to 30.0% of h3's times may be the machine's, 5.0% of h2's": False,
         "poor: up to 30.0% of h3's times may be the machine's, 5.0% of h1's": False,

@@ -13,7 +13,7 @@ from h123.campaign import extend_campaign
 from h123.errors import UserError
 from h123.lock import sole_user
 from h123.report import write_report
-from h123.report.evidence import provenance
+from h123.report.circumstances import provenance
 from h123.results import CampaignFolder, connect, export, import_samples, load_attempts
 from h123.study import load_schema
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from documents import document
-from h123.report.evidence import link_rows
+from h123.report.circumstances import link_rows
 from h123.results.documents import misshapen
 from h123.results.lab_report import Report
 from h123.results.trial_files import Link

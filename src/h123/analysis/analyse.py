@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from h123.analysis.as_published import as_published
 from h123.analysis.audits import audit_campaign, files_changed
+from h123.analysis.case import Case, complete_blocks, gather
 from h123.analysis.causes import causes
 from h123.analysis.comparisons import compare
 from h123.analysis.confounding import confounding
@@ -22,7 +23,6 @@ from h123.analysis.document import (
     Verdicts,
     WidthReached,
 )
-from h123.analysis.evidence import Evidence, complete_blocks, gather
 from h123.analysis.failures import failures
 from h123.analysis.handshakes import handshakes, noted
 from h123.analysis.imported import costs
@@ -50,9 +50,9 @@ from h123.transport import SETTINGS
 
 def analyse(folder: CampaignFolder) -> Verdicts:
     """The content of verdicts.json, which is also written. The same folder gives the same bytes. Raises UserError."""
-    evidence = gather(folder)
-    plan, trials, rule, imported = evidence.plan, evidence.trials, evidence.rule, folder.imported
-    study, attempts, grounds = plan.study, trials.attempts, evidence.grounds
+    case = gather(folder)
+    plan, trials, rule, imported = case.plan, case.trials, case.rule, folder.imported
+    study, attempts, grounds = plan.study, trials.attempts, case.grounds
     unknown = imported["unknown"] if imported else []
     compared = compare(trials, plan, unknown=unknown)
     judged = judge(compared, rule, grounds)
@@ -62,7 +62,7 @@ def analyse(folder: CampaignFolder) -> Verdicts:
     pace = seconds_per_trial(events)
     asked = study.compare.as_published
     complete = complete_blocks(attempts, plan)
-    whole = [*evidence.order, files_changed(folder)]
+    whole = [*case.order, files_changed(folder)]
     findings, summary = audit_campaign(attempts, comparisons, whole, plan=plan, level=rule.level, remedy=rule.remedy)
     verdicts: Verdicts = {
         "h123": "verdicts/1",
@@ -73,7 +73,7 @@ def analyse(folder: CampaignFolder) -> Verdicts:
         "margin": rule.margin,
         "alpha": rule.alpha,
         "looks": _looks(rule),
-        "width": _width(folder, comparisons, evidence),
+        "width": _width(folder, comparisons, case),
         "seed": folder.seed,
         "blocks": {"planned": len(plan.blocks), "complete": complete},
         "attainable_p": attainable(complete),
@@ -82,7 +82,7 @@ def analyse(folder: CampaignFolder) -> Verdicts:
         "places": places(attempts, events),
         "unproved": _unproved(folder),
         "comparisons": comparisons,
-        "failures": failures(evidence.shares, plan, rule.level, study.compare.failures) if evidence.shares.any else [],
+        "failures": failures(case.shares, plan, rule.level, study.compare.failures) if case.shares.any else [],
         "projection": outlook(comparisons, len(plan.blocks[0]), len(attempts), pace, rule.remedy),
         "transport": [] if imported else _transport(plan, choosing),
         "windows": [] if imported else windows(folder, plan, choosing, comparisons),
@@ -91,15 +91,15 @@ def analyse(folder: CampaignFolder) -> Verdicts:
         "parts": split(trials, plan, rule, grounds),
         "interactions": interactions(attempts, plan, rule.alpha),
         "as_published": as_published(folder, plan, comparisons, unknown=unknown) if asked else None,
-        "claims": [decide(ledger, evidence) for ledger in ledgers_of(study.name)],
+        "claims": [decide(ledger, case) for ledger in ledgers_of(study.name)],
         "disturbances": disturbances(trials, plan, rule, comparisons, grounds),
         "repeats": repeats(comparisons),
         "confounded": confounding(attempts, plan),
         "handshakes": opened,
         "tails": tails(folder, attempts, plan),
         "twins": twin_rate(compared, comparisons, rule.alpha, folder.seed),
-        "audits": evidence.audits.rows + findings,
-        "audit_summary": evidence.audits.summary + summary,
+        "audits": case.audits.rows + findings,
+        "audit_summary": case.audits.summary + summary,
         "origin": {**imported, "costs": costs(imported, attempts, comparisons, rule.alpha)} if imported else None,
         "values": [_values(attempt) for attempt in attempts],
     }
@@ -158,27 +158,27 @@ def _journal(folder: CampaignFolder, looks: Looks) -> None:
 def measure_width(folder: CampaignFolder) -> Reached:
     """How narrow the intervals of the answer are, of a campaign that is to have a width. Nobody is told where they lie,
     so this is no look. Raises UserError."""
-    evidence = gather(folder)
-    judged = judge(compare(evidence.trials, evidence.plan), evidence.rule, evidence.grounds)
-    return _reached(folder, judged, evidence)
+    case = gather(folder)
+    judged = judge(compare(case.trials, case.plan), case.rule, case.grounds)
+    return _reached(folder, judged, case)
 
 
-def _reached(folder: CampaignFolder, judged: Sequence[Judged], evidence: Evidence) -> Reached:
+def _reached(folder: CampaignFolder, judged: Sequence[Judged], case: Case) -> Reached:
     assert folder.width is not None
-    return reached(judged, folder.width["wanted"], len(evidence.plan.blocks), evidence.rule)
+    return reached(judged, folder.width["wanted"], len(case.plan.blocks), case.rule)
 
 
-def _width(folder: CampaignFolder, judged: Sequence[Judged], evidence: Evidence) -> WidthReached | None:
+def _width(folder: CampaignFolder, judged: Sequence[Judged], case: Case) -> WidthReached | None:
     if folder.width is None:
         return None
-    found = _reached(folder, judged, evidence)
+    found = _reached(folder, judged, case)
     return {**folder.width, "narrow": found.narrow, "widest": found.widest, "blocks": found.blocks}
 
 
 def decide_claims(folder: CampaignFolder, ledgers: Iterable[Ledger]) -> list[LedgerDecided]:
     """The `claims` of verdicts.json, of any ledgers. Raises UserError."""
-    evidence = gather(folder)
-    return [decide(ledger, evidence) for ledger in ledgers]
+    case = gather(folder)
+    return [decide(ledger, case) for ledger in ledgers]
 
 
 def _trial_counts(events: Sequence[Event], attempts: Sequence[Attempt], plan: Plan) -> TrialCounts:

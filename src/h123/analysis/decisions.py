@@ -16,8 +16,8 @@ import math
 from collections.abc import Hashable, Mapping
 
 from h123.analysis.arithmetic import check
+from h123.analysis.case import Case
 from h123.analysis.document import ClaimAnswered, ClaimAsked, ClaimFigure, ClaimRow, LedgerDecided
-from h123.analysis.evidence import Evidence
 from h123.analysis.families import adjust, blocks_needed
 from h123.analysis.measured import Figure, Measured, claimed_cells, measure
 from h123.analysis.repeats import repeated
@@ -31,10 +31,10 @@ Ruling = tuple[str, str | None]
 """A verdict, and its reason in words."""
 
 
-def decide(ledger: Ledger, evidence: Evidence | None = None) -> LedgerDecided:
+def decide(ledger: Ledger, case: Case | None = None) -> LedgerDecided:
     """One element of `claims` in verdicts.json; without a campaign, what arithmetic decides."""
-    measured = _measure(ledger, evidence) if evidence else {}
-    same = _repeats(ledger, measured, evidence.plan) if evidence else {}
+    measured = _measure(ledger, case) if case else {}
+    same = _repeats(ledger, measured, case.plan) if case else {}
     # A claim that has too few blocks yet keeps its place: when it gets them, the others must not lose their verdicts.
     known = {name: 1.0 if one.p is None else one.p for name, one in measured.items() if one.planned}
     family = {name: p for name, p in known.items() if name not in same}
@@ -47,15 +47,15 @@ def decide(ledger: Ledger, evidence: Evidence | None = None) -> LedgerDecided:
         row = _by_arithmetic(claim)
         if isinstance(claim, MeasurableClaim):
             row = {**row, **_question(claim, ledger)}
-            if evidence:
-                answer = _answer(claim, measured[claim.id], adjusted.get(claim.id, 1.0), len(family), evidence)
+            if case:
+                answer = _answer(claim, measured[claim.id], adjusted.get(claim.id, 1.0), len(family), case)
                 row = {**row, **answer, "repeats": same.get(claim.id)}
         rows.append(row)
     return {
         "title": ledger.source.title,
         "where": ledger.source.where,
         "study": ledger.study,
-        "scale": evidence.plan.study.scale if evidence else None,
+        "scale": case.plan.study.scale if case else None,
         "family_size": len(family),
         "claims": rows,
     }
@@ -85,11 +85,11 @@ def _observation(claim: MeasurableClaim, plan: Plan) -> Hashable:
     return metric, frozenset((claim.a, claim.b)), tuple(tuple(cell.items()) for cell in cells), against
 
 
-def _measure(ledger: Ledger, evidence: Evidence) -> dict[str, Measured]:
-    study = evidence.plan.study.name
+def _measure(ledger: Ledger, case: Case) -> dict[str, Measured]:
+    study = case.plan.study.name
     foreign = Measured([], f"this is a campaign of study {study}; the claim needs one of {ledger.study}", planned=False)
     measurable = [claim for claim in ledger.claims if isinstance(claim, MeasurableClaim)]
-    return {claim.id: measure(claim, evidence) if study == ledger.study else foreign for claim in measurable}
+    return {claim.id: measure(claim, case) if study == ledger.study else foreign for claim in measurable}
 
 
 def _by_arithmetic(claim: Claim) -> ClaimRow:
@@ -146,20 +146,18 @@ def _estimand(claim: MeasurableClaim) -> str:
     return f"{ratio}, in each cell" if claim.direction == "equivalent" else f"{ratio}, mean of the cells' logarithms"
 
 
-def _answer(
-    claim: MeasurableClaim, measured: Measured, p_adjusted: float, family: int, evidence: Evidence
-) -> ClaimAnswered:
+def _answer(claim: MeasurableClaim, measured: Measured, p_adjusted: float, family: int, case: Case) -> ClaimAnswered:
     if measured.lack:
         ruling: Ruling = UNDECIDED, measured.lack
     elif claim.margin is not None:
-        ruling = _equivalence(claim.margin, measured, p_adjusted, family, evidence.rule)
+        ruling = _equivalence(claim.margin, measured, p_adjusted, family, case.rule)
     else:
-        ruling = _direction(claim, measured, p_adjusted, family, evidence.rule)
+        ruling = _direction(claim, measured, p_adjusted, family, case.rule)
     verdict, reason = ruling
     return {
         "verdict": verdict,
         "reason": reason,
-        "requests": _requests(claim, evidence) if measured.figures else [],
+        "requests": _requests(claim, case) if measured.figures else [],
         "blocks": measured.blocks,
         "p": measured.p,
         "p_adjusted": p_adjusted if measured.p is not None else None,
@@ -233,8 +231,8 @@ def _figure(figure: Figure) -> ClaimFigure:
     }
 
 
-def _requests(claim: MeasurableClaim, evidence: Evidence) -> list[int]:
+def _requests(claim: MeasurableClaim, case: Case) -> list[int]:
     """Requests a user in the claim's cells, as this campaign made them."""
-    plan = evidence.plan
+    plan = case.plan
     cells = [{**cell, plan.study.compare.factor: claim.a} for cell in claimed_cells(claim, plan)]
     return sorted({plan.study.parameters(cell).requests for cell in cells})

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from h123.analysis.case import Case
 from h123.analysis.comparisons import Cell, Comparison, Values, fill, other_cells, pair_values, workload
-from h123.analysis.evidence import Evidence
 from h123.analysis.families import Membership
 from h123.analysis.signedrank import Estimate, SignedRank
 from h123.analysis.verdicts import ENOUGH_FOR_INTERVAL
@@ -67,12 +67,12 @@ def claimed_cells(claim: MeasurableClaim, plan: Plan) -> list[Cell]:
     return [dict(zip(factors, chosen, strict=True)) for chosen in itertools.product(*levels)]
 
 
-def measure(claim: MeasurableClaim, evidence: Evidence) -> Measured:
+def measure(claim: MeasurableClaim, case: Case) -> Measured:
     """The claim's figures as far as the campaign has them."""
-    plan, cells = evidence.plan, claimed_cells(claim, evidence.plan)
+    plan, cells = case.plan, claimed_cells(claim, case.plan)
     if absent := _absent(claim, cells, plan):
         return Measured([], absent, planned=False)
-    values = Values(evidence.trials)
+    values = Values(case.trials)
     ratios = [_log_ratios(claim, cell, values, plan) for cell in cells]
     if claim.direction == "equivalent":
         found = [_figure(cell, list(r.values()), claim) for cell, r in zip(cells, ratios, strict=True)]
@@ -80,22 +80,22 @@ def measure(claim: MeasurableClaim, evidence: Evidence) -> Measured:
         common = [block for block in ratios[0] if all(block in by_block for by_block in ratios)]
         means = _known({block: float(np.mean([by_block[block] for by_block in ratios])) for block in common})
         found = [_figure(None, list(means.values()), claim)]
-    if ground := _ground(claim, cells, evidence):
+    if ground := _ground(claim, cells, case):
         return Measured(found, f"not judged: {ground}")
     measured = Measured(found, None)
     if measured.blocks >= ENOUGH_FOR_INTERVAL:
         return measured
     by_cell = dict(zip(map(_name, cells), ratios, strict=True))
-    return Measured(found, _too_few(claim, measured.blocks, by_cell, evidence))
+    return Measured(found, _too_few(claim, measured.blocks, by_cell, case))
 
 
-def _ground(claim: MeasurableClaim, cells: Sequence[Cell], evidence: Evidence) -> str | None:
+def _ground(claim: MeasurableClaim, cells: Sequence[Cell], case: Case) -> str | None:
     """Why one of the comparisons that it rests on is not judged."""
-    plan, values = evidence.plan, Values(evidence.trials)
+    plan, values = case.plan, Values(case.trials)
     for cell in [*cells, *(_counterpart(claim, cell) for cell in cells if claim.against)]:
         label = workload(plan.study, cell, claim.a, claim.b)
         asked = Comparison(cell, label, claim.metric, claim.a, claim.b, False, Membership("claims", "holm"), [], 0)
-        if ground := evidence.grounds.against(fill(asked, values, plan)):
+        if ground := case.grounds.against(fill(asked, values, plan)):
             return f"{_name(cell)}: {ground.why}" if len(cells) > 1 else ground.why
     return None
 
@@ -143,14 +143,14 @@ def _figure(cell: Cell | None, values: Sequence[float], claim: MeasurableClaim) 
     return Figure(cell, len(values), found.estimate(), p)
 
 
-def _too_few(claim: MeasurableClaim, blocks: int, ratios: Mapping[str, ByBlock], evidence: Evidence) -> str:
+def _too_few(claim: MeasurableClaim, blocks: int, ratios: Mapping[str, ByBlock], case: Case) -> str:
     have = f"{blocks} block{' has' if blocks == 1 else 's have'}"
     values = f"{claim.metric} of both {claim.a} and {claim.b}" + (" in all its cells" if len(ratios) > 1 else "")
     said = f"{have} {values}, a verdict needs {ENOUGH_FOR_INTERVAL}"
     short = [name for name, by_block in ratios.items() if len(by_block) < ENOUGH_FOR_INTERVAL]
     if short and len(ratios) > 1:
         said += f"; too few valid trials in {_some(short)}"
-    cure = evidence.rule.remedy.enough(ENOUGH_FOR_INTERVAL, blocks)
+    cure = case.rule.remedy.enough(ENOUGH_FOR_INTERVAL, blocks)
     return f"{said}: {cure}" if cure else f"{said}; no trial has such a value"
 
 

@@ -8,7 +8,7 @@ from h123.analysis import headline
 from h123.durable import write_atomically
 from h123.errors import UserError
 from h123.paths import typed
-from h123.report import as_published, causes, caveats, claims, difference, evidence, ladder, split, words
+from h123.report import as_published, causes, caveats, circumstances, claims, difference, ladder, split, words
 from h123.report.advice import advice, remedy
 from h123.report.answer import answers
 from h123.report.as_published import published_figures
@@ -135,10 +135,10 @@ def _content(
         "published_figures": [drawn.pop(name) for name in list(drawn) if name.startswith("published-")],
         "figures": list(drawn.values()),
         "networks": [(name, profile["title"]) for name, profile in folder.networks.items()],
-        "links": evidence.link_rows(attempts),
-        "invalid": evidence.invalid_attempts(events),
-        "order": evidence.order_rows(events, verdicts["factor"]),
-        "provenance": evidence.provenance(folder, attempts) + place_rows(verdicts),
+        "links": circumstances.link_rows(attempts),
+        "invalid": circumstances.invalid_attempts(events),
+        "order": circumstances.order_rows(events, verdicts["factor"]),
+        "provenance": circumstances.provenance(folder, attempts) + place_rows(verdicts),
         "failures": [finding for finding in verdicts["audits"] if not finding["passed"]],
         "words": words,
         "difference": difference,

@@ -1,4 +1,4 @@
-"""What a campaign's folder holds, ready to be judged."""
+"""A campaign as it is judged: what its folder holds, laid out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,8 +18,8 @@ from h123.study import Network, Plan, Study, make_plan
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """A campaign, ready to be judged."""
+class Case:
+    """A campaign, laid out to be judged."""
 
     plan: Plan
     trials: Trials
@@ -44,7 +44,7 @@ class Evidence:
         return Grounds(self.audits.failed, self.shares, self.plan, self.order, self.networks)
 
 
-def gather(folder: CampaignFolder) -> Evidence:
+def gather(folder: CampaignFolder) -> Case:
     """All of the campaign. Raises UserError."""
     study, events = Study.from_resolved(folder.study), folder.events()
     plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, only=folder.only)
@@ -56,7 +56,7 @@ def gather(folder: CampaignFolder) -> Evidence:
     taken = looks(events, now, folder.looks, by_width=folder.width is not None)
     rule = Rule(study.compare.margin, study.compare.alpha, taken, cure)
     networks = {name: Network.from_resolved(profile) for name, profile in folder.networks.items()}
-    return Evidence(plan, trials, rule, audit_trials(trials.attempts, plan), networks)
+    return Case(plan, trials, rule, audit_trials(trials.attempts, plan), networks)
 
 
 def complete_blocks(attempts: Sequence[Attempt], plan: Plan) -> int:

@@ -1,4 +1,4 @@
-"""What a result rests on, as rows for tables: link checks, audits, invalid attempts, order, provenance."""
+"""The circumstances of a result, as rows for tables: link checks, invalid attempts, order, provenance."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
