@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -201,7 +202,7 @@ def _with_a_tiny_disk(folder: Path, options: str, script: str) -> "subprocess.Co
     """A shell script in which `h123` stands for the tool, and `tiny` is a file system of its own."""
     head = f"""
         set -e
-        h123() {{ {sys.executable} -m h123 "$@"; }}
+        h123() {{ {shlex.quote(sys.executable)} -m h123 "$@"; }}
         mkdir tiny; mount -t tmpfs -o {options} none tiny
     """
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "200"}
@@ -233,7 +234,7 @@ def test_disk_that_fills_amid_a_campaign_pauses_it(h123: Tool, fill: str) -> Non
     """Neither a lab, a client nor a server is blamed for what they could not write; bytes or files are used up."""
     script = f"""
         h123 run smoke --only network=medium --out tiny/c & tool=$!
-        until test "$(grep -c '"cell"' tiny/c/journal.jsonl 2>/dev/null)" = 1; do sleep 0.01; done
+        until test "$(grep -c '"cell"' tiny/c/journal.jsonl 2>/dev/null)" = 1; do kill -0 $tool && sleep 0.01; done
         ({fill}) 2>/dev/null || true
         wait $tool && exit 9 || test $? = 1
         cp tiny/c/journal.jsonl before
