@@ -1,0 +1,40 @@
+"""The page: one file that opens offline."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from h123.closeup import facts
+from h123.closeup.arm import Arm, arms
+from h123.closeup.choice import Chosen
+from h123.closeup.series import bins_of, throughput_figure
+from h123.closeup.waterfall import waterfall_figure
+from h123.durable import write_atomically
+from h123.report import template, with_contents
+from h123.report.drawing import Figure, inline
+from h123.results import CampaignFolder
+
+
+def write_closeup(folder: CampaignFolder, chosen: Sequence[Chosen], page: Path) -> None:
+    """Write the page about one attempt, or two. Raises OSError."""
+    shown = arms(chosen)
+    content = {
+        "title": " and ".join(each.trial for each in chosen),
+        "campaign": folder.name,
+        "study": folder.study["name"],
+        "arms": shown,
+        "facts": facts.rows(shown),
+        "missing": facts.missing(shown),
+        "figures": [figure for figure in _figures(shown) if figure],
+        "inline": inline,
+    }
+    page.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(page, with_contents(template("h123.closeup", "page.html.j2").render(**content)))
+
+
+def _figures(shown: Sequence[Arm]) -> list[Figure | None]:
+    seen = [arm for arm in shown if arm.packets is not None and len(arm.packets)]
+    figures = [waterfall_figure(shown)]
+    if seen:
+        bins = bins_of(shown)
+        figures.append(throughput_figure(shown, bins))
+    return figures
