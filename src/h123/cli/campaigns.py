@@ -264,7 +264,7 @@ def show(
     trials: Annotated[
         list[str],
         typer.Argument(
-            metavar="TRIAL [TRIAL]",
+            metavar="TRIAL",
             help="Trial, such as b01-t01-medium-h2; with ~1 its first attempt, otherwise the one that counts. A second "
             "trial is shown on the same axes.",
             show_default=False,

@@ -70,6 +70,11 @@ class Arm:
         """As the link saw them."""
         return [] if self.packets is None else connections(self.packets, self.way(0), self.way(1))
 
+    @property
+    def quic(self) -> bool:
+        """Whether all its connections were QUIC's."""
+        return bool(self.connections) and all(one.quic for one in self.connections)
+
     @cached_property
     def account(self) -> pa.Table | None:
         """TCP's own, if the lab asked for it."""
@@ -109,6 +114,13 @@ class Arm:
         if self.packets is None or not len(self.packets):
             return []
         return [int(self.packets["at_ns"].min()), int(self.packets["left_ns"].max())]
+
+    @property
+    def recorded_to(self) -> int:
+        """When its record of packets ended."""
+        if not self.left_out or self.packets is None or not len(self.packets):
+            return self.ended
+        return int(self.packets["at_ns"].max())
 
     @property
     def left_out(self) -> int:

@@ -68,7 +68,7 @@ def _one(folder: CampaignFolder, attempts: Sequence[Mapping[str, object]], name:
             there = ", ".join(f"{trial}~{row['attempt']}" for row in tried)
             raise UserError(f"{trial} has no attempt {number}", remedy=f"there are: {there}")
     else:
-        mine = [row for row in tried if row["counts"]]
+        mine = [row for row in tried if row["counts"]] or [row for row in tried if row["valid"] and row["damage"]]
         if not mine:
             latest = f"{trial}~{tried[-1]['attempt']}"
             raise UserError(f"no attempt of {trial} counts", remedy=f"name one to see it all the same: {latest}")
@@ -102,6 +102,9 @@ def _unknown(folder: CampaignFolder, trial: str, known: Sequence[str]) -> UserEr
     names = list(dict.fromkeys(known))
     if not names:
         return UserError(f"{folder.path} has no trials yet", remedy="measure some: `h123 run --out` goes on with it")
-    near = difflib.get_close_matches(trial, names, _NEAR, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"its trials are called like {', '.join(names[:_NEAR])}"
-    return UserError(f"{folder.path} has no trial {trial!r}", remedy=f"{hint} The folders in its trials/ say all")
+    near = difflib.get_close_matches(trial, names, _NEAR, cutoff=0.7)
+    hint = f"did you mean {' or '.join(near)}" if near else f"its trials are called like {', '.join(names[:_NEAR])}"
+    return UserError(
+        f"{folder.path} has no trial {trial!r}",
+        remedy=f"{hint}{'?' if near else '.'} All are in {folder.path / 'trials'}",
+    )

@@ -8,6 +8,7 @@ import altair as alt
 import numpy as np
 
 from h123.flow import Bins, Numbers
+from h123.report import lines
 from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark
 from h123.results.packets import BLOCKED, LOST, QUEUE_FULL
 
@@ -16,6 +17,7 @@ _LEFT = 70
 """Pixels left of every plot, so that all have their times one below another."""
 _ROW = 16
 """Pixels of the losses of a kind."""
+_CROSS = "M-1,-1L1,1M-1,1L1,-1"
 _HEADROOM = 1.05
 _DIGITS = 4
 
@@ -38,6 +40,8 @@ class Line:
     """Whether its values are so few that each is marked."""
     crosses: tuple[Numbers, Numbers] | None = None
     """Times and values to be marked as losses."""
+    dots: tuple[Numbers, Numbers] | None = None
+    """The same of what was sent again."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,7 @@ class Panel:
     title: str
     unit: str
     lines: Sequence[Line]
+    tall: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,7 @@ def _panel(panel: Panel, known: Mapping[str, Line], end: float, plot: int, last:
     colours = alt.Scale(domain=list(known), range=[_colour(line) for line in known.values()])
     x = _x(end, last)
     high = max((float(np.nanmax(line.values)) for line in panel.lines if not np.isnan(line.values).all()), default=0.0)
-    axis = alt.Axis(tickCount=4, minExtent=_LEFT, maxExtent=_LEFT, format="~g")
+    axis = alt.Axis(tickCount=4, minExtent=_LEFT, maxExtent=_LEFT, format=".6~g")
     y = alt.Y("v:Q", title=panel.unit, axis=axis, scale=alt.Scale(domain=[0, _HEADROOM * high or 1], nice=False))
     legend = alt.Legend(columns=1 if plot < WIDE // 2 else 0, labelLimit=0)
     encoding = {
@@ -102,20 +107,22 @@ def _panel(panel: Panel, known: Mapping[str, Line], end: float, plot: int, last:
         ).encode(**encoding)
         layers.append(drawn)
         if line.points:
-            layers.append(chart.mark_point(size=14, filled=True, opacity=1).encode(x=x, y=y, color=encoding["color"]))
-    layers += [_crosses(line, x, y) for line in panel.lines if line.crosses]
-    title = alt.TitleParams(panel.title, anchor="start", fontSize=12, color=COLOURS["ink"], frame="group")
-    return alt.layer(*layers).properties(width=plot, height=150, title=title if panel.title else "")
+            layers.append(chart.mark_point(size=14, filled=True, opacity=1, color=_colour(line)).encode(x=x, y=y))
+    layers += [_marks(*line.dots, x, y, "circle", _colour(line)) for line in panel.lines if line.dots]
+    layers += [_marks(*line.crosses, x, y, _CROSS, COLOURS["worse"]) for line in panel.lines if line.crosses]
+    title = alt.TitleParams(lines(panel.title, plot), anchor="start", fontSize=12, color=COLOURS["ink"], frame="group")
+    return alt.layer(*layers).properties(
+        width=plot, height=320 if panel.tall else 150, title=title if panel.title else ""
+    )
 
 
 def _colour(line: Line) -> str:
     return COLOURS["muted"] if line.arm is None else SERIES[line.arm]
 
 
-def _crosses(line: Line, x: alt.X, y: alt.Y) -> Any:
-    assert line.crosses
-    marks = alt.Chart(alt.InlineData(values=_rows(*line.crosses)))
-    return marks.mark_point(shape="M-1,-1L1,1M-1,1L1,-1", size=12, color=COLOURS["worse"], opacity=1).encode(x=x, y=y)
+def _marks(seconds: Numbers, values: Numbers, x: alt.X, y: alt.Y, shape: str, colour: str) -> Any:
+    marks = alt.Chart(alt.InlineData(values=_rows(seconds, values)))
+    return marks.mark_point(shape=shape, size=14, color=colour, opacity=1, strokeWidth=1.2).encode(x=x, y=y)
 
 
 def _strip(lost: Sequence[Lost], end: float, plot: int) -> Any:

@@ -80,7 +80,7 @@ def _caption(arms: Sequence[Arm]) -> str:
             ". Colours say what its time was spent on (h123 why), told from packets: the parts have their lengths, "
             "not their places, but connecting comes first"
         )
-    if any(arm.explained is None for arm in arms):
+    if any(arm.explained is None or arm.left_out for arm in arms):
         said += (
             ". Where no packets were recorded, colours are the client's own marks: until its connection was open, "
             "until the answer's first byte (the server), until its last"

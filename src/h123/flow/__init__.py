@@ -8,12 +8,12 @@ from h123.flow.bins import Bins, Numbers, Series
 from h123.flow.bytes_in_flight import bytes_in_flight
 from h123.flow.passage import capacity, full_queue_ns, gone, throughput, waiting
 from h123.flow.round_trips import round_trips
-from h123.flow.sequence import Sequence, sequences
+from h123.flow.sequence import SentSoFar, sequences
 
 __all__ = [
     "Bins",
     "Numbers",
-    "Sequence",
+    "SentSoFar",
     "Series",
     "bytes_in_flight",
     "capacity",

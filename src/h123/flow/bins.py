@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -76,8 +77,8 @@ class Bins:
         kept, sorted_places = np.asarray(values, float)[inside][order], places[inside][order]
         found = np.full(self.count, np.nan)
         firsts = np.flatnonzero(np.diff(sorted_places, prepend=-1))
-        for first, group in zip(firsts, np.split(kept, firsts[1:]), strict=True):
-            found[sorted_places[first]] = of(group)
+        for first, last in pairwise(np.append(firsts, len(kept))):
+            found[sorted_places[first]] = of(kept[first:last])
         return found
 
     def _places(self, times: ArrayLike) -> tuple[Times, NDArray[np.bool_]]:

@@ -1,6 +1,6 @@
 """Sequence plots: how far each connection's sender had come, and where it lost packets or sent again."""
 
-from collections.abc import Sequence as Several
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ from h123.results.packets import DOWN, TCP
 
 
 @dataclass(frozen=True)
-class Sequence:
+class SentSoFar:
     """One end of one connection. TCP's numbers count from the first that was seen; QUIC's are encrypted, so there the
     payload of all datagrams before is summed up."""
 
@@ -25,14 +25,14 @@ class Sequence:
     """Places of TCP's that begin below what had been sent before; nobody sees QUIC's."""
 
 
-def sequences(connections: Several[Connection], way: int) -> list[Sequence]:
+def sequences(connections: Sequence[Connection], way: int) -> list[SentSoFar]:
     """Of the connections whose end sent anything, those that sent most first."""
     sides = [connection.down if way == DOWN else connection.up for connection in connections]
     found = [_of(side) for side in sides if side.speaks.any()]
     return sorted(found, key=lambda one: -int(one.ends.max()))
 
 
-def _of(sending: Sending) -> Sequence:
+def _of(sending: Sending) -> SentSoFar:
     says = np.flatnonzero(sending.speaks)
     packets = sending.packets[says]
     sizes = packets["payload"].astype(np.int64)
@@ -41,7 +41,7 @@ def _of(sending: Sending) -> Sequence:
     ends = begins + sizes
     before = np.concatenate([[0], np.maximum.accumulate(ends)[:-1]])
     again = np.empty(0, np.int64) if quic else np.flatnonzero(begins < before)
-    return Sequence(quic, sending.at[says], ends, np.flatnonzero(np.isin(says, lost(sending))), again)
+    return SentSoFar(quic, sending.at[says], ends, np.flatnonzero(np.isin(says, lost(sending))), again)
 
 
 def _unwrapped(numbers: Times) -> Times:

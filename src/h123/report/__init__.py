@@ -3,6 +3,7 @@
 from h123.report.claims import print_claims
 from h123.report.contents import with_contents
 from h123.report.difference import sentence
+from h123.report.names import lines
 from h123.report.page import write_report
 from h123.report.template import template
 from h123.report.terminal import print_causes, print_summary
@@ -12,6 +13,7 @@ __all__ = [
     "distribution",
     "drawing",
     "level",
+    "lines",
     "print_causes",
     "print_claims",
     "print_summary",
