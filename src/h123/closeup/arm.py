@@ -128,10 +128,10 @@ class Arm:
         return self.report.links[0].packets_left_out or 0 if self.report and self.report.links else 0
 
 
-def arms(chosen: Sequence[Chosen]) -> list[Arm]:
-    """With names that tell one from the other."""
+def arms(chosen: Sequence[Chosen], factor: str) -> list[Arm]:
+    """With names that tell one from the other; one alone is called by its level of the compared factor."""
     if len(chosen) == 1:
-        return [Arm(chosen[0], _named(chosen[0], list(chosen[0].cell)))]
+        return [Arm(chosen[0], _named(chosen[0], [factor]))]
     one, other = chosen
     differ = [factor for factor in one.cell if one.cell[factor] != other.cell.get(factor)]
     names = [_named(each, differ) for each in chosen]

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from statistics import median
 
+import numpy as np
+
 from h123.closeup.arm import Arm
 from h123.report import level
 from h123.results.packets import BLOCKED, DELIVERED, DOWN, LOST, QUEUE_FULL, UP
@@ -58,16 +60,19 @@ def _packets(arm: Arm, way: int) -> str:
     if arm.packets is None:
         return "not recorded"
     of = arm.of_way(way)
-    counts = {fate: int((of["fate"] == fate).sum()) for fate in (DELIVERED, LOST, QUEUE_FULL, BLOCKED)}
-    size = format_bytes(int(of["bytes"][of["fate"] == DELIVERED].sum()))
+    counts = {fate: int((of["fate"] == fate).sum()) for fate in (LOST, QUEUE_FULL, BLOCKED)}
+    delivered = of["bytes"][(of["fate"] == DELIVERED) & (of["left_ns"] > 0)]
+    size = format_bytes(int(delivered.sum(dtype=np.int64)))
     gone = [f"{counts[LOST]} lost", f"{counts[QUEUE_FULL]} found the queue full"]
     gone += [f"{counts[BLOCKED]} blocked"] if counts[BLOCKED] else []
-    return f"{counts[DELIVERED]} delivered ({size}), {', '.join(gone)}"
+    return f"{len(delivered)} delivered ({size}), {', '.join(gone)}"
 
 
 def missing(arms: Sequence[Arm]) -> list[str]:
     """What cannot be drawn, and why."""
-    return [f"{arm.name}: {line}" if len(arms) > 1 else line for arm in arms for line in _missing(arm)]
+    if len(arms) == 1:
+        return [line[:1].upper() + line[1:] for line in _missing(arms[0])]
+    return [f"{arm.name}: {line}" for arm in arms for line in _missing(arm)]
 
 
 def _missing(arm: Arm) -> Iterator[str]:

@@ -25,7 +25,7 @@ from h123.results import CampaignFolder
 
 def write_closeup(folder: CampaignFolder, chosen: Sequence[Chosen], page: Path) -> None:
     """Write the page about one attempt, or two. Raises OSError."""
-    shown = arms(chosen)
+    shown = arms(chosen, folder.study["compare"]["factor"])
     content = {
         "title": " and ".join(each.trial for each in chosen),
         "campaign": folder.name,

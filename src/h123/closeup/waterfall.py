@@ -17,7 +17,7 @@ _BAR = 5
 """Pixels of a request."""
 _WORTH = 0.004
 """Share of the axis that a part needs to be drawn for itself; what is less is drawn with the part before it."""
-CONNECTING, RECEIVING, FAILED = "connecting", "the link's rate", "failed"
+CONNECTING, AWAITING, RECEIVING, FAILED = "connecting", "until its first byte", "receiving", "failed"
 PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     CONNECTING: ("better", ("connecting", "retry", "blocked")),
     "a round trip": ("inconclusive", ("trip",)),
@@ -25,13 +25,15 @@ PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "windows and limits": ("other-dot", ("slow-start", "window", "limit")),
     "losses": ("worse", ("cut", "mending", "drops")),
     "queueing": ("queue", ("queue",)),
-    RECEIVING: ("hairline", ("rate",)),
+    "the link's rate": ("hairline", ("rate",)),
     "client, or not told": ("muted", ("client-work", "untold")),
+    AWAITING: ("dot", ()),
+    RECEIVING: ("band", ()),
     FAILED: ("ink", ()),
 }
-"""What bars are cut into, in this order; colours, and the causes that each holds."""
+"""What bars are cut into, in this order; colours, and the causes that each holds. Those without causes are what the
+client alone tells."""
 _OF_CAUSE = {cause: part for part, (_, causes) in PARTS.items() for cause in causes}
-_WAITING = "the server"
 
 Parts = dict[str, int]
 """ns of each, in their order."""
@@ -82,8 +84,8 @@ def _caption(arms: Sequence[Arm]) -> str:
         )
     if any(arm.explained is None or arm.left_out for arm in arms):
         said += (
-            ". Where no packets were recorded, colours are the client's own marks: until its connection was open, "
-            "until the answer's first byte (the server), until its last"
+            ". Where no packets were recorded, the parts are the client's own marks: until its connection was open, "
+            "until the answer's first byte, until its last"
         )
     return f"{said}. Point at a part to read it."
 
@@ -118,7 +120,7 @@ def _stages(row: Sample) -> Parts:
         return {FAILED: end - start}
     opened = row["connected_ns"] or start
     answered = row["first_byte_ns"] or opened
-    return {CONNECTING: opened - start, _WAITING: answered - opened, RECEIVING: end - answered}
+    return {CONNECTING: opened - start, AWAITING: answered - opened, RECEIVING: end - answered}
 
 
 def _marks(bars: Sequence[tuple[Sample, int, Parts]], end: int, one: float) -> list[Mark]:

@@ -108,7 +108,7 @@ def panel(curves: list[Mark], thin: list[Mark], plot: int, colours: dict[str, st
     ticks = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], labelExpr="format(100 * datum.value, '~g') + ' %'")
     y = alt.Y("share:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=ticks)
     scale = alt.Scale(domain=list(colours), range=list(colours.values()))
-    colour = alt.Color("series:N", scale=scale, legend=alt.Legend(symbolOpacity=1))
+    colour = alt.Color("series:N", scale=scale, legend=alt.Legend(symbolOpacity=1, labelLimit=0))
 
     def drawn(rows: list[Mark], width: float, opacity: float = 1, step: int = 1) -> list[Any]:
         points = [
