@@ -18,6 +18,10 @@ def test_import_ends_with_an_answer_and_a_report(h123: Tool) -> None:
     assert (h123.folder / "edge/report.html").is_file()
     for command in (["analyse", "edge"], ["report", "edge"], ["export", "edge"]):
         assert h123(*command).returncode == 0
+    trial = next((h123.folder / "edge/trials").iterdir()).name
+    shown = h123("show", "edge", trial)
+    assert shown.returncode == 0, shown.stderr
+    assert "Its samples were imported" in (h123.folder / shown.stdout.strip()).read_text()
     resumed = h123("run", "--out", "edge")
     assert (resumed.returncode, "nothing to go on with" in resumed.stderr) == (2, True)
 

@@ -3,7 +3,24 @@
 The parts of a request sum up to its latency. Nothing of a protocol is decoded beyond what anybody on the path can read.
 """
 
+from h123.causes.bottleneck import wire
 from h123.causes.cause import CAUSES, Cause
+from h123.causes.connection import NEVER, Connection, Sending, connections
+from h123.causes.losses import lost, resent
+from h123.causes.spans import Times
 from h123.causes.trial import Explained, explain
 
-__all__ = ["CAUSES", "Cause", "Explained", "explain"]
+__all__ = [
+    "CAUSES",
+    "NEVER",
+    "Cause",
+    "Connection",
+    "Explained",
+    "Sending",
+    "Times",
+    "connections",
+    "explain",
+    "lost",
+    "resent",
+    "wire",
+]

@@ -19,6 +19,8 @@ FULL = 1150
 1448."""
 SPEAKS = 60
 """Bytes of QUIC's payload above which a packet is more than an acknowledgement, nearly always."""
+NEVER = int(np.iinfo(np.int64).max)
+"""A time that does not come."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,12 @@ class Sending:
             return 0.0
         taken = (self.wire.ends - self.wire.begins)[self.speaks]
         return size * float(taken.sum()) / float(self.packets["payload"][self.speaks].sum(dtype=np.int64))
+
+    def heard(self, times: Times) -> Times:
+        """When the other end first heard what this one sent at or after each of these times; NEVER, if it did not."""
+        arrived = np.flatnonzero(self.arrived)
+        place = np.searchsorted(self.at[arrived], times)
+        return np.append(self.left[arrived], NEVER)[place]
 
     def first(self, count: int) -> "Sending":
         """Its first packets."""

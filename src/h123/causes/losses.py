@@ -18,12 +18,16 @@ def lost(sending: Sending) -> Times:
 
 def mending(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:
     """From the sending of each lost packet until that of what replaces it."""
+    return Spans.union(sending.at[lost(sending)], resent(sending, answers, round_trip_ns))
+
+
+def resent(sending: Sending, answers: Sending, round_trip_ns: int) -> Times:
+    """When what replaces each lost packet was sent; its own time, if nothing does."""
     places = lost(sending)
     if not len(places):
-        return Spans.union([], [])
+        return places
     tcp = bool(sending.packets["protocol"][0] == TCP)
-    again = _same_again(sending, places) if tcp else _after_notice(sending, answers, places, round_trip_ns)
-    return Spans.union(sending.at[places], again)
+    return _same_again(sending, places) if tcp else _after_notice(sending, answers, places, round_trip_ns)
 
 
 def _same_again(sending: Sending, places: Times) -> Times:
@@ -58,18 +62,10 @@ def _after_notice(sending: Sending, answers: Sending, places: Times, round_trip_
     third = np.searchsorted(arrived, places) + _REORDERED - 1
     known = third < len(arrived)
     noticed = np.full(len(places), np.iinfo(np.int64).max)
-    noticed[known] = _heard_after(answers, sending.left[arrived[third[known]]])
+    noticed[known] = answers.heard(sending.left[arrived[third[known]]])
     resent = _next_at(sending, noticed)
     probe = _next_at(sending, sending.at[places] + max(round_trip_ns, 1))
     return np.minimum(resent, probe)
-
-
-def _heard_after(answers: Sending, times: Times) -> Times:
-    """When the sender first heard what the other end sent after each of these times."""
-    arrived = np.flatnonzero(answers.arrived)
-    place = np.searchsorted(answers.at[arrived], times)
-    never = np.iinfo(np.int64).max
-    return np.append(answers.left[arrived], never)[place]
 
 
 def _next_at(sending: Sending, times: Times) -> Times:

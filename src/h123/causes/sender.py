@@ -90,10 +90,7 @@ class Sender:
         """Whether, before each packet, all that had been sent was known to have arrived for a while."""
         at, left = self.sending.at, np.where(self.sending.arrived, self.sending.left, 0)
         reached = np.maximum.accumulate(left)
-        arrived = np.flatnonzero(self.answers.arrived)
-        place = np.searchsorted(self.answers.at[arrived], reached)
-        never = np.iinfo(np.int64).max
-        known = np.append(self.answers.left[arrived], never)[place]
+        known = self.answers.heard(reached)
         rested = np.zeros(len(at), bool)
         rested[1:] = known[:-1] < at[1:] - _SILENT_NS
         return rested

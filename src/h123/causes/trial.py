@@ -28,10 +28,15 @@ _NO_ROOM = "Udp.RcvbufErrors"
 class Explained:
     """A trial's requests that succeeded and ended within its record of packets, in the order of their start."""
 
-    phases: Sequence[str]
-    """Of each request, `cold` or `warm`."""
+    rows: Sequence[Sample]
+    """What the client says of each."""
     seconds: NDArray[np.float64]
     """Shape (requests, causes): rows sum up to the requests' latencies."""
+
+    @property
+    def phases(self) -> list[str]:
+        """Of each request, `cold` or `warm`."""
+        return [row["phase"] for row in self.rows]
 
 
 def explain(folder: Path) -> Explained:
@@ -53,7 +58,7 @@ def explain(folder: Path) -> Explained:
             seconds[of] = Explainer(one, asked, server).explain()
     if _dropped(report):
         _put_down_to_drops(seconds)
-    return Explained([row["phase"] for row in rows], seconds / 1e9)
+    return Explained(rows, seconds / 1e9)
 
 
 def _rows(file: Path, known_to: int | None) -> list[Sample]:

@@ -1,4 +1,4 @@
-"""The commands about campaigns: run, plan, analyse, report, export and import.
+"""The commands about campaigns: run, plan, analyse, report, why, show, export and import.
 
 What measures, reads results, analyses and reports is imported by the commands that need it (see h123.cli).
 """
@@ -256,6 +256,37 @@ def why(
     make_plan(Study.from_resolved(campaign.study), blocks=1, only=chosen)  # refuses what the study does not have
     print_causes(analyse(campaign), out_console, chosen)
     complain_of_damage(campaign)
+
+
+@app.command()
+def show(
+    folder: FolderArgument,
+    trials: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TRIAL",
+            help="Trial, such as b01-t01-medium-h2; with ~1 its first attempt, otherwise the one that counts. A second "
+            "trial is shown on the same axes.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Page to write. [default: FOLDER/show/TRIAL.html]", show_default=False),
+    ] = None,
+) -> None:
+    """Show what happened in one trial, or two side by side, over time: one page, which opens offline.
+
+    Requests, throughput, bytes in flight, windows, round trips, queue, losses and sequence numbers (docs/show.md).
+    """
+    from h123.closeup import choose, write_closeup
+    from h123.results import CampaignFolder
+
+    campaign = CampaignFolder.open(folder)
+    chosen = choose(campaign, trials)
+    page = out or campaign.path / "show" / f"{'+'.join(each.name for each in chosen)}.html"
+    write_closeup(campaign, chosen, page)
+    out_console.print(str(page), soft_wrap=True)
 
 
 @app.command(name="export")

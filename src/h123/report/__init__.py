@@ -1,18 +1,24 @@
 """What a campaign found, for people: the terminal, the page, the figures. Reads verdicts.json and raw files."""
 
 from h123.report.claims import print_claims
+from h123.report.contents import with_contents
 from h123.report.difference import sentence
+from h123.report.names import lines
 from h123.report.page import write_report
 from h123.report.template import template
 from h123.report.terminal import print_causes, print_summary
 from h123.report.words import level
 
 __all__ = [
+    "distribution",
+    "drawing",
     "level",
+    "lines",
     "print_causes",
     "print_claims",
     "print_summary",
     "sentence",
     "template",
+    "with_contents",
     "write_report",
 ]

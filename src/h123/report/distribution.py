@@ -14,7 +14,7 @@ from h123.report.words import level
 from h123.results import CampaignFolder, connect
 from h123.units import common_unit
 
-_SHARES = [percent / 100 for percent in range(101)]
+SHARES = [percent / 100 for percent in range(101)]
 _TRIAL_STEP = 4
 """Of a trial's curve, which lies behind and is thin, each fourth point is enough."""
 _MOST_TRIALS = 150
@@ -31,7 +31,7 @@ def latency_quantiles(folder: CampaignFolder) -> list[Mark]:
     analysed trials are pooled, `seconds` are the quantiles at 0, 1 ... 100 %.
     """
     table = connect(folder).execute(
-        f"SELECT t.cell, t.twin, t.trial, quantile_cont((end_ns - start_ns) / 1e9, {_SHARES}) FROM samples s "
+        f"SELECT t.cell, t.twin, t.trial, quantile_cont((end_ns - start_ns) / 1e9, {SHARES}) FROM samples s "
         "JOIN analysed t USING (trial, attempt) WHERE s.phase = 'warm' AND s.error = '' "
         "GROUP BY GROUPING SETS ((t.cell, t.twin), (t.cell, t.twin, t.trial)) ORDER BY ALL NULLS FIRST"
     )
@@ -68,8 +68,8 @@ def distribution_figure(quantiles: Sequence[Mark], factor: str, base: str | None
             told, roles = _levels(curves) if few else _roles(curves, base)
             heading = [line for part in (where, told) if part for line in lines(part, plot)]
             title = alt.TitleParams(heading, anchor="start", fontSize=12, color=COLOURS["ink"])
-            panel = _panel(_named(curves, roles), _named(behind, roles), plot, colours)
-            drawn.append(panel.properties(width=plot, height=160, title=title))
+            both = panel(_named(curves, roles), _named(behind, roles), plot, colours)
+            drawn.append(both.properties(width=plot, height=160, title=title))
         return alt.concat(*drawn, columns=columns, spacing=20)
 
     which = "A curve a level"
@@ -100,20 +100,21 @@ def _named(rows: Sequence[Mark], roles: dict[str, str]) -> list[Mark]:
     return [row | {"series": roles[row["level"]]} for row in rows]
 
 
-def _panel(curves: list[Mark], thin: list[Mark], plot: int, colours: dict[str, str]) -> Any:
-    """The curves with their dots, and behind them the `thin` ones."""
+def panel(curves: list[Mark], thin: list[Mark], plot: int, colours: dict[str, str]) -> Any:
+    """The curves with their dots, and behind them the `thin` ones. Of each its `seconds` at 0, 1 ... 100 %, the name of
+    its `series`, its `level`, and `where` it was measured."""
     one, unit = common_unit((row["seconds"][50] for row in curves), "s")
     x = _times([row["seconds"] for row in [*curves, *thin]], one, unit, plot)
     ticks = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], labelExpr="format(100 * datum.value, '~g') + ' %'")
     y = alt.Y("share:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=ticks)
     scale = alt.Scale(domain=list(colours), range=list(colours.values()))
-    colour = alt.Color("series:N", scale=scale, legend=alt.Legend(symbolOpacity=1))
+    colour = alt.Color("series:N", scale=scale, legend=alt.Legend(symbolOpacity=1, labelLimit=0))
 
     def drawn(rows: list[Mark], width: float, opacity: float = 1, step: int = 1) -> list[Any]:
         points = [
             {"curve": place, "series": row["series"], "share": share, "value": seconds / one}
             for place, row in enumerate(rows)
-            for share, seconds in list(zip(_SHARES, row["seconds"], strict=True))[::step]
+            for share, seconds in list(zip(SHARES, row["seconds"], strict=True))[::step]
         ]
         chart = alt.Chart(alt.InlineData(values=points)).mark_line(strokeWidth=width, opacity=opacity)
         return [chart.encode(x=x, y=y, color=colour, detail="curve:N", order="share:Q")] if points else []

@@ -21,6 +21,7 @@ COLOURS = {
     "inconclusive": "#6f7781",
     "dot": "#3f6387",
     "other-dot": "#96690f",
+    "queue": "#8a4d9e",
 }
 """Name to colour on paper. Okabe-Ito hues, darkened: apart for colour-blind eyes, and never the only sign of a verdict.
 

@@ -1,0 +1,110 @@
+"""Which attempts a page is to show: those that a person names."""
+
+import difflib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from h123.errors import UserError
+from h123.results import CampaignFolder, connect
+
+_NEAR = 3
+_MOST = 2
+"""Trials that one page shows."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """An attempt of a trial."""
+
+    trial: str
+    attempt: int
+    counts: bool
+    """Whether it is the one that its trial's results rest on."""
+    valid: bool
+    reasons: Sequence[Mapping[str, str]]
+    """Why it is not valid."""
+    disturbed: bool
+    block: int
+    cell: Mapping[str, str]
+    twin: bool
+    clock: str | None
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """The attempt's folder."""
+        return f"{self.trial}~{self.attempt}"
+
+
+def choose(folder: CampaignFolder, names: Sequence[str]) -> list[Chosen]:
+    """Of names such as `b01-t01-medium-h2` the attempt that counts; of `b01-t01-medium-h2~1` the first one.
+
+    Raises UserError where there is none, or its files are not as they were measured.
+    """
+    if len(names) > _MOST:
+        raise UserError(f"{len(names)} trials are too many for one page", remedy="name one, or two to compare")
+    if len(set(names)) < len(names):
+        raise UserError(f"{names[0]} is named twice", remedy="name two trials, or one alone")
+    rows = connect(folder).execute(
+        "SELECT a.trial, a.attempt, c.attempt IS NOT NULL AS counts, a.valid, a.reasons, a.disturbed, a.block, "
+        "a.cell, a.twin, a.parameters, a.damage FROM attempts a LEFT JOIN analysed c USING (trial, attempt) "
+        "ORDER BY a.block, a.trial, a.attempt"
+    )
+    columns = [column for column, *_ in rows.description]
+    attempts = [dict(zip(columns, row, strict=True)) for row in rows.fetchall()]
+    return [_one(folder, attempts, name) for name in names]
+
+
+def _one(folder: CampaignFolder, attempts: Sequence[Mapping[str, object]], name: str) -> Chosen:
+    trial, _, number = Path(name).name.partition("~")
+    tried = [row for row in attempts if row["trial"] == trial]
+    if not tried:
+        raise _unknown(folder, trial, [str(row["trial"]) for row in attempts])
+    if number:
+        mine = [row for row in tried if str(row["attempt"]) == number]
+        if not mine:
+            there = ", ".join(f"{trial}~{row['attempt']}" for row in tried)
+            raise UserError(f"{trial} has no attempt {number}", remedy=f"there are: {there}")
+    else:
+        mine = [row for row in tried if row["counts"]] or [row for row in tried if row["valid"] and row["damage"]]
+        if not mine:
+            latest = f"{trial}~{tried[-1]['attempt']}"
+            raise UserError(f"no attempt of {trial} counts", remedy=f"name one to see it all the same: {latest}")
+    return _chosen(folder, mine[0])
+
+
+def _chosen(folder: CampaignFolder, row: Mapping[str, object]) -> Chosen:
+    trial, attempt = str(row["trial"]), int(str(row["attempt"]))
+    if row["damage"]:
+        raise UserError(
+            f"{trial}~{attempt} is not shown, for its files are not those that were measured: {row['damage']}",
+            remedy="restore the files from a copy",
+            status=1,
+        )
+    return Chosen(
+        trial=trial,
+        attempt=attempt,
+        counts=bool(row["counts"]),
+        valid=bool(row["valid"]),
+        reasons=json.loads(str(row["reasons"])),
+        disturbed=bool(row["disturbed"]),
+        block=int(str(row["block"])),
+        cell=json.loads(str(row["cell"])),
+        twin=bool(row["twin"]),
+        clock=json.loads(str(row["parameters"])).get("clock"),
+        folder=folder.trial(trial, attempt),
+    )
+
+
+def _unknown(folder: CampaignFolder, trial: str, known: Sequence[str]) -> UserError:
+    names = list(dict.fromkeys(known))
+    if not names:
+        return UserError(f"{folder.path} has no trials yet", remedy="measure some: `h123 run --out` goes on with it")
+    near = difflib.get_close_matches(trial, names, _NEAR, cutoff=0.7)
+    hint = f"did you mean {' or '.join(near)}" if near else f"its trials are called like {', '.join(names[:_NEAR])}"
+    return UserError(
+        f"{folder.path} has no trial {trial!r}",
+        remedy=f"{hint}{'?' if near else '.'} All are in {folder.path / 'trials'}",
+    )

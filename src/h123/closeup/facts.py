@@ -1,0 +1,93 @@
+"""What a page says of its arms in words: what they are, what they did, and what they left no record of."""
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+import numpy as np
+
+from h123.closeup.arm import Arm
+from h123.report import level
+from h123.results.packets import BLOCKED, DELIVERED, DOWN, LOST, QUEUE_FULL, UP
+from h123.study import Network
+from h123.units import format_bytes, format_seconds, format_span
+
+Row = tuple[str, list[str]]
+"""What is said, and of each arm."""
+_LONG_S = 10
+
+
+def rows(arms: Sequence[Arm]) -> list[Row]:
+    """A table's, a column for each arm."""
+    told = [
+        ("trial", _identity),
+        ("is", lambda arm: ", ".join(map(level, arm.chosen.cell.values())) + (", twin" if arm.chosen.twin else "")),
+        ("path down", lambda arm: _path(arm)[1]),
+        ("path up", lambda arm: _path(arm)[0]),
+        ("clock", lambda arm: arm.chosen.clock or "not known"),
+        ("took", lambda arm: _span((arm.ended - arm.began) / 1e9)),
+        ("requests", _requests),
+        ("packets down", lambda arm: _packets(arm, DOWN)),
+        ("packets up", lambda arm: _packets(arm, UP)),
+        ("connections", lambda arm: str(len(arm.connections)) if arm.packets is not None else "–"),
+    ]
+    return [(name, [of(arm) for arm in arms]) for name, of in told]
+
+
+def _span(seconds: float) -> str:
+    return format_span(seconds) if seconds >= _LONG_S else format_seconds(seconds)
+
+
+def _identity(arm: Arm) -> str:
+    chosen = arm.chosen
+    if chosen.counts:
+        return chosen.name + (" (disturbed by the machine)" if chosen.disturbed else "")
+    why = "; ".join(f"{reason['code']}: {reason['detail']}" for reason in chosen.reasons)
+    return f"{chosen.name}, which does not count: {why or 'another attempt does'}"
+
+
+def _path(arm: Arm) -> tuple[str, str]:
+    return Network(name="", title="", up=arm.link.up, down=arm.link.down).describe()
+
+
+def _requests(arm: Arm) -> str:
+    good = [row["end_ns"] - row["start_ns"] for row in arm.requests if not row["error"]]
+    failed = len(arm.requests) - len(good)
+    said = f"{len(good)}, median {format_seconds(median(good) / 1e9)}" if good else "none that succeeded"
+    return f"{said}; {failed} failed" if failed else said
+
+
+def _packets(arm: Arm, way: int) -> str:
+    if arm.packets is None:
+        return "not recorded"
+    of = arm.of_way(way)
+    counts = {fate: int((of["fate"] == fate).sum()) for fate in (LOST, QUEUE_FULL, BLOCKED)}
+    delivered = of["bytes"][(of["fate"] == DELIVERED) & (of["left_ns"] > 0)]
+    size = format_bytes(int(delivered.sum(dtype=np.int64)))
+    gone = [f"{counts[LOST]} lost", f"{counts[QUEUE_FULL]} found the queue full"]
+    gone += [f"{counts[BLOCKED]} blocked"] if counts[BLOCKED] else []
+    return f"{len(delivered)} delivered ({size}), {', '.join(gone)}"
+
+
+def missing(arms: Sequence[Arm]) -> list[str]:
+    """What cannot be drawn, and why."""
+    if len(arms) == 1:
+        return [line[:1].upper() + line[1:] for line in _missing(arms[0])]
+    return [f"{arm.name}: {line}" for arm in arms for line in _missing(arm)]
+
+
+def _missing(arm: Arm) -> Iterator[str]:
+    if arm.trial.origin == "imported":
+        yield "its samples were imported, so no packets and no TCP are known; only its requests are shown."
+        return
+    if arm.packets is None and arm.link.kind == "veth":
+        yield "its link is a plain veth, whose packets nobody records; what needs them is not shown."
+    elif arm.packets is None:
+        yield (
+            "it has no record of packets (an earlier version of h123 measured it, or it did not begin); what needs "
+            "them is not shown."
+        )
+    elif not len(arm.packets):
+        yield "no packet came to its link."
+    if arm.left_out:
+        kept = len(arm.packets) if arm.packets is not None else 0
+        yield f"the record holds its first {kept} packets; {arm.left_out} later ones are not shown."

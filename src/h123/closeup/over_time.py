@@ -1,0 +1,158 @@
+"""Lines over time, drawn alike: panels one below another with one axis of time, and above them what was lost."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from h123.flow import Bins, Numbers
+from h123.report import lines
+from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark
+from h123.results.packets import BLOCKED, LOST, QUEUE_FULL
+
+FATES = {LOST: "lost", QUEUE_FULL: "queue full", BLOCKED: "blocked"}
+_LEFT = 70
+"""Pixels left of every plot, so that all have their times one below another."""
+_ROW = 16
+"""Pixels of the losses of a kind."""
+_CROSS = "M-1,-1L1,1M-1,1L1,-1"
+_HEADROOM = 1.05
+_DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a panel."""
+
+    name: str
+    """What its colour and dashes stand for."""
+    arm: int | None
+    """Whose colour it has; None: nobody's."""
+    seconds: Numbers
+    values: Numbers
+    dashed: bool = False
+    """Whether it is given, or told by others, and not by packets."""
+    steps: bool = False
+    """Whether each value holds until the next."""
+    points: bool = False
+    """Whether its values are so few that each is marked."""
+    crosses: tuple[Numbers, Numbers] | None = None
+    """Times and values to be marked as losses."""
+    dots: tuple[Numbers, Numbers] | None = None
+    """The same of what was sent again."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Lines with one axis of values."""
+
+    title: str
+    unit: str
+    lines: Sequence[Line]
+    tall: bool = False
+
+
+@dataclass(frozen=True)
+class Lost:
+    """When packets of an arm never came out of the link."""
+
+    arm: int
+    fate: int
+    seconds: Numbers
+
+
+def over_time(
+    name: str, title: str, caption: str, bins: Bins, panels: Sequence[Panel], lost: Sequence[Lost] = ()
+) -> Figure:
+    """A figure of panels."""
+    lines = {line.name: line for panel in panels for line in panel.lines}
+    end = bins.width * bins.count / 1e9
+
+    def draw(width: int) -> Any:
+        plot = width - _LEFT - 24
+        strip = [_strip(lost, end, plot)] if lost else []
+        drawn = [_panel(panel, lines, end, plot, last=panel is panels[-1]) for panel in panels]
+        return alt.vconcat(*strip, *drawn, spacing=8)
+
+    return Figure(name, title, caption, draw(WIDE), draw(NARROW))
+
+
+def _x(end: float, last: bool = True) -> alt.X:
+    axis = alt.Axis(tickCount=8, labels=last, title="s since the client began" if last else None)
+    return alt.X("t:Q", scale=alt.Scale(domain=[0, end], nice=False), axis=axis)
+
+
+def _panel(panel: Panel, known: Mapping[str, Line], end: float, plot: int, last: bool) -> Any:
+    dashes = alt.Scale(domain=list(known), range=[[4, 3] if line.dashed else [1, 0] for line in known.values()])
+    colours = alt.Scale(domain=list(known), range=[_colour(line) for line in known.values()])
+    x = _x(end, last)
+    high = max((float(np.nanmax(line.values)) for line in panel.lines if not np.isnan(line.values).all()), default=0.0)
+    axis = alt.Axis(tickCount=4, minExtent=_LEFT, maxExtent=_LEFT, format=".6~g")
+    y = alt.Y("v:Q", title=panel.unit, axis=axis, scale=alt.Scale(domain=[0, _HEADROOM * high or 1], nice=False))
+    legend = alt.Legend(columns=1 if plot < WIDE // 2 else 0, labelLimit=0)
+    encoding = {
+        "x": x,
+        "y": y,
+        "color": alt.Color("name:N", scale=colours, legend=legend),
+        "strokeDash": alt.StrokeDash("name:N", scale=dashes, legend=legend),
+    }
+    layers = []
+    for line in panel.lines:
+        values = [row | {"name": line.name} for row in _rows(line.seconds, line.values)]
+        chart = alt.Chart(alt.InlineData(values=values))
+        drawn = chart.mark_line(
+            strokeWidth=1.3, strokeCap="round", interpolate="step-after" if line.steps else "linear"
+        ).encode(**encoding)
+        layers.append(drawn)
+        if line.points:
+            layers.append(chart.mark_point(size=14, filled=True, opacity=1, color=_colour(line)).encode(x=x, y=y))
+    layers += [_marks(*line.dots, x, y, "circle", _colour(line)) for line in panel.lines if line.dots]
+    layers += [_marks(*line.crosses, x, y, _CROSS, COLOURS["worse"]) for line in panel.lines if line.crosses]
+    title = alt.TitleParams(lines(panel.title, plot), anchor="start", fontSize=12, color=COLOURS["ink"], frame="group")
+    return alt.layer(*layers).properties(
+        width=plot, height=320 if panel.tall else 150, title=title if panel.title else ""
+    )
+
+
+def _colour(line: Line) -> str:
+    return COLOURS["muted"] if line.arm is None else SERIES[line.arm]
+
+
+def _marks(seconds: Numbers, values: Numbers, x: alt.X, y: alt.Y, shape: str, colour: str) -> Any:
+    marks = alt.Chart(alt.InlineData(values=_rows(seconds, values)))
+    return marks.mark_point(shape=shape, size=14, color=colour, opacity=1, strokeWidth=1.2).encode(x=x, y=y)
+
+
+def _strip(lost: Sequence[Lost], end: float, plot: int) -> Any:
+    """A row for each fate, and in it one for each arm: ticks, of which each picture has a path an arm."""
+    fates = [fate for fate in FATES if any(one.fate == fate for one in lost)]
+    labels = {str(row + 0.5): FATES[fate] for row, fate in enumerate(fates)}
+    axis = alt.Axis(
+        values=[row + 0.5 for row in range(len(fates))],
+        labelExpr=f"{labels}[datum.value]".replace("'", '"'),
+        grid=False,
+        minExtent=_LEFT,
+        maxExtent=_LEFT,
+    )
+    y = alt.Y("v:Q", title=None, axis=axis, scale=alt.Scale(domain=[len(fates), 0], nice=False))
+    share = 1 / (1 + max(one.arm for one in lost))
+    layers = []
+    for one in lost:
+        top = fates.index(one.fate) + one.arm * share
+        values: list[Mark] = []
+        for second in one.seconds:
+            at = round(float(second), _DIGITS)
+            values += [{"t": at, "v": top + 0.1 * share}, {"t": at, "v": top + 0.9 * share}, {"t": at, "v": None}]
+        ticks = alt.Chart(alt.InlineData(values=values)).mark_line(strokeWidth=1, color=SERIES[one.arm])
+        layers.append(ticks.encode(x=_x(end, last=False), y=y, order=alt.value(0)))
+    return alt.layer(*layers).properties(width=plot, height=_ROW * len(fates))
+
+
+def _rows(seconds: Numbers, values: Numbers) -> list[Mark]:
+    """Rows of data; no value where it is nan."""
+    return [
+        {"t": round(float(t), 5), "v": None if np.isnan(v) else float(f"{v:.5g}")}
+        for t, v in zip(seconds, values, strict=True)
+    ]

@@ -1,0 +1,28 @@
+"""What flowed over a trial's link from moment to moment: series over time, from its packets and from TCP's account.
+
+Pure functions of arrays; what cannot be told is absent, never guessed.
+"""
+
+from h123.flow.account import sender_window, smoothed_round_trip
+from h123.flow.bins import Bins, Numbers, Series
+from h123.flow.bytes_in_flight import bytes_in_flight
+from h123.flow.passage import capacity, full_queue_ns, gone, throughput, waiting
+from h123.flow.round_trips import round_trips
+from h123.flow.sequence import SentSoFar, sequences
+
+__all__ = [
+    "Bins",
+    "Numbers",
+    "SentSoFar",
+    "Series",
+    "bytes_in_flight",
+    "capacity",
+    "full_queue_ns",
+    "gone",
+    "round_trips",
+    "sender_window",
+    "sequences",
+    "smoothed_round_trip",
+    "throughput",
+    "waiting",
+]

@@ -1,0 +1,86 @@
+"""Equal spans of time one after another, into which a series is gathered: a picture has only so many pixels."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from h123.causes import Times
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Series:
+    """Values at times; nan where there is none."""
+
+    times: Times
+    values: Numbers
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Times are ns."""
+
+    begin: int
+    width: int
+    count: int
+
+    @classmethod
+    def over(cls, begin: int, end: int, most: int) -> Self:
+        """At most so many, each 1, 2 or 5 times a power of ten wide, that hold both times and all between."""
+        least = max((end - begin) // most + 1, 1)
+        power = 10 ** (len(str(least)) - 1)
+        width = next(step * power for step in (1, 2, 5, 10) if step * power >= least)
+        return cls(begin, width, (end - begin) // width + 1)
+
+    @property
+    def begins(self) -> Times:
+        """Where each begins."""
+        return self.begin + self.width * np.arange(self.count, dtype=np.int64)
+
+    def sums(self, times: ArrayLike, amounts: ArrayLike) -> Numbers:
+        """Of the amounts in each; what is outside all is left out."""
+        places, inside = self._places(times)
+        return np.bincount(places[inside], np.asarray(amounts, float)[inside], self.count).astype(float)
+
+    def counts(self, times: ArrayLike) -> Times:
+        """Of the times in each."""
+        places, inside = self._places(times)
+        return np.bincount(places[inside], minlength=self.count).astype(np.int64)
+
+    def medians(self, times: ArrayLike, values: ArrayLike) -> Numbers:
+        """Of the values in each; nan where there are none."""
+        return self._each(times, values, lambda group: float(np.median(group)))
+
+    def largest(self, times: ArrayLike, values: ArrayLike) -> Numbers:
+        """Of the values in each; nan where there are none."""
+        return self._each(times, values, lambda group: float(group.max()))
+
+    def highest(self, times: ArrayLike, changes: ArrayLike) -> Numbers:
+        """Of a level that begins at 0 and changes at times, in any order: the highest in each. Changes at the same time
+        are one."""
+        when, inverse = np.unique(np.asarray(times, np.int64), return_inverse=True)
+        levels = np.cumsum(np.bincount(inverse, np.asarray(changes, float), len(when)))
+        before = np.searchsorted(when, self.begins, side="right")
+        found = np.concatenate([[0.0], levels])[before]
+        places, inside = self._places(when)
+        np.maximum.at(found, places[inside], levels[inside])
+        return found
+
+    def _each(self, times: ArrayLike, values: ArrayLike, of: Callable[[Numbers], float]) -> Numbers:
+        places, inside = self._places(times)
+        order = np.argsort(places[inside], kind="stable")
+        kept, sorted_places = np.asarray(values, float)[inside][order], places[inside][order]
+        found = np.full(self.count, np.nan)
+        firsts = np.flatnonzero(np.diff(sorted_places, prepend=-1))
+        for first, last in pairwise(np.append(firsts, len(kept))):
+            found[sorted_places[first]] = of(kept[first:last])
+        return found
+
+    def _places(self, times: ArrayLike) -> tuple[Times, NDArray[np.bool_]]:
+        places = (np.asarray(times, np.int64) - self.begin) // self.width
+        return places, (places >= 0) & (places < self.count)

@@ -1,0 +1,52 @@
+"""Sequence plots: how far each connection's sender had come, and where it lost packets or sent again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from h123.causes import Connection, Sending, Times, lost
+from h123.results.packets import DOWN, TCP
+
+
+@dataclass(frozen=True)
+class SentSoFar:
+    """One end of one connection. TCP's numbers count from the first that was seen; QUIC's are encrypted, so there the
+    payload of all datagrams before is summed up."""
+
+    quic: bool
+    at: Times
+    """When each packet that says something came to the link."""
+    ends: Times
+    """Bytes up to its last one."""
+    lost: Times
+    """Places of those that were lost."""
+    again: Times
+    """Places of TCP's that begin below what had been sent before; nobody sees QUIC's."""
+
+
+def sequences(connections: Sequence[Connection], way: int) -> list[SentSoFar]:
+    """Of the connections whose end sent anything, those that sent most first."""
+    sides = [connection.down if way == DOWN else connection.up for connection in connections]
+    found = [_of(side) for side in sides if side.speaks.any()]
+    return sorted(found, key=lambda one: -int(one.ends.max()))
+
+
+def _of(sending: Sending) -> SentSoFar:
+    says = np.flatnonzero(sending.speaks)
+    packets = sending.packets[says]
+    sizes = packets["payload"].astype(np.int64)
+    quic = bool(packets["protocol"][0] != TCP)
+    begins = np.cumsum(sizes) - sizes if quic else _unwrapped(packets["seq"].astype(np.int64))
+    ends = begins + sizes
+    before = np.concatenate([[0], np.maximum.accumulate(ends)[:-1]])
+    again = np.empty(0, np.int64) if quic else np.flatnonzero(begins < before)
+    return SentSoFar(quic, sending.at[says], ends, np.flatnonzero(np.isin(says, lost(sending))), again)
+
+
+def _unwrapped(numbers: Times) -> Times:
+    """TCP's numbers from 0 at the lowest; they begin anywhere, and start again after 2^32."""
+    steps = (np.diff(numbers) + 2**31) % 2**32 - 2**31
+    far: Times = np.concatenate([[0], np.cumsum(steps)])
+    above: Times = far - far.min()
+    return above
