@@ -15,6 +15,8 @@ from h123.analysis.precision import blocks_for, expected_width, half_width, spre
 from h123.analysis.signedrank import SignedRank
 
 LEVEL = 0.05 * 15 / 16
+SIMULATED = 0.02
+"""Beyond what shares of a few hundred simulated campaigns differ by chance."""
 CORRECTIONS = st.sampled_from(["holm", "bh"])
 
 
@@ -62,7 +64,7 @@ def test_power_grows_with_the_effect_and_is_never_more_than_sure(
     for few, many in ((small.one, large.one), (small.half, large.half), (small.all, large.all)):
         assert 0 <= few <= many <= 1
     if correction == "bh":
-        assert large.one <= large.all, "others that differ help"
+        assert large.one <= large.all + SIMULATED, "others that differ help"
 
 
 def test_a_typical_sample_is_typical() -> None:

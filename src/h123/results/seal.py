@@ -59,11 +59,16 @@ def broken(folder: Path, digest: str) -> str | None:
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
     """The regular files below, without the seal, with their names from there."""
-    for root, _, names in os.walk(folder):
-        for name in names:
-            path = Path(root) / name
-            if path.is_file() and not path.is_symlink() and path != folder / NAME:
-                yield str(path.relative_to(folder)), path
+    below = [str(folder)]
+    while below:
+        with os.scandir(below.pop()) as entries:  # the entries know what they are: no file is asked again
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    below.append(entry.path)
+                elif entry.is_file(follow_symlinks=False):
+                    name = os.path.relpath(entry.path, folder)
+                    if name != NAME:
+                        yield name, Path(entry.path)
 
 
 def _digest(path: Path) -> str:
