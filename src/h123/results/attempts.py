@@ -1,6 +1,7 @@
 """The attempts that count, one of each trial (`analysed` in tables.py), with its files' content and its metrics."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -85,16 +86,19 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
         "FROM analysed ORDER BY block, position, trial"
     ).fetchall()
     works = {Path(file): _workload(parameters) for *_, parameters, _, _, _, file in rows}
-    summaries = summarise(connection, works)
     timed = folder.imported is None or folder.imported["timed"]
-    in_time = timelines(connection, [(file, summary.rows) for file, summary in summaries.items()], timed=timed)
+    # DuckDB leaves room beside it: what the trials say of themselves is read meanwhile.
+    with ThreadPoolExecutor(1) as beside:
+        reading = beside.submit(lambda: [_said(file.parent, folder.imported is not None) for file in works])
+        summaries = summarise(connection, works)
+        in_time = timelines(connection, [(file, summary.rows) for file, summary in summaries.items()], timed=timed)
+        said = reading.result()
     attempts = []
-    for trial, attempt, block, position, place, cell, twin, parameters, disturbed, disturbance, shares, file in rows:
-        kept, summary, report = Path(file).parent, summaries[Path(file)], NO_REPORT
+    for row, (link, report, facts) in zip(rows, said, strict=True):
+        trial, attempt, block, position, place, cell, twin, parameters, disturbed, disturbance, shares, file = row
+        summary = summaries[Path(file)]
         conditions = json.loads(parameters)
-        if folder.imported is None:
-            report = finished_report(kept / "report.json")
-        elif not timed:
+        if not timed:
             summary = replace(summary, warm_start_ns=None, warm_end_ns=None)
         attempts.append(
             Attempt(
@@ -109,9 +113,9 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
                 disturbed=disturbed,
                 disturbance=disturbance,
                 shares=json.loads(shares),
-                link=read_document(kept / "trial.json", Trial).links[0],
+                link=link,
                 report=report,
-                facts=_facts(kept / "client.json"),
+                facts=facts,
                 imported=folder.imported is not None,
                 summary=summary,
                 timeline=in_time[Path(file)],
@@ -119,6 +123,12 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
             )
         )
     return attempts
+
+
+def _said(kept: Path, imported: bool) -> tuple[Link, Finished, Client | None]:
+    """What the files of an attempt say beside its samples: its link, its report, its client's account."""
+    report = NO_REPORT if imported else finished_report(kept / "report.json")
+    return read_document(kept / "trial.json", Trial).links[0], report, _facts(kept / "client.json")
 
 
 @cache

@@ -60,20 +60,28 @@ def timelines(
 ) -> dict[Path, Timeline]:
     """By the Parquet files, each with its number of rows. `timed`: whether their starts are known."""
     found = {file: Timeline() for file, _ in files}
-    for chunk in _chunks(files):
-        try:
-            with interruptible():
-                table = connection.sql(_SQL, params={"files": [str(file) for file in chunk]}).to_arrow_table()
-        except (duckdb.Error, UnicodeDecodeError) as error:  # the latter of a name in the file
-            raise complaint(chunk, error) from None
-        lists = [table.column(name).combine_chunks() for name in table.column_names[1:]]
-        bounds = lists[0].offsets.to_numpy()
-        columns = [column.values.to_numpy() for column in lists]
-        of_each = [[column[first:last] for first, last in pairwise(bounds)] for column in columns]
-        with ThreadPoolExecutor() as threads:  # sorting, which is most of it, runs on all processors
-            lines = threads.map(timeline, *of_each, repeat(timed))
-            found |= dict(zip(map(Path, table.column("file").to_pylist()), lines, strict=True))
+    of_chunk: Iterator[tuple[Path, Timeline]] = iter(())
+    with ThreadPoolExecutor() as threads:  # one chunk is worked on while the next is read
+        for chunk in _chunks(files):
+            names, series = _read(connection, chunk)
+            found |= dict(of_chunk)
+            of_chunk = zip(names, threads.map(timeline, *series, repeat(timed)), strict=True)
+        found |= dict(of_chunk)
     return found
+
+
+def _read(connection: duckdb.DuckDBPyConnection, chunk: Sequence[Path]) -> tuple[list[Path], list[list[Times]]]:
+    """The files, as far as they have rows, and of each column the values in each."""
+    try:
+        with interruptible():
+            table = connection.sql(_SQL, params={"files": [str(file) for file in chunk]}).to_arrow_table()
+    except (duckdb.Error, UnicodeDecodeError) as error:  # the latter of a name in the file
+        raise complaint(chunk, error) from None
+    lists = [table.column(name).combine_chunks() for name in table.column_names[1:]]
+    bounds = lists[0].offsets.to_numpy()
+    columns = [column.values.to_numpy() for column in lists]
+    names = [Path(file) for file in table.column("file").to_pylist()]
+    return names, [[column[first:last] for first, last in pairwise(bounds)] for column in columns]
 
 
 def _chunks(files: Sequence[tuple[Path, int]]) -> Iterator[list[Path]]:
