@@ -56,7 +56,12 @@ class Sending:
     @cached_property
     def delivered(self) -> Times:
         """Places of those that say something and arrived, in the order of arrival."""
-        places = np.flatnonzero(self.speaks & self.arrived)
+        return self.arrivals[self.speaks[self.arrivals]]
+
+    @cached_property
+    def arrivals(self) -> Times:
+        """Places of all that arrived, in the order of arrival."""
+        places = np.flatnonzero(self.arrived)
         return places[np.argsort(self.left[places], kind="stable")]
 
     @cached_property

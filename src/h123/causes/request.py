@@ -29,13 +29,14 @@ from h123.causes.cause import (
 from h123.causes.connection import Connection, Sending
 from h123.causes.processors import Work
 from h123.causes.sender import Sender
+from h123.causes.spans import Times
 
 _CLOCKS_NS = 50_000
 """A client may take the time just before or after the packet is on its way."""
 _LATE_NS = 1_000_000
 """A client may take the time of a request this much before its packet is sent."""
 _SMALL = 100
-"""Bytes of a request's body up to which one packet has it all."""
+"""Bytes of a body up to which one packet has it all."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +75,12 @@ class Explainer:
     def _one(self, request: Request, shared: bool) -> Nanoseconds:
         """`shared`: whether another request was under way on the connection at the same time."""
         up, down = self._of.up, self._of.down
-        first, last_answer = self._first(request), _last(down, request.end)
+        # Over QUIC a small answer may be no larger than an acknowledgement.
+        answers = down.arrivals if self._of.quic and request.down <= _SMALL else down.delivered
+        first, last_answer = self._first(request), _last(down, answers, request.end)
         if first is None or last_answer is None or int(up.at[first]) > request.end:
             return spent(UNTOLD, request.start, request.end)
-        answer = _last(down, request.first_byte) if request.first_byte is not None else None
+        answer = _last(down, answers, request.first_byte) if request.first_byte is not None else None
         begun = int(down.at[last_answer if answer is None else min(answer, last_answer)])
         last = _last_of_request(up, first, begun, request.up)
         marks = _Marks(request)
@@ -174,10 +177,10 @@ def _shared(requests: Sequence[Request]) -> list[bool]:
     return shared
 
 
-def _last(sending: Sending, time: int) -> int | None:
-    """The last packet that says something and had been delivered by a time."""
-    count = int(np.searchsorted(sending.left[sending.delivered], time + _CLOCKS_NS, side="right"))
-    return int(sending.delivered[count - 1]) if count else None
+def _last(sending: Sending, places: Times, time: int) -> int | None:
+    """The last of the packets at these places, which are in the order of arrival, that had been delivered by a time."""
+    count = int(np.searchsorted(sending.left[places], time + _CLOCKS_NS, side="right"))
+    return int(places[count - 1]) if count else None
 
 
 def _last_of_request(up: Sending, first: int, answered: int, size: int) -> int:

@@ -1,0 +1,29 @@
+"""What one request waited for, of tables of packets whose course is known."""
+
+import pytest
+
+from h123.causes.cause import CAUSES
+from h123.causes.connection import connections
+from h123.causes.processors import Work
+from h123.causes.request import Explainer, Request
+from h123.results.packets import UDP
+from h123.study.network import Direction
+from verification.packet_tables import MS, TRIP, Table
+
+LINK = Direction(delay_ns=TRIP // 2)
+
+
+def test_an_answer_may_be_no_larger_than_an_acknowledgement() -> None:
+    table = Table(way=0, protocol=UDP)
+    table.handshake()
+    table.flights([10, 20], begin=2.5)
+    sent = round(3.5 * TRIP)
+    answered = sent + TRIP // 2 + 10 * MS
+    table.packet(answered, 40, way=1)
+    packets = table.packets()
+    packets["source"][packets["way"] == 0] = packets["destination"][packets["way"] == 1] = 5000
+    end = answered + TRIP // 2
+    request = Request(round(2.5 * TRIP), round(2.5 * TRIP), sent, end, end, up=30 * 1400, down=0)
+    (time,) = Explainer(connections(packets, LINK, LINK)[0], [request], Work([], [])).explain()
+    parts = {cause.name: part / MS for cause, part in zip(CAUSES, time, strict=True) if part > 0.01 * MS}
+    assert parts == {"slow-start": pytest.approx(100), "server": pytest.approx(10), "trip": pytest.approx(100)}
