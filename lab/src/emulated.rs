@@ -3,6 +3,7 @@
 use anyhow::Result;
 
 use crate::link::{Course, EmulatedLink};
+use crate::packets::Keep;
 use crate::trial::Link;
 use crate::tun::Tun;
 
@@ -19,7 +20,10 @@ impl Emulated {
     pub fn start(tuns: [Tun; 2], link: &Link, seed: u64) -> Result<Self> {
         let course = Course::new(link.directions(), seed, &link.name);
         let base = course.without_events();
-        let course = course.recording(link.packets);
+        let course = course.recording(Keep {
+            most: link.packets,
+            whole: link.capture,
+        });
         Ok(Self {
             link: EmulatedLink::start(tuns, &base)?,
             course,

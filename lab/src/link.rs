@@ -21,7 +21,7 @@ use nix::sys::time::TimeSpec;
 
 use crate::clock::now_ns;
 use crate::lateness::Lateness;
-use crate::packets::Packets;
+use crate::packets::{Keep, Packets};
 use crate::stalls::Stalls;
 use crate::tun::{Arrival, FRAME, HEADER, Tun};
 use crate::{packet, realtime};
@@ -44,8 +44,7 @@ pub struct EmulatedLink {
 pub struct Course {
     directions: [Direction; 2],
     seeds: [u64; 2],
-    /// So many packets get a record.
-    recorded: usize,
+    keep: Keep,
 }
 
 /// What a direction did during a course.
@@ -84,7 +83,7 @@ impl Course {
                 stream_seed(seed, link, "up"),
                 stream_seed(seed, link, "down"),
             ],
-            recorded: 0,
+            keep: Keep::default(),
         }
     }
 
@@ -96,11 +95,11 @@ impl Course {
         }
     }
 
-    /// The same, with a record of so many packets.
-    pub fn recording(&self, packets: usize) -> Self {
+    /// The same, with a record of its packets.
+    pub fn recording(&self, keep: Keep) -> Self {
         Self {
             directions: self.directions.clone(),
-            recorded: packets,
+            keep,
             ..*self
         }
     }
@@ -111,7 +110,7 @@ impl Course {
     }
 
     fn record(&self) -> Option<Packets> {
-        (self.recorded > 0).then(|| Packets::new(self.recorded))
+        (self.keep.most > 0).then(|| Packets::new(self.keep))
     }
 
     pub fn direction(&self, way: usize) -> &Direction {

@@ -4,6 +4,7 @@ mod account;
 mod arrival;
 mod bench;
 mod boot;
+mod capture;
 mod check;
 mod cli;
 mod clock;

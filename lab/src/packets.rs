@@ -1,6 +1,5 @@
-//! A record of each packet that came to a link, in the order of arrival: as many as
-//! `"packets"` in trial.json asks for
-//! (docs/contracts/trial.md).
+//! A record of each packet that came to a link, in the order of arrival: as many as `"packets"` in trial.json asks for,
+//! and the packets themselves, if `"capture"` does (docs/contracts/trial.md).
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -8,6 +7,7 @@ use std::path::Path;
 use anyhow::Result;
 use h123_link::Fate;
 
+use crate::capture::{self, Seen};
 use crate::packet::{Headers, headers};
 use crate::whole::write_whole;
 
@@ -16,10 +16,21 @@ pub const MOST: usize = 4_000_000;
 /// Room for so many is made before the first one comes: then no packet waits for memory.
 const PREPARED: usize = 250_000;
 
+/// What is kept of the packets of a course.
+#[derive(Clone, Copy, Default)]
+pub struct Keep {
+    /// So many records.
+    pub most: usize,
+    /// Whether whole packets too.
+    pub whole: bool,
+}
+
 /// What arrived and left, in memory until the trial ends: no disk is waited for while packets are.
 pub struct Packets {
-    most: usize,
+    keep: Keep,
     records: Vec<Record>,
+    /// The packets of all records, one after another, if they are kept.
+    whole: Vec<u8>,
     /// Packets that came when there was no more room.
     left_out: u64,
 }
@@ -36,17 +47,18 @@ struct Record {
 
 impl Packets {
     /// Room for that many.
-    pub fn new(most: usize) -> Self {
+    pub fn new(keep: Keep) -> Self {
         Self {
-            most,
-            records: Vec::with_capacity(most.min(PREPARED)),
+            keep,
+            records: Vec::with_capacity(keep.most.min(PREPARED)),
+            whole: vec![],
             left_out: 0,
         }
     }
 
     /// Notes an arrival; returns the record's place, if there was room for it.
     pub fn came(&mut self, at_ns: u64, way: usize, ip: &[u8], fate: Fate) -> Option<usize> {
-        if self.records.len() >= self.most {
+        if self.records.len() >= self.keep.most {
             self.left_out += 1;
             return None;
         }
@@ -58,6 +70,9 @@ impl Packets {
             way: way as u8,
             fate: code(fate),
         });
+        if self.keep.whole {
+            self.whole.extend_from_slice(ip);
+        }
         Some(self.records.len() - 1)
     }
 
@@ -75,11 +90,39 @@ impl Packets {
         of_way.map(|r| r.at_ns)
     }
 
-    /// Writes the file of a link; returns how many packets it lacks.
+    /// Writes the files of a link; returns how many packets they lack.
     pub fn save(&self, dir: &Path, link: &str) -> Result<u64> {
         let name = format!("packets-{link}.bin");
         write_whole(&dir.join(&name), |file| self.write(file))?;
+        if self.keep.whole {
+            capture::save(dir, link, &self.seen())?;
+        }
         Ok(self.left_out)
+    }
+
+    /// By the end from which direction 0 goes: what it sent, also what was lost, and what it got.
+    fn seen(&self) -> Vec<Seen<'_>> {
+        let mut rest = &self.whole[..];
+        let mut seen = Vec::with_capacity(self.records.len());
+        for record in &self.records {
+            let ip;
+            (ip, rest) = rest.split_at(usize::from(record.bytes));
+            let inbound = record.way != 0;
+            if !inbound || record.left_ns > 0 {
+                seen.push(Seen {
+                    at_ns: if inbound {
+                        record.left_ns
+                    } else {
+                        record.at_ns
+                    },
+                    inbound,
+                    ip,
+                    remark: remark(record.fate),
+                });
+            }
+        }
+        seen.sort_by_key(|packet| packet.at_ns);
+        seen
     }
 
     fn write(&self, file: impl Write) -> io::Result<()> {
@@ -115,6 +158,16 @@ fn code(fate: Fate) -> u8 {
     }
 }
 
+/// What became of a packet that was not delivered.
+fn remark(code: u8) -> Option<&'static str> {
+    match code {
+        1 => Some("lost on the link"),
+        2 => Some("found the link's queue full"),
+        3 => Some("blocked by the link"),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,7 +180,10 @@ mod tests {
         tcp[20..40].copy_from_slice(&[
             0x11, 0x5b, 0xc0, 0x01, 1, 2, 3, 4, 5, 6, 7, 8, 0x50, 0x18, 0x02, 0x01, 0, 0, 0, 0,
         ]);
-        let mut packets = Packets::new(2);
+        let mut packets = Packets::new(Keep {
+            most: 2,
+            whole: true,
+        });
         let place = packets.came(7, 1, &tcp, Fate::Deliver { at: 9, copy: None });
         packets.left(place.unwrap(), 9);
         assert_eq!(packets.came(8, 0, &[], Fate::QueueDropped), Some(1));
@@ -145,5 +201,9 @@ mod tests {
         assert_eq!(file[..40], first.concat());
         assert_eq!((file.len(), file[40], file[77]), (80, 8, 2));
         assert_eq!(packets.arrivals(1).collect::<Vec<_>>(), [7]);
+        let seen = packets.seen();
+        assert_eq!(seen.iter().map(|s| s.at_ns).collect::<Vec<_>>(), [8, 9]);
+        assert_eq!(seen[1].ip, tcp);
+        assert_eq!(seen[0].remark, Some("found the link's queue full"));
     }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::emulated::Emulated;
 use crate::link::Course;
-use crate::packets;
+use crate::packets::{self, Keep};
 use crate::probe::{Passage, Place, exchange};
 use crate::train::{DELAY_PROBES, Train};
 
@@ -99,7 +99,10 @@ pub fn pass(
     }
     let zero_ns = emulated
         .link
-        .begin(&course.recording(packets::MOST))?
+        .begin(&course.recording(Keep {
+            most: packets::MOST,
+            whole: false,
+        }))?
         .zero_ns;
     let passages = exchange(ends, [trains[0].as_ref(), trains[1].as_ref()])?;
     let recorded = emulated.link.begin(course)?.packets;

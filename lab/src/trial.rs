@@ -97,6 +97,9 @@ pub struct Link {
     /// So many packets get a record, which is written when the trial ends.
     #[serde(default)]
     pub packets: usize,
+    /// Whether these packets are kept whole too.
+    #[serde(default)]
+    pub capture: bool,
 }
 
 /// A link without its place: what `exec --link` reads.
@@ -224,6 +227,7 @@ impl Trial {
                 up: profile.up,
                 down: profile.down,
                 packets: 0,
+                capture: false,
             }],
             congestion: None,
             tcp: Tcp::default(),
@@ -332,6 +336,9 @@ impl Link {
         let (a, b) = (self.a.address, self.b.address);
         if self.packets > 0 {
             names_a_file("such a link", &self.name)?;
+        }
+        if self.capture && self.packets == 0 {
+            return Err("\"capture\" keeps whole what \"packets\" counts: say how many".into());
         }
         if self.packets > packets::MOST {
             return Err(format!(

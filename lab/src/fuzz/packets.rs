@@ -11,7 +11,7 @@ use crate::account::counters;
 use crate::lateness::Lateness;
 use crate::link::Course;
 use crate::packet::{headers, is_udp, port_unreachable};
-use crate::packets::Packets;
+use crate::packets::{Keep, Packets};
 use crate::passage::Passed;
 use crate::probe::{Arrival, Passage};
 use crate::ready::{LISTEN, bound};
@@ -115,7 +115,10 @@ fn answer(packet: &[u8]) {
 fn note(packet: &[u8]) {
     let found = headers(packet);
     assert!(usize::from(found.payload) <= packet.len() && found.scale <= 15);
-    let mut packets = Packets::new(2);
+    let mut packets = Packets::new(Keep {
+        most: 2,
+        whole: true,
+    });
     for (way, fate) in [(0, Fate::Lost), (1, Fate::QueueDropped)] {
         assert_eq!(packets.came(5, way, packet, fate), Some(way));
         assert_eq!(packets.arrivals(way).collect::<Vec<_>>(), [5]);

@@ -55,6 +55,8 @@ class Link(Shape):
     down: Way | None = None
     packets: Count = 0
     """So many get a record."""
+    capture: bool = False
+    """Whether these are kept whole too."""
 
 
 class Ready(Shape):

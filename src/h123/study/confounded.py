@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from h123.study.study import Study
 
-_LABELS = {"port", "qlog", "timeout", "trial_timeout"}
+_LABELS = {"capture", "port", "qlog", "timeout", "trial_timeout"}
 """Parameters that change no result by themselves."""
 
 

@@ -59,6 +59,8 @@ class Parameters(WorkloadParameters):
     """TCP's least retransmission time; None: the kernel's own, 200 ms."""
     qlog: StrictBool = False
     """The server writes a log of its QUIC connections into the trial's folder."""
+    capture: StrictBool = False
+    """The links' packets are kept whole, in files that Wireshark opens, with the TLS keys that the client logs."""
     clock: Literal["wall", "virtual"] = "wall"
     """wall: real time; virtual: time passes only while a virtual kernel waits, so that processing takes none."""
     trial_timeout: Annotated[Duration, Field(gt=0)] = 120 * 10**9

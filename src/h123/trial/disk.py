@@ -19,7 +19,8 @@ _BYTES_A_PACKET = 1000
 def evidence_bytes(trial: PlannedTrial, networks: Mapping[str, Network]) -> float:
     """That the records of a trial's packets are expected to take, of all its emulated links."""
     emulated = sum(networks[name].shaped for name in trial.parameters.networks())
-    return _PACKET_BYTES * min(estimate(trial, networks).bytes / _BYTES_A_PACKET, KEPT * emulated)
+    packets = min(estimate(trial, networks).bytes / _BYTES_A_PACKET, KEPT * emulated)
+    return packets * (_PACKET_BYTES + trial.parameters.capture * _BYTES_A_PACKET)
 
 
 def require_room(folder: Path) -> None:

@@ -38,7 +38,9 @@ STOP_TIMEOUT_NS = 3_000_000_000
 ROLE_ENVIRONMENT = {"TMPDIR": "/tmp"}
 """What a role makes there goes with the lab, wherever the person's own temporary files are."""
 QLOG_FOLDER = "qlog"
-"""In the trial's folder."""
+KEYS = "keys.txt"
+"""Both in the trial's folder. The lab puts the keys into its captures; the variable that names the file is the one that
+OpenSSL's programs, browsers and curl know."""
 
 
 def trial_roles(p: Parameters, subjects: Mapping[str, Subject]) -> dict[catalogue.Role, str]:
@@ -76,7 +78,7 @@ def _trial(
     check: bool,
 ) -> Trial:
     p = trial.parameters
-    links = _recorded(_links(p, networks))
+    links = _recorded(_links(p, networks), capture=p.capture)
     roles = [_server(p, subjects[p.server], certificate), _client(p, subjects[p.client])]
     if "origin" in trial_roles(p, subjects):
         roles.insert(0, _origin(p, subjects[ORIGIN]))
@@ -136,11 +138,11 @@ def _links(p: Parameters, networks: Mapping[str, Network]) -> list[Link]:
     return [Link.model_validate(link) for link in (access, storage)]
 
 
-def _recorded(links: list[Link]) -> list[Link]:
+def _recorded(links: list[Link], *, capture: bool) -> list[Link]:
     """The same, with a record of packets wherever there can be one."""
     for link in links:
         if link.kind == "emulated":
-            link.packets = KEPT
+            link.packets, link.capture = KEPT, capture
     return links
 
 
@@ -224,6 +226,12 @@ def _client(p: Parameters, subject: Subject) -> Role:
         congestion=controller(subject, p),
         **settings(p),
     )
+    keys = {"SSLKEYLOGFILE": KEYS} if p.capture else {}
     return Role(
-        name="client", host="client", kind="main", command=command, env=ROLE_ENVIRONMENT, timeout_ns=p.trial_timeout
+        name="client",
+        host="client",
+        kind="main",
+        command=command,
+        env=ROLE_ENVIRONMENT | keys,
+        timeout_ns=p.trial_timeout,
     )

@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"maps"
@@ -82,6 +83,24 @@ func TestUploads(t *testing.T) {
 			t.Error(d.rows)
 		}
 	})
+}
+
+func TestKeysAreLoggedWhereAFileIsNamed(t *testing.T) {
+	for _, p := range everyProtocol {
+		file := filepath.Join(t.TempDir(), "keys.txt")
+		t.Setenv("SSLKEYLOGFILE", file)
+		d := serveProcess(t, p).drive(t, fields{})
+		d.mustSucceed(t, 12)
+		keys, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// One connection for each user over HTTP/1.1, one in all over the others, and a cold one for each cold request.
+		logged, opened := bytes.Count(keys, []byte("CLIENT_TRAFFIC_SECRET_0 ")), d.count("reused", "0")
+		if logged == 0 || logged != opened {
+			t.Errorf("%s: the keys of %d connections, and %d were opened", p, logged, opened)
+		}
+	}
 }
 
 func TestMix(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 )
@@ -57,6 +58,9 @@ func clientTLS(p protocol, host, roots string) (*tls.Config, error) {
 	config := pinned(p)
 	config.RootCAs = pool
 	config.ServerName = host
+	if config.KeyLogWriter, err = keyLog(); err != nil {
+		return nil, err
+	}
 	// What the server ignores is not an error in TLS. Without ALPN at all it speaks HTTP/1.1.
 	config.VerifyConnection = func(state tls.ConnectionState) error {
 		name := state.NegotiatedProtocol
@@ -66,4 +70,14 @@ func clientTLS(p protocol, host, roots string) (*tls.Config, error) {
 		return fmt.Errorf("%w: negotiated %q, want %q", errWrongALPN, name, alpn[p])
 	}
 	return config, nil
+}
+
+// keyLog is the file to which the keys of connections are appended, so that a capture can be read: the one that
+// SSLKEYLOGFILE names, or nil.
+func keyLog() (io.Writer, error) {
+	name := os.Getenv("SSLKEYLOGFILE")
+	if name == "" {
+		return nil, nil
+	}
+	return os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 }
