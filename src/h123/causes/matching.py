@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from h123.causes.connection import Connection
 from h123.causes.request import Request
@@ -19,6 +18,8 @@ def match(requests: Sequence[Sequence[Request]], found: Sequence[Connection]) ->
     and answers when they do."""
     if not requests or not found:
         return [None] * len(requests)
+    from scipy.optimize import linear_sum_assignment  # only now: campaigns without packets need not wait for it
+
     costs = np.array([[_unlike(of, one) for one in found] for of in requests])
     chosen: list[Connection | None] = [None] * len(requests)
     for row, column in zip(*linear_sum_assignment(costs), strict=True):
