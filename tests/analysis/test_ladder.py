@@ -18,6 +18,7 @@ def compared(ratios: list[float | None], metric: str = "latency", **cell: str) -
     return [
         {"cell": cell, "workload": "GET 1 kB", "metric": metric, "a": a, "b": b, "twin": False, "blocks": 8}
         | {"ratio": ratio, "low": ratio, "high": ratio, "verdict": "faster"}
+        | {"pairs": [{"block": 1, "a": ratio, "b": 1.0, "ratio": ratio}]}
         for (a, b), ratio in zip(PAIRS, ratios, strict=True)
     ]
 
@@ -57,4 +58,16 @@ def test_the_whole_stands_beside_its_steps() -> None:
     head, poor, lan = terminal_lines(ladder(judged, LEVELS), judged)
     assert head.startswith("Steps from HTTP/2 to HTTP/3: h2-window, h2-timer, HTTP/3.")
     assert poor == "  Latency, poor: 0.600 ≈ 0.800 × 1.000 × 0.750; the product is 0.6"
-    assert lan.endswith("the product is 0.6, 14.3 % off: too much for the steps to be told apart")
+    assert "the product is 0.6, 14.3 % off: too much for the steps to be told apart; geometric means:" in lan
+
+
+@given(st.lists(st.lists(st.floats(0.01, 100), min_size=3, max_size=3), min_size=1, max_size=9))
+def test_geometric_means_multiply_to_the_whole_where_centres_do_not(blocks: list[list[float]]) -> None:
+    judged = compared([0.5, 1.0, 1.0, 0.7])
+    for place, side in enumerate(judged):
+        ratios = [math.prod(steps) if place == 3 else steps[place] for steps in blocks]
+        side["pairs"] = [{"block": n, "a": r, "b": 1.0, "ratio": r} for n, r in enumerate(ratios)]
+    judged[0]["pairs"].append({"block": 99, "a": 7.0, "b": 1.0, "ratio": 7.0})  # the others have no such block
+    (row,) = ladder(judged, LEVELS)
+    assert math.prod(step["mean"] for step in row["steps"] if step["mean"]) == pytest.approx(row["whole"]["mean"])
+    assert row["steps"][0]["mean"] == pytest.approx(math.prod(steps[0] for steps in blocks) ** (1 / len(blocks)))

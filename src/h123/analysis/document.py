@@ -229,6 +229,8 @@ class Side(TypedDict):
     b: str
     blocks: int
     ratio: float | None
+    mean: float | None
+    """Geometric, over the blocks that all steps have."""
     low: float | None
     high: float | None
     verdict: str

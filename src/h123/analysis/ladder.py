@@ -1,12 +1,15 @@
 """A ladder: from one level to another in steps, each a change of one thing, so that the whole ratio is their product.
 
-Within a block the ratios of neighbours multiply to the ratio of the ends exactly. Each estimate is the comparison's own
-(verdicts.py), so the product of the centres is the whole's only about; a product that is further off than what is
-tolerated says that blocks differ too much, or that there are too few, for the steps to be told apart.
+Within a block the ratios of neighbours multiply to the ratio of the ends exactly, and so do geometric means over
+blocks. Each estimate is the comparison's own (verdicts.py), a centre that single blocks cannot move, so the product of
+the centres is the whole's only about. A product that is further off than what is tolerated says that blocks differ too
+much, or that there are too few, for the steps to be told apart: then the means say what the whole is made of, with such
+blocks in them.
 """
 
 import math
 from collections.abc import Hashable, Sequence
+from statistics import fmean
 
 from h123.analysis.document import Judged, LadderRow, Side
 from h123.study import rungs, split_pair
@@ -32,6 +35,7 @@ def _place(c: Judged, a: str, b: str) -> Hashable:
 
 def _row(sides: Sequence[Judged]) -> LadderRow:
     *steps, whole = sides
+    means = _means(sides)
     ratios = [side["ratio"] for side in sides if side["ratio"] is not None]
     product = off = None
     if len(ratios) == len(sides):
@@ -41,20 +45,31 @@ def _row(sides: Sequence[Judged]) -> LadderRow:
         "cell": whole["cell"],
         "workload": whole["workload"],
         "metric": whole["metric"],
-        "whole": _side(whole),
-        "steps": [_side(step) for step in steps],
+        "whole": _side(whole, means[-1]),
+        "steps": [_side(step, mean) for step, mean in zip(steps, means[:-1], strict=True)],
         "product": product,
         "off": off,
         "agrees": None if off is None else abs(off) <= TOLERATED,
     }
 
 
-def _side(c: Judged) -> Side:
+def _means(sides: Sequence[Judged]) -> list[float | None]:
+    """Geometric means of the ratios in the blocks in which all have one."""
+    logs = [
+        {pair["block"]: math.log(pair["ratio"]) for pair in side["pairs"] if pair["ratio"] is not None}
+        for side in sides
+    ]
+    common = set.intersection(*map(set, logs))
+    return [math.exp(fmean(of[block] for block in common)) if common else None for of in logs]
+
+
+def _side(c: Judged, mean: float | None) -> Side:
     return {
         "a": c["a"],
         "b": c["b"],
         "blocks": c["blocks"],
         "ratio": c["ratio"],
+        "mean": mean,
         "low": c["low"],
         "high": c["high"],
         "verdict": c["verdict"],

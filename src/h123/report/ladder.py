@@ -42,4 +42,12 @@ def agreement(row: LadderRow) -> str:
     if row["agrees"] is None or row["off"] is None:
         return "a step has no value"
     off = f"the product is {row['product']:.3g}"
-    return off if row["agrees"] else f"{off}, {percent(abs(row['off']))} off: too much for the steps to be told apart"
+    if row["agrees"]:
+        return off
+    return f"{off}, {percent(abs(row['off']))} off: too much for the steps to be told apart{_means(row)}"
+
+
+def _means(row: LadderRow) -> str:
+    """Of blocks that differ so much only these multiply; nothing, if no block has all."""
+    whole, *steps = (ratio(c["mean"]) for c in (row["whole"], *row["steps"]))
+    return f"; geometric means: {whole} = {' × '.join(steps)}" if row["whole"]["mean"] is not None else ""
