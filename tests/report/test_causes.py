@@ -70,6 +70,14 @@ def test_a_level_of_two_comparisons_is_drawn_once() -> None:
     assert drawn.count("HTTP/2 spends 60.5 ms on round trips to connect") == 2  # wide and narrow
 
 
+def test_few_blocks_tell_nothing_yet() -> None:
+    few = {**ROW, "blocks": 1, "difference": {**_between(-0.0674, -0.0674, -0.0674), "confidence": 0.0}}
+    assert _plain(sentence(few)) == (
+        "On medium, a mean cold request of HTTP/3 takes 67.4 ms less than one of HTTP/2 so far (1 block is too few to "
+        "tell what makes the difference)."
+    )
+
+
 def test_a_difference_that_may_be_nothing_is_said_so() -> None:
     same = {**ROW, "difference": _between(-0.001, -0.004, 0.003)}
     assert _plain(sentence(same)) == (

@@ -5,9 +5,11 @@ from h123.analysis.decisions import decide
 from h123.analysis.families import headline
 from h123.analysis.looks import next_look, plan_looks
 from h123.analysis.remedy import Remedy
+from h123.analysis.signedrank import CONFIDENCE
 from h123.analysis.spreads import known_spreads
 
 __all__ = [
+    "CONFIDENCE",
     "Remedy",
     "analyse",
     "decide",

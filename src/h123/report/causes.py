@@ -5,6 +5,7 @@ from typing import Any
 
 import altair as alt
 
+from h123.analysis import CONFIDENCE
 from h123.errors import UserError
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark
 from h123.report.names import header, row_names
@@ -34,6 +35,10 @@ def cause_rows(verdicts: Mapping[str, Any]) -> list[Row]:
 def sentence(row: Row) -> str:
     """`On poor, HTTP/3 takes 455 ms less than HTTP/2: 390 ms less on ..., 61 ms less on ... and 12 ms more on ...`"""
     a, b, whole = level(row["a"]), level(row["b"]), row["difference"]["seconds"]
+    if row["difference"]["confidence"] < CONFIDENCE:
+        few = f"{row['blocks']} {'blocks are' if row['blocks'] > 1 else 'block is'} too few to tell"
+        said = f"a mean {kind(row)} of {a} takes {amount(whole)} than one of {b} so far ({few}"
+        return unbroken(opened(place(row["cell"]), f"{said} what makes the difference)."))
     if row["difference"]["low"] * row["difference"]["high"] <= 0:
         said = f"the mean {kind(row)} of {a} and that of {b} do not differ by more than chance"
         return unbroken(opened(place(row["cell"]), f"{said} ({between(row['difference'])}; the answer is of medians)."))
