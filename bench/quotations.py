@@ -1,4 +1,4 @@
-"""Are a ledger's quotations in their source, letter by letter? Tells which are not, and keeps the digests of the others.
+"""Are a ledger's quotations in their source, letter by letter? Tells which are not, keeps the digests of the others.
 
 The sources belong to others and do not come with h123. Whoever has their texts compares them here; then
 tests/study/test_ledger.py holds each quotation to what was compared, so that none is changed or added unseen.
