@@ -122,6 +122,16 @@ def test_it_has_a_value_under_its_clocks_alone(one: Metric, trial: Trial, tmp_pa
     assert known == {*one.clocks}
 
 
+def test_the_rate_of_requests_is_of_the_warm_ones_that_succeeded(trial: Trial, tmp_path: Path) -> None:
+    """300, the first at 20 ms, the last from 6 s on for 15.3 ms; of which half fail."""
+    seconds = 6.0153 - 0.02
+    assert trial.value(tmp_path, "rps") == pytest.approx(300 / seconds)
+    column = SCHEMA.get_field_index("status")
+    half = pa.array([500 if number % 2 else 200 for number in range(301)], SCHEMA.field("status").type)
+    failing = Trial(trial.samples.set_column(column, SCHEMA.field("status"), half), trial.report)
+    assert failing.value(tmp_path, "rps") == pytest.approx(150 / seconds)
+
+
 def test_memory_is_the_roles_own_peak(trial: Trial, tmp_path: Path) -> None:
     assert trial.value(tmp_path, "memory_server") == 30_000_000
     assert trial.value(tmp_path, "memory_client") == 50_000_000

@@ -23,10 +23,11 @@ from h123.analysis.measured import Figure, Measured, claimed_cells, measure
 from h123.analysis.repeats import repeated
 from h123.analysis.signedrank import Estimate, attainable, ratio_of
 from h123.analysis.verdicts import ENOUGH_FOR_INTERVAL, Rule
-from h123.study import ALL_LEVELS, METRICS, Claim, Ledger, MeasurableClaim, Plan, WordedClaim
+from h123.study import ALL_LEVELS, ARITHMETIC, METRICS, Claim, Ledger, MeasurableClaim, Plan, WordedClaim
 
 CONFIRMED, DIRECTION, REFUTED, UNDECIDED = "confirmed", "direction only", "refuted", "undecided"
 IMPOSSIBLE, OPEN = "impossible", "open"
+HOLDS, UNTESTABLE = "holds", "untestable"
 Ruling = tuple[str, str | None]
 """A verdict, and its reason in words."""
 
@@ -97,11 +98,13 @@ def _by_arithmetic(claim: Claim) -> ClaimRow:
     arithmetic = [check(one) for one in claim.checks]
     possible = all(one.passed for one in arithmetic)
     worded = claim if isinstance(claim, WordedClaim) else None
+    verdict, reason = _in_words(worded) if worded else (OPEN, None)
     return {
         "id": claim.id,
         "quotation": claim.quotation,
         "summary": claim.summary,
         "source": claim.source,
+        "where": claim.where,
         "metric": claim.metric,
         "a": claim.a,
         "b": claim.b,
@@ -114,14 +117,23 @@ def _by_arithmetic(claim: Claim) -> ClaimRow:
         "repeats": None,
         "arithmetic": [{"possible": one.passed, "shown": one.shown} for one in arithmetic],
         "possible": possible,
-        "verdict": OPEN if possible else IMPOSSIBLE,
-        "reason": worded.rule if worded and possible else None,
+        "verdict": verdict if possible else IMPOSSIBLE,
+        "reason": reason if possible else None,
         "requests": [],
         "blocks": None,
         "p": None,
         "p_adjusted": None,
         "figures": [],
     }
+
+
+def _in_words(claim: WordedClaim) -> Ruling:
+    """What becomes of a claim in words whose figures can be."""
+    if claim.known:
+        return claim.known.verdict, claim.known.by
+    if claim.untestable:
+        return UNTESTABLE, claim.untestable
+    return (HOLDS, None) if claim.rule == ARITHMETIC else (OPEN, claim.rule)
 
 
 def _question(claim: MeasurableClaim, ledger: Ledger) -> ClaimAsked:

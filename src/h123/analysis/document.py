@@ -336,6 +336,8 @@ class ClaimRow(TypedDict):
     quotation: str | None
     summary: str | None
     source: str | None
+    where: NotRequired[str | None]
+    """Its place in the source."""
     metric: str
     a: str | None
     b: str | None

@@ -12,8 +12,20 @@ from h123.study import metric
 
 """One element of `claims[].claims` in verdicts.json (docs/contracts/verdicts.md)."""
 
-_STYLES = {"confirmed": "green", "direction only": "blue", "refuted": "yellow", "impossible": "bold yellow"}
-_CLASSES = {"confirmed": "equivalent", "direction only": "faster", "refuted": "slower", "impossible": "slower"}
+_STYLES = {
+    "confirmed": "green",
+    "holds": "green",
+    "direction only": "blue",
+    "refuted": "yellow",
+    "impossible": "bold yellow",
+}
+_CLASSES = {
+    "confirmed": "equivalent",
+    "holds": "equivalent",
+    "direction only": "faster",
+    "refuted": "slower",
+    "impossible": "slower",
+}
 _INDENT = "       "
 
 
@@ -82,7 +94,10 @@ def verdict_words(claim: ClaimRow) -> str:
 
 def said(claim: ClaimRow) -> str:
     """The source's own sentence, or a summary with its source."""
-    return f"“{claim['quotation']}”" if claim["quotation"] else f"{claim['summary']} ({claim['source']})"
+    if not claim["quotation"]:
+        return f"{claim['summary']} ({claim['source']})"
+    where = claim.get("where")
+    return f"“{claim['quotation']}”" + (f" ({where})" if where else "")
 
 
 def statement(claim: ClaimRow) -> str:

@@ -21,6 +21,8 @@ class Claim(Strict):
     """Of this claim, where the file speaks of several works."""
     quotation: Annotated[str, Field(min_length=1)] | None = None
     """A sentence of the source, letter by letter; what a figure or table says is in `condition` or `cells`."""
+    where: Annotated[str, Field(min_length=1)] | None = None
+    """Its place in the source: a section, a table."""
     summary: Annotated[str, Field(min_length=1)] | None = None
     """The claim in our words, where several works say it in theirs."""
     metric: str
@@ -39,14 +41,37 @@ class Claim(Strict):
         return self
 
 
+ARITHMETIC = "arithmetic"
+"""The rule of a claim that its checks decide, and nothing else."""
+
+
+class Known(Strict):
+    """What a document that anybody can read makes of a claim: no campaign is needed."""
+
+    verdict: Literal["confirmed", "refuted"]
+    by: Annotated[str, Field(min_length=1)]
+    """The document, its section, and what it says."""
+
+
 class WordedClaim(Claim):
     """A claim that no campaign decides by itself: its condition, size and rule are words for a person."""
 
     condition: dict[str, Any] = Field(default={})
     estimand: str
     size: str | None = None
-    rule: Annotated[str, Field(min_length=1)]
+    rule: Annotated[str, Field(min_length=1)] | None = None
     """How it is decided, or what would decide it."""
+    known: Known | None = None
+    untestable: Annotated[str, Field(min_length=1)] | None = None
+    """Why nobody but its authors could decide it."""
+
+    @model_validator(mode="after")
+    def _is_decided_one_way(self) -> "WordedClaim":
+        if sum(way is not None for way in (self.rule, self.known, self.untestable)) != 1:
+            raise ValueError("write one of `rule`, `known` and `untestable`")
+        if self.rule == ARITHMETIC and not self.checks:
+            raise ValueError("a claim that arithmetic decides needs `checks`")
+        return self
 
 
 def _level_names(value: object) -> object:

@@ -62,6 +62,14 @@ class Carried:
 
 
 @dataclass(frozen=True)
+class Answered:
+    """Warm requests over the time that all of them took together."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"))
+
+
+@dataclass(frozen=True)
 class Processor:
     """Processor time of roles together: a request's share of all, of what came once all connections were open, or a
     connection's share of what came before."""
@@ -89,7 +97,7 @@ class Memory:
         return Needs(report=("max_rss_bytes",))
 
 
-Measured = Times | Carried | Processor | Memory
+Measured = Times | Carried | Answered | Processor | Memory
 
 
 @dataclass(frozen=True)
@@ -147,7 +155,7 @@ class Metric:
     def of_requests(self) -> bool:
         """Whether it is of the requests' times: so that requests that fail, and a machine that stalls, make it worse,
         and the two clocks split it. What a processor or memory did for failed ones is as real as for others."""
-        return isinstance(self.of, Times | Carried)
+        return isinstance(self.of, Times | Carried | Answered)
 
     @property
     def worst(self) -> float:
@@ -214,6 +222,17 @@ METRICS = _table(
         words=_AMOUNT,
         noun="goodput",
         meaning="body bytes of the warm requests over the time from the first one's start to the last one's end",
+        better="higher",
+        repeats="latency",
+    ),
+    Metric(
+        "rps",
+        title="Requests a second",
+        unit="/s",
+        of=Answered(),
+        words=_AMOUNT,
+        noun="rate of requests",
+        meaning="warm requests that succeeded over the time from the first one's start to the last one's end",
         better="higher",
         repeats="latency",
     ),
