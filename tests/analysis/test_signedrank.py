@@ -213,7 +213,7 @@ def test_known_p_with_ties(differences: list[float], p: float) -> None:
 
 
 def test_one_sided_bounds_by_hand() -> None:
-    """Six log ratios of 0.05: below log 1.1 all lie on one side, and so they do above -log 1.1; log 1.02 they exceed."""
+    """Six log ratios of 0.05: all are below log 1.1, above -log 1.1, and above log 1.02."""
     found = SignedRank([0.05] * 6)
     assert found.p_not_higher(0.1) == pytest.approx(1 / 64)
     assert found.p_not_lower(0.1) == pytest.approx(1 / 64)

@@ -6,8 +6,8 @@ of the ledger that the campaign was to measure, and the interval overlaps half t
 one). If only the size fails, the direction alone is confirmed. An equivalence is confirmed if in all its cells the
 interval lies inside its margin and both one-sided tests reject after Holm, refuted if in some cell the interval lies
 wholly outside; so is a claim that something is not higher, or not lower, by the one end of the margin and its test.
-Intervals are not widened for the number of claims or cells. Anything else is undecided, and so is every claim with fewer
-than 6 blocks, and every claim that rests on trials which an audit calls impossible.
+Intervals are not widened for the number of claims or cells. Anything else is undecided, and so is every claim with
+fewer than 6 blocks, and every claim that rests on trials which an audit calls impossible.
 
 Two claims that rest on the same observation (of the same levels in the same cells, by one metric, or by latency and by
 goodput in a closed loop) count once: the later one takes the earlier one's place, and has no smaller p.

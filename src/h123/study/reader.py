@@ -156,10 +156,14 @@ class StudyReader:
             raise self.document.error(at, f"factor {factor!r} has no levels")
         for index, (name, level) in enumerate(levels):
             for earlier, other in levels[:index]:
-                if name == earlier or level == other:
+                if name == earlier or self.alike(level, other):
                     message = f"level {name!r} of factor {factor!r} is the same as {earlier!r}"
                     raise self.document.error([*at, index if isinstance(given, list) else name], message)
         return dict(levels)
+
+    def alike(self, level: Level, other: Level) -> bool:
+        """Whether nothing would tell their trials apart."""
+        return level == other
 
     def scalar_level(self, factor: str, value: Any, at: Location) -> tuple[str, Level]:
         checked = self.parameter(factor, value, at)
