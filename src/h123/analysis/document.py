@@ -311,7 +311,7 @@ class ClaimAsked(TypedDict):
 
     estimand: str | None
     condition: Mapping[str, object]
-    against: Mapping[str, str]
+    against: Mapping[str, object]
     size: str | None
     note: str | None
     reason: str | None
@@ -344,7 +344,7 @@ class ClaimRow(TypedDict):
     direction: str | None
     estimand: str | None
     condition: Mapping[str, object]
-    against: Mapping[str, str]
+    against: Mapping[str, object]
     size: str | None
     note: str | None
     repeats: str | None

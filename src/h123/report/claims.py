@@ -103,11 +103,14 @@ def said(claim: ClaimRow) -> str:
 def statement(claim: ClaimRow) -> str:
     """What is claimed, of what and where."""
     a, b = (level(side) if side else "" for side in (claim["a"], claim["b"]))
-    sides = f"{a} {claim['direction']} than {b}" if a else ""
-    if a and claim["direction"] in ("equivalent", "none"):
+    sides = f"{a} {claim['direction']}" + (f" than {b}" if b else "") if a else ""
+    if a and b and claim["direction"] in ("equivalent", "none"):
         sides = f"{a} and {b}: {'equivalent' if claim['direction'] == 'equivalent' else 'no gain'}"
     against = f"against {_levels(claim['against'])}" if claim["against"] else ""
-    words = [metric(claim["metric"]).title, sides, claim["size"] or "", _levels(claim["condition"]), against]
+    size = claim["size"] or ""
+    if claim["direction"] in ("not higher", "not lower"):
+        sides, size = f"{sides} {size}", ""
+    words = [metric(claim["metric"]).title, sides, size, _levels(claim["condition"]), against]
     return "; ".join(word for word in words if word)
 
 

@@ -1,6 +1,6 @@
 """Studies: from a question in YAML to the trials that answer it, and what they will cost."""
 
-from h123.study.claim import ALL_LEVELS, ARITHMETIC, Claim, MeasurableClaim, WordedClaim
+from h123.study.claim import ALL_LEVELS, ARITHMETIC, BOUNDED, Claim, MeasurableClaim, WordedClaim
 from h123.study.confounded import confounded, together
 from h123.study.estimate import Estimate, estimate, estimate_check
 from h123.study.handshake import handshake_round_trips
@@ -30,6 +30,7 @@ from h123.study.trial import PlannedTrial
 __all__ = [
     "ALL_LEVELS",
     "ARITHMETIC",
+    "BOUNDED",
     "METRICS",
     "PRINTED",
     "RESOLVED",
