@@ -14,7 +14,8 @@ from h123.results.metrics import measure
 from h123.results.samples import REQUIRED, SCHEMA
 from h123.results.summary import summarise
 from h123.study import METRICS, Metric
-from h123.study.workload import workload_of
+from h123.study.metrics import Visits
+from h123.study.workload import KINDS, workload_of
 
 MS = 1_000_000
 ALWAYS = {"phase", "user", "status", "error", "protocol"}
@@ -31,6 +32,8 @@ class Trial:
         file = folder / "samples.parquet"
         pq.write_table(self.samples, file)
         asked = workload_of({"method": "GET", "size": 1000})
+        if isinstance(METRICS[name].of, Visits):
+            asked = workload_of({"kind": "page", **KINDS["page"].example(["GET"])})
         return measure(summarise(duckdb.connect(), {file: asked})[file], self.report, clock)[name]
 
     def without(self, columns: set[str]) -> "Trial":
@@ -58,7 +61,7 @@ class Trial:
 
 @pytest.fixture(scope="module")
 def trial() -> Trial:
-    """A cold request, then 300 warm ones, one after another."""
+    """A cold request, then 300 warm ones, one after another: 100 visits of a page of three."""
     rows = []
     for number in range(301):
         start = number * 20 * MS
@@ -78,6 +81,8 @@ def trial() -> Trial:
                 "connection": 0,
                 "reused": int(number > 0),
                 "error": "",
+                "group": (number - 1) // 3 if number else None,
+                "resource": (number - 1) % 3 if number else 0,
             }
         )
     # Opening the connection costs more than requests do.

@@ -12,7 +12,7 @@ from h123.results.lab_report import Report
 from h123.results.processor import of_handshake, of_request
 from h123.results.summary import QUANTILES, Summary, summarise
 from h123.study import METRICS, Metric
-from h123.study.metrics import Answered, Carried, Memory, Processor, Times
+from h123.study.metrics import Answered, Carried, Memory, Processor, Times, Visits
 from h123.study.workload import workload_of
 
 _NS = 1e-9
@@ -45,6 +45,8 @@ def metric_value(metric: Metric, summary: Summary, report: Report) -> float | No
     match metric.of:
         case Times() as times:
             return _seconds(_quantile(times, summary))
+        case Visits(until):
+            return _seconds(summary.visits_ns[until])
         case Carried():
             return _goodput(summary)
         case Answered():

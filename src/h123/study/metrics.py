@@ -16,6 +16,7 @@ from h123.units import Unit, format_value
 
 Clock = Literal["wall", "virtual"]
 Role = Literal["server", "client"]
+VisitTime = Literal["complete", "document", "largest"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,26 @@ class Times:
         abilities: dict[Ability, bool] = {"ttfb": self.until == "first_byte_ns", "cold": self.phase == "cold"}
         client = tuple(ability for ability, asked in abilities.items() if asked)
         return Needs(("start_ns", self.until), client, requests=self.requests)
+
+
+@dataclass(frozen=True)
+class Visits:
+    """The median of the time that warm visits of a page took, from their start until something of them."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    until: VisitTime
+    """All that it asks for has come; the document's first byte; the largest body."""
+
+    @property
+    def needs(self) -> Needs:
+        every = ("user", "group", "start_ns")
+        match self.until:
+            case "complete":
+                return Needs((*every, "end_ns"))
+            case "document":
+                return Needs((*every, "resource", "first_byte_ns"), ("ttfb",))
+            case "largest":
+                return Needs((*every, "resource", "end_ns"))
 
 
 @dataclass(frozen=True)
@@ -97,7 +118,7 @@ class Memory:
         return Needs(report=("max_rss_bytes",))
 
 
-Measured = Times | Carried | Answered | Processor | Memory
+Measured = Times | Visits | Carried | Answered | Processor | Memory
 
 
 @dataclass(frozen=True)
@@ -155,7 +176,7 @@ class Metric:
     def of_requests(self) -> bool:
         """Whether it is of the requests' times: so that requests that fail, and a machine that stalls, make it worse,
         and the two clocks split it. What a processor or memory did for failed ones is as real as for others."""
-        return isinstance(self.of, Times | Carried | Answered)
+        return isinstance(self.of, Times | Visits | Carried | Answered)
 
     @property
     def worst(self) -> float:
@@ -262,6 +283,34 @@ METRICS = _table(
         words=_SPEED,
         noun="handshake",
         meaning="from before the dial until the connection is ready for a request",
+    ),
+    Metric(
+        "page_complete",
+        title="Page complete",
+        unit="s",
+        of=Visits("complete"),
+        words=_SPEED,
+        noun="page",
+        meaning="median over a trial's warm visits, from the request for the document to the last byte of the page",
+    ),
+    Metric(
+        "page_first_byte",
+        title="Document, first byte",
+        unit="s",
+        of=Visits("document"),
+        words=_SPEED,
+        noun="first byte of the document",
+        meaning="median over a trial's warm visits, from the request for the document to its first byte",
+    ),
+    Metric(
+        "page_largest",
+        title="Largest resource complete",
+        unit="s",
+        of=Visits("largest"),
+        words=_SPEED,
+        noun="largest resource",
+        meaning="median over a trial's warm visits, from the request for the document to the last byte of its largest "
+        "resource",
     ),
     Metric(
         "cpu",

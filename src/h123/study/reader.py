@@ -11,6 +11,7 @@ from h123.catalogue import subject_names, unknown_subject
 from h123.errors import UserError
 from h123.strict import Strict, choose
 from h123.study.document import Document, Location
+from h123.study.metrics import METRICS, Visits
 from h123.study.names import Levels, check_name
 from h123.study.network import Network
 from h123.study.parameters import (
@@ -93,12 +94,24 @@ class StudyReader:
             kinds.add(parameters.kind)
             if fault := parameters.workload.fault():
                 raise self.document.error(self.place(study, "kind", chosen), fault)
+            self.check_metrics(study, parameters)
         for kind in KINDS.keys() - kinds:
             had = {name for other in kinds for name in own_parameters(other)}
             if stray := sorted((own_parameters(kind) - had) & {*written}):
                 first = {name: next(iter(levels)) for name, levels in study.factors.items()}
                 message = f"{stray[0]!r} is of workloads of the kind {kind}, and this study has none"
                 raise self.document.error(self.place(study, stray[0], first), message)
+
+    def check_metrics(self, study: Study, parameters: Parameters) -> None:
+        """Nobody asks for the time of visits where there are none."""
+        if parameters.workload.visit():
+            return
+        for number, family in enumerate(study.compare.families):
+            for index, name in enumerate(family.metrics):
+                if isinstance(METRICS[name].of, Visits):
+                    at: list[str | int] = ["compare", "families", number, "metrics", index]
+                    message = f"{name} is of visits of a page, and a workload of the kind {parameters.kind} has none"
+                    raise self.document.error(at, message)
 
     def place(self, study: Study, name: str, cell: dict[str, str]) -> Location:
         """Where a parameter of a cell is written."""
