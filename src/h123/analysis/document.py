@@ -208,18 +208,37 @@ class CauseRow(TypedDict):
     difference: SecondsBetween
 
 
-class CausesRow(TypedDict):
+class Sums(TypedDict):
+    """How far the parts sum up to the latencies, without what packets do not tell."""
+
+    a_requests: float
+    """Share of the requests of which they do within 2 %; of trials the mean."""
+    b_requests: float
+    a_untold: float
+    """Share of the time that is untold."""
+    b_untold: float
+
+
+class Spent(TypedDict):
     """What the mean request of both levels spent its time on; parts of nearly nothing are left out."""
 
-    metric: str
-    cell: Cell
-    a: str
-    b: str
     blocks: int
     a_seconds: float
     b_seconds: float
     difference: SecondsBetween
     parts: Sequence[CauseRow]
+    sums: NotRequired[Sums]
+    told: NotRequired[bool]
+    """False: so much of a side's time is untold that the parts do not say what makes the difference."""
+
+
+class CausesRow(Spent):
+    """Of one comparison."""
+
+    metric: str
+    cell: Cell
+    a: str
+    b: str
 
 
 class Side(TypedDict):
