@@ -18,6 +18,7 @@ from h123.results.metrics import shown
 from h123.results.scorecard import Load, card_of
 from h123.results.tables import CELL_PREFIX, connect, literal, name
 from h123.study import METRICS
+from h123.study.metrics import Carried
 
 _OPTIONS = {
     "csv": "FORMAT csv, HEADER true",
@@ -27,6 +28,8 @@ _OPTIONS = {
 _ASKED = ("method", "size", "users", "requests")
 """Parameters that a scorecard tells apart within itself; every other combination of levels has one of its own."""
 _BITS = 8
+_RATE = next(metric.name for metric in METRICS.values() if isinstance(metric.of, Carried))
+"""The metric of which a scorecard has the means."""
 
 
 def export(folder: CampaignFolder, form: str, out: Path) -> list[Path]:
@@ -65,7 +68,7 @@ def _cards(folder: CampaignFolder, out: Path) -> list[Path]:
     arms: dict[str, list[Attempt]] = defaultdict(list)
     apart = [factor for factor, levels in folder.study["factors"].items() if not _asks(levels)]
     for attempt in load_attempts(folder):
-        if not attempt.twin and _load(attempt.parameters) and attempt.metrics.get("goodput"):
+        if not attempt.twin and _load(attempt.parameters) and attempt.metrics.get(_RATE):
             arms["-".join(attempt.cell[factor] for factor in apart) or folder.name].append(attempt)
     if not arms:
         raise UserError(
@@ -96,7 +99,7 @@ def _load(parameters: Values) -> Load | None:
 def _write_card(folder: CampaignFolder, attempts: Sequence[Attempt], target: Path) -> Path:
     rates: dict[Load, list[float]] = defaultdict(list)
     for attempt in attempts:
-        load, goodput = _load(attempt.parameters), attempt.metrics["goodput"]
+        load, goodput = _load(attempt.parameters), attempt.metrics[_RATE]
         if load and goodput:
             rates[load].append(goodput / _BITS)
     of = attempts[0].parameters
