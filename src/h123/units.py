@@ -128,7 +128,7 @@ def _part(text: object, kind: str) -> float:
         raise ValueError(f"{shown(text)} is not {kind}") from None
 
 
-Unit = Literal["s", "bit/s", "B", "B/s", ""]
+Unit = Literal["s", "bit/s", "B", "B/s", "/s", ""]
 """What measured values are kept in; none of what has none."""
 _BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B"))
 _STEPS: dict[Unit, Sequence[tuple[float, str]]] = {
@@ -136,6 +136,7 @@ _STEPS: dict[Unit, Sequence[tuple[float, str]]] = {
     "bit/s": tuple((8 * factor, f"{name}/s") for factor, name in _BYTES),  # what links have is in bits: format_rate
     "B": _BYTES,
     "B/s": tuple((factor, f"{name}/s") for factor, name in _BYTES),
+    "/s": ((1e3, "k/s"), (1, "/s")),
     "": ((1, ""),),
 }
 """Which units people read them in, from the largest."""

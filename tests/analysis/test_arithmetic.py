@@ -49,6 +49,8 @@ CASES: list[tuple[dict[str, Any], bool, str]] = [
     ({"check": "time-above-round-trips", "time": "45ms", "round_trip": "20ms", "trips": 2}, True, "take 40 ms"),
     ({"check": "product", "factors": [365, 0.1, 0.085], "printed": 1200}, False, "= 3.103; 1200 printed"),
     ({"check": "product", "factors": [365, 0.3, 0.085], "printed": 9.3}, True, "= 9.308"),
+    ({"check": "work-within-cores", "per_second": 6700, "each": "5ms", "cores": 8}, False, "33.5 cores busy, of 8"),
+    ({"check": "work-within-cores", "per_second": 200, "each": "5ms", "cores": 1}, True, "keep 1 cores busy, of 1"),
     ({"check": "tests-uncorrected", "tests": 72}, False, "find 3.6 differences by chance, at least one in 97.5%"),
     ({"check": "tests-uncorrected", "tests": 1}, True, "1 tests at 0.05"),
     ({"check": "two-numbers", "times": [1495.4, 1028.6], "rates": [1.6, 2.32]}, False, "1.45: one observation"),

@@ -210,3 +210,11 @@ def test_tied_magnitudes_that_add_up_to_nothing_have_p_1(differences: list[float
 )
 def test_known_p_with_ties(differences: list[float], p: float) -> None:
     assert SignedRank(differences).p() == pytest.approx(p)
+
+
+def test_one_sided_bounds_by_hand() -> None:
+    """Six log ratios of 0.05: all are below log 1.1, above -log 1.1, and above log 1.02."""
+    found = SignedRank([0.05] * 6)
+    assert found.p_not_higher(0.1) == pytest.approx(1 / 64)
+    assert found.p_not_lower(0.1) == pytest.approx(1 / 64)
+    assert found.p_not_higher(0.02) == 1

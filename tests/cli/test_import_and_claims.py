@@ -40,21 +40,23 @@ def test_claims_are_listed_with_their_arithmetic(h123: Tool) -> None:
     assert done.returncode == 0, done.stderr
     assert "1120 requests/s x 10 MB x 8 = 89.6 Gbit/s" in done.stdout
     assert "the base is swapped" in done.stdout
-    assert "11 impossible, 16 open" in done.stdout
+    assert re.search(r"^\d{3,} claims: \d+ confirmed, \d+ holds, \d+ impossible, \d+ open", done.stdout, re.MULTILINE)
+    assert "“Warm handshake latency (ms)” (Performance Comparison Table)" in done.stdout
     one = h123("claims", str(ROOT / "claims/page-loads.yaml"))
-    assert "4 claims: 1 impossible, 3 open" in one.stdout
+    assert "16 claims: 1 confirmed, 3 holds, 1 impossible, 7 open, 4 untestable" in one.stdout
 
 
 def test_claims_of_a_study_and_of_several_files(h123: Tool) -> None:
     both = h123("claims", str(ROOT / "studies/rest-api.yaml"), "page-loads")
-    assert "14 claims: 5 impossible, 9 open" in both.stdout
+    assert both.stdout.count("A Comparative Analysis of Latency") == 2
+    assert "Ambassador Edge Stack" in both.stdout
 
 
 def test_a_campaign_decides_its_studys_claims(h123: Tool) -> None:
     study = load_study(find_study("rest-api")).scaled(0.2)
     only = {"network": ["baseline"], "method": ["GET"], "size": ["10MB"], "load": ["high"]}
     make_campaign(h123.folder / "rest", Scenario(study=study, only=only, effects={("lan", "h3"): 1.293}))
-    done = h123("claims", "--campaign", "rest")
+    done = h123("claims", str(ROOT / "claims/rest-api.yaml"), "--campaign", "rest")
     assert done.returncode == 0, done.stderr
     assert "The campaign ran at --scale 0.2" in done.stdout
     found = re.search(r"C02 +confirmed .*?measured: \+(\S+) % .*?from 6 blocks; (.*?)\n", done.stdout, re.DOTALL)
@@ -70,8 +72,8 @@ def test_claims_of_a_campaign_of_another_study(h123: Tool) -> None:
     h123("import", *LOGS, "--schema", "h2load", "--out", "edge")
     asked = h123("claims", "rest-api", "--campaign", "edge")
     assert asked.returncode == 0, asked.stderr
-    assert asked.stdout.count("this is a campaign of study h2load; the claim needs one of rest-api") == 6
-    assert "10 claims: 4 impossible, 6 undecided" in asked.stdout
+    assert asked.stdout.count("this is a campaign of study h2load; the claim needs one of rest-api") == 36
+    assert "36 undecided" in asked.stdout
 
 
 def test_claims_of_no_campaign(h123: Tool) -> None:

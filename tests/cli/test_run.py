@@ -45,6 +45,7 @@ def test_smoke_study_ends_with_a_report(h123: Tool) -> None:
     told = h123("why", "out", "--only", "network=medium")
     assert told.returncode == 0, told.stderr
     assert "round trips to connect" in told.stdout
+    assert "The parts sum up to a request's latency within 2" in told.stdout
     assert h123("why", "out", "--only", "network=lan").returncode == 2  # a plain veth
     exported = h123("export", "out", "--format", "csv")
     assert exported.returncode == 0

@@ -68,3 +68,73 @@ def test_a_mix_arrives_as_asked(h123: Tool) -> None:
     exported = h123("export", "out", "--format", "csv")
     assert exported.returncode == 0, exported.stderr
     assert "group,resource" in (h123.folder / exported.stdout.split()[0]).open().readline()
+
+
+SITE = """\
+h123: site/1
+name: tiny
+title: a page
+source: nobody's
+resources:
+  - {name: document, type: document, size: 2kB, run: 5ms}
+  - {name: images, type: image, size: 30kB, by: document, count: 8}
+  - {name: style, type: style, size: 10kB, by: document}
+  - {name: font, type: font, size: 5kB, by: style}
+"""
+PAGES = """\
+h123: study/1
+name: tiny-page
+question: Does a page arrive as its site says?
+factors:
+  protocol: [h1, h2, h3]
+settings: {kind: page, site: tiny.yaml, server: go, client: go, network: lan, users: 2, requests: 3, warmup: 1}
+compare:
+  factor: protocol
+  pairs: [h3/h2, h2/h1]
+  twin: h2
+  families:
+    - {name: answer, correction: holm, metrics: [page_complete, page_first_byte, page_largest]}
+blocks: 1
+"""
+RESOURCES = 11
+
+
+@pytest.mark.usefixtures("leaves_nothing_behind")
+def test_a_page_arrives_as_its_site_says(h123: Tool) -> None:
+    (h123.folder / "tiny.yaml").write_text(SITE)
+    (h123.folder / "tiny-page.yaml").write_text(PAGES)
+    done = h123("run", "tiny-page.yaml", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    out = h123.folder / "out"
+    for folder in (out / "trials").iterdir():
+        rows = pq.read_table(folder / "samples.parquet").to_pylist()
+        assert Counter(row["phase"] for row in rows) == {"warm": 6 * RESOURCES, "warmup": 2 * RESOURCES}
+        visits = Counter((row["user"], row["group"]) for row in rows)
+        assert visits == {(user, visit): RESOURCES for user in range(2) for visit in range(4)}
+        opened = Counter((row["user"], row["group"]) for row in rows if not row["reused"])
+        assert set(opened.values()) == {6 if rows[0]["protocol"] == "h1" else 1}
+        assert {(row["status"], row["error"]) for row in rows} == {(200, "")}
+    verdicts: Verdicts = json.loads((out / "verdicts.json").read_text())
+    held = {(audit["audit"], audit["passed"]) for audit in verdicts["audits"] if audit["trial"]}
+    for name in ("size-wrong", "status-wrong", "requests-miscounted", "requests-failed", "times-disordered"):
+        assert (name, True) in held
+        assert (name, False) not in held
+    for trial in verdicts["values"]:
+        values = [trial["metrics"][name] for name in ("page_first_byte", "page_largest", "page_complete")]
+        assert all(value is not None for value in values)
+        assert values == sorted(value for value in values if value is not None)
+    assert {comparison["workload"] for comparison in verdicts["comparisons"]} == {"page tiny, 11 requests, 257 kB"}
+
+
+def test_a_site_is_shown_with_its_source(h123: Tool) -> None:
+    every = h123("site", "show")
+    assert every.returncode == 0
+    assert {"small", "medium", "large", "home-desktop"} <= {line.split()[0] for line in every.stdout.splitlines()}
+    one = h123("site", "show", "home-desktop")
+    assert "Web Almanac 2024" in one.stdout
+    assert "71 requests, 1.95 MB, 3 deep" in one.stdout
+    (h123.folder / "tiny.yaml").write_text(SITE.replace("by: style", "by: font"))
+    wrong = h123("site", "show", "tiny.yaml")
+    assert wrong.returncode != 0
+    assert "tiny.yaml:9: " in wrong.stderr
+    assert "ask for one another" in wrong.stderr

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from h123.errors import UserError
-from h123.report.causes import causes_figure, nothing_told, parts, sentence, told
+from h123.report.causes import causes_figure, nothing_told, parts, sentence, sums, told
 from h123.report.drawing import inline
 
 
@@ -84,6 +84,24 @@ def test_a_difference_that_may_be_nothing_is_said_so() -> None:
         "On medium, the mean cold request of HTTP/3 and that of HTTP/2 do not differ by more than chance "
         "(\u22124 ms to +3 ms; the answer is of medians)."
     )
+
+
+SUMS = {"a_requests": 0.9995, "b_requests": 0.5, "a_untold": 0.0, "b_untold": 0.231}
+
+
+def test_where_much_is_untold_no_part_is_named() -> None:
+    assert _plain(sentence({**ROW, "told": False, "sums": SUMS})) == (
+        "On medium, a mean cold request of HTTP/3 takes 67.4 ms less than one of HTTP/2. What for is not told: packets "
+        "do not tell 23.1 % of the time of HTTP/2."
+    )
+
+
+def test_how_far_the_parts_sum_up_is_said() -> None:
+    assert _plain(sums({**ROW, "sums": SUMS})) == (
+        "The parts sum up to a request's latency within 2 % in over 99.9 % for HTTP/3 and 50 % for HTTP/2 of the "
+        "requests; untold is 0 % for HTTP/3 and 23.1 % for HTTP/2."
+    )
+    assert sums(ROW) == ""  # of an earlier version
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from h123.analysis import analyse
 from h123.report import page, print_summary, write_report
+from h123.report.claims import verdict_words
 from h123.study import find_study, load_study
 from synthetic import Scenario, make_campaign
 
@@ -21,7 +22,7 @@ def test_the_page_and_the_summary_have_the_verdicts(tmp_path: Path, monkeypatch:
     effects = {("lan", "h3"): 1.6, ("poor", "h3"): 1.3}
     folder = make_campaign(tmp_path / "c", Scenario(study=study, only=only, effects=effects, blocks=7))
     verdicts = analyse(folder)
-    (ledger,) = verdicts["claims"]
+    ledger, rest_of_text = verdicts["claims"]
     found = {claim["id"]: claim["verdict"] for claim in ledger["claims"]}
     assert found["C01"] == "refuted"
     assert found["C02"] in ("confirmed", "direction only")
@@ -31,7 +32,8 @@ def test_the_page_and_the_summary_have_the_verdicts(tmp_path: Path, monkeypatch:
     text = unescape(write_report(folder).read_text()).replace("\u00a0", " ")
     section = text[text.index(">Published claims</h2>") : text.index(">All comparisons</h2>")]
     rows = dict(re.findall(r"<tr><td>(\S+)</td><td class=\"verdict \S+\">([^<]+)</td>", section))
-    assert rows == found
+    assert rows == found | {claim["id"]: verdict_words(claim) for claim in rest_of_text["claims"]}
+    assert rows["R05"] == "impossible"
     assert "The campaign ran at --scale 0.1" in section
     assert "because the interval lies on the other side: h3 is not lower" in section
     assert "cannot be: 2 MB x 8 / 1.03 s = 15.6 Mbit/s" in section
@@ -39,6 +41,6 @@ def test_the_page_and_the_summary_have_the_verdicts(tmp_path: Path, monkeypatch:
     console = Console(width=200, file=io.StringIO())
     print_summary(verdicts, console)
     assert isinstance(console.file, io.StringIO)
-    (line,) = [line for line in console.file.getvalue().splitlines() if line.startswith("Published claims")]
+    line, _ = [line for line in console.file.getvalue().splitlines() if line.startswith("Published claims")]
     assert line.startswith("Published claims at scale 0.1: ")
     assert "refuted C01; impossible C01a, C01b, C02a, C04a; undecided C03, C04, C05, C06" in line

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -122,7 +123,19 @@ def test_virtual_clock_and_old_reports_tell_of_none(tmp_path: Path) -> None:
 def test_metrics_without_samples_have_no_share(tmp_path: Path) -> None:
     target = samples(tmp_path, [0], [10])
     found = disturbance(report(), trial(), target)
-    assert set(found.shares) == {"latency", "latency_p95", "latency_p99", "goodput"}, "nothing is known of cold ones"
+    assert set(found.shares) == {"latency", "latency_p95", "latency_p99", "goodput", "rps"}, (
+        "nothing is known of cold ones"
+    )
+
+
+def test_a_visit_is_disturbed_as_a_whole(tmp_path: Path) -> None:
+    """Two requests of 10 ms one after another; the machine stood still for half of the first."""
+    target = samples(tmp_path, [0, 10], [10, 10])
+    table = pq.read_table(target)
+    at = table.schema.get_field_index("group")
+    pq.write_table(table.set_column(at, "group", pa.array([0, 0])), target)
+    found = disturbance(report(link_ms=((0, 5),)), trial(), target)
+    assert found.shares["page_complete"] == pytest.approx(0.25)
 
 
 def test_noise_is_what_others_had() -> None:

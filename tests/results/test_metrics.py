@@ -14,7 +14,8 @@ from h123.results.metrics import measure
 from h123.results.samples import REQUIRED, SCHEMA
 from h123.results.summary import summarise
 from h123.study import METRICS, Metric
-from h123.study.workload import workload_of
+from h123.study.metrics import Visits
+from h123.study.workload import KINDS, workload_of
 
 MS = 1_000_000
 ALWAYS = {"phase", "user", "status", "error", "protocol"}
@@ -31,6 +32,8 @@ class Trial:
         file = folder / "samples.parquet"
         pq.write_table(self.samples, file)
         asked = workload_of({"method": "GET", "size": 1000})
+        if isinstance(METRICS[name].of, Visits):
+            asked = workload_of({"kind": "page", **KINDS["page"].example(["GET"])})
         return measure(summarise(duckdb.connect(), {file: asked})[file], self.report, clock)[name]
 
     def without(self, columns: set[str]) -> "Trial":
@@ -58,7 +61,7 @@ class Trial:
 
 @pytest.fixture(scope="module")
 def trial() -> Trial:
-    """A cold request, then 300 warm ones, one after another."""
+    """A cold request, then 300 warm ones, one after another: 100 visits of a page of three."""
     rows = []
     for number in range(301):
         start = number * 20 * MS
@@ -78,6 +81,8 @@ def trial() -> Trial:
                 "connection": 0,
                 "reused": int(number > 0),
                 "error": "",
+                "group": (number - 1) // 3 if number else None,
+                "resource": (number - 1) % 3 if number else 0,
             }
         )
     # Opening the connection costs more than requests do.
@@ -120,6 +125,16 @@ def test_without_what_it_needs_it_has_no_value(one: Metric, trial: Trial, tmp_pa
 def test_it_has_a_value_under_its_clocks_alone(one: Metric, trial: Trial, tmp_path: Path) -> None:
     known = {clock for clock in ("wall", "virtual") if trial.value(tmp_path, one.name, clock) is not None}
     assert known == {*one.clocks}
+
+
+def test_the_rate_of_requests_is_of_the_warm_ones_that_succeeded(trial: Trial, tmp_path: Path) -> None:
+    """300, the first at 20 ms, the last from 6 s on for 15.3 ms; of which half fail."""
+    seconds = 6.0153 - 0.02
+    assert trial.value(tmp_path, "rps") == pytest.approx(300 / seconds)
+    column = SCHEMA.get_field_index("status")
+    half = pa.array([500 if number % 2 else 200 for number in range(301)], SCHEMA.field("status").type)
+    failing = Trial(trial.samples.set_column(column, SCHEMA.field("status"), half), trial.report)
+    assert failing.value(tmp_path, "rps") == pytest.approx(150 / seconds)
 
 
 def test_memory_is_the_roles_own_peak(trial: Trial, tmp_path: Path) -> None:

@@ -1,13 +1,16 @@
 """Files of claims: what they may say, the studies that they speak of, the ledgers that come with h123."""
 
+import hashlib
+import json
 from pathlib import Path
 
 import pytest
 
 from h123.errors import UserError
-from h123.study import MeasurableClaim, find_ledgers, ledgers_of, load_ledger
+from h123.study import ARITHMETIC, MeasurableClaim, WordedClaim, find_ledgers, ledgers_of, list_claims, load_ledger
 
-REST = Path(__file__).resolve().parents[2] / "claims/rest-api.yaml"
+CLAIMS = Path(__file__).resolve().parents[2] / "claims"
+REST = CLAIMS / "rest-api.yaml"
 
 
 def test_the_ledgers_that_come_with_h123() -> None:
@@ -16,13 +19,51 @@ def test_the_ledgers_that_come_with_h123() -> None:
     assert len(names) == len(set(names))
     assert {f"C{number:02}" for number in range(1, 19)} <= set(names)
     measurable = {claim.id for claim in claims if isinstance(claim, MeasurableClaim)}
-    assert measurable == {"C01", "C02", "C03", "C04", "C05", "C06"}
+    of_curl = {"C11", "C11a", "C11b", "C12", *(f"C12{part}" for part in "abcdef"), "C13", "C13a", "C13b"}
+    assert {"C01", "C02", "C03", "C04", "C05", "C06"} | of_curl <= measurable
+
+
+def test_no_quotation_is_changed_since_it_was_compared_with_its_source() -> None:
+    """The sources do not come with h123: bench/quotations.py compares, and keeps what it found."""
+    found = {
+        path.stem: {
+            claim.id: hashlib.sha256(" ".join(claim.quotation.split()).encode()).hexdigest()[:16]
+            for claim in load_ledger(path).claims
+            if claim.quotation
+        }
+        for path in list_claims()
+    }
+    kept = json.loads((Path(__file__).parent / "quotations.json").read_text())
+    assert {name: digests for name, digests in found.items() if digests} == kept
+
+
+@pytest.mark.parametrize("name", ["nodejs-quiche", "rest-api", "rest-text"])
+def test_every_claim_says_where_it_stands(name: str) -> None:
+    assert [
+        claim.id for ledger in find_ledgers(str(CLAIMS / f"{name}.yaml")) for claim in ledger.claims if not claim.where
+    ] == []
+
+
+def test_what_arithmetic_alone_decides_is_an_absolute_figure() -> None:
+    """Its checks are all that there is: a direction would be for a campaign."""
+    claims = [claim for ledger in ledgers_of() for claim in ledger.claims if isinstance(claim, WordedClaim)]
+    assert {claim.direction for claim in claims if claim.rule == ARITHMETIC} == {"none"}
+
+
+def test_the_claims_about_curl_are_of_the_scorecard_study() -> None:
+    (ledger,) = ledgers_of("scorecard")
+    assert {claim.id for claim in ledger.claims} >= {"C11", "C12", "C13"}
+    by_id = {claim.id: claim for claim in ledger.claims if isinstance(claim, MeasurableClaim)}
+    cell = {"load": "parallel-1MiB", "server": "caddy", "network": "lan"}
+    assert by_id["C12e"].counterpart(cell) == {**cell, "load": "serial-1MiB"}  # each size against itself
+    assert by_id["C12"].counterpart({**cell, "load": "requests-300"}) == {**cell, "load": "requests-6"}
 
 
 def test_the_claims_of_a_study() -> None:
-    assert [ledger.study for ledger in ledgers_of("rest-api")] == ["rest-api"]
+    assert [ledger.study for ledger in ledgers_of("rest-api")] == ["rest-api", "rest-api"]
     assert ledgers_of("quick") == []
-    assert find_ledgers("rest-api") == ledgers_of("rest-api") == find_ledgers(str(REST))
+    assert find_ledgers("rest-api") == ledgers_of("rest-api")
+    assert find_ledgers(str(REST)) == ledgers_of("rest-api")[:1]
     assert find_ledgers(str(REST.parents[1] / "studies/rest-api.yaml")) == ledgers_of("rest-api")
     assert find_ledgers("page-loads")[0].study is None
 
@@ -60,14 +101,27 @@ claims:
     ("old", "new", "line", "said"),
     [
         ("claims/1", "claims/2", 1, "claims/1"),
-        ("direction: lower", "direction: faster", 8, "the choices are lower, higher, equivalent, none"),
+        (
+            "direction: lower",
+            "direction: faster",
+            8,
+            "the choices are lower, higher, equivalent, not higher, not lower, none",
+        ),
         ("metric:", "metrik:", 6, "did you mean metric?"),
         ("link: 100Mbit/s", "link: 100", 13, "is not valid"),
         ("rate-within-link", "rate-in-link", 13, "rate-in-link"),
-        ("    rule: a campaign\n", "", 4, "rule` is missing"),
+        ("    rule: a campaign\n", "", 4, "write one of `rule`, `known` and `untestable`"),
         ("    b: h2\n", "", 4, "write both `a` and `b`"),
         ("    quotation: They say so.\n", "", 4, "write either `quotation` or `summary`"),
         ("id: C1", "id: first", 4, "id"),
+        (
+            "rule: a campaign",
+            "untestable: who knows\n    rule: a campaign",
+            4,
+            "write one of `rule`, `known` and `untest",
+        ),
+        ("rule: a campaign", "known: {verdict: open, by: it}", 11, "the choices are confirmed, refuted"),
+        ("rule: a campaign\n    checks:\n      - {", "rule: arithmetic\n    # {", 4, "needs `checks`"),
     ],
 )
 def test_a_broken_ledger_names_file_and_line(tmp_path: Path, old: str, new: str, line: int, said: str) -> None:
@@ -123,17 +177,18 @@ claims:
         ("a: h3", "a: h2", 5, "the same level"),
         ("direction: lower", "direction: none", 10, "the choices are lower, higher, equivalent"),
         ("direction: lower", "direction: higher", 5, "a `size` of -31.2 % is not higher"),
-        ("direction: lower", "direction: equivalent", 5, "an equivalence needs a `margin`"),
+        ("direction: lower", "direction: not higher", 5, "`not higher` needs a `margin`"),
+        ("direction: lower", "direction: equivalent", 5, "`equivalent` needs a `margin`"),
         ("size: -31.2 %", "size: much", 11, "write -31.2 % or -0.312"),
         ("size: -31.2 %", "size: -120 %", 11, "above -100 %"),
         ("size: -31.2 %", "size: -3 %", 11, "within the study's margin of 5 %"),
-        ("size: -31.2 %", "margin: 10 %", 5, "only an equivalence takes a `margin`"),
+        ("size: -31.2 %", "margin: 10 %", 5, "only equivalent, not higher, not lower take a `margin`"),
         ("    against:", "    rule: mine\n    against:", 13, "unknown key 'rule'"),
         ("method: GET, ", "", 12, "factor 'method' is missing; write one of POST, GET, a list of them, or all"),
         ("method: GET", "methods: GET", 12, "did you mean method?"),
         ("method: GET", "protocol: h3, method: GET", 12, "'protocol' is not a factor"),
         ("[medium, poor]", "[medium, bad]", 12, "'bad' is not a level of 'network'"),
-        ("[medium, poor]", "{medium: 1}", 12, "write a level, a list of levels, or all"),
+        ("[medium, poor]", "{medium: 1}", 12, "write a level, or a list of levels"),
         ("load: low}", "load: high}", 13, "'high' is already in `cells`"),
         ("load: low}", "load: [low, high]}", 13, "exactly one level"),
     ],
@@ -159,3 +214,14 @@ def test_the_study_may_be_a_file_beside_the_claims(tmp_path: Path) -> None:
     file = tmp_path / "c.yaml"
     file.write_text(MEASURABLE.replace("study: rest-api", "study: mine.yaml"))
     assert load_ledger(file).study == "mine"
+
+
+def test_a_claim_about_one_level_needs_something_to_stand_against(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    alone = MEASURABLE.replace("    b: h2\n", "")
+    file.write_text(alone)
+    (claim,) = load_ledger(file).claims
+    assert (claim.a, claim.b) == ("h3", None)
+    file.write_text(alone.replace("    against: {load: low}\n", ""))
+    with pytest.raises(UserError, match="`b` is missing"):
+        load_ledger(file)

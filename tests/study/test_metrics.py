@@ -76,7 +76,7 @@ def test_each_has_all_that_others_ask(one: Metric) -> None:
     assert one.words.better != one.words.worse
     assert {one.cold, one.repeats} - {None} <= METRICS.keys()
     assert set(one.needs.client) <= Client.model_fields.keys()
-    assert one.format(1.5).endswith(("s", "B", "B/s"))
+    assert one.format(1.5).endswith(("s", "B", "B/s", "/s"))
     assert one.format(None) == "–"
 
 

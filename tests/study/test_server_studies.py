@@ -3,7 +3,7 @@
 import pytest
 
 from h123.catalogue import Subject, catalogue
-from h123.study import find_study, load_study
+from h123.study import estimate, find_study, load_study, make_plan
 
 VARIANTS = {"go-rest", "haproxy-sid", "nginx-sid"}
 """Servers that are another one once more: for a study of their own, or of a Debian that changes."""
@@ -24,3 +24,20 @@ def test_every_server_that_speaks_them_is_a_level(study: str, protocols: list[st
 def test_every_server_stands_beside_the_embedded_one() -> None:
     pairs = load_study(find_study("servers")).compare.pairs
     assert set(pairs) == {f"{name}/go" for name in _servers("h3") - {"go"}}
+
+
+def test_nodes_study_has_all_of_node_and_one_load_client() -> None:
+    study = load_study(find_study("node-rps"))
+    stacks = [study.parameters({"stack": stack, "load": "small", "network": "lan"}) for stack in study.factors["stack"]]
+    own = {(one.server, one.protocol) for one in stacks if one.server.startswith("node")}
+    assert own == {("node", "h1"), ("node", "h2"), ("node-quiche", "h3"), ("node-quic", "h3")}
+    assert {(one.client, one.protocol) for one in stacks if one.client != "go"} == {("autocannon", "h1")}
+    assert {one.workload.connection_count() for one in stacks} == {100}
+
+
+def test_nodes_published_size_takes_less_than_an_hour_and_its_slice_three_minutes() -> None:
+    study = load_study(find_study("node-rps"))
+    stacks = ["node-h1", "node-h2", "node-quiche", "quiche"]
+    slice_of_it = {"network": ["lan"], "load": ["small"], "stack": stacks}
+    for plan, most in ((make_plan(study), 3600), (make_plan(study, blocks=6, only=slice_of_it), 180)):
+        assert sum(estimate(trial, study.networks).seconds for trial in plan.trials()) < most

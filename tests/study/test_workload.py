@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from h123.errors import UserError
 from h123.study import load_study
-from h123.study.workload import KINDS, AnyWorkloadFile, Kind, Target, workload_of
+from h123.study.workload import KINDS, AnyWorkloadFile, Kind, Target, Visit, workload_of
 from h123.study.workload.mix import LEAST_ORDER, order
 from study.samples import STUDY, write
 
@@ -176,3 +176,77 @@ def test_kinds_can_be_compared_in_one_study(tmp_path: Path) -> None:
     read = load_study(write(tmp_path, text))
     labels = {read.parameters({**CELL, "load": load}).workload.label() for load in ("light", "heavy")}
     assert labels == {"100 % GET 1 kB", "GET 10 kB"}
+
+
+def page(**values: Any) -> Kind:
+    return workload_of({"kind": "page", "protocol": "h2", **KINDS["page"].example(["GET"]), **values})
+
+
+def test_a_page_answers_as_its_site_says() -> None:
+    work = page(users=2, requests=3, warmup=1)
+    assert work.label() == "page example, 10 requests, 172 kB"
+    assert [one.down for one in work.exchanges()] == [2000, 10_000, *[20_000] * 8]
+    assert (work.served(), work.methods(), work.senders()) == ([2000, 10_000, 20_000], ["GET"], ["server"])
+    assert (work.rows(), work.each()) == ({"warm": 60, "warmup": 20, "cold": 0}, 40)
+    assert [work.resource(number, 7) for number in (0, 9, 10, 25)] == [0, 9, 0, 5]
+    assert work.visit() == Visit(10, 2)
+
+
+def test_a_visit_has_connections_as_in_a_browser() -> None:
+    """Over h1 six, where so many are wanted at once; each visit its own, unless nothing is to be cold."""
+    count = {"users": 2, "requests": 3, "warmup": 1}
+    assert (page(**count).connection_count(), page(**count).connections_opened()) == (2, 8)
+    old = page(**count, protocol="h1")
+    assert (old.connection_count(), old.connections_opened(), old.most_on_connection()) == (12, 48, 1)
+    assert page(**count, protocol="h1", cold=False).connections_opened() == 12
+    assert page().most_on_connection() == 10
+
+
+def test_a_page_takes_round_trips_by_its_depth_not_by_its_requests() -> None:
+    """h3: 1 for the handshake, 3 deep, and slow start to 172 kB; h1 has 8 images on 6 connections: a trip more."""
+    assert page(protocol="h3", requests=1).round_trips() == pytest.approx(1 + 3 + 3.69, abs=0.01)
+    assert page(protocol="h1", requests=1).round_trips() == pytest.approx(2 + 4 + 1.57, abs=0.01)
+
+
+def test_what_a_client_is_told_of_a_page() -> None:
+    told = AnyWorkloadFile.model_validate_json(page(headers=[COOKIE]).file(TARGET).model_dump_json())
+    read = told.model_dump(mode="json")
+    assert (read["kind"], read["headers"], read["connections"], read["at_once"]) == ("page", [], 1, 100)
+    document, style, image, *_ = read["page"]
+    assert (document["path"], document["initiator"], document["run_ns"]) == ("/bytes/2000", None, 1_000_000)
+    assert (style["initiator"], image["initiator"], image["urgency"]) == (0, 1, 3)
+    assert [(h["name"], len(h["value"])) for h in image["headers"]] == [("priority", 3), ("cookie", 1000)]
+    old = page(protocol="h1").file(TARGET).model_dump(mode="json")
+    assert (old["connections"], old["at_once"], old["page"][0]["headers"]) == (6, 1, [])
+
+
+PAGE = "  kind: page\n  site: small\n"
+
+
+@pytest.mark.parametrize(
+    ("settings", "line", "fault"),
+    [
+        ("  kind: page\n", 15, "needs `site`"),
+        ("  site: small\n", 15, "'site' is of workloads of the kind page"),
+        ("  kind: page\n  site: smal\n", 16, "there is no site 'smal'"),
+        (PAGE + "  rate: 5.0\n", 15, "leave out `rate`"),
+        (PAGE + "  connections: 4\n", 15, "leave out `connections`"),
+    ],
+)
+def test_a_study_of_what_is_no_page_is_refused(tmp_path: Path, settings: str, line: int, fault: str) -> None:
+    path = study(tmp_path, settings)
+    with pytest.raises(UserError) as refused:
+        load_study(path)
+    assert refused.value.message.startswith(f"{path}:{line}: ")
+    assert fault in refused.value.message
+
+
+def test_a_study_of_a_page_names_its_site(tmp_path: Path) -> None:
+    parameters = load_study(study(tmp_path, PAGE)).parameters(CELL)
+    assert parameters.workload.label() == "page small, 22 requests, 1.57 MB"
+
+
+def test_only_pages_have_visits(tmp_path: Path) -> None:
+    path = write(tmp_path, STUDY.replace("metrics: [latency, ttfb]", "metrics: [latency, page_complete]"))
+    with pytest.raises(UserError, match="page_complete is of visits of a page"):
+        load_study(path)

@@ -34,6 +34,8 @@ def check(one: checks.Check) -> Arithmetic:
             return _round_trips(one)
         case checks.ProductCheck():
             return _product(one)
+        case checks.WorkCheck():
+            return _work(one)
         case checks.PercentageCheck():
             return _percentage(one)
         case checks.RankBiserialCheck():
@@ -87,6 +89,14 @@ def _product(one: checks.ProductCheck) -> Arithmetic:
     product = math.prod(one.factors)
     passed = abs(one.printed / product - 1) <= one.within
     return Arithmetic(passed, f"{' x '.join(f'{f:g}' for f in one.factors)} = {product:.4g}; {one.printed:g} printed")
+
+
+def _work(one: checks.WorkCheck) -> Arithmetic:
+    """The utilization law: busy = rate x service time, and each core is busy for a second a second at most."""
+    each = one.each / 1e9
+    busy = one.per_second * each
+    shown = f"{one.per_second:g} a second x {format_seconds(each)} keep {busy:.3g} cores busy"
+    return Arithmetic(busy <= one.cores, f"{shown}, of {one.cores}")
 
 
 def _percentage(one: checks.PercentageCheck) -> Arithmetic:

@@ -5,14 +5,16 @@ Differences are paired within blocks, as everything is.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from h123.analysis.document import CauseRow, CausesRow, Cell, Judged, SecondsBetween
+from h123.analysis.document import CauseRow, CausesRow, Cell, Judged, SecondsBetween, Spent, Sums
 from h123.analysis.families import headline
 from h123.analysis.signedrank import SignedRank
-from h123.causes import CAUSES, explain
+from h123.causes import CAUSES, NUMBER, UNTOLD, Explained, explain
 from h123.errors import UserError
 from h123.results import Attempt, CampaignFolder
 from h123.study import METRICS
@@ -22,6 +24,18 @@ Seconds = NDArray[np.float64]
 """Of each cause, in the order of CAUSES."""
 NOTABLE = 0.005
 """Share of the longer side's time; a part that is less in both, and differs by less, is not worth a row."""
+_SIDES: Final = ("a", "b")
+UNTOLD_AT_MOST = 0.1
+"""Share of a side's time; where more is untold, what is told may not be what makes the difference."""
+
+
+@dataclass(frozen=True)
+class Means:
+    """Of a trial's requests of one phase."""
+
+    seconds: Seconds
+    sums_up: float
+    """Share of them whose parts do."""
 
 
 def causes(
@@ -50,12 +64,12 @@ class _Told:
     def __init__(self, folder: CampaignFolder, attempts: Sequence[Attempt]) -> None:
         self._folder = folder
         self._attempts = {_place(a.block, a.cell): a for a in attempts if not a.twin and not a.imported}
-        self._read: dict[str, Mapping[str, Seconds]] = {}
+        self._read: dict[str, Mapping[str, Means]] = {}
 
     def blocks(self) -> list[int]:
         return sorted({block for block, _ in self._attempts})
 
-    def mean(self, block: int, cell: Cell, phase: str) -> Seconds | None:
+    def mean(self, block: int, cell: Cell, phase: str) -> Means | None:
         """Of the requests of a trial; None where they are not told."""
         attempt = self._attempts.get(_place(block, cell))
         if attempt is None:
@@ -64,13 +78,18 @@ class _Told:
             self._read[attempt.name] = self._means(attempt)
         return self._read[attempt.name].get(phase)
 
-    def _means(self, attempt: Attempt) -> Mapping[str, Seconds]:
+    def _means(self, attempt: Attempt) -> Mapping[str, Means]:
         try:
-            told = explain(self._folder.trial(attempt.trial, attempt.attempt))
+            return means(explain(self._folder.trial(attempt.trial, attempt.attempt)))
         except UserError:  # an earlier version's, or no emulated link: no packets were recorded
             return {}
-        phases = np.array(told.phases)
-        return {phase: told.seconds[phases == phase].mean(axis=0) for phase in dict.fromkeys(told.phases)}
+
+
+def means(told: Explained) -> Mapping[str, Means]:
+    """Of each phase of a trial."""
+    phases, near = np.array(told.phases), told.sums_up
+    of = {phase: phases == phase for phase in dict.fromkeys(told.phases)}
+    return {phase: Means(told.seconds[its].mean(axis=0), float(near[its].mean())) for phase, its in of.items()}
 
 
 def _place(block: int, cell: Cell) -> tuple[int, tuple[tuple[str, str], ...]]:
@@ -80,25 +99,41 @@ def _place(block: int, cell: Cell) -> tuple[int, tuple[tuple[str, str], ...]]:
 def _row(c: Judged, factor: str, told: _Told) -> CausesRow | None:
     of = METRICS[c["metric"]].of
     assert isinstance(of, Times)
-    pairs = []
-    for block in told.blocks():
-        sides = [told.mean(block, {**c["cell"], factor: level}, of.phase) for level in (c["a"], c["b"])]
-        if sides[0] is not None and sides[1] is not None:
-            pairs.append(sides)
+    sides = ([told.mean(block, {**c["cell"], factor: c[side]}, of.phase) for block in told.blocks()] for side in _SIDES)
+    pairs = [(a, b) for a, b in zip(*sides, strict=True) if a is not None and b is not None]
     if not pairs:
         return None
-    a, b = (np.array(side) for side in zip(*pairs, strict=True))
+    spent = between([a for a, _ in pairs], [b for _, b in pairs])
+    return {"metric": c["metric"], "cell": c["cell"], "a": c["a"], "b": c["b"], **spent}
+
+
+def between(mine: Sequence[Means], others: Sequence[Means]) -> Spent:
+    """What both sides spent, a block each, and by what they differ."""
+    a, b = (np.array([one.seconds for one in side]) for side in (mine, others))
+    sums = _sums(mine, others, a, b)
     return {
-        "metric": c["metric"],
-        "cell": c["cell"],
-        "a": c["a"],
-        "b": c["b"],
-        "blocks": len(pairs),
+        "blocks": len(a),
         "a_seconds": float(a.sum(axis=1).mean()),
         "b_seconds": float(b.sum(axis=1).mean()),
         "difference": _difference((a - b).sum(axis=1)),
         "parts": sorted(_parts(a, b), key=lambda part: -abs(part["difference"]["seconds"])),
+        "sums": sums,
+        "told": max(sums["a_untold"], sums["b_untold"]) <= UNTOLD_AT_MOST,
     }
+
+
+def _sums(mine: Sequence[Means], others: Sequence[Means], a: Seconds, b: Seconds) -> Sums:
+    return {
+        "a_requests": float(np.mean([one.sums_up for one in mine])),
+        "b_requests": float(np.mean([one.sums_up for one in others])),
+        "a_untold": _untold(a),
+        "b_untold": _untold(b),
+    }
+
+
+def _untold(seconds: Seconds) -> float:
+    """Share of the time of a side, of its blocks together."""
+    return float(seconds[:, NUMBER[UNTOLD]].sum() / seconds.sum())
 
 
 def _parts(a: Seconds, b: Seconds) -> Iterator[CauseRow]:

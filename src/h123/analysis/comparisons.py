@@ -91,6 +91,11 @@ class Values:
         # A ratio needs two positive numbers.
         return float(median(values)) if values and min(values) > 0 else None
 
+    def logs(self, plan: Plan, cell: Cell, metric: str) -> dict[int, float]:
+        """The logarithm of the trial's value, by block."""
+        known = {block: self.of(block, cell, False, metric) for block in range(1, len(plan.blocks) + 1)}
+        return {block: _log(value) for block, value in known.items() if value is not None}
+
     def share(self, block: int, cell: Cell, twin: bool, metric: str) -> float:
         """The largest share of the trial's value that may be the machine's; 0 where that is not known."""
         runs = self._attempts.get(Treated(block, tuple(sorted(cell.items())), twin), [])

@@ -5,8 +5,9 @@ on the other side; confirmed if the exact signed-rank test rejects in the claime
 of the ledger that the campaign was to measure, and the interval overlaps half to twice the claimed size (if there is
 one). If only the size fails, the direction alone is confirmed. An equivalence is confirmed if in all its cells the
 interval lies inside its margin and both one-sided tests reject after Holm, refuted if in some cell the interval lies
-wholly outside. Intervals are not widened for the number of claims or cells. Anything else is undecided, and so is every
-claim with fewer than 6 blocks, and every claim that rests on trials which an audit calls impossible.
+wholly outside; so is a claim that something is not higher, or not lower, by the one end of the margin and its test.
+Intervals are not widened for the number of claims or cells. Anything else is undecided, and so is every claim with
+fewer than 6 blocks, and every claim that rests on trials which an audit calls impossible.
 
 Two claims that rest on the same observation (of the same levels in the same cells, by one metric, or by latency and by
 goodput in a closed loop) count once: the later one takes the earlier one's place, and has no smaller p.
@@ -23,10 +24,11 @@ from h123.analysis.measured import Figure, Measured, claimed_cells, measure
 from h123.analysis.repeats import repeated
 from h123.analysis.signedrank import Estimate, attainable, ratio_of
 from h123.analysis.verdicts import ENOUGH_FOR_INTERVAL, Rule
-from h123.study import ALL_LEVELS, METRICS, Claim, Ledger, MeasurableClaim, Plan, WordedClaim
+from h123.study import ALL_LEVELS, ARITHMETIC, BOUNDED, METRICS, Claim, Ledger, MeasurableClaim, Plan, WordedClaim
 
 CONFIRMED, DIRECTION, REFUTED, UNDECIDED = "confirmed", "direction only", "refuted", "undecided"
 IMPOSSIBLE, OPEN = "impossible", "open"
+HOLDS, UNTESTABLE = "holds", "untestable"
 Ruling = tuple[str, str | None]
 """A verdict, and its reason in words."""
 
@@ -79,10 +81,11 @@ def _repeats(ledger: Ledger, measured: Mapping[str, Measured], plan: Plan) -> di
 def _observation(claim: MeasurableClaim, plan: Plan) -> Hashable:
     """The same of claims that the same values decide."""
     cells = claimed_cells(claim, plan)
-    sides = [{**cell, plan.study.compare.factor: level} for cell in cells for level in (claim.a, claim.b)]
+    levels = [level for level in (claim.a, claim.b) if level]
+    sides = [{**cell, plan.study.compare.factor: level} for cell in cells for level in levels]
     metric = repeated(claim.metric, [*METRICS], map(plan.study.parameters, sides)) or claim.metric
     against = tuple((factor, *levels) for factor, levels in (claim.against or {}).items())
-    return metric, frozenset((claim.a, claim.b)), tuple(tuple(cell.items()) for cell in cells), against
+    return metric, frozenset(levels), tuple(tuple(cell.items()) for cell in cells), against
 
 
 def _measure(ledger: Ledger, case: Case) -> dict[str, Measured]:
@@ -97,11 +100,13 @@ def _by_arithmetic(claim: Claim) -> ClaimRow:
     arithmetic = [check(one) for one in claim.checks]
     possible = all(one.passed for one in arithmetic)
     worded = claim if isinstance(claim, WordedClaim) else None
+    verdict, reason = _in_words(worded) if worded else (OPEN, None)
     return {
         "id": claim.id,
         "quotation": claim.quotation,
         "summary": claim.summary,
         "source": claim.source,
+        "where": claim.where,
         "metric": claim.metric,
         "a": claim.a,
         "b": claim.b,
@@ -114,8 +119,8 @@ def _by_arithmetic(claim: Claim) -> ClaimRow:
         "repeats": None,
         "arithmetic": [{"possible": one.passed, "shown": one.shown} for one in arithmetic],
         "possible": possible,
-        "verdict": OPEN if possible else IMPOSSIBLE,
-        "reason": worded.rule if worded and possible else None,
+        "verdict": verdict if possible else IMPOSSIBLE,
+        "reason": reason if possible else None,
         "requests": [],
         "blocks": None,
         "p": None,
@@ -124,33 +129,52 @@ def _by_arithmetic(claim: Claim) -> ClaimRow:
     }
 
 
+def _in_words(claim: WordedClaim) -> Ruling:
+    """What becomes of a claim in words whose figures can be."""
+    if claim.known:
+        return claim.known.verdict, claim.known.by
+    if claim.untestable:
+        return UNTESTABLE, claim.untestable
+    return (HOLDS, None) if claim.rule == ARITHMETIC else (OPEN, claim.rule)
+
+
 def _question(claim: MeasurableClaim, ledger: Ledger) -> ClaimAsked:
-    size = f"within {100 * claim.margin:g} %" if claim.margin is not None else None
+    size = _bound(claim) if claim.margin is not None else None
     return {
         "estimand": _estimand(claim),
-        "condition": {factor: levels[0] if len(levels) == 1 else levels for factor, levels in claim.cells.items()},
-        "against": {factor: levels[0] for factor, levels in (claim.against or {}).items()},
+        "condition": _named(claim.cells),
+        "against": _named(claim.against or {}),
         "size": f"{100 * claim.size:+.3g} %" if claim.size is not None else size,
         "note": claim.note,
         "reason": f"a campaign of study {ledger.study} with {ENOUGH_FOR_INTERVAL} blocks or more",
     }
 
 
+def _named(cells: Mapping[str, list[str]]) -> dict[str, object]:
+    return {factor: levels[0] if len(levels) == 1 else levels for factor, levels in cells.items()}
+
+
+def _bound(claim: MeasurableClaim) -> str:
+    assert claim.margin is not None  # whoever asks has looked
+    return f"{'within' if claim.direction == 'equivalent' else 'by more than'} {100 * claim.margin:g} %"
+
+
 def _estimand(claim: MeasurableClaim) -> str:
-    ratio = f"{claim.a} / {claim.b} of the trials' {claim.metric}, paired within blocks"
+    sides = f"{claim.a} / {claim.b}" if claim.b else claim.a
+    ratio = f"{sides} of the trials' {claim.metric}, paired within blocks"
     if claim.against is not None:
-        return f"{ratio}: its ratio to that in the cells of `against`, mean of the cells' logarithms"
+        ratio += ": its ratio to that in the cells of `against`"
     several = any(len(levels) > 1 or levels == [ALL_LEVELS] for levels in claim.cells.values())
     if not several:
         return ratio
-    return f"{ratio}, in each cell" if claim.direction == "equivalent" else f"{ratio}, mean of the cells' logarithms"
+    return f"{ratio}, in each cell" if claim.direction in BOUNDED else f"{ratio}, mean of the cells' logarithms"
 
 
 def _answer(claim: MeasurableClaim, measured: Measured, p_adjusted: float, family: int, case: Case) -> ClaimAnswered:
     if measured.lack:
         ruling: Ruling = UNDECIDED, measured.lack
     elif claim.margin is not None:
-        ruling = _equivalence(claim.margin, measured, p_adjusted, family, case.rule)
+        ruling = _bounded(claim, claim.margin, measured, p_adjusted, family, case.rule)
     else:
         ruling = _direction(claim, measured, p_adjusted, family, case.rule)
     verdict, reason = ruling
@@ -181,11 +205,15 @@ def _direction(claim: MeasurableClaim, measured: Measured, p_adjusted: float, fa
     return DIRECTION, f"the interval does not reach half to twice the claimed size: {half} to {twice}"
 
 
-def _equivalence(margin: float, measured: Measured, p_adjusted: float, family: int, rule: Rule) -> Ruling:
-    bound = math.log1p(margin)
-    known = [(figure.cell, figure.estimate) for figure in measured.figures if figure.estimate]
-    outside = [cell for cell, e in known if e.low > bound or e.high < -bound]
-    beyond = [cell for cell, e in known if not _inside(e, margin)]
+def _bounded(
+    claim: MeasurableClaim, margin: float, measured: Measured, p_adjusted: float, family: int, rule: Rule
+) -> Ruling:
+    """In each cell: within the margin, or not beyond its one end."""
+    most = math.inf if claim.direction == "not lower" else math.log1p(margin)
+    least = -math.inf if claim.direction == "not higher" else -math.log1p(margin)
+    known = [figure.estimate for figure in measured.figures if figure.estimate]
+    outside = [e for e in known if e.low > most or e.high < least]
+    beyond = [e for e in known if e.high > most or e.low < least]
     said = f"the margin of {100 * margin:g} %"
     if outside:
         return REFUTED, f"the interval lies outside {said} in {len(outside)} of {len(known)} cells"

@@ -208,18 +208,37 @@ class CauseRow(TypedDict):
     difference: SecondsBetween
 
 
-class CausesRow(TypedDict):
+class Sums(TypedDict):
+    """How far the parts sum up to the latencies, without what packets do not tell."""
+
+    a_requests: float
+    """Share of the requests of which they do within 2 %; of trials the mean."""
+    b_requests: float
+    a_untold: float
+    """Share of the time that is untold."""
+    b_untold: float
+
+
+class Spent(TypedDict):
     """What the mean request of both levels spent its time on; parts of nearly nothing are left out."""
 
-    metric: str
-    cell: Cell
-    a: str
-    b: str
     blocks: int
     a_seconds: float
     b_seconds: float
     difference: SecondsBetween
     parts: Sequence[CauseRow]
+    sums: NotRequired[Sums]
+    told: NotRequired[bool]
+    """False: so much of a side's time is untold that the parts do not say what makes the difference."""
+
+
+class CausesRow(Spent):
+    """Of one comparison."""
+
+    metric: str
+    cell: Cell
+    a: str
+    b: str
 
 
 class Side(TypedDict):
@@ -311,7 +330,7 @@ class ClaimAsked(TypedDict):
 
     estimand: str | None
     condition: Mapping[str, object]
-    against: Mapping[str, str]
+    against: Mapping[str, object]
     size: str | None
     note: str | None
     reason: str | None
@@ -336,13 +355,15 @@ class ClaimRow(TypedDict):
     quotation: str | None
     summary: str | None
     source: str | None
+    where: NotRequired[str | None]
+    """Its place in the source."""
     metric: str
     a: str | None
     b: str | None
     direction: str | None
     estimand: str | None
     condition: Mapping[str, object]
-    against: Mapping[str, str]
+    against: Mapping[str, object]
     size: str | None
     note: str | None
     repeats: str | None

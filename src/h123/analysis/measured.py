@@ -1,8 +1,9 @@
 """What a campaign measured of a claim: ratios paired within blocks, each with estimate, exact interval and p.
 
 A claim about several cells is about the mean of their log ratios, taken block by block: one value a block, whatever the
-number of cells. An interaction takes from each cell's log ratio that of its counterpart, also block by block. An
-equivalence has one figure a cell, because it holds in all of them or not at all.
+number of cells. An interaction takes from each cell's log ratio that of its counterpart, also block by block; a claim
+about one level alone does so with its values. An equivalence has one figure a cell, because it holds in all of them or
+not at all, and so has what is not higher, or not lower.
 """
 
 import itertools
@@ -17,7 +18,7 @@ from h123.analysis.comparisons import Cell, Comparison, Values, fill, other_cell
 from h123.analysis.families import Membership
 from h123.analysis.signedrank import Estimate, SignedRank
 from h123.analysis.verdicts import ENOUGH_FOR_INTERVAL
-from h123.study import ALL_LEVELS, MeasurableClaim, Plan
+from h123.study import ALL_LEVELS, BOUNDED, MeasurableClaim, Plan
 
 _SHOWN = 2
 ByBlock = dict[int, float]
@@ -33,7 +34,7 @@ class Figure:
     estimate: Estimate | None
     """Of the logarithm; None without a block."""
     p: float | None
-    """Two-sided, of no difference; for an equivalence of a difference beyond the margin (both one-sided tests)."""
+    """Two-sided, of no difference; with a margin, of a difference beyond it (an equivalence: both one-sided tests)."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def measure(claim: MeasurableClaim, case: Case) -> Measured:
         return Measured([], absent, planned=False)
     values = Values(case.trials)
     ratios = [_log_ratios(claim, cell, values, plan) for cell in cells]
-    if claim.direction == "equivalent":
+    if claim.direction in BOUNDED:
         found = [_figure(cell, list(r.values()), claim) for cell, r in zip(cells, ratios, strict=True)]
     else:
         common = [block for block in ratios[0] if all(block in by_block for by_block in ratios)]
@@ -92,9 +93,10 @@ def measure(claim: MeasurableClaim, case: Case) -> Measured:
 def _ground(claim: MeasurableClaim, cells: Sequence[Cell], case: Case) -> str | None:
     """Why one of the comparisons that it rests on is not judged."""
     plan, values = case.plan, Values(case.trials)
-    for cell in [*cells, *(_counterpart(claim, cell) for cell in cells if claim.against)]:
-        label = workload(plan.study, cell, claim.a, claim.b)
-        asked = Comparison(cell, label, claim.metric, claim.a, claim.b, False, Membership("claims", "holm"), [], 0)
+    for cell in [*cells, *(claim.counterpart(cell) for cell in cells if claim.against)]:
+        beside = claim.b or claim.a
+        label = workload(plan.study, cell, claim.a, beside)
+        asked = Comparison(cell, label, claim.metric, claim.a, beside, False, Membership("claims", "holm"), [], 0)
         if ground := case.grounds.against(fill(asked, values, plan)):
             return f"{_name(cell)}: {ground.why}" if len(cells) > 1 else ground.why
     return None
@@ -104,29 +106,27 @@ def _absent(claim: MeasurableClaim, cells: Sequence[Cell], plan: Plan) -> str | 
     """What of the claim the campaign was never to measure."""
     compared = plan.study.compare.factor
     planned = {trial.cell[compared] for trial in plan.blocks[0]}
-    if unknown := [level for level in (claim.a, claim.b) if level not in planned]:
+    if unknown := [level for level in (claim.a, claim.b) if level and level not in planned]:
         return f"this campaign has no {compared} {' or '.join(unknown)}"
     known = other_cells(plan)
-    wanted = [*cells, *(_counterpart(claim, cell) for cell in cells if claim.against)]
+    wanted = [*cells, *(claim.counterpart(cell) for cell in cells if claim.against)]
     missing = [_name(cell) for cell in wanted if cell not in known]
     return f"{len(missing)} of its {len(wanted)} cells are not in this campaign: {_some(missing)}" if missing else None
 
 
-def _counterpart(claim: MeasurableClaim, cell: Cell) -> Cell:
-    return {**cell, **{factor: levels[0] for factor, levels in (claim.against or {}).items()}}
-
-
 def _log_ratios(claim: MeasurableClaim, cell: Cell, values: Values, plan: Plan) -> ByBlock:
-    """log(a / b) by block; of an interaction, less that of the cell's counterpart."""
+    """log(a / b) by block, or log a where there is no b; less that of the cell's counterpart, if it has one."""
 
-    def ratios(there: Cell) -> ByBlock:
+    def logs(there: Cell) -> ByBlock:
+        if claim.b is None:
+            return values.logs(plan, {**there, plan.study.compare.factor: claim.a}, claim.metric)
         pairs, _ = pair_values(values, plan, there, claim.metric, (claim.a, claim.b))
         return {pair.block: pair.log_ratio for pair in pairs}
 
-    here = ratios(cell)
+    here = logs(cell)
     if claim.against is None:
         return here
-    there = ratios(_counterpart(claim, cell))
+    there = logs(claim.counterpart(cell))
     return _known({block: value - there[block] for block, value in here.items() if block in there})
 
 
@@ -139,13 +139,20 @@ def _figure(cell: Cell | None, values: Sequence[float], claim: MeasurableClaim) 
     if not values:
         return Figure(cell, 0, None, None)
     found = SignedRank(values)
-    p = found.p() if claim.margin is None else found.p_equivalent(claim.margin)
-    return Figure(cell, len(values), found.estimate(), p)
+    return Figure(cell, len(values), found.estimate(), _p(found, claim))
+
+
+def _p(found: SignedRank, claim: MeasurableClaim) -> float:
+    if claim.margin is None:
+        return found.p()
+    tests = {"equivalent": found.p_equivalent, "not higher": found.p_not_higher, "not lower": found.p_not_lower}
+    return tests[claim.direction](claim.margin)
 
 
 def _too_few(claim: MeasurableClaim, blocks: int, ratios: Mapping[str, ByBlock], case: Case) -> str:
     have = f"{blocks} block{' has' if blocks == 1 else 's have'}"
-    values = f"{claim.metric} of both {claim.a} and {claim.b}" + (" in all its cells" if len(ratios) > 1 else "")
+    sides = f"both {claim.a} and {claim.b}" if claim.b else claim.a
+    values = f"{claim.metric} of {sides}" + (" in all its cells" if len(ratios) > 1 else "")
     said = f"{have} {values}, a verdict needs {ENOUGH_FOR_INTERVAL}"
     short = [name for name, by_block in ratios.items() if len(by_block) < ENOUGH_FOR_INTERVAL]
     if short and len(ratios) > 1:

@@ -82,8 +82,15 @@ class SignedRank:
         Small means: whatever the difference, it is within the margin. Reference: Schuirmann, J. Pharmacokinet.
         Biopharm. 15 (1987).
         """
-        bound = math.log1p(margin)
-        return max(self._above(-bound), self._below(bound))
+        return max(self.p_not_lower(margin), self.p_not_higher(margin))
+
+    def p_not_higher(self, margin: float) -> float:
+        """One-sided, that the centre of the log ratios is above log(1 + margin)."""
+        return self._below(math.log1p(margin))
+
+    def p_not_lower(self, margin: float) -> float:
+        """One-sided, that it is below -log(1 + margin)."""
+        return self._above(-math.log1p(margin))
 
     def _above(self, bound: float) -> float:
         """One-sided p, small where the centre is above the bound. What rounding moves off the bound is on it."""

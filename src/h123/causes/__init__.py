@@ -4,7 +4,7 @@ The parts of a request sum up to its latency. Nothing of a protocol is decoded b
 """
 
 from h123.causes.bottleneck import wire
-from h123.causes.cause import CAUSES, Cause
+from h123.causes.cause import CAUSES, NUMBER, UNTOLD, Cause
 from h123.causes.connection import NEVER, Connection, Sending, connections
 from h123.causes.losses import lost, resent
 from h123.causes.spans import Times
@@ -13,6 +13,8 @@ from h123.causes.trial import Explained, explain
 __all__ = [
     "CAUSES",
     "NEVER",
+    "NUMBER",
+    "UNTOLD",
     "Cause",
     "Connection",
     "Explained",

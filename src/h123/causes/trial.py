@@ -20,6 +20,8 @@ from h123.results.packets import BLOCKED, UP, Packets, read_packets
 from h123.results.trial_files import Trial
 from h123.study.network import Direction
 
+SUMS_UP = 0.02
+"""Share of a request's latency by which the parts that are told may miss it, and still sum up to it."""
 _NO_ROOM = "Udp.RcvbufErrors"
 """A host's counter of datagrams that a socket had no room for."""
 
@@ -37,6 +39,14 @@ class Explained:
     def phases(self) -> list[str]:
         """Of each request, `cold` or `warm`."""
         return [row["phase"] for row in self.rows]
+
+    @property
+    def sums_up(self) -> NDArray[np.bool_]:
+        """Whether the parts of each request, without what packets do not tell, sum up to what its client measured."""
+        latencies = np.array([row["end_ns"] - row["start_ns"] for row in self.rows]) / 1e9
+        told = self.seconds.sum(axis=1) - self.seconds[:, NUMBER[UNTOLD]]
+        near: NDArray[np.bool_] = np.abs(told - latencies) <= SUMS_UP * latencies
+        return near
 
 
 def explain(folder: Path) -> Explained:

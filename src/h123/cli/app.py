@@ -6,7 +6,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from h123 import __version__
-from h123.cli import campaigns, claims, machine, subjects, verification
+from h123.cli import campaigns, claims, machine, sites, subjects, verification
 from h123.cli.signals import heed_no_more, heed_signals
 from h123.cli.wording import PlainWords
 from h123.console import err_console, out_console, write
@@ -29,6 +29,7 @@ Start with `h123 run quick`: it measures, analyses and writes a report. `h123 do
 for each in (campaigns, verification, claims, machine, subjects):
     app.add_typer(each.app)
 app.add_typer(machine.lab_app, name="lab")
+app.add_typer(sites.app, name="site")
 
 
 def _print_version(asked: bool) -> None:

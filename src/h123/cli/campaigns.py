@@ -36,6 +36,7 @@ class Format(StrEnum):
     CSV = "csv"
     PARQUET = "parquet"
     JSON = "json"
+    SCORECARD = "scorecard"
 
 
 @app.command()
@@ -298,7 +299,10 @@ def export_command(
         typer.Option(metavar="DIR", help="Folder to write to. [default: FOLDER/export]", show_default=False),
     ] = None,
 ) -> None:
-    """Export all samples and all attempts, with the metrics of those that count, for use in other tools."""
+    """Export all samples and all attempts, with the metrics of those that count, for use in other tools.
+
+    As scorecard: what curl's scorecard.py writes with --json, a file for each client, server and network.
+    """
     from h123.results import CampaignFolder, export
 
     campaign = CampaignFolder.open(folder)
@@ -314,7 +318,7 @@ def import_command(
         str,
         typer.Option(
             metavar="NAME|FILE",
-            help="What the columns mean: oha, h2load, k6, k6-csv, or the path of a YAML file.",
+            help="What the columns mean: oha, h2load, k6, k6-csv, scorecard, or the path of a YAML file.",
             autocompletion=completion.schemas,
         ),
     ],

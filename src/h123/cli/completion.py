@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from h123 import virtual
 from h123.catalogue import subject_names
-from h123.study import list_claims, list_schemas, list_studies
+from h123.study import list_claims, list_schemas, list_sites, list_studies
 
 
 def studies() -> list[str]:
@@ -18,6 +18,11 @@ def studies() -> list[str]:
 def claims_and_studies() -> list[str]:
     """What `h123 claims` takes."""
     return sorted({*studies(), *(path.stem for path in list_claims())})
+
+
+def sites() -> list[str]:
+    """The project's pages."""
+    return [path.stem for path in list_sites()]
 
 
 def schemas() -> list[str]:

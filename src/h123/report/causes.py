@@ -43,8 +43,36 @@ def sentence(row: Row) -> str:
         said = f"the mean {kind(row)} of {a} and that of {b} do not differ by more than chance"
         return unbroken(opened(place(row["cell"]), f"{said} ({between(row['difference'])}; the answer is of medians)."))
     said = f"a mean {kind(row)} of {a} takes {amount(whole)} than one of {b}"
+    if not row.get("told", True):
+        return unbroken(opened(place(row["cell"]), f"{said}. What for is not told: packets do not tell {_most(row)}."))
     named = [f"{amount(part['difference']['seconds'])} for {part['words']}" for part in told(row)]
     return unbroken(opened(place(row["cell"]), f"{said}: {listed(named, 'and')}." if named else f"{said}."))
+
+
+def _most(row: Row) -> str:
+    """`23 % of the time of HTTP/3`: the side of which less is told."""
+    side = max("ab", key=lambda side: float(row["sums"][f"{side}_untold"]))
+    return f"{_percent(row['sums'][f'{side}_untold'])} of the time of {level(row[side])}"
+
+
+def sums(row: Row) -> str:
+    """How far the parts sum up to what was measured; nothing of verdicts that do not say."""
+    if "sums" not in row:
+        return ""
+    requests, untold = (
+        listed([f"{_percent(row['sums'][f'{side}_{of}'])} for {level(row[side])}" for side in "ab"], "and")
+        for of in ("requests", "untold")
+    )
+    return unbroken(
+        f"The parts sum up to a request's latency within 2 % in {requests} of the requests; untold is {untold}."
+    )
+
+
+def _percent(share: float) -> str:
+    """Rounded away from whole: `100 %` is all, `0 %` nothing."""
+    if 0 < share < 0.001:
+        return "under 0.1 %"
+    return "over 99.9 %" if 0.999 < share < 1 else f"{share:.1%}".replace(".0%", "%").replace("%", " %")
 
 
 def told(row: Row) -> list[Mapping[str, Any]]:

@@ -12,8 +12,20 @@ from h123.study import metric
 
 """One element of `claims[].claims` in verdicts.json (docs/contracts/verdicts.md)."""
 
-_STYLES = {"confirmed": "green", "direction only": "blue", "refuted": "yellow", "impossible": "bold yellow"}
-_CLASSES = {"confirmed": "equivalent", "direction only": "faster", "refuted": "slower", "impossible": "slower"}
+_STYLES = {
+    "confirmed": "green",
+    "holds": "green",
+    "direction only": "blue",
+    "refuted": "yellow",
+    "impossible": "bold yellow",
+}
+_CLASSES = {
+    "confirmed": "equivalent",
+    "holds": "equivalent",
+    "direction only": "faster",
+    "refuted": "slower",
+    "impossible": "slower",
+}
 _INDENT = "       "
 
 
@@ -82,17 +94,23 @@ def verdict_words(claim: ClaimRow) -> str:
 
 def said(claim: ClaimRow) -> str:
     """The source's own sentence, or a summary with its source."""
-    return f"“{claim['quotation']}”" if claim["quotation"] else f"{claim['summary']} ({claim['source']})"
+    if not claim["quotation"]:
+        return f"{claim['summary']} ({claim['source']})"
+    where = claim.get("where")
+    return f"“{claim['quotation']}”" + (f" ({where})" if where else "")
 
 
 def statement(claim: ClaimRow) -> str:
     """What is claimed, of what and where."""
     a, b = (level(side) if side else "" for side in (claim["a"], claim["b"]))
-    sides = f"{a} {claim['direction']} than {b}" if a else ""
-    if a and claim["direction"] in ("equivalent", "none"):
+    sides = f"{a} {claim['direction']}" + (f" than {b}" if b else "") if a else ""
+    if a and b and claim["direction"] in ("equivalent", "none"):
         sides = f"{a} and {b}: {'equivalent' if claim['direction'] == 'equivalent' else 'no gain'}"
     against = f"against {_levels(claim['against'])}" if claim["against"] else ""
-    words = [metric(claim["metric"]).title, sides, claim["size"] or "", _levels(claim["condition"]), against]
+    size = claim["size"] or ""
+    if claim["direction"] in ("not higher", "not lower"):
+        sides, size = f"{sides} {size}", ""
+    words = [metric(claim["metric"]).title, sides, size, _levels(claim["condition"]), against]
     return "; ".join(word for word in words if word)
 
 

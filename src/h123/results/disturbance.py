@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
@@ -19,7 +20,7 @@ from h123.results.processor import TICKS_TELL_NS
 from h123.results.samples import succeeded
 from h123.results.trial_files import Trial
 from h123.study import METRICS, Metric
-from h123.study.metrics import Times
+from h123.study.metrics import Times, Visits
 from h123.study.workload import OK
 
 TURNS = 6
@@ -68,7 +69,18 @@ def disturbance(report: Report, trial: Trial, samples: Path, statuses: Sequence[
         }
         for phase in ("warm", "cold")
     }
+    rows["visits"] = _visits(table)
     return Disturbance(_shares(rows, known.added), _shares(rows, known.waited))
+
+
+def _visits(table: pa.Table) -> dict[str, Any]:
+    """Start and end of warm visits; none in samples that have none."""
+    warm = table.filter(pc.equal(table["phase"], "warm"))
+    warm = warm.filter(pc.is_valid(warm["group"])) if "group" in warm.column_names else warm.slice(0, 0)
+    keys = [name for name in ("user", "group") if name in warm.column_names]
+    each = warm.group_by(keys).aggregate([("start_ns", "min"), ("end_ns", "max"), ("ok", "all")])
+    columns = {"start_ns": "start_ns_min", "end_ns": "end_ns_max", "ok": "ok_all"}
+    return {name: each[made].to_numpy(zero_copy_only=False) for name, made in columns.items()}
 
 
 def machine_noise(report: Report) -> float:
@@ -144,6 +156,9 @@ class _Known:
         return chain
 
 
+_WHOLE = Times("warm", "end_ns")
+
+
 def _shares(rows: Mapping[str, Mapping[str, Any]], added: Any) -> dict[str, float]:
     """Of each metric of time that the samples have."""
     shares = {name: _share_of(metric, rows, added) for name, metric in METRICS.items() if metric.of_requests}
@@ -153,6 +168,8 @@ def _shares(rows: Mapping[str, Mapping[str, Any]], added: Any) -> dict[str, floa
 def _share_of(metric: Metric, rows: Mapping[str, Mapping[str, Any]], added: Any) -> float | None:
     if isinstance(metric.of, Times):
         return _share(metric.of, rows[metric.of.phase], added)
+    if isinstance(metric.of, Visits):  # of a part of a visit as of the whole
+        return _share(_WHOLE, rows["visits"], added)
     return _share_of_run(rows["warm"], added)
 
 

@@ -1,5 +1,9 @@
-"""The campaign's data for other tools: all samples with their trials' cells, and all attempts with their metrics."""
+"""The campaign's data for other tools: all samples with their trials' cells, and all attempts with their metrics; or
+as curl's scorecards."""
 
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import duckdb
@@ -7,17 +11,25 @@ import pyarrow as pa
 
 from h123.durable import replacement
 from h123.errors import UserError
-from h123.results.attempts import load_attempts
+from h123.results.attempts import Attempt, load_attempts
+from h123.results.events import Values
 from h123.results.folder import CampaignFolder
 from h123.results.metrics import shown
+from h123.results.scorecard import Load, card_of
 from h123.results.tables import CELL_PREFIX, connect, literal, name
 from h123.study import METRICS
+from h123.study.metrics import Carried
 
 _OPTIONS = {
     "csv": "FORMAT csv, HEADER true",
     "parquet": "FORMAT parquet, COMPRESSION zstd",
     "json": "FORMAT json, ARRAY true",
 }
+_ASKED = ("method", "size", "users", "requests")
+"""Parameters that a scorecard tells apart within itself; every other combination of levels has one of its own."""
+_BITS = 8
+_RATE = next(metric.name for metric in METRICS.values() if isinstance(metric.of, Carried))
+"""The metric of which a scorecard has the means."""
 
 
 def export(folder: CampaignFolder, form: str, out: Path) -> list[Path]:
@@ -25,10 +37,13 @@ def export(folder: CampaignFolder, form: str, out: Path) -> list[Path]:
 
     `form` is csv, parquet or json. `samples` holds every request of every attempt, with its trial's block, validity and
     cell (`cell_<factor>`); `attempts` one row each, with its metrics if it is the one of its trial that is analysed.
+    As `scorecard`, one `<levels>.json` for each client, server and network, as curl's scorecard.py writes them.
     Raises UserError.
     """
+    if form == "scorecard":
+        return _cards(folder, out)
     if form not in _OPTIONS:
-        raise UserError(f"{form!r} is not an export format; choose one of {', '.join(_OPTIONS)}")
+        raise UserError(f"{form!r} is not an export format; choose one of {', '.join([*_OPTIONS, 'scorecard'])}")
     connection = whole(folder, writes=out)
     queries = {
         "samples": "FROM whole.samples ORDER BY trial, attempt, start_ns, user, end_ns",
@@ -38,11 +53,73 @@ def export(folder: CampaignFolder, form: str, out: Path) -> list[Path]:
         out.mkdir(parents=True, exist_ok=True)
         return [_copy(connection, query, out / f"{table}.{form}", form) for table, query in queries.items()]
     except (OSError, duckdb.Error) as error:
+        raise _failed(out, error) from None
+
+
+def _failed(out: Path, error: Exception) -> UserError:
+    return UserError(
+        f"the export to {out} failed: {error}",
+        remedy="check the disk's free space and the folder's permissions",
+        status=1,
+    )
+
+
+def _cards(folder: CampaignFolder, out: Path) -> list[Path]:
+    arms: dict[str, list[Attempt]] = defaultdict(list)
+    apart = [factor for factor, levels in folder.study["factors"].items() if not _asks(levels)]
+    for attempt in load_attempts(folder):
+        if not attempt.twin and _load(attempt.parameters) and attempt.metrics.get(_RATE):
+            arms["-".join(attempt.cell[factor] for factor in apart) or folder.name].append(attempt)
+    if not arms:
         raise UserError(
-            f"the export to {out} failed: {error}",
-            remedy="check the disk's free space and the folder's permissions",
-            status=1,
-        ) from None
+            "no valid trial of this campaign fits a scorecard: that knows users who make requests of one size",
+            remedy="choose --format csv, parquet or json",
+        )
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        return [_write_card(folder, members, out / f"{name}.json") for name, members in sorted(arms.items())]
+    except OSError as error:
+        raise _failed(out, error) from None
+
+
+def _asks(levels: Mapping[str, Mapping[str, object]]) -> bool:
+    return any(parameter in _ASKED for parameters in levels.values() for parameter in parameters)
+
+
+def _load(parameters: Values) -> Load | None:
+    """None where the workload is another than so many users' requests of one size."""
+    method, size, users, requests = (parameters.get(name) for name in _ASKED)
+    if method not in ("GET", "POST") or parameters.get("rate") is not None:
+        return None
+    if not (isinstance(size, int) and isinstance(users, int) and isinstance(requests, int)):
+        return None
+    return Load(method == "POST", size, users, requests)
+
+
+def _write_card(folder: CampaignFolder, attempts: Sequence[Attempt], target: Path) -> Path:
+    rates: dict[Load, list[float]] = defaultdict(list)
+    for attempt in attempts:
+        load, goodput = _load(attempt.parameters), attempt.metrics[_RATE]
+        if load and goodput:
+            rates[load].append(goodput / _BITS)
+    of = attempts[0].parameters
+    protocol, client = str(of["protocol"]), str(of["client"])
+    facts = folder.subjects.get(client)
+    version = facts["version"] if facts else "unknown"
+    meta = {
+        "curl_version": version,
+        "curl_V": f"{client} {version}, measured by h123 without the start of the process and without handshakes",
+        "os": folder.machine.get("distribution"),
+        "server": f"{of['server']} over {of['network']}",
+        "samples": max(map(len, rates.values())),
+        "date": folder.created,
+        "protocol": "http/1.1" if protocol == "h1" else protocol,
+        "implementation": facts["stack"] if facts and protocol == "h3" else client,
+        "implementation_version": version,
+    }
+    with replacement(target) as temporary:
+        temporary.write_text(json.dumps(card_of(meta, rates), indent=2) + "\n", encoding="utf-8")
+    return target
 
 
 def whole(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDBPyConnection:

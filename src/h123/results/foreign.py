@@ -12,6 +12,7 @@ from typing import NamedTuple, TypedDict
 
 from h123.errors import UserError
 from h123.results.samples import LIMIT, PHASES
+from h123.results.scorecard import read_card
 from h123.strict import choose
 from h123.study import Samples, Schema, Source
 
@@ -88,8 +89,11 @@ def read_requests(path: Path, schema: Schema) -> Iterator[Request]:
             raise UserError(f"{path}:{line}: {fault}") from None
 
 
-def _rows(path: Path, samples: Samples) -> Iterator[tuple[int, Fields]]:
-    """Line number and row. The fields of nested objects are named `data.tags.status`."""
+def _rows(path: Path, samples: Samples) -> Iterator[tuple[int | str, Fields]]:
+    """Line number, or another place in the file, and row. The fields of nested objects are named `data.tags.status`."""
+    if samples.format == "scorecard":
+        yield from ((run.where, run.columns) for run in read_card(path))
+        return
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             if samples.format == "jsonl":

@@ -12,7 +12,7 @@ from h123.results.lab_report import Report
 from h123.results.processor import of_handshake, of_request
 from h123.results.summary import QUANTILES, Summary, summarise
 from h123.study import METRICS, Metric
-from h123.study.metrics import Carried, Memory, Processor, Times
+from h123.study.metrics import Answered, Carried, Memory, Processor, Times, Visits
 from h123.study.workload import workload_of
 
 _NS = 1e-9
@@ -45,8 +45,12 @@ def metric_value(metric: Metric, summary: Summary, report: Report) -> float | No
     match metric.of:
         case Times() as times:
             return _seconds(_quantile(times, summary))
+        case Visits(until):
+            return _seconds(summary.visits_ns[until])
         case Carried():
             return _goodput(summary)
+        case Answered():
+            return _rate(summary)
         case Processor(roles, "all"):
             return _cpu(summary, report, roles)
         case Processor(roles, "open"):
@@ -84,13 +88,26 @@ def _seconds(ns: float | None) -> float | None:
     return ns * _NS if math.isfinite(ns) else math.inf  # between two infinite ranks DuckDB finds no number
 
 
-def _goodput(summary: Summary) -> float | None:
+def _warm_seconds(summary: Summary) -> float | None:
+    """From the first warm request's start to the last one's end."""
     if summary.warm_start_ns is None or summary.warm_end_ns is None or summary.warm_end_ns <= summary.warm_start_ns:
+        return None
+    return (summary.warm_end_ns - summary.warm_start_ns) * _NS
+
+
+def _rate(summary: Summary) -> float | None:
+    seconds = _warm_seconds(summary)
+    return summary.warm_ok / seconds if seconds else None
+
+
+def _goodput(summary: Summary) -> float | None:
+    seconds = _warm_seconds(summary)
+    if not seconds:
         return None
     size = (summary.warm_bytes_up or 0) + (summary.warm_bytes_down or 0)
     if not size and summary.warm_ok:
         return None  # bodies without bytes
-    return 8 * size / ((summary.warm_end_ns - summary.warm_start_ns) * _NS)
+    return 8 * size / seconds
 
 
 def _cpu(summary: Summary, report: Report, roles: tuple[str, ...]) -> float | None:

@@ -4,18 +4,19 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import duckdb
 
 from h123.interruption import interruptible
 from h123.results.samples import complaint, succeeded_sql
 from h123.study import METRICS
-from h123.study.metrics import Times
+from h123.study.metrics import Times, VisitTime
 from h123.study.workload import Kind
 
 QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, Times)})
 """Of latency: all that a metric asks of any time. Of the other times only the median is known."""
+VISIT_TIMES: tuple[VisitTime, ...] = get_args(VisitTime)
 _SQL = """
 SELECT
     filename AS file,
@@ -91,6 +92,22 @@ FROM read_parquet($files, filename = true)
 JOIN (SELECT unnest($files) AS filename, unnest($open_ns) AS open_ns) USING (filename) GROUP BY filename
 """
 """A request that began before the last connection was open, and ended after, is half of one."""
+_VISITS = """
+SELECT filename, quantile_cont(complete, 0.5), quantile_cont(document, 0.5), quantile_cont(largest, 0.5) FROM (
+    SELECT
+        filename,
+        CASE WHEN bool_and({ok}) THEN max(end_ns) - min(start_ns) ELSE 'inf'::DOUBLE END AS complete,
+        CASE WHEN bool_and({ok}) FILTER (resource = 0) THEN min(first_byte_ns) FILTER (resource = 0) - min(start_ns)
+             WHEN count(*) FILTER (resource = 0) > 0 THEN 'inf'::DOUBLE END AS document,
+        CASE WHEN bool_and({ok}) FILTER (resource = biggest)
+             THEN max(end_ns) FILTER (resource = biggest) - min(start_ns)
+             WHEN count(*) FILTER (resource = biggest) > 0 THEN 'inf'::DOUBLE END AS largest
+    FROM read_parquet($files, filename = true)
+    JOIN (SELECT unnest($files) AS filename, unnest($largest) AS biggest) USING (filename)
+    WHERE phase = 'warm' AND "group" IS NOT NULL GROUP BY filename, "user", "group"
+) GROUP BY filename
+"""
+"""A visit is as slow as what failed of it."""
 _QUICKEST_NAMES = ("quickest_up_ns", "quickest_up_bytes", "quickest_down_ns", "quickest_down_bytes")
 
 
@@ -173,6 +190,8 @@ class Summary:
     """First and last, by alphabet, of the protocols negotiated by requests without an error."""
     bodies: Sequence[Bodies]
     """Of each resource that an answer is known of."""
+    visits_ns: Mapping[VisitTime, float | None]
+    """Medians over warm visits of what `Visits.until` names; None where there are none."""
 
 
 def summarise(connection: duckdb.DuckDBPyConnection, files: Mapping[Path, Kind]) -> dict[Path, Summary]:
@@ -188,7 +207,7 @@ def summarise(connection: duckdb.DuckDBPyConnection, files: Mapping[Path, Kind])
 
 def _summarise(connection: duckdb.DuckDBPyConnection, files: Mapping[Path, Kind], ok: str) -> dict[Path, Summary]:
     """Of files whose requests succeeded in the same case."""
-    later = (*_QUICKEST_NAMES, "once_open", "bodies")
+    later = (*_QUICKEST_NAMES, "once_open", "bodies", "visits_ns")
     names = [field.name for field in fields(Summary) if field.name not in later]
     query = f"SELECT file_row.file, {', '.join(f'file_row.{name}' for name in names)} FROM ({_SQL}) AS file_row"
     rows = _rows(connection, query.format(ok=ok, quantiles=QUANTILES), {"files": [*files]})
@@ -196,9 +215,11 @@ def _summarise(connection: duckdb.DuckDBPyConnection, files: Mapping[Path, Kind]
     open_ns = {file: known["open_ns"] for file, known in figures.items() if known["open_ns"] is not None}
     opened = {"files": list(open_ns), "open_ns": list(open_ns.values())}
     once_open = dict(_rows(connection, _ONCE_OPEN, opened)) if open_ns else {}
-    bodies = _bodies(connection, files, figures, ok)
+    bodies, visits = _bodies(connection, files, figures, ok), _visits(connection, files, ok)
     found = {
-        file: Summary(**known, **_quickest(known), once_open=once_open.get(file), bodies=bodies[file])
+        file: Summary(
+            **known, **_quickest(known), once_open=once_open.get(file), bodies=bodies[file], visits_ns=visits[file]
+        )
         for file, known in figures.items()
     }
     unlike = [
@@ -226,6 +247,17 @@ def _bodies(
     query = _BODIES.format(ok=ok)
     for file, resource, *sizes in _rows(connection, query, {"files": several}) if several else ():
         found[file].append(Bodies(resource, (sizes[0], sizes[1]), (sizes[2], sizes[3])))
+    return found
+
+
+def _visits(
+    connection: duckdb.DuckDBPyConnection, files: Mapping[Path, Kind], ok: str
+) -> Mapping[Path, Mapping[VisitTime, float | None]]:
+    found = {file: dict.fromkeys(VISIT_TIMES) for file in files}
+    largest = {file: visit.largest for file, work in files.items() if (visit := work.visit())}
+    asked: dict[str, list[Any]] = {"files": [*largest], "largest": [*largest.values()]}
+    for file, *times in _rows(connection, _VISITS.format(ok=ok), asked) if largest else ():
+        found[file] = dict(zip(VISIT_TIMES, times, strict=True))
     return found
 
 

@@ -1,6 +1,6 @@
 """Studies: from a question in YAML to the trials that answer it, and what they will cost."""
 
-from h123.study.claim import ALL_LEVELS, Claim, MeasurableClaim, WordedClaim
+from h123.study.claim import ALL_LEVELS, ARITHMETIC, BOUNDED, Claim, MeasurableClaim, WordedClaim
 from h123.study.confounded import confounded, together
 from h123.study.estimate import Estimate, estimate, estimate_check
 from h123.study.handshake import handshake_round_trips
@@ -16,19 +16,24 @@ from h123.study.reader import load_study
 from h123.study.schema import Samples, Schema, Source, load_schema
 from h123.study.shelf import (
     find_network,
+    find_site,
     find_study,
     list_claims,
     list_networks,
     list_schemas,
+    list_sites,
     list_studies,
     load_network,
 )
+from h123.study.site import read_site
 from h123.study.study import Comparison, Family, Study, rungs, split_pair
 from h123.study.timeless import timeless
 from h123.study.trial import PlannedTrial
 
 __all__ = [
     "ALL_LEVELS",
+    "ARITHMETIC",
+    "BOUNDED",
     "METRICS",
     "PRINTED",
     "RESOLVED",
@@ -59,6 +64,7 @@ __all__ = [
     "estimate_check",
     "find_ledgers",
     "find_network",
+    "find_site",
     "find_study",
     "handshake_round_trips",
     "ledgers_of",
@@ -66,6 +72,7 @@ __all__ = [
     "list_claims",
     "list_networks",
     "list_schemas",
+    "list_sites",
     "list_studies",
     "load_ledger",
     "load_network",
@@ -78,7 +85,9 @@ __all__ = [
     "network",
     "parse_only",
     "printed_values_of",
+    "read_site",
     "rungs",
+    "site",
     "slowstart",
     "split_pair",
     "timeless",

@@ -69,6 +69,15 @@ class ProductCheck(Strict):
     within: Annotated[Share, Field(gt=0, lt=1)] = 0.05
 
 
+class WorkCheck(Strict):
+    """What so many a second, each of some processor time, keep busy on so many cores."""
+
+    check: Literal["work-within-cores"]
+    per_second: Positive
+    each: Annotated[Duration, Field(gt=0)]
+    cores: Annotated[StrictInt, Field(ge=1)]
+
+
 class PercentageCheck(Strict):
     """The change from one figure to another, beside the percentage printed: `-31.2` for 31.2 % lower."""
 
@@ -132,6 +141,7 @@ Check = (
     | CountCheck
     | RoundTripsCheck
     | ProductCheck
+    | WorkCheck
     | PercentageCheck
     | RankBiserialCheck
     | SmallestPCheck

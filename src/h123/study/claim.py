@@ -2,15 +2,18 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from h123.strict import Strict
 from h123.study.checks import Check
 from h123.study.metrics import MetricName
+from h123.study.names import Levels
 from h123.study.quantities import Change, Share
 
 ALL_LEVELS = "all"
 """Stands for every level of a factor."""
+BOUNDED = ("equivalent", "not higher", "not lower")
+"""Directions that say how large a difference is not: they hold in each cell by itself, within a margin."""
 
 
 class Claim(Strict):
@@ -21,22 +24,34 @@ class Claim(Strict):
     """Of this claim, where the file speaks of several works."""
     quotation: Annotated[str, Field(min_length=1)] | None = None
     """A sentence of the source, letter by letter; what a figure or table says is in `condition` or `cells`."""
+    where: Annotated[str, Field(min_length=1)] | None = None
+    """Its place in the source: a section, a table."""
     summary: Annotated[str, Field(min_length=1)] | None = None
     """The claim in our words, where several works say it in theirs."""
     metric: str
     a: str | None = None
     b: str | None = None
-    direction: Literal["lower", "higher", "equivalent", "none"]
+    direction: Literal["lower", "higher", "equivalent", "not higher", "not lower", "none"]
     """What a is said to be beside b."""
     checks: list[Annotated[Check, Field(discriminator="check")]] = Field(default=[])
 
     @model_validator(mode="after")
     def _is_said_once(self) -> "Claim":
-        if (self.a is None) != (self.b is None):
-            raise ValueError("write both `a` and `b`, or neither")
         if (self.quotation is None) == (self.summary is None):
             raise ValueError("write either `quotation` or `summary`")
         return self
+
+
+ARITHMETIC = "arithmetic"
+"""The rule of a claim that its checks decide, and nothing else."""
+
+
+class Known(Strict):
+    """What a document that anybody can read makes of a claim: no campaign is needed."""
+
+    verdict: Literal["confirmed", "refuted"]
+    by: Annotated[str, Field(min_length=1)]
+    """The document, its section, and what it says."""
 
 
 class WordedClaim(Claim):
@@ -45,19 +60,25 @@ class WordedClaim(Claim):
     condition: dict[str, Any] = Field(default={})
     estimand: str
     size: str | None = None
-    rule: Annotated[str, Field(min_length=1)]
+    rule: Annotated[str, Field(min_length=1)] | None = None
     """How it is decided, or what would decide it."""
+    known: Known | None = None
+    untestable: Annotated[str, Field(min_length=1)] | None = None
+    """Why nobody but its authors could decide it."""
 
+    @model_validator(mode="after")
+    def _is_decided_one_way(self) -> "WordedClaim":
+        if sum(way is not None for way in (self.rule, self.known, self.untestable)) != 1:
+            raise ValueError("write one of `rule`, `known` and `untestable`")
+        if self.rule == ARITHMETIC and not self.checks:
+            raise ValueError("a claim that arithmetic decides needs `checks`")
+        return self
 
-def _level_names(value: object) -> object:
-    """A level, a list of levels or `all`, as a list of names; levels may be written as numbers."""
-    names = value if isinstance(value, list) else [value]
-    if not names or not all(isinstance(name, str | int | float) for name in names):
-        raise ValueError(f"{value!r} is not valid; write a level, a list of levels, or {ALL_LEVELS}")
-    return [str(name).lower() if isinstance(name, bool) else str(name) for name in names]
-
-
-Levels = Annotated[list[str], BeforeValidator(_level_names)]
+    @model_validator(mode="after")
+    def _has_both_sides(self) -> "WordedClaim":
+        if (self.a is None) != (self.b is None):
+            raise ValueError("write both `a` and `b`, or neither")
+        return self
 
 
 class MeasurableClaim(Claim):
@@ -65,32 +86,45 @@ class MeasurableClaim(Claim):
 
     metric: MetricName
     a: str
-    b: str
-    """Levels of the study's compared factor."""
-    direction: Literal["lower", "higher", "equivalent"]
+    b: str | None = None
+    """Levels of the study's compared factor. Without `b` the claim is about a in `cells` over a in `against`."""
+    direction: Literal["lower", "higher", "equivalent", "not higher", "not lower"]
     size: Change | None = None
     """a / b - 1 as claimed, if the claim says how much."""
     margin: Annotated[Share, Field(gt=0, lt=1)] | None = None
-    """Of an equivalence: ratios within 1/(1 + margin) to 1 + margin."""
+    """Of an equivalence: ratios within 1/(1 + margin) to 1 + margin; of what is not higher or lower, its one end."""
     cells: dict[str, Levels] = Field(min_length=1)
-    """Every other factor's levels: the claim is about their mean, an equivalence about each of these cells."""
+    """Every other factor's levels: the claim is about their mean; with a margin, about each of these cells."""
     against: dict[str, Levels] | None = None
-    """Of an interaction: these factors' levels instead. The claim is about a / b in `cells` over a / b there."""
+    """These factors' levels instead: one for all of `cells`, or as many, in their order. With `b`, an interaction:
+    a / b in `cells` over a / b there."""
     note: Annotated[str, Field(min_length=1)] | None = None
     """What a verdict does not cover."""
 
     @model_validator(mode="after")
     def _is_one_claim(self) -> "MeasurableClaim":
-        if self.direction == "equivalent":
-            if self.margin is None or self.size is not None or self.against is not None:
-                raise ValueError("an equivalence needs a `margin` and takes neither `size` nor `against`")
+        if self.direction in BOUNDED:
+            if self.margin is None or self.size is not None:
+                raise ValueError(f"`{self.direction}` needs a `margin` and takes no `size`")
         elif self.margin is not None:
-            raise ValueError("only an equivalence takes a `margin`; other claims use the study's")
+            raise ValueError(f"only {', '.join(BOUNDED)} take a `margin`; other claims use the study's")
         elif self.size is not None and (self.size < 0) != (self.direction == "lower"):
             raise ValueError(f"a `size` of {100 * self.size:+g} % is not {self.direction}")
         if self.a == self.b:
             raise ValueError("`a` and `b` are the same level")
+        if self.b is None and not self.against:
+            raise ValueError("`b` is missing; write it, or what a in `cells` is held `against`")
         return self
+
+    def counterpart(self, cell: dict[str, str]) -> dict[str, str]:
+        """The cell that one of `cells` is held against."""
+        return {
+            **cell,
+            **{factor: self._instead(factor, cell[factor], to) for factor, to in (self.against or {}).items()},
+        }
+
+    def _instead(self, factor: str, level: str, levels: list[str]) -> str:
+        return levels[self.cells[factor].index(level)] if len(levels) > 1 else levels[0]
 
 
 def _kind(value: object) -> str:

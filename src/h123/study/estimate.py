@@ -24,15 +24,12 @@ from dataclasses import dataclass
 from h123.study.handshake import handshake_round_trips
 from h123.study.network import Direction, Network
 from h123.study.parameters import Parameters
+from h123.study.slowstart import INITIAL_WINDOW_BYTES, MSS_BYTES
 from h123.study.trial import PlannedTrial
 
 WAYS = ("up", "down")
-MSS_BYTES = 1448
-"""Payload of a full TCP segment at MTU 1500 with timestamps."""
 WIRE_OVERHEAD = 1.05
 """Bytes on the link per body byte: packet headers, TLS records, acknowledgements the other way."""
-INITIAL_WINDOW_BYTES = 10 * MSS_BYTES
-"""RFC 6928."""
 UNSHAPED_BPS = 2e9
 """More than subjects manage over a plain veth pair."""
 PROCESSED_BPS = {
@@ -191,7 +188,7 @@ def _pace_s(parameters: Parameters, paths: _Paths) -> float:
     if parameters.rate is not None:
         return parameters.users * work.each() / parameters.rate
     moving = sum(_bits(parameters, way) / path.rate_bps for way, path in paths.items())
-    return work.each() * (work.pause_s() + paths["down"].round_trip_s + moving)
+    return work.each() * (work.pause_s() + moving) + work.round_trips() * paths["down"].round_trip_s
 
 
 def _bits(parameters: Parameters, way: str) -> float:

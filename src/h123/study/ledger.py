@@ -7,8 +7,9 @@ from pydantic import Field
 
 from h123.errors import UserError
 from h123.strict import Strict, choose
-from h123.study.claim import ALL_LEVELS, AnyClaim, Levels, MeasurableClaim
+from h123.study.claim import ALL_LEVELS, AnyClaim, MeasurableClaim
 from h123.study.document import Document, Location
+from h123.study.names import Levels
 from h123.study.reader import FORMAT as STUDY_FORMAT
 from h123.study.reader import load_study
 from h123.study.shelf import find_study, is_study, list_claims, list_studies
@@ -74,7 +75,7 @@ class _LedgerReader:
 
     def check_claim(self, claim: MeasurableClaim, study: Study, at: Location) -> None:
         compared = study.compare.factor
-        for side, level in (("a", claim.a), ("b", claim.b)):
+        for side, level in {"a": claim.a, **({"b": claim.b} if claim.b else {})}.items():
             self.check_level(level, compared, study.factors[compared], [*at, side])
         others = {factor: list(levels) for factor, levels in study.factors.items() if factor != compared}
         self.check_levels(claim.cells, others, [*at, "cells"])
@@ -104,11 +105,12 @@ class _LedgerReader:
 
     def check_contrast(self, claim: MeasurableClaim, factors: dict[str, list[str]], at: Location) -> None:
         for factor, levels in (claim.against or {}).items():
-            if len(levels) != 1 or levels == [ALL_LEVELS]:
-                raise self.document.error([*at, factor], f"write exactly one level of {factor!r} to compare with")
             here = factors[factor] if claim.cells[factor] == [ALL_LEVELS] else claim.cells[factor]
-            if levels[0] in here:
-                raise self.document.error([*at, factor], f"{levels[0]!r} is already in `cells`")
+            if levels == [ALL_LEVELS] or len(levels) not in (1, len(claim.cells[factor])):
+                message = f"write exactly one level of {factor!r} to compare with, or one for each in `cells`"
+                raise self.document.error([*at, factor], message)
+            if double := [level for level in levels if level in here]:
+                raise self.document.error([*at, factor], f"{double[0]!r} is already in `cells`")
 
 
 def ledgers_of(study: str | None = None) -> list[Ledger]:

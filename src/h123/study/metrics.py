@@ -16,6 +16,7 @@ from h123.units import Unit, format_value
 
 Clock = Literal["wall", "virtual"]
 Role = Literal["server", "client"]
+VisitTime = Literal["complete", "document", "largest"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,26 @@ class Times:
 
 
 @dataclass(frozen=True)
+class Visits:
+    """The median of the time that warm visits of a page took, from their start until something of them."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    until: VisitTime
+    """All that it asks for has come; the document's first byte; the largest body."""
+
+    @property
+    def needs(self) -> Needs:
+        every = ("user", "group", "start_ns")
+        match self.until:
+            case "complete":
+                return Needs((*every, "end_ns"))
+            case "document":
+                return Needs((*every, "resource", "first_byte_ns"), ("ttfb",))
+            case "largest":
+                return Needs((*every, "resource", "end_ns"))
+
+
+@dataclass(frozen=True)
 class Carried:
     """Body bytes over the time that they took: of all warm requests together, or of each by itself."""
 
@@ -59,6 +80,14 @@ class Carried:
     @property
     def needs(self) -> Needs:
         return Needs(("start_ns", "end_ns", "bytes_up", "bytes_down"))
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Warm requests over the time that all of them took together."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"))
 
 
 @dataclass(frozen=True)
@@ -89,7 +118,7 @@ class Memory:
         return Needs(report=("max_rss_bytes",))
 
 
-Measured = Times | Carried | Processor | Memory
+Measured = Times | Visits | Carried | Answered | Processor | Memory
 
 
 @dataclass(frozen=True)
@@ -147,7 +176,7 @@ class Metric:
     def of_requests(self) -> bool:
         """Whether it is of the requests' times: so that requests that fail, and a machine that stalls, make it worse,
         and the two clocks split it. What a processor or memory did for failed ones is as real as for others."""
-        return isinstance(self.of, Times | Carried)
+        return isinstance(self.of, Times | Visits | Carried | Answered)
 
     @property
     def worst(self) -> float:
@@ -218,6 +247,17 @@ METRICS = _table(
         repeats="latency",
     ),
     Metric(
+        "rps",
+        title="Requests a second",
+        unit="/s",
+        of=Answered(),
+        words=_AMOUNT,
+        noun="rate of requests",
+        meaning="warm requests that succeeded over the time from the first one's start to the last one's end",
+        better="higher",
+        repeats="latency",
+    ),
+    Metric(
         "cold_latency",
         title="Latency, cold",
         unit="s",
@@ -243,6 +283,34 @@ METRICS = _table(
         words=_SPEED,
         noun="handshake",
         meaning="from before the dial until the connection is ready for a request",
+    ),
+    Metric(
+        "page_complete",
+        title="Page complete",
+        unit="s",
+        of=Visits("complete"),
+        words=_SPEED,
+        noun="page",
+        meaning="median over a trial's warm visits, from the request for the document to the last byte of the page",
+    ),
+    Metric(
+        "page_first_byte",
+        title="Document, first byte",
+        unit="s",
+        of=Visits("document"),
+        words=_SPEED,
+        noun="first byte of the document",
+        meaning="median over a trial's warm visits, from the request for the document to its first byte",
+    ),
+    Metric(
+        "page_largest",
+        title="Largest resource complete",
+        unit="s",
+        of=Visits("largest"),
+        words=_SPEED,
+        noun="largest resource",
+        meaning="median over a trial's warm visits, from the request for the document to the last byte of its largest "
+        "resource",
     ),
     Metric(
         "cpu",

@@ -96,7 +96,8 @@ def parse_only(options: list[str]) -> Only:
 
 
 def make_plan(study: Study, *, blocks: int | None = None, seed: int | None = None, only: Only | None = None) -> Plan:
-    """The trials of a study. `blocks` and `seed` replace the study's own; `only` keeps the named levels.
+    """The trials of a study. `blocks` and `seed` replace the study's own; `only` keeps the named levels, as the study's
+    own `only` does of factors that it does not name.
 
     Raises UserError where a filter names an unknown factor or level, or leaves nothing to compare, and where a trial
     cannot end within its `trial_timeout`.
@@ -107,8 +108,9 @@ def make_plan(study: Study, *, blocks: int | None = None, seed: int | None = Non
         raise UserError(f"--blocks {count}: a campaign needs at least 1 block, and verdicts need at least 6")
     if not 0 <= chosen_seed < 2**53:
         raise UserError(f"--seed {chosen_seed}: the seed must be a whole number from 0 to {2**53 - 1}")
-    _refuse_too_many(study, only or {}, count)
-    kept = _kept_levels(study, only or {})
+    only = {**study.only, **(only or {})}
+    _refuse_too_many(study, only, count)
+    kept = _kept_levels(study, only)
     pairs, notes = _kept_pairs(study, kept[study.compare.factor])
     treatments = _treatments(study)
     for treatment in treatments:
@@ -118,7 +120,7 @@ def make_plan(study: Study, *, blocks: int | None = None, seed: int | None = Non
     if note := timeless_note((trial.parameters for trial in planned[0]), study.networks):
         notes.append(note)
     notes += [confounded_note(factor, names) for factor, names in confounded(study, kept)]
-    return Plan(study=study, seed=chosen_seed, only=only or {}, blocks=planned, pairs=pairs, notes=notes)
+    return Plan(study=study, seed=chosen_seed, only=only, blocks=planned, pairs=pairs, notes=notes)
 
 
 def _refuse_too_many(study: Study, only: Only, blocks: int) -> None:

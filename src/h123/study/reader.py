@@ -11,7 +11,8 @@ from h123.catalogue import OwnServer, subject_names, unknown_subject
 from h123.errors import UserError
 from h123.strict import Strict, choose
 from h123.study.document import Document, Location
-from h123.study.names import check_name
+from h123.study.metrics import METRICS, Visits
+from h123.study.names import Levels, check_name
 from h123.study.network import Network
 from h123.study.parameters import (
     NETWORK_PARAMETERS,
@@ -43,6 +44,7 @@ class StudyFile(Strict):
     factors: dict[StrictStr, Any] = Field(min_length=1)
     settings: dict[StrictStr, Any] = Field(default={})
     servers: dict[StrictStr, OwnServer] = Field(default={})
+    only: dict[StrictStr, Levels] = Field(default={})
     compare: Comparison
     blocks: Annotated[StrictInt, Field(ge=1, le=MOST_TRIALS)]
     seed: Annotated[StrictInt, Field(ge=0, lt=2**53)] = 1
@@ -73,6 +75,7 @@ class StudyReader:
             question=shape.question,
             factors=factors,
             settings=self.completed(factors, settings),
+            only=shape.only,
             compare=shape.compare,
             blocks=shape.blocks,
             seed=shape.seed,
@@ -80,6 +83,7 @@ class StudyReader:
             networks=self.networks,
         )
         self.check_workloads(study, {*shape.settings} | {n for f in factors.values() for lv in f.values() for n in lv})
+        self.check_only(study)
         self.check_comparison(study)
         return study
 
@@ -94,12 +98,24 @@ class StudyReader:
             kinds.add(parameters.kind)
             if fault := parameters.workload.fault():
                 raise self.document.error(self.place(study, "kind", chosen), fault)
+            self.check_metrics(study, parameters)
         for kind in KINDS.keys() - kinds:
             had = {name for other in kinds for name in own_parameters(other)}
             if stray := sorted((own_parameters(kind) - had) & {*written}):
                 first = {name: next(iter(levels)) for name, levels in study.factors.items()}
                 message = f"{stray[0]!r} is of workloads of the kind {kind}, and this study has none"
                 raise self.document.error(self.place(study, stray[0], first), message)
+
+    def check_metrics(self, study: Study, parameters: Parameters) -> None:
+        """Nobody asks for the time of visits where there are none."""
+        if parameters.workload.visit():
+            return
+        for number, family in enumerate(study.compare.families):
+            for index, name in enumerate(family.metrics):
+                if isinstance(METRICS[name].of, Visits):
+                    at: list[str | int] = ["compare", "families", number, "metrics", index]
+                    message = f"{name} is of visits of a page, and a workload of the kind {parameters.kind} has none"
+                    raise self.document.error(at, message)
 
     def place(self, study: Study, name: str, cell: dict[str, str]) -> Location:
         """Where a parameter of a cell is written."""
@@ -166,10 +182,14 @@ class StudyReader:
             raise self.document.error(at, f"factor {factor!r} has no levels")
         for index, (name, level) in enumerate(levels):
             for earlier, other in levels[:index]:
-                if name == earlier or level == other:
+                if name == earlier or self.alike(level, other):
                     message = f"level {name!r} of factor {factor!r} is the same as {earlier!r}"
                     raise self.document.error([*at, index if isinstance(given, list) else name], message)
         return dict(levels)
+
+    def alike(self, level: Level, other: Level) -> bool:
+        """Whether nothing would tell their trials apart."""
+        return level == other
 
     def scalar_level(self, factor: str, value: Any, at: Location) -> tuple[str, Level]:
         checked = self.parameter(factor, value, at)
@@ -222,6 +242,16 @@ class StudyReader:
                 raise self.document.error(["settings"], message)
             complete[name] = field.default
         return complete
+
+    def check_only(self, study: Study) -> None:
+        for factor, levels in study.only.items():
+            if factor not in study.factors:
+                message = f"{factor!r} is not a factor of this study; {choose(factor, study.factors)}"
+                raise self.document.error(["only", factor], message)
+            for level in levels:
+                if level not in study.factors[factor]:
+                    message = f"{level!r} is not a level of {factor!r}; {choose(level, study.factors[factor])}"
+                    raise self.document.error(["only", factor], message)
 
     def check_comparison(self, study: Study) -> None:
         compare, at = study.compare, "compare"

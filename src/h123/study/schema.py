@@ -17,7 +17,7 @@ from h123.study.network import Network
 from h123.study.parameters import PARAMETER_NAMES
 from h123.study.reader import StudyReader
 from h123.study.shelf import find_schema
-from h123.study.study import Study
+from h123.study.study import Level, Study
 
 FORMAT = "import/1"
 UNKNOWN = "unknown"
@@ -47,7 +47,7 @@ class Samples(Strict):
 
     reads: str | None = None
     """A schema whose `samples` these complete."""
-    format: Literal["csv", "tsv", "jsonl"] = "csv"
+    format: Literal["csv", "tsv", "jsonl", "scorecard"] = "csv"
     header: list[str] | None = None
     """Names of the columns of a file that has no header line."""
     where: dict[str, str] = Field(default={})
@@ -174,6 +174,10 @@ class _ForeignReader(StudyReader):
             return super().network(name, at)
         self.networks[UNKNOWN] = Network(name=UNKNOWN, title="not known")
         return UNKNOWN
+
+    def alike(self, level: Level, other: Level) -> bool:  # noqa: ARG002
+        """What others varied need not be a parameter that h123 has."""
+        return False
 
     def check_twin(self, study: Study) -> None:
         if study.compare.twin:

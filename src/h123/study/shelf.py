@@ -1,4 +1,4 @@
-"""The networks and studies that come with h123."""
+"""The networks, sites and studies that come with h123."""
 
 from pathlib import Path
 
@@ -51,6 +51,16 @@ def is_study(name: str) -> bool:
     if path.suffix in (".yaml", ".yml"):
         return str(Document(path).data.get("h123")).startswith("study/")
     return name in _names("studies")
+
+
+def list_sites() -> list[Path]:
+    """Files of the sites in sites/, by name."""
+    return sorted((project_root() / "sites").glob("*.yaml"))
+
+
+def find_site(name: str, beside: Path | None = None) -> Path:
+    """The file of a site given by its name or by a path (relative to `beside`). Raises UserError."""
+    return _find(name, "site", "sites", beside)
 
 
 def find_schema(name: str) -> Path:

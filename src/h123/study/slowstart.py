@@ -4,6 +4,10 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+MSS_BYTES = 1448
+"""Payload of a full TCP segment at MTU 1500 with timestamps."""
+INITIAL_WINDOW_BYTES = 10 * MSS_BYTES
+"""RFC 6928."""
 ACKNOWLEDGEMENT_BYTES = 60
 """A packet that carries nothing else."""
 

@@ -104,6 +104,8 @@ class Study(Strict):
     """Factor to level name to the parameters that this level sets."""
     settings: dict[str, Any]
     """The other parameters."""
+    only: dict[str, list[str]] = Field(default={}, exclude_if=lambda only: not only)
+    """Of these factors, the levels that run where `--only` names no others of them."""
     compare: Comparison
     blocks: Annotated[int, Field(ge=1, le=MOST_TRIALS, strict=True)]
     seed: Annotated[int, Field(ge=0, lt=2**53, strict=True)] = 1

@@ -70,7 +70,7 @@ class Assignment:
 
     def connections(self) -> int:
         """How many the workload asks for (docs/contracts/workload.md)."""
-        return self.parameters.workload.connection_count()
+        return self.parameters.workload.connections_opened()
 
     def workload(self, written: AnyWorkloadFile) -> AnyWorkloadFile:
         """workload.json as the parameters have it, with what this assignment has otherwise."""

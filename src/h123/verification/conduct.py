@@ -150,7 +150,7 @@ def _connections(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
     elif rows and all(rows[0][column] is not None for column in columns):
         yield from _indices(asked, rows)
         yield from _reuse(rows)
-        if asked.parameters.rate is None:
+        if asked.parameters.rate is None and not asked.parameters.workload.visit():
             yield from _dealing(asked, rows)
 
 

@@ -12,6 +12,7 @@ type load struct {
 	requester *requester
 	seats     []*seat
 	journal   *journal
+	dialer    *dialer
 }
 
 func newLoad(w *workload, d *dialer) (*load, error) {
@@ -19,7 +20,7 @@ func newLoad(w *workload, d *dialer) (*load, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &load{workload: w, requester: requester, journal: &journal{}, seats: make([]*seat, w.count())}
+	l := &load{workload: w, requester: requester, journal: &journal{}, dialer: d, seats: make([]*seat, w.count())}
 	for i := range l.seats {
 		l.seats[i] = newSeat(d)
 	}
@@ -28,6 +29,10 @@ func newLoad(w *workload, d *dialer) (*load, error) {
 
 // run makes all requests, or as many as it can until ctx ends.
 func (l *load) run(ctx context.Context) error {
+	if l.Kind == kindPage {
+		l.visits(ctx)
+		return nil
+	}
 	if l.Cold {
 		l.coldRequests(ctx)
 	}
@@ -94,14 +99,7 @@ func (l *load) closedLoop(ctx context.Context) {
 
 // think waits as long as a user does before its nth request.
 func (l *load) think(ctx context.Context, user, n int) {
-	pause := time.Duration(l.requester.asked[l.resource(user, n)].ThinkNs)
-	if pause == 0 {
-		return
-	}
-	select {
-	case <-time.After(pause):
-	case <-ctx.Done():
-	}
+	rest(ctx, time.Duration(l.requester.asked[l.resource(user, n)].ThinkNs))
 }
 
 // openLoop starts each request when the schedule says, whether or not earlier ones have ended.

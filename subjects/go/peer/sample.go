@@ -38,8 +38,9 @@ type sample struct {
 	connection int      // noConnection without one
 	reused     bool
 	failure    string
-	resource   int // what it is a request for
-	number     int // of all requests, which headers that change tell the server
+	resource   int    // what it is a request for
+	number     int    // of all requests, which headers that change tell the server
+	group      string // the visit of its user that it belongs to, empty where there are none
 }
 
 func (s *sample) row(row []string) {
@@ -64,7 +65,7 @@ func (s *sample) row(row []string) {
 		row[12] = "1"
 	}
 	row[13] = s.failure
-	row[14] = "" // requests here belong to no group
+	row[14] = s.group
 	row[15] = strconv.Itoa(s.resource)
 }
 

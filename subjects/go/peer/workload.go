@@ -44,6 +44,10 @@ type workload struct {
 	// Of the kind mix: its requests, and whose turn it is, over and over.
 	Mix   []entry `json:"mix"`
 	Order []int   `json:"order"`
+
+	// Of the kind page: its resources, the document first, and how many requests of a connection may be under way.
+	Page   []resource `json:"page"`
+	AtOnce int        `json:"at_once"`
 }
 
 // named is a header of a request, besides those that its protocol needs. The value of one that changes ends with the
@@ -65,16 +69,33 @@ type entry struct {
 	ThinkNs   int64   `json:"think_ns"`  // how long its user waits before it
 }
 
+// resource is one of those that a page is made of.
+type resource struct {
+	Path      string  `json:"path"`
+	Headers   []named `json:"headers"`
+	Initiator *int    `json:"initiator"` // index of what asks for it; nil: the document, the first
+	Urgency   int     `json:"urgency"`   // 0 the most urgent
+	RunNs     int64   `json:"run_ns"`    // from its end until what it asks for is asked for
+}
+
 const (
 	workloadFormat = "workload/2"
 	kindRequests   = "requests"
 	kindMix        = "mix"
+	kindPage       = "page"
 )
 
 // entries are the workload's requests by the index that a sample's resource has.
 func (w *workload) entries() []entry {
-	if w.Kind == kindMix {
+	switch w.Kind {
+	case kindMix:
 		return w.Mix
+	case kindPage:
+		parts := make([]entry, len(w.Page))
+		for i, r := range w.Page {
+			parts[i] = entry{Method: "GET", Path: r.Path, Headers: r.Headers, Status: 200}
+		}
+		return parts
 	}
 	return []entry{{Method: w.Method, Path: w.Path, Headers: w.Headers, BodyBytes: w.UploadBytes}}
 }
@@ -163,8 +184,8 @@ func understood(data []byte) error {
 	if of.Format != workloadFormat {
 		return fmt.Errorf("h123: only %s is understood here, not %q", workloadFormat, of.Format)
 	}
-	if of.Kind != kindRequests && of.Kind != kindMix {
-		return fmt.Errorf("kind: only %s and %s are possible here, not %q", kindRequests, kindMix, of.Kind)
+	if known := []string{kindRequests, kindMix, kindPage}; !slices.Contains(known, of.Kind) {
+		return fmt.Errorf("kind: only %s are possible here, not %q", strings.Join(known, ", "), of.Kind)
 	}
 	return nil
 }
@@ -198,7 +219,8 @@ func parseWorkload(data []byte) (*workload, error) {
 // not wrong.
 func (w *workload) check() error {
 	_, addressError := netip.ParseAddr(w.Address)
-	mixed := w.Kind == kindMix
+	mixed, paged := w.Kind == kindMix, w.Kind == kindPage
+	other := mixed || paged
 	for _, rule := range []struct {
 		holds bool
 		field string
@@ -211,8 +233,12 @@ func (w *workload) check() error {
 		{w.CA != "", "ca", "a PEM file of the trusted roots"},
 		{mixed != (w.Mix == nil), "mix", "there with the kind mix, and with no other"},
 		{mixed != (w.Order == nil), "order", "there with the kind mix, and with no other"},
-		{!mixed || w.Method == "" && w.Path == "" && w.UploadBytes == 0, "mix", "without a method, path or upload_bytes beside it"},
-		{!mixed || len(w.Headers) == 0, "headers", "each request's own with the kind mix"},
+		{paged == (w.Page != nil), "page", "there with the kind page, and with no other"},
+		{paged == (w.AtOnce > 0), "at_once", "1 or more with the kind page, and not there with any other"},
+		{!paged || w.Rate == nil, "rate", "null with the kind page"},
+		{!paged || w.Connections.number > 0, "connections", "a number with the kind page"},
+		{!other || w.Method == "" && w.Path == "" && w.UploadBytes == 0, w.Kind, "without a method, path or upload_bytes beside it"},
+		{!other || len(w.Headers) == 0, "headers", "each request's own with the kinds mix and page"},
 		{!mixed || len(w.Order) > 0 && inRange(w.Order, len(w.Mix)), "order", "one or more indices of mix"},
 		{w.Users >= 1, "users", "1 or more"},
 		{w.Requests >= 0, "requests", "0 or more"},
@@ -227,10 +253,40 @@ func (w *workload) check() error {
 	}
 	for i, e := range w.entries() {
 		if err := e.check(); err != nil {
-			if mixed {
-				return fmt.Errorf("mix[%d]: %w", i, err)
+			if other {
+				return fmt.Errorf("%s[%d]: %w", w.Kind, i, err)
 			}
 			return err
+		}
+	}
+	return w.checkPage()
+}
+
+// checkPage says which resource of a page cannot be: each is asked for by one that is, in the end, asked for by the
+// first.
+func (w *workload) checkPage() error {
+	for i, r := range w.Page {
+		if (i == 0) != (r.Initiator == nil) {
+			return fmt.Errorf("page[%d]: initiator: must be null of the first, and of no other", i)
+		}
+		if r.RunNs < 0 {
+			return fmt.Errorf("page[%d]: run_ns: must be 0 or more", i)
+		}
+		at := i
+		for range w.Page {
+			if at < 0 || at >= len(w.Page) {
+				return fmt.Errorf("page[%d]: initiator: must be an index of page", i)
+			}
+			if at == 0 {
+				break
+			}
+			if w.Page[at].Initiator == nil {
+				break // which its own turn says
+			}
+			at = *w.Page[at].Initiator
+		}
+		if at != 0 {
+			return fmt.Errorf("page[%d]: initiator: must lead to the first, not round in a circle", i)
 		}
 	}
 	return nil

@@ -84,8 +84,9 @@ def tls_impossible(attempt: Attempt) -> Finding | None:
 
 
 def request_as_trial(attempt: Attempt) -> Finding | None:
-    """Imported: more than one request. What we measure ourselves has its own server and client, whatever its length."""
-    if not attempt.imported:
+    """Imported: more than one request, unless the schema says that a run has no more. What we measure ourselves has its
+    own server and client, whatever its length."""
+    if not attempt.imported or attempt.parameters["users"] == attempt.parameters["requests"] == 1:
         return None
     return at_least(attempt.summary.rows, 2, f"{attempt.summary.rows} requests")
 

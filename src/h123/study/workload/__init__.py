@@ -6,9 +6,10 @@ from typing import Any, Literal, NamedTuple, Self
 from pydantic import RootModel
 
 from h123.study.quantities import RESOLVED
-from h123.study.workload import mix
-from h123.study.workload.kind import FORMAT, OK, Connections, Exchange, Kind, Load, Target, Upload, WorkloadFile
+from h123.study.workload import mix, page
+from h123.study.workload.kind import FORMAT, OK, Connections, Exchange, Kind, Load, Target, Upload, Visit, WorkloadFile
 from h123.study.workload.mix import Mix, MixFile, MixParameters
+from h123.study.workload.page import Page, PageFile, PageParameters
 from h123.study.workload.requests import Requests, RequestsFile, RequestsParameters
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Load",
     "Target",
     "Upload",
+    "Visit",
     "WorkloadFile",
     "WorkloadParameters",
     "own_parameters",
@@ -44,11 +46,12 @@ class Parts(NamedTuple):
 KINDS: Mapping[str, Parts] = {
     "requests": Parts(RequestsParameters, Requests, lambda _: {}),
     "mix": Parts(MixParameters, Mix, mix.example),
+    "page": Parts(PageParameters, Page, page.example),
 }
 """By the name that a study has for it."""
 
 
-class AnyWorkloadFile(RootModel[RequestsFile | MixFile]):
+class AnyWorkloadFile(RootModel[RequestsFile | MixFile | PageFile]):
     """workload.json of any kind."""
 
     def changed(self, **fields: object) -> Self:
@@ -56,10 +59,10 @@ class AnyWorkloadFile(RootModel[RequestsFile | MixFile]):
         return type(self)(self.root.model_copy(update=fields))
 
 
-class WorkloadParameters(RequestsParameters, MixParameters):
+class WorkloadParameters(RequestsParameters, MixParameters, PageParameters):
     """The parameters of all kinds side by side, flat as a study writes them."""
 
-    kind: Literal["requests", "mix"] = "requests"
+    kind: Literal["requests", "mix", "page"] = "requests"
 
     @property
     def workload(self) -> Kind:

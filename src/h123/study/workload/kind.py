@@ -120,6 +120,15 @@ class Target:
 
 
 @dataclass(frozen=True)
+class Visit:
+    """Requests that belong together, as a page's do; in samples those of a user with the same `group`."""
+
+    requests: int
+    largest: int
+    """The resource with the largest body. Resource 0 is what is asked for first, the document."""
+
+
+@dataclass(frozen=True)
 class Upload:
     """A file of the study's that requests upload."""
 
@@ -168,6 +177,10 @@ class Kind(ABC):
         """What a request is for, of those of all users, counted one user after another."""
         return 0
 
+    def visit(self) -> Visit | None:
+        """What its requests make up; None: each is by itself."""
+        return None
+
     # Who takes part
 
     def methods(self) -> list[str]:
@@ -203,6 +216,10 @@ class Kind(ABC):
             return asked
         return self.load.users if asked == "per-user" or self.load.protocol == "h1" else 1
 
+    def connections_opened(self) -> int:
+        """In a trial in which none is lost."""
+        return self.connection_count()
+
     def rows(self) -> dict[str, int] | None:
         """Samples by phase; None where not all parameters are known."""
         load = self.load
@@ -214,6 +231,10 @@ class Kind(ABC):
     def each(self) -> int:
         """Requests of one user, cold ones apart."""
         return self.load.requests + self.load.warmup
+
+    def round_trips(self) -> float:
+        """That one user takes in a closed loop, at least: a request, then the next."""
+        return self.each()
 
     def all_requests(self) -> int:
         """Of a trial, cold ones too."""

@@ -1,0 +1,77 @@
+"""The commands about sites: the pages that a workload of the kind `page` loads."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from h123.cli import completion
+from h123.console import out_console, write
+from h123.study import find_site, list_sites, read_site, site
+from h123.units import format_bytes, format_seconds
+
+app = typer.Typer(no_args_is_help=True, help="Pages that studies can load (`kind: page`).")
+
+
+@app.callback()
+def root() -> None:
+    """Shared by all commands."""
+
+
+@app.command()
+def show(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help="A site in sites/, or the path of a file. Without one: all.",
+            show_default=False,
+            autocompletion=completion.sites,
+        ),
+    ] = None,
+) -> None:
+    """Show a site: its resources, what asks for them, and where its figures are from; or list all sites."""
+    if name is None:
+        out_console.print(_overview())
+        return
+    told, page = read_site(find_site(name))
+    write(out_console, f"{page.name}: {told.title}")
+    write(out_console, f"Source: {told.source}", style="dim")
+    out_console.print()
+    out_console.print(_resources(page))
+    longest = page.running_ns()
+    run = f"; what runs one after another takes {format_seconds(longest / 1e9)}" if longest else ""
+    write(
+        out_console,
+        f"\n{len(page.loads())} requests, {format_bytes(page.bytes)}, {max(page.depth())} deep{run}",
+    )
+
+
+def _overview() -> Table:
+    table = _table("name", "what", "requests", "bodies", "depth")
+    for path in list_sites():
+        told, page = read_site(path)
+        table.add_row(page.name, told.title, str(len(page.loads())), format_bytes(page.bytes), str(max(page.depth())))
+    return table
+
+
+def _resources(page: site.Site) -> Table:
+    """A row for each line of the file, with how deep it is in the graph."""
+    table = _table("resource", "type", "count", "size", "urgency", "asked for by", "runs", "depth")
+    depths, at = page.depth(), dict[str, int]()
+    for index, (one, _) in enumerate(page.loads()):
+        at.setdefault(one.name, depths[index])
+    for one in page.resources:
+        runs = format_seconds(one.run / 1e9) if one.run else ""
+        figures = (str(one.count), format_bytes(one.size), str(one.priority))
+        table.add_row(one.name, one.type, *figures, one.by or "", runs, str(at[one.name]))
+    return table
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(column, overflow="fold", justify="right" if column in _FIGURES else "left")
+    return table
+
+
+_FIGURES = {"requests", "bodies", "depth", "count", "size", "urgency", "runs"}

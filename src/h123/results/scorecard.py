@@ -1,0 +1,202 @@
+"""What curl's scorecard.py writes with `--json`: its cards read as runs, and campaigns written as cards.
+
+A card holds one build of curl with one protocol against one server. Each cell is the mean rate of a few whole runs of
+curl: bytes a second in `downloads` and `uploads`, requests a second in `requests`.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from h123.errors import UserError
+
+TABLES = ("downloads", "uploads", "requests")
+_KIND = re.compile(r"(?P<kind>single|serial|parallel)(?:\((?P<count>\d+)(?:x\d+)?\))?")
+_AT_A_TIME = re.compile(r"(\d+) max")
+_UNITS = ((1024**3, "GB"), (1024**2, "MB"), (1024, "KB"))
+_NEAR = 1.1
+_NO_VALUE = -1
+"""What scorecard.py writes where no run succeeded."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one cell says: so many transfers took that long. Of several runs, the mean rate's."""
+
+    where: str
+    """Which cell, in words."""
+    columns: dict[str, str]
+
+
+def read_card(path: Path) -> Iterator[Run]:
+    """The cells of a card that have a value. Raises UserError where the file is no card."""
+    card = _card(path)
+    try:
+        meta = {name: str(value) for name, value in card["meta"].items() if not isinstance(value, dict | list)}
+        for table in TABLES:
+            if table in card:
+                yield from _runs(table, card[table], meta)
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as fault:
+        raise _no_card(path, f"{type(fault).__name__} {fault}") from None
+
+
+def _card(path: Path) -> dict[str, Any]:
+    try:
+        card = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise _no_card(path, str(error)) from None
+    if not isinstance(card, dict) or not isinstance(card.get("meta"), dict) or "protocol" not in card["meta"]:
+        raise _no_card(path, "it has no `meta` with a `protocol`")
+    if limit := card["meta"].get("limit-rate"):
+        raise UserError(
+            f"{path}: measured with --limit-rate {limit}: its figures say how well curl kept to it",
+            remedy="run scorecard.py without --limit-rate",
+        )
+    return card
+
+
+def _no_card(path: Path, why: str) -> UserError:
+    return UserError(
+        f"{path}: not what scorecard.py writes: {why}",
+        remedy="write it with `scorecard.py --json ... > FILE`; of two servers it prints two cards: a file each",
+    )
+
+
+def _runs(table: str, content: Mapping[str, Any], meta: Mapping[str, str]) -> Iterator[Run]:
+    names = content["cols"]
+    for row in content["rows"]:
+        size = int(row[0]["val"])
+        for name, cell in zip(names[1:], row[1:], strict=True):
+            found = _AT_A_TIME.fullmatch(name) if table == "requests" else _KIND.fullmatch(name)
+            if not found or cell["val"] <= 0:
+                continue
+            count = int(content["meta"]["count"]) if table == "requests" else int(found["count"] or 1)
+            load = f"requests-{found[1]}" if table == "requests" else f"{found['kind']}-{_binary(size)}"
+            rate = cell["val"] / size if table != "requests" else cell["val"]
+            yield Run(
+                f"{table}, {name}, {row[0]['sval']}",
+                {
+                    **meta,
+                    "stack": meta["implementation"] if meta["protocol"] == "h3" else meta["protocol"],
+                    "load": f"upload-{load}" if table == "uploads" else load,
+                    "start": "0",
+                    "seconds": f"{count / rate:.9f}",
+                    "bytes_up": str(count * size if table == "uploads" else 0),
+                    "bytes_down": str(0 if table == "uploads" else count * size),
+                },
+            )
+
+
+def _binary(size: int) -> str:
+    """As the levels of studies are named: 10KiB."""
+    return _sized(size).replace("B", "iB") if size >= _UNITS[-1][0] else _sized(size)
+
+
+def _sized(size: float) -> str:
+    """As scorecard.py writes sizes: 10KB means 10 x 1024 bytes."""
+    factor, unit = next(((factor, unit) for factor, unit in _UNITS if size >= factor), (1, "B"))
+    return f"{size / factor:.0f}{unit}"
+
+
+@dataclass(frozen=True)
+class Load:
+    """What one cell of a card asks for."""
+
+    upload: bool
+    size: int
+    users: int
+    """At a time."""
+    requests: int
+    """Of each."""
+
+    @property
+    def count(self) -> int:
+        """Of all."""
+        return self.users * self.requests
+
+
+Rates = Mapping[Load, Sequence[float]]
+"""Bytes a second of each trial."""
+
+
+def card_of(meta: Mapping[str, object], rates: Rates) -> dict[str, Any]:
+    """The card that scorecard.py would have written of these rates, as far as it has a place for them."""
+    card: dict[str, Any] = {"meta": dict(meta)}
+    many = _requests(rates)
+    for table, upload in (("downloads", False), ("uploads", True)):
+        of_table = {load: values for load, values in rates.items() if load.upload is upload and load not in many}
+        if of_table:
+            card[table] = _transfers(f"{table.capitalize()} ({meta['protocol']}), {meta['server']}", of_table)
+    if many:
+        card["meta"]["request_parallels"] = [load.users for load in many]
+        card["requests"] = _table_of_requests(f"Requests in parallel, {meta['server']}", many, rates)
+    return card
+
+
+def _requests(rates: Rates) -> list[Load]:
+    """The downloads that repeat one request at several parallelisms, and so are its `requests`."""
+    repeated = [load for load in rates if not load.upload and load.users > 1 and load.requests > 1]
+    sizes = {load.size for load in repeated}
+    least, most = (pick((load.count for load in repeated), default=0) for pick in (min, max))
+    size = min(sizes, default=0)
+    # As many in all, as near as the users divide them.
+    near = range(round(least / _NEAR), round(most * _NEAR) + 1)
+    alone = [load for load in rates if not load.upload and load.users == 1 and load.count in near]
+    chosen = [load for load in (*repeated, *alone) if load.size == size]
+    return sorted(chosen, key=lambda load: load.users)
+
+
+def _transfers(title: str, rates: Rates) -> dict[str, Any]:
+    """A row for each size; a column for each number at a time."""
+    kinds = sorted({(load.users, load.count) for load in rates})
+    count = max(count for _, count in kinds)
+    rows = []
+    for size in sorted({load.size for load in rates}):
+        found = {(load.users, load.count): values for load, values in rates.items() if load.size == size}
+        rows.append([_value(size, _sized(size)), *(_rate(found.get(kind, [])) for kind in kinds)])
+    return {
+        "meta": {"title": title, "count": count, "max-parallel": max(users for users, _ in kinds)},
+        "cols": ["size", *(_kind(users, count) for users, count in kinds)],
+        "rows": rows,
+    }
+
+
+def _kind(users: int, count: int) -> str:
+    if users > 1:
+        return f"parallel({count}x{users})"
+    return f"serial({count})" if count > 1 else "single"
+
+
+def _table_of_requests(title: str, loads: Sequence[Load], rates: Rates) -> dict[str, Any]:
+    size, count = loads[0].size, min(load.count for load in loads)
+    cells = [_mean([rate / size for rate in rates[load]], lambda rate: f"{rate:.0f} r/s") for load in loads]
+    return {
+        "meta": {"title": title, "count": count},
+        "cols": ["size", "total", *(f"{load.users} max" for load in loads)],
+        "rows": [[_value(size, _sized(size)), _value(count, str(count)), *cells]],
+    }
+
+
+def _rate(values: Sequence[float]) -> dict[str, Any]:
+    return _mean(values, _per_second)
+
+
+def _per_second(rate: float) -> str:
+    factor, unit = next(((factor, unit) for factor, unit in _UNITS if rate >= factor), (1, "B"))
+    return f"{rate / factor:.3g} {unit}/s"
+
+
+def _mean(values: Sequence[float], shown: Any) -> dict[str, Any]:
+    if not values:
+        return {**_value(_NO_VALUE, "--"), "errors": ["no valid trial"]}
+    mean = sum(values) / len(values)
+    return _value(mean, shown(mean))
+
+
+def _value(value: float, shown: str) -> dict[str, Any]:
+    return {"val": value, "sval": shown}

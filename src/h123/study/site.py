@@ -1,0 +1,154 @@
+"""A site: what a page is made of, and which part of it asks for which; sites/*.yaml."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, StrictInt, StrictStr, model_validator
+
+from h123.strict import Strict, choose, fault_at
+from h123.study.document import Document
+from h123.study.names import check_name
+from h123.study.quantities import Duration, Size
+from h123.study.shelf import find_site
+
+FORMAT = "site/1"
+MOST_RESOURCES = 10_000
+Type = Literal["document", "style", "script", "font", "data", "image", "media", "other"]
+URGENCIES: dict[Type, int] = {
+    "document": 0,
+    "style": 0,
+    "script": 1,
+    "font": 1,
+    "data": 1,
+    "image": 3,
+    "media": 4,
+    "other": 3,
+}
+"""Of RFC 9218, 0 the most urgent, where a resource has none of its own."""
+
+
+class Resource(Strict):
+    """`{name: logo, type: image, size: 12kB, by: document}`; with `count: 20` it stands for so many alike."""
+
+    name: Annotated[StrictStr, Field(pattern=r"^[!-~]+$", max_length=2000)]
+    type: Type
+    size: Annotated[Size, Field(ge=1)]
+    """Of its body."""
+    by: StrictStr | None = None
+    """What asks for it: the name of another; of the first, nothing."""
+    count: Annotated[StrictInt, Field(ge=1, le=MOST_RESOURCES)] = 1
+    urgency: Annotated[StrictInt, Field(ge=0, le=7)] | None = None
+    run: Duration = 0
+    """From its last byte until what it asks for is asked for: it is parsed, compiled, run."""
+
+    @property
+    def priority(self) -> int:
+        """Its urgency, or that of its type."""
+        return URGENCIES[self.type] if self.urgency is None else self.urgency
+
+
+class Site(Strict):
+    """What a page loads, the document first."""
+
+    name: StrictStr
+    resources: Annotated[tuple[Resource, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _is_a_tree(self) -> "Site":
+        """Every resource is asked for by one that is, in the end, asked for by the first."""
+        known: dict[str, Resource] = {}
+        for index, one in enumerate(self.resources):
+            if one.name in known:
+                raise fault_at(["resources", index, "name"], f"{one.name!r} is there twice")
+            known[one.name] = one
+        for index, one in enumerate(self.resources):
+            self._check_asker(index, one, known)
+        if sum(one.count for one in self.resources) > MOST_RESOURCES:
+            raise fault_at(["resources"], f"a page has at most {MOST_RESOURCES} resources")
+        return self
+
+    def _check_asker(self, index: int, one: Resource, known: dict[str, Resource]) -> None:
+        if index == 0:
+            if one.by is not None or one.count != 1:
+                raise fault_at(["resources", 0], "the first resource is the document: there is one, asked for by none")
+            return
+        if one.by is None:
+            raise fault_at(["resources", index], f"what asks for {one.name!r}? write `by` and the name of another one")
+        if one.by not in known:
+            raise fault_at(["resources", index, "by"], f"there is no resource {one.by!r}; {choose(one.by, known)}")
+        if known[one.by].count != 1:
+            message = f"{one.by!r} stands for {known[one.by].count}; name one that stands for itself alone"
+            raise fault_at(["resources", index, "by"], message)
+        seen = [one.name]
+        asker: str | None = one.by
+        while asker is not None and asker not in seen:
+            seen.append(asker)
+            asker = known[asker].by
+        if asker is not None:
+            round_it = " by ".join(repr(name) for name in [*seen[seen.index(asker) :], asker])
+            raise fault_at(["resources", index, "by"], f"they ask for one another: {round_it}")
+
+    def loads(self) -> Sequence[tuple[Resource, int | None]]:
+        """Each resource by itself, and the index of the one that asks for it; None: of the document."""
+        place, every = dict[str, int](), list[Resource]()
+        for one in self.resources:
+            place[one.name] = len(every)
+            every += [one] * one.count
+        return [(one, None if one.by is None else place[one.by]) for one in every]
+
+    def depth(self) -> list[int]:
+        """Of each resource by itself: how many must have come before it is asked for. Askers may stand behind it."""
+        loads = self.loads()
+        found = dict[int, int]()
+        for start in range(len(loads)):
+            way, at = list[int](), start
+            while at not in found and (asker := loads[at][1]) is not None:
+                way.append(at)
+                at = asker
+            found.setdefault(at, 0)
+            for behind, index in enumerate(reversed(way), 1):
+                found[index] = found[at] + behind
+        return [found[index] for index in range(len(loads))]
+
+    def running_ns(self) -> int:
+        """The longest that resources run one after another, each asking for the next."""
+        loads, longest = self.loads(), 0
+        for _, asker in loads:
+            total = 0
+            while asker is not None:
+                resource, asker = loads[asker]
+                total += resource.run
+            longest = max(longest, total)
+        return longest
+
+    @property
+    def bytes(self) -> int:
+        """Of all bodies."""
+        return sum(one.size * one.count for one in self.resources)
+
+
+class SiteFile(Strict):
+    """A site's file: itself, and for people what it is and where its figures are from."""
+
+    name: StrictStr
+    title: Annotated[StrictStr, Field(min_length=1)]
+    source: Annotated[StrictStr, Field(min_length=1)]
+    resources: list[object]
+
+
+def read_site(path: Path) -> tuple[SiteFile, Site]:
+    """A site out of its file. Raises UserError naming file and line."""
+    document = Document.read(path, FORMAT)
+    shape = document.validate(SiteFile, document.data)
+    try:
+        check_name(shape.name, "site")
+    except ValueError as fault:
+        raise document.error(["name"], str(fault)) from None
+    given = {"name": shape.name, "resources": shape.resources}
+    return shape, document.validate(Site, given)
+
+
+def load_site(name: str, beside: Path | None = None) -> Site:
+    """A site by its name or by the path of its file (relative to `beside`). Raises UserError."""
+    return read_site(find_site(name, beside))[1]

@@ -1,0 +1,187 @@
+"""The kind `page`: users who visit a page, a document and what it asks for, each part as soon as it is asked for.
+
+The rules by which a client loads it are those of docs/contracts/workload.md; all that follows from them for whoever
+plans or holds a trial is here.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo
+
+from h123.errors import UserError
+from h123.study.handshake import handshake_round_trips
+from h123.study.site import Resource, Site, load_site
+from h123.study.slowstart import INITIAL_WINDOW_BYTES
+from h123.study.workload.headers import Header, WrittenHeader, written
+from h123.study.workload.kind import Exchange, Kind, Load, Target, Visit, WorkloadFile
+from h123.units import format_bytes
+
+BROWSER_CONNECTIONS = 6
+"""To a host over HTTP/1.1, in Chromium, Firefox and Safari alike."""
+STREAMS = 100
+"""Requests of a connection under way at once over HTTP/2 and HTTP/3: what servers take at least."""
+
+
+def _read_site(value: object, info: ValidationInfo) -> object:
+    """A name, or the path of a file beside the study."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return load_site(value, beside=info.context if isinstance(info.context, Path) else None)
+    except UserError as error:
+        raise ValueError(error.message) from None
+
+
+class PageParameters(Load):
+    """What a study says of it."""
+
+    site: Annotated[Site | None, BeforeValidator(_read_site)] = None
+    """The page; there is one if the workload is of this kind."""
+
+
+class WrittenResource(BaseModel):
+    """One of a page's in workload.json."""
+
+    model_config = ConfigDict(strict=True)
+
+    path: str
+    headers: list[WrittenHeader]
+    initiator: int | None
+    """Index of the one that asks for it; None: the document, the first."""
+    urgency: int
+    run_ns: int
+
+
+class PageFile(WorkloadFile):
+    """workload.json."""
+
+    kind: Literal["page"]
+    page: list[WrittenResource]
+    at_once: int
+    """Requests of one of a visit's `connections`."""
+
+
+@dataclass(frozen=True)
+class Page(Kind):
+    """What it answers."""
+
+    load: PageParameters
+
+    @property
+    def site(self) -> Site:
+        """`fault` has seen to it."""
+        assert self.load.site is not None
+        return self.load.site
+
+    def exchanges(self) -> Sequence[Exchange]:
+        loads = self.site.loads()
+        return [Exchange("GET", down=one.size, share=1 / len(loads)) for one, _ in loads]
+
+    def fault(self) -> str | None:
+        if self.load.site is None:
+            return "a workload of the kind page needs `site`, the name of a page (`h123 site show`)"
+        if self.load.rate:
+            return "visits of a page follow one another: leave out `rate`"
+        if self.load.connections != "shared":
+            rule = f"{BROWSER_CONNECTIONS} over h1, one over h2 and h3"
+            return f"a visit of a page has as many connections as in a browser, {rule}: leave out `connections`"
+        return None
+
+    def label(self, _: Collection[str] = (), /) -> str:
+        return f"page {self.site.name}, {len(self.site.loads())} requests, {format_bytes(self.site.bytes)}"
+
+    def served(self) -> Sequence[int]:
+        return list(dict.fromkeys(one.size for one in self.site.resources))
+
+    def resource(self, number: int, _: int) -> int:
+        return number % len(self.site.loads())
+
+    def visit(self) -> Visit:
+        sizes = [one.size for one, _ in self.site.loads()]
+        return Visit(len(sizes), max(range(len(sizes)), key=sizes.__getitem__))
+
+    # How much there is of it
+
+    @property
+    def _at_once(self) -> int:
+        return 1 if self.load.protocol == "h1" else STREAMS
+
+    @property
+    def _of_visit(self) -> int:
+        return BROWSER_CONNECTIONS if self.load.protocol == "h1" else 1
+
+    def connection_count(self) -> int:
+        """At once, of all users."""
+        return self.load.users * self._of_visit
+
+    def connections_opened(self) -> int:
+        """Those of an h1 visit are all opened by a page that is broad enough."""
+        depths = Counter(self.site.depth())
+        needed = min(max(depths.values()), self._of_visit)
+        return self.load.users * needed * (super().each() if self.load.cold else 1)
+
+    def rows(self) -> dict[str, int] | None:
+        """No request is one of a connection alone: a visit's first opens it."""
+        each = self.load.users * len(self.site.loads())
+        return {"warm": each * self.load.requests, "warmup": each * self.load.warmup, "cold": 0}
+
+    def each(self) -> int:
+        return super().each() * len(self.site.loads())
+
+    def most_in_flight(self) -> int | None:
+        """Requests wait for connections, so that as many may be under way as a visit has."""
+        return None
+
+    def most_on_connection(self) -> int | None:
+        return min(self._at_once, len(self.site.loads()))
+
+    def round_trips(self) -> float:
+        """Of a visit: connections open, and what resources of a depth have in turn, each depth after the last; and
+        slow start."""
+        depths = Counter(self.site.depth())
+        turns = sum(math.ceil(count / (self._of_visit * self._at_once)) for count in depths.values())
+        each = self.site.bytes / self._of_visit
+        opened = handshake_round_trips(self.load.protocol) + math.log2(1 + each / INITIAL_WINDOW_BYTES)
+        visits = self.load.requests + self.load.warmup
+        return visits * turns + (visits if self.load.cold else 1) * opened
+
+    def pause_s(self) -> float:
+        return self.site.running_ns() / 1e9 / len(self.site.loads())
+
+    def longest_pause_ns(self) -> int:
+        return self.site.running_ns()
+
+    # What a client is told
+
+    def file(self, target: Target) -> WorkloadFile:
+        told = {**self.common(target), "headers": [], "connections": self._of_visit}
+        page = [self._written(one, asker) for one, asker in self.site.loads()]
+        return PageFile(**told, kind="page", page=page, at_once=self._at_once)
+
+    def _written(self, one: Resource, asker: int | None) -> WrittenResource:
+        urgency: dict[str, Header] = {}
+        if self.load.protocol != "h1":
+            urgency = {"priority": Header(name="priority", value=f"u={one.priority}")}
+        own = {header.name: header for header in self.load.headers}
+        return WrittenResource(
+            path=f"/bytes/{one.size}",
+            headers=list(written({**urgency, **own}.values())),
+            initiator=asker,
+            urgency=one.priority,
+            run_ns=one.run,
+        )
+
+
+def example(_: Collection[str]) -> Mapping[str, Any]:
+    """Parameters of a small one: two after a document, and several after one of these, at once."""
+    parts = [
+        {"name": "document", "type": "document", "size": 2000, "run": "1ms"},
+        {"name": "style", "type": "style", "size": 10_000, "by": "document"},
+        {"name": "images", "type": "image", "size": 20_000, "by": "style", "count": 8},
+    ]
+    return {"site": {"name": "example", "resources": parts}}

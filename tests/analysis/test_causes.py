@@ -1,0 +1,43 @@
+"""How far the parts of requests sum up to their latencies, and what follows where they do not."""
+
+from typing import cast
+
+import numpy as np
+import pytest
+
+from h123.analysis.causes import UNTOLD_AT_MOST, between, means
+from h123.causes import CAUSES, NUMBER, UNTOLD, Explained
+from h123.results import Sample
+
+LATENCY_S = 0.1
+
+
+def _trial(*untold: float, counted_twice: float = 0.0) -> Explained:
+    """Requests of which such shares are untold, and such a share of the first one's time has two causes."""
+    rows = [cast(Sample, {"phase": "warm", "start_ns": 0, "end_ns": round(LATENCY_S * 1e9)}) for _ in untold]
+    seconds = np.zeros((len(untold), len(CAUSES)))
+    seconds[:, NUMBER[UNTOLD]] = np.array(untold) * LATENCY_S
+    seconds[:, 0] = LATENCY_S - seconds[:, NUMBER[UNTOLD]]
+    seconds[0, 1] += counted_twice * LATENCY_S
+    return Explained(rows, seconds)
+
+
+def test_requests_sum_up_that_are_told_but_for_two_percent() -> None:
+    assert _trial(0.0, 0.019, 0.021, 1.0).sums_up.tolist() == [True, True, False, False]
+
+
+def test_what_is_told_twice_does_not_sum_up() -> None:
+    assert _trial(0.0, 0.0, counted_twice=0.03).sums_up.tolist() == [False, True]
+
+
+def test_the_shares_of_both_sides_are_kept() -> None:
+    mine, others = _trial(0.0, 0.04), _trial(0.0, 0.0)
+    row = between([means(mine)["warm"]], [means(others)["warm"]])
+    assert row["sums"] == pytest.approx({"a_requests": 0.5, "b_requests": 1, "a_untold": 0.02, "b_untold": 0})
+    assert row["told"]
+
+
+def test_where_much_of_one_side_is_untold_the_cause_is_not_told() -> None:
+    whole, dark = _trial(0.0, 0.0), _trial(0.0, 2.2 * UNTOLD_AT_MOST)
+    assert not between([means(whole)["warm"]], [means(dark)["warm"]])["told"]
+    assert not between([means(dark)["warm"]], [means(whole)["warm"]])["told"]
