@@ -4,10 +4,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,7 +24,7 @@ class Rows:
     durations: Times
 
     def timeline(self, *, timed: bool = True) -> Timeline:
-        return timeline(self.starts, self.starts + self.durations, self.users, timed)
+        return timeline(self.starts, self.starts + self.durations, self.users, timed=timed)
 
     def picked(self, rows: Any) -> "Rows":
         return Rows(self.users[rows], self.starts[rows], self.durations[rows])
@@ -120,12 +118,11 @@ def _written(path: Path, rows: Rows) -> Path:
     return path
 
 
-def test_files_are_read_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In several portions, each file for itself; a row without times is none."""
-    monkeypatch.setattr("h123.results.timeline._ROWS_AT_ONCE", 250)
+def test_files_are_read_as_they_are(tmp_path: Path) -> None:
+    """Each for itself; a row without times is none."""
     many = {tmp_path / f"{seed}.parquet": closed_loop(4, 25, seed) for seed in range(7)}
-    files = [(_written(path, rows), len(rows.starts)) for path, rows in many.items()]
+    files = [_written(path, rows) for path, rows in many.items()]
     cold = tmp_path / "cold.parquet"
     write_samples(pa.table({name: [] for name in SCHEMA.names}, schema=SCHEMA), cold)
-    found = timelines(duckdb.connect(), [*files, (cold, 0)], timed=True)
+    found = timelines([*files, cold], timed=True)
     assert found == {**{path: rows.timeline() for path, rows in many.items()}, cold: Timeline()}

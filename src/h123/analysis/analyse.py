@@ -42,6 +42,7 @@ from h123.analysis.verdicts import Rule, judge
 from h123.analysis.width import Reached, reached
 from h123.analysis.windows import windows
 from h123.durable import write_atomically
+from h123.garbage import few_collections
 from h123.results import Attempt, CampaignFolder, shown
 from h123.results.events import Event
 from h123.study import Choosing, Ledger, Plan, ledgers_of, likenesses
@@ -50,6 +51,11 @@ from h123.transport import SETTINGS
 
 def analyse(folder: CampaignFolder) -> Verdicts:
     """The content of verdicts.json, which is also written. The same folder gives the same bytes. Raises UserError."""
+    with few_collections():
+        return _analyse(folder)
+
+
+def _analyse(folder: CampaignFolder) -> Verdicts:
     case = gather(folder)
     plan, trials, rule, imported = case.plan, case.trials, case.rule, folder.imported
     study, attempts, grounds = plan.study, trials.attempts, case.grounds

@@ -91,7 +91,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     with ThreadPoolExecutor(1) as beside:
         reading = beside.submit(lambda: [_said(file.parent, folder.imported is not None) for file in works])
         summaries = summarise(connection, works)
-        in_time = timelines(connection, [(file, summary.rows) for file, summary in summaries.items()], timed=timed)
+        in_time = timelines(list(summaries), timed=timed)
         said = reading.result()
     attempts = []
     for row, (link, report, facts) in zip(rows, said, strict=True):

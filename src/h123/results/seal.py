@@ -20,7 +20,7 @@ ANALYSED = ("trial.json", "report.json", "client.json", "samples.parquet")
 
 def make(folder: Path) -> None:
     """Write the seal of what is in `folder`."""
-    digests = {name: _digest(path) for name, path in sorted(_files(folder))}
+    digests = {name: _digest(path) for name, path in sorted(_files(str(folder)))}
     write_document(folder / NAME, Seal(h123="seal/1", files=digests))
 
 
@@ -44,7 +44,7 @@ def damage(folder: Path, event: Tried) -> str | None:
 
 def broken(folder: Path, digest: str) -> str | None:
     """What of the files in `folder` is not as its seal, which has this digest, says; None if all is."""
-    found = dict(_files(folder))
+    found = dict(_files(str(folder)))
     if digest_of(folder) != digest:
         return f"{NAME} is not the one that the journal knows"
     digests = read_document(folder / NAME, Seal).files
@@ -57,20 +57,18 @@ def broken(folder: Path, digest: str) -> str | None:
     return None
 
 
-def _files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """The regular files below, without the seal, with their names from there."""
-    below = [str(folder)]
-    while below:
-        with os.scandir(below.pop()) as entries:  # the entries know what they are: no file is asked again
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    below.append(entry.path)
-                elif entry.is_file(follow_symlinks=False):
-                    name = os.path.relpath(entry.path, folder)
-                    if name != NAME:
-                        yield name, Path(entry.path)
+def _files(folder: str, within: str = "") -> Iterator[tuple[str, str]]:
+    """The regular files below, without the seal: their names from there, and their paths. Plain text, since the seals
+    of a long campaign have tens of thousands of them."""
+    with os.scandir(folder) as entries:  # the entries know what they are: no file is asked again
+        for entry in entries:
+            name = within + entry.name
+            if entry.is_dir(follow_symlinks=False):
+                yield from _files(entry.path, f"{name}/")
+            elif entry.is_file(follow_symlinks=False) and name != NAME:
+                yield name, entry.path
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
+def _digest(path: str | Path) -> str:
+    with open(path, "rb") as file:  # noqa: PTH123
         return hashlib.file_digest(file, "sha256").hexdigest()

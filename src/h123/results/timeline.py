@@ -1,28 +1,23 @@
 """What only an attempt's requests beside one another tell: how many were under way at once, how long none ended, which
 rows stand there twice. All of it is about warm requests."""
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise, repeat
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from h123.interruption import interruptible
 from h123.results.samples import complaint
 
-_SQL = """
-SELECT filename AS file, list(start_ns) AS starts, list(end_ns) AS ends,
-    list(coalesce("user", first_byte_ns - start_ns, -1)) AS marks
-FROM read_parquet($files, filename = true)
-WHERE phase = 'warm' AND start_ns IS NOT NULL AND end_ns IS NOT NULL GROUP BY filename
-"""
-_ROWS_AT_ONCE = 500_000
-"""What is in memory together."""
+_COLUMNS = ["phase", "user", "start_ns", "first_byte_ns", "end_ns"]
 _MOST = 0.99
 """Quantile of what was in flight: a client that notes a start some microseconds early has no more users for that."""
 _SHORTER = 0.02
@@ -55,49 +50,26 @@ class Timeline:
     """Tells the attempt's durations from those of any other; None where they are too few or too much alike."""
 
 
-def timelines(
-    connection: duckdb.DuckDBPyConnection, files: Sequence[tuple[Path, int]], *, timed: bool
-) -> dict[Path, Timeline]:
-    """By the Parquet files, each with its number of rows. `timed`: whether their starts are known."""
-    found = {file: Timeline() for file, _ in files}
-    of_chunk: Iterator[tuple[Path, Timeline]] = iter(())
-    with ThreadPoolExecutor() as threads:  # one chunk is worked on while the next is read
-        for chunk in _chunks(files):
-            names, series = _read(connection, chunk)
-            found |= dict(of_chunk)
-            of_chunk = zip(names, threads.map(timeline, *series, repeat(timed)), strict=True)
-        found |= dict(of_chunk)
-    return found
+def timelines(files: Sequence[Path], *, timed: bool) -> dict[Path, Timeline]:
+    """By the Parquet files. `timed`: whether their starts are known. Raises UserError for one that cannot be read."""
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as threads:
+        return dict(zip(files, threads.map(partial(_of_file, timed=timed), files), strict=True))
 
 
-def _read(connection: duckdb.DuckDBPyConnection, chunk: Sequence[Path]) -> tuple[list[Path], list[list[Times]]]:
-    """The files, as far as they have rows, and of each column the values in each."""
+def _of_file(file: Path, *, timed: bool) -> Timeline:
     try:
-        with interruptible():
-            table = connection.sql(_SQL, params={"files": [str(file) for file in chunk]}).to_arrow_table()
-    except (duckdb.Error, UnicodeDecodeError) as error:  # the latter of a name in the file
-        raise complaint(chunk, error) from None
-    lists = [table.column(name).combine_chunks() for name in table.column_names[1:]]
-    bounds = lists[0].offsets.to_numpy()
-    columns = [column.values.to_numpy() for column in lists]
-    names = [Path(file) for file in table.column("file").to_pylist()]
-    return names, [[column[first:last] for first, last in pairwise(bounds)] for column in columns]
+        with pq.ParquetFile(file) as samples:
+            table = samples.read(columns=_COLUMNS, use_threads=False)
+        timed_rows = pc.and_(table["start_ns"].is_valid(), table["end_ns"].is_valid())
+        rows = table.filter(pc.and_(pc.equal(table["phase"], "warm"), timed_rows))
+        marks = pc.coalesce(rows["user"], pc.subtract(rows["first_byte_ns"], rows["start_ns"]), -1)
+        series = [column.to_numpy() for column in (rows["start_ns"], rows["end_ns"], marks)]
+    except (OSError, LookupError, ValueError, pa.ArrowException) as error:
+        raise complaint([file], error) from None
+    return timeline(*series, timed=timed) if rows.num_rows else Timeline()
 
 
-def _chunks(files: Sequence[tuple[Path, int]]) -> Iterator[list[Path]]:
-    chunk: list[Path] = []
-    room = _ROWS_AT_ONCE
-    for file, rows in files:
-        if chunk and rows > room:
-            yield chunk
-            chunk, room = [], _ROWS_AT_ONCE
-        chunk.append(file)
-        room -= rows
-    if chunk:
-        yield chunk
-
-
-def timeline(starts: Times, ends: Times, marks: Times, timed: bool) -> Timeline:
+def timeline(starts: Times, ends: Times, marks: Times, *, timed: bool) -> Timeline:
     """Of requests in the order of their rows; `marks`: what else tells one from another, which is its user, or where
     nobody tells of users the time to its first byte."""
     durations = ends - starts

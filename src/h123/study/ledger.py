@@ -1,19 +1,21 @@
 """claims/*.yaml: what published work claims, sentence by sentence, with what decides each claim."""
 
+import re
 from collections.abc import Collection
 from pathlib import Path
 
+import yaml
 from pydantic import Field
 
 from h123.errors import UserError
 from h123.strict import Strict, choose
 from h123.study.claim import ALL_LEVELS, AnyClaim, MeasurableClaim
-from h123.study.document import Document, Location
+from h123.study.document import MOST_BYTES, Document, Location
 from h123.study.names import Levels
-from h123.study.reader import FORMAT as STUDY_FORMAT
 from h123.study.reader import load_study
 from h123.study.shelf import find_study, is_study, list_claims, list_studies
 from h123.study.study import Study
+from h123.textfile import read_text
 
 FORMAT = "claims/1"
 
@@ -123,12 +125,22 @@ def _about(path: Path) -> str | None:
     are none of a campaign's business: neither need that study's subjects be there, nor its file or the claims be right
     (`h123 claims` complains of them)."""
     try:
-        named = Document.read(path, FORMAT).data.get("study")
-        if isinstance(named, str):
-            return Document.read(find_study(named, beside=path.parent), STUDY_FORMAT).data.get("name")
+        if named := _line(path, "study"):
+            return _line(find_study(named, beside=path.parent), "name")
     except UserError:
         pass
     return None
+
+
+def _line(path: Path, key: str) -> str | None:
+    """What the line of a top-level key says, as text. The lines after it are not read as YAML: all ledgers whole take
+    as long as the statistics of a large campaign."""
+    found = re.search(rf"^{key}:.*$", read_text(path, MOST_BYTES), re.MULTILINE)
+    try:
+        said = yaml.safe_load(found[0])[key] if found else None
+    except yaml.YAMLError:
+        return None
+    return said if isinstance(said, str) else None
 
 
 def find_ledgers(name: str) -> list[Ledger]:
