@@ -23,6 +23,10 @@ _IN_ORDER = (
 """A server may answer before all is sent."""
 
 
+_Fields = dict[str, Any]
+"""Some of `Summary`, by name."""
+
+
 class Bodies(NamedTuple):
     """The least and the most body bytes of a request that is ok; None where nothing is known."""
 
@@ -138,7 +142,7 @@ def summarise(rows: Rows, work: Kind) -> Summary:
     )
 
 
-def _counts(rows: Rows, parts: _Parts) -> dict[str, Any]:
+def _counts(rows: Rows, parts: _Parts) -> _Fields:
     ok, warm, cold, known = parts.ok, parts.warm, parts.cold, parts.to_first_byte.known
     errors, protocols = rows.texts("error", rows.faulty), rows.texts("protocol", rows.faultless)
     disordered = np.logical_or.reduce([rows[later].after(rows[earlier]) for earlier, later in _IN_ORDER])
@@ -161,7 +165,7 @@ def _counts(rows: Rows, parts: _Parts) -> dict[str, Any]:
     }
 
 
-def _opening(rows: Rows, parts: _Parts) -> dict[str, Any]:
+def _opening(rows: Rows, parts: _Parts) -> _Fields:
     """What is known of connections."""
     reused = rows["reused"]
     opened = reused.known & (reused.values == 0)
@@ -182,7 +186,7 @@ def _opening(rows: Rows, parts: _Parts) -> dict[str, Any]:
     }
 
 
-def _times(rows: Rows, parts: _Parts) -> dict[str, Any]:
+def _times(rows: Rows, parts: _Parts) -> _Fields:
     ok, warm, cold, took, to_first_byte = parts.ok, parts.warm, parts.cold, parts.took, parts.to_first_byte
     failed, failed_cold = _count(warm & ~ok), _count(cold & ~ok)
     return {
@@ -201,7 +205,7 @@ def _times(rows: Rows, parts: _Parts) -> dict[str, Any]:
     }
 
 
-def _sizes(rows: Rows, ok: Mask) -> dict[str, Any]:
+def _sizes(rows: Rows, ok: Mask) -> _Fields:
     up, down = rows["bytes_up"], rows["bytes_down"]
     return {
         "bytes_up_min": up.least(ok),
@@ -211,9 +215,9 @@ def _sizes(rows: Rows, ok: Mask) -> dict[str, Any]:
     }
 
 
-def _quickest(rows: Rows, took: Numbers, moving: Mask, sizes: Mapping[str, Any]) -> dict[str, Any]:
+def _quickest(rows: Rows, took: Numbers, moving: Mask, sizes: _Fields) -> _Fields:
     """Of the rows that are `moving`, in each direction. Of bodies of one size it is the shortest."""
-    found: dict[str, Any] = {}
+    found: _Fields = {}
     for way in ("up", "down"):
         size = rows[f"bytes_{way}"]
         times, bodies = took.of(moving & size.known), size.of(moving & took.known)
@@ -224,7 +228,7 @@ def _quickest(rows: Rows, took: Numbers, moving: Mask, sizes: Mapping[str, Any])
     return found
 
 
-def _bodies(rows: Rows, ok: Mask, sizes: Mapping[str, Any], resources: int) -> list[Bodies]:
+def _bodies(rows: Rows, ok: Mask, sizes: _Fields, resources: int) -> list[Bodies]:
     if resources == 1:
         return [_of_resource(0, sizes)]
     resource = rows["resource"]
@@ -232,7 +236,7 @@ def _bodies(rows: Rows, ok: Mask, sizes: Mapping[str, Any], resources: int) -> l
     return [_of_resource(one, _sizes(rows, ok & resource.known & (resource.values == one))) for one in asked]
 
 
-def _of_resource(resource: int, sizes: Mapping[str, Any]) -> Bodies:
+def _of_resource(resource: int, sizes: _Fields) -> Bodies:
     up, down = ((sizes[f"bytes_{way}_min"], sizes[f"bytes_{way}_max"]) for way in ("up", "down"))
     return Bodies(resource, up, down)
 
