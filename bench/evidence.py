@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist, median
 
-import duckdb
-
 from h123.catalogue import Subject, catalogue, install
 from h123.results import ingest, read_document, tabulate_evidence, trial_metrics, write_document
 from h123.results.lab_report import Report
@@ -80,7 +78,7 @@ def _outcome(folder: Path, parameters: dict[str, object]) -> Outcome:
     began = time.process_time()
     tabulate_evidence(folder)
     tabulate_s = time.process_time() - began
-    metrics = trial_metrics(duckdb.connect(), folder / "samples.parquet", report, parameters)
+    metrics = trial_metrics(folder / "samples.parquet", report, parameters)
     values = {name: metrics[name] or 0.0 for name in METRICS}
     packets = folder / "packets-access.parquet"
     kept = (len(read_packets(folder)), packets.stat().st_size) if packets.is_file() else (0, 0)

@@ -1,15 +1,14 @@
 """Samples: the CSV of a client, through to its metrics; and the Parquet of a folder that may be a stranger's."""
 
-import functools
 from pathlib import Path
 
-import duckdb
 from campaign_files import campaign, sample_files
 from reader import Reader
 
 from h123.results import disturbance, ingest, trial_metrics
+from h123.results.rows import Rows
 from h123.results.samples import COLUMNS
-from h123.results.timeline import timelines
+from h123.results.timeline import timeline
 from h123.results.trial_files import Trial
 
 _ROWS = (
@@ -21,28 +20,22 @@ _ROWS = (
 )
 
 
-@functools.cache
-def _connection() -> duckdb.DuckDBPyConnection:
-    """A worker's own: DuckDB's threads do not survive a fork."""
-    return duckdb.connect(config={"threads": 1})
-
-
 def _read_csv(case: bytes, folder: Path) -> None:
     (folder / "samples.csv").write_bytes(case)
     if not ingest(folder, {"protocol": "h2", "method": "GET", "size": 100_000}):
         attempt = campaign()[1][0]
-        trial_metrics(_connection(), folder / "samples.parquet", attempt.report, attempt.parameters)
+        trial_metrics(folder / "samples.parquet", attempt.report, attempt.parameters)
         machine = attempt.report.machine.model_copy(update={"lab_ns": 1})
         report = attempt.report.model_copy(update={"machine": machine})
         disturbance(report, Trial(h123="trial/1", links=[attempt.link]), folder / "samples.parquet")
-        timelines(_connection(), [(folder / "samples.parquet", 1)], timed=True)
+        timeline(Rows.read(folder / "samples.parquet"), timed=True)
 
 
 def _read_parquet(case: bytes, folder: Path) -> None:
     (folder / "samples.parquet").write_bytes(case)
-    trial_metrics(_connection(), folder / "samples.parquet", campaign()[1][0].report, campaign()[1][0].parameters)
+    trial_metrics(folder / "samples.parquet", campaign()[1][0].report, campaign()[1][0].parameters)
     for timed in (True, False):
-        timelines(_connection(), [(folder / "samples.parquet", 1)], timed=timed)
+        timeline(Rows.read(folder / "samples.parquet"), timed=timed)
 
 
 def _csv() -> list[bytes]:

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from h123.results.lab_report import NO_REPORT, Cpu, Report, Role
 from h123.results.metrics import measure
+from h123.results.rows import Rows
 from h123.results.samples import REQUIRED, SCHEMA
 from h123.results.summary import summarise
 from h123.study import METRICS, Metric
@@ -34,7 +34,7 @@ class Trial:
         asked = workload_of({"method": "GET", "size": 1000})
         if isinstance(METRICS[name].of, Visits):
             asked = workload_of({"kind": "page", **KINDS["page"].example(["GET"])})
-        return measure(summarise(duckdb.connect(), {file: asked})[file], self.report, clock)[name]
+        return measure(summarise(Rows.read(file), asked), self.report, clock)[name]
 
     def without(self, columns: set[str]) -> "Trial":
         """As if nobody had told these."""

@@ -3,12 +3,12 @@
 import errno
 from pathlib import Path
 
-import duckdb
 import pyarrow.parquet as pq
 import pytest
 
 from h123.errors import UserError
 from h123.results import ingest
+from h123.results.rows import Rows
 from h123.results.samples import COLUMNS, SCHEMA
 from h123.results.summary import summarise
 from h123.study.workload import workload_of
@@ -117,7 +117,7 @@ def test_a_column_whose_name_is_not_utf8_is_a_sentence_that_names_the_file(tmp_p
     file = tmp_path / "samples.parquet"
     file.write_bytes(file.read_bytes().replace(b"protocol", b"\xf4rotocol"))
     with pytest.raises(UserError, match=r"samples\.parquet is not whole"):
-        summarise(duckdb.connect(), {file: workload_of(ASKED)})
+        summarise(Rows.read(file), workload_of(ASKED))
 
 
 @pytest.mark.parametrize(("sizes", "quickest"), [((100, 100), (20, 100)), ((100, 10), (50, 100)), ((0, 0), (20, 0))])
@@ -128,6 +128,6 @@ def test_the_quickest_request_moves_most_bytes_a_second(
     rows = [f"warm,0,0,,,,50,200,0,{sizes[0]},h3,0,1,,,", f"warm,0,100,,,,120,200,0,{sizes[1]},h3,0,1,,,"]
     ingest(write(tmp_path, HEADER, *rows, FAILED, f"warm,0,130,,,,130,200,0,{sizes[0]},h3,0,1,,,"), ASKED)
     file = tmp_path / "samples.parquet"
-    found = summarise(duckdb.connect(), {file: workload_of(ASKED)})[file]
+    found = summarise(Rows.read(file), workload_of(ASKED))
     assert (found.quickest_down_ns, found.quickest_down_bytes) == quickest
     assert (found.shortest_ns, found.quickest_up_bytes) == (20, 0)

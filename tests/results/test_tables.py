@@ -15,6 +15,7 @@ from h123.errors import UserError
 from h123.results import CampaignFolder, connect, export, load_attempts
 from h123.results.lab_report import NO_REPORT
 from h123.results.metrics import measure
+from h123.results.rows import Rows
 from h123.results.samples import COLUMNS, ingest
 from h123.results.summary import Summary, summarise
 from h123.study.workload import workload_of
@@ -79,7 +80,7 @@ def summary_of(folder: Path, rows: list[str]) -> Summary:
     (folder / "samples.csv").write_text("\n".join([",".join(COLUMNS), *rows]) + "\n")
     asked, file = {"protocol": "h2", "method": "GET", "size": 100}, folder / "samples.parquet"
     ingest(folder, asked)
-    return summarise(duckdb.connect(), {file: workload_of(asked)})[file]
+    return summarise(Rows.read(file), workload_of(asked))
 
 
 def measured(folder: Path, rows: list[str]) -> dict[str, float | None]:

@@ -9,14 +9,15 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from h123.results.rows import Rows
 from h123.results.samples import SCHEMA, write_samples
-from h123.results.timeline import Timeline, Times, timeline, timelines
+from h123.results.timeline import Timeline, Times, course, timeline
 
 MS, SECOND = 1_000_000, 1_000_000_000
 
 
 @dataclass(frozen=True)
-class Rows:
+class Requests:
     """Columns of samples."""
 
     users: Times
@@ -24,39 +25,39 @@ class Rows:
     durations: Times
 
     def timeline(self, *, timed: bool = True) -> Timeline:
-        return timeline(self.starts, self.starts + self.durations, self.users, timed=timed)
+        return course(self.starts, self.starts + self.durations, self.users, timed=timed)
 
-    def picked(self, rows: Any) -> "Rows":
-        return Rows(self.users[rows], self.starts[rows], self.durations[rows])
+    def picked(self, rows: Any) -> "Requests":
+        return Requests(self.users[rows], self.starts[rows], self.durations[rows])
 
 
-def closed_loop(users: int, requests: int, seed: int) -> Rows:
+def closed_loop(users: int, requests: int, seed: int) -> Requests:
     """Each user's requests follow one another; no clock rounds the times."""
     random = np.random.default_rng(seed)
     durations = random.integers(MS, 50 * MS, (users, requests))
     starts = random.integers(0, MS, (users, 1)) + np.cumsum(durations, axis=1) - durations
-    return Rows(np.repeat(np.arange(users), requests), starts.ravel(), durations.ravel())
+    return Requests(np.repeat(np.arange(users), requests), starts.ravel(), durations.ravel())
 
 
 LOOPS = st.builds(closed_loop, st.integers(1, 20), st.integers(5, 30), st.integers(0, 1000))
 
 
 @given(rows=LOOPS)
-def test_a_closed_loop_has_no_more_under_way_than_users(rows: Rows) -> None:
+def test_a_closed_loop_has_no_more_under_way_than_users(rows: Requests) -> None:
     flying = rows.timeline().in_flight
     assert flying is not None
     assert 1 <= flying <= len(np.unique(rows.users))
 
 
 @given(rows=LOOPS, order=st.randoms(use_true_random=False))
-def test_the_order_of_the_rows_changes_nothing(rows: Rows, order: Any) -> None:
+def test_the_order_of_the_rows_changes_nothing(rows: Requests, order: Any) -> None:
     places = list(range(len(rows.starts)))
     order.shuffle(places)
     assert rows.picked(places).timeline() == rows.timeline()
 
 
 @given(rows=LOOPS, data=st.data())
-def test_rows_that_are_there_twice_are_counted(rows: Rows, data: st.DataObject) -> None:
+def test_rows_that_are_there_twice_are_counted(rows: Requests, data: st.DataObject) -> None:
     assert rows.timeline().repeats == 0
     again = data.draw(st.sets(st.integers(0, len(rows.starts) - 1)))
     assert rows.picked([*range(len(rows.starts)), *again]).timeline().repeats == len(again)
@@ -65,7 +66,7 @@ def test_rows_that_are_there_twice_are_counted(rows: Rows, data: st.DataObject) 
 def test_requests_at_once_that_users_tell_apart_are_not_repeated() -> None:
     """As under the virtual clock, where several begin and end in the same instant."""
     rows = closed_loop(1, 30, 1)
-    both = Rows(np.concatenate([rows.users, rows.users + 1]), np.tile(rows.starts, 2), np.tile(rows.durations, 2))
+    both = Requests(np.concatenate([rows.users, rows.users + 1]), np.tile(rows.starts, 2), np.tile(rows.durations, 2))
     assert both.timeline().repeats == 0
     assert replace(both, users=0 * both.users).timeline().repeats == 30
 
@@ -86,7 +87,7 @@ def test_durations_that_a_clock_makes_alike_tell_nothing() -> None:
 
 
 @given(rows=LOOPS, place=st.integers(0, 10_000), still=st.integers(1, 100))
-def test_a_pause_of_all_users_is_found(rows: Rows, place: int, still: int) -> None:
+def test_a_pause_of_all_users_is_found(rows: Requests, place: int, still: int) -> None:
     at = int(np.sort(rows.starts + rows.durations)[place % (len(rows.starts) - 1)])
     later = replace(rows, starts=np.where(rows.starts >= at, rows.starts + still * SECOND, rows.starts))
     held = replace(
@@ -109,7 +110,7 @@ def test_sums_tell_durations_apart() -> None:
     assert replace(rows, durations=rows.durations * 0 + MS).timeline().sums is None
 
 
-def _written(path: Path, rows: Rows) -> Path:
+def _written(path: Path, rows: Requests) -> Path:
     columns: dict[str, Any] = {name: [None] * len(rows.starts) for name in SCHEMA.names}
     columns |= {"phase": ["warm"] * len(rows.starts), "user": rows.users, "start_ns": rows.starts}
     columns |= {"end_ns": rows.starts + rows.durations, "first_byte_ns": rows.starts}
@@ -121,8 +122,8 @@ def _written(path: Path, rows: Rows) -> Path:
 def test_files_are_read_as_they_are(tmp_path: Path) -> None:
     """Each for itself; a row without times is none."""
     many = {tmp_path / f"{seed}.parquet": closed_loop(4, 25, seed) for seed in range(7)}
-    files = [_written(path, rows) for path, rows in many.items()]
     cold = tmp_path / "cold.parquet"
     write_samples(pa.table({name: [] for name in SCHEMA.names}, schema=SCHEMA), cold)
-    found = timelines([*files, cold], timed=True)
-    assert found == {**{path: rows.timeline() for path, rows in many.items()}, cold: Timeline()}
+    for path, rows in many.items():
+        assert timeline(Rows.read(_written(path, rows)), timed=True) == rows.timeline()
+    assert timeline(Rows.read(cold), timed=True) == Timeline()

@@ -5,8 +5,6 @@ import statistics
 from collections import defaultdict
 from pathlib import Path
 
-import duckdb
-
 from h123.campaign.campaign import Campaign
 from h123.results import trial_metrics
 from h123.results.events import Tried
@@ -24,13 +22,12 @@ class SoFar:
         planned = set(campaign.plan.pairs)
         self._pairs = [split_pair(pair) for pair in first.pairs or compared.pairs if pair in planned]
         self._values: dict[tuple[str, ...], dict[tuple[str, int], float]] = defaultdict(dict)
-        self._connection = duckdb.connect(":memory:")
 
     def learn(self, event: Tried, sealed: Path, report: Report) -> None:
         """Take an ended attempt into account; `sealed` is its folder."""
         if not event["valid"] or event["twin"]:
             return
-        metrics = trial_metrics(self._connection, sealed / "samples.parquet", report, event["parameters"])
+        metrics = trial_metrics(sealed / "samples.parquet", report, event["parameters"])
         value, level = metrics[self._metric], event["cell"][self._factor]
         cell = tuple(chosen for factor, chosen in event["cell"].items() if factor != self._factor)
         if value and math.isfinite(value):

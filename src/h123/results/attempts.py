@@ -1,9 +1,10 @@
 """The attempts that count, one of each trial (`analysed` in tables.py), with its files' content and its metrics."""
 
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -14,11 +15,14 @@ from h123.results.events import Values
 from h123.results.folder import CampaignFolder
 from h123.results.lab_report import NO_REPORT, Finished, Report
 from h123.results.metrics import measure
+from h123.results.rows import Rows
 from h123.results.summary import Summary, summarise
 from h123.results.tables import connect
-from h123.results.timeline import Timeline, timelines
+from h123.results.timeline import Timeline, timeline
 from h123.results.trial_files import Client, Link, Tls, Trial
 from h123.study.workload import Kind, workload_of
+
+Content = tuple[Summary, Timeline, Link, Finished, Client | None]
 
 
 @dataclass(frozen=True)
@@ -87,19 +91,13 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     ).fetchall()
     works = {Path(file): _workload(parameters) for *_, parameters, _, _, _, file in rows}
     timed = folder.imported is None or folder.imported["timed"]
-    # DuckDB leaves room beside it: what the trials say of themselves is read meanwhile.
-    with ThreadPoolExecutor(1) as beside:
-        reading = beside.submit(lambda: [_said(file.parent, folder.imported is not None) for file in works])
-        summaries = summarise(connection, works)
-        in_time = timelines(list(summaries), timed=timed)
-        said = reading.result()
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as threads:
+        read = threads.map(partial(_read, timed=timed, imported=folder.imported is not None), works, works.values())
+        content = list(read)
     attempts = []
-    for row, (link, report, facts) in zip(rows, said, strict=True):
-        trial, attempt, block, position, place, cell, twin, parameters, disturbed, disturbance, shares, file = row
-        summary = summaries[Path(file)]
+    for row, (summary, in_time, link, report, facts) in zip(rows, content, strict=True):
+        trial, attempt, block, position, place, cell, twin, parameters, disturbed, disturbance, shares, _ = row
         conditions = json.loads(parameters)
-        if not timed:
-            summary = replace(summary, warm_start_ns=None, warm_end_ns=None)
         attempts.append(
             Attempt(
                 trial=trial,
@@ -118,17 +116,22 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
                 facts=facts,
                 imported=folder.imported is not None,
                 summary=summary,
-                timeline=in_time[Path(file)],
+                timeline=in_time,
                 metrics=measure(summary, report, conditions["clock"]),
             )
         )
     return attempts
 
 
-def _said(kept: Path, imported: bool) -> tuple[Link, Finished, Client | None]:
-    """What the files of an attempt say beside its samples: its link, its report, its client's account."""
+def _read(file: Path, work: Kind, *, timed: bool, imported: bool) -> Content:
+    """What the files of an attempt say: its samples, its link, its report, its client's account."""
+    kept, rows = file.parent, Rows.read(file)
+    summary = summarise(rows, work)
+    if not timed:
+        summary = replace(summary, warm_start_ns=None, warm_end_ns=None)
     report = NO_REPORT if imported else finished_report(kept / "report.json")
-    return read_document(kept / "trial.json", Trial).links[0], report, _facts(kept / "client.json")
+    link = read_document(kept / "trial.json", Trial).links[0]
+    return summary, timeline(rows, timed=timed), link, report, _facts(kept / "client.json")
 
 
 @cache

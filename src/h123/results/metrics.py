@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import assert_never
 
-import duckdb
-
 from h123.results.events import Values
 from h123.results.lab_report import Report
 from h123.results.processor import of_handshake, of_request
+from h123.results.rows import Rows
 from h123.results.summary import QUANTILES, Summary, summarise
 from h123.study import METRICS, Metric
 from h123.study.metrics import Answered, Carried, Memory, Processor, Times, Visits
@@ -32,11 +31,9 @@ def shown(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
     return {name: value if value is None or math.isfinite(value) else None for name, value in metrics.items()}
 
 
-def trial_metrics(
-    connection: duckdb.DuckDBPyConnection, samples: Path, report: Report, parameters: Values
-) -> dict[str, float | None]:
+def trial_metrics(samples: Path, report: Report, parameters: Values) -> dict[str, float | None]:
     """All metrics of one trial by its files, samples.parquet and the content of report.json, and its parameters."""
-    summary = summarise(connection, {samples: workload_of(parameters)})[samples]
+    summary = summarise(Rows.read(samples), workload_of(parameters))
     return measure(summary, report, parameters["clock"])
 
 

@@ -13,6 +13,8 @@ from typing import Any
 
 from h123.errors import UserError
 
+_Json = dict[str, Any]
+"""An object of a card."""
 TABLES = ("downloads", "uploads", "requests")
 _KIND = re.compile(r"(?P<kind>single|serial|parallel)(?:\((?P<count>\d+)(?:x\d+)?\))?")
 _AT_A_TIME = re.compile(r"(\d+) max")
@@ -43,7 +45,7 @@ def read_card(path: Path) -> Iterator[Run]:
         raise _no_card(path, f"{type(fault).__name__} {fault}") from None
 
 
-def _card(path: Path) -> dict[str, Any]:
+def _card(path: Path) -> _Json:
     try:
         card = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -124,9 +126,9 @@ Rates = Mapping[Load, Sequence[float]]
 """Bytes a second of each trial."""
 
 
-def card_of(meta: Mapping[str, object], rates: Rates) -> dict[str, Any]:
+def card_of(meta: Mapping[str, object], rates: Rates) -> _Json:
     """The card that scorecard.py would have written of these rates, as far as it has a place for them."""
-    card: dict[str, Any] = {"meta": dict(meta)}
+    card: _Json = {"meta": dict(meta)}
     many = _requests(rates)
     for table, upload in (("downloads", False), ("uploads", True)):
         of_table = {load: values for load, values in rates.items() if load.upload is upload and load not in many}
@@ -151,7 +153,7 @@ def _requests(rates: Rates) -> list[Load]:
     return sorted(chosen, key=lambda load: load.users)
 
 
-def _transfers(title: str, rates: Rates) -> dict[str, Any]:
+def _transfers(title: str, rates: Rates) -> _Json:
     """A row for each size; a column for each number at a time."""
     kinds = sorted({(load.users, load.count) for load in rates})
     count = max(count for _, count in kinds)
@@ -172,7 +174,7 @@ def _kind(users: int, count: int) -> str:
     return f"serial({count})" if count > 1 else "single"
 
 
-def _table_of_requests(title: str, loads: Sequence[Load], rates: Rates) -> dict[str, Any]:
+def _table_of_requests(title: str, loads: Sequence[Load], rates: Rates) -> _Json:
     size, count = loads[0].size, min(load.count for load in loads)
     cells = [_mean([rate / size for rate in rates[load]], lambda rate: f"{rate:.0f} r/s") for load in loads]
     return {
@@ -182,7 +184,7 @@ def _table_of_requests(title: str, loads: Sequence[Load], rates: Rates) -> dict[
     }
 
 
-def _rate(values: Sequence[float]) -> dict[str, Any]:
+def _rate(values: Sequence[float]) -> _Json:
     return _mean(values, _per_second)
 
 
@@ -191,12 +193,12 @@ def _per_second(rate: float) -> str:
     return f"{rate / factor:.3g} {unit}/s"
 
 
-def _mean(values: Sequence[float], shown: Any) -> dict[str, Any]:
+def _mean(values: Sequence[float], shown: Any) -> _Json:
     if not values:
         return {**_value(_NO_VALUE, "--"), "errors": ["no valid trial"]}
     mean = sum(values) / len(values)
     return _value(mean, shown(mean))
 
 
-def _value(value: float, shown: str) -> dict[str, Any]:
+def _value(value: float, shown: str) -> _Json:
     return {"val": value, "sval": shown}

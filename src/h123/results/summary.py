@@ -1,15 +1,14 @@
-"""One row of figures per attempt, out of one scan of the samples: all that metrics and audits need to know of them."""
+"""One row of figures per attempt, out of its samples: all that metrics and audits need to know of them."""
 
-from collections import defaultdict
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, NamedTuple, get_args
 
-import duckdb
+import numpy as np
+from numpy.typing import NDArray
 
-from h123.interruption import interruptible
-from h123.results.samples import complaint, succeeded_sql
+from h123.results.rows import Mask, Numbers, Rows
 from h123.study import METRICS
 from h123.study.metrics import Times, VisitTime
 from h123.study.workload import Kind
@@ -17,98 +16,15 @@ from h123.study.workload import Kind
 QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, Times)})
 """Of latency: all that a metric asks of any time. Of the other times only the median is known."""
 VISIT_TIMES: tuple[VisitTime, ...] = get_args(VisitTime)
-_SQL = """
-SELECT
-    filename AS file,
-    count(*) AS rows,
-    count(*) FILTER (warm) AS warm,
-    count(*) FILTER (phase = 'warmup') AS warmup,
-    count(*) FILTER (cold) AS cold,
-    CASE WHEN count(reused) > 0 THEN count(*) FILTER (reused = 0) END AS handshakes,
-    count(*) FILTER (error <> '') AS errors,
-    min(error) FILTER (error <> '') AS first_error,
-    count(*) FILTER (error = '' AND NOT ok) AS refused,
-    count(*) FILTER (ok AND end_ns = start_ns) AS instant,
-    count(*) FILTER (warm AND ok) AS warm_ok,
-    count(*) FILTER (warm AND ok AND first_byte_ns IS NOT NULL) AS warm_ttfb_known,
-    count(*) FILTER (cold AND ok) AS cold_ok,
-    count(*) FILTER (cold AND ok AND first_byte_ns IS NOT NULL) AS cold_ttfb_known,
-    quantile_cont(CASE WHEN ok THEN end_ns - start_ns ELSE 'inf'::DOUBLE END, {quantiles})
-        FILTER (warm) AS latency_ns,
-    quantile_cont(CASE WHEN ok THEN first_byte_ns - start_ns ELSE 'inf'::DOUBLE END, 0.5) FILTER (warm) AS ttfb_ns,
-    quantile_cont(CASE WHEN ok THEN end_ns - start_ns ELSE 'inf'::DOUBLE END, 0.5) FILTER (cold) AS cold_latency_ns,
-    quantile_cont(CASE WHEN ok THEN first_byte_ns - start_ns ELSE 'inf'::DOUBLE END, 0.5)
-        FILTER (cold) AS cold_ttfb_ns,
-    quantile_cont(CASE WHEN connected_ns IS NOT NULL THEN connected_ns - start_ns
-                       WHEN NOT ok THEN 'inf'::DOUBLE END, 0.5) FILTER (cold) AS handshake_ns,
-    min(start_ns) AS start_ns,
-    max(end_ns) FILTER (cold OR reused = 0) AS open_ns,
-    min(start_ns) FILTER (warm) AS warm_start_ns,
-    max(end_ns) FILTER (warm) AS warm_end_ns,
-    sum(bytes_up) FILTER (warm AND ok) AS warm_bytes_up,
-    sum(bytes_down) FILTER (warm AND ok) AS warm_bytes_down,
-    min(end_ns - start_ns) FILTER (ok AND end_ns > start_ns) AS shortest_ns,
-    min(end_ns - start_ns) FILTER (ok AND cold) AS cold_shortest_ns,
-    sum(end_ns - start_ns) FILTER (warm) AS warm_busy_ns,
-    min(connected_ns - start_ns) FILTER (cold) AS handshake_min_ns,
-    min(first_byte_ns - start_ns) FILTER (warm AND ok) AS ttfb_min_ns,
-    count(*) FILTER (NOT (coalesce(start_ns <= connected_ns, true)
-                          AND coalesce(connected_ns <= sent_ns, true)
-                          AND coalesce(start_ns <= sent_ns, true)
-                          AND coalesce(sent_ns <= end_ns, true)
-                          AND coalesce(start_ns <= first_byte_ns, true)
-                          AND coalesce(first_byte_ns <= end_ns, true)
-                          AND start_ns <= end_ns)) AS disordered,
-    min(bytes_up) FILTER (ok) AS bytes_up_min,
-    max(bytes_up) FILTER (ok) AS bytes_up_max,
-    min(bytes_down) FILTER (ok) AS bytes_down_min,
-    max(bytes_down) FILTER (ok) AS bytes_down_max,
-    min(protocol) FILTER (error = '') AS protocol_min,
-    max(protocol) FILTER (error = '') AS protocol_max
-FROM (
-    SELECT *, {ok} AS ok, phase = 'warm' AS warm, phase = 'cold' AS cold
-    FROM read_parquet($files, filename = true)
+_IN_ORDER = (
+    *(("start_ns", "connected_ns"), ("connected_ns", "sent_ns"), ("start_ns", "sent_ns"), ("sent_ns", "end_ns")),
+    *(("start_ns", "first_byte_ns"), ("first_byte_ns", "end_ns"), ("start_ns", "end_ns")),
 )
-GROUP BY filename
-"""
-_QUICKEST = """
-SELECT
-    filename,
-    arg_max(end_ns - start_ns, bytes_up / (end_ns - start_ns)) AS quickest_up_ns,
-    arg_max(bytes_up, bytes_up / (end_ns - start_ns)) AS quickest_up_bytes,
-    arg_max(end_ns - start_ns, bytes_down / (end_ns - start_ns)) AS quickest_down_ns,
-    arg_max(bytes_down, bytes_down / (end_ns - start_ns)) AS quickest_down_bytes
-FROM read_parquet($files, filename = true) WHERE {ok} AND end_ns > start_ns GROUP BY filename
-"""
-"""Where bodies differ in size, so that the shortest request need not be the quickest: few trials have such, and for all
-it would take a third of the time that the rest takes."""
-_BODIES = """
-SELECT filename, resource, min(bytes_up), max(bytes_up), min(bytes_down), max(bytes_down)
-FROM read_parquet($files, filename = true) WHERE {ok} AND resource IS NOT NULL GROUP BY ALL ORDER BY ALL
-"""
-_ONCE_OPEN = """
-SELECT filename, (count(*) FILTER (end_ns > open_ns) + count(*) FILTER (start_ns >= open_ns)) / 2 AS once_open
-FROM read_parquet($files, filename = true)
-JOIN (SELECT unnest($files) AS filename, unnest($open_ns) AS open_ns) USING (filename) GROUP BY filename
-"""
-"""A request that began before the last connection was open, and ended after, is half of one."""
-_VISITS = """
-SELECT filename, quantile_cont(complete, 0.5), quantile_cont(document, 0.5), quantile_cont(largest, 0.5) FROM (
-    SELECT
-        filename,
-        CASE WHEN bool_and({ok}) THEN max(end_ns) - min(start_ns) ELSE 'inf'::DOUBLE END AS complete,
-        CASE WHEN bool_and({ok}) FILTER (resource = 0) THEN min(first_byte_ns) FILTER (resource = 0) - min(start_ns)
-             WHEN count(*) FILTER (resource = 0) > 0 THEN 'inf'::DOUBLE END AS document,
-        CASE WHEN bool_and({ok}) FILTER (resource = biggest)
-             THEN max(end_ns) FILTER (resource = biggest) - min(start_ns)
-             WHEN count(*) FILTER (resource = biggest) > 0 THEN 'inf'::DOUBLE END AS largest
-    FROM read_parquet($files, filename = true)
-    JOIN (SELECT unnest($files) AS filename, unnest($largest) AS biggest) USING (filename)
-    WHERE phase = 'warm' AND "group" IS NOT NULL GROUP BY filename, "user", "group"
-) GROUP BY filename
-"""
-"""A visit is as slow as what failed of it."""
-_QUICKEST_NAMES = ("quickest_up_ns", "quickest_up_bytes", "quickest_down_ns", "quickest_down_bytes")
+"""A server may answer before all is sent."""
+
+
+_Fields = dict[str, Any]
+"""Some of `Summary`, by name."""
 
 
 class Bodies(NamedTuple):
@@ -194,88 +110,201 @@ class Summary:
     """Medians over warm visits of what `Visits.until` names; None where there are none."""
 
 
-def summarise(connection: duckdb.DuckDBPyConnection, files: Mapping[Path, Kind]) -> dict[Path, Summary]:
-    """The figures of each of the Parquet `files`, whose samples are of these workloads."""
-    alike: dict[str, dict[Path, Kind]] = defaultdict(dict)
-    for file, work in files.items():
-        alike[succeeded_sql(work.statuses())][file] = work
-    found = dict[Path, Summary]()
-    for ok, mine in alike.items():
-        found |= _summarise(connection, mine, ok)
-    return {file: found[file] for file in files if file in found}
+@dataclass(frozen=True)
+class _Parts:
+    """Which rows are what, and how long they took."""
+
+    ok: Mask
+    warm: Mask
+    cold: Mask
+    took: Numbers
+    to_first_byte: Numbers
+    to_connected: Numbers
 
 
-def _summarise(connection: duckdb.DuckDBPyConnection, files: Mapping[Path, Kind], ok: str) -> dict[Path, Summary]:
-    """Of files whose requests succeeded in the same case."""
-    later = (*_QUICKEST_NAMES, "once_open", "bodies", "visits_ns")
-    names = [field.name for field in fields(Summary) if field.name not in later]
-    query = f"SELECT file_row.file, {', '.join(f'file_row.{name}' for name in names)} FROM ({_SQL}) AS file_row"
-    rows = _rows(connection, query.format(ok=ok, quantiles=QUANTILES), {"files": [*files]})
-    figures = {file: dict(zip(names, row, strict=True)) for file, *row in rows}
-    open_ns = {file: known["open_ns"] for file, known in figures.items() if known["open_ns"] is not None}
-    opened = {"files": list(open_ns), "open_ns": list(open_ns.values())}
-    once_open = dict(_rows(connection, _ONCE_OPEN, opened)) if open_ns else {}
-    bodies, visits = _bodies(connection, files, figures, ok), _visits(connection, files, ok)
-    found = {
-        file: Summary(
-            **known, **_quickest(known), once_open=once_open.get(file), bodies=bodies[file], visits_ns=visits[file]
-        )
-        for file, known in figures.items()
+def summarise(rows: Rows, work: Kind) -> Summary:
+    """The figures of an attempt's samples, which are of this workload."""
+    took, to_first_byte = rows["end_ns"] - rows["start_ns"], rows["first_byte_ns"] - rows["start_ns"]
+    to_connected = rows["connected_ns"] - rows["start_ns"]
+    ok = rows.ok(work.statuses())
+    parts = _Parts(ok, rows.phase("warm"), rows.phase("cold"), took, to_first_byte, to_connected)
+    moving = ok & (took.values > 0)
+    sizes = _sizes(rows, ok)
+    return Summary(
+        **_counts(rows, parts),
+        **_opening(rows, parts),
+        **_times(rows, parts),
+        **sizes,
+        **_quickest(rows, took, moving, sizes),
+        shortest_ns=took.least(moving),
+        bodies=_bodies(rows, ok, sizes, len(work.exchanges())),
+        visits_ns=_visits(rows, parts, work),
+    )
+
+
+def _counts(rows: Rows, parts: _Parts) -> _Fields:
+    ok, warm, cold, known = parts.ok, parts.warm, parts.cold, parts.to_first_byte.known
+    errors, protocols = rows.texts("error", rows.faulty), rows.texts("protocol", rows.faultless)
+    disordered = np.logical_or.reduce([rows[later].after(rows[earlier]) for earlier, later in _IN_ORDER])
+    return {
+        "rows": rows.count,
+        "warm": _count(warm),
+        "warmup": _count(rows.phase("warmup")),
+        "cold": _count(cold),
+        "errors": _count(rows.faulty),
+        "first_error": errors[0] if errors else None,
+        "refused": _count(rows.faultless & ~ok),
+        "instant": _count(ok & parts.took.known & (parts.took.values == 0)),
+        "warm_ok": _count(warm & ok),
+        "warm_ttfb_known": _count(warm & ok & known),
+        "cold_ok": _count(cold & ok),
+        "cold_ttfb_known": _count(cold & ok & known),
+        "disordered": _count(disordered),
+        "protocol_min": protocols[0] if protocols else None,
+        "protocol_max": protocols[-1] if protocols else None,
     }
-    unlike = [
-        file for file, s in found.items() if s.bytes_up_min != s.bytes_up_max or s.bytes_down_min != s.bytes_down_max
+
+
+def _opening(rows: Rows, parts: _Parts) -> _Fields:
+    """What is known of connections."""
+    reused = rows["reused"]
+    opened = reused.known & (reused.values == 0)
+    open_ns = rows["end_ns"].most(parts.cold | opened)
+    later = [
+        0 if open_ns is None else _count(when)
+        for when in (rows["end_ns"].values > (open_ns or 0), rows["start_ns"].values >= (open_ns or 0))
     ]
-    query = _QUICKEST.format(ok=ok)
-    for file, *quickest in _rows(connection, query, {"files": unlike}) if unlike else ():
-        found[file] = replace(found[file], **dict(zip(_QUICKEST_NAMES, quickest, strict=True)))
-    return found
-
-
-def _bodies(
-    connection: duckdb.DuckDBPyConnection,
-    files: Mapping[Path, Kind],
-    figures: Mapping[Path, Mapping[str, Any]],
-    ok: str,
-) -> Mapping[Path, Sequence[Bodies]]:
-    """A file of one resource need not be read again for it."""
-    several = [file for file, work in files.items() if len(work.exchanges()) > 1]
-    found: dict[Path, list[Bodies]] = {file: [] for file in files}
-    for file, known in figures.items():
-        if file not in several:
-            up, down = ((known[f"bytes_{way}_min"], known[f"bytes_{way}_max"]) for way in ("up", "down"))
-            found[file] = [Bodies(0, up, down)]
-    query = _BODIES.format(ok=ok)
-    for file, resource, *sizes in _rows(connection, query, {"files": several}) if several else ():
-        found[file].append(Bodies(resource, (sizes[0], sizes[1]), (sizes[2], sizes[3])))
-    return found
-
-
-def _visits(
-    connection: duckdb.DuckDBPyConnection, files: Mapping[Path, Kind], ok: str
-) -> Mapping[Path, Mapping[VisitTime, float | None]]:
-    found = {file: dict.fromkeys(VISIT_TIMES) for file in files}
-    largest = {file: visit.largest for file, work in files.items() if (visit := work.visit())}
-    asked: dict[str, list[Any]] = {"files": [*largest], "largest": [*largest.values()]}
-    for file, *times in _rows(connection, _VISITS.format(ok=ok), asked) if largest else ():
-        found[file] = dict(zip(VISIT_TIMES, times, strict=True))
-    return found
-
-
-def _quickest(known: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Of bodies of one size: the shortest request's."""
-    times = known["shortest_ns"]
-    sizes = {way: known[f"bytes_{way}_max"] if times is not None else None for way in ("up", "down")}
-    return {f"quickest_{way}_ns": times if size is not None else None for way, size in sizes.items()} | {
-        f"quickest_{way}_bytes": size for way, size in sizes.items()
+    to_connected = parts.to_connected
+    failed = _count(parts.cold & ~to_connected.known & ~parts.ok)
+    return {
+        "handshakes": _count(opened) if reused.known.any() else None,
+        "open_ns": open_ns,
+        # A request that began before the last connection was open, and ended after, is half of one.
+        "once_open": None if open_ns is None else sum(later) / 2,
+        "handshake_ns": _median(to_connected.of(parts.cold), failed),
+        "handshake_min_ns": to_connected.least(parts.cold),
     }
 
 
-def _rows(connection: duckdb.DuckDBPyConnection, query: str, asked: Mapping[str, list[Any]]) -> list[tuple[Any, ...]]:
-    """The query's rows about the files that it asks for, which are first in each."""
-    files = [str(file) for file in asked["files"]]
-    try:
-        with interruptible():
-            rows = connection.execute(query, {**asked, "files": files}).fetchall()
-    except (duckdb.Error, UnicodeDecodeError) as error:  # the latter of a name in the file
-        raise complaint(asked["files"], error) from None
-    return [(Path(file), *figures) for file, *figures in rows]
+def _times(rows: Rows, parts: _Parts) -> _Fields:
+    ok, warm, cold, took, to_first_byte = parts.ok, parts.warm, parts.cold, parts.took, parts.to_first_byte
+    failed, failed_cold = _count(warm & ~ok), _count(cold & ~ok)
+    return {
+        "latency_ns": quantiles(took.of(warm & ok), failed, QUANTILES),
+        "ttfb_ns": _median(to_first_byte.of(warm & ok), failed),
+        "cold_latency_ns": _median(took.of(cold & ok), failed_cold),
+        "cold_ttfb_ns": _median(to_first_byte.of(cold & ok), failed_cold),
+        "start_ns": rows["start_ns"].least(rows.every),
+        "warm_start_ns": rows["start_ns"].least(warm),
+        "warm_end_ns": rows["end_ns"].most(warm),
+        "warm_bytes_up": rows["bytes_up"].total(warm & ok),
+        "warm_bytes_down": rows["bytes_down"].total(warm & ok),
+        "cold_shortest_ns": took.least(ok & cold),
+        "warm_busy_ns": took.total(warm),
+        "ttfb_min_ns": to_first_byte.least(warm & ok),
+    }
+
+
+def _sizes(rows: Rows, ok: Mask) -> _Fields:
+    up, down = rows["bytes_up"], rows["bytes_down"]
+    return {
+        "bytes_up_min": up.least(ok),
+        "bytes_up_max": up.most(ok),
+        "bytes_down_min": down.least(ok),
+        "bytes_down_max": down.most(ok),
+    }
+
+
+def _quickest(rows: Rows, took: Numbers, moving: Mask, sizes: _Fields) -> _Fields:
+    """Of the rows that are `moving`, in each direction. Of bodies of one size it is the shortest."""
+    found: _Fields = {}
+    for way in ("up", "down"):
+        size = rows[f"bytes_{way}"]
+        times, bodies = took.of(moving & size.known), size.of(moving & took.known)
+        alike = sizes[f"bytes_{way}_min"] == sizes[f"bytes_{way}_max"]
+        best = (int(times.argmin() if alike else (bodies / times).argmax())) if len(times) else None
+        found[f"quickest_{way}_ns"] = None if best is None else int(times[best])
+        found[f"quickest_{way}_bytes"] = None if best is None else int(bodies[best])
+    return found
+
+
+def _bodies(rows: Rows, ok: Mask, sizes: _Fields, resources: int) -> list[Bodies]:
+    if resources == 1:
+        return [_of_resource(0, sizes)]
+    resource = rows["resource"]
+    asked: list[int] = np.unique(resource.of(ok)).tolist()
+    return [_of_resource(one, _sizes(rows, ok & resource.known & (resource.values == one))) for one in asked]
+
+
+def _of_resource(resource: int, sizes: _Fields) -> Bodies:
+    up, down = ((sizes[f"bytes_{way}_min"], sizes[f"bytes_{way}_max"]) for way in ("up", "down"))
+    return Bodies(resource, up, down)
+
+
+def _visits(rows: Rows, parts: _Parts, work: Kind) -> dict[VisitTime, float | None]:
+    visit = work.visit()
+    within = parts.warm & rows["group"].known
+    if visit is None or not within.any():
+        return dict.fromkeys(VISIT_TIMES)
+    order = np.flatnonzero(within)
+    user, group = rows["user"].values[order], rows["group"].values[order]
+    by_visit = np.lexsort((group, user))
+    order, user, group = order[by_visit], user[by_visit], group[by_visit]
+    begins = np.flatnonzero(np.diff(user, prepend=user[0] - 1) | np.diff(group, prepend=group[0]))
+    visits = _InVisits(rows, parts.ok, order, begins)
+    resource = rows["resource"]
+    document, largest = (resource.known & (resource.values == one) for one in (0, visit.largest))
+    return {
+        "complete": visits.median_until(rows["end_ns"], rows.every, last=True),
+        "document": visits.median_until(rows["first_byte_ns"], document, last=False),
+        "largest": visits.median_until(rows["end_ns"], largest, last=True),
+    }
+
+
+@dataclass(frozen=True)
+class _InVisits:
+    """Rows in the order of their visits. A visit is as slow as what failed of it."""
+
+    rows: Rows
+    ok: Mask
+    order: NDArray[np.intp]
+    begins: NDArray[np.intp]
+    """Where in `order` each visit begins."""
+
+    def median_until(self, column: Numbers, of: Mask, *, last: bool) -> float | None:
+        """The median time from a visit's start to the last, or the first, that `column` says of its rows `of`; None
+        where no visit has any."""
+        worst = np.iinfo(np.int64).min if last else np.iinfo(np.int64).max
+        told = np.where(of & column.known, column.values, worst)[self.order]
+        reached = (np.maximum if last else np.minimum).reduceat(told, self.begins)
+        started = np.minimum.reduceat(self.rows["start_ns"].values[self.order], self.begins)
+        failed = np.logical_or.reduceat((of & ~self.ok)[self.order], self.begins)
+        there = reached != worst
+        return _median((reached - started)[there & ~failed], _count(failed))
+
+
+def quantiles(values: NDArray[np.int64], infinite: int, shares: Sequence[float]) -> list[float] | None:
+    """Of `values` and as many `infinite` ones, by Hyndman and Fan 1996, type 7; None of nothing."""
+    count = len(values) + infinite
+    if not count:
+        return None
+    ordered = np.sort(values)
+
+    def ranked(rank: int) -> float:
+        return float(ordered[rank]) if rank < len(ordered) else math.inf
+
+    found = []
+    for share in shares:
+        place = (count - 1) * share
+        low, high, part = ranked(math.floor(place)), ranked(math.ceil(place)), place - math.floor(place)
+        found.append(low if low == high else low * (1 - part) + high * part)
+    return found
+
+
+def _median(values: NDArray[np.int64], infinite: int) -> float | None:
+    found = quantiles(values, infinite, [0.5])
+    return found[0] if found else None
+
+
+def _count(where: Mask) -> int:
+    return int(np.count_nonzero(where))

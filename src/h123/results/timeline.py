@@ -1,23 +1,14 @@
 """What only an attempt's requests beside one another tell: how many were under way at once, how long none ended, which
 rows stand there twice. All of it is about warm requests."""
 
-import os
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from h123.results.samples import complaint
+from h123.results.rows import Rows
 
-_COLUMNS = ["phase", "user", "start_ns", "first_byte_ns", "end_ns"]
 _MOST = 0.99
 """Quantile of what was in flight: a client that notes a start some microseconds early has no more users for that."""
 _SHORTER = 0.02
@@ -50,26 +41,18 @@ class Timeline:
     """Tells the attempt's durations from those of any other; None where they are too few or too much alike."""
 
 
-def timelines(files: Sequence[Path], *, timed: bool) -> dict[Path, Timeline]:
-    """By the Parquet files. `timed`: whether their starts are known. Raises UserError for one that cannot be read."""
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as threads:
-        return dict(zip(files, threads.map(partial(_of_file, timed=timed), files), strict=True))
+def timeline(rows: Rows, *, timed: bool) -> Timeline:
+    """Of an attempt's rows. `timed`: whether their starts are known."""
+    starts, ends, user = rows["start_ns"], rows["end_ns"], rows["user"]
+    told = rows.phase("warm") & starts.known & ends.known
+    if not told.any():
+        return Timeline()
+    waited = rows["first_byte_ns"] - starts
+    marks = np.where(user.known, user.values, np.where(waited.known, waited.values, -1))
+    return course(starts.values[told], ends.values[told], marks[told], timed=timed)
 
 
-def _of_file(file: Path, *, timed: bool) -> Timeline:
-    try:
-        with pq.ParquetFile(file) as samples:
-            table = samples.read(columns=_COLUMNS, use_threads=False)
-        timed_rows = pc.and_(table["start_ns"].is_valid(), table["end_ns"].is_valid())
-        rows = table.filter(pc.and_(pc.equal(table["phase"], "warm"), timed_rows))
-        marks = pc.coalesce(rows["user"], pc.subtract(rows["first_byte_ns"], rows["start_ns"]), -1)
-        series = [column.to_numpy() for column in (rows["start_ns"], rows["end_ns"], marks)]
-    except (OSError, LookupError, ValueError, pa.ArrowException) as error:
-        raise complaint([file], error) from None
-    return timeline(*series, timed=timed) if rows.num_rows else Timeline()
-
-
-def timeline(starts: Times, ends: Times, marks: Times, *, timed: bool) -> Timeline:
+def course(starts: Times, ends: Times, marks: Times, *, timed: bool) -> Timeline:
     """Of requests in the order of their rows; `marks`: what else tells one from another, which is its user, or where
     nobody tells of users the time to its first byte."""
     durations = ends - starts

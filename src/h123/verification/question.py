@@ -11,6 +11,8 @@ from h123.verification import controller, crowd, idleness
 from h123.verification.assignment import PLAIN
 from h123.verification.result import Result, Verdict
 
+Asked = dict[str, Any]
+"""Fields of the plan that the probe reads (subjects/go/probe)."""
 PROBE = "go"
 """The embedded subject that asks."""
 SIZES = [0, 1, 1000, 100_000, 1_000_000, 10_000_000]
@@ -20,7 +22,7 @@ OTHER_SIZES = [*EDGES, *random.Random(1).sample(range(2, 1_000_000), 6)]
 """And some that no program can have been made for: the same ones each time, since the cache keeps such bodies."""
 LOGGED_BYTES = 1_000_000
 """So many that their packets outnumber those of all handshakes."""
-_LENGTHY: dict[str, dict[str, Any]] = {
+_LENGTHY: dict[str, Asked] = {
     "wall": {"in_a_row": 5000, "other_sizes": OTHER_SIZES, "rest_ns": 100_000_000},
     "virtual": {"in_a_row": 2000, "rest_ns": 1_000_000_000},
 }
@@ -41,7 +43,7 @@ class Question:
     name: str
     purpose: Purpose
     parameters: Parameters
-    plan: dict[str, Any]
+    plan: Asked
     """What the probe does; without the server's address."""
     controller: str = ""
     """The one to be seen at work."""
@@ -94,11 +96,11 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
         yield Question(f"{protocol}-{name}", "controller", asked, download, name, controller.NETWORK)
 
 
-def _plan(protocol: str, sizes: list[int], **values: Any) -> dict[str, Any]:
+def _plan(protocol: str, sizes: list[int], **values: Any) -> Asked:
     basis = {"h123": "probe/1", "protocol": protocol, "timeout_ns": CHECK_NS, "sizes": sizes}
-    nothing: dict[str, Any] = dict.fromkeys(("at_once", "in_a_row", "rest_ns", "idle_ns", "resumption"), 0)
+    nothing: Asked = dict.fromkeys(("at_once", "in_a_row", "rest_ns", "idle_ns", "resumption"), 0)
     nothing |= dict.fromkeys(("in_turn", "zero_rtt", "left_open"), False)
-    absent: dict[str, Any] = {"methods": [], "other_sizes": [], "arrivals": ""}
+    absent: Asked = {"methods": [], "other_sizes": [], "arrivals": ""}
     return {**basis, **nothing, **absent, **values}
 
 

@@ -1,0 +1,142 @@
+"""The samples of one attempt as arrays: a number of each row and whether it is known, a text by its code."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from h123.results.samples import EARLIER_SCHEMA, LIMIT, SCHEMA, TEXT_COLUMNS, complaint
+from h123.study.workload import OK
+
+Mask = NDArray[np.bool_]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A column, or what is computed of two. Where it is not known the value says nothing."""
+
+    values: Integers
+    known: Mask
+
+    def __sub__(self, other: "Numbers") -> "Numbers":
+        return Numbers(self.values - other.values, self.known & other.known)
+
+    def least(self, where: Mask) -> int | None:
+        """The least of what is known `where`; None if nothing is."""
+        some = self.of(where)
+        return int(some.min()) if len(some) else None
+
+    def most(self, where: Mask) -> int | None:
+        """The largest, likewise."""
+        some = self.of(where)
+        return int(some.max()) if len(some) else None
+
+    def total(self, where: Mask) -> int | None:
+        """The sum, likewise, which may have more than 64 bits."""
+        some = self.of(where)
+        return (int((some >> 32).sum()) << 32) + int((some & 0xFFFFFFFF).sum()) if len(some) else None
+
+    def of(self, where: Mask) -> Integers:
+        """All that is known `where`, in the order of the rows."""
+        return self.values[where & self.known]
+
+    def after(self, other: "Numbers") -> Mask:
+        """Where both are known and the other one is larger: out of their order, if this should be the later one."""
+        return self.known & other.known & (self.values < other.values)
+
+
+class Rows:
+    """All rows of a Parquet file of samples."""
+
+    def __init__(self, table: pa.Table) -> None:
+        """Of a table with some columns of `SCHEMA`, those of text as dictionaries. Raises ValueError for a number
+        beyond `LIMIT`."""
+        self._columns = {name: table[name].combine_chunks() for name in table.column_names}
+        self.count: int = table.num_rows
+        self._numbers: dict[str, Numbers] = {}
+
+    @classmethod
+    def read(cls, file: Path) -> "Rows":
+        """Raises UserError for what is no whole file of samples."""
+        texts = sorted(TEXT_COLUMNS)
+        try:
+            with pq.ParquetFile(file, read_dictionary=texts, pre_buffer=False) as samples:
+                table = samples.read(use_threads=False).unify_dictionaries()
+            if table.column_names not in (SCHEMA.names, EARLIER_SCHEMA.names):
+                raise ValueError("has other columns than samples")
+            return cls(table)
+        except (OSError, LookupError, ValueError, pa.ArrowException) as error:  # LookupError: no such column
+            raise complaint([file], error) from None
+
+    def __getitem__(self, name: str) -> Numbers:
+        """A column of numbers; nothing is known of one that files of earlier versions do not have."""
+        if name not in self._numbers:
+            self._numbers[name] = self._read(name)
+        return self._numbers[name]
+
+    def _read(self, name: str) -> Numbers:
+        column = self._columns.get(name)
+        if column is None or column.null_count == self.count:
+            return Numbers(np.zeros(self.count, np.int64), np.zeros(self.count, np.bool_))
+        known, values = self.every, column
+        if column.null_count:
+            known, values = column.is_valid().to_numpy(zero_copy_only=False), pc.fill_null(column, 0)
+        values = values.to_numpy()
+        if max(-int(values.min()), int(values.max())) >= LIMIT:
+            raise ValueError(f"{name} has a number that no sample can have")
+        return Numbers(values, known)
+
+    def texts(self, name: str, where: Mask) -> list[str]:
+        """The different texts of a column `where`, by alphabet."""
+        values, codes = self._coded(name)
+        found: list[int] = np.unique(codes[where]).tolist()
+        return sorted(values[code] for code in found if code >= 0)
+
+    def _coded(self, name: str) -> tuple[list[str], Integers]:
+        """The texts of a column, and for each row which of them it is; -1: none."""
+        column = self._columns[name]
+        return column.dictionary.to_pylist(), pc.fill_null(column.indices, -1).to_numpy(zero_copy_only=False)
+
+    def _is(self, name: str, fits: Callable[[str], bool]) -> Mask:
+        values, codes = self._coded(name)
+        # The last place is that of rows without a text.
+        fitting: Mask = np.array([*map(fits, values), False])
+        return fitting[codes]
+
+    def phase(self, name: str) -> Mask:
+        """`cold`, `warmup` or `warm`."""
+        return self._is("phase", lambda value: value == name)
+
+    @cached_property
+    def every(self) -> Mask:
+        """All rows."""
+        return np.ones(self.count, np.bool_)
+
+    @cached_property
+    def faultless(self) -> Mask:
+        """Those without an error."""
+        return self._is("error", lambda value: value == "")
+
+    @cached_property
+    def faulty(self) -> Mask:
+        """Those with one."""
+        return self._is("error", lambda value: value != "")
+
+    def ok(self, statuses: Sequence[int]) -> Mask:
+        """Those without an error and with the status that their resource must have."""
+        status = self["status"]
+        alike = set(statuses) == {OK}
+        wanted = np.int64(OK) if alike else np.array(statuses)[self._resources(len(statuses) - 1)]
+        answered: Mask = np.equal(status.values, wanted)
+        return self.faultless & status.known & answered
+
+    def _resources(self, last: int) -> Integers:
+        resource = self["resource"]
+        return np.where(resource.known, resource.values, 0).clip(0, last)
