@@ -63,7 +63,8 @@ def survey(server: OwnServer, inquiry: Inquiry, folder: Path, engine: Engine) ->
     command = scout_command(known[SCOUT], plan="plan.json", found="found.json")
     began = time.monotonic()
     tcp = _carry_out(server, inquiry, folder / "tcp", command, engine, udp=False)
-    if tcp.found is None and any(f"UDP {where}:{inquiry.site.port}" in tcp.reasons[0]["detail"] for where in _ANYWHERE):
+    said = "".join(reason["detail"] for reason in tcp.reasons)
+    if tcp.found is None and any(f"UDP {where}:{inquiry.site.port}" in said for where in _ANYWHERE):
         tcp = _carry_out(server, inquiry, folder / "udp", command, engine, udp=True)
     return Inquired(tcp.found, tcp.reasons, tcp.log, time.monotonic() - began)
 
