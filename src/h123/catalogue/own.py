@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_serializer, field_validator
 
 from h123.catalogue.subject import QUIC, Install, OneOrMore, Protocol, Server, Subject
 from h123.errors import UserError
@@ -52,6 +52,10 @@ class OwnServer(Strict):
     def _absolute(cls, folder: str, info: ValidationInfo) -> str:
         """Campaigns can be moved; what they start stays where it is."""
         return str((info.context / folder).resolve()) if isinstance(info.context, Path) else folder
+
+    @field_serializer("starts_within")
+    def _with_unit(self, starts_within: int) -> str:
+        return f"{starts_within}ns"
 
     @property
     def words(self) -> list[str]:

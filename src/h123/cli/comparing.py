@@ -10,15 +10,13 @@ from typing import Literal, cast
 from pydantic import ValidationError
 
 from h123.catalogue import OwnServer
-from h123.cli import running
+from h123.cli import gating, running
 from h123.console import say
 from h123.errors import UserError
 from h123.scratch import scratch
 from h123.strict import choose, describe
-from h123.study import load_network
-from h123.study.workload.headers import Header
-from h123.survey import Draft, Inquiry, Known, Load, found_words, judge, site_of, survey
-from h123.survey.found import Answer
+from h123.study import Header, load_network
+from h123.survey import Answer, Draft, Inquiry, Known, Load, found_words, judge, site_of, survey
 from h123.trial import LocalEngine
 
 _PROTOCOLS: tuple[Literal["h1", "h2", "h3"], ...] = ("h1", "h2", "h3")
@@ -51,10 +49,12 @@ class Asked:
     lanes: int | None
     out: Path | None
     save: Path | None
+    fail_if: Sequence[str]
 
 
-def compare(asked: Asked) -> None:
-    """All of it. Raises Interrupted, UserError."""
+def compare(asked: Asked) -> int:
+    """All of it; the exit status. Raises Interrupted, UserError."""
+    limits = gating.conditions(asked.fail_if)
     inquiry, load = _inquiry(asked), _load(asked.load)
     servers = {name: _server(command, asked, inquiry) for name, command in _named(asked.servers).items()}
     networks = {name: load_network(name) for name in dict.fromkeys(asked.networks)}
@@ -77,12 +77,15 @@ def compare(asked: Asked) -> None:
         study = asked.save or folder / "compare.yaml"
         if not asked.save:
             study.write_text(draft.text(), encoding="utf-8")
-        _run(study, asked)
+        out = _run(study, asked)
+    return gating.gate(out, limits) if limits else 0
 
 
-def _run(study: Path, asked: Asked) -> None:
+def _run(study: Path, asked: Asked) -> Path:
+    """The campaign's folder."""
     out = asked.out or Path("campaigns") / f"compare-{dt.datetime.now():%Y%m%d-%H%M%S}"
     running.run(running.Asked(study=str(study), out=out, until_decided=True, at_most=asked.at_most, lanes=asked.lanes))
+    return out
 
 
 def _keep(draft: Draft, path: Path) -> None:

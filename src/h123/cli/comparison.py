@@ -5,10 +5,18 @@ from typing import Annotated, Literal
 
 import typer
 
-from h123.cli.options import Clock, ClockOption, LanesOption, SeedOption
+from h123.cli.options import Clock, ClockOption, FolderArgument, LanesOption, SeedOption
 from h123.cli.signals import held_back
 
 app = typer.Typer()
+FAIL_IF = typer.Option(
+    "--fail-if",
+    metavar="CONDITION",
+    help="As in 'latency new/base > 1.05': exit status 99 if the whole interval of a ratio is beyond it, 98 if the "
+    "interval lies on both sides, 0 if it is within. Can be repeated.",
+    show_default=False,
+)
+FailIfOption = Annotated[list[str] | None, FAIL_IF]
 NETWORKS = "lan,home,cellular,poor"
 
 
@@ -87,6 +95,7 @@ def compare(
         Path | None,
         typer.Option(metavar="DIR", help="Campaign folder. [default: campaigns/compare-TIME]", show_default=False),
     ] = None,
+    fail_if: FailIfOption = None,
     save: Annotated[
         Path | None,
         typer.Option(metavar="FILE.yaml", help="Keep the study that is run, to change it.", show_default=False),
@@ -103,7 +112,7 @@ def compare(
     with held_back():
         from h123.cli import comparing
 
-    comparing.compare(
+    status = comparing.compare(
         comparing.Asked(
             servers=server,
             urls=url,
@@ -118,11 +127,31 @@ def compare(
             environment=env or [],
             cwd=cwd,
             congestion=congestion,
-            clock=clock or Clock.WALL,
+            clock=(clock or Clock.WALL).value,
             seed=1 if seed is None else seed,
             at_most=at_most,
             lanes=lanes,
             out=out,
             save=save,
+            fail_if=fail_if or [],
         )
     )
+    raise typer.Exit(status)
+
+
+@app.command()
+def gate(
+    campaign: FolderArgument,
+    fail_if: Annotated[list[str], FAIL_IF],
+) -> None:
+    """Hold a finished campaign against limits, for a build that must not get slower.
+
+    Exit status 0: passed; 99: failed, somewhere the whole interval is beyond a limit; 98: undecided, an interval lies
+    on both sides. Writes gate.json, gate.xml (JUnit) and gate.md into the campaign's folder. Example:
+
+    `h123 gate my-campaign --fail-if 'latency new/base > 1.05'`
+    """
+    with held_back():
+        from h123.cli import gating
+
+    raise typer.Exit(gating.gate(campaign, gating.conditions(fail_if)))

@@ -29,6 +29,7 @@ from h123.study.site import read_site
 from h123.study.study import Comparison, Family, Study, rungs, split_pair
 from h123.study.timeless import timeless
 from h123.study.trial import PlannedTrial
+from h123.study.workload.headers import Header
 
 __all__ = [
     "ALL_LEVELS",
@@ -42,6 +43,7 @@ __all__ = [
     "Comparison",
     "Estimate",
     "Family",
+    "Header",
     "Ledger",
     "Likeness",
     "MeasurableClaim",

@@ -56,7 +56,7 @@ class Draft:
 
     def text(self) -> str:
         """As a study file."""
-        return f"{_HEAD}{yaml.safe_dump(self._study(), sort_keys=False, width=120, allow_unicode=True)}"
+        return f"{_HEAD}{yaml.safe_dump(self._study(), sort_keys=False, width=120, default_flow_style=None)}"
 
     def _study(self) -> dict[str, Any]:
         factors: dict[str, Any] = {"protocol": list(self.protocols), "network": self._levels()}
@@ -130,7 +130,7 @@ class Draft:
         each = ["network", "protocol"] if self.builds and len(self.protocols) > 1 else ["network"]
 
         def family(name: str, correction: str, *metrics: str) -> dict[str, Any]:
-            return {"name": name, "correction": correction, "metrics": list(metrics), "each": each}
+            return {"name": name, "correction": correction, "metrics": list(metrics), "each": [*each]}
 
         return {
             "factor": "server" if self.builds else "protocol",
@@ -158,5 +158,5 @@ def _couples(levels: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _described(server: OwnServer) -> dict[str, Any]:
-    kept = server.model_dump(mode="json", exclude_defaults=True)
+    kept = server.model_dump(mode="json", exclude_defaults=True, exclude={"starts_within"})
     return kept | {"command": shlex.join(shlex.split(server.command)), "folder": str(Path(server.folder).resolve())}

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from h123.results.shapes import Count, Document, Shape
+from h123.results import Count, Document, Shape
 
 
 class Answer(Shape):

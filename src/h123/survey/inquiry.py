@@ -13,7 +13,7 @@ from h123.errors import UserError
 from h123.results import Reason, read_document, write_document
 from h123.results.lab_report import Report
 from h123.results.trial_files import End, Link, Ready, Role, Trial
-from h123.study.workload.headers import Header
+from h123.study import Header
 from h123.survey.found import Found
 from h123.survey.site import Site
 from h123.trial import CLIENT_ADDRESS, SERVER_ADDRESS, Engine, own_role
