@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from h123.catalogue import OwnServer
-from h123.study import Network
+from h123.study import Comparison, Network
 from h123.survey.found import Answer
 from h123.survey.inquiry import Inquiry
 
@@ -129,19 +129,13 @@ class Draft:
         pairs = [f"{levels[1]}/{levels[0]}"] if self.builds else [f"{a}/{b}" for a, b in _couples(levels)]
         each = ["network", "protocol"] if self.builds and len(self.protocols) > 1 else ["network"]
 
-        def family(name: str, correction: str, *metrics: str) -> dict[str, Any]:
-            return {"name": name, "correction": correction, "metrics": list(metrics), "each": [*each]}
-
+        usual = Comparison.model_fields["families"].default
         return {
             "factor": "server" if self.builds else "protocol",
             "pairs": pairs,
             "twin": old,
             "margin": "5%",
-            "families": [
-                family("answer", "holm", "latency"),
-                family("opening", "bh", "cold_latency", "handshake"),
-                family("details", "bh", "ttfb", "goodput", "cpu", "cpu_server"),
-            ],
+            "families": [one.model_copy(update={"each": [*each]}).model_dump(exclude_none=True) for one in usual],
         }
 
 

@@ -26,7 +26,7 @@ type plan struct {
 	Authority string    `json:"authority"` // that requests name
 	Address   string    `json:"address"`
 	Port      int       `json:"port"`
-	TimeoutNs int64     `json:"timeout_ns"` // of a connection, and of a request
+	TimeoutNs int64     `json:"timeout_ns"` // of a request, and, if that is less than the patience, of a connection
 	MostBytes int64     `json:"most_bytes"` // of an answer; the rest is not read
 	Times     int       `json:"times"`      // that each request is made
 	Requests  []request `json:"requests"`
@@ -228,8 +228,11 @@ func (p *plan) tls(protocol string) *tls.Config {
 
 func (p *plan) endpoint() string { return net.JoinHostPort(p.Address, strconv.Itoa(p.Port)) }
 
+// patience is for a connection: nothing is between the scout and a server that has opened its port.
+const patience = 1500 * time.Millisecond
+
 func (p *plan) dial(ctx context.Context, protocol string) (*connection, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(p.TimeoutNs))
+	ctx, cancel := context.WithTimeout(ctx, min(patience, time.Duration(p.TimeoutNs)))
 	defer cancel()
 	if protocol == "h3" {
 		return p.dialQUIC(ctx)
@@ -289,7 +292,7 @@ func (p *plan) dialTLS(ctx context.Context, config *tls.Config) (*tls.Conn, erro
 
 // speaksOlder says whether it is the version of TLS that kept a connection from coming about.
 func (p *plan) speaksOlder(ctx context.Context, protocol string) bool {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(p.TimeoutNs))
+	ctx, cancel := context.WithTimeout(ctx, min(patience, time.Duration(p.TimeoutNs)))
 	defer cancel()
 	config := p.tls(protocol)
 	config.MinVersion, config.MaxVersion = tls.VersionTLS12, tls.VersionTLS12
