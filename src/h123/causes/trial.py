@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from h123.causes.cause import CAUSES, CUT, DROPS, LIMIT, NUMBER, UNTOLD, WINDOW, spent
+from h123.causes.cause import CAUSES, NUMBER, UNTOLD, spent
 from h123.causes.connection import connections
+from h123.causes.drops import dropped, put_down
 from h123.causes.matching import match
 from h123.causes.processors import work
 from h123.causes.request import Explainer, Request
@@ -22,8 +23,6 @@ from h123.study.network import Direction
 
 SUMS_UP = 0.02
 """Share of a request's latency by which the parts that are told may miss it, and still sum up to it."""
-_NO_ROOM = "Udp.RcvbufErrors"
-"""A host's counter of datagrams that a socket had no room for."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +61,11 @@ def explain(folder: Path) -> Explained:
     requests = [[_request(rows[place], blocked) for place in of] for of in places.values()]
     found = match(requests, connections(packets, link.up or Direction(), link.down or Direction()))
     seconds = np.array([spent(UNTOLD, row["start_ns"], row["end_ns"]) for row in rows]).reshape(len(rows), len(CAUSES))
-    server = work(report, "server")
+    server, drops = work(report, "server"), dropped(report)
     for of, asked, one in zip(places.values(), requests, found, strict=True):
         if one:
             seconds[of] = Explainer(one, asked, server).explain()
-    if _dropped(report):
-        _put_down_to_drops(seconds)
+            seconds[of] = put_down(seconds[of], drops, one)
     return Explained(rows, seconds / 1e9)
 
 
@@ -102,16 +100,3 @@ def _blocked(packets: Packets) -> NDArray[np.int64]:
 def _cut(report: Report) -> bool:
     """Whether the record has not all packets of the link between client and server."""
     return bool(report.links and report.links[0].packets_left_out)
-
-
-def _dropped(report: Report) -> bool:
-    """Whether a host's sockets had no room for datagrams during the main role's run."""
-    counters = (host.counters for host in report.hosts)
-    return any((c.after or {}).get(_NO_ROOM, 0) > c.before.get(_NO_ROOM, 0) for c in counters)
-
-
-def _put_down_to_drops(seconds: NDArray[np.float64]) -> None:
-    """The link saw them arrive, so what their loss did to windows has no cause on it."""
-    for cause in (LIMIT, WINDOW, CUT):
-        seconds[:, NUMBER[DROPS]] += seconds[:, NUMBER[cause]]
-        seconds[:, NUMBER[cause]] = 0
