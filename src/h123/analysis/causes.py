@@ -25,6 +25,7 @@ Seconds = NDArray[np.float64]
 NOTABLE = 0.005
 """Share of the longer side's time; a part that is less in both, and differs by less, is not worth a row."""
 _SIDES: Final = ("a", "b")
+LOSS: Final = "loss"
 UNTOLD_AT_MOST = 0.1
 """Share of a side's time; where more is untold, what is told may not be what makes the difference."""
 
@@ -36,6 +37,8 @@ class Means:
     seconds: Seconds
     sums_up: float
     """Share of them whose parts do."""
+    held: float
+    """Seconds in which losses held back what had arrived for other requests."""
 
 
 def causes(
@@ -89,7 +92,10 @@ def means(told: Explained) -> Mapping[str, Means]:
     """Of each phase of a trial."""
     phases, near = np.array(told.phases), told.sums_up
     of = {phase: phases == phase for phase in dict.fromkeys(told.phases)}
-    return {phase: Means(told.seconds[its].mean(axis=0), float(near[its].mean())) for phase, its in of.items()}
+    return {
+        phase: Means(told.seconds[its].mean(axis=0), float(near[its].mean()), float(told.held[its].mean()))
+        for phase, its in of.items()
+    }
 
 
 def _place(block: int, cell: Cell) -> tuple[int, tuple[tuple[str, str], ...]]:
@@ -117,9 +123,20 @@ def between(mine: Sequence[Means], others: Sequence[Means]) -> Spent:
         "b_seconds": float(b.sum(axis=1).mean()),
         "difference": _difference((a - b).sum(axis=1)),
         "parts": sorted(_parts(a, b), key=lambda part: -abs(part["difference"]["seconds"])),
+        "losses": {
+            "a_seconds": _of_losses(a),
+            "b_seconds": _of_losses(b),
+            "a_held": float(np.mean([one.held for one in mine])),
+            "b_held": float(np.mean([one.held for one in others])),
+        },
         "sums": sums,
         "told": max(sums["a_untold"], sums["b_untold"]) <= UNTOLD_AT_MOST,
     }
+
+
+def _of_losses(seconds: Seconds) -> float:
+    """What they cost the mean request."""
+    return float(sum(seconds[:, number].mean() for cause, number in NUMBER.items() if cause.group == LOSS))
 
 
 def _sums(mine: Sequence[Means], others: Sequence[Means], a: Seconds, b: Seconds) -> Sums:

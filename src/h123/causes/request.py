@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from h123.causes import handshake
 from h123.causes.cause import (
@@ -27,6 +28,7 @@ from h123.causes.cause import (
     spent,
 )
 from h123.causes.connection import Connection, Sending
+from h123.causes.held import Body, held_back
 from h123.causes.processors import Work
 from h123.causes.sender import Sender
 from h123.causes.spans import Times
@@ -71,6 +73,12 @@ class Explainer:
         """What the time of each went to; the parts sum up to it."""
         shared = _shared(self._requests)
         return [self._one(request, among) for request, among in zip(self._requests, shared, strict=True)]
+
+    def held_back(self) -> NDArray[np.float64]:
+        """ns of each in which data of others was held back behind what was lost."""
+        up = [Body(one.start, one.end, one.up) for one in self._requests]
+        down = [Body(one.start, one.end, one.down) for one in self._requests]
+        return held_back(self._client, up) + held_back(self._server, down)
 
     def _one(self, request: Request, shared: bool) -> Nanoseconds:
         """`shared`: whether another request was under way on the connection at the same time."""

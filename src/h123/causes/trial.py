@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from h123.causes.cause import CAUSES, NUMBER, UNTOLD, spent
+from h123.causes.cause import CAUSES, MENDING, NUMBER, UNTOLD, spent
 from h123.causes.connection import connections
 from h123.causes.drops import dropped, put_down
 from h123.causes.matching import match
@@ -33,6 +33,9 @@ class Explained:
     """What the client says of each."""
     seconds: NDArray[np.float64]
     """Shape (requests, causes): rows sum up to the requests' latencies."""
+    held: NDArray[np.float64]
+    """Of each request, seconds of `finding and mending losses` in which data of others on its connection had arrived
+    and was held back."""
 
     @property
     def phases(self) -> list[str]:
@@ -60,13 +63,15 @@ def explain(folder: Path) -> Explained:
     places.pop(None, None)  # a client that does not tell
     requests = [[_request(rows[place], blocked) for place in of] for of in places.values()]
     found = match(requests, connections(packets, link.up or Direction(), link.down or Direction()))
+    held = np.zeros(len(rows))
     seconds = np.array([spent(UNTOLD, row["start_ns"], row["end_ns"]) for row in rows]).reshape(len(rows), len(CAUSES))
     server, drops = work(report, "server"), dropped(report)
     for of, asked, one in zip(places.values(), requests, found, strict=True):
         if one:
-            seconds[of] = Explainer(one, asked, server).explain()
-            seconds[of] = put_down(seconds[of], drops, one)
-    return Explained(rows, seconds / 1e9)
+            explainer = Explainer(one, asked, server)
+            seconds[of] = put_down(np.array(explainer.explain()), drops, one)
+            held[of] = np.minimum(explainer.held_back(), seconds[of][:, NUMBER[MENDING]])
+    return Explained(rows, seconds / 1e9, held / 1e9)
 
 
 def _rows(file: Path, known_to: int | None) -> list[Sample]:
