@@ -75,9 +75,15 @@ LOSSES = {"a_seconds": 0.02, "b_seconds": 0.039, "a_held": 0.0, "b_held": 0.0121
 
 def test_of_what_losses_cost_the_head_of_line_blocking_is_told() -> None:
     assert _plain(held({**ROW, "losses": LOSSES})) == (
-        "Head-of-line blocking: with data of other requests arrived, and held back behind what was lost, were spent "
-        "none of the 20 ms that losses cost a request of HTTP/3 and 12.1 ms (31 %) of the 39 ms that losses cost a "
-        "request of HTTP/2."
+        "Head-of-line blocking: while data of other requests had arrived, and was held back behind a lost packet, went "
+        "12.1 ms (31 %) of the 39 ms that losses cost a request of HTTP/2 and none of the 20 ms that losses cost a "
+        "request of HTTP/3."
+    )
+
+
+def test_losses_that_held_back_nothing_are_said_to() -> None:
+    assert held({**ROW, "losses": {**LOSSES, "b_held": 0.0}}) == (
+        "Head-of-line blocking has no part in it: no loss held back data of other requests."
     )
 
 
