@@ -23,6 +23,12 @@ def test_what_takes_a_tenth_of_the_time_holds_and_what_cannot_be_spared_does_not
     assert holding_words(held.model_copy(update={"parts": {"rate": 1.5, "trip": 0.5}})) == "nothing"
 
 
+def test_a_sender_that_does_not_pace_is_said_to() -> None:
+    held = ONE.model_copy(update={"seconds": 2.0, "parts": PARTS | {"limit": 0.1}})
+    assert holding_words(held.model_copy(update={"spread": 0.03})) == "25% slow start, sent in bursts"
+    assert holding_words(held.model_copy(update={"spread": 0.9})) == "25% slow start"
+
+
 def test_what_is_not_told_says_why() -> None:
     untold = ONE.model_copy(update={"untold": "the client makes no cold requests"})
     assert slowness(untold) == "-"

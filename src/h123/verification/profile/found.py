@@ -22,4 +22,7 @@ class Held(Strict):
     """Seconds by cause (docs/why.md); they sum up to `seconds`."""
     in_flight: int | None = None
     """Most payload bytes in a round trip."""
+    spread: float | None = None
+    """Share of a round trip over which slow start's fullest flight was sent; of a subject that sends over QUIC, where
+    nothing is lost and nothing but its own pacer could hold packets back."""
     untold: str = ""
