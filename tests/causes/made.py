@@ -1,6 +1,7 @@
 """Trials whose cause was made: what makes it, and what `causes` should call the largest part of the requests' time."""
 
 import shlex
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -134,6 +135,8 @@ class Bench:
     place: Path
     clock: str = "wall"
     """virtual: for all that takes no processing."""
+    missed: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    """By clock, of each trial the median over its requests of the share by which the parts miss the latency."""
     _subjects: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     def largest(self, made: Made, protocol: str, seed: int) -> tuple[str, Mapping[str, float]]:
@@ -149,6 +152,7 @@ class Bench:
 
     def _groups(self, made: Made, server: str, protocol: str, seed: int) -> dict[str, float]:
         told = explain(self.carry_out(made, server, protocol, seed))
+        self.missed[self._clock(made)].append(float(np.median(told.missed)))
         mean = told.seconds[np.array(told.phases) == made.phase].mean(axis=0)
         groups: dict[str, float] = dict.fromkeys((cause.group for cause in CAUSES), 0.0)
         for cause, seconds in zip(CAUSES, mean, strict=True):

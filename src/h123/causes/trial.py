@@ -43,11 +43,18 @@ class Explained:
         return [row["phase"] for row in self.rows]
 
     @property
-    def sums_up(self) -> NDArray[np.bool_]:
-        """Whether the parts of each request, without what packets do not tell, sum up to what its client measured."""
+    def missed(self) -> NDArray[np.float64]:
+        """Share of its latency by which the parts of each request, without what packets do not tell, miss what its
+        client measured."""
         latencies = np.array([row["end_ns"] - row["start_ns"] for row in self.rows]) / 1e9
         told = self.seconds.sum(axis=1) - self.seconds[:, NUMBER[UNTOLD]]
-        near: NDArray[np.bool_] = np.abs(told - latencies) <= SUMS_UP * latencies
+        missed: NDArray[np.float64] = np.abs(told - latencies) / latencies
+        return missed
+
+    @property
+    def sums_up(self) -> NDArray[np.bool_]:
+        """Whether those of each request do not miss it by more."""
+        near: NDArray[np.bool_] = self.missed <= SUMS_UP
         return near
 
 
