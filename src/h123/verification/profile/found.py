@@ -23,6 +23,6 @@ class Held(Strict):
     in_flight: int | None = None
     """Most payload bytes in a round trip."""
     spread: float | None = None
-    """Share of a round trip over which slow start's fullest flight was sent; of a subject that sends over QUIC, where
-    nothing is lost and nothing but its own pacer could hold packets back."""
+    """Share of a round trip over which a flight of slow start was sent; of a subject that sends far and fast over QUIC,
+    where nothing but its own pacer could hold back so few packets."""
     untold: str = ""

@@ -4,6 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,6 @@ from h123.study import Parameters
 from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification.constants.experiment import Asked
 from h123.verification.constants.found import Untold
-from h123.verification.constants.growth import slow_start
 from h123.verification.constants.transfer import Transfer, download, upload
 from h123.verification.profile.found import Held
 from h123.verification.profile.situation import PACING, SITUATIONS, Situation
@@ -92,7 +92,7 @@ def _told(asked: Asked, situation: Situation, folder: Path) -> Held:
     seconds = round(float(mean.sum()), _ROUND)
     of = _transfer(folder, situation, situation.method(asked))
     own = situation.name == PACING and asked.protocol == "h3"
-    shown = {"in_flight": _in_flight(of), "spread": _spread(of) if own else None}
+    shown = {"in_flight": _in_flight(of), "spread": spread(of, situation) if own else None}
     return _of(asked, situation).model_copy(update={"seconds": seconds, "parts": parts, **shown})
 
 
@@ -107,11 +107,15 @@ def _in_flight(of: Transfer) -> int | None:
         return None
 
 
-def _spread(of: Transfer) -> float | None:
+def spread(of: Transfer, situation: Situation) -> float | None:
+    """Share of a round trip over which a flight was sent: the last one before any that has more than an eighth of what
+    the link carries in a round trip. Those beyond answer to packets that the link itself has spread."""
+    little = situation.mbit * 1e6 / 8 * situation.round_trip_ms / 1e3 / 8
     try:
-        return slow_start(of).spread
+        early = list(takewhile(lambda one: of.payload(one) <= little, of.body[:-1]))
     except Untold:
         return None
+    return of.spread(early[-1]) if early else None
 
 
 def _untold(asked: Asked, situation: Situation, why: str) -> Held:
