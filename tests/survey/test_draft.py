@@ -28,6 +28,7 @@ def test_protocols_of_one_server(tmp_path: Path) -> None:
     study = load_study(path)
     assert study.compare.pairs == ["h3/h2", "h2/h1", "h3/h1"]
     assert study.servers["server"].command == "./my-server --port 8443"
+    assert all(len(family.metrics) == 1 and family.each == ["network"] for family in study.compare.families)
     plan = make_plan(study)
     assert len(plan.blocks[0]) == 8  # three protocols and the twin, over two networks
     trial = plan.blocks[0][0].parameters

@@ -2,7 +2,7 @@
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -129,13 +129,12 @@ class Draft:
         pairs = [f"{levels[1]}/{levels[0]}"] if self.builds else [f"{a}/{b}" for a, b in _couples(levels)]
         each = ["network", "protocol"] if self.builds and len(self.protocols) > 1 else ["network"]
 
-        usual = Comparison.model_fields["families"].default
         return {
             "factor": "server" if self.builds else "protocol",
             "pairs": pairs,
             "twin": old,
             "margin": "5%",
-            "families": [one.model_copy(update={"each": [*each]}).model_dump(exclude_none=True) for one in usual],
+            "families": list(_families(each)),
         }
 
 
@@ -143,6 +142,15 @@ _HEAD = """\
 # Written by `h123 compare`. `h123 plan FILE` shows what will run, `h123 run FILE` runs it.
 # What each line means: docs/contracts/study.md; the server's: docs/compare.md.
 """
+
+
+def _families(each: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """A study's usual ones, but each further metric by itself: eight blocks can then find a difference in one alone."""
+    answer, details = Comparison.model_fields["families"].default
+    yield answer.model_copy(update={"each": [*each]}).model_dump(exclude_none=True)
+    for metric in details.metrics:
+        alone = {"name": metric.replace("_", "-"), "metrics": [metric], "each": [*each]}
+        yield details.model_copy(update=alone).model_dump(exclude_none=True)
 
 
 def _couples(levels: Sequence[str]) -> list[tuple[str, str]]:
