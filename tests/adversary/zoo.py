@@ -32,6 +32,29 @@ clocks = CLOCKS
 resumption = ["PROTOCOL"]
 """
 
+_FALLBACK = """\
+h123 = "subject/1"
+name = "NAME"
+title = "Tries HTTP/3 first, in vain"
+stack = "quic-go"
+language = "Go"
+version = "1"
+home = "https://example.org"
+licence = "Apache-2.0"
+
+[install]
+build = ["true"]
+
+[client]
+command = ["PEER", "fallback", "--workload", "{workload}", "--samples", "{samples}", "--facts", "{facts}"]
+protocols = ["h1", "h2"]
+methods = ["GET"]
+
+[features]
+congestion = {h1 = "kernel", h2 = "kernel"}
+clocks = ["wall", "virtual"]
+"""
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -76,5 +99,13 @@ def write_faulty(folder: Path, fault: Fault) -> Subject:
     for word, text in words.items():
         manifest = manifest.replace(word, text)
     folder.mkdir(parents=True)
+    (folder / "subject.toml").write_text(manifest)
+    return read_subject(folder)
+
+
+def write_falling_back(folder: Path) -> Subject:
+    """The client that tries HTTP/3 first, in a new folder."""
+    folder.mkdir(parents=True)
+    manifest = _FALLBACK.replace("NAME", folder.name).replace("PEER", str(peer()))
     (folder / "subject.toml").write_text(manifest)
     return read_subject(folder)

@@ -7,6 +7,7 @@ import pytest
 
 from h123.analysis.causes import UNTOLD_AT_MOST, between, means
 from h123.causes import CAUSES, NUMBER, UNTOLD, Explained
+from h123.causes.cause import CUT, MENDING
 from h123.results import Sample
 
 LATENCY_S = 0.1
@@ -19,7 +20,7 @@ def _trial(*untold: float, counted_twice: float = 0.0) -> Explained:
     seconds[:, NUMBER[UNTOLD]] = np.array(untold) * LATENCY_S
     seconds[:, 0] = LATENCY_S - seconds[:, NUMBER[UNTOLD]]
     seconds[0, 1] += counted_twice * LATENCY_S
-    return Explained(rows, seconds)
+    return Explained(rows, seconds, np.zeros(len(untold)))
 
 
 def test_requests_sum_up_that_are_told_but_for_two_percent() -> None:
@@ -41,3 +42,11 @@ def test_where_much_of_one_side_is_untold_the_cause_is_not_told() -> None:
     whole, dark = _trial(0.0, 0.0), _trial(0.0, 2.2 * UNTOLD_AT_MOST)
     assert not between([means(whole)["warm"]], [means(dark)["warm"]])["told"]
     assert not between([means(dark)["warm"]], [means(whole)["warm"]])["told"]
+
+
+def test_what_losses_cost_is_told_with_what_they_held_back() -> None:
+    mine, others = _trial(0.0, 0.0), _trial(0.0, 0.0)
+    mine.seconds[0, [NUMBER[CUT], NUMBER[MENDING]]] = 0.03, 0.01
+    mine.held[0] = 0.008
+    row = between([means(mine)["warm"]], [means(others)["warm"]])
+    assert row["losses"] == pytest.approx({"a_seconds": 0.02, "b_seconds": 0, "a_held": 0.004, "b_held": 0})

@@ -172,7 +172,9 @@ def test_who_sends_over_quic_tells_its_controllers(tmp_path: Path, manifest: str
 
 
 def test_no_role_at_all(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"\[server\], \[client\], \[backend\], \[origin\], \[probe\] or \[spoiler\]"):
+    with pytest.raises(
+        UserError, match=r"\[server\], \[client\], \[backend\], \[origin\], \[probe\], \[scout\] or \[spoiler\]"
+    ):
         small(tmp_path, MANIFEST[: MANIFEST.index("[server]")])
 
 

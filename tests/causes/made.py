@@ -1,14 +1,15 @@
 """Trials whose cause was made: what makes it, and what `causes` should call the largest part of the requests' time."""
 
 import shlex
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
-from adversary.zoo import Fault, write_faulty
+from adversary.zoo import Fault, write_falling_back, write_faulty
 from h123.catalogue import catalogue, make_bodies
 from h123.causes import CAUSES, explain
 from h123.results import ingest, read_document, write_document
@@ -23,6 +24,7 @@ from h123.verification.trial import Trials
 WORK: Final = ("client-work", "server-work")
 HOGS: Final = 24
 """Loops that compete with a program for its processor."""
+FALLBACK: Final = "fallback"
 COMMON = {
     "network": "made",
     "congestion": "cubic",
@@ -34,9 +36,16 @@ COMMON = {
 }
 
 
-def network(*, ms: float, mbit: float, queue: Queue | None = None, loss: float | None = None) -> Network:
+def network(
+    *,
+    ms: float,
+    mbit: float,
+    queue: Queue | None = None,
+    loss: float | None = None,
+    udp: Literal["drop"] | None = None,
+) -> Network:
     """The same both ways, but for losses, which are of what the server sends. `ms` is the round trip."""
-    way = Direction(delay_ns=round(ms * 5e5), rate=Bottleneck(bps=round(mbit * 1e6)), queue=queue)
+    way = Direction(delay_ns=round(ms * 5e5), rate=Bottleneck(bps=round(mbit * 1e6)), queue=queue, udp=udp)
     down = way.model_copy(update={"loss": Loss(random=loss)}) if loss else way
     return Network(name="made", title="made", up=way, down=down)
 
@@ -52,6 +61,8 @@ class Made:
     parameters: Mapping[str, Any]
     server: str = "none"
     """A server of the zoo."""
+    client: str = "go"
+    """`fallback`: one that tries HTTP/3 first."""
     busy: str = ""
     """The role that shares its processor with others."""
     phase: str = "warm"
@@ -94,6 +105,23 @@ MADE = [
         protocols=("h3",),
         against="none",
     ),
+    Made(
+        "blocked UDP",
+        "blocked",
+        network(ms=30, mbit=100, udp="drop"),
+        {"size": "10kB", "cold": True, "users": 3, "connections": "per-user"},
+        client=FALLBACK,
+        phase="cold",
+        protocols=("h1", "h2"),
+    ),
+    Made(
+        "a full receive buffer",
+        "drops",
+        network(ms=20, mbit=100),
+        {"method": "POST", "size": "500kB", "requests": 3},
+        server="overflow",
+        protocols=("h3",),
+    ),
     Made("a server that dribbles", "idle", network(ms=14, mbit=100), {"size": "50kB"}, server="dribble"),
 ]
 
@@ -107,6 +135,8 @@ class Bench:
     place: Path
     clock: str = "wall"
     """virtual: for all that takes no processing."""
+    missed: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    """By clock, of each trial the median over its requests of the share by which the parts miss the latency."""
     _subjects: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     def largest(self, made: Made, protocol: str, seed: int) -> tuple[str, Mapping[str, float]]:
@@ -122,6 +152,7 @@ class Bench:
 
     def _groups(self, made: Made, server: str, protocol: str, seed: int) -> dict[str, float]:
         told = explain(self.carry_out(made, server, protocol, seed))
+        self.missed[self._clock(made)].append(float(np.median(told.missed)))
         mean = told.seconds[np.array(told.phases) == made.phase].mean(axis=0)
         groups: dict[str, float] = dict.fromkeys((cause.group for cause in CAUSES), 0.0)
         for cause, seconds in zip(CAUSES, mean, strict=True):
@@ -134,10 +165,11 @@ class Bench:
         """The trial's folder; `packets` have room in its record."""
         subject = self._subject(server, protocol)
         values = {**COMMON, "method": "GET", **made.parameters}
-        sides = {"server": subject.name, "client": "go", "protocol": protocol, "clock": self._clock(made)}
+        sides = {"server": subject.name, "client": made.client, "protocol": protocol, "clock": self._clock(made)}
         parameters = Parameters.model_validate({**values, **sides})
         make_bodies([parameters.size])
-        trials = Trials({**catalogue(), subject.name: subject}, self.certificate, self.engine)
+        others = {made.client: self._falling_back()} if made.client == FALLBACK else {}
+        trials = Trials({**catalogue(), subject.name: subject, **others}, self.certificate, self.engine)
         folder = self.place / f"{made.name}-{server}-{protocol}-{seed}".replace(" ", "-").replace("%", "percent")
 
         def change(folder: Path) -> None:
@@ -159,6 +191,11 @@ class Bench:
             of = Fault(fault, "", protocol, "", "", virtual=True)
             self._subjects[fault, protocol] = write_faulty(self.place / "subjects" / f"{fault}-{protocol}", of)
         return self._subjects[fault, protocol]
+
+    def _falling_back(self) -> Any:
+        if (FALLBACK, "") not in self._subjects:
+            self._subjects[FALLBACK, ""] = write_falling_back(self.place / "subjects" / FALLBACK)
+        return self._subjects[FALLBACK, ""]
 
 
 def beset(command: list[str]) -> list[str]:

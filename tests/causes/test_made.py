@@ -19,6 +19,8 @@ SAMPLE = {
     ("a slow server", "h2"),
     ("a full link", "h3"),
     ("a Retry", "h3"),
+    ("blocked UDP", "h2"),
+    ("a full receive buffer", "h3"),
 }
 """What `make test` asks for."""
 

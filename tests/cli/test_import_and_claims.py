@@ -68,6 +68,32 @@ def test_a_campaign_decides_its_studys_claims(h123: Tool) -> None:
     assert "10 claims: 1 confirmed, 4 impossible, 5 undecided" in done.stdout
 
 
+def test_another_campaigns_verdicts_stand_beside(h123: Tool) -> None:
+    study = load_study(find_study("rest-api")).scaled(0.2)
+    only = {"network": ["baseline"], "method": ["GET"], "size": ["10MB"], "load": ["high"]}
+    for name, ratio, transport in (("deployed", 1.293, "deployed"), ("alike", 0.7, "matched")):
+        one = study.model_copy(update={"settings": {**study.settings, "transport": transport}})
+        make_campaign(h123.folder / name, Scenario(study=one, only=only, effects={("lan", "h3"): ratio}))
+    done = h123("claims", str(ROOT / "claims/rest-api.yaml"), "--campaign", "deployed", "--beside", "alike")
+    assert done.returncode == 0, done.stderr
+    found = re.search(
+        r"C02 +confirmed .*?\n +alike \(transport matched\): refuted, because .*?; -(\S+) % \(", done.stdout, re.S
+    )
+    assert found
+    assert 25 < float(found[1]) < 35
+    assert done.stdout.count("alike (transport matched): not measured") == 5
+    assert "10 claims: 1 confirmed, 4 impossible, 5 undecided" in done.stdout
+
+
+def test_what_cannot_stand_beside(h123: Tool) -> None:
+    h123("import", *LOGS, "--schema", "h2load", "--out", "edge")
+    alone = h123("claims", "--beside", "edge")
+    assert (alone.returncode, "--beside DIR needs --campaign DIR" in alone.stderr) == (2, True)
+    make_campaign(h123.folder / "quick", Scenario())
+    unlike = h123("claims", "rest-api", "--campaign", "edge", "--beside", "quick")
+    assert (unlike.returncode, "not of 'h2load'" in unlike.stderr) == (2, True), unlike.stderr
+
+
 def test_claims_of_a_campaign_of_another_study(h123: Tool) -> None:
     h123("import", *LOGS, "--schema", "h2load", "--out", "edge")
     asked = h123("claims", "rest-api", "--campaign", "edge")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from h123.errors import UserError
-from h123.report.causes import causes_figure, nothing_told, parts, sentence, sums, told
+from h123.report.causes import causes_figure, held, nothing_told, parts, sentence, sums, told
 from h123.report.drawing import inline
 
 
@@ -68,6 +68,28 @@ def test_a_level_of_two_comparisons_is_drawn_once() -> None:
     other["parts"] = [{**part, "a_seconds": part["b_seconds"], "b_seconds": 0.001} for part in ROW["parts"]]
     drawn = inline(causes_figure([ROW, other]))
     assert drawn.count("HTTP/2 spends 60.5 ms on round trips to connect") == 2  # wide and narrow
+
+
+LOSSES = {"a_seconds": 0.02, "b_seconds": 0.039, "a_held": 0.0, "b_held": 0.0121}
+
+
+def test_of_what_losses_cost_the_head_of_line_blocking_is_told() -> None:
+    assert _plain(held({**ROW, "losses": LOSSES})) == (
+        "Head-of-line blocking: while data of other requests had arrived, and was held back behind a lost packet, went "
+        "12.1 ms (31 %) of the 39 ms that losses cost a request of HTTP/2 and none of the 20 ms that losses cost a "
+        "request of HTTP/3."
+    )
+
+
+def test_losses_that_held_back_nothing_are_said_to() -> None:
+    assert held({**ROW, "losses": {**LOSSES, "b_held": 0.0}}) == (
+        "Head-of-line blocking has no part in it: no loss held back data of other requests."
+    )
+
+
+def test_where_losses_cost_little_or_it_is_not_known_nothing_is_said_of_it() -> None:
+    assert held({**ROW, "losses": {**LOSSES, "a_seconds": 0.001, "b_seconds": 0.0012, "b_held": 0.0011}}) == ""
+    assert held(ROW) == ""
 
 
 def test_few_blocks_tell_nothing_yet() -> None:

@@ -6,9 +6,14 @@ import pytest
 
 from adversary.zoo import Fault, write_faulty
 from h123.catalogue import catalogue, install
+from h123.results.packets import UDP
 from h123.trial import LocalEngine
 from h123.verification import measurable
+from h123.verification.constants.transfer import download
 from h123.verification.profile import SITUATIONS, Held, holding_words, profile, slowness
+from h123.verification.profile.measure import spread
+from h123.verification.profile.situation import PACING
+from verification.packet_tables import TRIP, Table, doubling
 
 ONE = Held(role="server", protocol="h3", congestion="cubic", situation="far-getting", least=0.5)
 PARTS = {"limit": 0.9, "slow-start": 0.5, "rate": 0.4, "trip": 0.1, "loss": 0.05, "idle": 0.05}
@@ -21,6 +26,24 @@ def test_what_takes_a_tenth_of_the_time_holds_and_what_cannot_be_spared_does_not
         "45% a limit that does not grow (flow control or a buffer), 64 kB under way, 25% slow start"
     )
     assert holding_words(held.model_copy(update={"parts": {"rate": 1.5, "trip": 0.5}})) == "nothing"
+
+
+def test_a_sender_that_does_not_pace_is_said_to() -> None:
+    held = ONE.model_copy(update={"seconds": 2.0, "parts": PARTS | {"limit": 0.1}})
+    assert holding_words(held.model_copy(update={"spread": 0.03})) == "25% slow start, sent in bursts"
+    assert holding_words(held.model_copy(update={"spread": 0.9})) == "25% slow start"
+
+
+FAR = next(one for one in SITUATIONS if one.name == PACING)
+
+
+@pytest.mark.parametrize(("paced", "share"), [(0.0, 0.0), (0.9, 0.896)])
+def test_pacing_is_told_of_flights_that_the_link_does_not_spread(paced: float, share: float) -> None:
+    table = Table(protocol=UDP)
+    table.handshake()
+    table.flights(doubling(16, 4), spread=paced)
+    table.flights(doubling(256, 3), begin=6.5, spread=1.0)  # 358 kB of 2.5 MB and more
+    assert spread(download(table.packets(), TRIP), FAR) == pytest.approx(share, abs=0.005)
 
 
 def test_what_is_not_told_says_why() -> None:

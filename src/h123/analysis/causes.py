@@ -5,13 +5,13 @@ Differences are paired within blocks, as everything is.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from h123.analysis.document import CauseRow, CausesRow, Cell, Judged, SecondsBetween, Spent, Sums
+from h123.analysis.explained import Kept, Means
 from h123.analysis.families import headline
 from h123.analysis.signedrank import SignedRank
 from h123.causes import CAUSES, NUMBER, UNTOLD, Explained, explain
@@ -25,17 +25,9 @@ Seconds = NDArray[np.float64]
 NOTABLE = 0.005
 """Share of the longer side's time; a part that is less in both, and differs by less, is not worth a row."""
 _SIDES: Final = ("a", "b")
+LOSS: Final = "loss"
 UNTOLD_AT_MOST = 0.1
 """Share of a side's time; where more is untold, what is told may not be what makes the difference."""
-
-
-@dataclass(frozen=True)
-class Means:
-    """Of a trial's requests of one phase."""
-
-    seconds: Seconds
-    sums_up: float
-    """Share of them whose parts do."""
 
 
 def causes(
@@ -44,7 +36,9 @@ def causes(
     """The `causes` of verdicts.json: a row for each comparison of whole requests that answers the question, and of cold
     ones beside it. None of trials that left no record of packets."""
     told = _Told(folder, attempts)
-    return [row for c in _asked(judged) if (row := _row(c, factor, told)) is not None]
+    rows = [row for c in _asked(judged) if (row := _row(c, factor, told)) is not None]
+    told.keep()
+    return rows
 
 
 def _asked(judged: Sequence[Judged]) -> Iterator[Judged]:
@@ -65,6 +59,9 @@ class _Told:
         self._folder = folder
         self._attempts = {_place(a.block, a.cell): a for a in attempts if not a.twin and not a.imported}
         self._read: dict[str, Mapping[str, Means]] = {}
+        self._kept = Kept(f"{folder.created} {folder.seed} {folder.study['name']}")
+        tried = (event for event in folder.events() if event["event"] == "trial")
+        self._seals = {f"{event['trial']}~{event['attempt']}": event.get("seal") for event in tried}
 
     def blocks(self) -> list[int]:
         return sorted({block for block, _ in self._attempts})
@@ -79,17 +76,32 @@ class _Told:
         return self._read[attempt.name].get(phase)
 
     def _means(self, attempt: Attempt) -> Mapping[str, Means]:
-        try:
+        def explained() -> dict[str, Means]:
             return means(explain(self._folder.trial(attempt.trial, attempt.attempt)))
+
+        seal = self._seals.get(attempt.name)
+        try:
+            return self._kept.told(seal, explained) if seal else explained()
         except UserError:  # an earlier version's, or no emulated link: no packets were recorded
             return {}
 
+    def keep(self) -> None:
+        """For the next time."""
+        self._kept.keep()
 
-def means(told: Explained) -> Mapping[str, Means]:
+
+def means(told: Explained) -> dict[str, Means]:
     """Of each phase of a trial."""
     phases, near = np.array(told.phases), told.sums_up
     of = {phase: phases == phase for phase in dict.fromkeys(told.phases)}
-    return {phase: Means(told.seconds[its].mean(axis=0), float(near[its].mean())) for phase, its in of.items()}
+    return {
+        phase: Means(
+            seconds=tuple(told.seconds[its].mean(axis=0).tolist()),
+            sums_up=float(near[its].mean()),
+            held=float(told.held[its].mean()),
+        )
+        for phase, its in of.items()
+    }
 
 
 def _place(block: int, cell: Cell) -> tuple[int, tuple[tuple[str, str], ...]]:
@@ -117,9 +129,20 @@ def between(mine: Sequence[Means], others: Sequence[Means]) -> Spent:
         "b_seconds": float(b.sum(axis=1).mean()),
         "difference": _difference((a - b).sum(axis=1)),
         "parts": sorted(_parts(a, b), key=lambda part: -abs(part["difference"]["seconds"])),
+        "losses": {
+            "a_seconds": _of_losses(a),
+            "b_seconds": _of_losses(b),
+            "a_held": float(np.mean([one.held for one in mine])),
+            "b_held": float(np.mean([one.held for one in others])),
+        },
         "sums": sums,
         "told": max(sums["a_untold"], sums["b_untold"]) <= UNTOLD_AT_MOST,
     }
+
+
+def _of_losses(seconds: Seconds) -> float:
+    """What they cost the mean request."""
+    return float(sum(seconds[:, number].mean() for cause, number in NUMBER.items() if cause.group == LOSS))
 
 
 def _sums(mine: Sequence[Means], others: Sequence[Means], a: Seconds, b: Seconds) -> Sums:

@@ -219,6 +219,16 @@ class Sums(TypedDict):
     b_untold: float
 
 
+class Losses(TypedDict):
+    """What losses cost the mean request."""
+
+    a_seconds: float
+    b_seconds: float
+    a_held: float
+    """Seconds of it in which data of other requests had arrived on the connection and was held back."""
+    b_held: float
+
+
 class Spent(TypedDict):
     """What the mean request of both levels spent its time on; parts of nearly nothing are left out."""
 
@@ -227,6 +237,7 @@ class Spent(TypedDict):
     b_seconds: float
     difference: SecondsBetween
     parts: Sequence[CauseRow]
+    losses: NotRequired[Losses]
     sums: NotRequired[Sums]
     told: NotRequired[bool]
     """False: so much of a side's time is untold that the parts do not say what makes the difference."""

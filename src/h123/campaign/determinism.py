@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from h123.catalogue import own_subjects
 from h123.errors import UserError
 from h123.paths import typed
 from h123.results import CampaignFolder, Repetition, compare_executions, ingest
@@ -85,7 +86,7 @@ def verify_trial(found: Verifiable, engine: Engine, report: Callable[[str], None
 def _prepare(folder: Path, found: Verifiable, report: Callable[[str], None]) -> None:
     """The trial's files anew, by the campaign's plan: the campaign may have been moved since."""
     folder.mkdir()
-    subjects = prepare([found.trial.parameters], report)
+    subjects = prepare([found.trial.parameters], report, own_subjects(found.study.servers))
     certificate = campaign_certificate(found.folder.tls, [SERVER_ADDRESS])
     write_trial_files(folder, found.trial, found.study.networks, subjects, certificate, check=True)
 

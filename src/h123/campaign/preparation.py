@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import get_args
 
-from h123.catalogue import Subject, catalogue, check_metrics, settable
+from h123.catalogue import Subject, catalogue, check_metrics, own_subjects, settable
 from h123.errors import UserError
 from h123.results.campaign_file import VerifiedRole
 from h123.study import METRICS, Choosing, Likeness, Parameters, Plan, likenesses, unmatched
@@ -20,7 +20,7 @@ def check_campaign(plan: Plan) -> dict[str, Subject]:
     Raises UserError where one cannot do what a trial asks, or a client cannot measure what the study compares.
     """
     treatments = _treatments(plan)
-    subjects = check_trials(treatments)
+    subjects = check_trials(treatments, own_subjects(plan.study.servers))
     for client in dict.fromkeys(p.client for p in treatments):
         for family in plan.study.compare.families:
             check_metrics(subjects[client], {name: METRICS[name].needs.client for name in family.metrics})
@@ -40,13 +40,13 @@ def cast_of(plan: Plan) -> Cast:
 
 def likeness(plan: Plan) -> list[Likeness]:
     """How alike the plan's treatments send, by what their subjects declare now."""
-    return likenesses(plan, _choosing(check_trials(_treatments(plan))))
+    return likenesses(plan, _choosing(check_trials(_treatments(plan), own_subjects(plan.study.servers))))
 
 
 def _check_essential(plan: Plan, subjects: Mapping[str, Subject], setting: Setting) -> None:
     """Refuse a pair whose senders differ in what the study calls essential."""
     for a, b in unmatched(plan, _choosing(subjects), setting):
-        known = catalogue()
+        known = {**catalogue(), **subjects}
         unable = [
             s for s in (a, b) if s.value is None and s.name and s.role not in settable(known[s.name])[setting.name]
         ]
@@ -68,7 +68,7 @@ def prepare_campaign(plan: Plan, report: Callable[[str], None]) -> dict[str, Sub
     """The subjects of a plan's trials by name, installed. Raises UserError, before anything is installed, as
     `check_campaign` does, and where the virtual kernel is missing."""
     check_campaign(plan)
-    return prepare(_treatments(plan), report)
+    return prepare(_treatments(plan), report, own_subjects(plan.study.servers))
 
 
 def lacking(plan: Plan) -> UserError | None:

@@ -16,6 +16,7 @@ from h123.catalogue.commands import (
     origin_command,
     own_controller,
     probe_command,
+    scout_command,
     server_command,
     server_uses,
     settable,
@@ -34,6 +35,7 @@ from h123.catalogue.install import (
     prefix,
     remove,
 )
+from h123.catalogue.own import OwnServer, OwnSubject, own_subjects
 from h123.catalogue.shelf import Catalogue, catalogue, read_subject, subject_names, subjects_folder, unknown_subject
 from h123.catalogue.subject import LEAST_IDLE_NS, PROTOCOLS, QUIC, Ability, Client, Limits, Server, Subject
 from h123.catalogue.tried import Tried, tried
@@ -50,6 +52,8 @@ __all__ = [
     "Demand",
     "Installation",
     "Limits",
+    "OwnServer",
+    "OwnSubject",
     "Role",
     "Server",
     "Subject",
@@ -75,10 +79,12 @@ __all__ = [
     "make_bodies",
     "origin_command",
     "own_controller",
+    "own_subjects",
     "prefix",
     "probe_command",
     "read_subject",
     "remove",
+    "scout_command",
     "server_command",
     "server_uses",
     "settable",

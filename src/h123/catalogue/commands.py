@@ -12,6 +12,7 @@ from h123.catalogue.subject import (
     Client,
     Origin,
     Probe,
+    Scout,
     Server,
     Spoiler,
     Subject,
@@ -21,8 +22,8 @@ from h123.roots import mounted
 from h123.transport import SETTINGS, Name, Value
 from h123.units import format_seconds
 
-Role = Literal["server", "client", "backend", "origin", "probe", "spoiler"]
-_Part = Server | Client | Backend | Origin | Probe | Spoiler
+Role = Literal["server", "client", "backend", "origin", "probe", "scout", "spoiler"]
+_Part = Server | Client | Backend | Origin | Probe | Scout | Spoiler
 OWN, _TCP_OWN = "own", "cubic"
 """The level of `congestion` that leaves each stack the one it has, and what that is for TCP: Linux's."""
 
@@ -91,6 +92,11 @@ def probe_command(subject: Subject, **placeholders: object) -> list[str]:
     return _filled(_part(subject, "probe").command, subject, placeholders)
 
 
+def scout_command(subject: Subject, **placeholders: object) -> list[str]:
+    """Command line of the scout; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
+    return _filled(_part(subject, "scout").command, subject, placeholders)
+
+
 def spoiler_command(subject: Subject, **placeholders: object) -> list[str]:
     """Command line of the spoiler; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
     return _filled(_part(subject, "spoiler").command, subject, placeholders)
@@ -108,7 +114,7 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
         raise _cannot(subject, role, "clock", parameters.clock, list(subject.features.clocks))
     if isinstance(part, Server | Backend) and parameters.store not in part.stores:
         raise _cannot(subject, role, "store", parameters.store, list(part.stores))
-    if isinstance(part, Backend | Origin | Probe | Spoiler):
+    if isinstance(part, Backend | Origin | Probe | Scout | Spoiler):
         return
     if parameters.protocol not in part.protocols:
         raise _cannot(subject, role, "protocol", parameters.protocol, part.protocols)
@@ -250,6 +256,7 @@ def _part(subject: Subject, role: Role) -> _Part:
         "backend": subject.backend,
         "origin": subject.origin,
         "probe": subject.probe,
+        "scout": subject.scout,
         "spoiler": subject.spoiler,
     }
     part = parts[role]

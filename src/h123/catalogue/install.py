@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from h123.catalogue.own import OwnSubject
 from h123.catalogue.subject import PLACEHOLDER, Subject
 from h123.errors import UserError
 from h123.installing import alone, made_whole, remove_installation, run_logged, size_of
@@ -69,7 +70,15 @@ def _stamp(subject: Subject) -> Installation | None:
 def _absent(subject: Subject) -> Path | None:
     """The first file or folder that the subject's commands name, or program that they start, and that is not there.
     All that they need would take too long to look for."""
-    roles = (subject.server, subject.client, subject.backend, subject.origin, subject.probe, subject.spoiler)
+    roles = (
+        subject.server,
+        subject.client,
+        subject.backend,
+        subject.origin,
+        subject.probe,
+        subject.scout,
+        subject.spoiler,
+    )
     commands = [role.command for role in roles if role]
     own = [prefix(subject) / name for command in commands for word in command for name in _OWN_FILE.findall(word)]
     foreign = [command[0] for command in commands if not PLACEHOLDER.search(command[0])]
@@ -83,10 +92,14 @@ def installed(subject: Subject) -> bool:
 
 
 def install(subject: Subject, report: Callable[[str], None], meanwhile: Callable[[], None] = lambda: None) -> None:
-    """Builds the subject unless the cache has it; `meanwhile` is called about twice a second.
+    """Builds the subject unless the cache has it; `meanwhile` is called about twice a second. A person's own server
+    only has to be there.
 
     Raises UserError with the end of the build's output.
     """
+    if isinstance(subject, OwnSubject):
+        subject.own.check()
+        return
     if installed(subject):
         return
     _check_needs(subject)

@@ -199,6 +199,12 @@ class Probe(Strict):
     command: Annotated[Command, _known_placeholders({"prefix", "plan", "checks"})]
 
 
+class Scout(Strict):
+    """The subject as what finds out about servers of which nothing is known (docs/contracts/scout.md)."""
+
+    command: Annotated[Command, _known_placeholders({"prefix", "plan", "found"})]
+
+
 class Spoiler(Strict):
     """The subject as a server whose bodies have the right size and wrong bytes, which clients must notice."""
 
@@ -225,6 +231,8 @@ class Client(Strict):
     """Holds every byte of a download against the block; else it counts them."""
     cold: StrictBool = True
     """Can make a cold request on each connection first, and tell when the connection was ready."""
+    any_server: StrictBool = False
+    """Asks servers that are no subjects, and so have names, certificates and answers of their own."""
     connections: OneOrMore[Literal["shared", "per-user", "number"]] = Field(default=["shared", "per-user", "number"])
     """Ways in which it can spread users over connections."""
     verified_with: Name = "go"
@@ -286,6 +294,7 @@ class Subject(Strict):
     backend: Backend | None = None
     origin: Origin | None = None
     probe: Probe | None = None
+    scout: Scout | None = None
     spoiler: Spoiler | None = None
     features: Features = Features()
     parts: list[Part] = Field(default=[])
@@ -304,8 +313,9 @@ class Subject(Strict):
 
     @model_validator(mode="after")
     def _is_usable(self) -> "Subject":
-        if not (self.server or self.client or self.backend or self.origin or self.probe or self.spoiler):
-            raise ValueError("a subject needs a [server], [client], [backend], [origin], [probe] or [spoiler] section")
+        if not any((self.server, self.client, self.backend, self.origin, self.probe, self.scout, self.spoiler)):
+            roles = "[server], [client], [backend], [origin], [probe], [scout] or [spoiler]"
+            raise ValueError(f"a subject needs a {roles} section")
         self._check_features()
         self._check_settings()
         self._check_tcp_controllers()

@@ -8,12 +8,13 @@ from h123.causes.cause import CAUSES, NUMBER, UNTOLD, Cause
 from h123.causes.connection import NEVER, Connection, Sending, connections
 from h123.causes.losses import lost, resent
 from h123.causes.spans import Times
-from h123.causes.trial import Explained, explain
+from h123.causes.trial import SUMS_UP, Explained, explain
 
 __all__ = [
     "CAUSES",
     "NEVER",
     "NUMBER",
+    "SUMS_UP",
     "UNTOLD",
     "Cause",
     "Connection",

@@ -47,6 +47,12 @@ class Course:
         spent[NUMBER[UNTOLD]] += (end - begin) - spent.sum()
         return spent
 
+    def told(self, moments: Times) -> Numbers:
+        """The cause at each moment; UNTOLD before the first edge and after the last."""
+        place = np.searchsorted(self.edges, moments, side="right")
+        none = numbers(UNTOLD, 1)
+        return np.concatenate([none, self.numbers, none])[np.minimum(place, len(self.numbers) + 1)]
+
     def _until(self, time: int) -> Nanoseconds:
         place = int(np.searchsorted(self.edges, time, side="right")) - 1
         if place < 0:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from h123.causes import handshake
 from h123.causes.cause import (
@@ -26,7 +27,8 @@ from h123.causes.cause import (
     Nanoseconds,
     spent,
 )
-from h123.causes.connection import Connection, Sending
+from h123.causes.connection import FULL, NEVER, Connection, Sending
+from h123.causes.held import Body, held_back
 from h123.causes.processors import Work
 from h123.causes.sender import Sender
 from h123.causes.spans import Times
@@ -72,6 +74,12 @@ class Explainer:
         shared = _shared(self._requests)
         return [self._one(request, among) for request, among in zip(self._requests, shared, strict=True)]
 
+    def held_back(self) -> NDArray[np.float64]:
+        """ns of each in which data of others was held back behind what was lost."""
+        up = [Body(one.start, one.end, one.up) for one in self._requests]
+        down = [Body(one.start, one.end, one.down) for one in self._requests]
+        return held_back(self._client, up) + held_back(self._server, down)
+
     def _one(self, request: Request, shared: bool) -> Nanoseconds:
         """`shared`: whether another request was under way on the connection at the same time."""
         up, down = self._of.up, self._of.down
@@ -88,8 +96,8 @@ class Explainer:
         time += self._client.course.between(*marks.up_to(int(up.wire.ends[last])))
         time += spent(TRIP, *marks.up_to(int(up.left[last])))
         asked = int(up.left[last])
-        if not shared and request.up <= _SMALL and request.start > self._open:
-            begun = min(begun, _first_answer(down, asked))
+        if not shared and request.up <= _SMALL:
+            begun = min(begun, self._first_answer(request, asked))
         time += self._answering(*marks.up_to(_answer_begins(down, asked, begun)), shared)
         time += self._server.course.between(*marks.up_to(int(down.wire.ends[last_answer])))
         time += spent(TRIP, *marks.up_to(int(down.left[last_answer])))
@@ -109,6 +117,14 @@ class Explainer:
                 return begin + int(found[-1])
         found = np.flatnonzero(says[begin:])
         return begin + int(found[0]) if len(found) else None
+
+    def _first_answer(self, request: Request, asked: int) -> int:
+        """When the server's first packet was sent that must be of the answer, whatever the client could read of it: a
+        busy one sees it late, and one of TLS' records over TCP, 16 kB, may be more than the first flight has. On a new
+        connection full packets alone must be: session tickets are smaller."""
+        if request.start > self._open:
+            return _first_said(self._of.down, asked, _SMALL)
+        return NEVER if self._of.quic else _first_said(self._of.down, asked, FULL)
 
     def _answering(self, begin: int, end: int, shared: bool) -> Nanoseconds:
         """Between the request's arrival and its answer's beginning."""
@@ -195,12 +211,11 @@ def _last_of_request(up: Sending, first: int, answered: int, size: int) -> int:
     return int(candidates[-1]) if len(candidates) else first
 
 
-def _first_answer(down: Sending, asked: int) -> int:
-    """When the first packet was sent after the request's arrival that has more to say than a connection says of itself:
-    a busy client sees its answer late."""
+def _first_said(down: Sending, asked: int, size: int) -> int:
+    """When the first packet of more than so many bytes was sent after the request's arrival; NEVER: none was."""
     begin = int(np.searchsorted(down.at, asked))
-    said = np.flatnonzero(down.packets["payload"][begin:] > _SMALL)
-    return int(down.at[begin + int(said[0])]) if len(said) else np.iinfo(np.int64).max
+    said = np.flatnonzero(down.packets["payload"][begin:] > size)
+    return int(down.at[begin + int(said[0])]) if len(said) else NEVER
 
 
 def _answer_begins(down: Sending, asked: int, begun: int) -> int:

@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from h123.causes.cause import CAUSES, CUT, DROPS, LIMIT, NUMBER, UNTOLD, WINDOW, spent
+from h123.causes.cause import CAUSES, MENDING, NUMBER, UNTOLD, spent
 from h123.causes.connection import connections
+from h123.causes.drops import dropped, put_down
 from h123.causes.matching import match
 from h123.causes.processors import work
 from h123.causes.request import Explainer, Request
@@ -22,8 +23,6 @@ from h123.study.network import Direction
 
 SUMS_UP = 0.02
 """Share of a request's latency by which the parts that are told may miss it, and still sum up to it."""
-_NO_ROOM = "Udp.RcvbufErrors"
-"""A host's counter of datagrams that a socket had no room for."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +33,9 @@ class Explained:
     """What the client says of each."""
     seconds: NDArray[np.float64]
     """Shape (requests, causes): rows sum up to the requests' latencies."""
+    held: NDArray[np.float64]
+    """Of each request, seconds of `finding and mending losses` in which data of others on its connection had arrived
+    and was held back."""
 
     @property
     def phases(self) -> list[str]:
@@ -41,11 +43,18 @@ class Explained:
         return [row["phase"] for row in self.rows]
 
     @property
-    def sums_up(self) -> NDArray[np.bool_]:
-        """Whether the parts of each request, without what packets do not tell, sum up to what its client measured."""
+    def missed(self) -> NDArray[np.float64]:
+        """Share of its latency by which the parts of each request, without what packets do not tell, miss what its
+        client measured."""
         latencies = np.array([row["end_ns"] - row["start_ns"] for row in self.rows]) / 1e9
         told = self.seconds.sum(axis=1) - self.seconds[:, NUMBER[UNTOLD]]
-        near: NDArray[np.bool_] = np.abs(told - latencies) <= SUMS_UP * latencies
+        missed: NDArray[np.float64] = np.abs(told - latencies) / latencies
+        return missed
+
+    @property
+    def sums_up(self) -> NDArray[np.bool_]:
+        """Whether those of each request do not miss it by more."""
+        near: NDArray[np.bool_] = self.missed <= SUMS_UP
         return near
 
 
@@ -61,14 +70,15 @@ def explain(folder: Path) -> Explained:
     places.pop(None, None)  # a client that does not tell
     requests = [[_request(rows[place], blocked) for place in of] for of in places.values()]
     found = match(requests, connections(packets, link.up or Direction(), link.down or Direction()))
+    held = np.zeros(len(rows))
     seconds = np.array([spent(UNTOLD, row["start_ns"], row["end_ns"]) for row in rows]).reshape(len(rows), len(CAUSES))
-    server = work(report, "server")
+    server, drops = work(report, "server"), dropped(report)
     for of, asked, one in zip(places.values(), requests, found, strict=True):
         if one:
-            seconds[of] = Explainer(one, asked, server).explain()
-    if _dropped(report):
-        _put_down_to_drops(seconds)
-    return Explained(rows, seconds / 1e9)
+            explainer = Explainer(one, asked, server)
+            seconds[of] = put_down(np.array(explainer.explain()), drops, one)
+            held[of] = np.minimum(explainer.held_back(), seconds[of][:, NUMBER[MENDING]])
+    return Explained(rows, seconds / 1e9, held / 1e9)
 
 
 def _rows(file: Path, known_to: int | None) -> list[Sample]:
@@ -102,16 +112,3 @@ def _blocked(packets: Packets) -> NDArray[np.int64]:
 def _cut(report: Report) -> bool:
     """Whether the record has not all packets of the link between client and server."""
     return bool(report.links and report.links[0].packets_left_out)
-
-
-def _dropped(report: Report) -> bool:
-    """Whether a host's sockets had no room for datagrams during the main role's run."""
-    counters = (host.counters for host in report.hosts)
-    return any((c.after or {}).get(_NO_ROOM, 0) > c.before.get(_NO_ROOM, 0) for c in counters)
-
-
-def _put_down_to_drops(seconds: NDArray[np.float64]) -> None:
-    """The link saw them arrive, so what their loss did to windows has no cause on it."""
-    for cause in (LIMIT, WINDOW, CUT):
-        seconds[:, NUMBER[DROPS]] += seconds[:, NUMBER[cause]]
-        seconds[:, NUMBER[cause]] = 0

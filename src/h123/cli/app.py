@@ -6,7 +6,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from h123 import __version__
-from h123.cli import campaigns, claims, machine, sites, subjects, verification
+from h123.cli import campaigns, claims, comparison, machine, sites, subjects, verification
 from h123.cli.signals import heed_no_more, heed_signals
 from h123.cli.wording import PlainWords
 from h123.console import err_console, out_console, write
@@ -26,7 +26,7 @@ which one serves a workload better, by how much, and why.
 
 Start with `h123 run quick`: it measures, analyses and writes a report. `h123 doctor` checks this machine.""",
 )
-for each in (campaigns, verification, claims, machine, subjects):
+for each in (campaigns, comparison, verification, claims, machine, subjects):
     app.add_typer(each.app)
 app.add_typer(machine.lab_app, name="lab")
 app.add_typer(sites.app, name="site")

@@ -31,6 +31,15 @@ def claims(
     campaign: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Campaign to decide the claims with.", show_default=False)
     ] = None,
+    beside: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Another campaign of the study, such as one with --transport matched: what it makes of each claim is "
+            "shown too.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """List published claims with their verdicts.
 
@@ -38,15 +47,36 @@ def claims(
     claim is open until a campaign of its study decides it: confirmed, direction only (right direction, different size),
     refuted or undecided. The rule is in docs/contracts/claims.md.
     """
+    if beside and not campaign:
+        raise UserError("--beside DIR needs --campaign DIR: what the other campaign's verdicts stand beside")
     from h123.analysis import decide, decide_claims
-    from h123.report import print_claims
+    from h123.report import Beside, print_claims
     from h123.results import CampaignFolder
 
     folder = CampaignFolder.open(campaign) if campaign else None
     ledgers = _ledgers(what or [], folder)
-    print_claims(decide_claims(folder, ledgers) if folder else [decide(one) for one in ledgers], out_console)
-    if folder:
-        complain_of_damage(folder)
+    decided = decide_claims(folder, ledgers) if folder else [decide(one) for one in ledgers]
+    other = _other(beside, folder) if beside and folder else None
+    print_claims(decided, out_console, Beside(_named(other), decide_claims(other, ledgers)) if other else None)
+    for one in (folder, other):
+        if one:
+            complain_of_damage(one)
+
+
+def _other(path: Path, folder: "CampaignFolder") -> "CampaignFolder":
+    """The campaign beside. Raises UserError where it is of another study."""
+    from h123.results import CampaignFolder
+
+    other = CampaignFolder.open(path)
+    if (mine := folder.study["name"]) != (its := other.study["name"]):
+        raise UserError(f"{path} is a campaign of study {its!r}, not of {mine!r} as {folder.path}")
+    return other
+
+
+def _named(folder: "CampaignFolder") -> str:
+    """`matched (transport matched)`: its folder, and what it probably differs in."""
+    transport = folder.study["settings"].get("transport", "deployed")
+    return f"{folder.path.name} (transport {transport})"
 
 
 def _ledgers(names: list[str], folder: "CampaignFolder | None") -> list[Ledger]:

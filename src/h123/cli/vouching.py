@@ -57,6 +57,7 @@ def _said(known: Proof) -> str:
     return {
         "passed": f"Verified {by}",
         "changed": f"Changed since they were verified {by} (`h123 verify NAME`)",
+        "own": "The study's own, started as they are (verified for measuring, not for the catalogue)",
         "none": "Never verified (`h123 verify NAME`)",
         "failed": f"FAILED their verification {by}: {_checks(known)}; `run` refuses them without --unverified",
     }[known["outcome"]]

@@ -1,6 +1,6 @@
 """What a campaign found, for people: the terminal, the page, the figures. Reads verdicts.json and raw files."""
 
-from h123.report.claims import print_claims
+from h123.report.claims import Beside, print_claims
 from h123.report.contents import with_contents
 from h123.report.difference import sentence
 from h123.report.names import lines
@@ -10,6 +10,7 @@ from h123.report.terminal import print_causes, print_summary
 from h123.report.words import level
 
 __all__ = [
+    "Beside",
     "distribution",
     "drawing",
     "level",

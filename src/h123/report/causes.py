@@ -68,6 +68,30 @@ def sums(row: Row) -> str:
     )
 
 
+def held(row: Row) -> str:
+    """What head-of-line blocking has of what losses cost; nothing where they cost neither side much."""
+    of = row.get("losses")
+    longer = max(row["a_seconds"], row["b_seconds"])
+    if not of or max(of["a_seconds"], of["b_seconds"]) < _DRAWN * longer:
+        return ""
+    if max(of["a_held"], of["b_held"]) < _NOTHING_S:
+        return unbroken("Head-of-line blocking has no part in it: no loss held back data of other requests.")
+    said = [
+        f"{_held(of, side)} a request of {level(row[side])}" for side in sorted("ab", key=lambda s: -of[f"{s}_held"])
+    ]
+    return unbroken(
+        "Head-of-line blocking: while data of other requests had arrived, and was held back behind a lost packet, "
+        f"went {listed(said, 'and')}."
+    )
+
+
+def _held(of: Mapping[str, float], side: str) -> str:
+    """`12 ms (31 %) of the 39 ms that losses cost`."""
+    cost, kept = of[f"{side}_seconds"], of[f"{side}_held"]
+    share = f"{format_seconds(kept)} ({_percent(kept / cost)})" if kept >= _NOTHING_S else "none"
+    return f"{share} of the {format_seconds(cost)} that losses cost"
+
+
 def _percent(share: float) -> str:
     """Rounded away from whole: `100 %` is all, `0 %` nothing."""
     if 0 < share < 0.001:

@@ -1,6 +1,7 @@
 """Claims in words: what is claimed, what was measured of it, the verdict and why. For the terminal and the page."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
@@ -29,7 +30,27 @@ _CLASSES = {
 _INDENT = "       "
 
 
-def print_claims(ledgers: Iterable[LedgerDecided], console: Console) -> None:
+@dataclass(frozen=True)
+class Beside:
+    """What another campaign makes of the same ledgers."""
+
+    name: str
+    ledgers: Sequence[LedgerDecided]
+
+    def lines(self, title: str, claim: str) -> list[str]:
+        """Of one claim: `matched: refuted; -3.1 % (95 %: ...), from 8 blocks...`."""
+        rows = [row for one in self.ledgers if one["title"] == title for row in one["claims"] if row["id"] == claim]
+        return [line for row in rows for line in self._lines(row)]
+
+    def _lines(self, claim: ClaimRow) -> list[str]:
+        if not claim["figures"]:
+            return [f"{self.name}: not measured"] if claim["verdict"] == "undecided" else []
+        figures = "; ".join(f"{_place(figure['cell'])}{change(figure)}" for figure in claim["figures"])
+        because = f", because {claim['reason']}" if claim["reason"] else ""
+        return [f"{self.name}: {verdict_words(claim)}{because}; {figures}, from {_basis(claim)}"]
+
+
+def print_claims(ledgers: Iterable[LedgerDecided], console: Console, beside: Beside | None = None) -> None:
     """Print all claims with their verdicts, and how many there are of each."""
     words: list[str] = []
     for ledger in ledgers:
@@ -38,6 +59,8 @@ def print_claims(ledgers: Iterable[LedgerDecided], console: Console) -> None:
             console.print(Text(line))
         for claim in ledger["claims"]:
             _print_claim(claim, console)
+            for line in beside.lines(ledger["title"], claim["id"]) if beside else []:
+                console.print(Text(_INDENT + line))
             words.append(claim["verdict"])
         console.print()
     total = ", ".join(f"{words.count(word)} {word}" for word in sorted(set(words)))

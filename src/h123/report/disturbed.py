@@ -21,8 +21,8 @@ def disturbed_lines(verdicts: Mapping[str, Any]) -> list[str]:
     share = unbroken(percent(round(found["typical"], 2 if found["typical"] >= 0.1 else 3)))
     without = _without(found["without"], verdicts["margin"])
     cures = [
-        "to measure again what was disturbed: `h123 run --out DIR --retry`; without the machine's time: "
-        f"`h123 run {verdicts['study']} --clock virtual`"
+        "to measure again what was disturbed: `h123 run --out DIR --retry`; without the machine's time: the same in a "
+        "new campaign with `--clock virtual`"
     ]
     return [
         f"{found['trials']} of {found['of']} trials {were} disturbed by the machine: typically up to {share} of a time "

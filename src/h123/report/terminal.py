@@ -90,8 +90,9 @@ def print_causes(verdicts: Mapping[str, Any], console: Console, only: Mapping[st
             found = part["difference"]
             table.add_row(*values, causes.signed(found["seconds"]), causes.between(found), part["words"])
         console.print(table)
-        if said := causes.sums(row):
-            _say(console, said, style="dim")
+        for said in (causes.held(row), causes.sums(row)):
+            if said:
+                _say(console, said, style="dim")
         console.print()
 
 

@@ -13,7 +13,7 @@ from h123.results.metrics import shown, trial_metrics
 from h123.results.processor import SHARES_TELL_NS
 from h123.results.repetition import Repetition, compare_executions
 from h123.results.samples import Sample, ingest
-from h123.results.shapes import Document, Reason, Shape
+from h123.results.shapes import Count, Document, Reason, Shape
 from h123.results.summary import Bodies
 from h123.results.tables import connect
 from h123.results.waiting import longest_waiting
@@ -23,6 +23,7 @@ __all__ = [
     "Attempt",
     "Bodies",
     "CampaignFolder",
+    "Count",
     "Disturbance",
     "Document",
     "Reason",

@@ -42,8 +42,9 @@ class Origin(TypedDict):
 class Proof(TypedDict):
     """What is known of a subject's verification in a role, with the files that it has."""
 
-    outcome: Literal["passed", "failed", "changed", "none"]
-    """changed: it passed or failed with other files; none: it was never verified in that role."""
+    outcome: Literal["passed", "failed", "changed", "none", "own"]
+    """changed: it passed or failed with other files; none: it was never verified in that role; own: the study's own
+    server, of which nothing is declared that could be."""
     upstream: bool
     """Told by the project (docs/verified), not seen on this machine."""
     time: str | None

@@ -19,7 +19,8 @@ on your machine, under the virtual clock: processing has no part in it.
 
 In a cell: how many times the least that a request can take (a round trip, and the body at the link's rate) its mean
 request takes, and what takes a tenth of its time or more, told from the packets of the link as [why.md](why.md) says.
-The other end is `go`; over HTTP/1.1 and HTTP/2 the kernel's CUBIC sends. *Under way*: the most in a round trip."""
+The other end is `go`; over HTTP/1.1 and HTTP/2 the kernel's CUBIC sends. *Under way*: the most in a round trip.
+*Sent in bursts*: what a QUIC sender has in a round trip leaves within a tenth of it, unpaced."""
 
 
 def write_profiles() -> Path:

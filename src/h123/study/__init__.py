@@ -30,6 +30,7 @@ from h123.study.site_import import import_site
 from h123.study.study import Comparison, Family, Study, rungs, split_pair
 from h123.study.timeless import timeless
 from h123.study.trial import PlannedTrial
+from h123.study.workload.headers import Header
 
 __all__ = [
     "ALL_LEVELS",
@@ -43,6 +44,7 @@ __all__ = [
     "Comparison",
     "Estimate",
     "Family",
+    "Header",
     "Ledger",
     "Likeness",
     "MeasurableClaim",

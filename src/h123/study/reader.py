@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, StrictInt, StrictStr, ValidationError
 
-from h123.catalogue import subject_names, unknown_subject
+from h123.catalogue import OwnServer, subject_names, unknown_subject
 from h123.errors import UserError
 from h123.strict import Strict, choose
 from h123.study.document import Document, Location
@@ -43,6 +43,7 @@ class StudyFile(Strict):
     question: Annotated[StrictStr, Field(min_length=1)]
     factors: dict[StrictStr, Any] = Field(min_length=1)
     settings: dict[StrictStr, Any] = Field(default={})
+    servers: dict[StrictStr, OwnServer] = Field(default={})
     only: dict[StrictStr, Levels] = Field(default={})
     compare: Comparison
     blocks: Annotated[StrictInt, Field(ge=1, le=MOST_TRIALS)]
@@ -60,9 +61,11 @@ class StudyReader:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.networks: dict[str, Network] = {}
+        self.own: Collection[str] = ()
 
     def study(self) -> Study:
-        shape = self.document.validate(StudyFile, self.document.data)
+        shape = self.document.validate(StudyFile, self.document.data, context=self.document.path.parent)
+        self.check_own(shape.servers)
         settings = {name: self.parameter(name, value, ["settings", name]) for name, value in shape.settings.items()}
         self.refuse_same_columns(list(shape.factors))
         factors = {name: self.levels(name, given) for name, given in shape.factors.items()}
@@ -76,6 +79,7 @@ class StudyReader:
             compare=shape.compare,
             blocks=shape.blocks,
             seed=shape.seed,
+            servers=shape.servers,
             networks=self.networks,
         )
         self.check_workloads(study, {*shape.settings} | {n for f in factors.values() for lv in f.values() for n in lv})
@@ -130,9 +134,18 @@ class StudyReader:
             raise self.document.fault(invalid, at, name) from None
         if name in NETWORK_PARAMETERS:
             return checked and self.network(checked, at)
-        if name in SUBJECT_PARAMETERS:
+        if name in SUBJECT_PARAMETERS and (name != "server" or checked not in self.own):
             self.check_subject(checked, at)
         return checked
+
+    def check_own(self, servers: Collection[str]) -> None:
+        """Servers that the study describes have names that nobody else has."""
+        for name in servers:
+            self.name(name, "server", ["servers", name])
+            if name in subject_names():
+                message = f"there is a subject named {name!r}; choose another name for the study's own server"
+                raise self.document.error(["servers", name], message)
+        self.own = servers
 
     def check_subject(self, name: str, at: Location) -> None:
         if name not in subject_names():

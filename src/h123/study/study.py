@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, ValidationError
 
+from h123.catalogue import OwnServer
 from h123.errors import UserError
 from h123.strict import Strict, describe
 from h123.study.metrics import MetricName
@@ -110,6 +111,8 @@ class Study(Strict):
     seed: Annotated[int, Field(ge=0, lt=2**53, strict=True)] = 1
     scale: Annotated[float, Field(gt=0, le=1)] = 1.0
     """What the file's request counts were multiplied by."""
+    servers: dict[str, OwnServer] = Field(default={})
+    """Those that the study describes itself."""
     networks: dict[str, Network] = Field(default={}, exclude=True)
     """Profiles of the networks that the study names."""
 
@@ -154,7 +157,8 @@ class Study(Strict):
 
     def resolved(self) -> dict[str, Any]:
         """JSON-ready, without the networks' profiles; `Study.from_resolved` is its inverse."""
-        return {"h123": "study/1", **self.model_dump(mode="json")}
+        kept = self.model_dump(mode="json", exclude=None if self.servers else {"servers"})
+        return {"h123": "study/1", **kept}
 
     @classmethod
     def from_resolved(cls, data: dict[str, Any], networks: dict[str, dict[str, Any]] | None = None) -> "Study":

@@ -3,12 +3,21 @@
 from h123.trial.certificate import Certificate, campaign_certificate
 from h123.trial.disk import TRIAL_BYTES, evidence_bytes, require_room
 from h123.trial.engine import Engine, LocalEngine, installed_roots
-from h123.trial.files import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS, trial_roles, write_trial_files
+from h123.trial.files import (
+    CLIENT_ADDRESS,
+    ORIGIN,
+    QLOG_FOLDER,
+    SERVER_ADDRESS,
+    own_role,
+    trial_roles,
+    write_trial_files,
+)
 from h123.trial.place import Place, PlaceLost, this_machine
 from h123.trial.preparation import check_trials, prepare, require_kernel
 from h123.trial.progress import Display, Ended, Standing, display_for
 
 __all__ = [
+    "CLIENT_ADDRESS",
     "ORIGIN",
     "QLOG_FOLDER",
     "SERVER_ADDRESS",
@@ -26,6 +35,7 @@ __all__ = [
     "display_for",
     "evidence_bytes",
     "installed_roots",
+    "own_role",
     "prepare",
     "require_kernel",
     "require_room",

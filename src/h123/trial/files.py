@@ -1,10 +1,13 @@
 """What one planned trial becomes for the lab and for the client: trial.json and workload.json (docs/contracts/)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from h123 import catalogue
 from h123.catalogue import (
+    OwnServer,
+    OwnSubject,
     Subject,
     backend_command,
     client_command,
@@ -65,6 +68,9 @@ def write_trial_files(
         (folder / QLOG_FOLDER).mkdir()
     p = trial.parameters
     target = Target(HOST_NAME, SERVER_ADDRESS, p.port, mounted("tls", certificate.ca.name), trial.link_seed)
+    if isinstance(server := subjects[p.server], OwnSubject):
+        own = server.own
+        target = replace(target, host=own.sni or own.host, authority=own.authority(p.port))
     write_document(folder / "workload.json", p.workload.file(target))
     write_document(folder / "trial.json", _trial(trial, networks, subjects, certificate, check=check))
 
@@ -79,7 +85,9 @@ def _trial(
 ) -> Trial:
     p = trial.parameters
     links = _recorded(_links(p, networks), capture=p.capture)
-    roles = [_server(p, subjects[p.server], certificate), _client(p, subjects[p.client])]
+    server = subjects[p.server]
+    started = own_role(server.own, p.port) if isinstance(server, OwnSubject) else _server(p, server, certificate)
+    roles = [started, _client(p, subjects[p.client])]
     if "origin" in trial_roles(p, subjects):
         roles.insert(0, _origin(p, subjects[ORIGIN]))
     if _stored(p):
@@ -193,6 +201,23 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate) -> Role:
         udp=[p.port] if "udp" in listens else [],
         timeout_ns=SEEDING_TIMEOUT_NS if seeded else READY_TIMEOUT_NS,
     )
+
+
+def own_role(own: OwnServer, port: int) -> Role:
+    """A person's own server. It speaks all that it speaks in every trial."""
+    role = _service(
+        "server",
+        "server",
+        SERVER_ADDRESS,
+        own.words,
+        tcp=[port] if own.tcp else [],
+        udp=[port] if own.udp else [],
+        timeout_ns=own.starts_within,
+    )
+    assert role.ready is not None
+    role.ready.line = own.ready
+    role.env = {**role.env, **own.environment}
+    return role
 
 
 def _service(

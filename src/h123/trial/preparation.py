@@ -1,9 +1,11 @@
 """What trials need before the first of them starts: subjects that can do what is asked, and files to serve."""
 
-from collections.abc import Callable, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from typing import cast
 
 from h123.catalogue import (
-    Catalogue,
+    OwnSubject,
     Subject,
     catalogue,
     check_supported,
@@ -18,9 +20,12 @@ from h123.trial.files import trial_roles
 from h123.virtual import virtual_kernel
 
 
-def prepare(trials: Sequence[Parameters], report: Callable[[str], None]) -> dict[str, Subject]:
-    """The subjects of trials by name, installed, and the bodies that their servers serve as files. Raises UserError."""
-    subjects = check_trials(trials)
+def prepare(
+    trials: Sequence[Parameters], report: Callable[[str], None], own: Mapping[str, Subject] | None = None
+) -> dict[str, Subject]:
+    """The subjects of trials by name, installed, and the bodies that their servers serve as files; `own`: those that
+    are in no catalogue. Raises UserError."""
+    subjects = check_trials(trials, own)
     require_kernel(trials)  # refused now rather than at the first such trial
     for subject in subjects.values():
         install(subject, report)
@@ -36,9 +41,10 @@ def require_kernel(trials: Sequence[Parameters]) -> None:
         virtual_kernel()
 
 
-def check_trials(trials: Sequence[Parameters]) -> dict[str, Subject]:
-    """The subjects of trials by name. Raises UserError where one is missing, or cannot do what a trial asks."""
-    known, subjects = catalogue(), dict[str, Subject]()
+def check_trials(trials: Sequence[Parameters], own: Mapping[str, Subject] | None = None) -> dict[str, Subject]:
+    """The subjects of trials by name; `own`: those that are in no catalogue. Raises UserError where one is missing, or
+    cannot do what a trial asks."""
+    known, subjects = ChainMap(dict(own or {}), cast(MutableMapping[str, Subject], catalogue())), dict[str, Subject]()
     for p in trials:
         _check_store(p)
         for named, name in p.roles().items():  # a campaign may name one that has been taken away since
@@ -47,7 +53,18 @@ def check_trials(trials: Sequence[Parameters]) -> dict[str, Subject]:
             _require(known, name, f"{p.server} passes requests on to")
             check_supported(known[name], role, p)
             subjects[name] = known[name]
+        _check_own(known[p.server], known[p.client])
     return subjects
+
+
+def _check_own(server: Subject, client: Subject) -> None:
+    """Not every client asks a server that is a person's own."""
+    if isinstance(server, OwnSubject) and not (client.client and client.client.any_server):
+        able = [name for name, subject in catalogue().items() if subject.client and subject.client.any_server]
+        raise UserError(
+            f"client {client.name} asks only servers of the catalogue, and {server.name} is the study's own",
+            remedy=f"choose another client: {', '.join(able)}",
+        )
 
 
 def _check_store(p: Parameters) -> None:
@@ -60,7 +77,7 @@ def _check_store(p: Parameters) -> None:
         )
 
 
-def _require(known: Catalogue, name: str, why: str) -> None:
+def _require(known: Mapping[str, Subject], name: str, why: str) -> None:
     if name not in known:
         raise UserError(
             f"{why} the subject {name}, which is missing in {subjects_folder()}",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from h123.catalogue import Subject, fingerprint
+from h123.catalogue import OwnSubject, Subject, fingerprint
 from h123.results.campaign_file import Proof, VerifiedRole
 from h123.verification.public_record import PublicRecord, public_record
 from h123.verification.record import Record, last_record
@@ -30,6 +30,8 @@ def told_of(subject: Subject, upstream: PublicRecord | None) -> Told | None:
 
 def proof(subject: Subject, role: VerifiedRole) -> Proof:
     """What is known of the subject in that role."""
+    if isinstance(subject, OwnSubject):
+        return {"outcome": "own", "upstream": False, "time": None, "failed": [], "first_flight": None}
     told = told_of(subject, public_record(subject))
     results = told.record.of_role(role) if told else []
     if told is None or not results:

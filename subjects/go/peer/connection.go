@@ -51,6 +51,7 @@ func newDialer(w *workload) (*dialer, error) {
 	if err != nil {
 		return nil, err
 	}
+	config.InsecureSkipVerify = w.foreign()
 	return &dialer{
 		protocol: w.Protocol,
 		endpoint: net.JoinHostPort(w.Address, strconv.Itoa(w.Port)),

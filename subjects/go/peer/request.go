@@ -62,13 +62,16 @@ func newRequester(w *workload) (*requester, error) {
 }
 
 func newAsked(w *workload, e entry) (asked, error) {
-	target, err := url.Parse("https://" + w.Host + e.Path)
+	target, err := url.Parse("https://" + w.authority() + e.Path)
 	if err != nil {
 		return asked{}, fmt.Errorf("path: %w", err)
 	}
 	count, ok := blockBytes(e.Path)
+	if w.foreign() {
+		count, ok = 0, false
+	}
 	a := asked{entry: e, content: block, most: max(count, shortAnswer), compared: ok && e.Method == http.MethodGet}
-	if w.Kind == kindMix && a.most == shortAnswer {
+	if (w.Kind == kindMix || w.foreign()) && a.most == shortAnswer {
 		a.most = longAnswer // a service's own
 	}
 	if e.BodyFile != nil {
@@ -87,7 +90,7 @@ func newAsked(w *workload, e entry) (asked, error) {
 			a.changing = append(a.changing, h)
 		}
 	}
-	a.template = &http.Request{Method: e.Method, URL: target, Host: w.Host, Header: headers}
+	a.template = &http.Request{Method: e.Method, URL: target, Host: w.authority(), Header: headers}
 	return a, nil
 }
 

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,6 +31,10 @@ type workload struct {
 	TimeoutNs   int64       `json:"timeout_ns"`
 	Seed        uint64      `json:"seed"`
 	Headers     []named     `json:"headers"`
+
+	// Authority is there where the server is no subject, but somebody's own: what requests name instead of Host. Its
+	// certificate is not checked, and what it answers is not the block.
+	Authority string `json:"authority"`
 
 	// Of the kind requests.
 	Method      string `json:"method"`
@@ -125,6 +130,12 @@ func (c *connections) UnmarshalJSON(data []byte) error {
 	*c = connections{number: number}
 	return nil
 }
+
+// authority is what requests call the server.
+func (w *workload) authority() string { return cmp.Or(w.Authority, w.Host) }
+
+// foreign says that the server is no subject, so that nothing is known of its certificate and its answers.
+func (w *workload) foreign() bool { return w.Authority != "" }
 
 // count is how many connections the workload asks for. An HTTP/1.1 connection carries one request at a time, so
 // sharing gives each user one.

@@ -3,15 +3,12 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/quic-go/quic-go/http3"
@@ -31,6 +28,8 @@ type workload struct {
 	Port      int
 	CA        string
 	Path      string
+	Users     int
+	Requests  int
 	TimeoutNs int64 `json:"timeout_ns"`
 }
 
@@ -40,11 +39,7 @@ func drive(arguments []string) error {
 	if err != nil {
 		return err
 	}
-	var asked workload
-	written, err := os.ReadFile(given["workload"])
-	if err == nil {
-		err = json.Unmarshal(written, &asked)
-	}
+	asked, config, err := readWorkload(given["workload"])
 	if err != nil {
 		return err
 	}
@@ -52,26 +47,18 @@ func drive(arguments []string) error {
 	if err != nil {
 		return err
 	}
-	roots, err := os.ReadFile(asked.CA)
-	if err != nil {
-		return err
-	}
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(roots)
-	config := &tls.Config{RootCAs: pool, ServerName: asked.Host, NextProtos: []string{alpn[asked.Protocol]}}
 	allowed := time.Duration(asked.TimeoutNs)
 	ctx, cancel := context.WithTimeout(context.Background(), allowed)
 	defer cancel()
-	endpoint := net.JoinHostPort(asked.Address, strconv.Itoa(asked.Port))
-	assail(&target{ctx, endpoint, asked.Host, config})
-	row := honest(&asked, endpoint, config, allowed)
+	assail(&target{ctx, asked.endpoint(), asked.Host, config})
+	row := honest(asked, config, allowed)
 	return errors.Join(os.WriteFile(given["samples"], []byte(header+"\n"+row+",,\n"), 0o644),
 		os.WriteFile(given["facts"], []byte(facts+"\n"), 0o644))
 }
 
 // honest makes the request that the workload asks for, as anybody would, and is its row.
-func honest(asked *workload, endpoint string, config *tls.Config, allowed time.Duration) string {
-	client := &http.Client{Transport: transport(asked.Protocol, endpoint, config), Timeout: allowed}
+func honest(asked *workload, config *tls.Config, allowed time.Duration) string {
+	client := &http.Client{Transport: transport(asked.Protocol, asked.endpoint(), config), Timeout: allowed}
 	start := monotonic()
 	status, down := 0, int64(0)
 	response, err := client.Get("https://" + asked.Host + asked.Path)

@@ -45,6 +45,8 @@ type fault struct {
 	others bool
 	// reserves: a connection ends at a stream that is not HTTP/3's.
 	reserves bool
+	// overflows: its UDP socket has little room, and is not read from for a while every now and then.
+	overflows bool
 	// retries: every QUIC connection has to prove its address first.
 	retries bool
 }
@@ -315,6 +317,7 @@ var wrongProcesses = []fault{
 		}
 		return nil
 	}},
+	{name: "overflow", does: "a small receive buffer, which it does not read from for 20 ms in 50", over: []string{"h3"}, overflows: true, unasked: speed},
 	{name: "files", does: "a file in /var/tmp", unasked: "others write there too, at the same time", begins: func() error {
 		place := path.Join("/var/tmp", "h123-hostile")
 		return os.WriteFile(place, nil, 0o600)

@@ -126,6 +126,11 @@ func (f *fault) listenQUIC(endpoint string, config *tls.Config, answer http.Hand
 	if err != nil {
 		return err
 	}
+	if f.overflows {
+		if socket, err = newSleepy(socket); err != nil {
+			return err
+		}
+	}
 	transport := &quic.Transport{Conn: socket, VerifySourceAddress: func(net.Addr) bool { return f.retries }}
 	listener, err := transport.ListenEarly(http3.ConfigureTLSConfig(config), terms)
 	if err != nil {

@@ -24,6 +24,9 @@ const usage = `h123-hostile: a server and a client that attack the other side
   h123-hostile drive --assault NAME --workload FILE --samples FILE --facts FILE
       Assaults the server of a workload for the time that it allows a request, then makes one request like anybody's,
       which is the only row of the samples.
+
+  h123-hostile fallback --workload FILE --samples FILE --facts FILE
+      Tries HTTP/3 first, in vain, and then makes the requests of a workload.
 `
 
 func main() {
@@ -46,6 +49,8 @@ func run(arguments []string) error {
 		return keep(rest)
 	case "drive":
 		return drive(rest)
+	case "fallback":
+		return fallback(rest)
 	}
 	return errors.New(usage)
 }

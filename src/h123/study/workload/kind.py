@@ -100,6 +100,9 @@ class WorkloadFile(BaseModel):
     timeout_ns: int
     seed: int
     headers: list[WrittenHeader] = Field(default=[])
+    authority: str | None = None
+    """Only where the server is a person's own: what requests call it. Its certificate is not checked, and its answers
+    are not the block."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,8 @@ class Target:
     ca: str
     """Below a root, as all paths of a trial's files: none is of the machine that wrote them."""
     seed: int
+    authority: str | None = None
+    """Of a server that is no subject."""
 
 
 @dataclass(frozen=True)
@@ -295,6 +300,7 @@ class Kind(ABC):
             "timeout_ns": load.timeout,
             "seed": target.seed,
             "headers": list(written(load.headers)),
+            **({} if target.authority is None else {"authority": target.authority}),
         }
 
 

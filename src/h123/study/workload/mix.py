@@ -42,6 +42,8 @@ class Entry(Strict):
     """Bytes of an upload."""
     file: str | None = None
     """What is uploaded, instead of made-up bytes: named relative to the study's folder; `body` is then its size."""
+    answer: Annotated[Size, Field(ge=0)] | None = None
+    """Body bytes that the answer must have; of `size`, and of the path /bytes/<n>, they are known."""
     status: Annotated[Count, Field(ge=200, le=599)] = OK
     """That the answer must have."""
     weight: Annotated[Count, Field(ge=1, le=MOST_WEIGHT)] = 1
@@ -87,7 +89,12 @@ class Entry(Strict):
 
     @property
     def down(self) -> int | None:
-        """Body bytes of the answer, as far as the path tells."""
+        """Body bytes of the answer, as far as they are known."""
+        return self.served if self.answer is None else self.answer
+
+    @property
+    def served(self) -> int | None:
+        """Those that the path names."""
         found = _BYTES.fullmatch(self.target) if self.method == "GET" and self.status == OK else None
         return int(found[1]) if found else None
 
@@ -100,7 +107,7 @@ class Entry(Strict):
     def name(self) -> str:
         """`GET 2 kB`, `POST /orders 20 kB`."""
         size = self.body if self.method == "POST" else self.down
-        path = None if self.target == _UPLOAD or self.down is not None else self.target
+        path = None if self.target == _UPLOAD or self.served is not None else self.target
         return " ".join(word for word in (self.method, path, format_bytes(size) if size else None) if word)
 
 
@@ -179,7 +186,7 @@ class Mix(Kind):
         return ", ".join(f"{format_share(one.share)} {entry.name}" for entry, one in shares)
 
     def served(self) -> Sequence[int]:
-        return [entry.down for entry in self.load.mix if entry.down is not None]
+        return [entry.served for entry in self.load.mix if entry.served is not None]
 
     def uploads(self) -> Sequence[Upload]:
         return list(dict.fromkeys(entry.upload for entry in self.load.mix if entry.upload))

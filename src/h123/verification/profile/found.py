@@ -22,4 +22,7 @@ class Held(Strict):
     """Seconds by cause (docs/why.md); they sum up to `seconds`."""
     in_flight: int | None = None
     """Most payload bytes in a round trip."""
+    spread: float | None = None
+    """Share of a round trip over which a flight of slow start was sent; of a subject that sends far and fast over QUIC,
+    where nothing but its own pacer could hold back so few packets."""
     untold: str = ""

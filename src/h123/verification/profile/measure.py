@@ -4,6 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +20,9 @@ from h123.study import Parameters
 from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification.constants.experiment import Asked
 from h123.verification.constants.found import Untold
-from h123.verification.constants.transfer import download, upload
+from h123.verification.constants.transfer import Transfer, download, upload
 from h123.verification.profile.found import Held
-from h123.verification.profile.situation import SITUATIONS, Situation
+from h123.verification.profile.situation import PACING, SITUATIONS, Situation
 from h123.verification.trial import Trials
 
 _ROUND = 6
@@ -89,16 +90,32 @@ def _told(asked: Asked, situation: Situation, folder: Path) -> Held:
     mean = rows.mean(axis=0)
     parts = {cause.name: round(float(s), _ROUND) for cause, s in zip(CAUSES, mean, strict=True) if s > 0}
     seconds = round(float(mean.sum()), _ROUND)
-    flight = _in_flight(folder, situation, situation.method(asked))
-    return _of(asked, situation).model_copy(update={"seconds": seconds, "parts": parts, "in_flight": flight})
+    of = _transfer(folder, situation, situation.method(asked))
+    own = situation.name == PACING and asked.protocol == "h3"
+    shown = {"in_flight": _in_flight(of), "spread": spread(of, situation) if own else None}
+    return _of(asked, situation).model_copy(update={"seconds": seconds, "parts": parts, **shown})
 
 
-def _in_flight(folder: Path, situation: Situation, method: str) -> int | None:
-    of = (download if method == "GET" else upload)(read_packets(folder), situation.round_trip_ms * 1_000_000)
+def _transfer(folder: Path, situation: Situation, method: str) -> Transfer:
+    return (download if method == "GET" else upload)(read_packets(folder), situation.round_trip_ms * 1_000_000)
+
+
+def _in_flight(of: Transfer) -> int | None:
     try:
         return max(of.windows, default=None)
     except Untold:
         return None
+
+
+def spread(of: Transfer, situation: Situation) -> float | None:
+    """Share of a round trip over which a flight was sent: the last one before any that has more than an eighth of what
+    the link carries in a round trip. Those beyond answer to packets that the link itself has spread."""
+    little = situation.mbit * 1e6 / 8 * situation.round_trip_ms / 1e3 / 8
+    try:
+        early = list(takewhile(lambda one: of.payload(one) <= little, of.body[:-1]))
+    except Untold:
+        return None
+    return of.spread(early[-1]) if early else None
 
 
 def _untold(asked: Asked, situation: Situation, why: str) -> Held:

@@ -66,8 +66,10 @@ class Situation:
 
 _FIRST = {"cold": True, "requests": 1}
 _THREE, _FOUR, _TWELVE = ({"requests": count} for count in (3, 4, 12))
+PACING = "far-sending"
+"""The one that shows whether a sender spreads what it sends."""
 SITUATIONS = (
-    Situation("far-sending", "sends far and fast", "sends", 10_000_000, 100, 200, parameters=_THREE),
+    Situation(PACING, "sends far and fast", "sends", 10_000_000, 100, 200, parameters=_THREE),
     Situation("far-getting", "gets from far and fast", "gets", 10_000_000, 100, 200, parameters=_THREE),
     Situation("losses", "sends through losses", "sends", 1_000_000, 30, 20, loss=0.005, parameters=_TWELVE),
     Situation("short-queue", "sends into a short queue", "sends", 2_000_000, 40, 50, queue=20, parameters=_FOUR),

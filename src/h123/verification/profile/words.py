@@ -12,6 +12,8 @@ _UNAVOIDABLE: Final = ("rate", "trip")
 _WORTH = 0.1
 """Share of the request's time that a part must have to be told."""
 _MOST = 3
+_BURST = 0.1
+"""Share of a round trip: what is sent in less is not paced."""
 _WORDS: Mapping[str, str] = {cause.name: cause.words for cause in CAUSES}
 
 
@@ -32,7 +34,8 @@ def holding_words(held: Held) -> str:
     """`51% slow start, 31% a limit that does not grow (...), 64 kB under way`."""
     if held.seconds is None:
         return f"not told: {held.untold}"
-    return ", ".join(_part(held, name) for name in holding(held)) or "nothing"
+    said = [_part(held, name) for name in holding(held)] or ["nothing"]
+    return ", ".join([*said, "sent in bursts"] if held.spread is not None and held.spread < _BURST else said)
 
 
 def summary(held: Held) -> str:

@@ -1,0 +1,130 @@
+"""A server of a person's own, which a study describes itself: it is started as it is, and stands in no catalogue."""
+
+import os
+import shlex
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_serializer, field_validator
+
+from h123.catalogue.subject import QUIC, Install, OneOrMore, Protocol, Server, Subject
+from h123.errors import UserError
+from h123.strict import Strict
+from h123.units import parse_duration
+
+HTTPS = 443
+_HOST = r"^[A-Za-z0-9_:]([A-Za-z0-9._:-]*[A-Za-z0-9_:])?$"
+"""A name or an address; colons are of IPv6's."""
+
+
+def _words(command: str) -> str:
+    try:
+        if not shlex.split(command):
+            raise ValueError("is empty; write a program and its arguments")
+    except ValueError as error:
+        raise ValueError(f"{command!r} is no command line: {error}") from None
+    return command
+
+
+class OwnServer(Strict):
+    """How it is started, and how clients reach it."""
+
+    command: Annotated[str, AfterValidator(_words)]
+    """A program and its arguments, as in a shell; but there is no shell, so no variables, patterns or redirections."""
+    folder: str = Field(default=".", min_length=1)
+    """Its working directory, relative to the study's folder."""
+    environment: dict[str, str] = Field(default={})
+    """Variables besides those that h123 itself has."""
+    host: Annotated[str, Field(pattern=_HOST, max_length=255)]
+    """That the URLs have: what requests name."""
+    sni: Annotated[str, Field(pattern=_HOST, max_length=255)] | None = None
+    """That TLS asks for; None: the host."""
+    protocols: OneOrMore[Protocol]
+    ready: str | None = None
+    """It is not ready before its output has this, besides its open ports."""
+    starts_within: Annotated[int, BeforeValidator(parse_duration), Field(gt=0)] = 30 * 10**9
+    """Nanoseconds."""
+
+    @field_validator("folder")
+    @classmethod
+    def _absolute(cls, folder: str, info: ValidationInfo) -> str:
+        """Campaigns can be moved; what they start stays where it is."""
+        return str((info.context / folder).resolve()) if isinstance(info.context, Path) else folder
+
+    @field_serializer("starts_within")
+    def _with_unit(self, starts_within: int) -> str:
+        return f"{starts_within}ns"
+
+    @property
+    def words(self) -> list[str]:
+        """What is started on a host of the lab, whose roles begin in a folder of their own."""
+        return ["env", "-C", self.folder, "--", *shlex.split(self.command)]
+
+    @property
+    def tcp(self) -> bool:
+        """Whether it listens there: whatever a trial asks, all is started."""
+        return any(protocol != QUIC for protocol in self.protocols)
+
+    @property
+    def udp(self) -> bool:
+        """The same of UDP."""
+        return QUIC in self.protocols
+
+    def authority(self, port: int) -> str:
+        """What requests call it."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if port == HTTPS else f"{host}:{port}"
+
+    def check(self) -> None:
+        """Raises UserError where it cannot be started."""
+        folder, program = Path(self.folder), shlex.split(self.command)[0]
+        if not folder.is_dir():
+            raise UserError(f"the server's folder {folder} is not there", remedy="name another one")
+        own = folder / program if "/" in program else None
+        path = self.environment.get("PATH", os.environ.get("PATH"))
+        if own is None and shutil.which(program, path=path) is None:
+            near = f"; write ./{program} for the one in {folder}" if (folder / program).exists() else ""
+            raise UserError(
+                f"there is no program {program} on PATH", remedy=f"name the server's program by its path{near}"
+            )
+        if own is not None and not own.is_file():
+            raise UserError(f"there is no program {own}", remedy="build it first, or name its folder as its `folder`")
+        if own is not None and not os.access(own, os.X_OK):
+            raise UserError(
+                f"{own} is not executable", remedy=f"chmod +x {shlex.quote(str(own))}, or name what runs it"
+            )
+
+
+class OwnSubject(Subject):
+    """It as a subject, which is what trials are made of."""
+
+    own: OwnServer
+
+    def _check_quic_controllers(self) -> None:
+        """Nobody knows which one it has."""
+
+
+def own_subjects(servers: Mapping[str, OwnServer]) -> dict[str, Subject]:
+    """All of a study's, by name."""
+    return {name: _subject(name, server) for name, server in servers.items()}
+
+
+def _subject(name: str, server: OwnServer) -> OwnSubject:
+    listens = {protocol: ["udp" if protocol == QUIC else "tcp"] for protocol in server.protocols}
+    return OwnSubject(
+        name=name,
+        title=server.command,
+        stack="not known",
+        language="not known",
+        version="as it is",
+        home="",
+        licence="",
+        install=Install(build=["true"]),
+        server=Server.model_validate(
+            {"command": ["true"], "protocols": server.protocols, "methods": ["GET", "POST"], "listens": listens}
+        ),
+        features={"clocks": ["wall", "virtual"]},  # type: ignore[arg-type]
+        own=server,
+    )

@@ -1,0 +1,76 @@
+"""Head-of-line blocking: what had arrived for other requests of a connection, and was held back by a hole.
+
+TCP hands on no byte behind one that is missing. So while a lost packet is not yet sent again, and something behind it
+has been sent that arrives, the requests that share the connection wait, whosever the lost bytes are. Whose they are is
+encrypted: as everywhere, bytes are divided by the sizes of bodies. QUIC hands on each stream's bytes by themselves.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from h123.causes.cause import MENDING, NUMBER
+from h123.causes.connection import NEVER, Sending
+from h123.causes.losses import lost, resent
+from h123.causes.sender import Sender
+from h123.causes.spans import Spans, Times
+from h123.results.packets import TCP
+
+
+@dataclass(frozen=True)
+class Body:
+    """What one request moves in one direction, and when it is under way; ns."""
+
+    start: int
+    end: int
+    bytes: int
+
+
+def held_back(sender: Sender, bodies: Sequence[Body]) -> NDArray[np.float64]:
+    """Of each body, ns that its loss of time by losses has in which bytes of others were held back: the share of the
+    others among all that is under way, of the time in which something is."""
+    spans = holes(sender.sending, sender.answers, sender.round_trip_ns)
+    starts, ends = (np.array([getattr(body, name) for body in bodies], np.int64) for name in ("start", "end"))
+    sizes = np.array([body.bytes for body in bodies], np.float64)
+    if not len(spans.begins) or not len(bodies):
+        return np.zeros(len(bodies))
+    edges = np.unique(np.concatenate([spans.edges, sender.course.edges, starts, ends]))
+    moments = edges[:-1] + np.diff(edges) // 2
+    counted = spans.hold(moments) & (sender.course.told(moments) == NUMBER[MENDING])
+    lengths = np.where(counted, np.diff(edges), 0).astype(float)
+    under_way = _under_way(edges, starts, ends, sizes)
+    shares = np.divide(lengths, under_way, out=np.zeros_like(lengths), where=under_way > 0)
+    # Of a body: all of the time less its own share of it.
+    of_all, per_byte = (np.concatenate([[0.0], np.cumsum(part)]) for part in (lengths, shares))
+    first, last = np.searchsorted(edges, starts), np.searchsorted(edges, ends)
+    found = (of_all[last] - of_all[first]) - sizes * (per_byte[last] - per_byte[first])
+    return np.where(sizes > 0, np.maximum(found, 0.0), 0.0)
+
+
+def holes(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:
+    """Of TCP, by its sender's time: from the sending of a lost packet, or of the first one with later bytes that
+    arrives, until that of what replaces it."""
+    places = lost(sending)
+    if not len(places) or sending.packets["protocol"][0] != TCP:
+        return Spans.union(np.empty(0, np.int64), np.empty(0, np.int64))
+    places_of_bytes = _unwrapped(sending)
+    behind = np.flatnonzero(sending.speaks & sending.arrived)
+    furthest = np.maximum.accumulate(places_of_bytes[behind])
+    begins = np.append(sending.at[behind], NEVER)[np.searchsorted(furthest, places_of_bytes[places], side="right")]
+    return Spans.union(np.maximum(begins, sending.at[places]), resent(sending, answers, round_trip_ns))
+
+
+def _unwrapped(sending: Sending) -> Times:
+    """Of each packet how many bytes after the first one's its own begin; TCP counts modulo 2^32."""
+    steps = np.diff(sending.packets["seq"]).astype(np.int32)
+    return np.concatenate([[0], np.cumsum(steps, dtype=np.int64)])
+
+
+def _under_way(edges: Times, starts: Times, ends: Times, sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bytes of all bodies that are, between each edge and the next."""
+    change = np.zeros(len(edges))
+    np.add.at(change, np.searchsorted(edges, starts), sizes)
+    np.add.at(change, np.searchsorted(edges, ends), -sizes)
+    return np.cumsum(change)[:-1]

@@ -1,0 +1,208 @@
+"""`h123 compare`: servers are found out, a study is drafted from what was found, and it is run."""
+
+import datetime as dt
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, cast
+
+from pydantic import ValidationError
+
+from h123.catalogue import OwnServer
+from h123.cli import gating, running
+from h123.console import say
+from h123.errors import UserError
+from h123.scratch import scratch
+from h123.strict import choose, describe
+from h123.study import Header, load_network
+from h123.survey import Answer, Draft, Inquiry, Known, Load, found_words, judge, site_of, survey
+from h123.trial import LocalEngine
+
+_PROTOCOLS: tuple[Literal["h1", "h2", "h3"], ...] = ("h1", "h2", "h3")
+_NAMED = re.compile(r"(?P<name>[a-z][a-z0-9-]{0,30})=(?P<command>.+)", re.DOTALL)
+_LOAD = re.compile(r"([1-9][0-9]{0,3})(?:x([1-9][0-9]{0,5}))?")
+_ONE = "server"
+"""What a server without a name is called."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The arguments of `h123 compare`."""
+
+    servers: Sequence[str]
+    urls: Sequence[str]
+    networks: Sequence[str]
+    protocols: Sequence[str] | None
+    method: str | None
+    headers: Sequence[str]
+    data: Path | None
+    load: str
+    sni: str | None
+    ready: str | None
+    environment: Sequence[str]
+    cwd: Path
+    congestion: str
+    clock: str
+    seed: int
+    at_most: int
+    lanes: int | None
+    out: Path | None
+    save: Path | None
+    fail_if: Sequence[str]
+
+
+def compare(asked: Asked) -> int:
+    """All of it; the exit status. Raises Interrupted, UserError."""
+    limits = gating.conditions(asked.fail_if)
+    inquiry, load = _inquiry(asked), _load(asked.load)
+    servers = {name: _server(command, asked, inquiry) for name, command in _named(asked.servers).items()}
+    networks = {name: load_network(name) for name in dict.fromkeys(asked.networks)}
+    known = {name: _find_out(name, server, inquiry, asked) for name, server in servers.items()}
+    shared = _shared(known)
+    draft = Draft(
+        servers={name: _as_found(server, known[name]) for name, server in servers.items()},
+        inquiry=inquiry,
+        protocols=shared,
+        answers=_answers(known, shared, len(inquiry.site.paths)),
+        networks=networks,
+        load=load,
+        clock=asked.clock,
+        congestion=asked.congestion,
+        seed=asked.seed,
+    )
+    if asked.save:
+        _keep(draft, asked.save)
+    with scratch() as folder:
+        study = asked.save or folder / "compare.yaml"
+        if not asked.save:
+            study.write_text(draft.text(), encoding="utf-8")
+        out = _run(study, asked)
+    return gating.gate(out, limits) if limits else 0
+
+
+def _run(study: Path, asked: Asked) -> Path:
+    """The campaign's folder."""
+    out = asked.out or Path("campaigns") / f"compare-{dt.datetime.now():%Y%m%d-%H%M%S}"
+    running.run(running.Asked(study=str(study), out=out, until_decided=True, at_most=asked.at_most, lanes=asked.lanes))
+    return out
+
+
+def _keep(draft: Draft, path: Path) -> None:
+    if path.exists():
+        raise UserError(f"{path} is there already", remedy="choose another name for --save, or remove it")
+    try:
+        path.write_text(draft.text(), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}") from None
+    say(f"Study: {path}")
+
+
+def _inquiry(asked: Asked) -> Inquiry:
+    method = asked.method or ("POST" if asked.data else "GET")
+    if method not in ("GET", "POST"):
+        raise UserError(f"--method {method}: {choose(method, ['GET', 'POST'])}")
+    if (method == "POST") != (asked.data is not None):
+        raise UserError("a POST needs --data FILE, and only a POST has it", remedy="--method POST --data FILE")
+    if asked.data and not (asked.data.is_file() and asked.data.stat().st_size):
+        raise UserError(f"--data {asked.data}: there is no such file, or it is empty")
+    headers = tuple(_header(text) for text in asked.headers)
+    return Inquiry(site_of(asked.urls), cast(Literal["GET", "POST"], method), headers, asked.data)
+
+
+def _header(text: str) -> Header:
+    name, colon, value = text.partition(":")
+    if not colon:
+        raise UserError(f"--header {text!r}: write it as 'NAME: VALUE'")
+    try:
+        return Header(name=name.strip(), value=value.strip())
+    except ValidationError as invalid:
+        raise UserError(f"--header {text!r}: {describe(invalid.errors()[0], '')}") from None
+
+
+def _load(text: str) -> Load:
+    found = _LOAD.fullmatch(text)
+    if not found:
+        raise UserError(f"--load {text!r}: write USERS or USERSxREQUESTS, such as 4 or 4x25")
+    return Load(int(found[1]), int(found[2]) if found[2] else None)
+
+
+def _named(commands: Sequence[str]) -> dict[str, str]:
+    """Servers by name, in their order."""
+    if len(commands) == 1:
+        found = _NAMED.fullmatch(commands[0])
+        # `PORT=8443 ./server` is how shells name variables: a name for a server is written in small letters.
+        return {found["name"]: found["command"]} if found else {_ONE: commands[0]}
+    named = [_NAMED.fullmatch(command) for command in commands]
+    if len(commands) > 2 or not all(named):
+        raise UserError(
+            "several --server need names, and there can be two", remedy="--server base='...' --server new='...'"
+        )
+    found_names = {one["name"]: one["command"] for one in named if one}
+    if len(found_names) < len(commands):
+        raise UserError("both --server have the same name", remedy="--server base='...' --server new='...'")
+    return found_names
+
+
+def _server(command: str, asked: Asked, inquiry: Inquiry) -> OwnServer:
+    values = {
+        "command": command,
+        "folder": str(asked.cwd.resolve()),
+        "environment": _environment(asked.environment),
+        "host": inquiry.site.host,
+        "sni": asked.sni,
+        "protocols": list(_PROTOCOLS),
+        "ready": asked.ready,
+    }
+    try:
+        server = OwnServer.model_validate(values)
+    except ValidationError as invalid:
+        fault = invalid.errors()[0]
+        raise UserError(f"--server: {describe(fault, '.'.join(map(str, fault['loc'])))}") from None
+    server.check()
+    return server
+
+
+def _environment(given: Sequence[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in given]
+    if wrong := [text for text, (name, sign, _) in zip(given, pairs, strict=True) if not (name and sign)]:
+        raise UserError(f"--env {wrong[0]!r}: write it as NAME=VALUE")
+    return {name: value for name, _, value in pairs}
+
+
+def _find_out(name: str, server: OwnServer, inquiry: Inquiry, asked: Asked) -> Known:
+    for protocol in asked.protocols or ():
+        if protocol not in _PROTOCOLS:
+            raise UserError(f"--protocols {protocol}: {choose(protocol, _PROTOCOLS)}")
+    say(f"Finding out what {'the server' if name == _ONE else name} speaks and answers ...")
+    with scratch() as folder:
+        inquired = survey(server, inquiry, folder, LocalEngine())
+    known = judge(inquired, inquiry, asked.protocols)
+    for line in found_words(known, inquiry):
+        say(f"  {line}")
+    return known
+
+
+def _shared(known: Mapping[str, Known]) -> list[str]:
+    """The protocols that all servers speak; of one server at least two."""
+    spoken = [[each.protocol for each in one.spoken] for one in known.values()]
+    shared = [protocol for protocol in _PROTOCOLS if all(protocol in one for one in spoken)]
+    if len(known) == 1 and len(shared) == 1:
+        raise UserError(
+            f"the server speaks {shared[0]} alone on that port, so there is nothing to compare",
+            remedy="turn HTTP/2 or HTTP/3 on (HTTP/3 takes the UDP port of the same number), or compare two builds: "
+            "--server base='...' --server new='...'",
+        )
+    if not shared:
+        raise UserError("the servers have no protocol in common, so there is nothing to compare")
+    return list(shared)
+
+
+def _as_found(server: OwnServer, known: Known) -> OwnServer:
+    """The server with what it was found to speak."""
+    return server.model_copy(update={"protocols": [each.protocol for each in known.spoken]})
+
+
+def _answers(known: Mapping[str, Known], shared: Sequence[str], paths: int) -> list[list[Answer]]:
+    spoken = [each for one in known.values() for each in one.spoken if each.protocol in shared]
+    return [[answer for each in spoken for answer in each.answers[number]] for number in range(paths)]

@@ -1,0 +1,157 @@
+"""The command `compare`: a person's own server, as it is, or two builds of it."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from h123.cli.options import Clock, ClockOption, FolderArgument, LanesOption, SeedOption
+from h123.cli.signals import held_back
+
+app = typer.Typer()
+FAIL_IF = typer.Option(
+    "--fail-if",
+    metavar="CONDITION",
+    help="As in 'latency new/base > 1.05': exit status 99 if the whole interval of a ratio is beyond it, 98 if the "
+    "interval lies on both sides, 0 if it is within. Can be repeated.",
+    show_default=False,
+)
+FailIfOption = Annotated[list[str] | None, FAIL_IF]
+NETWORKS = "lan,home,cellular,poor"
+
+
+@app.command()
+def compare(
+    server: Annotated[
+        list[str],
+        typer.Option(
+            metavar="[NAME=]CMD",
+            help="The command that starts your server, in the foreground, as in a shell but without one. Twice, with "
+            "names, to compare two builds: --server base='./old --port 8443' --server new='./new --port 8443'.",
+        ),
+    ],
+    url: Annotated[
+        list[str],
+        typer.Option(
+            metavar="URL",
+            help="What to ask for, as in https://localhost:8443/api/orders. Can be repeated: several of one server.",
+        ),
+    ],
+    networks: Annotated[
+        str, typer.Option(metavar="NAME,...", help="Networks to compare over (`h123 list networks`).")
+    ] = NETWORKS,
+    protocols: Annotated[
+        str | None,
+        typer.Option(metavar="h1,h2,h3", help="Only these. [default: all that the server speaks]", show_default=False),
+    ] = None,
+    method: Annotated[
+        str | None, typer.Option(metavar="GET|POST", help="[default: GET; with --data POST]", show_default=False)
+    ] = None,
+    header: Annotated[
+        list[str] | None,
+        typer.Option(metavar="'NAME: VALUE'", help="Sent with every request. Can be repeated.", show_default=False),
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The body of every request.", show_default=False)
+    ] = None,
+    load: Annotated[
+        str,
+        typer.Option(
+            metavar="USERS[xREQUESTS]",
+            help="Users at once, each with its next request when the last one is answered; and how many requests each "
+            "makes. By default as many as take a second or two.",
+        ),
+    ] = "4",
+    sni: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Name that TLS asks for. [default: the URL's]", show_default=False),
+    ] = None,
+    ready: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="The server is not ready before its output has TEXT. [default: when its port is open]",
+            show_default=False,
+        ),
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="In the server's environment. Can be repeated.", show_default=False),
+    ] = None,
+    cwd: Annotated[
+        Path, typer.Option(metavar="DIR", help="The server's working directory.", show_default=False)
+    ] = Path(),
+    congestion: Annotated[
+        Literal["cubic", "reno", "bbr", "own"],
+        typer.Option(help="Congestion control of TCP; of QUIC it is the server's."),
+    ] = "own",
+    clock: ClockOption = None,
+    seed: SeedOption = None,
+    at_most: Annotated[
+        int, typer.Option("--at-most", metavar="N", min=8, help="No more than N blocks.", show_default=True)
+    ] = 12,
+    lanes: LanesOption = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Campaign folder. [default: campaigns/compare-TIME]", show_default=False),
+    ] = None,
+    fail_if: FailIfOption = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.yaml", help="Keep the study that is run, to change it.", show_default=False),
+    ] = None,
+) -> None:
+    """Compare HTTP/1.1, HTTP/2 and HTTP/3 on your own server, or two builds of it.
+
+    The server is started in the lab as it is, found out (what it speaks, what it answers), and measured over emulated
+    networks in paired blocks until the question is decided (at most --at-most blocks). No file is needed, and none of
+    yours is changed. Its certificate is not checked. Example:
+
+    `h123 compare --server './my-server --port 8443' --url https://localhost:8443/api/orders`
+    """
+    with held_back():
+        from h123.cli import comparing
+
+    status = comparing.compare(
+        comparing.Asked(
+            servers=server,
+            urls=url,
+            networks=networks.split(","),
+            protocols=protocols.split(",") if protocols else None,
+            method=method,
+            headers=header or [],
+            data=data,
+            load=load,
+            sni=sni,
+            ready=ready,
+            environment=env or [],
+            cwd=cwd,
+            congestion=congestion,
+            clock=(clock or Clock.WALL).value,
+            seed=1 if seed is None else seed,
+            at_most=at_most,
+            lanes=lanes,
+            out=out,
+            save=save,
+            fail_if=fail_if or [],
+        )
+    )
+    raise typer.Exit(status)
+
+
+@app.command()
+def gate(
+    campaign: FolderArgument,
+    fail_if: Annotated[list[str], FAIL_IF],
+) -> None:
+    """Hold a finished campaign against limits, for a build that must not get slower.
+
+    Exit status 0: passed; 99: failed, somewhere the whole interval is beyond a limit; 98: undecided, an interval lies
+    on both sides. Writes gate.json, gate.xml (JUnit) and gate.md into the campaign's folder. Example:
+
+    `h123 gate my-campaign --fail-if 'latency new/base > 1.05'`
+    """
+    with held_back():
+        from h123.cli import gating
+
+    raise typer.Exit(gating.gate(campaign, gating.conditions(fail_if)))

@@ -1,0 +1,141 @@
+"""What a survey means for whoever asked: why nothing can be compared, what to do about it, what is worth knowing."""
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from h123.errors import UserError
+from h123.survey.found import Answer, Certificate, Found, Spoken
+from h123.survey.inquiry import ANSWER_NS, Inquired, Inquiry
+from h123.units import format_bytes
+
+TITLES = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
+_PASSWORD = (401, 403, 407)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What can be measured of a server, and what to tell about it."""
+
+    spoken: Sequence[Spoken]
+    remarks: Sequence[str]
+
+
+def judge(inquired: Inquired, inquiry: Inquiry, asked: Sequence[str] | None = None) -> Known:
+    """Of a server that answers all requests over each protocol (`asked`: of these alone). Raises UserError, with what
+    to do, where it does not."""
+    found = inquired.found
+    if found is None:
+        raise _not_asked(inquired, inquiry)
+    spoken = [each for each in found.spoken() if asked is None or each.protocol in asked]
+    if missing := [name for name in asked or () if name not in [each.protocol for each in spoken]]:
+        raise _not_spoken(found, missing[0])
+    if not spoken:
+        raise _silent(found, inquiry)
+    for each in spoken:
+        for path, answers in zip(inquiry.site.paths, each.answers, strict=False):
+            if fault := _fault(answers[-1], path):
+                raise _of_request(each.protocol, path, *fault)
+    return Known(spoken, list(_remarks(found, spoken, inquiry)))
+
+
+def _not_asked(inquired: Inquired, inquiry: Inquiry) -> UserError:
+    """The server died, or never listened where it was expected."""
+    reason = inquired.reasons[0]["detail"] if inquired.reasons else "the survey ended without a result"
+    printed = "".join(f"\n  | {line[:160]}" for line in inquired.log)
+    said = f" Its output ends with:{printed}" if printed else " It printed nothing."
+    port = inquiry.site.port
+    return UserError(
+        f"the server could not be asked: {reason}.{said}",
+        remedy=f"start it by hand; it must stay in the foreground and listen on port {port} of all addresses "
+        "(0.0.0.0 or ::), not on localhost alone",
+    )
+
+
+def _not_spoken(found: Found, missing: str) -> UserError:
+    why = next(each.error for each in found.protocols if each.protocol == missing)
+    return UserError(
+        f"the server does not speak {TITLES[missing]}: {why}",
+        remedy=_turn_on(missing),
+    )
+
+
+def _turn_on(protocol: str) -> str:
+    if protocol == "h3":
+        return "let it listen on the UDP port of the same number too, or leave h3 out of --protocols"
+    return f"turn it on in the server's configuration, or leave {protocol} out of --protocols"
+
+
+def _silent(found: Found, inquiry: Inquiry) -> UserError:
+    port = inquiry.site.port
+    if any(each.no_tls for each in found.protocols):
+        return UserError(
+            f"the server answers on port {port} without TLS",
+            remedy="let it speak TLS there (a self-signed certificate will do): so do HTTP/2 and HTTP/3",
+        )
+    if any(each.only_tls_1_2 for each in found.protocols):
+        return UserError(
+            f"the server speaks no TLS 1.3 on port {port}",
+            remedy="turn TLS 1.3 on: HTTP/3 has no other, and like is compared with like",
+        )
+    said = "; ".join(f"{TITLES[each.protocol]}: {each.error}" for each in found.protocols)
+    return UserError(f"the server speaks no HTTP on port {port} ({said})", remedy="name the port of its HTTPS in --url")
+
+
+def _fault(answer: Answer, path: str) -> tuple[str, str] | None:
+    """What is wrong with an answer, and what to do."""
+    seconds = ANSWER_NS // 10**9
+    if answer.endless:
+        what = f"did not end within {seconds} s ({format_bytes(answer.bytes)} came)"
+        return what, "ask for something that ends: streams without an end have no latency"
+    if answer.error:
+        return f"failed: {answer.error}", f"try it by hand: does the server answer {path} there?"
+    if answer.status in _PASSWORD:
+        asks = f" ({answer.authenticate})" if answer.authenticate else ""
+        return f"was refused with {answer.status}{asks}", "give what it asks for: --header 'Authorization: ...'"
+    if 300 <= answer.status < 400:
+        where = answer.location or "nowhere"
+        return f"leads elsewhere: {answer.status} to {where}", "name in --url what is to be measured itself"
+    if not 200 <= answer.status < 300:
+        wrong = "the server's log says why" if answer.status >= 500 else "is the path right, and --method?"
+        return f"was answered with {answer.status}", wrong
+    return None
+
+
+def _of_request(protocol: str, path: str, what: str, remedy: str) -> UserError:
+    return UserError(f"{TITLES[protocol]}: the request for {path} {what}", remedy=remedy)
+
+
+def _remarks(found: Found, spoken: Sequence[Spoken], inquiry: Inquiry) -> Iterator[str]:
+    for number, path in enumerate(inquiry.site.paths):
+        answers = [answer for each in spoken for answer in each.answers[number]]
+        sizes = sorted({answer.bytes for answer in answers})
+        if len(sizes) > 1:
+            between = f"{format_bytes(sizes[0])} to {format_bytes(sizes[-1])}"
+            yield f"Answers to {path} differ in length ({between}), so none is held against a size"
+        if packed := sorted({answer.encoding for answer in answers} - {""}):
+            yield f"Answers to {path} are compressed ({', '.join(packed)}) though nobody asked for it"
+    if found.certificate:
+        yield from _of_certificate(found.certificate, inquiry)
+
+
+def _of_certificate(certificate: Certificate, inquiry: Inquiry) -> Iterator[str]:
+    now = dt.datetime.now(dt.UTC).timestamp()
+    if certificate.not_after_unix < now:
+        day = dt.datetime.fromtimestamp(certificate.not_after_unix, dt.UTC).date()
+        yield f"Its certificate expired on {day}: clients elsewhere refuse it (h123 does not check it)"
+    elif certificate.not_before_unix > now:
+        yield "Its certificate is not valid yet: clients elsewhere refuse it (h123 does not check it)"
+    if not certificate.fits:
+        names = ", ".join(certificate.names) or certificate.subject
+        yield f"Its certificate is for {names}, not for {inquiry.site.host} (h123 does not check it)"
+
+
+def found_words(known: Known, inquiry: Inquiry) -> list[str]:
+    """What was found, in a few lines."""
+    titles = [TITLES[each.protocol] for each in known.spoken]
+    lines = [f"It speaks {' and '.join([', '.join(titles[:-1]), titles[-1]] if len(titles) > 1 else titles)}"]
+    for number, path in enumerate(inquiry.site.paths):
+        first = known.spoken[0].answers[number][0]
+        lines.append(f"{inquiry.method} {path}: {first.status}, {format_bytes(first.bytes)}, {first.ns / 1e6:.1f} ms")
+    return lines + [f"Note: {remark}" for remark in known.remarks]

@@ -1,0 +1,64 @@
+"""Where a person's own server is asked, and for what: its URLs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import SplitResult, quote, urlsplit
+
+from h123.errors import UserError
+
+HTTPS = 443
+_EXAMPLE = "write it as in https://localhost:8443/api/orders"
+_KEPT = "/?%:@!$&'()*+,;=-._~[]"
+
+
+@dataclass(frozen=True)
+class Site:
+    """What URLs of one server have in common, and their paths with queries."""
+
+    host: str
+    port: int
+    paths: tuple[str, ...]
+
+
+def site_of(urls: Sequence[str]) -> Site:
+    """Raises UserError for what is no URL of a server with TLS, and where there is more than one server."""
+    if not urls:
+        raise UserError("no URL given: what is the server to be asked for?", remedy=f"--url: {_EXAMPLE}")
+    parts = [_parts(url) for url in urls]
+    places = {(part.hostname or "", part.port or HTTPS) for part in parts}
+    if len(places) > 1:
+        raise UserError(
+            f"the URLs name several servers: {', '.join(f'{host}:{port}' for host, port in sorted(places))}",
+            remedy="name those of one server; what it asks others for it may ask them in the lab too",
+        )
+    host, port = places.pop()
+    paths = [quote((part.path or "/") + (f"?{part.query}" if part.query else ""), safe=_KEPT) for part in parts]
+    if twice := [path for path in paths if paths.count(path) > 1]:
+        raise UserError(f"--url: {twice[0]} is there twice", remedy="name each once")
+    return Site(host, port, tuple(paths))
+
+
+def _parts(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        host, scheme = parts.hostname, parts.scheme
+        _ = parts.port
+    except ValueError as error:
+        raise UserError(f"--url {url}: {error}", remedy=_EXAMPLE) from None
+    if "unix" in scheme or url.startswith("/"):
+        raise UserError(
+            f"--url {url}: a Unix socket cannot be reached over a network",
+            remedy="let the server listen on a TCP port (and UDP, for HTTP/3) of all addresses, and name that",
+        )
+    if scheme == "http":
+        raise UserError(
+            f"--url {url}: HTTP/2 and HTTP/3 are compared as browsers have them, with TLS",
+            remedy="let the server speak TLS (a self-signed certificate will do), and write https://",
+        )
+    if scheme != "https" or not host:
+        raise UserError(f"--url {url}: this is no address of a web server", remedy=_EXAMPLE)
+    if parts.username is not None:
+        raise UserError(
+            f"--url {url}: a name and a password cannot stand in it", remedy="--header 'Authorization: ...'"
+        )
+    return parts

@@ -1,0 +1,104 @@
+"""`h123 compare` as a person runs it on a server of their own."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import ROOT, Tool
+from h123.paths import cache_folder
+from h123.trial import campaign_certificate
+
+GO = cache_folder().resolve() / "subjects/go/h123-go"
+URL = "https://localhost:8443/bytes/2000"
+FEW = ("--networks", "cellular", "--load", "1x3", "--at-most", "8", "--clock", "virtual")
+
+
+@pytest.fixture
+def own(h123: Tool) -> Path:
+    """A folder with a server's program and certificate."""
+    made = campaign_certificate(h123.folder / "tls", ["127.0.0.1"])
+    for file, name in ((made.cert, "cert.pem"), (made.key, "key.pem")):
+        shutil.copyfile(file, h123.folder / name)
+    shutil.copyfile(ROOT / "tests/cli/own_server.py", h123.folder / "own_server.py")
+    return h123.folder
+
+
+def script(folder: Path, name: str, *protocols: str) -> str:
+    """A program that serves these protocols on port 8443, one process each."""
+    options = "--cert cert.pem --key key.pem --qlog= --initial-window= --pacing= --max-datagram="
+    lines = [f"{GO} serve --address 0.0.0.0 --port 8443 --protocol {protocol} {options} &" for protocol in protocols]
+    (folder / name).write_text("\n".join(["#!/bin/sh", *lines, "wait", ""]))
+    (folder / name).chmod(0o755)
+    return f"./{name}"
+
+
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize(
+    ("fault", "said", "remedy"),
+    [
+        ("", "speaks h1 alone", "--server base='...' --server new='...'"),
+        ("500", "HTTP/1.1: the request for /orders was answered with 500", "the server's log says why"),
+        ("die", "cannot read my configuration", "start it by hand"),
+    ],
+)
+def test_a_server_that_cannot_be_compared_is_told_so(h123: Tool, fault: str, said: str, remedy: str) -> None:
+    command = f"{sys.executable} own_server.py {fault}".strip()
+    done = h123("compare", "--server", command, "--url", "https://localhost:8443/orders")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert remedy in done.stderr
+    assert not (h123.folder / "campaigns").exists()
+
+
+def test_one_command_answers_and_keeps_its_study(h123: Tool, own: Path) -> None:
+    server = script(own, "server", "h2", "h3")
+    done = h123("compare", "--server", server, "--url", URL, *FEW, "--out", "c", "--save", "mine.yaml")
+    assert done.returncode == 0, done.stderr
+    assert "It speaks HTTP/2 and HTTP/3" in done.stderr
+    assert "GET /bytes/2000: 200, 2 kB" in done.stderr
+    assert (own / "c/report.html").exists()
+    found = json.loads((own / "c/verdicts.json").read_text())
+    assert (found["trials"]["valid"], found["blocks"]["complete"]) == (24, 8)
+    again = h123("plan", "mine.yaml")
+    assert again.returncode == 0, again.stderr
+    assert "8 blocks, 24 trials" in again.stdout
+
+
+def test_a_build_that_is_slower_fails_the_gate(h123: Tool, own: Path) -> None:
+    """Under the virtual clock, so however busy the machine is: a build is no slower than itself, and as it is not
+    faster either, a gate that asks for that fails."""
+    base, new = script(own, "old", "h3"), script(own, "young", "h3")
+    limits = ["--fail-if", "latency new/base > 1.05"]
+    servers = ["--server", f"base={base}", "--server", f"new={new}"]
+    done = h123("compare", *servers, "--url", URL, "--protocols", "h3", *FEW, *limits, "--out", "same")
+    assert done.returncode == 0, done.stderr
+    assert "Fails if latency new/base > 1.05: passed" in done.stdout
+    failed = h123("gate", "same", "--fail-if", "latency new/base > 0.95")
+    assert failed.returncode == 99, failed.stderr
+    assert json.loads((own / "same/gate.json").read_text())["verdict"] == "failed"
+
+
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--server", "./nothing", "--url", URL], "there is no program"),
+        (["--server", "true", "--url", "http://localhost:8443/"], "with TLS"),
+        (["--server", "true", "--url", "unix:/run/x.sock"], "Unix socket"),
+        (["--server", "true", "--url", URL, "--load", "x"], "--load 'x'"),
+        (["--server", "true", "--url", URL, "--networks", "moon"], "moon"),
+        (["--server", "true", "--server", "false", "--url", URL], "need names"),
+        (["--server", "true", "--url", URL, "--fail-if", "slow"], "cannot be read"),
+        (["--server", "true", "--url", URL, "--header", "x"], "NAME: VALUE"),
+        (["--server", "true", "--url", URL, "--method", "POST"], "a POST needs --data"),
+        (["--server", "true", "--url", URL, "--protocols", "h4"], "h4"),
+    ],
+)
+def test_bad_arguments_are_refused_before_anything_starts(h123: Tool, arguments: list[str], said: str) -> None:
+    done = h123("compare", *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Finding out" not in done.stderr
