@@ -1,5 +1,7 @@
 """The commands about sites: the pages that a workload of the kind `page` loads."""
 
+import re
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -7,7 +9,10 @@ from rich.table import Table
 
 from h123.cli import completion
 from h123.console import out_console, write
-from h123.study import find_site, list_sites, read_site, site
+from h123.durable import write_atomically
+from h123.errors import UserError
+from h123.paths import project_root
+from h123.study import find_site, import_site, list_sites, read_site, site
 from h123.units import format_bytes, format_seconds
 
 app = typer.Typer(no_args_is_help=True, help="Pages that studies can load (`kind: page`).")
@@ -44,6 +49,32 @@ def show(
         out_console,
         f"\n{len(page.loads())} requests, {format_bytes(page.bytes)}, {max(page.depth())} deep{run}",
     )
+
+
+@app.command(name="import")
+def import_command(
+    har: Annotated[Path, typer.Argument(help="The page as a browser saved it, HAR 1.2.", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option(help="The site's file. Default: sites/NAME.yaml, named after the recording.")
+    ] = None,
+) -> None:
+    """Make a site of a page that a browser recorded (the network tool's *Save all as HAR*).
+
+    Sizes, types, order and what asked for what are kept; bodies, headers and addresses' queries are not. All hosts
+    become one. What the recording does not tell is said, and stands in the file.
+    """
+    name = re.sub(r"[^A-Za-z0-9._+-]+", "-", (out or har).stem).strip("-._+")[:40]
+    path = out or project_root() / "sites" / f"{name}.yaml"
+    if path.suffix not in (".yaml", ".yml"):
+        raise UserError(f"{path}: a site's file ends in .yaml")
+    if path.exists():
+        raise UserError(f"{path} is already there", remedy="remove it, or name another by `--out NAME.yaml`")
+    imported = import_site(har, name)
+    write_atomically(path, imported.text)
+    page = imported.site
+    write(out_console, f"{path}: {len(page.loads())} requests, {format_bytes(page.bytes)}, {max(page.depth())} deep")
+    for note in imported.notes:
+        write(out_console, note, style="dim")
 
 
 def _overview() -> Table:

@@ -26,6 +26,7 @@ from h123.study.shelf import (
     load_network,
 )
 from h123.study.site import read_site
+from h123.study.site_import import import_site
 from h123.study.study import Comparison, Family, Study, rungs, split_pair
 from h123.study.timeless import timeless
 from h123.study.trial import PlannedTrial
@@ -69,6 +70,7 @@ __all__ = [
     "find_site",
     "find_study",
     "handshake_round_trips",
+    "import_site",
     "ledgers_of",
     "likenesses",
     "list_claims",

@@ -62,13 +62,15 @@ class Site(Strict):
             if one.name in known:
                 raise fault_at(["resources", index, "name"], f"{one.name!r} is there twice")
             known[one.name] = one
+        rooted = {self.resources[0].name}
         for index, one in enumerate(self.resources):
-            self._check_asker(index, one, known)
+            self._check_asker(index, one, known, rooted)
         if sum(one.count for one in self.resources) > MOST_RESOURCES:
             raise fault_at(["resources"], f"a page has at most {MOST_RESOURCES} resources")
         return self
 
-    def _check_asker(self, index: int, one: Resource, known: dict[str, Resource]) -> None:
+    def _check_asker(self, index: int, one: Resource, known: dict[str, Resource], rooted: set[str]) -> None:
+        """`rooted`: those that are known to be asked for in the end; grows."""
         if index == 0:
             if one.by is not None or one.count != 1:
                 raise fault_at(["resources", 0], "the first resource is the document: there is one, asked for by none")
@@ -80,14 +82,16 @@ class Site(Strict):
         if known[one.by].count != 1:
             message = f"{one.by!r} stands for {known[one.by].count}; name one that stands for itself alone"
             raise fault_at(["resources", index, "by"], message)
-        seen = [one.name]
-        asker: str | None = one.by
-        while asker is not None and asker not in seen:
-            seen.append(asker)
-            asker = known[asker].by
-        if asker is not None:
-            round_it = " by ".join(repr(name) for name in [*seen[seen.index(asker) :], asker])
+        seen = {one.name: None}
+        asker = one.by
+        while asker not in rooted and asker in known and asker not in seen:
+            seen[asker] = None
+            asker = known[asker].by or ""
+        if asker in seen:
+            way = list(seen)
+            round_it = " by ".join(repr(name) for name in [*way[way.index(asker) :], asker])
             raise fault_at(["resources", index, "by"], f"they ask for one another: {round_it}")
+        rooted.update(seen)
 
     def loads(self) -> Sequence[tuple[Resource, int | None]]:
         """Each resource by itself, and the index of the one that asks for it; None: of the document."""

@@ -1,0 +1,225 @@
+"""A site out of a recorded page: sizes, types, order, what asked for what, and how long that took to run."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from h123.errors import UserError
+from h123.study.document import MOST_BYTES
+from h123.study.har import Entry, Recording, read_har
+from h123.study.names import check_name
+from h123.study.quantities import RESOLVED
+from h123.study.site import FORMAT, MOST_RESOURCES, URGENCIES, Resource, Site
+from h123.textfile import unprintable
+from h123.units import format_bytes
+
+LONGEST_NAME = 60
+LONGEST_TITLE = 200
+RESOLUTION_NS = 1_000_000
+"""Of what runs: recordings are about as precise."""
+
+
+@dataclass(frozen=True)
+class ImportedSite:
+    """What becomes of a recording."""
+
+    site: Site
+    text: str
+    """Its file."""
+    notes: list[str]
+    """What it has otherwise than the page had, in words."""
+
+
+def import_site(path: Path, name: str) -> ImportedSite:
+    """The first page of a HAR as a site of that name. Raises UserError."""
+    try:
+        check_name(name, "site")
+    except ValueError as fault:
+        raise UserError(str(fault)) from None
+    recording = read_har(path)
+    if len(recording.entries) > MOST_RESOURCES:
+        raise UserError(f"{path}: {len(recording.entries)} requests; a page has at most {MOST_RESOURCES}")
+    graph = _Graph(recording.entries)
+    site = Site(name=name, resources=tuple(_alike(graph.resources())))
+    notes = [*_notes(recording), *graph.notes()]
+    # Many write the address as the title; its query is nobody's business.
+    title = re.sub(r"^(https?://[^?\s]*)\?.*", r"\1", recording.title or recording.entries[0].url)
+    text = _written(site, title, f"{recording.source}. {' '.join(notes)}".strip())
+    if len(text.encode()) > MOST_BYTES:
+        most = f"a site's file has at most {format_bytes(MOST_BYTES)}"
+        message = f"{path}: the page has {len(site.resources)} resources that differ, too many: {most}"
+        raise UserError(message, remedy="save the recording soon after the page has loaded, without what came later")
+    return ImportedSite(site, text, notes)
+
+
+@dataclass
+class _Graph:
+    """Which entry asked for which: always an earlier one, so that there is no circle."""
+
+    entries: Sequence[Entry]
+    asker: list[int] = field(default_factory=list)
+    certain: list[bool] = field(default_factory=list)
+    """Whether the asker is known, not assumed."""
+    how: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        last, redirected = dict[str, int](), dict[str, int]()
+        for index, entry in enumerate(self.entries):
+            asker, how = self._find(entry, last, redirected) if index else (-1, "document")
+            self.asker.append(asker)
+            self.certain.append(how != "assumed")
+            self.how[how] += 1
+            last[entry.url] = index
+            if entry.redirect:
+                redirected[entry.redirect] = index
+
+    def _find(self, entry: Entry, last: dict[str, int], redirected: dict[str, int]) -> tuple[int, str]:
+        if entry.url in redirected:
+            return redirected.pop(entry.url), "redirect"
+        for url in entry.askers:
+            if url in last:
+                return last[url], "initiator"
+        if entry.referer in last:
+            return last[entry.referer], "referer"
+        return self._document(), "assumed"
+
+    def _document(self) -> int:
+        """The one that the first request led to."""
+        at = 0
+        while self.entries[at].redirect and at + 1 < len(self.asker) and self.asker[at + 1] == at:
+            at += 1
+        return at
+
+    def resources(self) -> list[Resource]:
+        names, runs = _names(self.entries), self._runs()
+        found = []
+        for index, entry in enumerate(self.entries):
+            kind = "document" if index == 0 else entry.type
+            urgency = None if entry.urgency == URGENCIES[kind] else entry.urgency
+            given = {
+                "name": names[index],
+                "type": kind,
+                "size": max(entry.size or 0, 1),
+                "by": names[self.asker[index]] if index else None,
+                "urgency": urgency,
+                "run": runs[index],
+            }
+            found.append(Resource.model_validate(given, context=RESOLVED))
+        return found
+
+    def _runs(self) -> list[int]:
+        """From a resource's end to the first request that it is known to have made; those made before take none."""
+        least = dict[int, float]()
+        for entry, asker, certain in zip(self.entries, self.asker, self.certain, strict=True):
+            if asker < 0 or not certain or self.entries[asker].redirect:
+                continue
+            start, time = self.entries[asker].start, self.entries[asker].time
+            if entry.start is None or start is None or time is None:
+                continue
+            gap = max(entry.start - start - time, 0.0)
+            least[asker] = min(gap, least.get(asker, gap))
+        resolved = {index: round(gap * 1e9 / RESOLUTION_NS) * RESOLUTION_NS for index, gap in least.items()}
+        return [resolved.get(index, 0) for index in range(len(self.entries))]
+
+    def notes(self) -> list[str]:
+        words = []
+        if self.how["referer"]:
+            words.append(f"What asked for {self.how['referer']} is told by their Referer alone.")
+        if self.how["assumed"]:
+            words.append(f"What asked for {self.how['assumed']} is not recorded: here the document does.")
+        return words
+
+
+def _notes(recording: Recording) -> list[str]:
+    """What a site cannot have, or a recording did not say, with how often."""
+    entries = recording.entries
+    words = []
+    hosts = {urlsplit(entry.url).netloc for entry in entries}
+    if len(hosts) > 1:
+        words.append(f"Its {len(hosts)} hosts are one here.")
+    if recording.left_out:
+        left = ", ".join(f"{count} {why}" for why, count in recording.left_out.items())
+        words.append(f"Left out: {left}.")
+    counts = [
+        (sum(not entry.get for entry in entries), "not by GET are here, and what they sent is not asked for"),
+        (sum(entry.cached for entry in entries), "came from a cache; here each visit loads them"),
+        (sum(entry.unpacked for entry in entries), "have their size unpacked, because no other was recorded"),
+        (sum(entry.size == 0 for entry in entries), "had no body and have 1 byte here"),
+        (sum(entry.size is None for entry in entries), "are of unknown size and have 1 byte here"),
+    ]
+    return words + [f"{count} {what}." for count, what in counts if count]
+
+
+def _names(entries: Sequence[Entry]) -> list[str]:
+    """Paths, with the host where it is another than the document's; what is there twice is numbered."""
+    home = urlsplit(entries[0].url).netloc
+    seen, names = Counter[str](), []
+    for entry in entries:
+        parts = urlsplit(entry.url)
+        host = "" if parts.netloc == home else f"//{parts.netloc}"
+        name = quote(host + (parts.path or "/"), safe="/:@-._~!$&'()*+,;=%", errors="replace")
+        if len(name) > LONGEST_NAME:
+            name = f"{name[: LONGEST_NAME - 20]}...{name[-17:]}"
+        seen[name] += 1
+        # No path has a #.
+        names.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
+    return names
+
+
+def _alike(resources: Sequence[Resource]) -> list[Resource]:
+    """Those in a row that differ in their name alone and ask for nothing are one line."""
+    asking = {one.by for one in resources}
+    merged: list[Resource] = []
+    for one in resources:
+        before = merged[-1] if merged else None
+        if before and before.by and one.name not in asking and before.name not in asking and _same(before, one):
+            merged[-1] = before.model_copy(update={"count": before.count + 1})
+        else:
+            merged.append(one)
+    return merged
+
+
+def _same(one: Resource, other: Resource) -> bool:
+    return (one.type, one.size, one.by, one.urgency) == (other.type, other.size, other.by, other.urgency)
+
+
+def _written(site: Site, title: str, source: str) -> str:
+    lines = [
+        f"h123: {FORMAT}",
+        f"name: {_quoted(site.name)}",
+        f"title: {_quoted(_printable(title)[:LONGEST_TITLE])}",
+        f"source: {_quoted(_printable(source))}",
+        "resources:",
+    ]
+    return "\n".join([*lines, *map(_line, site.resources)]) + "\n"
+
+
+def _line(one: Resource) -> str:
+    parts = [f"name: {_word(one.name)}", f"type: {one.type}", f"size: {one.size}"]
+    if one.by is not None:
+        parts.append(f"by: {_word(one.by)}")
+    if one.count > 1:
+        parts.append(f"count: {one.count}")
+    if one.urgency is not None:
+        parts.append(f"urgency: {one.urgency}")
+    if one.run:
+        parts.append(f"run: {one.run // RESOLUTION_NS}ms")
+    return f"  - {{{', '.join(parts)}}}"
+
+
+def _word(name: str) -> str:
+    return name if re.fullmatch(r"/[A-Za-z0-9/._~-]*", name) else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    """What YAML and JSON read alike."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _printable(text: str) -> str:
+    """In one line, without what no file of h123 may have."""
+    return " ".join("".join(" " if unprintable(character) else character for character in text).split())
