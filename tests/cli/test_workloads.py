@@ -138,3 +138,20 @@ def test_a_site_is_shown_with_its_source(h123: Tool) -> None:
     assert wrong.returncode != 0
     assert "tiny.yaml:9: " in wrong.stderr
     assert "ask for one another" in wrong.stderr
+
+
+def test_a_recorded_page_becomes_a_site(h123: Tool) -> None:
+    request = {"method": "GET", "url": "https://www.example.org/", "headers": []}
+    content = {"size": 1000, "mimeType": "text/html"}
+    response = {"status": 200, "headers": [], "content": content, "redirectURL": "", "headersSize": -1, "bodySize": 900}
+    entry = {"startedDateTime": "2026-05-01T10:00:00Z", "time": 40, "request": request, "response": response}
+    log = {"version": "1.2", "creator": {"name": "Firefox", "version": "140"}, "entries": [entry]}
+    (h123.folder / "page.har").write_text(json.dumps({"log": log}))
+    done = h123("site", "import", "page.har", "--out", "mine.yaml")
+    assert done.returncode == 0, done.stderr
+    assert "mine.yaml: 1 requests, 900 B, 0 deep" in done.stdout
+    assert "recorded by Firefox 140 on 2026-05-01" in h123("site", "show", "mine.yaml").stdout
+    twice = h123("site", "import", "page.har", "--out", "mine.yaml")
+    assert (twice.returncode, "already there" in twice.stderr) == (2, True)
+    broken = h123("site", "import", "mine.yaml", "--out", "other.yaml")
+    assert (broken.returncode, "mine.yaml:1: not JSON, so not a HAR" in broken.stderr) == (2, True)
