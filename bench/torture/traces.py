@@ -8,6 +8,7 @@ from pathlib import Path
 from commands import CACHE, DISK, TEMPORARY
 from processes import running
 
+EXPLAINED = CACHE / "explained"
 PATIENCE_S = 60.0
 """The kernel takes namespaces down in its own time."""
 
@@ -29,7 +30,7 @@ class Traces:
             "shared memory": {*_names(Path("/dev/shm")), *_lines("/proc/sysvipc/shm")[1:]},
             "semaphores and queues": {*_lines("/proc/sysvipc/sem")[1:], *_lines("/proc/sysvipc/msg")[1:]},
             "files in /tmp": {*_names(Path("/tmp")), *_names(TEMPORARY)},
-            "files in the cache": {name for name in _names(CACHE) if not name.endswith(".lock")},
+            "files in the cache": {name for name in _names(CACHE) if not _kept(Path(name))},
         }
         return cls({kind: frozenset(names) for kind, names in found.items()})
 
@@ -45,6 +46,11 @@ class Traces:
     def _beyond(self, now: "Traces") -> dict[str, list[str]]:
         beyond = {kind: sorted(names - self.kinds[kind]) for kind, names in now.kinds.items()}
         return {kind: names for kind, names in beyond.items() if names}
+
+
+def _kept(path: Path) -> bool:
+    """Whether a cache is meant to keep it: locks, and what the round's campaign was found to tell of its causes."""
+    return path.suffix == ".lock" or path == EXPLAINED or path.parent == EXPLAINED
 
 
 def _lines(path: str) -> list[str]:
