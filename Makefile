@@ -77,12 +77,12 @@ endif
 
 $(VENV)/run.stamp: requirements/run.txt
 ifndef WHOLE
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 		{ echo "h123 needs Python 3.11 or newer: apt install python3 python3-venv"; exit 1; }
-	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || \
 		{ echo "h123 needs Python's module venv, which Debian packages apart: apt install python3-venv"; exit 1; }
 	@test ! -e $(VENV) || echo "h123: $(VENV) was left half made, or its Python has gone or changed: making it again"
-	@rm -rf $(VENV) && $(PYTHON) -m venv $(VENV)
+	@rm -rf $(VENV) && "$(PYTHON)" -m venv $(VENV)
 endif
 	@echo "h123: setting up the Python environment (once, about a minute)"
 	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt

@@ -7,7 +7,10 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 work=$1 root=$2
 shift 2
-sh "$here/../debian/source" trixie "$work/source" 'curl=8.14.1-*' \
+mkdir -p "$work"
+# Without Debian's own changes, which a mirror may have replaced by newer ones before its lists tell of them.
+echo 'APT::Get::Tar-Only "true";' >"$work/apt.conf"
+APT_CONFIG=$work/apt.conf sh "$here/../debian/source" trixie "$work/source" 'curl=8.14.1-*' \
 	6766ada7101d292b42b8b15681120acd68effa4a9660935853cf6d61f0d984d4
 cd "$work/source"
 machine=$(cc -dumpmachine)

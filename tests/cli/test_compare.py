@@ -49,7 +49,7 @@ def script(folder: Path, name: str, *protocols: str) -> str:
     ],
 )
 def test_a_server_that_cannot_be_compared_is_told_so(h123: Tool, fault: str, said: str, remedy: str) -> None:
-    command = f"{sys.executable} own_server.py {fault}".strip()
+    command = f"{shlex.quote(sys.executable)} own_server.py {fault}".strip()
     done = h123("compare", "--server", command, "--url", "https://localhost:8443/orders")
     assert done.returncode == 2
     assert said in done.stderr

@@ -1,6 +1,7 @@
 """Ctrl-C before anything has begun: status 130, and never a traceback."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -68,6 +69,6 @@ def test_while_python_starts(tmp_path: Path) -> None:
 
 def test_who_ignores_interrupts_is_not_interrupted(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(INTERRUPT)
-    command = ["sh", "-c", f"trap '' INT; {sys.executable} -m h123 --version"]
+    command = ["sh", "-c", f"trap '' INT; {shlex.quote(sys.executable)} -m h123 --version"]
     done = _run([*command], tmp_path, ROOT / "src")
     assert (done.returncode, done.stdout[:5]) == (0, "h123 "), done.stderr

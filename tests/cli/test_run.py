@@ -125,7 +125,8 @@ def test_blow_amid_lanes_loses_at_most_the_running_trials(h123: Tool, blow: sign
 
 def test_a_campaign_that_is_extended_is_one_process_only(h123: Tool) -> None:
     out = h123.folder / "out"
-    for number, arguments in enumerate((["run", "smoke", "--out", "out"], ["run", "--out", "out", "--blocks", "4"]), 1):
+    long = (["run", "smoke", "--out", "out", "--blocks", "30"], ["run", "--out", "out", "--blocks", "40"])
+    for number, arguments in enumerate(long, 1):
         process = h123.start(*arguments)
         _until_trials(out, number)
         process.send_signal(signal.SIGSTOP)  # however fast it is
@@ -136,7 +137,7 @@ def test_a_campaign_that_is_extended_is_one_process_only(h123: Tool) -> None:
         assert process.returncode == 130
         assert refused.returncode == 1
         assert "another h123" in refused.stderr
-    assert json.loads((out / "campaign.json").read_text())["blocks"] == 4
+    assert json.loads((out / "campaign.json").read_text())["blocks"] == 40
 
 
 def _inner_labs(of: int) -> list[int]:

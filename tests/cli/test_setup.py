@@ -38,7 +38,8 @@ def checkout(made: Path, tmp_path: Path) -> Path:
 
 
 def _start(checkout: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
-    env = {**os.environ, "MAKEFLAGS": f"PYTHON={sys.executable}", **environment}
+    python = sys.executable.replace(" ", "\\ ")
+    env = {**os.environ, "MAKEFLAGS": f"PYTHON={python}", **environment}
     command = [checkout / "h123"]
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
 

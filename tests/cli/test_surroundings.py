@@ -44,7 +44,7 @@ def test_known_characters_have_plain_forms_and_the_rest_a_question_mark(tmp_path
     (tmp_path / "say.py").write_text(
         f"from h123.streams import make_usable\nmake_usable()\nprint({said!a})\n", encoding="utf-8"
     )
-    done = _start(tmp_path, f"{sys.executable} say.py", **NARROW)
+    done = _start(tmp_path, f'"{sys.executable}" say.py', **NARROW)
     assert done.stdout == b"5 - 10 us, 2 x 3, ?, ?\n"
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from h123.results.lab_report import NO_REPORT, Cpu, Report, Role
+from h123.results.lab_report import NO_REPORT, Cpu, Lateness, Link, Report, Role, Way
 from h123.results.metrics import measure
 from h123.results.rows import Rows
 from h123.results.samples import REQUIRED, SCHEMA
@@ -19,6 +19,12 @@ from h123.study.workload import KINDS, workload_of
 
 MS = 1_000_000
 ALWAYS = {"phase", "user", "status", "error", "protocol"}
+
+WAYS = {
+    name: Way(packets_in=900, bytes_in=size, lateness_ns=Lateness(p99=0))
+    for name, size in (("up", 30_100), ("down", 602_000))
+}
+LINK = Link(name="access", directions=WAYS)
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,11 @@ class Trial:
         return Trial(table, self.report)
 
     def silent(self, told: str) -> "Trial":
-        """As if the lab had not told this of any role."""
+        """As if the lab had not told this of any role, or of the link."""
+        if told in Way.model_fields:
+            ways = {name: way.model_copy(update={told: None}) for name, way in WAYS.items()}
+            link = LINK.model_copy(update={"directions": ways})
+            return Trial(self.samples, self.report.model_copy(update={"links": [link]}))
         first, _, last = told.partition(".")
         empty: Any = {"main_ns": 0, "main_over_time": []}.get(last)
         roles = [
@@ -91,7 +101,9 @@ def trial() -> Trial:
         Role(name=name, cpu=Cpu(main_ns=over_time[-1][1], main_over_time=over_time), max_rss_bytes=size)
         for name, size in (("server", 30_000_000), ("client", 50_000_000))
     ]
-    return Trial(pa.Table.from_pylist(rows, schema=SCHEMA), NO_REPORT.model_copy(update={"roles": roles}))
+    return Trial(
+        pa.Table.from_pylist(rows, schema=SCHEMA), NO_REPORT.model_copy(update={"roles": roles, "links": [LINK]})
+    )
 
 
 EACH = pytest.mark.parametrize("one", METRICS.values(), ids=METRICS)
@@ -147,3 +159,14 @@ def test_no_peak_no_memory(trial: Trial, tmp_path: Path, size: int | None) -> No
     roles = [role.model_copy(update={"max_rss_bytes": size}) for role in trial.report.roles]
     silent = Trial(trial.samples, trial.report.model_copy(update={"roles": roles}))
     assert silent.value(tmp_path, "memory_server") is None
+
+
+def test_what_was_sent_is_counted_at_the_clients_link_each_way(trial: Trial, tmp_path: Path) -> None:
+    assert trial.value(tmp_path, "sent_up") == 100
+    assert trial.value(tmp_path, "sent_down") == 2000
+
+
+def test_a_veth_counts_nothing_that_was_sent(trial: Trial, tmp_path: Path) -> None:
+    veth = LINK.model_copy(update={"directions": None})
+    over_lan = Trial(trial.samples, trial.report.model_copy(update={"links": [veth]}))
+    assert over_lan.value(tmp_path, "sent_up") is None

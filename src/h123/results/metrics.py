@@ -11,7 +11,7 @@ from h123.results.processor import of_handshake, of_request
 from h123.results.rows import Rows
 from h123.results.summary import QUANTILES, Summary, summarise
 from h123.study import METRICS, Metric
-from h123.study.metrics import Answered, Carried, Memory, Processor, Times, Visits
+from h123.study.metrics import Answered, Carried, Memory, Processor, Sent, Times, Visits, Way
 from h123.study.workload import workload_of
 
 _NS = 1e-9
@@ -56,6 +56,8 @@ def metric_value(metric: Metric, summary: Summary, report: Report) -> float | No
             return _seconds(of_handshake(summary, report, roles))
         case Memory(role):
             return _memory(report, role)
+        case Sent(way):
+            return _sent(summary, report, way)
         case None:
             return None
         case _:
@@ -116,3 +118,10 @@ def _memory(report: Report, role: str) -> float | None:
     """The largest resident set that the role ever had, as the kernel counted it."""
     peaks = [one.max_rss_bytes for one in report.roles if one.name == role]
     return float(peaks[0]) if len(peaks) == 1 and peaks[0] else None
+
+
+def _sent(summary: Summary, report: Report, way: Way) -> float | None:
+    """A veth counts nothing."""
+    link = report.links[0] if report.links else None
+    direction = link.directions.get(way) if link and link.directions else None
+    return direction.bytes_in / summary.rows if direction and direction.bytes_in and summary.rows else None

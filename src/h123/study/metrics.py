@@ -16,6 +16,7 @@ from h123.units import Unit, format_value
 
 Clock = Literal["wall", "virtual"]
 Role = Literal["server", "client"]
+Way = Literal["up", "down"]
 VisitTime = Literal["complete", "document", "largest"]
 
 
@@ -28,7 +29,7 @@ class Needs:
     client: tuple[Ability, ...] = ()
     """What its client must be able to do."""
     report: tuple[str, ...] = ()
-    """Of each role in report.json."""
+    """Of each role in report.json, or of the client's link there."""
     requests: int = 1
     """So many of its phase: of fewer, a high quantile says nothing."""
 
@@ -118,7 +119,17 @@ class Memory:
         return Needs(report=("max_rss_bytes",))
 
 
-Measured = Times | Visits | Carried | Answered | Processor | Memory
+@dataclass(frozen=True)
+class Sent:
+    """Bytes of all packets that came to the client's link to go this way, over all requests: connecting, headers,
+    acknowledgements and what was sent again included."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    needs: ClassVar[Needs] = Needs(report=("bytes_in",))
+    way: Way
+
+
+Measured = Times | Visits | Carried | Answered | Processor | Memory | Sent
 
 
 @dataclass(frozen=True)
@@ -377,6 +388,24 @@ METRICS = _table(
         words=_SIZE,
         noun="peak client memory",
         meaning="largest resident set of the client during a trial",
+    ),
+    Metric(
+        "sent_up",
+        title="Bytes sent per request, client",
+        unit="B",
+        of=Sent("up"),
+        words=_SIZE,
+        noun="traffic to the server",
+        meaning="bytes of all packets that the client sent, handshakes and acknowledgements included, per request",
+    ),
+    Metric(
+        "sent_down",
+        title="Bytes sent per request, server",
+        unit="B",
+        of=Sent("down"),
+        words=_SIZE,
+        noun="traffic to the client",
+        meaning="bytes of all packets that the server sent, handshakes and acknowledgements included, per request",
     ),
 )
 PRINTED = _table(
