@@ -67,6 +67,7 @@ class Course:
         self._tolerated = tolerated(asked.margin)
         self._forecast = Forecast({trial: cost.seconds for trial, cost in campaign.plan.estimates().items()})
         self._so_far = SoFar(campaign)
+        self._late_s: float | None = None
         self._dealing = Dealing(campaign.plan.blocks, posts, attempts)
         self._given_up_in_a_row = 0
 
@@ -218,6 +219,7 @@ class Course:
         post.lanes.learn(event, report)
         self._forecast.learn(trial, seconds)
         self._so_far.learn(event, sealed, report)
+        self._late_s = _lateness(report)
         if event["valid"]:
             post.checked(trial)
         self._count(trial, event)
@@ -258,8 +260,15 @@ class Course:
             left_s=max(spans) + posts[0].lanes.span(undealt, self._forecast.seconds) / len(posts),
             blocks_done=blocks - len({trial.block for trial in left}),
             blocks=blocks,
-            so_far=self._so_far.lines(),
+            so_far=self._so_far.estimates(),
+            late_s=self._late_s,
         )
+
+
+def _lateness(report: Report) -> float | None:
+    """The 99th percentile of the worst direction, in seconds; a veth has none."""
+    late = [way.lateness_ns.p99 for link in report.links for way in link.ways()]
+    return max(late) * 1e-9 if late else None
 
 
 def _stop_if_hopeless(given_up_in_a_row: int, event: Event, folder: CampaignFolder) -> None:

@@ -10,6 +10,7 @@ from h123.results import trial_metrics
 from h123.results.events import Tried
 from h123.results.lab_report import Report
 from h123.study import split_pair
+from h123.trial import Estimate
 
 
 class SoFar:
@@ -33,16 +34,13 @@ class SoFar:
         if value and math.isfinite(value):
             self._values[cell][level, event["block"]] = value
 
-    def lines(self) -> list[str]:
-        """One for each pair: `h3/h2 latency: lan 1.32, poor 0.76`; none before there is a block to speak of."""
-        found = [(pair, self._ratios(pair)) for pair in self._pairs]
-        return [f"{a}/{b} {self._metric}: {', '.join(ratios)}" for (a, b), ratios in found if ratios]
-
-    def _ratios(self, pair: tuple[str, str]) -> list[str]:
-        ratios = []
-        for cell, values in self._values.items():
-            blocks = {block for level, block in values if level == pair[0]}
-            both = [values[pair[0], b] / values[pair[1], b] for b in blocks if (pair[1], b) in values]
-            if both:
-                ratios.append(f"{' '.join(cell)} {statistics.median(both):.2f}".strip())
-        return ratios
+    def estimates(self) -> list[Estimate]:
+        """Of each pair in each cell; none before there is a block to speak of."""
+        found = []
+        for a, b in self._pairs:
+            for cell, values in self._values.items():
+                blocks = {block for level, block in values if level == a}
+                both = [values[a, block] / values[b, block] for block in blocks if (b, block) in values]
+                if both:
+                    found.append(Estimate(f"{a}/{b}", self._metric, " ".join(cell), statistics.median(both)))
+        return found

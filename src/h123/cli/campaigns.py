@@ -105,6 +105,16 @@ def run(
             "--unverified", help="Measure subjects that failed `h123 verify` too; the report says so at its top."
         ),
     ] = False,
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            "--metrics",
+            metavar="[HOST]:PORT",
+            help="Tell Prometheus how far the campaign is, at http://127.0.0.1:PORT/metrics while it runs "
+            "(docs/watching.md).",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Run a study, analyse it and write its report.
 
@@ -131,6 +141,7 @@ def run(
         width=width,
         at_most=at_most,
         unverified=unverified,
+        metrics=metrics,
     )
     running.run(asked)
 

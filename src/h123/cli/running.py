@@ -5,10 +5,11 @@ are narrow enough (`--width`). Analysis and report are imported late: their libr
 """
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign, start_campaign
 from h123.cli.vouching import vouching
@@ -20,8 +21,11 @@ from h123.paths import typed
 from h123.results import CampaignFolder
 from h123.results.campaign_file import Width
 from h123.study import find_study, load_study
-from h123.trial import LocalEngine, display_for
+from h123.trial import Display, LocalEngine, display_for
 from h123.units import format_share
+
+if TYPE_CHECKING:
+    from h123.trial.exposition import Exposition
 
 
 @dataclass(frozen=True)
@@ -42,17 +46,19 @@ class Asked:
     width: float | None = None
     at_most: int | None = None
     unverified: bool = False
+    metrics: str | None = None
 
 
 def run(asked: Asked) -> None:
     """All of it. What has been measured is kept, whatever happens. Raises Interrupted, UserError."""
     there = CampaignFolder.open(asked.out) if asked.out and (asked.out / "campaign.json").exists() else None
     _check(asked, there)
+    exposition = _exposition(asked.metrics)
     campaign = _resume(asked, there) if there else _begin(asked)
     folder, resume = campaign.folder, f"h123 run --out {typed(campaign.folder.path)}"
     try:
-        with folder.alone(), interruptible():
-            outcome = _run_to_its_end(campaign, asked)
+        with folder.alone(), interruptible(), _watched(campaign, exposition) as display:
+            outcome = _run_to_its_end(campaign, asked, display)
             conclude(CampaignFolder.open(folder.path))
     except KeyboardInterrupt:
         say(f"\nInterrupted. Finished trials are kept. Resume with:\n  {resume}")
@@ -172,10 +178,30 @@ def _rule(asked: Asked) -> tuple[list[int], Width | None, int | None]:
     return [], None, asked.blocks
 
 
-def _run_to_its_end(campaign: Campaign, asked: Asked) -> Outcome:
+def _exposition(address: str | None) -> "Exposition | None":
+    """What is to tell of the campaign from afar; late, for few ask for it and its library takes long to load."""
+    if address is None:
+        return None
+    from h123.trial.exposition import Exposition, Listening
+
+    return Exposition(Listening.read(address))
+
+
+@contextmanager
+def _watched(campaign: Campaign, exposition: "Exposition | None") -> Iterator[Callable[[], Display]]:
+    """What makes a display for each stretch of the campaign; what it shows is told from afar too, if that is asked."""
+    if exposition is None:
+        yield lambda: display_for(err_console)
+        return
+    with exposition.of(campaign.plan.study.name, campaign.folder.path):
+        say(f"Metrics, while it runs: {exposition.url}")
+        yield lambda: exposition.beside(display_for(err_console))
+
+
+def _run_to_its_end(campaign: Campaign, asked: Asked, display: Callable[[], Display]) -> Outcome:
     """Run what is planned, and go on as long as the campaign's rule says so."""
     while True:
-        outcome = run_campaign(campaign, LocalEngine(), display_for(err_console), asked.lanes, retry=asked.retry)
+        outcome = run_campaign(campaign, LocalEngine(), display(), asked.lanes, retry=asked.retry)
         # Whoever names the blocks has said when it ends.
         if outcome.failed or asked.blocks is not None or (blocks := _more(campaign.folder)) is None:
             return outcome

@@ -14,7 +14,7 @@ from h123.trial.files import (
 )
 from h123.trial.place import Place, PlaceLost, this_machine
 from h123.trial.preparation import check_trials, prepare, require_kernel
-from h123.trial.progress import Display, Ended, Standing, display_for
+from h123.trial.progress import Display, Ended, Estimate, Standing, display_for
 
 __all__ = [
     "CLIENT_ADDRESS",
@@ -26,6 +26,7 @@ __all__ = [
     "Display",
     "Ended",
     "Engine",
+    "Estimate",
     "LocalEngine",
     "Place",
     "PlaceLost",
@@ -34,6 +35,7 @@ __all__ = [
     "check_trials",
     "display_for",
     "evidence_bytes",
+    "exposition",
     "installed_roots",
     "own_role",
     "prepare",

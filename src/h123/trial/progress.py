@@ -16,6 +16,18 @@ NAMES_SHOWN = 3
 
 
 @dataclass(frozen=True)
+class Estimate:
+    """A ratio by the trials so far; not final."""
+
+    pair: str
+    """`h3/h2`."""
+    metric: str
+    cell: str
+    """The levels of the other factors."""
+    ratio: float
+
+
+@dataclass(frozen=True)
 class Standing:
     """How far a campaign is."""
 
@@ -26,8 +38,9 @@ class Standing:
     left_s: float
     blocks_done: int = 0
     blocks: int = 0
-    so_far: Sequence[str] = ()
-    """Estimates from the trials so far, a line each; not final."""
+    so_far: Sequence[Estimate] = ()
+    late_s: float | None = None
+    """99 of 100 packets of the attempt that ended last came out of the link no more than this after their time."""
 
 
 class Ended(TypedDict):
@@ -67,7 +80,15 @@ class _Blocks:
             return []
         self._done = standing.blocks_done
         head = f"so far, not final ({self._done} of {standing.blocks} blocks complete)"
-        return [f"{head}: {line}" for line in standing.so_far]
+        return [f"{head}: {line}" for line in _lines(standing.so_far)]
+
+
+def _lines(estimates: Sequence[Estimate]) -> list[str]:
+    """One for each pair: `h3/h2 latency: lan 1.32, poor 0.76`."""
+    lines: dict[str, list[str]] = {}
+    for one in estimates:
+        lines.setdefault(f"{one.pair} {one.metric}", []).append(f"{one.cell} {one.ratio:.2f}".strip())
+    return [f"{head}: {', '.join(ratios)}" for head, ratios in lines.items()]
 
 
 class LiveDisplay:

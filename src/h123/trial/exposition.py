@@ -1,0 +1,143 @@
+"""A campaign watched from afar: where it stands, as OpenMetrics over HTTP, for Prometheus and what reads as it does."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from wsgiref.simple_server import WSGIServer
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Info, start_http_server
+
+from h123.errors import UserError
+from h123.trial.progress import Display, Ended, Standing
+
+LOOPBACK = "127.0.0.1"
+_LAST_PORT = 65535
+
+
+@dataclass(frozen=True)
+class Listening:
+    """Where to listen. Port 0 is any free one."""
+
+    host: str
+    port: int
+
+    @classmethod
+    def read(cls, text: str) -> "Listening":
+        """`:9464` is for this machine alone, `0.0.0.0:9464` for every address that it has. Raises UserError."""
+        host, colon, port = text.rpartition(":")
+        if not (colon and port.isdecimal() and port.isascii() and int(port) <= _LAST_PORT):
+            raise UserError(
+                f"--metrics {text}: not an address to listen at",
+                remedy=f"write :9464 for this machine alone, or HOST:9464; a port is 0 to {_LAST_PORT}",
+            )
+        return cls(host.strip("[]") or LOOPBACK, int(port))
+
+
+class Exposition:
+    """The metrics, and the server that tells them while a campaign runs."""
+
+    def __init__(self, listening: Listening) -> None:
+        self._listening = listening
+        self._registry = own = CollectorRegistry()
+        self._campaign = Info("h123_campaign", "What runs.", registry=own)
+        self._planned = Gauge("h123_trials_planned", "Trials of the campaign.", registry=own)
+        self._done = Gauge("h123_trials_done", "Trials that need not run any more.", registry=own)
+        self._running = Gauge("h123_trials_running", "Trials that run now.", registry=own)
+        self._blocks = Gauge("h123_blocks_planned", "Blocks of the campaign.", registry=own)
+        self._whole = Gauge("h123_blocks_done", "Blocks of which all trials are done.", registry=own)
+        self._left = Gauge(
+            "h123_time_left_seconds", "Until the last trial ends, by how long others took.", registry=own
+        )
+        self._attempts = Counter("h123_attempts", "Attempts that ended, by how.", ["outcome"], registry=own)
+        self._reasons = Counter("h123_failures", "Failed attempts, by the reason's code.", ["reason"], registry=own)
+        self._seconds = Counter("h123_attempt_seconds", "Time that all attempts took.", registry=own)
+        self._disturbance = Gauge(
+            "h123_disturbance_ratio", "Most of a time that may be the machine's, in the last attempt.", registry=own
+        )
+        self._late = Gauge(
+            "h123_link_lateness_seconds", "99 of 100 packets of the last attempt were no later.", registry=own
+        )
+        self._estimate = Gauge(
+            "h123_estimate_ratio", "Median over the blocks so far; not final.", ["pair", "metric", "cell"], registry=own
+        )
+        self.url = ""
+        """Where it can be read, while it can."""
+
+    @contextmanager
+    def of(self, study: str, folder: Path) -> Iterator[None]:
+        """Listen. Raises UserError where that cannot be."""
+        self._campaign.info({"study": study, "folder": str(folder)})
+        server, thread = self._listen()
+        host = f"[{self._listening.host}]" if ":" in self._listening.host else self._listening.host
+        self.url = f"http://{host}:{server.server_port}/metrics"
+        try:
+            yield
+        finally:
+            server.shutdown()
+            server.server_close()
+            thread.join()
+
+    def _listen(self) -> tuple[WSGIServer, threading.Thread]:
+        at = self._listening
+        try:
+            return start_http_server(at.port, at.host, self._registry)
+        except OSError as error:
+            raise UserError(
+                f"--metrics: cannot listen at {at.host}:{at.port}: {error.strerror or error}",
+                remedy="choose another address, or port 0 for any that is free",
+            ) from None
+
+    def beside(self, display: Display) -> "Exposed":
+        """A display whose campaign is told of here as well."""
+        return Exposed(display, self)
+
+    def stands(self, standing: Standing) -> None:
+        """The campaign is so far now."""
+        self._planned.set(standing.total)
+        self._done.set(standing.done)
+        self._running.set(len(standing.running))
+        self._blocks.set(standing.blocks)
+        self._whole.set(standing.blocks_done)
+        self._left.set(standing.left_s)
+        if standing.late_s is not None:
+            self._late.set(standing.late_s)
+        for estimate in standing.so_far:
+            self._estimate.labels(estimate.pair, estimate.metric, estimate.cell).set(estimate.ratio)
+
+    def ended(self, event: Ended) -> None:
+        """An attempt has."""
+        outcome = "failed" if event["reasons"] else "disturbed" if event.get("disturbed") else "ok"
+        self._attempts.labels(outcome).inc()
+        for reason in event["reasons"]:
+            self._reasons.labels(reason["code"]).inc()
+        self._seconds.inc(event["seconds"] or 0.0)
+        self._disturbance.set(event.get("disturbance") or 0.0)
+
+
+class Exposed:
+    """A display, and the exposition, of the same campaign."""
+
+    def __init__(self, display: Display, exposition: Exposition) -> None:
+        self._display, self._exposition = display, exposition
+
+    def __enter__(self) -> "Exposed":
+        self._display.__enter__()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._display.__exit__(*exc)
+
+    def show(self, standing: Standing) -> None:
+        self._exposition.stands(standing)
+        self._display.show(standing)
+
+    def end(self, event: Ended, standing: Standing) -> None:
+        self._exposition.ended(event)
+        self._exposition.stands(standing)
+        self._display.end(event, standing)
+
+    def say(self, text: str, standing: Standing) -> None:
+        self._exposition.stands(standing)
+        self._display.say(text, standing)

@@ -1,0 +1,171 @@
+"""What a campaign tells from afar: read as Prometheus reads it."""
+
+import json
+import re
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+from h123.errors import UserError
+from h123.trial import Ended, Estimate, Standing
+from h123.trial.exposition import Exposition, Listening
+
+ROOT = Path(__file__).resolve().parents[2]
+DASHBOARDS, FETCH = ROOT / "dashboards", ROOT / "subjects" / "debian" / "fetch"
+STANDING = Standing(["b02-t01"], 7, 24, 12.5, 1, 3, [Estimate("h3/h2", "latency", "poor 1kB", 0.76)], late_s=0.0001)
+FAILED: Ended = {
+    "trial": "b01-t02",
+    "attempt": 1,
+    "reasons": [{"code": "client-timeout", "detail": "after 60 s"}],
+    "seconds": 61.0,
+}
+PATIENCE_S = 60.0
+
+
+class Silent:
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def __enter__(self) -> "Silent":
+        self.told.append("enter")
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.told.append("exit")
+
+    def show(self, _: Standing) -> None:
+        self.told.append("show")
+
+    def end(self, _: Ended, __: Standing) -> None:
+        self.told.append("end")
+
+    def say(self, text: str, _: Standing) -> None:
+        self.told.append(text)
+
+
+@pytest.fixture
+def exposition() -> Iterator[Exposition]:
+    """Of a campaign in which one attempt has failed."""
+    found = Exposition(Listening.read(":0"))
+    with found.of("quick", Path("/campaigns/mine")), found.beside(Silent()) as display:
+        display.show(STANDING)
+        display.end(FAILED, STANDING)
+        yield found
+
+
+def _read(url: str) -> dict[str, float]:
+    """Each sample by its name and labels."""
+    asked = urllib.request.Request(url, headers={"Accept": "application/openmetrics-text; version=1.0.0"})
+    with urllib.request.urlopen(asked, timeout=PATIENCE_S) as answer:
+        families = text_string_to_metric_families(answer.read().decode())
+        return {
+            " ".join([sample.name, *map("=".join, sorted(sample.labels.items()))]): sample.value
+            for family in families
+            for sample in family.samples
+            if not sample.name.endswith("_created")
+        }
+
+
+def test_tells_where_a_campaign_stands(exposition: Exposition) -> None:
+    assert exposition.url.startswith("http://127.0.0.1:")
+    assert _read(exposition.url) == {
+        "h123_campaign_info folder=/campaigns/mine study=quick": 1,
+        "h123_trials_planned": 24,
+        "h123_trials_done": 7,
+        "h123_trials_running": 1,
+        "h123_blocks_planned": 3,
+        "h123_blocks_done": 1,
+        "h123_time_left_seconds": 12.5,
+        "h123_attempts_total outcome=failed": 1,
+        "h123_failures_total reason=client-timeout": 1,
+        "h123_attempt_seconds_total": 61,
+        "h123_disturbance_ratio": 0,
+        "h123_link_lateness_seconds": 0.0001,
+        "h123_estimate_ratio cell=poor 1kB metric=latency pair=h3/h2": 0.76,
+    }
+
+
+def test_people_see_what_they_saw_without() -> None:
+    display = Silent()
+    with Exposition(Listening.read(":0")).beside(display) as exposed:
+        exposed.show(STANDING)
+        exposed.say("waiting", STANDING)
+        exposed.end(FAILED, STANDING)
+    assert display.told == ["enter", "show", "waiting", "end", "exit"]
+
+
+def test_listens_no_longer_than_the_campaign() -> None:
+    exposition = Exposition(Listening.read(":0"))
+    with exposition.of("quick", Path("mine")):
+        port = int(exposition.url.split(":")[2].split("/")[0])
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port), PATIENCE_S)
+
+
+@pytest.mark.parametrize("text", ["9464", "localhost", ":", ":x", ":65536", ":-1", ":²", ""])
+def test_what_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(UserError, match="not an address to listen at") as refused:
+        Listening.read(text)
+    assert ":9464" in str(refused.value.remedy)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "no-such-host.invalid"])
+def test_an_address_that_cannot_be_had_is_named(host: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        exposition = Exposition(Listening.read(f"{host}:{taken.getsockname()[1]}"))
+        with pytest.raises(UserError, match=f"cannot listen at {host}"), exposition.of("quick", Path("mine")):
+            pass
+
+
+def test_dashboards_ask_for_what_is_told(exposition: Exposition) -> None:
+    asked = set(re.findall(r"h123_\w+", (DASHBOARDS / "grafana.json").read_text()))
+    told = {name.split()[0] for name in _read(exposition.url)}
+    assert asked - told == set()
+    assert told - asked == {"h123_campaign_info", "h123_attempt_seconds_total", "h123_trials_running"}
+
+
+@pytest.mark.heavy
+def test_a_real_prometheus_reads_it(exposition: Exposition, tmp_path: Path) -> None:
+    """Debian's, with the project's own configuration but for the port."""
+    subprocess.run(
+        ["sh", FETCH, "bookworm", tmp_path / "p", "--", "prometheus=2.42.0*"], check=True, capture_output=True
+    )
+    written, address = (DASHBOARDS / "prometheus.yml").read_text(), exposition.url.split("/")[2]
+    assert all(part in written for part in ("127.0.0.1:9464", "5s"))
+    configured = tmp_path / "prometheus.yml"
+    configured.write_text(written.replace("127.0.0.1:9464", address).replace("5s", "1s"))
+    programs = tmp_path / "p" / "root" / "usr" / "bin"
+    subprocess.run([programs / "promtool", "check", "config", configured], check=True, capture_output=True)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [programs / "prometheus", f"--config.file={configured}", f"--web.listen-address=127.0.0.1:{port}"]
+    log = (tmp_path / "log").open("w")
+    prometheus = subprocess.Popen([*command, f"--storage.tsdb.path={tmp_path / 'data'}"], stderr=log)
+    try:
+        found = _query(port, 'h123_estimate_ratio{pair="h3/h2"}')
+    finally:
+        prometheus.terminate()
+        prometheus.wait(PATIENCE_S)
+    assert [float(row["value"][1]) for row in found] == [0.76], (tmp_path / "log").read_text()
+
+
+def _query(port: int, expression: str) -> Any:
+    """What it answers, once it has something."""
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        time.sleep(0.5)
+        try:
+            url = f"http://127.0.0.1:{port}/api/v1/query?query={urllib.request.quote(expression)}"
+            with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
+                if found := json.load(answer)["data"]["result"]:
+                    return found
+        except OSError:
+            continue
+    return []
