@@ -1,8 +1,6 @@
 """The attempts that count, one of each trial (`analysed` in tables.py), with its files' content and its metrics."""
 
 import json
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -10,6 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from h123.errors import UserError
+from h123.processes import each
 from h123.results.documents import fault_of, held, read_content, read_document
 from h123.results.events import Values
 from h123.results.folder import CampaignFolder
@@ -84,16 +83,14 @@ class Attempt:
 
 def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     """In the order of execution. Raises UserError where a file is missing or of another format."""
-    connection = connect(folder)
-    rows = connection.execute(
-        "SELECT trial, attempt, block, position, place, cell, twin, parameters, disturbed, disturbance, shares, file "
-        "FROM analysed ORDER BY block, position, trial"
-    ).fetchall()
-    works = {Path(file): _workload(parameters) for *_, parameters, _, _, _, file in rows}
+    with connect(folder) as connection:
+        rows = connection.execute(
+            "SELECT trial, attempt, block, position, place, cell, twin, parameters, disturbed, disturbance, shares, "
+            "file FROM analysed ORDER BY block, position, trial"
+        ).fetchall()
+    works = [(Path(file), parameters) for *_, parameters, _, _, _, file in rows]
     timed = folder.imported is None or folder.imported["timed"]
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as threads:
-        read = threads.map(partial(_read, timed=timed, imported=folder.imported is not None), works, works.values())
-        content = list(read)
+    content = each(partial(_read, timed=timed, imported=folder.imported is not None), works)
     attempts = []
     for row, (summary, in_time, link, report, facts) in zip(rows, content, strict=True):
         trial, attempt, block, position, place, cell, twin, parameters, disturbed, disturbance, shares, _ = row
@@ -123,10 +120,12 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     return attempts
 
 
-def _read(file: Path, work: Kind, *, timed: bool, imported: bool) -> Content:
-    """What the files of an attempt say: its samples, its link, its report, its client's account."""
+def _read(attempt: tuple[Path, str], *, timed: bool, imported: bool) -> Content:
+    """What the files of an attempt say: its samples, its link, its report, its client's account. Of the path of its
+    samples, and of its parameters as text."""
+    file, parameters = attempt
     kept, rows = file.parent, Rows.read(file)
-    summary = summarise(rows, work)
+    summary = summarise(rows, _workload(parameters))
     if not timed:
         summary = replace(summary, warm_start_ns=None, warm_end_ns=None)
     report = NO_REPORT if imported else finished_report(kept / "report.json")
