@@ -26,12 +26,15 @@ def each(work: Callable[[Thing], Result], things: Sequence[Thing]) -> list[Resul
     if processes <= 1:
         return [work(thing) for thing in things]
     # Forked, since an interpreter that starts anew imports for a second what this one has.
-    with ProcessPoolExecutor(processes, get_context("fork"), _begin) as pool:
+    with ProcessPoolExecutor(processes, get_context("fork"), _begin, (os.getpid(),)) as pool:
         return list(pool.map(work, things, chunksize=_AT_ONCE))
 
 
-def _begin() -> None:
+def _begin(parent: int) -> None:
     """An interruption is for the process that waits for this one, and the end of that one is this one's, too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+    # It may have ended before the signal was asked for.
+    if os.getppid() != parent:
+        os._exit(1)
