@@ -15,7 +15,6 @@ from h123.campaign.lanes import virtual_lanes
 from h123.errors import UserError
 from h123.study import Study, load_study
 from h123.transport import SETTINGS
-from h123.trial import this_machine
 
 BOTH = STUDY.replace("  network:", "  clock: [wall, virtual]\n  network:")
 
@@ -45,7 +44,7 @@ def test_virtual_trials_run_beside_one_another_and_never_beside_others(tmp_path:
     together = [{clock[name] for name in names} for names in engine.abreast]
     assert all(len(kinds) == 1 for kinds in together)
     widest = max(len(names) for names in engine.abreast if clock[names[0]] == "virtual")
-    assert widest == (most or Lanes.at(campaign.plan, None, this_machine()).virtual)
+    assert widest == (most or Lanes.at(campaign.plan, None, scripted.HERE).virtual)
 
 
 def test_virtual_trials_end_their_block(tmp_path: Path) -> None:

@@ -252,29 +252,30 @@ class CausesRow(Spent):
     b: str
 
 
-class Side(TypedDict):
-    """A comparison as a step of a ladder."""
+class Factor(TypedDict):
+    """A comparison as a step of a ladder, or its whole: the geometric mean over the row's blocks with its interval, and
+    the comparison's own estimate and verdict."""
 
     a: str
     b: str
-    blocks: int
-    ratio: float | None
-    mean: float | None
-    """Geometric, over the blocks that all steps have."""
+    factor: float | None
     low: float | None
     high: float | None
+    ratio: float | None
     verdict: str
 
 
 class LadderRow(TypedDict):
+    """The steps' factors multiply to the whole's."""
+
     cell: Cell
     workload: str
     metric: str
-    whole: Side
-    steps: Sequence[Side]
-    product: float | None
-    off: float | None
-    agrees: bool | None
+    blocks: int
+    whole: Factor
+    steps: Sequence[Factor]
+    apart: float | None
+    """The furthest that a factor is off its comparison's estimate, as a share of that."""
 
 
 class FailuresRow(TypedDict):

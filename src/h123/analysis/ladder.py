@@ -1,21 +1,25 @@
 """A ladder: from one level to another in steps, each a change of one thing, so that the whole ratio is their product.
 
-Within a block the ratios of neighbours multiply to the ratio of the ends exactly, and so do geometric means over
-blocks. Each estimate is the comparison's own (verdicts.py), a centre that single blocks cannot move, so the product of
-the centres is the whole's only about. A product that is further off than what is tolerated says that blocks differ too
-much, or that there are too few, for the steps to be told apart: then the means say what the whole is made of, with such
-blocks in them.
+Within a block the ratios of neighbours multiply to the ratio of the ends exactly, and so do geometric means over the
+same blocks: these are the factors. Their intervals are Student's, of the logarithms (Student 1908), each by itself at
+95 %, uncorrected. The verdict of a step is its comparison's (verdicts.py), whose centre single blocks cannot move, so
+that such centres multiply only about. Where the two are far apart, a few blocks are unlike the others, and the factor
+has them in full.
 """
 
 import math
 from collections.abc import Hashable, Sequence
-from statistics import fmean
 
-from h123.analysis.document import Judged, LadderRow, Side
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from h123.analysis.document import Factor, Judged, LadderRow
 from h123.study import rungs, split_pair
 
-TOLERATED = 0.03
-"""Of the whole ratio, by which the product of its steps may be off."""
+CONFIDENCE = 0.95
+
+Floats = NDArray[np.float64]
 
 
 def ladder(judged: Sequence[Judged], levels: Sequence[str]) -> list[LadderRow]:
@@ -34,43 +38,54 @@ def _place(c: Judged, a: str, b: str) -> Hashable:
 
 
 def _row(sides: Sequence[Judged]) -> LadderRow:
-    *steps, whole = sides
-    means = _means(sides)
-    ratios = [side["ratio"] for side in sides if side["ratio"] is not None]
-    product = off = None
-    if len(ratios) == len(sides):
-        product = math.prod(ratios[:-1])
-        off = product / ratios[-1] - 1
+    logs = _logs(sides)
+    *steps, whole = (_factor(side, of) for side, of in zip(sides, logs, strict=True))
     return {
-        "cell": whole["cell"],
-        "workload": whole["workload"],
-        "metric": whole["metric"],
-        "whole": _side(whole, means[-1]),
-        "steps": [_side(step, mean) for step, mean in zip(steps, means[:-1], strict=True)],
-        "product": product,
-        "off": off,
-        "agrees": None if off is None else abs(off) <= TOLERATED,
+        "cell": sides[-1]["cell"],
+        "workload": sides[-1]["workload"],
+        "metric": sides[-1]["metric"],
+        "blocks": logs.shape[1],
+        "whole": whole,
+        "steps": steps,
+        "apart": _apart([*steps, whole]),
     }
 
 
-def _means(sides: Sequence[Judged]) -> list[float | None]:
-    """Geometric means of the ratios in the blocks in which all have one."""
-    logs = [
-        {pair["block"]: math.log(pair["ratio"]) for pair in side["pairs"] if pair["ratio"] is not None}
-        for side in sides
-    ]
-    common = set.intersection(*map(set, logs))
-    return [math.exp(fmean(of[block] for block in common)) if common else None for of in logs]
+def _logs(sides: Sequence[Judged]) -> Floats:
+    """(sides, blocks): the logarithms of the ratios in the blocks in which all have one; none where a side lost
+    a block, because means without it would favour the side that failed."""
+    ratios = [{pair["block"]: pair["ratio"] for pair in side["pairs"] if pair["ratio"] is not None} for side in sides]
+    lost = any(side["blocks"] > len(side["pairs"]) for side in sides)
+    common = [] if lost else sorted(set.intersection(*map(set, ratios)))
+    return np.log(np.array([[of[block] for block in common] for of in ratios], dtype=np.float64))
 
 
-def _side(c: Judged, mean: float | None) -> Side:
+def _factor(c: Judged, logs: Floats) -> Factor:
+    mean, low, high = _mean(logs)
     return {
         "a": c["a"],
         "b": c["b"],
-        "blocks": c["blocks"],
+        "factor": mean,
+        "low": low,
+        "high": high,
         "ratio": c["ratio"],
-        "mean": mean,
-        "low": c["low"],
-        "high": c["high"],
         "verdict": c["verdict"],
     }
+
+
+def _mean(logs: Floats) -> tuple[float | None, float | None, float | None]:
+    """Geometric, and the ends of its interval: null without a block, and with only one."""
+    if not logs.size:
+        return None, None, None
+    middle = float(logs.mean())
+    if logs.size == 1:
+        return math.exp(middle), None, None
+    half = float(stdtrit(logs.size - 1, (1 + CONFIDENCE) / 2) * logs.std(ddof=1) / math.sqrt(logs.size))
+    return math.exp(middle), math.exp(middle - half), math.exp(middle + half)
+
+
+def _apart(factors: Sequence[Factor]) -> float | None:
+    """How far the furthest factor is off its comparison's centre, as a share of it; null where one has no value."""
+    pairs = [(of["factor"], of["ratio"]) for of in factors]
+    offs = [abs(mean / centre - 1) for mean, centre in pairs if mean is not None and centre is not None]
+    return max(offs) if len(offs) == len(pairs) else None

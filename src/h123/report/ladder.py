@@ -1,10 +1,13 @@
-"""A ladder in words: the whole ratio beside the product of its steps."""
+"""A ladder in words: the whole ratio as the product of its steps."""
 
 from collections.abc import Sequence
 
-from h123.analysis.document import Judged, LadderRow, Side
+from h123.analysis.document import Factor, Judged, LadderRow
 from h123.report.words import cell_name, level, percent, ratio
 from h123.study import metric
+
+NOTABLE = 0.03
+"""Of an estimate, by which the geometric mean of the same ratios may be off without a word."""
 
 
 def terminal_lines(rows: Sequence[LadderRow], asked: Sequence[Judged]) -> list[str]:
@@ -15,11 +18,8 @@ def terminal_lines(rows: Sequence[LadderRow], asked: Sequence[Judged]) -> list[s
         return []
     steps = ", ".join(level(step["a"]) for step in shown[0]["steps"])
     whole = shown[0]["whole"]
-    said = f"Steps from {level(whole['b'])} to {level(whole['a'])}: {steps}. Whole ≈ product of the steps:"
-    return [
-        said,
-        *(f"  {metric(row['metric']).title}, {where(row)}: {product(row)}; {agreement(row)}" for row in shown),
-    ]
+    said = f"Steps from {level(whole['b'])} to {level(whole['a'])}: {steps}. Geometric means, which multiply:"
+    return [said, *(f"  {metric(row['metric']).title}, {where(row)}: {product(row)}{caveat(row)}" for row in shown)]
 
 
 def where(row: LadderRow) -> str:
@@ -28,26 +28,19 @@ def where(row: LadderRow) -> str:
 
 
 def product(row: LadderRow) -> str:
-    """`0.63 ≈ 0.78 × 0.81`."""
-    return f"{side(row['whole'])} ≈ {' × '.join(side(step) for step in row['steps'])}"
+    """`0.63 = 0.78 × 0.81`."""
+    if row["whole"]["factor"] is None:
+        return "a side lost blocks, or none has all steps"
+    return f"{factor(row['whole'])} = {' × '.join(factor(step) for step in row['steps'])}"
 
 
-def side(c: Side) -> str:
-    """The ratio of one step, or of the whole."""
-    return ratio(c["ratio"], c["low"], c["high"])
+def factor(of: Factor) -> str:
+    """Of one step, or of the whole."""
+    return ratio(of["factor"], of["low"], of["high"])
 
 
-def agreement(row: LadderRow) -> str:
-    """Whether the steps multiply to the whole."""
-    if row["agrees"] is None or row["off"] is None:
-        return "a step has no value"
-    off = f"the product is {row['product']:.3g}"
-    if row["agrees"]:
-        return off
-    return f"{off}, {percent(abs(row['off']))} off: too much for the steps to be told apart{_means(row)}"
-
-
-def _means(row: LadderRow) -> str:
-    """Of blocks that differ so much only these multiply; nothing, if no block has all."""
-    whole, *steps = (ratio(c["mean"]) for c in (row["whole"], *row["steps"]))
-    return f"; geometric means: {whole} = {' × '.join(steps)}" if row["whole"]["mean"] is not None else ""
+def caveat(row: LadderRow) -> str:
+    """What a few blocks make of the means; nothing, where they are about what the comparisons estimate."""
+    if row["apart"] is None or row["apart"] <= NOTABLE:
+        return ""
+    return f"; a few blocks are unlike the others, and pull one of these by {percent(row['apart'])}"
