@@ -1,0 +1,147 @@
+"""The pictures of docs/statistics.md: campaigns of which the truth is known, drawn with the report's own tools.
+
+    PYTHONPATH=src .venv/bin/python bench/pictures.py [--campaigns 2000] [--seed 1]
+
+Writes docs/images/statistics-*.svg. One shows what a campaign's blocks say and how they are summed up, one which
+interval gives which word, one what repeated looks find where there is nothing.
+"""
+
+import argparse
+import math
+import sys
+from pathlib import Path
+
+import altair as alt
+import numpy as np
+from numpy.typing import NDArray
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+from h123.analysis.looks import Looks  # noqa: E402
+from h123.analysis.signedrank import SignedRank  # noqa: E402
+from h123.report.drawing import COLOURS, Figure, Mark, save  # noqa: E402
+
+IMAGES = ROOT / "docs" / "images"
+MARGIN, ALPHA = 0.05, 0.05
+LOOKS = range(6, 31, 2)
+SCALE = alt.Scale(type="log", domain=[0.7, 1.4], nice=False)
+WIDE = 560
+BLOCKS = 12
+WORDS = [
+    ("faster", 0.78, 0.9, "better"),
+    ("faster, within the margin", 0.965, 0.99, "equivalent"),
+    ("equivalent", 0.975, 1.03, "equivalent"),
+    ("cannot tell yet", 0.86, 1.04, "inconclusive"),
+    ("slower", 1.08, 1.2, "worse"),
+]
+"""An interval for each word, made up."""
+
+
+def main() -> int:
+    """Draw all three."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--campaigns", type=int, default=2000, help="that are looked at again and again")
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    random = np.random.default_rng(asked.seed)
+    charts = {
+        "statistics-blocks": _blocks(random),
+        "statistics-words": _words(),
+        "statistics-looks": _looks(random, asked.campaigns),
+    }
+    for name, chart in charts.items():
+        vector, bitmap = save(Figure(name, name, "", chart, chart), IMAGES)
+        bitmap.unlink()
+        print(vector.relative_to(ROOT))
+    return 0
+
+
+def _blocks(random: np.random.Generator) -> alt.TopLevelMixin:
+    """A ratio for each block, one of them a freak, and the estimate with its interval below."""
+    logs = random.normal(math.log(0.85), 0.06, BLOCKS)
+    logs[-1] = math.log(1.3)
+    found = SignedRank(logs).estimate()
+    summed = "all blocks"
+    rows: list[Mark] = [{"row": f"block {n}", "ratio": math.exp(log)} for n, log in enumerate(logs, 1)]
+    order = [*(str(row["row"]) for row in rows), summed]
+    whole: Mark = {"row": summed} | {
+        end: math.exp(value) for end, value in (("ratio", found.centre), ("low", found.low), ("high", found.high))
+    }
+    dots = alt.Chart(alt.InlineData(values=rows)).mark_point(filled=True, size=45, opacity=1, color=COLOURS["dot"])
+    middle = alt.Chart(alt.InlineData(values=[whole]))
+    y = alt.Y("row:N", sort=order, title=None, axis=alt.Axis(minExtent=75))
+    return alt.layer(
+        *_ground(),
+        dots.encode(x=_ratio("ratio"), y=y),
+        middle.mark_rule(strokeWidth=3, color=COLOURS["better"]).encode(x="low:Q", x2="high:Q", y=y),
+        middle.mark_point(filled=True, size=90, opacity=1, color=COLOURS["better"]).encode(x="ratio:Q", y=y),
+    ).properties(width=WIDE, height=20 * len(order))
+
+
+def _words() -> alt.TopLevelMixin:
+    """Where an interval must lie for each word."""
+    rows: list[Mark] = [
+        {"word": word, "low": low, "high": high, "ratio": math.sqrt(low * high), "colour": COLOURS[colour]}
+        for word, low, high, colour in WORDS
+    ]
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        y=alt.Y("word:N", sort=[row["word"] for row in rows], title=None, axis=alt.Axis(minExtent=170)),
+        color=alt.Color("colour:N", scale=None),
+    )
+    return alt.layer(
+        *_ground(),
+        base.mark_rule(strokeWidth=3).encode(x=_ratio("low"), x2="high:Q"),
+        base.mark_point(filled=True, size=80, opacity=1).encode(x="ratio:Q"),
+    ).properties(width=WIDE, height=30 * len(rows))
+
+
+def _ground() -> list[alt.Chart]:
+    """The margin's band, and the line where nothing differs."""
+    empty = alt.Chart(alt.InlineData(values=[{}]))
+    one = empty.mark_rule(color=COLOURS["muted"]).encode(x=alt.XDatum(1, scale=SCALE))
+    band = empty.mark_rect(color=COLOURS["band"])
+    return [band.encode(x=alt.XDatum(1 / (1 + MARGIN)), x2=alt.X2Datum(1 + MARGIN)), one]
+
+
+def _ratio(field: str) -> alt.X:
+    """On a logarithmic axis."""
+    axis = alt.Axis(values=[0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3], format=".1f")
+    return alt.X(f"{field}:Q", scale=SCALE, axis=axis, title="ratio, below 1: faster")
+
+
+def _looks(random: np.random.Generator, campaigns: int) -> alt.TopLevelMixin:
+    """How many campaigns without any difference have found one by their nth look: each at 5 %, and by h123's rule."""
+    noise = random.normal(0, 0.05, (campaigns, LOOKS[-1]))
+    p = np.array([[SignedRank(row[:blocks]).p() for blocks in LOOKS] for row in noise])
+    levels = [Looks([*LOOKS][: n + 1]).level(ALPHA) for n in range(len(LOOKS))]
+    rules = {"each look at 5 %": np.full(len(LOOKS), ALPHA), "h123's rule": np.array(levels)}
+    rows: list[Mark] = [
+        {"looks": n, "share": share, "rule": rule}
+        for rule, level in rules.items()
+        for n, share in enumerate(_found(p, level), 1)
+    ]
+    drawn = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_line(point={"size": 40})
+        .encode(
+            x=alt.X("looks:O", title="looks, after 6, 8, 10 ... 30 blocks", axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("share:Q", axis=alt.Axis(format="%"), title="found a difference that is not there"),
+            color=alt.Color(
+                "rule:N",
+                scale=alt.Scale(domain=[*rules], range=[COLOURS["worse"], COLOURS["better"]]),
+                legend=alt.Legend(title=None, orient="top-left"),
+            ),
+        )
+    )
+    bar = alt.Chart(alt.InlineData(values=[{}])).mark_rule(color=COLOURS["muted"]).encode(y=alt.YDatum(ALPHA))
+    return alt.layer(bar, drawn).properties(width=WIDE, height=220)
+
+
+def _found(p: NDArray[np.float64], level: NDArray[np.float64]) -> list[float]:
+    """The share of campaigns that one of the looks so far has rejected."""
+    return [float(share) for share in np.maximum.accumulate(p <= level, axis=1).mean(axis=0)]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
