@@ -116,6 +116,7 @@ def test_constants_of_servers_and_of_the_kernel(subject: Subject) -> None:
         datagrams=Datagrams(first=1252, common=1452, largest=1452, grew=3),
         tail_near=Tail(round_trip_ms=2, first_ms=28, second_ms=84),
         received=InFlight(early=6_000_000, late=14_000_000, held=True),
+        acknowledgements=0.25,
     )
     windows = (
         "receive windows of 6291456 bytes a stream and 15728640 a connection, 100 requests at a time, idle for 5m0s"
@@ -129,6 +130,8 @@ def test_constants_of_servers_and_of_the_kernel(subject: Subject) -> None:
     rest = f"{tail} | 1252 B, 1452 B after 3 round trips | 1 round trip, 1.3 kB up, 3.4 kB down |"
     rest += " 6.29 MB a stream, 15.7 MB a connection | 6 MB in the first 10 MB, 14 MB later |"
     assert page.count(f"| small | h3 | {flight} | x2 | 2 MB, a fixed limit | 0.7 (0.55 to 0.71) | {rest}") == 1
+    received = "6 MB in the first 10 MB, 14 MB later | 0.25 for a packet |"
+    assert page.count(f"1 round trip, 1.3 kB up, 3.4 kB down | {received}") == 1, "as a client"
     by_kernel = [seen.model_copy(update={"protocol": "h2", "congestion": name}) for name in ("cubic", "reno")]
     record = record.model_copy(update={"constants": by_kernel, "subject": "go"})
     page = catalogue_page({"go": subject}, {"go": told["small"].model_copy(update={"record": record})}, [])

@@ -53,6 +53,12 @@ flight towards the server in a round trip of 100 ms, in the first 10 MB and afte
 times as many bytes a second there. `h123 list subjects NAME` shows more, and why something is missing."""
 
 
+_CLIENT_CONSTANTS = """\
+The same of clients: first flight, growth and losses of their uploads, to the server go. *Downloads under way*: the most
+that the server had in flight towards the client in a round trip of 100 ms, which is what its receive windows let it.
+*Acknowledges*: packets that it sends for each one of data in a download."""
+
+
 def write_catalogue() -> Path:
     """Write the project's page from its committed files; returns its path. Raises UserError where one is wrong."""
     path = project_root() / "docs" / "catalogue.md"
@@ -70,6 +76,7 @@ def catalogue_page(subjects: Mapping[str, Subject], known: Mapping[str, PublicRe
         _role("Servers", "server", subjects, known, _server_row),
         _role("Clients", "client", subjects, known, _client_row),
         _constants(subjects, known),
+        _client_constants(subjects, known),
         _kernel(subjects, known),
         _notes(subjects),
         _shortcomings(subjects, known),
@@ -202,6 +209,25 @@ def _constants(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord
     return ["## Constants of servers", "", _CONSTANTS, "", *table(rows)] if rows else []
 
 
+def _client_constants(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
+    """The same of clients, whose uploads they send and whose downloads they acknowledge."""
+    rows = [
+        {"client": name, "protocol": one.protocol, **_constants_row(one), **_receiving(one)}
+        for name in subjects
+        for one in _measured(subjects[name], known.get(name), "client")
+        if one.congestion == own_controller(subjects[name], one.protocol)
+    ]
+    return ["## Constants of clients", "", _CLIENT_CONSTANTS, "", *table(rows)] if rows else []
+
+
+def _receiving(one: Constants) -> dict[str, str]:
+    """Of downloads."""
+    return {
+        "downloads under way": words.in_flight(one.received) if one.received else NOTHING,
+        "acknowledges": words.acknowledgements(one.acknowledgements) if one.acknowledgements is not None else NOTHING,
+    }
+
+
 def _kernel(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
     """What those of the kernel's TCP show under each controller, with the server that is asked for them."""
     rows = [
@@ -213,10 +239,9 @@ def _kernel(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) 
     return ["## Constants of the kernel's TCP", "", where, "", *table(rows)] if rows else []
 
 
-def _measured(subject: Subject, told: PublicRecord | None) -> list[Constants]:
-    """Of the server."""
+def _measured(subject: Subject, told: PublicRecord | None, role: VerifiedRole = "server") -> list[Constants]:
     there = told.record.constants if told and told.holds_for(subject) else None
-    return [one for one in there or [] if one.role == "server"]
+    return [one for one in there or [] if one.role == role]
 
 
 def _constants_row(one: Constants) -> dict[str, str]:
