@@ -218,7 +218,7 @@ class StudyReader:
             if (other := known.setdefault(factor.lower(), factor)) != factor:
                 raise self.document.error(["factors", factor], f"factors {other!r} and {factor!r} differ only in case")
 
-    def refuse_parameters_set_twice(self, factors: dict[str, dict[str, Level]], settings: dict[str, Any]) -> None:
+    def refuse_parameters_set_twice(self, factors: dict[str, dict[str, Level]], settings: Level) -> None:
         owner: dict[str, str] = {}
         for factor, levels in factors.items():
             for name in sorted({name for level in levels.values() for name in level}):
@@ -230,7 +230,7 @@ class StudyReader:
                     message = f"{name!r} is set by every level of factor {factor!r}; remove it here"
                     raise self.document.error(["settings", name], message)
 
-    def completed(self, factors: dict[str, dict[str, Level]], settings: dict[str, Any]) -> dict[str, Any]:
+    def completed(self, factors: dict[str, dict[str, Level]], settings: Level) -> Level:
         """The settings with the defaults of what no factor sets throughout."""
         complete = dict(settings)
         for name, field in Parameters.model_fields.items():

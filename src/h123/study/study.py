@@ -19,7 +19,7 @@ MOST_TRIALS = 30_000
 """Of a campaign: a day of the shortest ones; so there cannot be more blocks either."""
 
 Level = dict[str, Any]
-"""Parameter name to value."""
+"""Parameter name to value: what a level sets, or the settings."""
 
 
 def split_pair(pair: str) -> tuple[str, str]:
@@ -102,7 +102,7 @@ class Study(Strict):
     question: str
     factors: dict[str, dict[str, Level]]
     """Factor to level name to the parameters that this level sets."""
-    settings: dict[str, Any]
+    settings: Level
     """The other parameters."""
     only: dict[str, list[str]] = Field(default={}, exclude_if=lambda only: not only)
     """Of these factors, the levels that run where `--only` names no others of them."""

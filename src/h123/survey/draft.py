@@ -21,6 +21,8 @@ _TRIAL_S = 1.5
 """About so long the requests of a trial take, without those that open connections."""
 _FEWEST, _MOST = 5, 100
 """Requests of a user."""
+_Part = dict[str, Any]
+"""Of the file, as YAML writes it."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,8 @@ class Draft:
         """As a study file."""
         return f"{_HEAD}{yaml.safe_dump(self._study(), sort_keys=False, width=120, default_flow_style=None)}"
 
-    def _study(self) -> dict[str, Any]:
-        factors: dict[str, Any] = {"protocol": list(self.protocols), "network": self._levels()}
+    def _study(self) -> _Part:
+        factors: _Part = {"protocol": list(self.protocols), "network": self._levels()}
         if self.builds:
             factors["server"] = list(self.servers)
         return {
@@ -84,8 +86,8 @@ class Draft:
             return f"Does {new} answer {what} faster than {old}?"
         return f"Which HTTP version serves {what} faster?"
 
-    def _settings(self) -> dict[str, Any]:
-        settings: dict[str, Any] = {"client": CLIENT, "port": self.inquiry.site.port, "congestion": self.congestion}
+    def _settings(self) -> _Part:
+        settings: _Part = {"client": CLIENT, "port": self.inquiry.site.port, "congestion": self.congestion}
         if not self.builds:
             settings["server"] = next(iter(self.servers))
         if len(self.protocols) == 1:
@@ -94,19 +96,19 @@ class Draft:
         settings |= {"clock": self.clock, "kind": "mix", "users": self.load.users, "cold": True}
         return settings | ({"headers": headers} if headers else {}) | {"mix": self._mix()}
 
-    def _mix(self) -> list[dict[str, Any]]:
+    def _mix(self) -> list[_Part]:
         return [self._entry(number, path) for number, path in enumerate(self.inquiry.site.paths)]
 
-    def _entry(self, number: int, path: str) -> dict[str, Any]:
+    def _entry(self, number: int, path: str) -> _Part:
         first = self.answers[number][0]
         sizes = {answer.bytes for answer in self.answers[number]}
-        entry: dict[str, Any] = {"method": self.inquiry.method, "path": path, "status": first.status}
+        entry: _Part = {"method": self.inquiry.method, "path": path, "status": first.status}
         if self.inquiry.body:
             entry["file"] = str(self.inquiry.body.resolve())
         # Of an answer that is not always of one length, none can be held against it.
         return entry | ({"answer": f"{first.bytes}B"} if len(sizes) == 1 else {})
 
-    def _levels(self) -> dict[str, Any]:
+    def _levels(self) -> _Part:
         return {name: {"network": name, "requests": self._requests(net)} for name, net in self.networks.items()}
 
     def _requests(self, network: Network) -> int:
@@ -123,7 +125,7 @@ class Draft:
         rate = network.down.rate.mean_bps if network.down and network.down.rate else 1e9
         return quickest + network.round_trip_ns / 1e9 + self.load.users * size * 8 / rate
 
-    def _compare(self) -> dict[str, Any]:
+    def _compare(self) -> _Part:
         levels = list(self.servers) if self.builds else list(reversed(self.protocols))
         old = levels[0] if self.builds else levels[-1]
         pairs = [f"{levels[1]}/{levels[0]}"] if self.builds else [f"{a}/{b}" for a, b in _couples(levels)]
@@ -144,7 +146,7 @@ _HEAD = """\
 """
 
 
-def _families(each: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _families(each: Sequence[str]) -> Iterator[_Part]:
     """A study's usual ones, but each further metric by itself: eight blocks can then find a difference in one alone."""
     answer, details = Comparison.model_fields["families"].default
     yield answer.model_copy(update={"each": [*each]}).model_dump(exclude_none=True)
@@ -159,6 +161,6 @@ def _couples(levels: Sequence[str]) -> list[tuple[str, str]]:
     return near + ([(levels[0], levels[-1])] if len(levels) > 2 else [])
 
 
-def _described(server: OwnServer) -> dict[str, Any]:
+def _described(server: OwnServer) -> _Part:
     kept = server.model_dump(mode="json", exclude_defaults=True, exclude={"starts_within"})
     return kept | {"command": shlex.join(shlex.split(server.command)), "folder": str(Path(server.folder).resolve())}

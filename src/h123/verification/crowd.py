@@ -5,8 +5,7 @@ so many begin together, and with one more they do not.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 from h123.catalogue import Server
 from h123.verification.result import Result
@@ -25,7 +24,7 @@ def at_once(server: Server, protocol: str) -> int:
     return server.limits.streams.get(protocol, LEAST)
 
 
-def beyond(server: Server, protocol: str) -> dict[str, Any] | None:
+def beyond(server: Server, protocol: str) -> Mapping[str, object] | None:
     """What the probe is asked to see that a declared limit is one; None: there is none, or it cannot be seen."""
     declared = server.limits.streams.get(protocol)
     uploads = protocol in server.in_turn  # whose downloads are not held open

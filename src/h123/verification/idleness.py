@@ -5,8 +5,7 @@ over HTTP/3 it is announced; over TCP a connection is there for most of that tim
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 from h123.catalogue import LEAST_IDLE_NS, QUIC, Server
 from h123.units import format_seconds
@@ -30,7 +29,7 @@ def asked(server: Server, protocol: str) -> int:
     return _ASKED_NS if declared is None or protocol == QUIC else round(declared * _ASKED_SHARE)
 
 
-def beyond(server: Server, protocol: str) -> dict[str, Any] | None:
+def beyond(server: Server, protocol: str) -> Mapping[str, object] | None:
     """What the probe is asked to see that a declared limit is one; None: there is none, or it is announced."""
     declared = server.limits.idle.get(protocol)
     return None if declared is None or protocol == QUIC else {"idle_ns": declared * _BEYOND}
