@@ -8,6 +8,7 @@ PY := $(VENV)/bin/python
 # Not so where making it was interrupted, or where its Python has gone or become another one since. Programs in it are run
 # as modules: their own first lines hold the path that the checkout had when they were installed.
 WHOLE := $(shell $(PY) -c 'import pip' 2>/dev/null && echo whole)
+DOCS_VENV := .cache/docs
 LAB := lab/target/release/h123-lab
 LAB_SOURCES := $(shell find lab -path lab/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
 CRATES := $(patsubst %/Cargo.toml,%,$(wildcard subjects/*/Cargo.toml subjects/*/*/Cargo.toml))
@@ -16,7 +17,7 @@ CRATES := $(patsubst %/Cargo.toml,%,$(wildcard subjects/*/Cargo.toml subjects/*/
 SUBJECTS_CARGO := CARGO_TARGET_DIR="$(CURDIR)/.cache/cargo" cargo
 CLIPPY := $(SUBJECTS_CARGO) clippy --all-features --all-targets --locked --quiet -- -D warnings
 
-.PHONY: help setup quick test test-all torture bench lint clean
+.PHONY: help setup quick test test-all torture bench lint docs clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,7 +59,7 @@ bench: setup ## the figures the documentation states: link accuracy, virtual clo
 	PYTHONPATH=src $(PY) bench/noisy.py || status=1; \
 	exit $$status
 
-lint: setup $(VENV)/dev.stamp ## ruff, mypy, clippy, rustfmt, gofmt, go vet
+lint: setup $(VENV)/dev.stamp docs ## ruff, mypy, clippy, rustfmt, gofmt, go vet, the documentation's links
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check .
 	@$(PY) -m mypy
 	@cd lab && cargo fmt --all --check && cargo clippy --workspace --all-targets --release --locked --quiet -- -D warnings
@@ -68,8 +69,12 @@ lint: setup $(VENV)/dev.stamp ## ruff, mypy, clippy, rustfmt, gofmt, go vet
 	@cd subjects/go && go vet ./...
 	@cd tests/adversary/peer && go vet ./...
 
+docs: $(DOCS_VENV)/stamp ## the documentation as a site, for a browser: target/docs/index.html
+	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/python -m mkdocs build --clean
+	@echo "Documentation: $(CURDIR)/target/docs/index.html"
+
 clean: ## remove everything built (campaigns stay)
-	rm -rf $(VENV) .cache lab/target .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .cache lab/target target .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 ifndef WHOLE
 .PHONY: $(VENV)/run.stamp
@@ -91,6 +96,12 @@ endif
 $(VENV)/dev.stamp: requirements/dev.txt $(VENV)/run.stamp
 	@echo "h123: adding the test tools"
 	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@
+
+$(DOCS_VENV)/stamp: requirements/docs.txt
+	@echo "h123: setting up the tool that makes the site (once)"
+	@rm -rf $(DOCS_VENV) && "$(PYTHON)" -m venv $(DOCS_VENV)
+	@$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
 $(LAB): $(LAB_SOURCES)

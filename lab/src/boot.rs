@@ -25,15 +25,13 @@ use crate::guest::{COMPLAINTS, Errand, SHARED, read_outcome};
 use crate::remark::Remark;
 use crate::report::Report;
 use crate::seat::Seat;
+use crate::sign::Sign;
 use crate::trial::Trial;
+use crate::watchdog::Watchdog;
 use crate::whole::write_atomically;
 
 /// Of the virtual machine; it takes from ours only what is used.
 const MEMORY: &str = "1024M";
-/// Processor time without a moment passing after which something in there must be spinning.
-const CPU_PATIENCE_S: u64 = 30;
-/// Real time without a sign of life and without work; a busy machine may not come to it for long.
-const PATIENCE_S: u64 = 120;
 /// Between two looks at the processor time.
 const LOOK_MS: u64 = 200;
 /// The kernel's own messages, in the shared folder.
@@ -208,7 +206,7 @@ impl Machine {
     /// Until the trial has run, the kernel has ended, or time has stood still for too long.
     fn watch(mut self) -> Result<End> {
         let session = self.kernel.id() as i32;
-        let mut watchdog = Watchdog::new(session);
+        let mut watchdog = Watchdog::new();
         let mut unread = String::new();
         let mut look = Instant::now();
         loop {
@@ -218,8 +216,8 @@ impl Machine {
             ];
             poll(&mut events, PollTimeout::from(LOOK_MS as u16))?;
             let [told, signalled] = events.map(|e| e.any().unwrap_or(false));
-            if told && let Some(now_ns) = self.read_signs(&mut unread)? {
-                watchdog.told(now_ns);
+            if told && let Some(sign) = self.read_signs(&mut unread)? {
+                watchdog.told(sign);
             }
             if signalled && self.interrupted()? {
                 return Ok(End::Failed(Remark::new(
@@ -228,14 +226,14 @@ impl Machine {
                 )));
             }
             if let Some(status) = self.kernel.try_wait()? {
-                return Ok(ended(status, watchdog.now_ns));
+                return Ok(ended(status, watchdog.now_ns()));
             }
             let since = look.elapsed();
             if since < Duration::from_millis(LOOK_MS) {
                 continue;
             }
             look = Instant::now();
-            let used_ns = match watchdog.look() {
+            let used_ns = match watchdog.look(cpu_of_session(session), Instant::now()) {
                 Ok(used_ns) => used_ns,
                 Err(reason) => return Ok(End::Failed(reason)),
             };
@@ -244,14 +242,14 @@ impl Machine {
         }
     }
 
-    /// The last time that was told, if any.
-    fn read_signs(&mut self, unread: &mut String) -> Result<Option<u64>> {
+    /// The last sign that was told, if any.
+    fn read_signs(&mut self, unread: &mut String) -> Result<Option<Sign>> {
         let mut buffer = [0; 4096];
         let length = self.signs.read(&mut buffer)?;
         unread.push_str(&String::from_utf8_lossy(&buffer[..length]));
         let whole = unread.rfind('\n').map_or(0, |end| end + 1);
-        let mut times = unread[..whole].lines().rev();
-        let last = times.find_map(|line| line.trim().parse().ok());
+        let mut signs = unread[..whole].lines().rev();
+        let last = signs.find_map(Sign::read);
         unread.drain(..whole);
         Ok(last)
     }
@@ -286,61 +284,4 @@ fn last_words(file: &str) -> Vec<String> {
     let lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
     let skipped = lines.clone().count().saturating_sub(5);
     lines.skip(skipped).map(String::from).collect()
-}
-
-/// Notices that virtual time stands still: processors are at work, and nothing in there ever waits.
-struct Watchdog {
-    session: i32,
-    now_ns: u64,
-    /// Whether a time has been told since the last look.
-    alive: bool,
-    since: Instant,
-    /// Processor time at the last sign of life, and at the last look.
-    cpu_then_ns: u64,
-    cpu_ns: u64,
-}
-
-impl Watchdog {
-    fn new(session: i32) -> Self {
-        Self {
-            session,
-            now_ns: 0,
-            alive: true,
-            since: Instant::now(),
-            cpu_then_ns: 0,
-            cpu_ns: 0,
-        }
-    }
-
-    fn told(&mut self, now_ns: u64) {
-        self.now_ns = now_ns;
-        self.alive = true;
-    }
-
-    /// The processor time used since the last look; an error where virtual time has stood still for too long.
-    fn look(&mut self) -> Result<u64, Remark> {
-        let cpu_ns = cpu_of_session(self.session);
-        // Less, where a process has ended that nobody has waited for yet.
-        let used_ns = cpu_ns.saturating_sub(self.cpu_ns);
-        self.cpu_ns = cpu_ns;
-        if std::mem::take(&mut self.alive) {
-            self.since = Instant::now();
-            self.cpu_then_ns = cpu_ns;
-            return Ok(used_ns);
-        }
-        let real_s = self.since.elapsed().as_secs();
-        let cpu_s = cpu_ns.saturating_sub(self.cpu_then_ns) / 1_000_000_000;
-        let detail = if cpu_s > CPU_PATIENCE_S {
-            format!(
-                "after {cpu_s} s of processor time: a program computes and never waits; run it with `clock: wall`"
-            )
-        } else if real_s > PATIENCE_S && cpu_s == 0 {
-            format!("for {real_s} s, and the kernel does nothing")
-        } else {
-            return Ok(used_ns);
-        };
-        let at = self.now_ns as f64 / 1e9;
-        let detail = format!("virtual time stands still at {at:.3} s {detail}");
-        Err(Remark::new("time-stalled", detail))
-    }
 }

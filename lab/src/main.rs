@@ -42,6 +42,7 @@ mod roles;
 mod roots;
 mod run;
 mod seat;
+mod sign;
 mod stalls;
 mod sysfs;
 mod tcp_account;
@@ -51,6 +52,7 @@ mod tun;
 mod usage;
 mod validate;
 mod watch;
+mod watchdog;
 mod ways;
 mod whole;
 

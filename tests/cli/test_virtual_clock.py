@@ -145,8 +145,8 @@ def _start_alone(folder: Path, kernel: Path, client: str) -> "subprocess.Popen[b
     return subprocess.Popen(command, cwd=folder)
 
 
-def _finish(lab: "subprocess.Popen[bytes]", folder: Path) -> dict[str, Any]:
-    assert lab.wait(600) == 0
+def _finish(lab: "subprocess.Popen[bytes]", folder: Path, patience_s: float = 600) -> dict[str, Any]:
+    assert lab.wait(patience_s) == 0
     report: dict[str, Any] = json.loads((folder / "report.json").read_text())
     return report
 
@@ -155,6 +155,14 @@ def test_program_that_spins_is_ended_as_a_failed_trial(kernel: Path, tmp_path: P
     report = _run_alone(tmp_path / "spin", kernel, "while True: pass")
     assert [reason["code"] for reason in report["reasons"]] == ["time-stalled"]
     assert "a program computes and never waits" in report["reasons"][0]["detail"]
+    assert _gone(kernel)
+
+
+def test_program_that_asks_without_end_is_ended_as_a_failed_trial(kernel: Path, tmp_path: Path) -> None:
+    lab = _start_alone(tmp_path / "asks", kernel, "import select\nwhile True: select.select([], [], [], 0)")
+    report = _finish(lab, tmp_path / "asks", patience_s=3600)  # after 180 s of processor time, however busy the machine
+    assert [reason["code"] for reason in report["reasons"]] == ["time-stalled"]
+    assert "asks the kernel again and again" in report["reasons"][0]["detail"]
     assert _gone(kernel)
 
 

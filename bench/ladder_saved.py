@@ -1,0 +1,53 @@
+"""The table of docs/results/ladder.md, of campaigns of `studies/ladder.yaml`.
+
+    PYTHONPATH=src .venv/bin/python bench/ladder_saved.py CAMPAIGN...
+
+A Markdown table: a row for each size and network, the whole's factor and those of the steps, with their intervals.
+Bold: a verdict, faster or slower. Below it the furthest that a product of factors is off its whole.
+"""
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+METRIC = "cold_latency"
+_HEADS = {
+    "h2-window": "32 packets at first",
+    "h2-timer": "TCP's timer, 25 ms",
+    "h2-apart": "connections apart",
+    "h3-bare": "QUIC, bare",
+    "h3-paced": "its pacing",
+    "h3-apart": "its packet sizes",
+    "h3": "one connection",
+}
+
+
+def main(arguments: list[str]) -> int:
+    campaigns = [json.loads((Path(folder) / "verdicts.json").read_text()) for folder in arguments]
+    rows = [row for campaign in campaigns for row in campaign["ladder"] if row["metric"] == METRIC]
+    heads = ["cell", "whole, HTTP/3 / HTTP/2", *(_HEADS[step["a"]] for step in rows[0]["steps"])]
+    print(f"| {' | '.join(heads)} |\n" + "|---" * len(heads) + "|")
+    for row in rows:
+        cells = [_cell(step) for step in (row["whole"], *row["steps"])]
+        print(f"| {row['cell']['size']}, {row['cell']['network']} | {' | '.join(cells)} |")
+    print(f"\nA product is at most {max(_off(row) for row in rows):.1e} off its whole, as a share.")
+    return 0
+
+
+def _cell(step: dict[str, Any]) -> str:
+    if step["factor"] is None:
+        return "no factor: a side failed in a block"
+    factor = f"{step['factor']:.2f}"
+    factor = f"**{factor}**" if step["verdict"] in ("faster", "slower") else factor
+    return f"{factor} ({step['low']:.2f}–{step['high']:.2f})"
+
+
+def _off(row: dict[str, Any]) -> float:
+    factors = [step["factor"] for step in row["steps"]]
+    return 0.0 if None in factors else abs(math.prod(factors) / row["whole"]["factor"] - 1)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
