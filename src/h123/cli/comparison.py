@@ -155,7 +155,8 @@ def gate(campaign: FolderArgument, fail_if: FailIfOption = None, by: ByOption = 
 
     Exit status 0: passed; 99: failed, somewhere the whole interval is beyond a bound; 98: undecided, an interval lies
     on both sides. Without --fail-if the conditions are those that the campaign's study requires. Writes gate.json,
-    gate.xml (JUnit) and gate.md into the campaign's folder. Example:
+    gate.xml (JUnit), gate.md, gate-benchmark.json (github-action-benchmark) and gate.prom (OpenMetrics) into the
+    campaign's folder. Example:
 
     `h123 gate my-campaign --fail-if 'latency new/base > 1.05'`
     """

@@ -1,4 +1,4 @@
-"""What a gate leaves in a folder: gate.json, gate.xml (JUnit) and gate.md (for a comment)."""
+"""What a gate leaves in a folder, in the forms that others read (docs/contracts/gate.md)."""
 
 import json
 from collections.abc import Sequence
@@ -6,7 +6,9 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from h123.durable import write_atomically
+from h123.gate.benchmark import benchmark
 from h123.gate.document import CellRow, ConditionRow, Gate, Word
+from h123.gate.exposition import exposition
 from h123.gate.passage import Cell, Passage, worst
 
 _TITLES: dict[Word, str] = {"passed": "passed", "failed": "FAILED", "undecided": "undecided"}
@@ -18,6 +20,8 @@ def write_gate(folder: Path, campaign: str, passages: Sequence[Passage]) -> list
         "gate.json": json.dumps(_document(campaign, passages), indent=1) + "\n",
         "gate.xml": _junit(passages),
         "gate.md": _markdown(passages),
+        "gate-benchmark.json": benchmark(passages),
+        "gate.prom": exposition(campaign, passages),
     }
     for name, text in texts.items():
         write_atomically(folder / name, text)
