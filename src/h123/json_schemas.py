@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from h123.analysis.document import Verdicts
+from h123.gate import Gate
 from h123.results.campaign_file import Campaign, Seal
 from h123.results.events import Event
 from h123.results.lab_report import Report
@@ -21,6 +22,7 @@ from h123.study.workload import AnyWorkloadFile
 DOCUMENTS: dict[str, Any] = {
     "campaign": Campaign,
     "client": Client,
+    "gate": Gate,
     "journal-event": Event,
     "report": Report,
     "seal": Seal,

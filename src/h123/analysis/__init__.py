@@ -1,6 +1,7 @@
 """What a campaign's samples say: estimates, tests and audits; pure functions of the results' tables."""
 
 from h123.analysis.analyse import analyse, decide_claims, measure_width
+from h123.analysis.bounds import blocks_to_part, reliable
 from h123.analysis.decisions import decide
 from h123.analysis.families import headline
 from h123.analysis.looks import next_look, plan_looks
@@ -12,6 +13,7 @@ __all__ = [
     "CONFIDENCE",
     "Remedy",
     "analyse",
+    "blocks_to_part",
     "decide",
     "decide_claims",
     "document",
@@ -22,5 +24,6 @@ __all__ = [
     "next_look",
     "plan_looks",
     "precision",
+    "reliable",
     "width",
 ]

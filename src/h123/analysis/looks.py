@@ -71,12 +71,15 @@ def plan_looks(at_most: int | None) -> list[int]:
     return [blocks for blocks in PLANNED if at_most is None or blocks <= at_most]
 
 
-def next_look(verdicts: Verdicts) -> int | None:
-    """The number of blocks at which to look next; None where the question is decided, or more blocks cannot help.
+def next_look(verdicts: Verdicts, *, undecided: bool | None = None) -> int | None:
+    """The number of blocks at which to look next; None where what is asked is decided, or more blocks cannot help.
 
-    That is the study's first family: all its comparisons have a verdict, or none is possible.
+    `undecided` says so of whatever is asked; None: the study's question, its first family, in which all comparisons
+    have a verdict, or none is possible.
     """
-    undecided = [c for c in headline(verdicts["comparisons"]) if c["verdict"] == "inconclusive" and not c["withheld"]]
+    if undecided is None:
+        asked = headline(verdicts["comparisons"])
+        undecided = any(c["verdict"] == "inconclusive" and not c["withheld"] for c in asked)
     further = [blocks for blocks in verdicts["looks"]["planned"] if blocks > verdicts["blocks"]["planned"]]
     return further[0] if undecided and further else None
 

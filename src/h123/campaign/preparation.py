@@ -26,7 +26,18 @@ def check_campaign(plan: Plan) -> dict[str, Subject]:
             check_metrics(subjects[client], {name: METRICS[name].needs.client for name in family.metrics})
     for name in plan.study.compare.essential:
         _check_essential(plan, subjects, SETTINGS[name])
+    _check_required(plan)
     return subjects
+
+
+def _check_required(plan: Plan) -> None:
+    """Refuse what would be measured without an answer to what the study requires."""
+    for condition in plan.study.require:
+        if fault := plan.study.unheld(condition, plan.pairs):
+            raise UserError(
+                f"study {plan.study.name} requires {fault}",
+                remedy="leave out --only or --clock, or the condition in the study's `require`",
+            )
 
 
 def cast_of(plan: Plan) -> Cast:

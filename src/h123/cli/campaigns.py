@@ -75,7 +75,8 @@ def run(
         bool,
         typer.Option(
             "--until-decided",
-            help="Look after 8, 12, 16, 20 and 30 blocks, and stop as soon as the question is decided.",
+            help="Look after 8, 12, 16, 20 and 30 blocks, and stop as soon as the question is decided, or what the "
+            "study requires.",
         ),
     ] = False,
     width: Annotated[
@@ -122,6 +123,9 @@ def run(
     To add blocks to a finished campaign, use `h123 run --out DIR --blocks N`; each such look at the data makes the next
     one stricter, so if you do not know how many blocks it takes, start with `--until-decided` instead, or with
     `--width 5%` if you want to know how large a difference is.
+
+    Where the study requires something (`require: ["latency new/base <= 1.05"]`), the exit status says what became of
+    it: 0 it holds, 99 it does not, 98 undecided (docs/compare.md).
     """
     with held_back():
         from h123.cli import running
@@ -143,7 +147,7 @@ def run(
         unverified=unverified,
         metrics=metrics,
     )
-    running.run(asked)
+    raise typer.Exit(running.run(asked))
 
 
 @app.command()
@@ -203,6 +207,8 @@ def plan(
         write(out_console, line)
     for found in likeness(planned):
         write(out_console, f"Transport {found.said}")
+    for condition in planned.study.require:
+        write(out_console, f"Required: {condition}")
     print_foresight(planned, out_console, effect=effect, spread=spread, width=width)
     if first := lacking(planned):
         out_console.print(f"Note: {first.message}; {first.remedy}", soft_wrap=True)

@@ -1,5 +1,6 @@
 """`h123 compare`: servers are found out, a study is drafted from what was found, and it is run."""
 
+import dataclasses
 import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ from h123.console import say
 from h123.errors import UserError
 from h123.scratch import scratch
 from h123.strict import choose, describe
-from h123.study import Header, load_network
+from h123.study import Basis, Condition, Header, Study, load_network, load_study
 from h123.survey import Answer, Draft, Inquiry, Known, Load, found_words, judge, site_of, survey
 from h123.trial import LocalEngine
 
@@ -50,11 +51,12 @@ class Asked:
     out: Path | None
     save: Path | None
     fail_if: Sequence[str]
+    by: Basis
 
 
 def compare(asked: Asked) -> int:
     """All of it; the exit status. Raises Interrupted, UserError."""
-    limits = gating.conditions(asked.fail_if)
+    conditions = gating.forbidding(asked.fail_if, asked.by)
     inquiry, load = _inquiry(asked), _load(asked.load)
     servers = {name: _server(command, asked, inquiry) for name, command in _named(asked.servers).items()}
     networks = {name: load_network(name) for name in dict.fromkeys(asked.networks)}
@@ -70,22 +72,31 @@ def compare(asked: Asked) -> int:
         clock=asked.clock,
         congestion=asked.congestion,
         seed=asked.seed,
+        require=conditions,
     )
-    if asked.save:
-        _keep(draft, asked.save)
     with scratch() as folder:
-        study = asked.save or folder / "compare.yaml"
-        if not asked.save:
-            study.write_text(draft.text(), encoding="utf-8")
-        out = _run(study, asked)
-    return gating.gate(out, limits) if limits else 0
+        study = folder / "compare.yaml"
+        study.write_text(dataclasses.replace(draft, require=[]).text(), encoding="utf-8")
+        _check(conditions, load_study(study))
+        if asked.save:
+            _keep(draft, asked.save)
+        study.write_text(draft.text(), encoding="utf-8")
+        return _run(study, asked)
 
 
-def _run(study: Path, asked: Asked) -> Path:
-    """The campaign's folder."""
+def _check(conditions: Sequence[Condition], study: Study) -> None:
+    """Refuse those that are about nothing that is compared."""
+    for condition in conditions:
+        if fault := study.unheld(condition, study.compare.pairs):
+            raise UserError(f"--fail-if: {fault}")
+
+
+def _run(study: Path, asked: Asked) -> int:
+    """The exit status."""
     out = asked.out or Path("campaigns") / f"compare-{dt.datetime.now():%Y%m%d-%H%M%S}"
-    running.run(running.Asked(study=str(study), out=out, until_decided=True, at_most=asked.at_most, lanes=asked.lanes))
-    return out
+    return running.run(
+        running.Asked(study=str(study), out=out, until_decided=True, at_most=asked.at_most, lanes=asked.lanes)
+    )
 
 
 def _keep(draft: Draft, path: Path) -> None:

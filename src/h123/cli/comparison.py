@@ -12,11 +12,19 @@ app = typer.Typer()
 FAIL_IF = typer.Option(
     "--fail-if",
     metavar="CONDITION",
-    help="As in 'latency new/base > 1.05': exit status 99 if the whole interval of a ratio is beyond it, 98 if the "
-    "interval lies on both sides, 0 if it is within. Can be repeated.",
+    help="As in 'latency new/base > 1.05': exit status 99 if a ratio is so, 98 if that is not decided, 0 if none is. "
+    "Can be repeated.",
     show_default=False,
 )
 FailIfOption = Annotated[list[str] | None, FAIL_IF]
+ByOption = Annotated[
+    Literal["interval", "estimate"],
+    typer.Option(
+        "--by",
+        help="What decides --fail-if: interval, a ratio's whole interval must be beyond the bound to fail, and within "
+        "it to pass; estimate, its estimate alone, which near the bound is a matter of chance.",
+    ),
+]
 NETWORKS = "lan,home,cellular,poor"
 
 
@@ -96,6 +104,7 @@ def compare(
         typer.Option(metavar="DIR", help="Campaign folder. [default: campaigns/compare-TIME]", show_default=False),
     ] = None,
     fail_if: FailIfOption = None,
+    by: ByOption = "interval",
     save: Annotated[
         Path | None,
         typer.Option(metavar="FILE.yaml", help="Keep the study that is run, to change it.", show_default=False),
@@ -104,8 +113,8 @@ def compare(
     """Compare HTTP/1.1, HTTP/2 and HTTP/3 on your own server, or two builds of it.
 
     The server is started in the lab as it is, found out (what it speaks, what it answers), and measured over emulated
-    networks in paired blocks until the question is decided (at most --at-most blocks). No file is needed, and none of
-    yours is changed. Its certificate is not checked. Example:
+    networks in paired blocks until the question, or what --fail-if asks, is decided (at most --at-most blocks). No
+    file is needed, and none of yours is changed. Its certificate is not checked. Example:
 
     `h123 compare --server './my-server --port 8443' --url https://localhost:8443/api/orders`
     """
@@ -134,24 +143,24 @@ def compare(
             out=out,
             save=save,
             fail_if=fail_if or [],
+            by=by,
         )
     )
     raise typer.Exit(status)
 
 
 @app.command()
-def gate(
-    campaign: FolderArgument,
-    fail_if: Annotated[list[str], FAIL_IF],
-) -> None:
-    """Hold a finished campaign against limits, for a build that must not get slower.
+def gate(campaign: FolderArgument, fail_if: FailIfOption = None, by: ByOption = "interval") -> None:
+    """Hold a finished campaign against conditions, for a build that must not get slower.
 
-    Exit status 0: passed; 99: failed, somewhere the whole interval is beyond a limit; 98: undecided, an interval lies
-    on both sides. Writes gate.json, gate.xml (JUnit) and gate.md into the campaign's folder. Example:
+    Exit status 0: passed; 99: failed, somewhere the whole interval is beyond a bound; 98: undecided, an interval lies
+    on both sides. Without --fail-if the conditions are those that the campaign's study requires. Writes gate.json,
+    gate.xml (JUnit), gate.md, gate-benchmark.json (github-action-benchmark) and gate.prom (OpenMetrics) into the
+    campaign's folder. Example:
 
     `h123 gate my-campaign --fail-if 'latency new/base > 1.05'`
     """
     with held_back():
         from h123.cli import gating
 
-    raise typer.Exit(gating.gate(campaign, gating.conditions(fail_if)))
+    raise typer.Exit(gating.gate(campaign, gating.forbidding(fail_if or [], by)))

@@ -1,6 +1,6 @@
 """`h123 run`: a campaign is begun or gone on with, runs until what ends it, and is analysed.
 
-What ends it: the blocks that are planned; or the look that decides the question (`--until-decided`); or intervals that
+What ends it: the blocks that are planned; or the look that decides what is asked (`--until-decided`); or intervals that
 are narrow enough (`--width`). Analysis and report are imported late: their libraries take long to load.
 """
 
@@ -49,8 +49,9 @@ class Asked:
     metrics: str | None = None
 
 
-def run(asked: Asked) -> None:
-    """All of it. What has been measured is kept, whatever happens. Raises Interrupted, UserError."""
+def run(asked: Asked) -> int:
+    """All of it; the exit status, which is another than 0 where what the study requires does not hold, or is not known.
+    What has been measured is kept, whatever happens. Raises Interrupted, UserError."""
     there = CampaignFolder.open(asked.out) if asked.out and (asked.out / "campaign.json").exists() else None
     _check(asked, there)
     exposition = _exposition(asked.metrics)
@@ -59,7 +60,7 @@ def run(asked: Asked) -> None:
     try:
         with folder.alone(), interruptible(), _watched(campaign, exposition) as display:
             outcome = _run_to_its_end(campaign, asked, display)
-            conclude(CampaignFolder.open(folder.path))
+            status = conclude(CampaignFolder.open(folder.path))
     except KeyboardInterrupt:
         say(f"\nInterrupted. Finished trials are kept. Resume with:\n  {resume}")
         raise Interrupted from None
@@ -69,11 +70,14 @@ def run(asked: Asked) -> None:
         message = f"{error.filename or folder.path}: {FULL[error.errno]}. The campaign pauses; finished trials are kept"
         raise UserError(message, remedy=f"free some space, then resume with:\n  {resume}", status=1) from None
     _complain(outcome, folder)
+    return status
 
 
-def conclude(folder: CampaignFolder) -> None:
-    """Analyse a campaign, write its report and print the answer."""
+def conclude(folder: CampaignFolder) -> int:
+    """Analyse a campaign, write its report and print the answer, and what became of what its study requires; the exit
+    status of that."""
     from h123.analysis import analyse
+    from h123.cli import gating
     from h123.report import print_summary, write_report
 
     say("Analysing ...")
@@ -82,6 +86,8 @@ def conclude(folder: CampaignFolder) -> None:
     path = write_report(folder)
     print_summary(verdicts, out_console, folder.path)
     out_console.print(f"Report: {path}", soft_wrap=True)
+    conditions = gating.required(folder)
+    return gating.hold(folder, verdicts, conditions) if conditions else 0
 
 
 def _check(asked: Asked, there: CampaignFolder | None) -> None:
@@ -211,9 +217,9 @@ def _run_to_its_end(campaign: Campaign, asked: Asked, display: Callable[[], Disp
 def _more(folder: CampaignFolder) -> int | None:
     """The number of blocks to go on to, by the campaign's rule."""
     if folder.looks:
-        from h123.analysis import analyse, next_look
+        from h123.cli import gating
 
-        if blocks := next_look(analyse(folder)):
+        if blocks := gating.later_look(folder):
             say(f"Not decided with {folder.blocks} blocks: going on to {blocks}")
         return blocks
     return _more_for_width(folder, folder.width) if folder.width else None

@@ -1,7 +1,8 @@
-"""A gate: whether a campaign's figures are beyond what somebody allows, for builds that must not get slower."""
+"""A gate: whether a campaign's ratios are what somebody requires, for builds that must not get slower."""
 
-from h123.gate.condition import Condition, read_condition
-from h123.gate.files import figures, place, write_gate
-from h123.gate.passage import STATUS, Passage, judge, worst
+from h123.gate.document import Gate
+from h123.gate.files import write_gate
+from h123.gate.passage import STATUS, Cell, Passage, judge, worst
+from h123.gate.ratio import Ratio, ratios_of
 
-__all__ = ["STATUS", "Condition", "Passage", "figures", "judge", "place", "read_condition", "worst", "write_gate"]
+__all__ = ["STATUS", "Cell", "Gate", "Passage", "Ratio", "judge", "ratios_of", "worst", "write_gate"]

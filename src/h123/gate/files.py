@@ -1,38 +1,56 @@
-"""What a gate leaves in the campaign's folder: gate.json, gate.xml (JUnit) and gate.md (for a comment)."""
+"""What a gate leaves in a folder, in the forms that others read (docs/contracts/gate.md)."""
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from h123.durable import write_atomically
+from h123.gate.benchmark import benchmark
+from h123.gate.document import CellRow, ConditionRow, Gate, Word
+from h123.gate.exposition import exposition
 from h123.gate.passage import Cell, Passage, worst
 
-_TITLES = {"passed": "passed", "failed": "FAILED", "undecided": "undecided"}
+_TITLES: dict[Word, str] = {"passed": "passed", "failed": "FAILED", "undecided": "undecided"}
 
 
 def write_gate(folder: Path, campaign: str, passages: Sequence[Passage]) -> list[Path]:
     """Writes them all; their paths. Raises OSError."""
-    texts = {"gate.json": _json(campaign, passages), "gate.xml": _junit(passages), "gate.md": _markdown(passages)}
+    texts = {
+        "gate.json": json.dumps(_document(campaign, passages), indent=1) + "\n",
+        "gate.xml": _junit(passages),
+        "gate.md": _markdown(passages),
+        "gate-benchmark.json": benchmark(passages),
+        "gate.prom": exposition(campaign, passages),
+    }
     for name, text in texts.items():
         write_atomically(folder / name, text)
     return [folder / name for name in texts]
 
 
-def _json(campaign: str, passages: Sequence[Passage]) -> str:
-    conditions: list[dict[str, Any]] = [
-        {"condition": str(one.condition), "verdict": one.word, "cells": [_described(cell) for cell in one.cells]}
-        for one in passages
-    ]
+def _document(campaign: str, passages: Sequence[Passage]) -> Gate:
     verdict = worst([one.word for one in passages])
-    return json.dumps({"h123": "gate/1", "campaign": campaign, "verdict": verdict, "conditions": conditions}, indent=1)
+    return {"h123": "gate/1", "campaign": campaign, "verdict": verdict, "conditions": [_row(one) for one in passages]}
 
 
-def _described(cell: Cell) -> dict[str, Any]:
-    told = asdict(cell)
-    return {"cell": told.pop("cell"), "verdict": told.pop("word"), **told}
+def _row(one: Passage) -> ConditionRow:
+    cells = [_cell(cell) for cell in one.cells]
+    return {"condition": one.condition.holds, "by": one.condition.by, "verdict": one.word, "cells": cells}
+
+
+def _cell(cell: Cell) -> CellRow:
+    held = cell.held
+    return {
+        "cell": dict(held.cell),
+        "verdict": cell.word,
+        "why": cell.why,
+        "ratio": held.ratio,
+        "low": held.low,
+        "high": held.high,
+        "confidence": held.confidence,
+        "blocks": held.blocks,
+        "blocks_needed": cell.blocks_needed,
+    }
 
 
 def _junit(passages: Sequence[Passage]) -> str:
@@ -42,32 +60,23 @@ def _junit(passages: Sequence[Passage]) -> str:
         "testsuite", name="h123", tests=str(len(cells)), failures=count["failed"], skipped=count["undecided"]
     )
     for one, cell in cells:
-        case = SubElement(suite, "testcase", classname=str(one.condition), name=place(cell) or "all")
+        case = SubElement(suite, "testcase", classname=str(one.condition), name=cell.place or "all")
         if cell.word == "failed":
-            SubElement(case, "failure", message=f"{figures(cell)}: {cell.why}")
+            SubElement(case, "failure", message=f"{cell.figures}: {cell.why}")
         elif cell.word == "undecided":
-            SubElement(case, "skipped", message=f"{figures(cell)}: {cell.why}")
+            SubElement(case, "skipped", message=f"{cell.figures}: {cell.why}")
     return tostring(suite, encoding="unicode", xml_declaration=True)
 
 
 def _markdown(passages: Sequence[Passage]) -> str:
-    lines = ["| fails if | where | ratio (interval) | verdict |", "|---|---|---|---|"]
+    lines = ["| required | where | ratio (interval) | verdict |", "|---|---|---|---|"]
     for one in passages:
         lines += [
-            f"| {one.condition} | {place(cell) or 'all'} | {figures(cell)} | {_TITLES[cell.word]} |"
+            f"| {one.condition} | {cell.place or 'all'} | {cell.figures} | {_TITLES[cell.word]}{_more(cell)} |"
             for cell in one.cells
         ]
     return "\n".join([f"**h123: {_TITLES[worst([one.word for one in passages])]}**", "", *lines, ""])
 
 
-def place(cell: Cell) -> str:
-    """`cellular, h3`."""
-    return ", ".join(cell.cell.values())
-
-
-def figures(cell: Cell) -> str:
-    """`1.073 (1.061 to 1.090)`."""
-    if cell.ratio is None:
-        return "not known"
-    low, high = ("without bound" if bound is None else f"{bound:.3f}" for bound in (cell.low, cell.high))
-    return f"{cell.ratio:.3f} ({low} to {high})"
+def _more(cell: Cell) -> str:
+    return f", {cell.why}" if cell.word == "undecided" else ""

@@ -1,32 +1,44 @@
 """What became of a condition: passed, failed or undecided, in each cell of a campaign and altogether.
 
-A ratio is beyond the limit, or within it, if its whole interval is. So chance fails a build as rarely as the interval
-misses the truth; where it lies on both sides nobody knows, and more blocks would tell.
+A ratio is beyond the bound, or within it, if its whole interval is. So chance fails a build as rarely as the interval
+misses the truth; where it lies on both sides nobody knows, and more blocks would tell. Held on the estimate alone, all
+but a missing one is decided, and near the bound by chance.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from h123.analysis.document import Judged, Verdicts
 from h123.errors import UserError
-from h123.gate.condition import Condition
+from h123.gate.document import Word
+from h123.gate.ratio import Ratio
+from h123.study import Condition
 
-Word = Literal["failed", "undecided", "passed"]
-STATUS: dict[Word, int] = {"passed": 0, "undecided": 98, "failed": 99}
+STATUS: Mapping[Word, int] = {"passed": 0, "undecided": 98, "failed": 99}
 """Exit statuses, none of which an error has."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A comparison that a condition is about."""
+    """What became of it in one place."""
 
-    cell: dict[str, str]
-    ratio: float | None
-    low: float | None
-    high: float | None
+    held: Ratio
     word: Word
     why: str
+    blocks_needed: int | None = None
+    """Of an undecided one."""
+
+    @property
+    def place(self) -> str:
+        """`cellular, h3`."""
+        return ", ".join(self.held.cell.values())
+
+    @property
+    def figures(self) -> str:
+        """`1.073 (1.061 to 1.090)`."""
+        if self.held.ratio is None:
+            return "not known"
+        low, high = ("without bound" if bound is None else f"{bound:.3f}" for bound in (self.held.low, self.held.high))
+        return f"{self.held.ratio:.3f} ({low} to {high})"
 
 
 @dataclass(frozen=True)
@@ -41,6 +53,11 @@ class Passage:
         """The worst of its cells."""
         return worst([cell.word for cell in self.cells])
 
+    @property
+    def open(self) -> bool:
+        """Whether more blocks may decide it."""
+        return any(cell.word == "undecided" and not cell.held.withheld for cell in self.cells)
+
 
 def worst(words: Sequence[Word]) -> Word:
     """failed before undecided before passed."""
@@ -48,31 +65,42 @@ def worst(words: Sequence[Word]) -> Word:
     return next(word for word in order if word in words)
 
 
-def judge(condition: Condition, verdicts: Verdicts) -> Passage:
-    """Raises UserError where the campaign compares nothing of the kind."""
-    mine = [one for one in verdicts["comparisons"] if not one["twin"] and one["metric"] == condition.metric]
-    pair = [one for one in mine if (one["a"], one["b"]) == (condition.a, condition.b)]
-    if not pair:
-        known = ", ".join(dict.fromkeys(f"{one['a']}/{one['b']}" for one in mine))
+def judge(condition: Condition, ratios: Sequence[Ratio]) -> Passage:
+    """Raises UserError where nothing of the kind is compared."""
+    of_metric = [one for one in ratios if one.metric == condition.metric]
+    mine = [one for one in of_metric if one.pair == condition.pair]
+    if not mine:
+        known = ", ".join(dict.fromkeys(one.pair for one in of_metric))
         has = f"of {condition.metric} the campaign compares {known}" if known else "the campaign does not compare it"
-        raise UserError(f"--fail-if {condition}: nothing to hold against it: {has}")
-    return Passage(condition, [_cell(condition, one) for one in pair])
+        raise UserError(f"{condition.holds!r}: nothing to hold against it: {has}")
+    return Passage(condition, [_cell(condition, one) for one in mine])
 
 
-def _cell(condition: Condition, one: Judged) -> Cell:
-    word, why = _word(condition, one)
-    return Cell(dict(one["cell"]), one["ratio"], one["low"], one["high"], word, why)
+def _cell(condition: Condition, one: Ratio) -> Cell:
+    if one.withheld:
+        return Cell(one, "undecided", f"not judged: {one.withheld}")
+    if one.ratio is None:
+        return Cell(one, "undecided", "no block has a value for both sides")
+    if condition.by == "estimate":
+        within = condition.allows(one.ratio)
+        return Cell(one, "passed" if within else "failed", f"the estimate is {'within' if within else 'beyond'} it")
+    return _by_interval(condition, one)
 
 
-def _word(condition: Condition, one: Judged) -> tuple[Word, str]:
-    if withheld := one["withheld"]:
-        return "undecided", f"not judged: {withheld['why']}"
-    low, high = one["low"], one["high"]
-    if one["ratio"] is None or (low is None and high is None):
-        return "undecided", "there are too few blocks for an interval"
-    beyond, within = (low, high) if condition.above else (high, low)
-    if beyond is not None and (beyond > condition.limit) == condition.above and beyond != condition.limit:
-        return "failed", "the whole interval is beyond the limit"
-    if within is not None and (within <= condition.limit if condition.above else within >= condition.limit):
-        return "passed", "the whole interval is within the limit"
-    return "undecided", "the interval lies on both sides of the limit: more blocks would tell"
+def _by_interval(condition: Condition, one: Ratio) -> Cell:
+    needed = one.needed(condition.bound)
+    if not one.reliable:
+        had = f"{one.confidence or 0:.0%} confidence from {one.blocks} block{'s' * (one.blocks != 1)}"
+        return Cell(one, "undecided", f"an interval has only {had}: {_cure(one.blocks, needed)}", needed)
+    near, far = (one.low, one.high) if condition.upper else (one.high, one.low)
+    if near is not None and not condition.allows(near):
+        return Cell(one, "failed", "the whole interval is beyond it")
+    if far is not None and condition.allows(far):
+        return Cell(one, "passed", "the whole interval is within it")
+    return Cell(one, "undecided", f"the interval lies on both sides of it: {_cure(one.blocks, needed)}", needed)
+
+
+def _cure(have: int, needed: int | None) -> str:
+    if needed is None:
+        return "more blocks would decide than anybody runs, so near to it is the ratio"
+    return f"about {needed - have} more blocks would probably decide ({needed} in all)"

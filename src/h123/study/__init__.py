@@ -1,6 +1,7 @@
 """Studies: from a question in YAML to the trials that answer it, and what they will cost."""
 
 from h123.study.claim import ALL_LEVELS, ARITHMETIC, BOUNDED, Claim, MeasurableClaim, WordedClaim
+from h123.study.condition import Basis, Condition
 from h123.study.confounded import confounded, together
 from h123.study.estimate import Estimate, estimate, estimate_check
 from h123.study.handshake import handshake_round_trips
@@ -39,9 +40,11 @@ __all__ = [
     "METRICS",
     "PRINTED",
     "RESOLVED",
+    "Basis",
     "Choosing",
     "Claim",
     "Comparison",
+    "Condition",
     "Estimate",
     "Family",
     "Header",

@@ -10,6 +10,7 @@ from pydantic import Field, StrictInt, StrictStr, ValidationError
 from h123.catalogue import OwnServer, subject_names, unknown_subject
 from h123.errors import UserError
 from h123.strict import Strict, choose
+from h123.study.condition import Condition
 from h123.study.document import Document, Location
 from h123.study.metrics import METRICS, Visits
 from h123.study.names import Levels, check_name
@@ -30,6 +31,8 @@ MOST_LOADS = 3000
 """That are looked at: no plan has more treatments."""
 MOST_LEVELS = 1000
 """Of a factor."""
+MOST_CONDITIONS = 100
+"""That a study requires."""
 
 
 def _shapes_the_load(levels: dict[str, Level]) -> bool:
@@ -46,6 +49,7 @@ class StudyFile(Strict):
     servers: dict[StrictStr, OwnServer] = Field(default={})
     only: dict[StrictStr, Levels] = Field(default={})
     compare: Comparison
+    require: list[Condition] = Field(default=[], max_length=MOST_CONDITIONS)
     blocks: Annotated[StrictInt, Field(ge=1, le=MOST_TRIALS)]
     seed: Annotated[StrictInt, Field(ge=0, lt=2**53)] = 1
 
@@ -77,6 +81,7 @@ class StudyReader:
             settings=self.completed(factors, settings),
             only=shape.only,
             compare=shape.compare,
+            require=shape.require,
             blocks=shape.blocks,
             seed=shape.seed,
             servers=shape.servers,
@@ -85,6 +90,7 @@ class StudyReader:
         self.check_workloads(study, {*shape.settings} | {n for f in factors.values() for lv in f.values() for n in lv})
         self.check_only(study)
         self.check_comparison(study)
+        self.check_required(study)
         return study
 
     def check_workloads(self, study: Study, written: Collection[str]) -> None:
@@ -262,6 +268,12 @@ class StudyReader:
         self.check_pairs(compare.pairs, study.factors[compare.factor].keys(), compare.factor)
         self.check_ladder(compare)
         self.check_families(study)
+
+    def check_required(self, study: Study) -> None:
+        """Each condition is about something that is compared."""
+        for index, condition in enumerate(study.require):
+            if fault := study.unheld(condition, study.compare.pairs):
+                raise self.document.error(["require", index], fault)
 
     def check_ladder(self, compare: Comparison) -> None:
         """Its steps and the whole are compared, or there would be nothing to multiply."""

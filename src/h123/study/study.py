@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, StrictBool, ValidationError
 from h123.catalogue import OwnServer
 from h123.errors import UserError
 from h123.strict import Strict, describe
+from h123.study.condition import Condition
 from h123.study.metrics import MetricName
 from h123.study.network import Network
 from h123.study.parameters import Parameters
@@ -108,6 +109,8 @@ class Study(Strict):
     """Of these factors, the levels that run where `--only` names no others of them."""
     compare: Comparison
     blocks: Annotated[int, Field(ge=1, le=MOST_TRIALS, strict=True)]
+    require: list[Condition] = Field(default=[], exclude_if=lambda require: not require)
+    """What must hold, or a campaign of it fails."""
     seed: Annotated[int, Field(ge=0, lt=2**53, strict=True)] = 1
     scale: Annotated[float, Field(gt=0, le=1)] = 1.0
     """What the file's request counts were multiplied by."""
@@ -122,6 +125,18 @@ class Study(Strict):
         for factor, level in cell.items():
             values.update(self.factors[factor][level])
         return Parameters.model_validate(values, context=RESOLVED)
+
+    def unheld(self, condition: Condition, pairs: Sequence[str]) -> str | None:
+        """Why a campaign that compares these of the study's pairs says nothing about the condition; None: it does."""
+        named = {
+            pair
+            for family in self.compare.families
+            if condition.metric in family.metrics
+            for pair in family.pairs or self.compare.pairs
+        }
+        sets = [self.settings, *(level for levels in self.factors.values() for level in levels.values())]
+        clocks = {values["clock"] for values in sets if "clock" in values}
+        return condition.fault([pair for pair in pairs if pair in named], clocks)
 
     def scaled(self, scale: float) -> "Study":
         """This study with `scale` (0 < scale <= 1) times as many requests, of each user at least one.

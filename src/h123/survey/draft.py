@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from h123.catalogue import OwnServer
-from h123.study import Comparison, Network
+from h123.study import Comparison, Condition, Network
 from h123.survey.found import Answer
 from h123.survey.inquiry import Inquiry
 
@@ -50,6 +50,7 @@ class Draft:
     clock: str = "wall"
     congestion: str = "own"
     seed: int = 1
+    require: Sequence[Condition] = ()
 
     @property
     def builds(self) -> bool:
@@ -72,6 +73,7 @@ class Draft:
             "factors": {name: levels for name, levels in factors.items() if len(levels) > 1 or name != "protocol"},
             "settings": self._settings(),
             "compare": self._compare(),
+            **({"require": [_required(one) for one in self.require]} if self.require else {}),
             "blocks": 8,
             "seed": self.seed,
         }
@@ -153,6 +155,10 @@ def _families(each: Sequence[str]) -> Iterator[_Part]:
     for metric in details.metrics:
         alone = {"name": metric.replace("_", "-"), "metrics": [metric], "each": [*each]}
         yield details.model_copy(update=alone).model_dump(exclude_none=True)
+
+
+def _required(condition: Condition) -> _Part | str:
+    return condition.holds if condition.by == "interval" else condition.model_dump()
 
 
 def _couples(levels: Sequence[str]) -> list[tuple[str, str]]:

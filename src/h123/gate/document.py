@@ -1,0 +1,48 @@
+"""gate.json as it is written (docs/contracts/gate.md)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from h123.study import Basis
+
+Word = Literal["passed", "failed", "undecided"]
+
+
+class CellRow(TypedDict):
+    """What became of a condition in one place."""
+
+    cell: Mapping[str, str]
+    """Levels by factor."""
+    verdict: Word
+    why: str
+    ratio: float | None
+    low: float | None
+    """None: without bound, or not known, as the ratio is then too."""
+    high: float | None
+    confidence: float | None
+    blocks: int
+    """With a value on both sides."""
+    blocks_needed: int | None
+    """Of an undecided one: with so many in all it would probably be decided; null: not known, or more than anybody
+    runs."""
+
+
+class ConditionRow(TypedDict):
+    """What became of a condition."""
+
+    condition: str
+    by: Basis
+    verdict: Word
+    """The worst of its cells."""
+    cells: Sequence[CellRow]
+
+
+class Gate(TypedDict):
+    """All of it."""
+
+    h123: Literal["gate/1"]
+    campaign: str
+    verdict: Word
+    conditions: Sequence[ConditionRow]

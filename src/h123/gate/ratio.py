@@ -1,0 +1,51 @@
+"""A ratio that conditions are held against: one of a campaign's comparisons."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from h123.analysis import blocks_to_part, reliable
+from h123.analysis.document import Judged, Verdicts
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Of a metric's values, with its interval; None where there is none, or no bound."""
+
+    metric: str
+    pair: str
+    cell: Mapping[str, str]
+    ratio: float | None
+    low: float | None
+    high: float | None
+    confidence: float | None
+    """Of the interval."""
+    reliable: bool
+    """Whether that is as much as was asked for."""
+    blocks: int
+    """With a value on both sides."""
+    withheld: str | None
+    """Why it decides nothing."""
+    needed: Callable[[float], int | None]
+    """The number of blocks with which the interval would probably lie on one side of a bound; None: more than
+    anybody runs."""
+
+
+def ratios_of(verdicts: Verdicts) -> list[Ratio]:
+    """All that a campaign compares, but its twins."""
+    return [_ratio(one, verdicts) for one in verdicts["comparisons"] if not one["twin"]]
+
+
+def _ratio(one: Judged, verdicts: Verdicts) -> Ratio:
+    return Ratio(
+        metric=one["metric"],
+        pair=f"{one['a']}/{one['b']}",
+        cell=one["cell"],
+        ratio=one["ratio"],
+        low=one["low"],
+        high=one["high"],
+        confidence=one["confidence"],
+        reliable=reliable(one, verdicts),
+        blocks=one["blocks"],
+        withheld=one["withheld"]["why"] if one["withheld"] else None,
+        needed=lambda bound: blocks_to_part(one, bound, verdicts),
+    )
