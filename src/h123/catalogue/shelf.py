@@ -11,7 +11,7 @@ from h123.catalogue.toml_file import TomlFile
 from h123.console import say
 from h123.errors import UserError
 from h123.paths import project_root
-from h123.strict import choose
+from h123.strict import choose, shown
 
 FORMAT = "subject/1"
 
@@ -86,8 +86,28 @@ def read_subject(folder: Path) -> Subject:
     file = TomlFile(folder / "subject.toml")
     if file.data.pop("h123", None) != FORMAT:
         raise UserError(f'{file.path}: the line h123 = "{FORMAT}" is missing, or has a version not supported here')
-    subject = file.validate(Subject, file.data, context=folder.resolve())
+    install = file.data.get("install")
+    whole = _whole(file, install, folder) if isinstance(install, dict) and "part_of" in install else None
+    content = {**file.data, "install": {**whole.install.model_dump(), **install}} if whole else file.data
+    subject = file.validate(Subject, content, context=folder.resolve())
     if subject.name != folder.name:
         message = f"name is {subject.name!r}, but the folder is {folder.name!r}; they must be the same"
         raise file.error(["name"], message)
+    if whole and subject.version != whole.version:
+        message = f"version is {subject.version!r}, and that of {whole.name}, which it is a part of, {whole.version!r}"
+        raise file.error(["version"], message)
     return subject
+
+
+def _whole(file: TomlFile, install: Mapping[str, object], folder: Path) -> Subject:
+    """The subject that one is a part of, whose build makes both. Raises UserError where there is no such one."""
+    at, named = ["install", "part_of"], install["part_of"]
+    if others := [key for key in install if key != "part_of"]:
+        raise file.error(at, f"install.part_of stands alone, without {others[0]}: the other subject says how it is built")
+    there = [path.parent.name for path in folder.resolve().parent.glob("*/subject.toml") if path.parent.name != folder.name]
+    if named not in there:
+        raise file.error(at, f"install.part_of: there is no subject {shown(named)} beside this one; {choose(str(named), there)}")
+    whole = read_subject(folder.resolve().with_name(str(named)))
+    if whole.install.part_of:
+        raise file.error(at, f"install.part_of: {whole.name} is a part of {whole.install.part_of} itself; name that")
+    return whole
