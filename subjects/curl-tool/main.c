@@ -9,7 +9,6 @@
 #include "child.h"
 #include "clock.h"
 #include "command.h"
-#include "connections.h"
 #include "files.h"
 #include "journal.h"
 #include "noise.h"
@@ -126,6 +125,19 @@ static void deal(struct run *run, const struct workload *work)
     free(turns);
 }
 
+/* Connections that were opened, and used. Where it was one, all requests were on it. */
+static int number_connections(struct run *run)
+{
+    int opened = 0;
+    for (const struct sample *row = run->samples; row < run->samples + run->count; row++) {
+        opened += row->protocol[0] && !row->reused;
+    }
+    for (struct sample *row = run->samples; opened == 1 && row < run->samples + run->count; row++) {
+        row->connection = row->protocol[0] ? 0 : -1;
+    }
+    return opened;
+}
+
 static struct run measure(const struct workload *work, const struct tool *tool)
 {
     char scratch[] = "/tmp/h123-curl-XXXXXX", upload[sizeof scratch + 8];
@@ -179,7 +191,7 @@ int main(int count, char **words)
     FILE *samples = file_to_write(to), *facts = file_to_write(described);
     struct run run = measure(&work, &tool);
     deal(&run, &work);
-    int connections = connections_number(run.samples, run.count, work.http > 1 || work.users == 1);
+    int connections = number_connections(&run);
     for (int i = 0; i < run.count; i++) {
         journal_add(&run.samples[i]);
     }

@@ -69,25 +69,31 @@ static const char *protocol(const char *version)
     return strcmp(version, "1.1") == 0 ? "h1" : strcmp(version, "2") == 0 ? "h2" : strcmp(version, "3") == 0 ? "h3" : "";
 }
 
-/* The time at `seconds` after the transfer's beginning; 0, unknown, where curl did not get there. */
-static int64_t after(int64_t start, double seconds) { return seconds > 0 ? start + (int64_t)(seconds * 1e9) : 0; }
+/* The time at `seconds` after the transfer's beginning, no later than something that came of it; 0, unknown, where curl did
+ * not get there. */
+static int64_t after(int64_t start, double seconds, int64_t latest)
+{
+    int64_t at = start + (int64_t)(seconds * 1e9);
+    return seconds <= 0 ? 0 : latest && at > latest ? latest : at;
+}
 
 bool transfer_read(const char *line, int64_t came, struct sample *sample)
 {
     char version[8];
-    int status, connection, dials;
+    int status, dials;
     double sent, answered, took;
     *sample = (struct sample){.end = came};
-    if (sscanf(line, "%d\t%ld\t%7[0-9.]\t%d\t%d\t%" SCNd64 "\t%" SCNd64 "\t%lf\t%lf\t%lf", &status, &sample->status, version,
-               &connection, &dials, &sample->up, &sample->down, &sent, &answered, &took) != 10) {
+    if (sscanf(line, "%d\t%ld\t%7[0-9.]\t%d\t%" SCNd64 "\t%" SCNd64 "\t%lf\t%lf\t%lf", &status, &sample->status, version,
+               &dials, &sample->up, &sample->down, &sent, &answered, &took) != 9) {
         return false;
     }
     sample->start = came - (int64_t)(took * 1e9);
-    sample->sent = after(sample->start, sent);
-    sample->first_byte = after(sample->start, answered);
+    sample->first_byte = after(sample->start, answered, came);
+    /* An upload may be answered before it has been sent. */
+    sample->sent = after(sample->start, sent, sample->up > 0 ? came : sample->first_byte);
     sample->protocol = protocol(version);
-    sample->connection = connection;
-    sample->reused = connection >= 0 && dials == 0;
+    sample->connection = -1;
+    sample->reused = sample->protocol[0] && dials == 0;
     set_error(sample, status);
     return true;
 }

@@ -86,9 +86,10 @@ def read_subject(folder: Path) -> Subject:
     file = TomlFile(folder / "subject.toml")
     if file.data.pop("h123", None) != FORMAT:
         raise UserError(f'{file.path}: the line h123 = "{FORMAT}" is missing, or has a version not supported here')
-    install = file.data.get("install")
-    whole = _whole(file, install, folder) if isinstance(install, dict) and "part_of" in install else None
-    content = {**file.data, "install": {**whole.install.model_dump(), **install}} if whole else file.data
+    whole = _whole(file, folder.resolve())
+    content = file.data
+    if whole:
+        content = {**content, "install": {**whole.install.model_dump(), "part_of": whole.name}}
     subject = file.validate(Subject, content, context=folder.resolve())
     if subject.name != folder.name:
         message = f"name is {subject.name!r}, but the folder is {folder.name!r}; they must be the same"
@@ -99,15 +100,20 @@ def read_subject(folder: Path) -> Subject:
     return subject
 
 
-def _whole(file: TomlFile, install: Mapping[str, object], folder: Path) -> Subject:
-    """The subject that one is a part of, whose build makes both. Raises UserError where there is no such one."""
+def _whole(file: TomlFile, folder: Path) -> Subject | None:
+    """The subject that this one is a part of, whose build makes both. Raises UserError where there is no such one."""
+    install = file.data.get("install")
+    if not isinstance(install, dict) or "part_of" not in install:
+        return None
     at, named = ["install", "part_of"], install["part_of"]
     if others := [key for key in install if key != "part_of"]:
-        raise file.error(at, f"install.part_of stands alone, without {others[0]}: the other subject says how it is built")
-    there = [path.parent.name for path in folder.resolve().parent.glob("*/subject.toml") if path.parent.name != folder.name]
-    if named not in there:
-        raise file.error(at, f"install.part_of: there is no subject {shown(named)} beside this one; {choose(str(named), there)}")
-    whole = read_subject(folder.resolve().with_name(str(named)))
+        what = f"it stands alone, without {others[0]}, which the other subject says for both"
+        raise file.error(at, f"install.part_of: {what}")
+    beside = sorted({path.parent.name for path in folder.parent.glob("*/subject.toml")} - {folder.name})
+    if named not in beside:
+        message = f"there is no subject {shown(named)} beside this one; {choose(str(named), beside)}"
+        raise file.error(at, f"install.part_of: {message}")
+    whole = read_subject(folder.with_name(named))
     if whole.install.part_of:
-        raise file.error(at, f"install.part_of: {whole.name} is a part of {whole.install.part_of} itself; name that")
+        raise file.error(at, f"install.part_of: {named} is itself a part of {whole.install.part_of}; name that one")
     return whole

@@ -236,8 +236,7 @@ class Client(Strict):
     process: StrictBool = False
     """Has another program make the requests, and tells when that began and ended."""
     at_once: dict[Protocol, Annotated[StrictInt, Field(ge=1)]] = Field(default={})
-    """By protocol, the most users that it can have ask at once, who share what connections there are. Absent: as many as
-    are asked for."""
+    """By protocol, the most users that it can have ask at once. Absent: as many as are asked for."""
     any_server: StrictBool = False
     """Asks servers that are no subjects, and so have names, certificates and answers of their own."""
     connections: OneOrMore[Literal["shared", "per-user", "number"]] = Field(default=["shared", "per-user", "number"])
