@@ -17,11 +17,13 @@
 #include "workload.h"
 
 enum {
-    MOST_AT_ONCE = 300,   /* curl's own most for --parallel-max; more it takes for 300 */
-    MOST_ON_ONE = 100,    /* libcurl's most on a connection, which the program does not change */
-    NO_SUCH_OPTION = 2,   /* curl's statuses where it has not begun: this, */
-    NOT_BUILT_IN = 4      /* and this */
+    MOST_AT_ONCE = 300, /* curl's own most for --parallel-max; more it takes for 300 */
+    MOST_ON_ONE = 100,  /* libcurl's most on a connection, which the program does not change */
+    NO_SUCH_OPTION = 2, /* curl's statuses where it has not begun: this, */
+    NOT_BUILT_IN = 4    /* and this */
 };
+
+static const char *const protocols[] = {"", "HTTP/1.1", "HTTP/2", "HTTP/3"};
 
 /* What is known of a run of curl. */
 struct run {
@@ -40,8 +42,8 @@ static void check_supported(const struct workload *work)
     }
     int most = work->http == 1 ? MOST_AT_ONCE : MOST_ON_ONE;
     if (work->users > most) {
-        fail(UNSUPPORTED, "curl has at most %d requests at once over HTTP/%d%s, not %d: have fewer users", most, work->http,
-             work->http == 1 ? "" : " on a connection", work->users);
+        fail(UNSUPPORTED, "curl has at most %d requests at once over %s%s, not %d: have fewer users", most,
+             protocols[work->http], work->http == 1 ? "" : " on a connection", work->users);
     }
     if (strpbrk(work->path, "[]{}#")) {
         fail(UNSUPPORTED, "curl takes the brackets in the path %s for a range", work->path);
@@ -57,7 +59,7 @@ static void write_body(const char *path, int64_t bytes)
     file_save(file, path);
 }
 
-/* The lines as they come: what they say is read when curl has ended. */
+/* Each line as it comes: that is when its transfer has ended. */
 static void collect(struct run *run, FILE *output, int requests)
 {
     char *line = NULL;
@@ -86,6 +88,18 @@ static void add_missing(struct run *run, int requests, int status)
     }
 }
 
+/* A curl without what is asked for says so and ends; one that is too old prints less than it is asked to. */
+static void check_begun(const struct run *run, const struct workload *work, int status)
+{
+    if (run->count == 0 && (status == NO_SUCH_OPTION || status == NOT_BUILT_IN)) {
+        fail(UNSUPPORTED, "this curl cannot do what is asked over %s (its own words are above): have one that can",
+             protocols[work->http]);
+    }
+    if (run->count == 0 && status == 0) {
+        fail(FAILED, "this curl does not print what it was asked to of its transfers: have 8.10 or newer");
+    }
+}
+
 static struct run start_and_follow(const struct workload *work, const struct tool *tool, const char *upload)
 {
     int requests = command_requests(work);
@@ -96,9 +110,7 @@ static struct run start_and_follow(const struct workload *work, const struct too
     collect(&run, curl.output, requests);
     int status = child_end(curl);
     run.ended = now();
-    if (run.count == 0 && (status == NO_SUCH_OPTION || status == NOT_BUILT_IN)) {
-        fail(UNSUPPORTED, "this curl cannot do what is asked over HTTP/%d: install one that can, with its QUIC", work->http);
-    }
+    check_begun(&run, work, status);
     add_missing(&run, requests, status);
     return run;
 }
@@ -168,7 +180,8 @@ static void write_facts(FILE *to, const struct workload *work, const struct run 
     fprintf(to, "\"process\": {\"began_ns\": %" PRId64 ", \"ended_ns\": %" PRId64 "}, ", run->began, run->ended);
     fputs("\"notes\": [\"curl does not print what TLS came to: this is all that it was let offer\"", to);
     if (work->http > 1 && connections > 1) {
-        fprintf(to, ", \"curl opened %d connections: the server ended one, or has fewer requests on one at once\"", connections);
+        fprintf(to, ", \"curl opened %d connections: the server ended one, or has fewer requests on one at once\"",
+                connections);
     }
     fputs("]}\n", to);
 }
