@@ -16,4 +16,6 @@ sh ../curl/libcurl.sh "$work" "$root" --with-openssl --with-ngtcp2 --with-nghttp
 sh ../curl/build.sh "$prefix/h123-curl" --sysroot="$root" -L"$libraries" -I"$work/include" "$work/lib/libcurl.a" \
 	"$libraries/libngtcp2_crypto_ossl.a" "$libraries/libngtcp2.a" "$libraries/libnghttp3.a" "$libraries/libnghttp2.a" \
 	-lssl -lcrypto
+cp "$work/curl" "$prefix/"
+sh ../curl-tool/build.sh "$prefix" "$prefix/curl" ngtcp2
 rm -rf "$work" "$root/usr/include" "$libraries"/*.a

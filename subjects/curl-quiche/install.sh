@@ -27,4 +27,6 @@ END
 sh ../curl/libcurl.sh "$work" "$root" --with-openssl --with-quiche LIBS="-l:libstdc++.a -lm"
 sh ../curl/build.sh "$prefix/h123-curl" --sysroot="$root" -L"$libraries" -I"$work/include" "$work/lib/libcurl.a" "$libraries/libquiche.a" \
 	"$libraries/libnghttp2.a" -l:libstdc++.a
+cp "$work/curl" "$prefix/"
+sh ../curl-tool/build.sh "$prefix" "$prefix/curl" quiche
 rm -rf "$work" "$root/usr/include" "$libraries"/*.a

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Builds a static libcurl 8.14.1, the last version in which ngtcp2, quiche and OpenSSL's QUIC could be compared, from curl's
-# own source: libcurl.sh WORK ROOT FLAG...
+# Builds a static libcurl 8.14.1, the last version in which ngtcp2, quiche and OpenSSL's QUIC could be compared, and the
+# program curl with it, from curl's own source: libcurl.sh WORK ROOT FLAG...
 # The compiler takes headers and libraries from ROOT (of ../debian/fetch); the FLAGs of `configure` choose TLS and QUIC.
-# WORK/lib/libcurl.a and WORK/include are the result.
+# WORK/lib/libcurl.a, WORK/include and WORK/curl are the result.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 work=$1 root=$2
@@ -25,6 +25,8 @@ export PKG_CONFIG_SYSROOT_DIR PKG_CONFIG_LIBDIR
 	--without-librtmp --without-libssh2 --without-libidn2 --without-libpsl --without-zlib --without-brotli --without-zstd \
 	--with-nghttp2 "$@"
 make -C lib -j "$(nproc)" libcurl.la
+make -C src -j "$(nproc)" curl
 mkdir -p "$work/lib" "$work/include/curl"
 cp lib/.libs/libcurl.a "$work/lib/"
 cp include/curl/*.h "$work/include/curl/"
+cp src/curl "$work/"

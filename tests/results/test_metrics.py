@@ -1,6 +1,6 @@
 """The metrics of a trial: each rests on what the table says that it needs, and on nothing else."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from h123.results.metrics import measure
 from h123.results.rows import Rows
 from h123.results.samples import REQUIRED, SCHEMA
 from h123.results.summary import summarise
+from h123.results.trial_files import Client, Process
 from h123.study import METRICS, Metric
 from h123.study.metrics import Visits
 from h123.study.workload import KINDS, workload_of
@@ -25,6 +26,7 @@ WAYS = {
     for name, size in (("up", 30_100), ("down", 602_000))
 }
 LINK = Link(name="access", directions=WAYS)
+FACTS = Client(h123="client/1", process=Process(began_ns=0, ended_ns=10_000 * MS))
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Trial:
 
     samples: pa.Table
     report: Report
+    facts: Client | None
 
     def value(self, folder: Path, name: str, clock: str = "wall") -> float | None:
         file = folder / "samples.parquet"
@@ -40,7 +43,7 @@ class Trial:
         asked = workload_of({"method": "GET", "size": 1000})
         if isinstance(METRICS[name].of, Visits):
             asked = workload_of({"kind": "page", **KINDS["page"].example(["GET"])})
-        return measure(summarise(Rows.read(file), asked), self.report, clock)[name]
+        return measure(summarise(Rows.read(file), asked), self.report, self.facts, clock)[name]
 
     def without(self, columns: set[str]) -> "Trial":
         """As if nobody had told these."""
@@ -48,25 +51,25 @@ class Trial:
         for name in columns:
             field = SCHEMA.field(name)
             table = table.set_column(SCHEMA.get_field_index(name), field, pa.nulls(len(table), field.type))
-        return Trial(table, self.report)
+        return replace(self, samples=table)
 
     def silent(self, told: str) -> "Trial":
         """As if the lab had not told this of any role, or of the link."""
         if told in Way.model_fields:
             ways = {name: way.model_copy(update={told: None}) for name, way in WAYS.items()}
             link = LINK.model_copy(update={"directions": ways})
-            return Trial(self.samples, self.report.model_copy(update={"links": [link]}))
+            return replace(self, report=self.report.model_copy(update={"links": [link]}))
         first, _, last = told.partition(".")
         empty: Any = {"main_ns": 0, "main_over_time": []}.get(last)
         roles = [
             role.model_copy(update={first: role.cpu and role.cpu.model_copy(update={last: empty}) if last else None})
             for role in self.report.roles
         ]
-        return Trial(self.samples, self.report.model_copy(update={"roles": roles}))
+        return replace(self, report=self.report.model_copy(update={"roles": roles}))
 
     def head(self, requests: int) -> "Trial":
         """As if so many warm requests had been made."""
-        return Trial(pa.concat_tables([self.samples.slice(0, 1), self.samples.slice(1, requests)]), self.report)
+        return replace(self, samples=pa.concat_tables([self.samples.slice(0, 1), self.samples.slice(1, requests)]))
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +77,7 @@ def trial() -> Trial:
     """A cold request, then 300 warm ones, one after another: 100 visits of a page of three."""
     rows = []
     for number in range(301):
-        start = number * 20 * MS
+        start = (number + 1) * 20 * MS
         rows.append(
             {
                 "phase": "warm" if number else "cold",
@@ -96,13 +99,13 @@ def trial() -> Trial:
             }
         )
     # Opening the connection costs more than requests do.
-    over_time = [[at * MS, at * 100_000 + min(at, 15) * 400_000] for at in (*range(20), *range(20, 7000, 100))]
+    over_time = [[(at + 20) * MS, at * 100_000 + min(at, 15) * 400_000] for at in (*range(20), *range(20, 7000, 100))]
     roles = [
         Role(name=name, cpu=Cpu(main_ns=over_time[-1][1], main_over_time=over_time), max_rss_bytes=size)
         for name, size in (("server", 30_000_000), ("client", 50_000_000))
     ]
     return Trial(
-        pa.Table.from_pylist(rows, schema=SCHEMA), NO_REPORT.model_copy(update={"roles": roles, "links": [LINK]})
+        pa.Table.from_pylist(rows, schema=SCHEMA), NO_REPORT.model_copy(update={"roles": roles, "links": [LINK]}), FACTS
     )
 
 
@@ -134,19 +137,33 @@ def test_without_what_it_needs_it_has_no_value(one: Metric, trial: Trial, tmp_pa
 
 
 @EACH
+def test_what_only_some_clients_tell_is_asked_of_them_alone(one: Metric, trial: Trial, tmp_path: Path) -> None:
+    told = trial.value(tmp_path, one.name)
+    for facts in (None, Client(h123="client/1")):
+        value = replace(trial, facts=facts).value(tmp_path, one.name)
+        assert value == (None if "process" in one.needs.client else told)
+
+
+@EACH
 def test_it_has_a_value_under_its_clocks_alone(one: Metric, trial: Trial, tmp_path: Path) -> None:
     known = {clock for clock in ("wall", "virtual") if trial.value(tmp_path, one.name, clock) is not None}
     assert known == {*one.clocks}
 
 
 def test_the_rate_of_requests_is_of_the_warm_ones_that_succeeded(trial: Trial, tmp_path: Path) -> None:
-    """300, the first at 20 ms, the last from 6 s on for 15.3 ms; of which half fail."""
-    seconds = 6.0153 - 0.02
+    """300, the first at 40 ms, the last from 6.02 s on for 15.3 ms; of which half fail."""
+    seconds = 6.0353 - 0.04
     assert trial.value(tmp_path, "rps") == pytest.approx(300 / seconds)
     column = SCHEMA.get_field_index("status")
     half = pa.array([500 if number % 2 else 200 for number in range(301)], SCHEMA.field("status").type)
-    failing = Trial(trial.samples.set_column(column, SCHEMA.field("status"), half), trial.report)
+    failing = replace(trial, samples=trial.samples.set_column(column, SCHEMA.field("status"), half))
     assert failing.value(tmp_path, "rps") == pytest.approx(150 / seconds)
+
+
+def test_a_program_begins_before_its_requests_and_ends_after_them(trial: Trial, tmp_path: Path) -> None:
+    """It runs from 0 to 10 s; the first request begins at 20 ms, the last ends at 6.0353 s."""
+    assert trial.value(tmp_path, "process_start") == pytest.approx(0.02)
+    assert trial.value(tmp_path, "process_end") == pytest.approx(10 - 6.0353)
 
 
 def test_memory_is_the_roles_own_peak(trial: Trial, tmp_path: Path) -> None:
@@ -157,7 +174,7 @@ def test_memory_is_the_roles_own_peak(trial: Trial, tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", [0, None])
 def test_no_peak_no_memory(trial: Trial, tmp_path: Path, size: int | None) -> None:
     roles = [role.model_copy(update={"max_rss_bytes": size}) for role in trial.report.roles]
-    silent = Trial(trial.samples, trial.report.model_copy(update={"roles": roles}))
+    silent = replace(trial, report=trial.report.model_copy(update={"roles": roles}))
     assert silent.value(tmp_path, "memory_server") is None
 
 
@@ -168,5 +185,5 @@ def test_what_was_sent_is_counted_at_the_clients_link_each_way(trial: Trial, tmp
 
 def test_a_veth_counts_nothing_that_was_sent(trial: Trial, tmp_path: Path) -> None:
     veth = LINK.model_copy(update={"directions": None})
-    over_lan = Trial(trial.samples, trial.report.model_copy(update={"links": [veth]}))
+    over_lan = replace(trial, report=trial.report.model_copy(update={"links": [veth]}))
     assert over_lan.value(tmp_path, "sent_up") is None

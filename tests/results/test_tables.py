@@ -85,7 +85,7 @@ def summary_of(folder: Path, rows: list[str]) -> Summary:
 
 def measured(folder: Path, rows: list[str]) -> dict[str, float | None]:
     """The metrics of such a file, where no lab tells anything."""
-    return measure(summary_of(folder, rows), NO_REPORT)
+    return measure(summary_of(folder, rows), NO_REPORT, None)
 
 
 def warm(milliseconds: int, error: str = "", status: int = 200, first_byte: bool = True) -> str:

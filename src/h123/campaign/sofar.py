@@ -28,7 +28,7 @@ class SoFar:
         """Take an ended attempt into account; `sealed` is its folder."""
         if not event["valid"] or event["twin"]:
             return
-        metrics = trial_metrics(sealed / "samples.parquet", report, event["parameters"])
+        metrics = trial_metrics(sealed, report, event["parameters"])
         value, level = metrics[self._metric], event["cell"][self._factor]
         cell = tuple(chosen for factor, chosen in event["cell"].items() if factor != self._factor)
         if value and math.isfinite(value):

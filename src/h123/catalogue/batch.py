@@ -53,7 +53,8 @@ def _brief(error: UserError) -> str:
 
 
 def _total(subjects: Sequence[Subject]) -> str:
-    return format_bytes(sum(found.bytes for subject in subjects if (found := installation(subject))))
+    each = {subject.installed_as: found.bytes for subject in subjects if (found := installation(subject))}
+    return format_bytes(sum(each.values()))
 
 
 def _since(begun: float) -> str:

@@ -35,6 +35,7 @@ class Asked(Protocol):
     def has_headers(self) -> bool: ...
     def methods(self) -> Sequence[str]: ...
     def senders(self) -> Sequence[str]: ...
+    def most_in_flight(self) -> int | None: ...
     def most_on_connection(self) -> int | None: ...
     def longest_silence_ns(self) -> int: ...
 
@@ -191,6 +192,12 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
     way = parameters.connections if isinstance(parameters.connections, str) else "number"
     if way not in client.connections:
         raise _cannot(subject, "client", "connections", str(parameters.connections), list(client.connections))
+    most, asked = client.at_once.get(parameters.protocol), parameters.workload.most_in_flight()
+    if most is not None and asked is not None and asked > most:
+        raise UserError(
+            f"client {subject.name} has at most {most} requests at once over {parameters.protocol}, not {asked}",
+            remedy="have fewer `users`, or exclude these trials with --only",
+        )
 
 
 def controllers(subject: Subject, protocol: str) -> list[str] | None:
@@ -273,5 +280,5 @@ def _cannot(subject: Subject, role: Role, what: str, asked: str, offered: list[s
 
 
 def _filled(command: list[str], subject: Subject, values: dict[str, object]) -> list[str]:
-    known = {"prefix": mounted("subjects", subject.name), **values}
+    known = {"prefix": mounted("subjects", subject.installed_as), **values}
     return [PLACEHOLDER.sub(lambda match: str(known[match.group(1)]), word) for word in command]

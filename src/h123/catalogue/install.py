@@ -5,7 +5,7 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def installations() -> Path:
 
 def prefix(subject: Subject) -> Path:
     """The subject's installation folder."""
-    return installations() / subject.name
+    return installations() / subject.installed_as
 
 
 def installation(subject: Subject) -> Installation | None:
@@ -119,38 +119,47 @@ def remove(subject: Subject, report: Callable[[str], None]) -> bool:
         raise UserError(
             f"{subject.name} is part of h123 and cannot be removed", remedy="`make clean` removes all builds"
         )
+    if whole := subject.install.part_of:
+        raise UserError(
+            f"{subject.name} is a part of what is installed for {whole}", remedy=f"`h123 remove {whole}` removes both"
+        )
     with alone(prefix(subject), report):
         return remove_installation(prefix(subject))
 
 
 def fingerprint(subject: Subject) -> str:
     """SHA-256 over all of the subject's files (names, contents, whether executable): what a verification holds for."""
-    return _digest(subject, set())
+    own = _files_of(subject.folder) if subject.install.part_of else ()
+    return _digest([*own, *_sources(subject)])
 
 
 def _recipe(subject: Subject) -> str:
     """SHA-256 of what decides how an installation comes out. The rest of the manifest may change without a build."""
     made_by = (subject.version, subject.install.build, _BUILD_ENVIRONMENT)
-    return hashlib.sha256((repr(made_by) + _digest(subject, {MANIFEST})).encode()).hexdigest()
+    built_of = _digest((path, name) for path, name in _sources(subject) if str(name) != MANIFEST)
+    return hashlib.sha256((repr(made_by) + built_of).encode()).hexdigest()
 
 
-def _digest(subject: Subject, without: set[str]) -> str:
+def _digest(files: Iterable[tuple[Path, Path]]) -> str:
     digest = hashlib.sha256()
-    for path, name in _sources(subject):
-        if str(name) not in without:
-            content = path.read_bytes()
-            digest.update(f"{name}\0{path.stat().st_mode & 0o111}\0{len(content)}\0".encode())
-            digest.update(content)
+    for path, name in files:
+        content = path.read_bytes()
+        digest.update(f"{name}\0{path.stat().st_mode & 0o111}\0{len(content)}\0".encode())
+        digest.update(content)
     return digest.hexdigest()
 
 
 def _sources(subject: Subject) -> Iterator[tuple[Path, Path]]:
-    """The subject's files, and their names in its folders."""
-    for folder in [subject.folder, *(subject.folder / other for other in subject.install.sources)]:
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            name = path.relative_to(folder)
-            if not _BYPRODUCTS.intersection(name.parts):
-                yield path, name
+    """The files that its installation is built from, and their names in their folders."""
+    for folder in [subject.workshop, *(subject.workshop / other for other in subject.install.sources)]:
+        yield from _files_of(folder)
+
+
+def _files_of(folder: Path) -> Iterator[tuple[Path, Path]]:
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        name = path.relative_to(folder)
+        if not _BYPRODUCTS.intersection(name.parts):
+            yield path, name
 
 
 def _files(subject: Subject) -> dict[Path, str]:
@@ -166,7 +175,7 @@ def _check_sources(subject: Subject, before: Mapping[Path, str]) -> None:
         raise UserError(
             f"subject {subject.name}: the build writes into the subject's own folder, such as {changed[0]}, so it "
             "would have to be built again each time",
-            remedy=f"let install.build in {subject.folder / MANIFEST} write into {{prefix}} alone (or into a folder "
+            remedy=f"let install.build in {subject.workshop / MANIFEST} write into {{prefix}} alone (or into a folder "
             f"named {' or '.join(sorted(_BYPRODUCTS))}), and put the folder back as it was",
             status=1,
         )
@@ -187,7 +196,7 @@ def _check_result(subject: Subject) -> None:
     if lost := _absent(subject):
         raise UserError(
             f"subject {subject.name}: the build succeeded, but {lost} is not there",
-            remedy=f"mend install.build in {subject.folder / MANIFEST}, which is to put all that is started into "
+            remedy=f"mend install.build in {subject.workshop / MANIFEST}, which is to put all that is started into "
             "{prefix}, or the command that names it",
             status=1,
         )
@@ -195,13 +204,13 @@ def _check_result(subject: Subject) -> None:
 
 def _build(subject: Subject, meanwhile: Callable[[], None]) -> None:
     whole = prefix(subject)
-    log = whole.with_name(f"{subject.name}.log")
+    log = whole.with_name(f"{subject.installed_as}.log")
     log.unlink(missing_ok=True)
     begun, before = time.monotonic(), _files(subject)
     with made_whole(whole) as partial:
         recipe = _recipe(subject)
         command = [PLACEHOLDER.sub(str(partial), word) for word in subject.install.build]
-        run_logged(f"subject {subject.name}", command, log, subject.folder, _BUILD_ENVIRONMENT, meanwhile)
+        run_logged(f"subject {subject.name}", command, log, subject.workshop, _BUILD_ENVIRONMENT, meanwhile)
         _check_sources(subject, before)
         built = Installation(recipe, round(time.monotonic() - begun, 1), size_of(partial))
         (partial / STAMP).write_text(json.dumps(asdict(built)) + "\n", encoding="utf-8")

@@ -11,7 +11,7 @@ from h123.catalogue.toml_file import TomlFile
 from h123.console import say
 from h123.errors import UserError
 from h123.paths import project_root
-from h123.strict import choose
+from h123.strict import choose, shown
 
 FORMAT = "subject/1"
 
@@ -86,8 +86,34 @@ def read_subject(folder: Path) -> Subject:
     file = TomlFile(folder / "subject.toml")
     if file.data.pop("h123", None) != FORMAT:
         raise UserError(f'{file.path}: the line h123 = "{FORMAT}" is missing, or has a version not supported here')
-    subject = file.validate(Subject, file.data, context=folder.resolve())
+    whole = _whole(file, folder.resolve())
+    content = file.data
+    if whole:
+        content = {**content, "install": {**whole.install.model_dump(), "part_of": whole.name}}
+    subject = file.validate(Subject, content, context=folder.resolve())
     if subject.name != folder.name:
         message = f"name is {subject.name!r}, but the folder is {folder.name!r}; they must be the same"
         raise file.error(["name"], message)
+    if whole and subject.version != whole.version:
+        message = f"version is {subject.version!r}, and that of {whole.name}, which it is a part of, {whole.version!r}"
+        raise file.error(["version"], message)
     return subject
+
+
+def _whole(file: TomlFile, folder: Path) -> Subject | None:
+    """The subject that this one is a part of, whose build makes both. Raises UserError where there is no such one."""
+    install = file.data.get("install")
+    if not isinstance(install, dict) or "part_of" not in install:
+        return None
+    at, named = ["install", "part_of"], install["part_of"]
+    if others := [key for key in install if key != "part_of"]:
+        what = f"it stands alone, without {others[0]}, which the other subject says for both"
+        raise file.error(at, f"install.part_of: {what}")
+    beside = sorted({path.parent.name for path in folder.parent.glob("*/subject.toml")} - {folder.name})
+    if named not in beside:
+        message = f"there is no subject {shown(named)} beside this one; {choose(str(named), beside)}"
+        raise file.error(at, f"install.part_of: {message}")
+    whole = read_subject(folder.with_name(named))
+    if whole.install.part_of:
+        raise file.error(at, f"install.part_of: {named} is itself a part of {whole.install.part_of}; name that one")
+    return whole

@@ -29,7 +29,7 @@ FIXED = "fixed"
 """Instead of a controller: something narrower holds the sender back, so that losses change nothing."""
 PLACEHOLDER = re.compile(r"\{(\w+)\}", re.ASCII)
 Item = TypeVar("Item")
-Ability = Literal["ttfb", "cold"]
+Ability = Literal["ttfb", "cold", "process"]
 """A feature of a client that a metric may need."""
 LEAST_IDLE_NS = 60 * 10**9
 """In which the contract lets no server end a connection that is idle, but for those that say so."""
@@ -95,6 +95,8 @@ class Install(Strict):
     """How to get them."""
     build: Annotated[Command, _known_placeholders({"prefix"})]
     """Run in the subject's folder; `{prefix}` is where the result belongs."""
+    part_of: Name | None = None
+    """Another subject, whose installation is this one's too; then all else here is what that one says."""
     embedded: StrictBool = False
     """Part of the project itself."""
     sources: list[str] = Field(default=[])
@@ -231,12 +233,23 @@ class Client(Strict):
     """Holds every byte of a download against the block; else it counts them."""
     cold: StrictBool = True
     """Can make a cold request on each connection first, and tell when the connection was ready."""
+    process: StrictBool = False
+    """Has another program make the requests, and tells when that began and ended."""
+    at_once: dict[Protocol, Annotated[StrictInt, Field(ge=1)]] = Field(default={})
+    """By protocol, the most users that it can have ask at once. Absent: as many as are asked for."""
     any_server: StrictBool = False
     """Asks servers that are no subjects, and so have names, certificates and answers of their own."""
     connections: OneOrMore[Literal["shared", "per-user", "number"]] = Field(default=["shared", "per-user", "number"])
     """Ways in which it can spread users over connections."""
     verified_with: Name = "go"
     """The server that it is verified against, where the embedded one will not do."""
+
+    @field_validator("at_once")
+    @classmethod
+    def _limits_its_protocols(cls, at_once: dict[str, int], info: ValidationInfo) -> dict[str, int]:
+        if idle := [protocol for protocol in at_once if protocol not in info.data.get("protocols", [])]:
+            raise ValueError(f"{idle[0]} is not one of the client's protocols")
+        return at_once
 
 
 class Features(Strict):
@@ -306,6 +319,16 @@ class Subject(Strict):
     def folder(self) -> Path:
         """Where its sources are."""
         return self._folder
+
+    @property
+    def installed_as(self) -> str:
+        """The subject whose installation it has: itself, or the one that it is a part of."""
+        return self.install.part_of or self.name
+
+    @property
+    def workshop(self) -> Path:
+        """The folder that this installation is built in."""
+        return self._folder.with_name(self.installed_as)
 
     def model_post_init(self, context: Any) -> None:
         """The context of the validation is the folder, which no manifest can name."""

@@ -13,7 +13,7 @@ from h123.results.documents import fault_of, held, read_content, read_document
 from h123.results.events import Values
 from h123.results.folder import CampaignFolder
 from h123.results.lab_report import NO_REPORT, Finished, Report
-from h123.results.metrics import measure
+from h123.results.metrics import measure, read_facts
 from h123.results.rows import Rows
 from h123.results.summary import Summary, summarise
 from h123.results.tables import connect
@@ -114,7 +114,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
                 imported=folder.imported is not None,
                 summary=summary,
                 timeline=in_time,
-                metrics=measure(summary, report, conditions["clock"]),
+                metrics=measure(summary, report, facts, conditions["clock"]),
             )
         )
     return attempts
@@ -130,7 +130,7 @@ def _read(attempt: tuple[Path, str], *, timed: bool, imported: bool) -> Content:
         summary = replace(summary, warm_start_ns=None, warm_end_ns=None)
     report = NO_REPORT if imported else finished_report(kept / "report.json")
     link = read_document(kept / "trial.json", Trial).links[0]
-    return summary, timeline(rows, timed=timed), link, report, _facts(kept / "client.json")
+    return summary, timeline(rows, timed=timed), link, report, read_facts(kept)
 
 
 @cache
@@ -148,7 +148,3 @@ def finished_report(path: Path) -> Finished:
         held(content, Report, path)  # or it is no report at all
         said = f"{path} tells of no finished trial, although the journal says that it was valid"
         raise UserError(f"{said}: {fault_of(invalid)}") from None
-
-
-def _facts(path: Path) -> Client | None:
-    return read_document(path, Client) if path.is_file() else None

@@ -3,25 +3,27 @@
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import assert_never
+from typing import Literal, assert_never
 
+from h123.results.documents import read_document
 from h123.results.events import Values
 from h123.results.lab_report import Report
 from h123.results.processor import of_handshake, of_request
 from h123.results.rows import Rows
 from h123.results.summary import QUANTILES, Summary, summarise
+from h123.results.trial_files import Client
 from h123.study import METRICS, Metric
-from h123.study.metrics import Answered, Carried, Memory, Processor, Sent, Times, Visits, Way
+from h123.study.metrics import Answered, Around, Carried, Memory, Processor, Sent, Times, Visits, Way
 from h123.study.workload import workload_of
 
 _NS = 1e-9
 
 
-def measure(summary: Summary, report: Report, clock: str = "wall") -> dict[str, float | None]:
+def measure(summary: Summary, report: Report, facts: Client | None, clock: str = "wall") -> dict[str, float | None]:
     """All metrics of a trial; None where the trial has no value for one, `Metric.worst` where so many requests failed
     that nothing better can be said."""
     return {
-        name: metric_value(metric, summary, report) if clock in metric.clocks else None
+        name: metric_value(metric, summary, report, facts) if clock in metric.clocks else None
         for name, metric in METRICS.items()
     }
 
@@ -31,13 +33,19 @@ def shown(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
     return {name: value if value is None or math.isfinite(value) else None for name, value in metrics.items()}
 
 
-def trial_metrics(samples: Path, report: Report, parameters: Values) -> dict[str, float | None]:
-    """All metrics of one trial by its files, samples.parquet and the content of report.json, and its parameters."""
-    summary = summarise(Rows.read(samples), workload_of(parameters))
-    return measure(summary, report, parameters["clock"])
+def trial_metrics(trial: Path, report: Report, parameters: Values) -> dict[str, float | None]:
+    """All metrics of one trial by its folder, the content of report.json, and its parameters."""
+    summary = summarise(Rows.read(trial / "samples.parquet"), workload_of(parameters))
+    return measure(summary, report, read_facts(trial), parameters["clock"])
 
 
-def metric_value(metric: Metric, summary: Summary, report: Report) -> float | None:
+def read_facts(trial: Path) -> Client | None:
+    """What the client tells of itself, if it does."""
+    path = trial / "client.json"
+    return read_document(path, Client) if path.is_file() else None
+
+
+def metric_value(metric: Metric, summary: Summary, report: Report, facts: Client | None) -> float | None:
     """Seconds, bits a second or bytes, as the metric has it."""
     match metric.of:
         case Times() as times:
@@ -56,6 +64,8 @@ def metric_value(metric: Metric, summary: Summary, report: Report) -> float | No
             return _seconds(of_handshake(summary, report, roles))
         case Memory(role):
             return _memory(report, role)
+        case Around(part):
+            return _seconds(_around(summary, facts, part))
         case Sent(way):
             return _sent(summary, report, way)
         case None:
@@ -118,6 +128,16 @@ def _memory(report: Report, role: str) -> float | None:
     """The largest resident set that the role ever had, as the kernel counted it."""
     peaks = [one.max_rss_bytes for one in report.roles if one.name == role]
     return float(peaks[0]) if len(peaks) == 1 and peaks[0] else None
+
+
+def _around(summary: Summary, facts: Client | None, part: Literal["start", "end"]) -> float | None:
+    """ns. Of a client that says when the program ran that made its requests."""
+    process = facts.process if facts else None
+    if process is None:
+        return None
+    if part == "start":
+        return None if summary.start_ns is None else summary.start_ns - process.began_ns
+    return None if summary.end_ns is None else process.ended_ns - summary.end_ns
 
 
 def _sent(summary: Summary, report: Report, way: Way) -> float | None:

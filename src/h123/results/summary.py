@@ -71,6 +71,8 @@ class Summary:
     """Medians."""
     start_ns: int | None
     """Of the first request."""
+    end_ns: int | None
+    """Of the last one that ended."""
     open_ns: int | None
     """End of the last request that opened a connection; of a client that does not tell, of the last cold one."""
     once_open: float | None
@@ -195,6 +197,7 @@ def _times(rows: Rows, parts: _Parts) -> _Fields:
         "cold_latency_ns": _median(took.of(cold & ok), failed_cold),
         "cold_ttfb_ns": _median(to_first_byte.of(cold & ok), failed_cold),
         "start_ns": rows["start_ns"].least(rows.every),
+        "end_ns": rows["end_ns"].most(rows.every),
         "warm_start_ns": rows["start_ns"].least(warm),
         "warm_end_ns": rows["end_ns"].most(warm),
         "warm_bytes_up": rows["bytes_up"].total(warm & ok),

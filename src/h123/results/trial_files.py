@@ -124,10 +124,19 @@ class Tls(Shape):
     """Both of imported samples."""
 
 
+class Process(Shape):
+    """A run of the program that made the requests, where that is not the client itself."""
+
+    began_ns: Count
+    ended_ns: Count
+    """On the clock of the samples."""
+
+
 class Client(Document):
     """client.json."""
 
     h123: Literal["client/1"]
     tls: list[Tls] = Field(default=[])
     congestion: str | None = None
+    process: Process | None = None
     notes: object = None

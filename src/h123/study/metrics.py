@@ -120,6 +120,18 @@ class Memory:
 
 
 @dataclass(frozen=True)
+class Around:
+    """What the program that makes the requests takes before the first one, or after the last."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    part: Literal["start", "end"]
+
+    @property
+    def needs(self) -> Needs:
+        return Needs((f"{self.part}_ns",), ("process",))
+
+
+@dataclass(frozen=True)
 class Sent:
     """Bytes of all packets that came to the client's link to go this way, over all requests: connecting, headers,
     acknowledgements and what was sent again included."""
@@ -129,7 +141,7 @@ class Sent:
     way: Way
 
 
-Measured = Times | Visits | Carried | Answered | Processor | Memory | Sent
+Measured = Times | Visits | Carried | Answered | Processor | Memory | Around | Sent
 
 
 @dataclass(frozen=True)
@@ -388,6 +400,24 @@ METRICS = _table(
         words=_SIZE,
         noun="peak client memory",
         meaning="largest resident set of the client during a trial",
+    ),
+    Metric(
+        "process_start",
+        title="Program, until the first request",
+        unit="s",
+        of=Around("start"),
+        words=_SPEED,
+        noun="start of the program",
+        meaning="from when the program that makes the requests was started until the first one",
+    ),
+    Metric(
+        "process_end",
+        title="Program, after the last request",
+        unit="s",
+        of=Around("end"),
+        words=_SPEED,
+        noun="end of the program",
+        meaning="from the last request's end until the program that made the requests had ended",
     ),
     Metric(
         "sent_up",

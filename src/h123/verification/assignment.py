@@ -91,6 +91,7 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
     # Nothing else shows connections over QUIC, and what they carry, independently of the client.
     logged = partial(asked, qlog=protocol == "h3" and client.verified_with == WITNESS)
     yield from _connections(client, logged)
+    yield from _crowds(client, logged, protocol)
     yield from _sizes(client, asked, subject.features.clocks)
     yield from _times(client, asked)
     yield from _kinds(client, asked)
@@ -117,6 +118,16 @@ def _connections(client: Client, asked: Asked) -> Iterator[Assignment]:
     if "number" in client.connections and client.cold:
         idle = asked(size=KILOBYTE, requests=2, connections=3)
         yield Assignment("1 kB, fewer users than connections", idle)
+
+
+def _crowds(client: Client, asked: Asked, protocol: str) -> Iterator[Assignment]:
+    """As many users at once as it says that it can have."""
+    if most := client.at_once.get(protocol):
+        yield Assignment(_crowd(most), asked(size=KILOBYTE, users=most, requests=2))
+
+
+def _crowd(users: int) -> str:
+    return f"1 kB, {users} users at once"
 
 
 def _sizes(client: Client, asked: Asked, clocks: Sequence[str]) -> Iterator[Assignment]:
@@ -193,6 +204,8 @@ def _refusals_over(protocol: str, subject: Subject, client: Client) -> Iterator[
         yield refused("an open loop", rate=50.0)
     if not client.cold:
         yield refused("cold requests", cold=True)
+    if most := client.at_once.get(protocol):
+        yield refused(_crowd(most + 1), users=most + 1)
 
 
 def _offered_ways(protocol: str, client: Client) -> set[str]:

@@ -30,6 +30,7 @@ def faults_of(asked: Assignment, client: Client, rows: Sequence[Sample], facts: 
     found = [*unanswered(asked, rows), *times(rows, seen.window)]
     if asked.expected == "answers":
         found += [*_first_bytes(client, rows), *_connections(asked, rows), *_facts(asked, rows, facts)]
+        found += _process(client, rows, facts, seen)
         found += [*_opened(asked, rows, seen), *times_over_the_link(asked, rows), *_in_turn(asked, rows)]
         if asked.controller:
             found += _controller(asked, seen)
@@ -207,6 +208,18 @@ def _facts(asked: Assignment, rows: Sequence[Sample], facts: Any) -> Iterator[st
     count = sum(told.get("connections", 0) for told in facts["tls"])
     if facts["tls"] and None not in used and count < len(used):
         yield f"client.json tells of {count} TLS connections, the samples of {len(used)}"
+
+
+def _process(client: Client, rows: Sequence[Sample], facts: Any, seen: Witness) -> Iterator[str]:
+    """The program ran around all of its requests, within the trial."""
+    told = facts.get("process") if isinstance(facts, dict) else None
+    if client.process != (told is not None):
+        yield f"process is {'' if client.process else 'not '}declared, and client.json has {told}"
+    elif told is not None:
+        requests = [row["start_ns"] for row in rows] + [row["end_ns"] for row in rows]
+        in_order = [seen.window[0], told["began_ns"], min(requests), max(requests), told["ended_ns"], seen.window[1]]
+        if in_order != sorted(in_order):
+            yield f"client.json tells of a process that did not run around its requests: {told}"
 
 
 def _opened(asked: Assignment, rows: Sequence[Sample], seen: Witness) -> Iterator[str]:

@@ -1,0 +1,217 @@
+/* h123-curl-tool: has the program curl make a workload's requests, in one run of it, and turns what it prints of each into
+ * samples. When that run began and ended is told apart, so that no rate holds curl's own start. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "clock.h"
+#include "command.h"
+#include "files.h"
+#include "journal.h"
+#include "noise.h"
+#include "options.h"
+#include "transfer.h"
+#include "workload.h"
+
+enum {
+    MOST_AT_ONCE = 300, /* curl's own most for --parallel-max; more it takes for 300 */
+    MOST_ON_ONE = 100,  /* libcurl's most on a connection, which the program does not change */
+    NO_SUCH_OPTION = 2, /* curl's statuses where it has not begun: this, */
+    NOT_BUILT_IN = 4    /* and this */
+};
+
+static const char *const protocols[] = {"", "HTTP/1.1", "HTTP/2", "HTTP/3"};
+
+/* What is known of a run of curl. */
+struct run {
+    int64_t began, ended; /* of the process */
+    struct sample *samples;
+    int count;
+};
+
+static void check_supported(const struct workload *work)
+{
+    if (work->cold || work->rate > 0) {
+        fail(UNSUPPORTED, "the program curl has neither cold requests nor a rate of requests");
+    }
+    if (work->numbered || (work->http > 1 && work->connections > 1)) {
+        fail(UNSUPPORTED, "the program curl opens the connections that it needs, and no number of them can be asked for");
+    }
+    int most = work->http == 1 ? MOST_AT_ONCE : MOST_ON_ONE;
+    if (work->users > most) {
+        fail(UNSUPPORTED, "curl has at most %d requests at once over %s%s, not %d: have fewer users", most,
+             protocols[work->http], work->http == 1 ? "" : " on a connection", work->users);
+    }
+    if (strpbrk(work->path, "[]{}#")) {
+        fail(UNSUPPORTED, "curl takes the brackets in the path %s for a range", work->path);
+    }
+}
+
+static void write_body(const char *path, int64_t bytes)
+{
+    FILE *file = file_to_write(path);
+    for (int64_t left = bytes; left > 0; left -= NOISE) {
+        fwrite(noise(), 1, (size_t)(left < NOISE ? left : NOISE), file);
+    }
+    file_save(file, path);
+}
+
+/* Each line as it comes: that is when its transfer has ended. */
+static void collect(struct run *run, FILE *output, int requests)
+{
+    char *line = NULL;
+    size_t room = 0;
+    while (getline(&line, &room, output) > 0) {
+        if (run->count < requests && transfer_read(line, now(), &run->samples[run->count])) {
+            run->count++;
+        }
+    }
+    free(line);
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct sample *first = a, *second = b;
+    return first->start < second->start ? -1 : first->start > second->start;
+}
+
+/* What curl gave up without a word: it began and ended while curl ran, which is all that is known. */
+static void add_missing(struct run *run, int requests, int status)
+{
+    for (; run->count < requests; run->count++) {
+        struct sample *row = &run->samples[run->count];
+        *row = (struct sample){.start = run->began, .end = run->ended, .protocol = "", .connection = -1};
+        snprintf(row->error, sizeof row->error, "other: curl ended with status %d before it", status);
+    }
+}
+
+/* A curl without what is asked for says so and ends; one that is too old prints less than it is asked to. */
+static void check_begun(const struct run *run, const struct workload *work, int status)
+{
+    if (run->count == 0 && (status == NO_SUCH_OPTION || status == NOT_BUILT_IN)) {
+        fail(UNSUPPORTED, "this curl cannot do what is asked over %s (its own words are above): have one that can",
+             protocols[work->http]);
+    }
+    if (run->count == 0 && status == 0) {
+        fail(FAILED, "this curl does not print what it was asked to of its transfers: have 8.10 or newer");
+    }
+}
+
+static struct run start_and_follow(const struct workload *work, const struct tool *tool, const char *upload)
+{
+    int requests = command_requests(work);
+    struct run run = {.samples = calloc((size_t)requests, sizeof *run.samples)};
+    char **command = command_of(work, tool, upload);
+    run.began = now();
+    struct child curl = child_start(command);
+    collect(&run, curl.output, requests);
+    int status = child_end(curl);
+    run.ended = now();
+    check_begun(&run, work, status);
+    add_missing(&run, requests, status);
+    return run;
+}
+
+/* curl does not say whose request it was: each goes to the user who has been free for the longest time. */
+static void deal(struct run *run, const struct workload *work)
+{
+    int64_t *free_since = calloc((size_t)work->users, sizeof *free_since);
+    int *turns = calloc((size_t)work->users, sizeof *turns);
+    qsort(run->samples, (size_t)run->count, sizeof *run->samples, by_start);
+    for (struct sample *row = run->samples; row < run->samples + run->count; row++) {
+        int user = -1;
+        for (int one = 0; one < work->users; one++) {
+            bool wants = turns[one] < work->warmup + work->requests;
+            if (wants && (user < 0 || free_since[one] < free_since[user])) {
+                user = one;
+            }
+        }
+        row->user = user;
+        row->phase = turns[user]++ < work->warmup ? "warmup" : "warm";
+        free_since[user] = row->end;
+    }
+    free(free_since);
+    free(turns);
+}
+
+/* Connections that were opened, and used. Where it was one, all requests were on it. */
+static int number_connections(struct run *run)
+{
+    int opened = 0;
+    for (const struct sample *row = run->samples; row < run->samples + run->count; row++) {
+        opened += row->protocol[0] && !row->reused;
+    }
+    for (struct sample *row = run->samples; opened == 1 && row < run->samples + run->count; row++) {
+        row->connection = row->protocol[0] ? 0 : -1;
+    }
+    return opened;
+}
+
+static struct run measure(const struct workload *work, const struct tool *tool)
+{
+    char scratch[] = "/tmp/h123-curl-XXXXXX", upload[sizeof scratch + 8];
+    if (!mkdtemp(scratch)) {
+        fail(FAILED, "cannot make a folder in /tmp");
+    }
+    snprintf(upload, sizeof upload, "%s/body", scratch);
+    if (work->post) {
+        write_body(upload, work->upload_bytes);
+    }
+    struct run run = start_and_follow(work, tool, upload);
+    unlink(upload);
+    rmdir(scratch);
+    return run;
+}
+
+static void write_facts(FILE *to, const struct workload *work, const struct run *run, const char *ciphers,
+                        const char *quic, int connections)
+{
+    static const char *names[] = {"", "http/1.1", "h2", "h3"};
+    bool own = strcmp(ciphers, "own") == 0;
+    fputs("{\"h123\": \"client/1\", \"tls\": [", to);
+    if (connections > 0) {
+        fprintf(to, "{\"version\": \"1.3\", %s%s%s\"key_exchange\": \"X25519\", \"alpn\": \"%s\", \"connections\": %d}",
+                own ? "" : "\"cipher\": \"", own ? "" : ciphers, own ? "" : "\", ", names[work->http], connections);
+    }
+    fprintf(to, work->http == 3 ? "], \"congestion\": \"%s\", " : "], \"congestion\": null, ", quic);
+    fprintf(to, "\"process\": {\"began_ns\": %" PRId64 ", \"ended_ns\": %" PRId64 "}, ", run->began, run->ended);
+    fputs("\"notes\": [\"curl does not print what TLS came to: this is all that it was let offer\"", to);
+    if (work->http > 1 && connections > 1) {
+        fprintf(to, ", \"curl opened %d connections: the server ended one, or has fewer requests on one at once\"",
+                connections);
+    }
+    fputs("]}\n", to);
+}
+
+int main(int count, char **words)
+{
+    struct tool tool = {0};
+    const char *from = NULL, *to = NULL, *described = NULL, *quic = NULL;
+    options_read(count, words,
+                 (struct option_value[]){{"--run", &tool.run},
+                                         {"--curl", &tool.curl},
+                                         {"--ciphers", &tool.ciphers},
+                                         {"--quic-congestion", &quic}, /* what its QUIC has */
+                                         {"--workload", &from},
+                                         {"--samples", &to},
+                                         {"--facts", &described},
+                                         {0}});
+    struct workload work = workload_read(from);
+    check_supported(&work);
+    FILE *samples = file_to_write(to), *facts = file_to_write(described);
+    struct run run = measure(&work, &tool);
+    deal(&run, &work);
+    int connections = number_connections(&run);
+    for (int i = 0; i < run.count; i++) {
+        journal_add(&run.samples[i]);
+    }
+    journal_write(samples);
+    file_save(samples, to);
+    write_facts(facts, &work, &run, tool.ciphers, quic, connections);
+    file_save(facts, described);
+    journal_summary(stderr);
+    return DONE;
+}
