@@ -50,7 +50,7 @@ def test_what_differs_and_what_nobody_measured_stands_there(every: Sequence[Held
     said = next(one.said for one in every if one.said.subject == "quinn")
     wrong = Comparison("initial window", "10 packets", ("a.rs:1",), "", False, "")
     page = constants_page([Held(said, [wrong]), Held(said.model_copy(update={"subject": "other"}), [])])
-    assert "Of 1 constants of 1 servers 0 are what the source says; 1 are not" in page
+    assert "0 of 1 constants of 1 servers are what their sources say; the other 1 differ" in page
     assert "| quinn | h3, cubic | initial window | 10 packets |" in page
     assert "| – | **no** |" in page
     assert "* **quinn**, h3, cubic, initial window: nobody has said why yet." in page

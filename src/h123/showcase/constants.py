@@ -84,8 +84,8 @@ def _summary(every: Sequence[Held]) -> str:
     same = sum(one.agrees for one in all_of_them)
     servers = len({held.said.subject for held in every if held.comparisons})
     differ = len(all_of_them) - same
-    rest = f"{differ} are not, [each for a reason that is named](#differences)" if differ else "all"
-    return f"Of {len(all_of_them)} constants of {servers} servers {same} are what the source says; {rest}."
+    rest = f"; the other {differ} differ, [each for a reason that is named](#differences)" if differ else ""
+    return f"{same} of {len(all_of_them)} constants of {servers} servers are what their sources say{rest}."
 
 
 def _table(every: Sequence[Held]) -> list[str]:
