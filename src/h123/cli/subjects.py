@@ -172,11 +172,11 @@ def publish_command(
 ) -> None:
     """For maintainers: publish what `h123 verify` and `h123 profile` found on this machine.
 
-    Writes docs/verified/NAME.json for each subject, then docs/catalogue.md and docs/profiles.md. Without names, those
-    are left as they are that no newer or other verification of the same files would replace; if that is all of them,
-    the pages are just brought up to date with the manifests.
+    Writes docs/verified/NAME.json for each subject, then docs/catalogue.md, docs/profiles.md and docs/constants.md.
+    Without names, those are left as they are that no newer or other verification of the same files would replace; if
+    that is all of them, the pages are just brought up to date with the manifests.
     """
-    from h123.showcase import write_catalogue, write_profiles
+    from h123.showcase import write_catalogue, write_constants, write_profiles
     from h123.verification import has_news, publish
 
     unknown = []
@@ -190,6 +190,7 @@ def publish_command(
         out_console.print("nothing new to publish")
     write_catalogue()
     write_profiles()
+    write_constants()
     if unknown:
         raise UserError(
             f"no current verification on this machine: {', '.join(unknown)}",

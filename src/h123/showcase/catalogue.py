@@ -44,13 +44,13 @@ _CONSTANTS = """\
 From packets, under the virtual clock, over a link that only delays: 50 ms each way; 1 ms each way for the lost tail.
 *First flight*: what is sent before an acknowledgement of it can have come back. *Growth*: of the bytes of a round trip
 over those of the last one in slow start. *A loss leaves*: of the window, if one packet is lost in steady state; the
-median of three transfers that lose different ones, and from which to which where they are more than a tenth apart
-(*once*: measured before three were asked for, and not to be relied upon). It is seen when the window has grown again
-for two round trips: of 50 packets, 0.7 is 0.73 to 0.77 by then, 0.5 is 0.54.
-*Payloads*: what follows TCP's or UDP's header. *Receive windows*: what the server lets a client send first, as it says;
-TCP's own, which hold h1 back too, are not announced in one number. *Uploads under way*: the most that the sender had in
-flight towards the server in a round trip of 100 ms, in the first 10 MB and after them; by it an upload is at most ten
-times as many bytes a second there. `h123 list subjects NAME` shows more, and why something is missing."""
+median of three transfers that lose different ones, and from which to which where they are more than a tenth apart. It
+is seen when the window has grown again for two round trips: of 50 packets, 0.7 is 0.73 to 0.77 by then, 0.5 is 0.54.
+[constants.md](constants.md) has what the stacks' own sources say of these three. *Payloads*: what follows TCP's or
+UDP's header. *Receive windows*: what the server lets a client send first, as it says; TCP's own, which hold h1 back
+too, are not announced in one number. *Uploads under way*: the most that the sender had in flight towards the server in
+a round trip of 100 ms, in the first 10 MB and after them; by it an upload is at most ten times as many bytes a second
+there. `h123 list subjects NAME` shows more, and why something is missing."""
 
 
 _CLIENT_CONSTANTS = """\
@@ -267,9 +267,7 @@ def _taking(one: Constants, told: PublicRecord) -> dict[str, str]:
 
 
 def _kept(loss: Decrease) -> str:
-    if not loss.each:
-        return f"{loss.keeps:g}, once"
-    least, *_, most = loss.each
+    least, most = min(loss.each, default=loss.keeps), max(loss.each, default=loss.keeps)
     apart = f" ({least:g} to {most:g})" if most - least > _ALIKE else ""
     return f"{loss.keeps:g}{apart}"
 

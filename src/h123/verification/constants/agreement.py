@@ -1,0 +1,71 @@
+"""Whether packets show what a stack's own source says of its constants."""
+
+from dataclasses import dataclass
+
+from h123.catalogue import QUIC, Stated
+from h123.units import format_bytes
+from h123.verification.constants import words
+from h123.verification.constants.found import Constants
+
+GROWN = (-0.03, 0.08)
+"""Of the window: a loss's share is seen when the window has grown for two round trips again, and packets are whole."""
+TIMERS_MS = 1.5
+"""Timers of whole milliseconds, and the time to send."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Of one constant."""
+
+    constant: str
+    says: str
+    where: tuple[str, ...]
+    shows: str
+    """Empty: packets do not tell it."""
+    agrees: bool
+    differs: str
+    """Why, as far as that is stated."""
+
+
+def compared(said: Stated, seen: Constants) -> list[Comparison]:
+    """All constants of which the source says something, in a fixed order."""
+    decrease = [_decrease(said, seen)] if said.decrease else []
+    return [_initial_window(said, seen), *decrease, _retransmission(said, seen)]
+
+
+def _initial_window(said: Stated, seen: Constants) -> Comparison:
+    """TCP counts packets. QUIC counts bytes: its full packets fill the window to within one, as a sender may ask before
+    sending whether there is room for anything; others are small, or look for larger packets and count as much."""
+    window, flight = said.initial_window, seen.first_flight
+    says, agrees = f"{window.packets} packets", False
+    if window.of_bytes:
+        says += f" of {window.of_bytes} bytes"
+    if flight and said.protocol != QUIC:
+        agrees = flight.packets == window.packets
+    elif flight and seen.datagrams:
+        size = seen.datagrams.first
+        whole = window.packets * (window.of_bytes or size)
+        agrees = flight.bytes >= whole - size and flight.full * size <= whole + size
+        says += f": {format_bytes(whole)}"
+    shows = words.first_flight(flight) if flight else ""
+    return Comparison("initial window", says, tuple(window.where), shows, agrees, window.differs)
+
+
+def _decrease(said: Stated, seen: Constants) -> Comparison:
+    loss, shown = said.decrease, seen.decrease
+    assert loss is not None
+    less, more = GROWN
+    agrees = shown is not None and less <= round(shown.keeps - loss.keeps, 2) <= more
+    shows = f"{shown.keeps:g}" if shown else ""
+    return Comparison("a loss leaves", f"{loss.keeps:g}", tuple(loss.where), shows, agrees, loss.differs)
+
+
+def _retransmission(said: Stated, seen: Constants) -> Comparison:
+    wait, tail = said.retransmission, seen.tail_near
+    waited = (tail.first_ms if wait.attempt == 1 else tail.second_ms) if tail else None
+    agrees = waited is not None and wait.least_ms <= waited <= wait.most_ms + TIMERS_MS
+    most = f" to {wait.most_ms:g}" if wait.most_ms > wait.least_ms else ""
+    says = f"{wait.says}: {wait.least_ms:g}{most} ms"
+    shows = f"{waited:g} ms" if waited is not None else ""
+    name = "a lost tail is sent again after" if wait.attempt == 1 else "and again after"
+    return Comparison(name, says, tuple(wait.where), shows, agrees, wait.differs)
