@@ -33,6 +33,10 @@ methods = ["GET", "POST"]
 [features]
 congestion = {h1 = "kernel", h2 = "kernel", h3 = ["cubic", "reno"]}
 """
+PART = MANIFEST.replace('"small"', '"part"').replace(
+    MANIFEST[MANIFEST.index("needs =") : MANIFEST.index("\n\n[server]")], 'part_of = "small"'
+)
+"""A subject that is made by the build of the first."""
 BUILD = """\
 echo built >> "$(dirname "$1")/builds"
 cp serve "$1/serve"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from catalogue.small import BUILD, MANIFEST, small, write_small
+from catalogue.small import BUILD, MANIFEST, PART, small, write_small
 from h123.catalogue import catalogue, damage, fingerprint, install, installed, prefix, read_subject
 from h123.cli.doctor import diagnose
 from h123.cli.subject_listing import print_subject, print_subjects
@@ -82,6 +82,25 @@ def test_what_the_build_does_not_depend_on_builds_nothing_anew(tmp_path: Path) -
     subject = read_subject(tmp_path / "small")
     assert installed(subject)
     assert fingerprint(subject) != before  # but what was verified is another subject
+
+
+def test_a_part_of_another_is_built_with_it_and_known_by_the_files_of_both(tmp_path: Path, cache: Path) -> None:
+    whole = small(tmp_path)
+    part = read_subject(write_small(tmp_path, PART, name="part"))
+    install(part, _quiet)
+    assert installed(whole)
+    assert prefix(part) == prefix(whole)
+    assert _builds(cache) == 1
+    before = fingerprint(part), fingerprint(whole)
+    (tmp_path / "part/more").write_text("")
+    assert installed(part)  # the build does not see it
+    assert (fingerprint(part) != before[0], fingerprint(whole) != before[1]) == (True, False)
+    (tmp_path / "small/serve").write_text("#!/bin/sh\necho better\n")
+    assert not installed(part)
+    assert fingerprint(whole) != before[1]
+    install(whole, _quiet)
+    assert installed(part)
+    assert _builds(cache) == 2
 
 
 def test_failed_build_shows_its_end_and_leaves_nothing(tmp_path: Path, cache: Path) -> None:

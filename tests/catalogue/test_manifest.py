@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from catalogue.small import MANIFEST, small, write_small
-from h123.catalogue import catalogue, subject_names, unknown_subject
+from catalogue.small import MANIFEST, PART, small, write_small
+from h123.catalogue import Subject, catalogue, read_subject, subject_names, unknown_subject
 from h123.errors import UserError
 from h123.paths import project_root, typed
 
@@ -42,6 +42,13 @@ BAD = [
     ('h3 = ["udp"]}', 'h3 = ["quic"]}', ":19", ["'quic'", "tcp, udp"]),
     ("[client]", "[cleint]", ":21", ["unknown key 'cleint'", "did you mean client?"]),
     ('methods = ["GET", "POST"]', 'connections = ["many"]', ":24", ["'many'", "shared, per-user, number"]),
+    ('methods = ["GET", "POST"]', "at_once = {h2 = 0}", ":24", ["h2: must be greater than or equal to 1, found 0"]),
+    (
+        'protocols = ["h1", "h2", "h3"]\nmethods = ["GET", "POST"]',
+        'protocols = ["h1"]\nat_once = {h2 = 8}',
+        ":24",
+        ["at_once: h2 is not one of the client's protocols"],
+    ),
     ("[features]", f"{PARTS}licens = 'MIT'\n\n[features]", ":34", ["unknown key 'licens'", "did you mean licence?"]),
     ("[features]", f"{PARTS}\n[features]", ":31", ["parts.1.licence", "missing"]),
     ("[install]", 'folder = "elsewhere"\n\n[install]', ":10", ["unknown key 'folder'"]),
@@ -169,6 +176,43 @@ def test_who_sends_over_quic_tells_its_controllers(tmp_path: Path, manifest: str
         return
     with pytest.raises(UserError, match=r"features\.congestion: h3 needs a list of cubic, reno, bbr"):
         small(tmp_path, manifest)
+
+
+def _part(subjects: Path, manifest: str) -> Subject:
+    write_small(subjects)
+    return read_subject(write_small(subjects, manifest, name="part"))
+
+
+def test_a_part_of_another_is_installed_as_that_one_is(tmp_path: Path) -> None:
+    subject = _part(tmp_path, PART)
+    assert (subject.installed_as, subject.workshop) == ("small", tmp_path / "small")
+    assert subject.install.build == ["sh", "build.sh", "{prefix}"]
+    assert subject.install.needs_help == "any Unix"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ('"small"', '"smal"', ":11", ["there is no subject 'smal' beside this one; the only choice is small"]),
+        ('"small"', '"part"', ":11", ["there is no subject 'part' beside this one"]),
+        ('"small"', "1", ":11", ["there is no subject 1 beside this one"]),
+        ('"small"', '"small"\nneeds = ["sh"]', ":11", ["stands alone, without needs, which the other subject says"]),
+        ('version = "1"', 'version = "2"', ":6", ["version is '2', and that of small, which it is a part of, '1'"]),
+    ],
+)
+def test_a_part_of_nothing_is_refused(tmp_path: Path, old: str, new: str, line: str, said: list[str]) -> None:
+    with pytest.raises(UserError) as refused:
+        _part(tmp_path, PART.replace(old, new, 1))
+    assert f"part/subject.toml{line}: " in refused.value.message
+    for words in said:
+        assert words in refused.value.message
+
+
+def test_a_part_of_a_part_is_refused(tmp_path: Path) -> None:
+    _part(tmp_path, PART)
+    further = PART.replace('"part"', '"further"').replace('"small"', '"part"')
+    with pytest.raises(UserError, match="part is itself a part of small; name that one"):
+        read_subject(write_small(tmp_path, further, name="further"))
 
 
 def test_no_role_at_all(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from catalogue.small import MANIFEST, small
-from h123.catalogue import install, installation, installed, prefix, remove
+from catalogue.small import MANIFEST, PART, small, write_small
+from h123.catalogue import install, installation, installed, prefix, read_subject, remove
 from h123.errors import UserError
 
 
@@ -63,6 +63,17 @@ def test_what_is_part_of_h123_stays(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="part of h123"):
         remove(subject, _quiet)
     assert installed(subject)
+
+
+def test_a_part_goes_with_what_it_is_a_part_of(tmp_path: Path) -> None:
+    whole = small(tmp_path)
+    part = read_subject(write_small(tmp_path, PART, name="part"))
+    install(whole, _quiet)
+    with pytest.raises(UserError, match="part is a part of what is installed for small"):
+        remove(part, _quiet)
+    assert installed(part)
+    assert remove(whole, _quiet)
+    assert not installed(part)
 
 
 def test_what_an_installation_took_is_known(tmp_path: Path) -> None:

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from h123.campaign import check_campaign
 from h123.errors import UserError
-from h123.study import find_study, load_study, make_plan
+from h123.study import Family, find_study, load_study, make_plan
 
 STUDY = find_study("scorecard")
 
@@ -16,7 +17,36 @@ def test_it_runs_over_the_unshaped_link_unless_told_otherwise() -> None:
     few = {"load": ["serial-10KiB"], "server": ["caddy"]}
     asked = make_plan(study, blocks=1, only={**few, "network": ["long", "home"]})
     assert {trial.cell["network"] for trial in asked.trials()} == {"long", "home"}
-    assert make_plan(study, blocks=1, only=few).only == {**few, "network": ["lan"]}
+    assert make_plan(study, blocks=1, only=few).only == {**study.only, **few}
+
+
+def test_the_program_runs_where_it_is_asked_for_and_never_beside_cold_requests() -> None:
+    study = load_study(STUDY)
+    assert not any(trial.parameters.client.startswith("curl-tool") for trial in make_plan(study, blocks=1).trials())
+    tools = [level for level in study.factors["curl"] if level.startswith("tool-")]
+    asked = make_plan(study, blocks=1, only={"curl": tools, "server": ["caddy"], "load": ["serial-10KiB"]})
+    assert {trial.parameters.client for trial in asked.trials()} == {
+        f"curl-tool-{backend}" for backend in ("ngtcp2", "quiche", "openssl")
+    }
+    assert {(trial.parameters.cold, trial.parameters.warmup) for trial in asked.trials()} == {(False, 1)}
+
+
+def test_a_family_asks_nothing_of_clients_that_it_does_not_compare() -> None:
+    """The scorecard's handshakes are of the library alone, and no library has a program's start."""
+    only = {"curl": ["ngtcp2", "quiche", "tool-ngtcp2", "tool-quiche"], "server": ["caddy"], "load": ["serial-10KiB"]}
+    check_campaign(make_plan(load_study(STUDY), blocks=1, only=only))
+    study = load_study(STUDY)
+    asked = study.compare.model_copy(
+        update={"families": [Family(name="all", correction="holm", metrics=["handshake"], pairs=None)]}
+    )
+    with pytest.raises(UserError, match="curl-tool-ngtcp2 as a client does not measure handshake"):
+        check_campaign(make_plan(study.model_copy(update={"compare": asked}), blocks=1, only=only))
+
+
+def test_more_at_once_than_the_program_can_have_is_refused_before_anything_runs() -> None:
+    only = {"curl": ["tool-ngtcp2", "tool-quiche"], "server": ["caddy"], "load": ["requests-300"]}
+    with pytest.raises(UserError, match="curl-tool-ngtcp2 has at most 100 requests at once over h3, not 300"):
+        check_campaign(make_plan(load_study(STUDY), blocks=1, only=only))
 
 
 @pytest.mark.parametrize(
@@ -28,7 +58,7 @@ def test_it_runs_over_the_unshaped_link_unless_told_otherwise() -> None:
 )
 def test_a_wrong_only_names_file_and_line(tmp_path: Path, written: str, said: str) -> None:
     file = tmp_path / "mine.yaml"
-    text = STUDY.read_text().replace("only:\n  network: [lan]", f"only:\n  {written}")
+    text = STUDY.read_text().replace("  network: [lan]\n", f"  {written}\n")
     file.write_text(text)
     line = text.splitlines().index(f"  {written}") + 1
     with pytest.raises(UserError) as caught:

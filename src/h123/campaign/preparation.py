@@ -6,7 +6,7 @@ from typing import get_args
 from h123.catalogue import Subject, catalogue, check_metrics, own_subjects, settable
 from h123.errors import UserError
 from h123.results.campaign_file import VerifiedRole
-from h123.study import METRICS, Choosing, Likeness, Parameters, Plan, likenesses, unmatched
+from h123.study import METRICS, Choosing, Family, Likeness, Parameters, Plan, likenesses, split_pair, unmatched
 from h123.transport import SETTINGS, Setting
 from h123.trial import check_trials, prepare, require_kernel
 
@@ -21,8 +21,8 @@ def check_campaign(plan: Plan) -> dict[str, Subject]:
     """
     treatments = _treatments(plan)
     subjects = check_trials(treatments, own_subjects(plan.study.servers))
-    for client in dict.fromkeys(p.client for p in treatments):
-        for family in plan.study.compare.families:
+    for family in plan.study.compare.families:
+        for client in _clients(plan, family):
             check_metrics(subjects[client], {name: METRICS[name].needs.client for name in family.metrics})
     for name in plan.study.compare.essential:
         _check_essential(plan, subjects, SETTINGS[name])
@@ -38,6 +38,13 @@ def _check_required(plan: Plan) -> None:
                 f"study {plan.study.name} requires {fault}",
                 remedy="leave out --only or --clock, or the condition in the study's `require`",
             )
+
+
+def _clients(plan: Plan, family: Family) -> list[str]:
+    """Those of the levels that a family compares."""
+    compare = plan.study.compare
+    levels = {level for pair in family.pairs or compare.pairs if pair in plan.pairs for level in split_pair(pair)}
+    return list(dict.fromkeys(t.parameters.client for t in plan.blocks[0] if t.cell[compare.factor] in levels))
 
 
 def cast_of(plan: Plan) -> Cast:

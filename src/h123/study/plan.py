@@ -111,7 +111,8 @@ def make_plan(study: Study, *, blocks: int | None = None, seed: int | None = Non
     only = {**study.only, **(only or {})}
     _refuse_too_many(study, only, count)
     kept = _kept_levels(study, only)
-    pairs, notes = _kept_pairs(study, kept[study.compare.factor])
+    usual = _kept_levels(study, study.only)
+    pairs, notes = _kept_pairs(study, kept[study.compare.factor], usual[study.compare.factor])
     treatments = _treatments(study)
     for treatment in treatments:
         if _is_kept(treatment, kept):
@@ -154,9 +155,13 @@ def _kept_levels(study: Study, only: Only) -> dict[str, list[str]]:
     return kept
 
 
-def _kept_pairs(study: Study, levels: list[str]) -> tuple[list[str], list[str]]:
-    pairs = [pair for pair in study.compare.pairs if all(level in levels for level in split_pair(pair))]
-    dropped = [pair for pair in study.compare.pairs if pair not in pairs]
+def _kept_pairs(study: Study, levels: list[str], usual: list[str]) -> tuple[list[str], list[str]]:
+    """Those that are complete with these levels, and what the person should know who is used to the `usual` ones."""
+    pairs, expected = (
+        [pair for pair in study.compare.pairs if all(level in there for level in split_pair(pair))]
+        for there in (levels, usual)
+    )
+    dropped = [pair for pair in expected if pair not in pairs]
     if not pairs:
         raise UserError(
             f"--only leaves nothing to compare: with {study.compare.factor}={','.join(levels)}, no pair of"
