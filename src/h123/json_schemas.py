@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from h123.analysis.document import Verdicts
+from h123.diff import Diff
 from h123.gate import Gate
 from h123.results.campaign_file import Campaign, Seal
 from h123.results.events import Event
@@ -22,6 +23,7 @@ from h123.study.workload import AnyWorkloadFile
 DOCUMENTS: dict[str, Any] = {
     "campaign": Campaign,
     "client": Client,
+    "diff": Diff,
     "gate": Gate,
     "journal-event": Event,
     "report": Report,

@@ -2,28 +2,37 @@
 
 from h123.analysis.analyse import analyse, decide_claims, measure_width
 from h123.analysis.bounds import blocks_to_part, reliable
+from h123.analysis.case import Case, gather
 from h123.analysis.decisions import decide
 from h123.analysis.families import headline
 from h123.analysis.looks import next_look, plan_looks
 from h123.analysis.remedy import Remedy
-from h123.analysis.signedrank import CONFIDENCE
+from h123.analysis.signedrank import CONFIDENCE, ratio_of
 from h123.analysis.spreads import known_spreads
+from h123.analysis.treatments import Measured, Treatment, by_pairing, treatments
 
 __all__ = [
     "CONFIDENCE",
+    "Case",
+    "Measured",
     "Remedy",
+    "Treatment",
     "analyse",
     "blocks_to_part",
+    "by_pairing",
     "decide",
     "decide_claims",
     "document",
     "foreseen",
+    "gather",
     "headline",
     "known_spreads",
     "measure_width",
     "next_look",
     "plan_looks",
     "precision",
+    "ratio_of",
     "reliable",
+    "treatments",
     "width",
 ]

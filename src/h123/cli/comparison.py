@@ -164,3 +164,36 @@ def gate(campaign: FolderArgument, fail_if: FailIfOption = None, by: ByOption = 
         from h123.cli import gating
 
     raise typer.Exit(gating.gate(campaign, gating.forbidding(fail_if or [], by)))
+
+
+@app.command()
+def diff(
+    before: Annotated[Path, typer.Argument(metavar="BEFORE_DIR", help="Campaign folder.", show_default=False)],
+    after: Annotated[Path, typer.Argument(metavar="AFTER_DIR", help="Campaign folder.", show_default=False)],
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-if",
+            metavar="CONDITION",
+            help="As in 'latency after/before > 1.05': exit status 99 if a ratio is so, 98 if that is not decided, 0 "
+            "if none is. Can be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    by: ByOption = "interval",
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder to write to. [default: AFTER_DIR/diff]", show_default=False),
+    ] = None,
+) -> None:
+    """Compare two campaigns of two days or machines, treatment by treatment: AFTER_DIR over BEFORE_DIR.
+
+    They are not paired: what the day and the machine changed is in the ratios, and the intervals are wider than those
+    of one campaign with both builds (`h123 compare` with two --server), which is the better way wherever it can be
+    gone. Says what differs between the two, and refuses where they have no treatment in common. Writes diff.json, and
+    with --fail-if what `h123 gate` does.
+    """
+    with held_back():
+        from h123.cli import differing, gating
+
+    raise typer.Exit(differing.diff(before, after, gating.forbidding(fail_if or [], by), out))

@@ -1,10 +1,12 @@
-"""A ratio that conditions are held against: one of a campaign's comparisons."""
+"""A ratio that conditions are held against: one of a campaign's comparisons, or of two campaigns'."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from h123.analysis import blocks_to_part, reliable
 from h123.analysis.document import Judged, Verdicts
+from h123.diff import FEWEST, Diff, Row
+from h123.diff import blocks_to_part as blocks_to_part_unpaired
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class Ratio:
     reliable: bool
     """Whether that is as much as was asked for."""
     blocks: int
-    """With a value on both sides."""
+    """With a value on both sides; of two campaigns, those of the one that has fewer."""
     withheld: str | None
     """Why it decides nothing."""
     needed: Callable[[float], int | None]
@@ -48,4 +50,26 @@ def _ratio(one: Judged, verdicts: Verdicts) -> Ratio:
         blocks=one["blocks"],
         withheld=one["withheld"]["why"] if one["withheld"] else None,
         needed=lambda bound: blocks_to_part(one, bound, verdicts),
+    )
+
+
+def ratios_between(diff: Diff) -> list[Ratio]:
+    """All of two campaigns' treatments; the levels are `after` and `before`."""
+    return [_unpaired(row) for row in diff["rows"]]
+
+
+def _unpaired(row: Row) -> Ratio:
+    blocks = min(len(row["before"]), len(row["after"]))
+    return Ratio(
+        metric=row["metric"],
+        pair="after/before",
+        cell=row["cell"],
+        ratio=row["ratio"],
+        low=row["low"],
+        high=row["high"],
+        confidence=row["confidence"],
+        reliable=blocks >= FEWEST,
+        blocks=blocks,
+        withheld=row["withheld"],
+        needed=lambda bound: blocks_to_part_unpaired(row["before"], row["after"], bound),
     )

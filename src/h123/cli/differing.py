@@ -1,0 +1,107 @@
+"""`h123 diff`: two campaigns of two days or machines, as a person reads them, and held against conditions."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.table import Table
+
+from h123.cli import gating
+from h123.console import out_console, write
+from h123.diff import CONFIDENCE, FEWEST, Diff, Row, differ
+from h123.durable import write_atomically
+from h123.errors import UserError
+from h123.gate import ratios_between
+from h123.results import CampaignFolder
+from h123.study import METRICS, Condition
+from h123.units import format_value
+
+PAIR = "after/before"
+_NAMED = 5
+"""Treatments left out that are shown; all are in diff.json."""
+
+
+def diff(before: Path, after: Path, conditions: Sequence[Condition], out: Path | None) -> int:
+    """Print and write all of it; the exit status. Raises UserError."""
+    if wrong := [condition for condition in conditions if condition.pair != PAIR]:
+        raise UserError(
+            f"--fail-if: {wrong[0].holds!r}: here the levels are after and before",
+            remedy="--fail-if 'latency after/before > 1.05'",
+        )
+    folders = CampaignFolder.open(before), CampaignFolder.open(after)
+    found = differ(*folders)
+    where = out or folders[1].path / "diff"
+    where.mkdir(parents=True, exist_ok=True)
+    write_atomically(where / "diff.json", json.dumps(found, indent=1, allow_nan=False) + "\n")
+    _print(found)
+    out_console.print(f"Diff: {where / 'diff.json'}", soft_wrap=True)
+    if not conditions:
+        return 0
+    return gating.tell(where, f"{folders[0].name} and {folders[1].name}", conditions, ratios_between(found))
+
+
+def _print(found: Diff) -> None:
+    for word in ("before", "after"):
+        side = found[word]
+        began = f"{side['study']}, begun {side['created']}, {side['blocks']} blocks"
+        write(out_console, f"{side['campaign']}: {began}", lead=f"{word}: ")
+    for line in _cost(found):
+        write(out_console, line)
+    write(out_console, "\nWhat differs:" if found["changes"] else "\nThe folders tell of nothing that differs.")
+    for change in found["changes"]:
+        write(out_console, f"{change['what']}: {change['before'] or 'none'} -> {change['after'] or 'none'}", lead="  ")
+    for one in found["left_out"][:_NAMED]:
+        write(out_console, f"Left out, {' '.join(one['cell'].values())}: {one['why']}")
+    if more := found["left_out"][_NAMED:]:
+        write(out_console, f"Left out: {len(more)} more, in diff.json")
+    out_console.print()
+    out_console.print(_table(found["rows"]))
+    for line in _trust(found["rows"]):
+        write(out_console, line)
+
+
+def _cost(found: Diff) -> Iterator[str]:
+    yield (
+        "Not paired: the two were measured at other times, so whatever else changed (the machine, its load, the day) "
+        "is in these ratios, and no interval tells it apart from the build."
+    )
+    if (wider := found["wider"]) and wider > 1:
+        yield (
+            f"Pairs within one campaign would have intervals {wider:.1f} times as narrow, and nothing of that in them: "
+            "`h123 compare --server before=... --server after=...`"
+        )
+
+
+def _table(rows: Sequence[Row]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in ("treatment", "metric", "before", "after", "after/before", f"{CONFIDENCE:.0%} interval", "blocks"):
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        low, high = (_ratio(row[end]) for end in ("low", "high"))
+        table.add_row(
+            " ".join(row["cell"].values()) or "all",
+            row["metric"],
+            *(_value(row["metric"], row[end]) for end in ("before_median", "after_median")),
+            "not judged" if row["withheld"] else _ratio(row["ratio"]),
+            "" if row["withheld"] or row["ratio"] is None else f"{low} to {high}",
+            f"{len(row['before'])}, {len(row['after'])}",
+        )
+    return table
+
+
+def _value(metric: str, value: float | None) -> str:
+    return "-" if value is None else format_value(value, METRICS[metric].unit)
+
+
+def _ratio(value: float | None) -> str:
+    return "?" if value is None else f"{value:.3f}"
+
+
+def _trust(rows: Sequence[Row]) -> Iterator[str]:
+    for row in rows:
+        if row["withheld"]:
+            yield f"Not judged, {' '.join(row['cell'].values())}, {row['metric']}: {row['withheld']}"
+    if any(min(len(row["before"]), len(row["after"])) < FEWEST for row in rows):
+        yield f"With fewer than {FEWEST} blocks on a side an interval is not to be relied on."
+    told = sum(row["ratio"] is not None and not row["withheld"] for row in rows)
+    yield f"One interval in {round(1 / (1 - CONFIDENCE))} misses the truth by chance, each for itself: {told} are here."

@@ -1,0 +1,83 @@
+"""What differs between two campaigns besides their figures, in words."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from h123.diff.document import Change
+from h123.results import CampaignFolder
+from h123.study import Network, Parameters
+from h123.study.network import Resolved
+from h123.units import format_bytes
+
+_NO_MATTER = {"load_average", "python", "virtual_kernel"}
+"""Of a machine: of the moment, or what no trial meets."""
+_WHO = {"server", "client", "backend", "port", "trial_timeout"}
+"""Parameters that may differ: who is measured, and where it listens."""
+_Words = Mapping[str, str]
+
+
+def changes(before: CampaignFolder, after: CampaignFolder) -> list[Change]:
+    """All that the two folders tell."""
+    one, other = _told(before), _told(after)
+    return [change for kind in one for change in _between(kind, one[kind], other[kind])]
+
+
+def _told(folder: CampaignFolder) -> Mapping[str, _Words]:
+    """By kind, and then by name."""
+    return {
+        "h123": {"version": folder.version},
+        "machine": _machine(folder),
+        "subject": {name: f"{facts['version']} ({facts['stack']})" for name, facts in folder.subjects.items()},
+        "server": _servers(folder),
+        "network": {name: _profile(profile) for name, profile in folder.networks.items()},
+        "study": _study(folder),
+    }
+
+
+def _between(kind: str, before: _Words, after: _Words) -> Iterator[Change]:
+    for name in dict.fromkeys([*before, *after]):
+        if before.get(name) != after.get(name):
+            yield {"what": f"{kind}, {name}", "before": before.get(name), "after": after.get(name)}
+
+
+def _machine(folder: CampaignFolder) -> _Words:
+    facts: Mapping[str, Any] = folder.machine
+    words = {name: str(value) for name, value in facts.items() if name not in _NO_MATTER and value is not None}
+    return words | ({"memory": format_bytes(int(words.pop("memory_bytes")))} if "memory_bytes" in words else {})
+
+
+def _servers(folder: CampaignFolder) -> _Words:
+    """Those that the study describes."""
+    own: Mapping[str, Mapping[str, Any]] = folder.study.get("servers", {})
+    return {
+        name: ", ".join([server["command"], f"in {server['folder']}", *map("=".join, server["environment"].items())])
+        for name, server in own.items()
+    }
+
+
+def _profile(profile: Resolved) -> str:
+    up, down = Network.from_resolved(profile).describe()
+    return f"up {up}; down {down}"
+
+
+def _study(folder: CampaignFolder) -> _Words:
+    study = folder.study
+    whole = {"name": study["name"], "question": study["question"], "scale": study.get("scale", 1.0)}
+    own = {"blocks": folder.blocks, "seed": folder.seed}
+    levels = {f"levels of {factor}": ", ".join(levels) for factor, levels in study["factors"].items()}
+    return {name: str(value) for name, value in {**whole, **own, **study["settings"], **levels}.items()}
+
+
+def unlike(before: Parameters, after: Parameters, networks: Sequence[Mapping[str, Resolved]]) -> list[str]:
+    """In what the conditions of two treatments differ, but for who is measured; `networks`: both campaigns'."""
+    one, other = (found.model_dump(mode="json", exclude=_WHO) for found in (before, after))
+    said = [f"{name} is {one[name]} before, {other[name]} after" for name in one if one[name] != other[name]]
+    for mine, yours in zip(before.networks(), after.networks(), strict=False):
+        if mine == yours and _link(networks[0][mine]) != _link(networks[1][yours]):
+            said.append(f"the network {mine} has another profile")
+    return said
+
+
+def _link(profile: Resolved) -> Resolved:
+    """Without what it is called."""
+    return Network.from_resolved(profile).link()

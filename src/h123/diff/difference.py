@@ -1,0 +1,115 @@
+"""From two campaigns' folders to what of them differs (diff.json)."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
+
+from h123.analysis import Case, Measured, Treatment, by_pairing, gather, treatments
+from h123.diff.circumstances import changes, unlike
+from h123.diff.document import Diff, LeftOut, Row, Side
+from h123.diff.unpaired import CONFIDENCE, interval
+from h123.errors import UserError
+from h123.results import CampaignFolder
+
+_SHOWN = 3
+"""Reasons that a refusal names."""
+
+
+@dataclass(frozen=True)
+class _Campaign:
+    folder: CampaignFolder
+
+    @cached_property
+    def case(self) -> Case:
+        return gather(self.folder)
+
+    @cached_property
+    def treatments(self) -> Mapping[tuple[tuple[str, str], ...], Treatment]:
+        return {tuple(sorted(one.cell.items())): one for one in treatments(self.case)}
+
+    @property
+    def side(self) -> Side:
+        folder = self.folder
+        study = str(folder.study["name"])
+        return {"campaign": folder.name, "study": study, "created": folder.created, "blocks": folder.blocks}
+
+
+def differ(before: CampaignFolder, after: CampaignFolder) -> Diff:
+    """After over before, treatment by treatment. Raises UserError where they have none in common."""
+    if before.path.resolve() == after.path.resolve():
+        raise UserError(f"{before.path} is the same campaign twice", remedy="name two campaigns' folders")
+    sides = _Campaign(before), _Campaign(after)
+    common, left_out = _match(*sides)
+    rows = [row for one, other in common for row in _rows(one, other, sides[0].case.plan.study.compare.failures)]
+    if not rows:
+        raise _nothing_in_common(sides, left_out)
+    return {
+        "h123": "diff/1",
+        "before": sides[0].side,
+        "after": sides[1].side,
+        "changes": changes(before, after),
+        "left_out": left_out,
+        "wider": median(paired) if (paired := [one for side in sides for one in by_pairing(side.case)]) else None,
+        "rows": rows,
+    }
+
+
+def _match(before: _Campaign, after: _Campaign) -> tuple[list[tuple[Treatment, Treatment]], list[LeftOut]]:
+    networks = before.folder.networks, after.folder.networks
+    common, left_out = list[tuple[Treatment, Treatment]](), list[LeftOut]()
+    for key, one in before.treatments.items():
+        other = after.treatments.get(key)
+        faults = unlike(one.parameters, other.parameters, networks) if other else ["it is only in the campaign before"]
+        if other and not faults:
+            common.append((one, other))
+        else:
+            left_out.append({"cell": one.cell, "why": "; ".join(faults)})
+    new = [other for key, other in after.treatments.items() if key not in before.treatments]
+    left_out += [{"cell": one.cell, "why": "it is only in the campaign after"} for one in new]
+    return common, left_out
+
+
+def _nothing_in_common(sides: Sequence[_Campaign], left_out: Sequence[LeftOut]) -> UserError:
+    factors = [", ".join(side.case.plan.study.factors) for side in sides]
+    if factors[0] != factors[1]:
+        why = f"the factors are {factors[0]} before and {factors[1]} after"
+    elif left_out:
+        some = [f"{' '.join(one['cell'].values())}: {one['why']}" for one in left_out[:_SHOWN]]
+        why = " | ".join(some) + (f" | and {len(left_out) - _SHOWN} more" if len(left_out) > _SHOWN else "")
+    else:
+        why = "their studies ask for no metric that both have"
+    return UserError(
+        f"these two campaigns cannot be compared, because they have no treatment in common: {why}",
+        remedy="run the same study both times; of `h123 compare`, keep it with --save",
+    )
+
+
+def _rows(before: Treatment, after: Treatment, tolerated: float) -> Iterator[Row]:
+    failing = abs(before.failed - after.failed) > tolerated
+    why = f"{before.failed:.1%} of its requests failed before, {after.failed:.1%} after" if failing else None
+    for metric, measured in before.metrics.items():
+        if metric in after.metrics:
+            yield _row(metric, before.cell, measured, after.metrics[metric], why)
+
+
+def _row(metric: str, cell: Mapping[str, str], before: Measured, after: Measured, failing: str | None) -> Row:
+    logs = [[log for log in one.logs.values() if math.isfinite(log)] for one in (before, after)]
+    lost = sum(not math.isfinite(log) for one in (before, after) for log in one.logs.values())
+    withheld = failing or before.withheld or after.withheld or (f"{lost} of its trials failed" if lost else None)
+    found = interval(*logs)
+    values = [[math.exp(log) for log in side] for side in logs]
+    return {
+        "metric": metric,
+        "cell": dict(cell),
+        "before": values[0],
+        "after": values[1],
+        "before_median": median(values[0]) if values[0] else None,
+        "after_median": median(values[1]) if values[1] else None,
+        "ratio": found.ratio if found else None,
+        "low": found.low if found else None,
+        "high": found.high if found else None,
+        "confidence": CONFIDENCE,
+        "withheld": withheld,
+    }

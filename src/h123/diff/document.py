@@ -1,0 +1,63 @@
+"""diff.json as it is written (docs/contracts/gate.md#diffjson)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+
+class Side(TypedDict):
+    """A campaign."""
+
+    campaign: str
+    study: str
+    created: str
+    blocks: int
+
+
+class Change(TypedDict):
+    """What is another in the second campaign; null: not there."""
+
+    what: str
+    before: str | None
+    after: str | None
+
+
+class LeftOut(TypedDict):
+    """A treatment that both have by name, but that is not the same, or that one has."""
+
+    cell: Mapping[str, str]
+    why: str
+
+
+class Row(TypedDict):
+    """A metric of a treatment that both have: after over before."""
+
+    metric: str
+    cell: Mapping[str, str]
+    before: Sequence[float]
+    """Values, a block each; those of failed trials are left out."""
+    after: Sequence[float]
+    before_median: float | None
+    after_median: float | None
+    ratio: float | None
+    """Of the geometric means."""
+    low: float | None
+    high: float | None
+    confidence: float
+    withheld: str | None
+    """Why nothing is to be concluded from it."""
+
+
+class Diff(TypedDict):
+    """All of it."""
+
+    h123: Literal["diff/1"]
+    before: Side
+    after: Side
+    changes: Sequence[Change]
+    left_out: Sequence[LeftOut]
+    wider: float | None
+    """How many times as wide as pairs of one campaign would make them these intervals are, by what pairing does within
+    the two; null: not known."""
+    rows: Sequence[Row]

@@ -1,0 +1,51 @@
+"""`h123 diff` as a person runs it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Tool
+from synthetic import NETWORKS, Scenario, make_campaign
+
+NETS = {"poor": NETWORKS["poor"]}
+SAME = "latency after/before > 1.5"
+
+
+@pytest.fixture
+def two(h123: Tool) -> Path:
+    for name, seed in (("before", 1), ("after", 2)):
+        make_campaign(h123.folder / name, Scenario(blocks=6, seed=seed, networks=NETS, block_noise=0.05, effects={}))
+    return h123.folder
+
+
+def test_it_says_what_it_is_worth_and_holds_conditions(h123: Tool, two: Path) -> None:
+    done = h123("diff", "before", "after")
+    assert done.returncode == 0, done.stderr
+    for said in ("Not paired:", "times as narrow", "study, seed: 1 -> 2", "h3 poor", "misses the truth by chance"):
+        assert said in done.stdout, said
+    assert json.loads((two / "after/diff/diff.json").read_text())["h123"] == "diff/1"
+    assert not (two / "after/diff/gate.json").exists()
+    for condition, status in ((SAME, 0), ("latency after/before < 1.5", 99), ("latency after/before > 1", 98)):
+        held = h123("diff", "before", "after", "--fail-if", condition, "--out", "told")
+        assert held.returncode == status, held.stdout
+    assert json.loads((two / "told/gate.json").read_text())["verdict"] == "undecided"
+    assert (two / "told/gate.prom").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["before", "before"], "the same campaign twice"),
+        (["before", "nowhere"], "is not a campaign"),
+        (["before", "after", "--fail-if", "latency new/base > 1"], "here the levels are after and before"),
+        (["before", "after", "--fail-if", "rps after/before < 1"], "the campaign does not compare it"),
+        (["before", "after", "--fail-if", "slow"], "cannot be read"),
+    ],
+)
+@pytest.mark.usefixtures("two")
+def test_what_cannot_be_compared(h123: Tool, arguments: list[str], said: str) -> None:
+    done = h123("diff", *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
