@@ -35,7 +35,7 @@ def test_the_page_and_the_summary_have_the_verdicts(tmp_path: Path, monkeypatch:
     assert rows == found | {claim["id"]: verdict_words(claim) for claim in rest_of_text["claims"]}
     assert rows["R05"] == "impossible"
     assert "The campaign ran at --scale 0.1" in section
-    assert "because the interval lies on the other side: h3 is not lower" in section
+    assert "because the whole interval lies on the other side" in section
     assert "cannot be: 2 MB x 8 / 1.03 s = 15.6 Mbit/s" in section
 
     console = Console(width=200, file=io.StringIO())

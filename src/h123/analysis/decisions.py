@@ -196,7 +196,7 @@ def _direction(claim: MeasurableClaim, measured: Measured, p_adjusted: float, fa
     if _inside(estimate, rule.margin):
         return REFUTED, f"the interval lies inside the equivalence margin of {100 * rule.margin:g} %"
     if max(sign * estimate.low, sign * estimate.high) < 0:
-        return REFUTED, f"the interval lies on the other side: {claim.a} is not {claim.direction}"
+        return REFUTED, "the whole interval lies on the other side"
     if p_adjusted > rule.level:
         return UNDECIDED, _not_rejected(measured.blocks, p_adjusted, family, rule, sides=2)
     if claim.size is None or _overlaps(estimate, claim.size):
