@@ -57,6 +57,22 @@ def test_a_server_that_cannot_be_compared_is_told_so(h123: Tool, fault: str, sai
     assert not (h123.folder / "campaigns").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--cacert", "tls/ca.pem", "--sni", "h123.test"], "Its certificate is trusted by tls/ca.pem"),
+        (["--cacert", "tls/ca.pem"], "certificate is valid for h123.test, not localhost"),
+        (["--cacert", "other/ca.pem", "--sni", "h123.test"], "certificate signed by unknown authority"),
+    ],
+)
+def test_a_certificate_is_checked_where_that_is_asked(h123: Tool, own: Path, options: list[str], said: str) -> None:
+    campaign_certificate(own / "other", ["127.0.0.1"])
+    done = h123("compare", "--server", script(own, "server", "h3"), "--protocols", "h3", "--url", URL, *options)
+    assert done.returncode == 2  # there is one protocol alone
+    assert said in " ".join(done.stderr.split())
+    assert ("speaks h3 alone" in done.stderr) == ("trusted" in said)
+
+
 def test_one_command_answers_and_keeps_its_study(h123: Tool, own: Path) -> None:
     server = script(own, "server", "h2", "h3")
     done = h123("compare", "--server", server, "--url", URL, *FEW, "--out", "c", "--save", "mine.yaml")
@@ -108,6 +124,8 @@ def test_a_build_is_no_slower_than_itself(h123: Tool, own: Path) -> None:
         (["--server", "true", "--url", URL, "--header", "x"], "NAME: VALUE"),
         (["--server", "true", "--url", URL, "--method", "POST"], "a POST needs --data"),
         (["--server", "true", "--url", URL, "--protocols", "h4"], "h4"),
+        (["--server", "true", "--url", URL, "--cacert", "nothing.pem"], "nothing.pem: cannot be read: No such file"),
+        (["--server", "true", "--url", URL, "--cacert", "own_server.py"], "there is no certificate in it"),
     ],
 )
 def test_bad_arguments_are_refused_before_anything_starts(h123: Tool, arguments: list[str], said: str) -> None:

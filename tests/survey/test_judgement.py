@@ -1,6 +1,7 @@
 """What a survey means: each thing that keeps a server from being compared is a sentence that says what to do."""
 
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +18,9 @@ DAY = 86_400
 
 
 def spoken(protocol: str, unable: str = "", **answer: Any) -> dict[str, Any]:
+    flaws = {"no_tls": False, "only_tls_1_2": False, "distrust": answer.pop("distrust", "")}
     answers = [] if unable else [[{**GOOD, **answer}] * 3]
-    return {"protocol": protocol, "error": unable, "no_tls": False, "only_tls_1_2": False, "answers": answers}
+    return {"protocol": protocol, "error": unable, **flaws, "answers": answers}
 
 
 def inquired(*protocols: dict[str, Any], **certificate: Any) -> Inquired:
@@ -68,6 +70,18 @@ def test_a_server_that_speaks_nothing_of_it(fault: str, said: str) -> None:
     silent = spoken("h1", "EOF")
     with pytest.raises(UserError, match=said):
         judge(inquired({**silent, **({fault: True} if fault else {})}), INQUIRY)
+
+
+def test_a_certificate_that_is_checked() -> None:
+    """Then nothing is left to remark about it; unlike one that nobody checks."""
+    asked = Inquiry(INQUIRY.site, authorities=Path("ca.pem"))
+    expired = {"not_after_unix": 0, "fits": False}
+    with pytest.raises(UserError, match=r"HTTP/3: clients that trust ca\.pem refuse .* signed by unknown") as caught:
+        judge(inquired(spoken("h2"), spoken("h3", distrust="x509: certificate signed by unknown authority")), asked)
+    assert "without --cacert it is not checked" in (caught.value.remedy or "")
+    good = inquired(spoken("h2"), spoken("h3"), **expired)
+    assert found_words(judge(good, asked), asked)[-1] == "Its certificate is trusted by ca.pem"
+    assert sum("h123 does not check it" in line for line in found_words(judge(good, INQUIRY), INQUIRY)) == 2
 
 
 def test_a_server_that_could_not_be_asked() -> None:

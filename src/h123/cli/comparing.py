@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
+from cryptography import x509
 from pydantic import ValidationError
 
 from h123.catalogue import OwnServer
@@ -40,6 +41,7 @@ class Asked:
     data: Path | None
     load: str
     sni: str | None
+    cacert: Path | None
     ready: str | None
     environment: Sequence[str]
     cwd: Path
@@ -118,7 +120,22 @@ def _inquiry(asked: Asked) -> Inquiry:
     if asked.data and not (asked.data.is_file() and asked.data.stat().st_size):
         raise UserError(f"--data {asked.data}: there is no such file, or it is empty")
     headers = tuple(_header(text) for text in asked.headers)
-    return Inquiry(site_of(asked.urls), cast(Literal["GET", "POST"], method), headers, asked.data)
+    if asked.cacert:
+        _check_authorities(asked.cacert)
+    return Inquiry(
+        site_of(asked.urls), cast(Literal["GET", "POST"], method), headers, asked.data, authorities=asked.cacert
+    )
+
+
+def _check_authorities(path: Path) -> None:
+    try:
+        x509.load_pem_x509_certificates(path.read_bytes())
+    except OSError as error:
+        raise UserError(f"--cacert {path}: cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise UserError(
+            f"--cacert {path}: there is no certificate in it", remedy="a file of certificates in PEM, as curl takes it"
+        ) from None
 
 
 def _header(text: str) -> Header:

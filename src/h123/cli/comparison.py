@@ -74,6 +74,15 @@ def compare(
         str | None,
         typer.Option(metavar="NAME", help="Name that TLS asks for. [default: the URL's]", show_default=False),
     ] = None,
+    cacert: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Refuse a server whose certificate these authorities (PEM) have not signed, that has run out, or is "
+            "for another name. [default: it is not checked]",
+            show_default=False,
+        ),
+    ] = None,
     ready: Annotated[
         str | None,
         typer.Option(
@@ -114,7 +123,7 @@ def compare(
 
     The server is started in the lab as it is, found out (what it speaks, what it answers), and measured over emulated
     networks in paired blocks until the question, or what --fail-if asks, is decided (at most --at-most blocks). No
-    file is needed, and none of yours is changed. Its certificate is not checked. Example:
+    file is needed, and none of yours is changed. Its certificate is not checked, but with --cacert. Example:
 
     `h123 compare --server './my-server --port 8443' --url https://localhost:8443/api/orders`
     """
@@ -132,6 +141,7 @@ def compare(
             data=data,
             load=load,
             sni=sni,
+            cacert=cacert,
             ready=ready,
             environment=env or [],
             cwd=cwd,

@@ -34,6 +34,8 @@ class Spoken(Shape):
     """Why there is no connection; empty: there is one."""
     no_tls: bool
     only_tls_1_2: bool
+    distrust: str
+    """Why its certificate is not believed by the authorities that were named; empty: it is, or none were."""
     answers: list[list[Answer]]
     """By request, those of which one was tried, and then one after another."""
 

@@ -38,6 +38,8 @@ class Inquiry:
     method: Literal["GET", "POST"] = "GET"
     headers: tuple[Header, ...] = ()
     body: Path | None = None
+    authorities: Path | None = None
+    """PEM: those whose certificates are believed; None: the server's is not checked."""
     starts_within: int = 8 * 10**9
     """Nanoseconds that the server has to open its port."""
 
@@ -78,6 +80,8 @@ def _carry_out(
     folder.mkdir(parents=True)
     if inquiry.body:
         shutil.copyfile(inquiry.body, folder / "body")
+    if inquiry.authorities:
+        shutil.copyfile(inquiry.authorities, folder / "ca.pem")
     (folder / "plan.json").write_text(json.dumps(_plan(server, inquiry), indent=1) + "\n", encoding="utf-8")
     write_document(folder / "trial.json", _trial(server, inquiry, command, udp=udp))
     try:
@@ -105,6 +109,7 @@ def _plan(server: OwnServer, inquiry: Inquiry) -> dict[str, object]:
         "timeout_ns": ANSWER_NS,
         "most_bytes": MOST_BYTES,
         "times": TIMES,
+        "ca_file": "ca.pem" if inquiry.authorities else None,
         "requests": [
             {"method": inquiry.method, "path": path, "headers": headers, "body_file": body} for path in site.paths
         ],

@@ -33,6 +33,9 @@ def judge(inquired: Inquired, inquiry: Inquiry, asked: Sequence[str] | None = No
     if not spoken:
         raise _silent(found, inquiry)
     for each in spoken:
+        if each.distrust:
+            raise _distrusted(each, inquiry)
+    for each in spoken:
         for path, answers in zip(inquiry.site.paths, each.answers, strict=False):
             if fault := _fault(answers[-1], path):
                 raise _of_request(each.protocol, path, *fault)
@@ -57,6 +60,16 @@ def _not_spoken(found: Found, missing: str) -> UserError:
     return UserError(
         f"the server does not speak {TITLES[missing]}: {why}",
         remedy=_turn_on(missing),
+    )
+
+
+def _distrusted(each: Spoken, inquiry: Inquiry) -> UserError:
+    """The library's words begin with its own name."""
+    why = each.distrust.removeprefix("x509: ")
+    return UserError(
+        f"{TITLES[each.protocol]}: clients that trust {inquiry.authorities} refuse the server's certificate: {why}",
+        remedy="give the authority that signed it, and the name that it is for (in --url, or --sni); without --cacert "
+        "it is not checked",
     )
 
 
@@ -115,7 +128,7 @@ def _remarks(found: Found, spoken: Sequence[Spoken], inquiry: Inquiry) -> Iterat
             yield f"Answers to {path} differ in length ({between}), so none is held against a size"
         if packed := sorted({answer.encoding for answer in answers} - {""}):
             yield f"Answers to {path} are compressed ({', '.join(packed)}) though nobody asked for it"
-    if found.certificate:
+    if found.certificate and not inquiry.authorities:
         yield from _of_certificate(found.certificate, inquiry)
 
 
@@ -138,4 +151,6 @@ def found_words(known: Known, inquiry: Inquiry) -> list[str]:
     for number, path in enumerate(inquiry.site.paths):
         first = known.spoken[0].answers[number][0]
         lines.append(f"{inquiry.method} {path}: {first.status}, {format_bytes(first.bytes)}, {first.ns / 1e6:.1f} ms")
+    if inquiry.authorities:
+        lines.append(f"Its certificate is trusted by {inquiry.authorities}")
     return lines + [f"Note: {remark}" for remark in known.remarks]

@@ -5,6 +5,7 @@ package scout
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -73,6 +74,11 @@ func readPlan(path string) (*plan, error) {
 	if len(p.Requests) == 0 || p.TimeoutNs < 1 || p.MostBytes < 1 || p.Times < 1 {
 		return nil, fmt.Errorf("%s: requests, timeout_ns, most_bytes and times must be 1 or more", path)
 	}
+	if p.CAFile != nil {
+		if p.trusted, err = readAuthorities(*p.CAFile); err != nil {
+			return nil, fmt.Errorf("%s: ca_file: %w", path, err)
+		}
+	}
 	for i, r := range p.Requests {
 		if r.BodyFile == nil {
 			continue
@@ -82,6 +88,18 @@ func readPlan(path string) (*plan, error) {
 		}
 	}
 	return &p, nil
+}
+
+func readAuthorities(path string) (*x509.CertPool, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(data) {
+		return nil, errors.New("no certificate in it")
+	}
+	return pool, nil
 }
 
 func write(path string, f found) error {

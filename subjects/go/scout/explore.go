@@ -29,7 +29,10 @@ type plan struct {
 	TimeoutNs int64     `json:"timeout_ns"` // of a request, and, if that is less than the patience, of a connection
 	MostBytes int64     `json:"most_bytes"` // of an answer; the rest is not read
 	Times     int       `json:"times"`      // that each request is made
+	CAFile    *string   `json:"ca_file"`    // PEM; against whom each protocol's certificate is checked, if it is there
 	Requests  []request `json:"requests"`
+
+	trusted *x509.CertPool
 }
 
 type request struct {
@@ -59,7 +62,8 @@ type spoken struct {
 	Error    string     `json:"error"` // why there is no connection; empty: there is one
 	NoTLS    bool       `json:"no_tls"`
 	OnlyTLS2 bool       `json:"only_tls_1_2"`
-	Answers  [][]answer `json:"answers"` // by request, then one after another
+	Distrust string     `json:"distrust"` // why the certificate is not believed; empty: it is, or nobody asked
+	Answers  [][]answer `json:"answers"`  // by request, then one after another
 
 	leaf *x509.Certificate
 }
@@ -135,7 +139,7 @@ func (p *plan) speak(ctx context.Context, protocol string) spoken {
 		return s
 	}
 	defer c.close()
-	s.leaf = c.leaf
+	s.leaf, s.Distrust = c.chain[0], p.distrust(c.chain)
 	for i := range p.Requests {
 		s.Answers = append(s.Answers, p.answers(ctx, c, &p.Requests[i]))
 		if got := s.Answers[i]; got[len(got)-1].failed() {
@@ -143,6 +147,22 @@ func (p *plan) speak(ctx context.Context, protocol string) spoken {
 		}
 	}
 	return s
+}
+
+// distrust is what is wrong with a chain, its own certificate first, for who trusts the plan's authorities alone.
+func (p *plan) distrust(chain []*x509.Certificate) string {
+	if p.trusted == nil {
+		return ""
+	}
+	between := x509.NewCertPool()
+	for _, one := range chain[1:] {
+		between.AddCert(one)
+	}
+	_, err := chain[0].Verify(x509.VerifyOptions{DNSName: p.Host, Roots: p.trusted, Intermediates: between})
+	if err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // answers makes a request again and again, as long as it is answered.
@@ -203,12 +223,12 @@ func (p *plan) make(ctx context.Context, r *request) (*http.Request, error) {
 // connection is one to the server.
 type connection struct {
 	http.RoundTripper
-	leaf  *x509.Certificate
+	chain []*x509.Certificate
 	close func()
 }
 
 // tls is what the clients of h123 have: TLS 1.3, X25519, one protocol. Who the server is, is known; its certificate is
-// described instead of believed.
+// described instead of believed, and checked only against authorities that somebody names.
 func (p *plan) tls(protocol string) *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS13,
@@ -248,7 +268,7 @@ func (p *plan) dialQUIC(ctx context.Context) (*connection, error) {
 	transport := &http3.Transport{DisableCompression: true}
 	return &connection{
 		RoundTripper: transport.NewClientConn(conn),
-		leaf:         conn.ConnectionState().TLS.PeerCertificates[0],
+		chain:        conn.ConnectionState().TLS.PeerCertificates,
 		close:        func() { _ = conn.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "") },
 	}, nil
 }
@@ -276,7 +296,7 @@ func (p *plan) dialTCP(ctx context.Context, protocol string) (*connection, error
 	}
 	return &connection{
 		RoundTripper: client,
-		leaf:         secure.ConnectionState().PeerCertificates[0],
+		chain:        secure.ConnectionState().PeerCertificates,
 		close:        func() { _ = secure.NetConn().Close() }, // no farewell, which may wait for who does not read
 	}, nil
 }
