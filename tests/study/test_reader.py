@@ -9,6 +9,7 @@ from h123.errors import UserError
 from h123.study import Study, list_networks, list_studies, load_study, make_plan
 from study.samples import STUDY, sample_study, write
 
+CHART = "{name: c, title: t, metric: latency, levels: [h2], along: load, at: {few: light}}"
 BAD = [
     # (text in the study, its replacement, line of the complaint, words in it)
     ("h123: study/1\n", "", 1, ["`h123: study/1` is missing"]),
@@ -83,6 +84,18 @@ BAD = [
     ("pairs: [h3/h2], each", "pairs: [h2/h1], each", 23, ["'h2/h1' is not in `pairs`"]),
     ("each: [network]", "each: [protocol]", 23, ["`each` cannot be 'protocol'", "network, load"]),
     ("name: details", "name: answer", 24, ["two families are named 'answer'"]),
+    *[
+        ("twin: h2", f"twin: h2\n  charts: [{CHART.replace(old, new)}]", 21, said)
+        for old, new, said in [
+            ("levels: [h2]", "levels: [h4]", ["'h4' is not a level of 'protocol'", "h1, h2, h3"]),
+            ("levels: [h2]", f"levels: [{'h2, ' * 7}]", ["charts.0.levels", "at most 6"]),
+            ("along: load", "along: protocol", ["chart 'c': `along` cannot be 'protocol'", "network, load"]),
+            ("few: light", "few: lihgt", ["'lihgt' is not a level of 'load'; did you mean light?"]),
+            ("metric: latency", "metric: latncy", ["'latncy'", "did you mean latency?"]),
+            ("name: c", "name: a b", ["charts.0.name", "pattern"]),
+            ("}}", "}}, {name: c, title: u, metric: ttfb, levels: [h1], along: load, at: {few: light}}", ["named 'c'"]),
+        ]
+    ],
     ("blocks: 3", "blocks: 0", 25, ["blocks: must be greater than or equal to 1", "found 0"]),
     ("blocks: 3", "blocks: many", 25, ["blocks: must be a valid integer", "'many'"]),
     ("blocks: 3", "blocks: [3", 26, ["sample.yaml"]),

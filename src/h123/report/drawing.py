@@ -28,7 +28,7 @@ COLOURS = {
 Each is used once, so in the page every one can be replaced by the CSS variable of its name, which follows dark mode.
 """
 
-SERIES = [COLOURS[name] for name in ("dot", "other-dot", "equivalent", "worse", "better")]
+SERIES = [COLOURS[name] for name in ("dot", "other-dot", "equivalent", "worse", "better", "queue")]
 """Colours of the levels of a factor, in their order."""
 
 WIDE, NARROW = 860, 330

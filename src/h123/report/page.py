@@ -13,6 +13,7 @@ from h123.report.advice import advice, remedy
 from h123.report.answer import answers
 from h123.report.as_published import published_figures
 from h123.report.averages import averages_figures
+from h123.report.bars import bars_figures
 from h123.report.contents import with_contents
 from h123.report.distribution import distribution_figure, latency_quantiles
 from h123.report.drawing import Figure, Mark, inline, save
@@ -28,6 +29,7 @@ from h123.report.terminal import trust
 from h123.report.unproved import failed_lines
 from h123.report.windows import window_lines
 from h123.results import CampaignFolder, load_attempts, read_content
+from h123.study import Study
 
 _DRAWN = 6
 """Rows of causes that a picture has room for."""
@@ -78,6 +80,7 @@ def _figures(folder: CampaignFolder, verdicts: Mapping[str, Any]) -> list[Figure
         figures.append(causes.causes_figure(why[:_DRAWN]))
     if verdicts["parts"] and verdicts["parts"]["rows"]:
         figures.append(split_figure(verdicts["parts"], margin))
+    figures += bars_figures(values, Study.from_resolved(folder.study).compare.charts, factor)
     if values:
         asked = headline(comparisons)[0]["metric"] if comparisons else "latency"
         if any(row["metrics"].get(asked) is not None for row in values):

@@ -28,7 +28,7 @@ from h123.study.shelf import (
 )
 from h123.study.site import read_site
 from h123.study.site_import import import_site
-from h123.study.study import Comparison, Family, Study, rungs, split_pair
+from h123.study.study import Chart, Comparison, Family, Study, rungs, split_pair
 from h123.study.timeless import timeless
 from h123.study.trial import PlannedTrial
 from h123.study.workload.headers import Header
@@ -41,6 +41,7 @@ __all__ = [
     "PRINTED",
     "RESOLVED",
     "Basis",
+    "Chart",
     "Choosing",
     "Claim",
     "Comparison",

@@ -268,6 +268,7 @@ class StudyReader:
         self.check_pairs(compare.pairs, study.factors[compare.factor].keys(), compare.factor)
         self.check_ladder(compare)
         self.check_families(study)
+        self.check_charts(study)
 
     def check_required(self, study: Study) -> None:
         """Each condition is about something that is compared."""
@@ -283,6 +284,23 @@ class StudyReader:
             if pair not in compare.pairs:
                 message = f"the ladder needs the pair {pair!r}, which is not in `pairs`"
                 raise self.document.error(["compare", "ladder"], message)
+
+    def check_charts(self, study: Study) -> None:
+        """Each has a name of its own, and shows levels that are there."""
+        compare, names = study.compare, [chart.name for chart in study.compare.charts]
+        others = [factor for factor in study.factors if factor != compare.factor]
+        for index, chart in enumerate(compare.charts):
+            at: list[str | int] = ["compare", "charts", index]
+            if chart.name in names[:index]:
+                raise self.document.error([*at, "name"], f"two charts are named {chart.name!r}")
+            if chart.along not in others:
+                message = f"chart {chart.name!r}: `along` cannot be {chart.along!r}; {choose(chart.along, others)}"
+                raise self.document.error([*at, "along"], message)
+            groups, known = {chart.along: list(chart.at.values()), compare.factor: chart.levels}, study.factors
+            for factor, levels in groups.items():
+                if unknown := [level for level in levels if level not in known[factor]]:
+                    message = f"{unknown[0]!r} is not a level of {factor!r}; {choose(unknown[0], known[factor])}"
+                    raise self.document.error([*at, "at" if factor == chart.along else "levels"], message)
 
     def check_twin(self, study: Study) -> None:
         compare, levels = study.compare, study.factors[study.compare.factor]

@@ -19,6 +19,9 @@ from h123.transport import SETTINGS, Name
 MOST_TRIALS = 30_000
 """Of a campaign: a day of the shortest ones; so there cannot be more blocks either."""
 
+MOST_BARS = 6
+"""In a group of a chart: levels whose colours can be told apart."""
+
 Level = dict[str, Any]
 """Parameter name to value: what a level sets, or the settings."""
 
@@ -54,6 +57,20 @@ class Family(Strict):
     """One family per level of these factors."""
 
 
+class Chart(Strict):
+    """A picture of values: bars of levels of the compared factor, in groups along another one."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=40)]
+    title: Annotated[str, Field(min_length=1)]
+    metric: MetricName
+    levels: Annotated[list[str], Field(min_length=1, max_length=MOST_BARS)]
+    """A bar in each group, in this order."""
+    along: str
+    """The other factor."""
+    at: Annotated[dict[str, str], Field(min_length=1)]
+    """What a group is called, and its level of that factor."""
+
+
 class Comparison(Strict):
     """What is compared with what, and how strictly it is judged."""
 
@@ -71,6 +88,8 @@ class Comparison(Strict):
     ladder: list[str] = Field(default=[])
     """Levels from one end to the other that change one thing at a time; `pairs` has each with the one before it, and
     the last with the first."""
+    charts: list[Chart] = Field(default=[], exclude_if=lambda charts: not charts)
+    """Pictures that the report has besides its own."""
     as_published: StrictBool = False
     """Also analyse by the procedure of the REST-API study: pooled requests, Mann-Whitney, Kruskal-Wallis."""
     families: list[Family] = Field(
@@ -202,7 +221,14 @@ class Study(Strict):
         named = {level for pair in self.compare.pairs for level in split_pair(pair)} | {self.compare.twin} - {""}
         pairs = {pair for family in self.compare.families for pair in family.pairs or []} - {*self.compare.pairs}
         each = {factor for family in self.compare.families for factor in family.each} - others
-        unknown = sorted({*(named - levels.keys()), *pairs, *each})
+        charted = {level for chart in self.compare.charts for level in chart.levels} - levels.keys()
+        along = {
+            level
+            for chart in self.compare.charts
+            for level in chart.at.values()
+            if chart.along not in others or level not in self.factors[chart.along]
+        }
+        unknown = sorted({*(named - levels.keys()), *pairs, *each, *charted, *along})
         return f"it compares {unknown[0]!r}, which it does not have" if unknown else None
 
     def _unreadable_level(self) -> str | None:
