@@ -35,6 +35,12 @@ class Certificate:
         """That holds them."""
         return self.ca.parent
 
+    def bytes(self) -> int:
+        """That a server sends of it."""
+        from cryptography.hazmat.primitives.serialization import Encoding
+
+        return len(_read(self.cert).public_bytes(Encoding.DER))
+
     def made_unix_ns(self) -> int:
         """When it was made, ns since 1970, to the second."""
         since = _read(self.cert).not_valid_before_utc
