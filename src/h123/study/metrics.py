@@ -451,7 +451,7 @@ METRICS = _table(
         meaning="bytes of all packets that the server sent, handshakes and acknowledgements included, per request",
     ),
     Metric(
-        "round_trips",
+        "cold_round_trips",
         title="Round trips, cold",
         unit="round trips",
         of=Opened("round_trips"),

@@ -237,7 +237,8 @@ def _opened(asked: Assignment, rows: Sequence[Sample], seen: Witness) -> Iterato
         if p.users > 1 and any(row["connection"] is None for row in rows):
             yield "neither the client nor anybody else tells how many connections it opened"
     elif not least <= seen.connections <= most:
-        yield f"{seen.connections} connections came to the server where {asked.connections()} were asked for"
+        beside = " and one that earns a session" * uncounted
+        yield f"{seen.connections} connections came to the server where {asked.connections()}{beside} were asked for"
 
 
 def _sessions(asked: Assignment, facts: Any, seen: Witness) -> Iterator[str]:
@@ -245,8 +246,9 @@ def _sessions(asked: Assignment, facts: Any, seen: Witness) -> Iterator[str]:
     p = asked.parameters
     if p.sessions == FULL:
         return
+    kinds = facts["tls"] if isinstance(facts, dict) else []
     for what in ("resumed", "early")[: 1 + p.workload.early]:
-        if not all(told.get(what) is True for told in facts["tls"]):
+        if not kinds or not all(isinstance(told, dict) and told.get(what) is True for told in kinds):
             yield f"client.json does not say of all connections that they were {what}"
     if seen.handshakes is None:
         yield "nothing shows whether it resumed sessions"

@@ -29,8 +29,9 @@ class Witness:
 
 def witness(trial: Trial, p: Parameters, certificate_bytes: int) -> Witness:
     """Of a trial that has ended, whose server has a certificate of this size."""
+    resumes = p.sessions != FULL
     if p.protocol != "h3":
-        handshakes = None if p.sessions == FULL else tcp_handshakes(trial.folder, certificate_bytes)
+        handshakes = tcp_handshakes(trial.folder, certificate_bytes) if resumes else None
         return Witness(trial.window, _tcp_connections(trial.report), handshakes=handshakes)
     if not p.qlog:
         return Witness(trial.window)
@@ -38,7 +39,8 @@ def witness(trial: Trial, p: Parameters, certificate_bytes: int) -> Witness:
     received = [event for log in logs for event in log if event.get("name") == RECEIVED]
     # Times are in milliseconds.
     arrivals = [Arrival(round(event["time"] * 1e6), event["data"]["raw"]["length"]) for event in received]
-    return Witness(trial.window, len(logs), arrivals, [quic_handshake(log, certificate_bytes) for log in logs])
+    seen = [quic_handshake(log, certificate_bytes) for log in logs] if resumes else None
+    return Witness(trial.window, len(logs), arrivals, seen)
 
 
 def _tcp_connections(report: Report) -> int:
