@@ -184,7 +184,7 @@ def test_what_the_client_says_of_tls_is_recorded(tmp_path: Path, monkeypatch: py
 @pytest.mark.heavy
 def test_the_embedded_client_passes(go: Subject) -> None:
     results = list(client.verify_client(go, LocalEngine()))
-    # Per protocol 20 assignments, one under the virtual clock, TLS; of QUIC early data, the controller and what can be
+    # Per protocol 23 assignments, one under the virtual clock, TLS; of QUIC early data, the controller and what can be
     # set: two windows, pacing, two packet sizes.
-    assert len(results) == 73
+    assert len(results) == 82
     assert not [result for result in results if result.verdict == "failed"]
