@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from h123.catalogue import Limits, Subject, Tried, catalogue, own_controller, subject_names, tried
+from h123.catalogue import Client, Limits, Subject, Tried, catalogue, own_controller, subject_names, tried
 from h123.durable import write_atomically
 from h123.paths import project_root
 from h123.showcase.markdown import NOTHING, table
@@ -144,12 +144,22 @@ def _limited(protocol: str, limits: Limits) -> str:
     return f"{protocol} ({', '.join(told)})" if told else protocol
 
 
+def _crowded(protocol: str, client: Client) -> str:
+    most = client.at_once.get(protocol)
+    return f"{protocol} (at most {most} at once)" if most else protocol
+
+
 def _client_row(subject: Subject, results: list[Result]) -> dict[str, str]:
     client = subject.client
     assert client is not None
-    able = {"first byte": client.ttfb, "open loop": client.open_loop, "cold requests": client.cold}
+    able = {
+        "first byte": client.ttfb,
+        "open loop": client.open_loop,
+        "cold requests": client.cold,
+        "its program's start and end": client.process,
+    }
     return {
-        "protocols": " ".join(client.protocols),
+        "protocols": " ".join(_crowded(protocol, client) for protocol in client.protocols),
         "methods": " ".join(client.methods),
         "workloads": ", ".join([*client.kinds, *(["headers"] if client.headers else [])]),
         "connections": ", ".join(client.connections),
@@ -323,7 +333,7 @@ def _installing(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecor
         told = known.get(name)
         rows.append(
             {
-                "command": f"`h123 install {name}`" if not subject.install.embedded else "part of h123",
+                "command": "part of h123" if subject.install.embedded else f"`h123 install {name}`{_with(subject)}",
                 "needs": subject.install.needs_help or NOTHING,
                 "size": format_bytes(told.bytes) if told and told.bytes else NOTHING,
                 "time": format_span(told.seconds) if told and told.seconds is not None else NOTHING,
@@ -333,6 +343,10 @@ def _installing(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecor
     words = "Times (of a build whose packages were perhaps at hand already) and verifications are from"
     where = [f"{words} {'; '.join(machines)}."] if machines else []
     return ["## Installing", "", *where, *([""] if where else []), *table(rows)]
+
+
+def _with(subject: Subject) -> str:
+    return f", one with {subject.install.part_of}" if subject.install.part_of else ""
 
 
 def _machine(told: PublicRecord) -> str:
