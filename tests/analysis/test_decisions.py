@@ -93,6 +93,7 @@ def case(
                 imported=False,
                 summary=ANSWERED,
                 timeline=Timeline(),
+                openings=[],
                 metrics={name: trial.block * own[name] * effect[name] for name in truth},
             )
         )
