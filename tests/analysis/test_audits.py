@@ -13,7 +13,7 @@ from h123.analysis.audits.path import capacity_bits, round_trip_floor_ns
 from h123.analysis.case import Case, gather
 from h123.analysis.remedy import Remedy
 from h123.analysis.trials import treated
-from h123.results import Attempt, Bodies
+from h123.results import Attempt, Bodies, Opening
 from h123.results.lab_report import Finished
 from h123.results.trial_files import Client, Link
 from h123.study.network import Direction
@@ -125,6 +125,8 @@ FAULTS: list[tuple[str, Callable[[Attempt], Attempt]]] = [
     ("requests-miscounted", parameters(connections=2)),
     ("requests-miscounted", parameters(cold=False)),
     ("protocol-wrong", summary(protocol_min="h2")),
+    ("sessions-wrong", parameters(sessions="resumed")),
+    ("round-trips-odd", lambda a: opened(opening(3))(a)),
     ("tls-wrong", facts(tls=[{"version": "1.3"}, {"version": "1.2"}])),
     ("tls-wrong", lambda a: replace(a, facts=None)),
     ("client-saturated", report(client_cpu)),
@@ -138,13 +140,38 @@ FAULTS: list[tuple[str, Callable[[Attempt], Attempt]]] = [
 ]
 
 
-IMPORTED = {"users-above-link", "request-as-trial"}
-"""Audits with nothing to check in what h123 measures itself."""
+def resumed(attempt: Attempt) -> Attempt:
+    """As if the study had asked for resumed sessions, and got them."""
+    return parameters(sessions="resumed")(facts(tls=[{"version": "1.3", "connections": 3, "resumed": True}])(attempt))
+
+
+def opened(*openings: Opening) -> Callable[[Attempt], Attempt]:
+    return lambda a: replace(parameters(clock="virtual")(a), openings=openings)
+
+
+def opening(round_trips: int, **what: bool) -> Opening:
+    return Opening(round_trips, 2700, 2800, 4, 5, **{"lost": False, "retried": False, "limited": False, **what})
+
+
+def as_its_protocol_says(attempt: Attempt) -> Attempt:
+    """As if all its connections took the round trips of their protocol, but for one whose packets were lost."""
+    trips = 2 if attempt.parameters["protocol"] == "h3" else 3
+    return opened(opening(trips), opening(trips), opening(trips + 2, lost=True))(attempt)
+
+
+TRANSFORMED: dict[str, Callable[[Attempt], Attempt]] = {
+    "users-above-link": imported,
+    "request-as-trial": imported,
+    "sessions-wrong": resumed,
+    "round-trips-odd": as_its_protocol_says,
+}
+"""Audits with nothing to check in what h123 usually measures itself."""
 
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_sound_data_pass(attempts: list[Attempt], name: str) -> None:
-    findings = [CHECKS[name](imported(attempt) if name in IMPORTED else attempt) for attempt in attempts]
+    transform = TRANSFORMED.get(name, lambda attempt: attempt)
+    findings = [CHECKS[name](transform(attempt)) for attempt in attempts]
     assert sum(finding is not None for finding in findings) >= len(attempts) / 4
     assert [finding for finding in findings if finding and not finding.passed] == []
 
@@ -165,6 +192,56 @@ def test_a_handshake_that_failed_has_no_version_to_tell(sound: Attempt) -> None:
         finding = CHECKS["tls-wrong"](attempt)
         assert finding is not None
         assert not finding.passed
+
+
+@pytest.mark.parametrize(
+    ("asked", "told", "passed"),
+    [
+        ("full", {}, None),
+        ("full", {"resumed": True}, False),
+        ("resumed", {"resumed": True}, True),
+        ("resumed", {"resumed": True, "early": True}, False),
+        ("early", {"resumed": True, "early": True}, True),
+        ("early", {"resumed": True}, False),
+        ("early", {}, False),
+    ],
+)
+def test_handshakes_are_those_that_the_study_asks_for(
+    sound: Attempt, asked: str, told: dict[str, bool], passed: bool | None
+) -> None:
+    others = {"version": "1.3", "connections": 3, "resumed": asked != "full", "early": asked == "early"}
+    trial = facts(tls=[others, {"version": "1.3", "connections": 1, **told}])(parameters(sessions=asked)(sound))
+    finding = CHECKS["sessions-wrong"](trial)
+    assert (finding and finding.passed) == passed
+    assert finding is None or "of 4 connections" in finding.detail
+    assert CHECKS["sessions-wrong"](imported(trial)) is None
+    assert CHECKS["sessions-wrong"](facts(tls=[])(trial)) is None
+
+
+@pytest.mark.parametrize(
+    ("openings", "change", "passed", "said"),
+    [
+        ([opening(2)] * 3, {}, True, "of 3 connections 3 took 2; 2 expected"),
+        ([opening(3, retried=True), opening(2)], {}, True, "1 took 2, 1 took 3 (a Retry); 2 expected"),
+        ([opening(3, limited=True, lost=True)], {}, True, "1 took 3 (packets were lost and the server met its limit"),
+        ([opening(3)], {"clock": "wall"}, True, "1 took 3; 2 expected"),
+        ([opening(1)], {"clock": "wall"}, False, "1 took 1; 2 expected"),
+        ([opening(1)], {"sessions": "early"}, True, "1 took 1; 1 expected"),
+        ([opening(2)], {"sessions": "early"}, True, "1 took 2 (early data was refused); 1 expected"),
+        ([opening(3)], {}, False, "1 took 3; 2 expected"),
+    ],
+)
+def test_round_trips_beyond_the_protocols_have_a_name(
+    sound: Attempt, openings: list[Opening], change: dict[str, str], passed: bool, said: str
+) -> None:
+    finding = CHECKS["round-trips-odd"](parameters(**change)(opened(*openings)(sound)))
+    assert finding is not None
+    assert finding.passed == passed
+    assert said in finding.detail
+
+
+def test_an_answer_to_an_upload_takes_the_round_trips_that_it_takes(sound: Attempt) -> None:
+    assert CHECKS["round-trips-odd"](parameters(method="POST")(opened(opening(9))(sound))) is None
 
 
 def test_saturated_machine_tells_what_the_services_waited(sound: Attempt) -> None:

@@ -44,6 +44,7 @@ class Demand:
     connections: str | int = "shared"
     cold: bool = False
     qlog: bool = False
+    sessions: str = "full"
     settings: Mapping[Name, Value] = field(default_factory=dict)
 
     def setting(self, name: Name) -> Value | None:
@@ -109,6 +110,25 @@ SUPPORTED: list[tuple[Role, Demand]] = [
     ("client", Demand(protocol="h3", settings={"initial_window": 10})),  # it sends no bodies
     ("server", Demand(protocol="h3", transport="matched", settings={"initial_window": 16})),  # named, not refused
 ]
+RESUMING = MANIFEST.replace(
+    'methods = ["GET", "POST"]', 'methods = ["GET"]\nsessions = {resumed = ["h2", "h3"], early = ["h3"]}', 1
+).replace("[features]", '[features]\nresumption = ["h1", "h3"]\nzero_rtt = ["h3"]', 1)
+
+
+def test_sessions_are_resumed_where_both_ends_say_so(tmp_path: Path) -> None:
+    subject = small(tmp_path, RESUMING)
+    for role, protocols in (("client", ["h2", "h3"]), ("server", ["h1", "h3"])):
+        for protocol in ("h1", "h2", "h3"):
+            for sessions, over in (("full", ["h1", "h2", "h3"]), ("resumed", protocols), ("early", ["h3"])):
+                demand = Demand(protocol=protocol, sessions=sessions)
+                if protocol in over:
+                    check_supported(subject, role, demand)
+                    continue
+                with pytest.raises(UserError, match=f"subject small as a {role} .* over {protocol}, only over") as no:
+                    check_supported(subject, role, demand)
+                assert f"`sessions: full` for {protocol}" in (no.value.remedy or "")
+    with pytest.raises(UserError, match=r"has no early data \(0-RTT\) over h2$"):
+        check_supported(small(tmp_path / "without"), "client", Demand(sessions="early"))
 
 
 @pytest.mark.parametrize(("role", "demand"), SUPPORTED)

@@ -113,6 +113,15 @@ BAD = [
             ('clocks = ["wall", "wall"]', ["'wall' is listed twice"]),
         ]
     ],
+    *[
+        ('methods = ["GET", "POST"]', f'methods = ["GET", "POST"]\nsessions = {{{told}}}', ":25", ["sessions", said])
+        for told, said in [
+            ('full = ["h2"]', "full"),
+            ('resumed = ["h4"]', "'h4' is not allowed"),
+            ("resumed = []", "must not be empty"),
+            ('early = ["h3"]', "h3 is early but not resumed"),
+        ]
+    ],
     ('h2 = "kernel", h3 = ["', 'h2 = ["cubic"], h3 = ["', ":27", ['h2 can only be "kernel"']),
     *[
         ('h3 = ["cubic", "reno"]}', new, ":27", ["features.congestion", *said])

@@ -1,5 +1,6 @@
 """The metrics of a trial: each rests on what the table says that it needs, and on nothing else."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,13 @@ import pytest
 
 from h123.results.lab_report import NO_REPORT, Cpu, Lateness, Link, Report, Role, Way
 from h123.results.metrics import measure
+from h123.results.opening import Opening
 from h123.results.rows import Rows
 from h123.results.samples import REQUIRED, SCHEMA
 from h123.results.summary import summarise
 from h123.results.trial_files import Client, Process
 from h123.study import METRICS, Metric
-from h123.study.metrics import Visits
+from h123.study.metrics import Opened, Visits
 from h123.study.workload import KINDS, workload_of
 
 MS = 1_000_000
@@ -36,6 +38,7 @@ class Trial:
     samples: pa.Table
     report: Report
     facts: Client | None
+    openings: Sequence[Opening] = ()
 
     def value(self, folder: Path, name: str, clock: str = "wall") -> float | None:
         file = folder / "samples.parquet"
@@ -43,7 +46,13 @@ class Trial:
         asked = workload_of({"method": "GET", "size": 1000})
         if isinstance(METRICS[name].of, Visits):
             asked = workload_of({"kind": "page", **KINDS["page"].example(["GET"])})
-        return measure(summarise(Rows.read(file), asked), self.report, self.facts, clock)[name]
+        rows = Rows.read(file)
+        return measure(summarise(rows, asked), self.report, self.facts, clock, self._told(rows))[name]
+
+    def _told(self, rows: Rows) -> Sequence[Opening]:
+        """As `openings_of` needs the columns."""
+        whole = all(rows[column].known.any() for column in Opened.needs.columns)
+        return self.openings if whole else ()
 
     def without(self, columns: set[str]) -> "Trial":
         """As if nobody had told these."""
@@ -105,7 +114,10 @@ def trial() -> Trial:
         for name, size in (("server", 30_000_000), ("client", 50_000_000))
     ]
     return Trial(
-        pa.Table.from_pylist(rows, schema=SCHEMA), NO_REPORT.model_copy(update={"roles": roles, "links": [LINK]}), FACTS
+        pa.Table.from_pylist(rows, schema=SCHEMA),
+        NO_REPORT.model_copy(update={"roles": roles, "links": [LINK]}),
+        FACTS,
+        [Opening(2, 2700, 2800, 4, 5, lost=False, retried=False, limited=False)],
     )
 
 
@@ -118,6 +130,8 @@ def test_what_it_needs_is_enough(one: Metric, trial: Trial, tmp_path: Path) -> N
     value = trial.value(tmp_path, one.name)
     assert value
     assert trial.without(unneeded).value(tmp_path, one.name) == value
+    if not one.needs.packets:
+        assert replace(trial, openings=[]).value(tmp_path, one.name) == value
     others = {told for other in METRICS.values() for told in other.needs.report} - {*one.needs.report}
     for told in others:
         assert trial.silent(told).value(tmp_path, one.name) == value
@@ -131,6 +145,8 @@ def test_without_what_it_needs_it_has_no_value(one: Metric, trial: Trial, tmp_pa
         assert trial.without({column}).value(tmp_path, one.name) is None, column
     for told in one.needs.report:
         assert trial.silent(told).value(tmp_path, one.name) is None, told
+    if one.needs.packets:
+        assert replace(trial, openings=[]).value(tmp_path, one.name) is None
     if one.needs.requests > 1:
         assert trial.head(one.needs.requests).value(tmp_path, one.name)
         assert trial.head(one.needs.requests - 1).value(tmp_path, one.name) is None

@@ -51,6 +51,7 @@ def test_the_contract_says_the_same_of_each(one: Metric) -> None:
     assert (row["unit"], row["better"]) == (one.unit, one.better)
     assert row["clock"] == {("wall", "virtual"): "both", ("wall",): "wall"}[one.clocks]
     assert set(re.findall("`(.*?)`", row["needs"])) == {*needs.columns, *needs.client, *needs.report}
+    assert ("a record of packets" in row["needs"]) == needs.packets
     assert re.findall("of ([0-9]+) requests", row["needs"]) == [str(needs.requests)] * (needs.requests > 1)
 
 

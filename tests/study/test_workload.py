@@ -20,6 +20,15 @@ CELL = {"protocol": "h2", "network": "lan", "load": "light"}
 COOKIE = {"name": "cookie", "bytes": 1000}
 
 
+def test_sessions_are_told_only_where_they_are_not_full() -> None:
+    full, early = ({"protocol": "h3", "size": 1000, "sessions": sessions} for sessions in ("full", "early"))
+    assert "sessions" not in workload_of(full).file(TARGET).model_dump(exclude_unset=True)
+    assert workload_of(early).file(TARGET).model_dump(exclude_unset=True)["sessions"] == "early"
+    assert (workload_of(full).label(), workload_of(early).label()) == ("GET 1 kB", "GET 1 kB (early sessions)")
+    assert [workload_of(one).connections_uncounted() for one in (full, early)] == [0, 1]
+    assert [workload_of(one).rows() for one in (full, early)] == [{"warm": 10, "warmup": 0, "cold": 1}] * 2
+
+
 def mix(*entries: dict[str, Any], **values: Any) -> Kind:
     return workload_of({"protocol": "h2", "kind": "mix", "mix": entries, **values})
 
@@ -146,6 +155,10 @@ FAULTS = [
     ("  headers:\n    - {name: a, bytes: 1MB}\n", 16, "16000"),
     ("  headers:\n    - {name: a, bytes: 5, changes: request}\n", 16, "12 bytes or more"),
     ("  headers: [{name: a, value: b}, {name: A, value: c}]\n", 15, "a is there twice"),
+    ("  sessions: half\n", 15, "'half' is not allowed"),
+    ("  sessions: resumed\n  cold: false\n", 12, "about the handshakes of cold requests"),
+    ("  sessions: early\n  method: POST\n", 12, "only a GET goes out in it"),
+    ("  kind: mix\n  mix: [{size: 1kB}]\n  sessions: early\n", 17, "of workloads of the kind requests"),
 ]
 
 

@@ -1,5 +1,6 @@
 """The campaign's certificate is one that strict clients accept."""
 
+import contextlib
 import datetime as dt
 import os
 import socket
@@ -10,20 +11,30 @@ from pathlib import Path
 import pytest
 
 from h123 import durable
+from h123.study.parameters import LEAST_CHAIN, MOST_CHAIN
 from h123.trial import certificate
-from h123.trial.certificate import HOST_NAME, campaign_certificate
+from h123.trial.certificate import HOST_NAME, Certificate, campaign_certificate
 
 
 def test_a_strict_client_accepts_it(tmp_path: Path) -> None:
-    files = campaign_certificate(tmp_path, ["127.0.0.1"])
+    assert strict_version(campaign_certificate(tmp_path, ["127.0.0.1"])) == "TLSv1.3"
+
+
+def strict_version(files: Certificate) -> str | None:
+    """What a strict client and a server with this certificate agree on."""
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(files.cert, files.key)
     client = ssl.create_default_context(cafile=str(files.ca))
     client.verify_flags |= ssl.VERIFY_X509_STRICT
     ours, theirs = socket.socketpair()
-    threading.Thread(target=lambda: server.wrap_socket(ours, server_side=True).close(), daemon=True).start()
+    threading.Thread(target=_accept, args=(server, ours), daemon=True).start()
     with client.wrap_socket(theirs, server_hostname=HOST_NAME) as connection:
-        assert connection.version() == "TLSv1.3"
+        return connection.version()
+
+
+def _accept(server: ssl.SSLContext, socket: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # who does not trust it says so
+        server.wrap_socket(socket, server_side=True).close()
 
 
 def test_the_key_is_private_from_its_first_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,3 +70,24 @@ def test_one_that_a_crash_left_empty_or_that_has_run_out_is_made_anew(
     first.cert.unlink()
     short = campaign_certificate(tmp_path, ["10.1.0.2"]).cert.read_bytes()
     assert campaign_certificate(tmp_path, ["10.1.0.2"]).cert.read_bytes() != short
+
+
+@pytest.mark.parametrize("size", [LEAST_CHAIN, 3000, 6000, MOST_CHAIN])
+def test_a_chain_is_as_large_as_asked_and_strict_clients_accept_it(tmp_path: Path, size: int) -> None:
+    chain = campaign_certificate(tmp_path, ["127.0.0.1"], size)
+    assert chain.bytes() == size
+    assert chain.mounted(chain.key) == f"/tmp/h123-roots/tls/chain-{size}/key.pem"
+    assert strict_version(chain) == "TLSv1.3"
+    before = chain.cert.read_bytes()
+    assert campaign_certificate(tmp_path, ["127.0.0.1"], size).cert.read_bytes() == before
+    alone = campaign_certificate(tmp_path, ["127.0.0.1"])
+    assert 400 < alone.bytes() < 500
+    assert alone.mounted(alone.key) == "/tmp/h123-roots/tls/key.pem"
+
+
+def test_a_leaf_without_its_intermediate_is_refused(tmp_path: Path) -> None:
+    chain = campaign_certificate(tmp_path, ["127.0.0.1"], 3000)
+    end = "-----END CERTIFICATE-----\n"
+    chain.cert.write_text(chain.cert.read_text().partition(end)[0] + end)
+    with pytest.raises(ssl.SSLError):
+        strict_version(chain)

@@ -11,7 +11,7 @@ from h123.trial import LocalEngine
 from h123.trial.certificate import Certificate, campaign_certificate
 from h123.trial.files import SERVER_ADDRESS
 from h123.verification import client
-from h123.verification.assignment import SPOILED, Assignment, assignments
+from h123.verification.assignment import SESSIONS, SPOILED, Assignment, assignments
 from h123.verification.client import carry_out, judge
 from h123.verification.trial import Trials
 from verification.broken import broken
@@ -103,6 +103,33 @@ def test_what_was_not_done_is_seen(
     assert said in "; ".join(_faults(broken(tmp_path, lie, declares, change=change), name, certificate, tmp_path))
 
 
+ALL_RESUMED = (
+    "told = json.load(open(facts)); [kind.update(resumed=True, early=True) for kind in told['tls']]; "
+    "json.dump(told, open(facts, 'w'))"
+)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "check", "change", "said"),
+    [
+        ("h2", "resumed", "del asked['sessions']", "2 connections came to the server where 2 and one that earns a"),
+        ("h2", "resumed", "del asked['sessions']", "1 of 1 connections that should resume a session made a full"),
+        ("h3", "resumed", "del asked['sessions']", "1 of 1 connections that should resume a session made a full"),
+        ("h3", "early", "asked['sessions'] = 'resumed'", "the server got no early data on 2 of 2 connections"),
+        ("h3", "early", "pass", ""),
+    ],
+)
+def test_sessions_that_are_not_resumed(
+    tmp_path: Path, certificate: Certificate, protocol: str, check: str, change: str, said: str
+) -> None:
+    """Whatever the client says: the server's packets show its certificate, or its log does, and what came early."""
+    declares = f"ttfb = true\nsessions = {{resumed = ['{protocol}']" + ", early = ['h3']" * (protocol == "h3") + "}\n"
+    declares += "[features]\ncongestion = {h3 = ['cubic']}\n" if protocol == "h3" else ""
+    liar = broken(tmp_path, ALL_RESUMED, declares, protocol, change)
+    faults = "; ".join(_faults(liar, SESSIONS[check], certificate, tmp_path))
+    assert said in faults if said else not faults
+
+
 @pytest.mark.heavy
 def test_a_controller_that_is_declared_and_not_chosen(tmp_path: Path, certificate: Certificate) -> None:
     """quic-go has CUBIC, whatever it is asked for."""
@@ -157,7 +184,7 @@ def test_what_the_client_says_of_tls_is_recorded(tmp_path: Path, monkeypatch: py
 @pytest.mark.heavy
 def test_the_embedded_client_passes(go: Subject) -> None:
     results = list(client.verify_client(go, LocalEngine()))
-    # Per protocol 19 assignments, one under the virtual clock, TLS; of QUIC the controller and what can be set: two
-    # windows, pacing, two packet sizes.
-    assert len(results) == 69
+    # Per protocol 23 assignments, one under the virtual clock, TLS; of QUIC early data, the controller and what can be
+    # set: two windows, pacing, two packet sizes.
+    assert len(results) == 82
     assert not [result for result in results if result.verdict == "failed"]

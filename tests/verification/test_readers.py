@@ -62,7 +62,7 @@ class Reader:
         with contextlib.closing(socket.socket()) as closed:
             closed.bind(("127.0.0.1", 0))
             target = Target(HOST_NAME, "127.0.0.1", closed.getsockname()[1], str(self._ca), 7)
-        return parameters.workload.file(target).model_dump(mode="json")
+        return parameters.workload.file(target).model_dump(mode="json", exclude_unset=True)
 
     def run(self, document: Mapping[str, Any]) -> "subprocess.CompletedProcess[str]":
         (self.folder / "workload.json").write_text(json.dumps(document))
@@ -112,6 +112,19 @@ def test_only_declared_kinds_are_carried_out(reader: Reader) -> None:
         lines = (reader.folder / "samples.csv").read_text().splitlines()
         assert lines[0] == ",".join(COLUMNS)
         assert len(lines) == 1 + asked.workload.all_requests()  # requests that failed are rows
+
+
+def test_only_declared_sessions_are_asked_for(reader: Reader) -> None:
+    """Of a server that is not there, so that none is resumed: but who declares them has tried."""
+    for protocol in reader.client.protocols:
+        usual = reader.document(reader.parameters(protocol=protocol, method="GET", cold=True, timeout="500ms"))
+        for sessions in ("resumed", "early", "half"):
+            document = {**usual, "sessions": sessions}
+            if protocol in {**reader.client.sessions}.get(sessions, []):
+                done = reader.run(document)
+                assert (done.returncode, "earn a session" in done.stderr) == (1, True), done.stderr
+            else:
+                reader.refuses(document, "sessions")
 
 
 def test_headers_are_refused_by_those_who_do_not_send_them(reader: Reader) -> None:

@@ -1,20 +1,26 @@
 """What others than the client know of its connections and packets."""
 
+import json
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 from h123.results.lab_report import NO_REPORT, Counters, Host
+from h123.results.packets import DOWN, PACKET, TCP, write_packets
 from h123.study import Parameters
 from h123.verification.controller import Arrival
+from h123.verification.handshake import Handshake
 from h123.verification.trial import Trial
 from h123.verification.witness import Witness, witness
 
 WINDOW = (5, 6)
 
 
-def _seen(folder: Path, hosts: list[Host], protocol: str = "h1", qlog: bool = False) -> Witness:
+def _seen(folder: Path, hosts: list[Host], protocol: str = "h1", qlog: bool = False, sessions: str = "full") -> Witness:
     basis = {"server": "go", "client": "go", "network": "plain", "protocol": protocol, "qlog": qlog}
     report = NO_REPORT.model_copy(update={"hosts": hosts})
-    return witness(Trial(folder, report, WINDOW), Parameters.model_validate(basis))
+    return witness(Trial(folder, report, WINDOW), Parameters.model_validate({**basis, "sessions": sessions}), 455)
 
 
 def _host(name: str, opened: int, accepted: int) -> Host:
@@ -41,3 +47,46 @@ def test_quic_is_seen_in_the_log_alone(tmp_path: Path) -> None:
     assert _seen(tmp_path, [], "h3", qlog=True) == Witness(
         WINDOW, 2, [Arrival(1_250_000, 1280), Arrival(3_000_000, 1280)]
     )
+
+
+def test_a_handshake_with_a_certificate_is_a_full_one(tmp_path: Path) -> None:
+    """Of two connections over TCP: the server's first flight, a round trip before all that it says later."""
+    packets = np.zeros(6, PACKET)
+    packets["way"], packets["protocol"] = DOWN, TCP
+    packets["destination"] = [1, 1, 1, 2, 2, 2]
+    packets["payload"] = [0, 824, 1448, 378, 70, 1448]
+    packets["at_ns"] = np.array([0, 50, 150, 300, 301, 400]) * 1_000_000
+    write_packets(packets, tmp_path / "packets-access.parquet")
+    seen = _seen(tmp_path, [_host("client", 2, 0), _host("server", 0, 2)], sessions="resumed")
+    assert seen.handshakes == [Handshake(resumed=False), Handshake(resumed=True)]
+
+
+def _event(name: str, kind: str, *frames: dict[str, object]) -> dict[str, object]:
+    data = {"header": {"packet_type": kind}, "raw": {"length": 1280}, "frames": list(frames)}
+    return {"time": 1, "name": f"transport:packet_{name}", "data": data}
+
+
+def _crypto(offset: int, length: int) -> dict[str, object]:
+    return {"frame_type": "crypto", "offset": offset, "length": length}
+
+
+STREAM = {"frame_type": "stream"}
+
+
+@pytest.mark.parametrize(
+    ("events", "seen"),
+    [
+        ([_event("sent", "initial", _crypto(0, 600)), _event("sent", "handshake", _crypto(0, 130))], (True, False)),
+        ([_event("sent", "handshake", _crypto(at, 350)) for at in (0, 350)], (False, False)),
+        ([_event("received", "handshake", _crypto(0, 600)), _event("sent", "1RTT", _crypto(0, 600))], (True, False)),
+        ([_event("received", "0RTT", STREAM), _event("sent", "handshake", _crypto(0, 130))], (True, True)),
+        ([_event("received", "0RTT", {"frame_type": "ping"}), _event("received", "1RTT", STREAM)], (True, False)),
+    ],
+    ids=["resumed", "full", "the client's", "early", "nothing early"],
+)
+def test_a_server_logs_its_certificate_and_what_came_early(
+    tmp_path: Path, events: list[dict[str, object]], seen: tuple[bool, bool]
+) -> None:
+    (tmp_path / "qlog").mkdir()
+    (tmp_path / "qlog/a.sqlog").write_text("".join(f"\x1e{json.dumps(event)}\n" for event in events))
+    assert _seen(tmp_path, [], "h3", qlog=True, sessions="early").handshakes == [Handshake(*seen)]

@@ -170,7 +170,7 @@ class Course:
             alone=not beside,
         )
         folder = self._campaign.folder.partial(trial.id, running.attempt)
-        certificate = campaign_certificate(self._campaign.folder.tls, [SERVER_ADDRESS])
+        certificate = campaign_certificate(self._campaign.folder.tls, [SERVER_ADDRESS], trial.parameters.certificate)
         networks, subjects = self._campaign.plan.study.networks, self._campaign.subjects
         write_trial_files(folder, trial, networks, subjects, certificate, check=running.check)
         post.begin(folder, running)

@@ -87,7 +87,7 @@ def _prepare(folder: Path, found: Verifiable, report: Callable[[str], None]) -> 
     """The trial's files anew, by the campaign's plan: the campaign may have been moved since."""
     folder.mkdir()
     subjects = prepare([found.trial.parameters], report, own_subjects(found.study.servers))
-    certificate = campaign_certificate(found.folder.tls, [SERVER_ADDRESS])
+    certificate = campaign_certificate(found.folder.tls, [SERVER_ADDRESS], found.trial.parameters.certificate)
     write_trial_files(folder, found.trial, found.study.networks, subjects, certificate, check=True)
 
 

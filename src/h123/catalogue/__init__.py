@@ -3,6 +3,7 @@
 from h123.catalogue.batch import check_failures, install_each
 from h123.catalogue.bodies import block_file, files_folder, make_bodies
 from h123.catalogue.commands import (
+    FULL,
     OWN,
     Demand,
     Role,
@@ -42,6 +43,7 @@ from h123.catalogue.subject import LEAST_IDLE_NS, PROTOCOLS, QUIC, Ability, Clie
 from h123.catalogue.tried import Tried, tried
 
 __all__ = [
+    "FULL",
     "LEAST_IDLE_NS",
     "MANIFEST",
     "OWN",

@@ -1,7 +1,7 @@
 """A subject's command lines, and whether it can do what a trial asks."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from h123.catalogue.subject import (
     FIXED,
@@ -24,6 +24,8 @@ from h123.units import format_seconds
 
 Role = Literal["server", "client", "backend", "origin", "probe", "scout", "spoiler"]
 _Part = Server | Client | Backend | Origin | Probe | Scout | Spoiler
+FULL = "full"
+"""The level of `sessions` that everybody has."""
 OWN, _TCP_OWN = "own", "cubic"
 """The level of `congestion` that leaves each stack the one it has, and what that is for TCP: Linux's."""
 
@@ -65,6 +67,8 @@ class Demand(Protocol):
     def cold(self) -> bool: ...
     @property
     def qlog(self) -> bool: ...
+    @property
+    def sessions(self) -> str: ...
     def setting(self, name: Name) -> Value | None: ...
 
 
@@ -129,13 +133,9 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
     if _sends(role, parameters):
         _check_settings(subject, role, parameters)
     if isinstance(part, Server):
-        _check_streams(subject, part, parameters)
-        _check_idleness(subject, part, parameters)
-    if isinstance(part, Client):
+        _check_server(subject, part, parameters)
+    else:
         _check_client(subject, part, parameters)
-    # Other protocols have no such log, so there is none to miss.
-    elif parameters.qlog and parameters.protocol == "h3" and "h3" not in subject.features.qlog:
-        raise UserError(f"server {subject.name} cannot write qlog files: leave `qlog` out of the study")
 
 
 def _check_settings(subject: Subject, role: Role, parameters: Demand) -> None:
@@ -153,6 +153,16 @@ def _check_settings(subject: Subject, role: Role, parameters: Demand) -> None:
             f"subject {subject.name} as a {role} does not let its {fixed[0].title} over {QUIC} be chosen",
             remedy=f"leave `{fixed[0].name}` out there, or choose a subject that lists it in [features]",
         )
+
+
+def _check_server(subject: Subject, server: Server, parameters: Demand) -> None:
+    _check_streams(subject, server, parameters)
+    _check_idleness(subject, server, parameters)
+    features = subject.features
+    _check_sessions(subject, "server", {"resumed": features.resumption, "early": features.zero_rtt}, parameters)
+    # Other protocols have no such log, so there is none to miss.
+    if parameters.qlog and parameters.protocol == "h3" and "h3" not in features.qlog:
+        raise UserError(f"server {subject.name} cannot write qlog files: leave `qlog` out of the study")
 
 
 def _check_streams(subject: Subject, server: Server, parameters: Demand) -> None:
@@ -198,6 +208,20 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
             f"client {subject.name} has at most {most} requests at once over {parameters.protocol}, not {asked}",
             remedy="have fewer `users`, or exclude these trials with --only",
         )
+    _check_sessions(subject, "client", client.sessions, parameters)
+
+
+def _check_sessions(subject: Subject, role: Role, able: Mapping[Any, Sequence[str]], parameters: Demand) -> None:
+    """One that would make a full handshake where another is asked for measures something else."""
+    asked, protocol = parameters.sessions, parameters.protocol
+    if asked == FULL or protocol in (over := able.get(asked, ())):
+        return
+    cannot = {"resumed": "does not resume sessions", "early": "has no early data (0-RTT)"}[asked]
+    raise UserError(
+        f"subject {subject.name} as a {role} {cannot} over {protocol}"
+        + (f", only over {', '.join(over)}" * bool(over)),
+        remedy=f"write `sessions: {FULL}` for {protocol}, or choose a subject that declares it",
+    )
 
 
 def controllers(subject: Subject, protocol: str) -> list[str] | None:

@@ -239,6 +239,9 @@ class Client(Strict):
     """By protocol, the most users that it can have ask at once. Absent: as many as are asked for."""
     any_server: StrictBool = False
     """Asks servers that are no subjects, and so have names, certificates and answers of their own."""
+    sessions: dict[Literal["resumed", "early"], OneOrMore[Protocol]] = Field(default={})
+    """Over which protocols the connections of cold requests can resume sessions, and their requests go out as early
+    data. Absent: every handshake is a full one."""
     connections: OneOrMore[Literal["shared", "per-user", "number"]] = Field(default=["shared", "per-user", "number"])
     """Ways in which it can spread users over connections."""
     verified_with: Name = "go"
@@ -250,6 +253,16 @@ class Client(Strict):
         if idle := [protocol for protocol in at_once if protocol not in info.data.get("protocols", [])]:
             raise ValueError(f"{idle[0]} is not one of the client's protocols")
         return at_once
+
+    @field_validator("sessions")
+    @classmethod
+    def _resumes_what_it_speaks(cls, told: dict[str, list[str]], info: ValidationInfo) -> dict[str, list[str]]:
+        spoken = info.data.get("protocols", [])
+        if idle := [protocol for protocols in told.values() for protocol in protocols if protocol not in spoken]:
+            raise ValueError(f"{idle[0]} is not one of the client's protocols")
+        if hasty := [protocol for protocol in told.get("early", []) if protocol not in told.get("resumed", [])]:
+            raise ValueError(f"{hasty[0]} is early but not resumed: early data is of a session that is resumed")
+        return told
 
 
 class Features(Strict):

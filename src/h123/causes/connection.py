@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 
 from h123.causes.bottleneck import Wire, wire
 from h123.causes.spans import Spans, Times
-from h123.results.packets import DELIVERED, DOWN, PACKET, TCP, UDP, UP, Packets
+from h123.results.packets import DELIVERED, DOWN, PACKET, RETRY, TCP, UDP, UP, Packets
 from h123.study.network import Direction
 
-_RETRY = 0xF0
-"""Form, fixed bit and type of QUIC's Retry in a datagram's first byte, which no key protects (RFC 9000, 17.2.5)."""
 FULL = 1150
 """Bytes of payload from which on a packet is full: QUIC's begin with 1200 and grow as the path is probed, TCP's have
 1448."""
@@ -124,7 +122,7 @@ class Connection:
     def retry(self) -> int | None:
         """When the server's Retry was delivered, ns; None: there was none."""
         down = self.down.packets
-        found = self.quic & ((down["flags"] & 0xF0) == _RETRY) & self.down.arrived
+        found = self.quic & ((down["flags"] & RETRY) == RETRY) & self.down.arrived
         return int(self.down.left[np.argmax(found)]) if found.any() else None
 
 

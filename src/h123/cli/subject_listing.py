@@ -219,6 +219,8 @@ def _client_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     }
     for name, able in abilities.items():
         yield f"  {name}", "yes" if able else "no"
+    yield "  resumed sessions", _joined(client.sessions.get("resumed", []))
+    yield "  early data", _joined(client.sessions.get("early", []))
     yield "  bodies", "every byte is compared" if client.compares else "bytes are only counted"
     yield from _settings(subject, "client")
 

@@ -10,6 +10,7 @@ from h123.results.imported import import_samples
 from h123.results.loss import loss
 from h123.results.machine import machine_facts
 from h123.results.metrics import shown, trial_metrics
+from h123.results.opening import Opening
 from h123.results.processor import SHARES_TELL_NS
 from h123.results.repetition import Repetition, compare_executions
 from h123.results.samples import Sample, ingest
@@ -26,6 +27,7 @@ __all__ = [
     "Count",
     "Disturbance",
     "Document",
+    "Opening",
     "Reason",
     "Repetition",
     "Sample",

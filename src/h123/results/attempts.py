@@ -1,6 +1,7 @@
 """The attempts that count, one of each trial (`analysed` in tables.py), with its files' content and its metrics."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from h123.results.events import Values
 from h123.results.folder import CampaignFolder
 from h123.results.lab_report import NO_REPORT, Finished, Report
 from h123.results.metrics import measure, read_facts
+from h123.results.opening import Opening, openings_of
 from h123.results.rows import Rows
 from h123.results.summary import Summary, summarise
 from h123.results.tables import connect
@@ -21,7 +23,7 @@ from h123.results.timeline import Timeline, timeline
 from h123.results.trial_files import Client, Link, Tls, Trial
 from h123.study.workload import Kind, workload_of
 
-Content = tuple[Summary, Timeline, Link, Finished, Client | None]
+Content = tuple[Summary, Timeline, list[Opening], Link, Finished, Client | None]
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ class Attempt:
     """Whether a foreign tool measured it: then `report` is empty and unknown parameters are None."""
     summary: Summary
     timeline: Timeline
+    openings: Sequence[Opening]
+    """Of its connections; none where packets do not tell."""
     metrics: dict[str, float | None]
 
     @cached_property
@@ -92,7 +96,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     timed = folder.imported is None or folder.imported["timed"]
     content = each(partial(_read, timed=timed, imported=folder.imported is not None), works)
     attempts = []
-    for row, (summary, in_time, link, report, facts) in zip(rows, content, strict=True):
+    for row, (summary, in_time, openings, link, report, facts) in zip(rows, content, strict=True):
         trial, attempt, block, position, place, cell, twin, parameters, disturbed, disturbance, shares, _ = row
         conditions = json.loads(parameters)
         attempts.append(
@@ -114,7 +118,8 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
                 imported=folder.imported is not None,
                 summary=summary,
                 timeline=in_time,
-                metrics=measure(summary, report, facts, conditions["clock"]),
+                openings=openings,
+                metrics=measure(summary, report, facts, conditions["clock"], openings),
             )
         )
     return attempts
@@ -124,13 +129,14 @@ def _read(attempt: tuple[Path, str], *, timed: bool, imported: bool) -> Content:
     """What the files of an attempt say: its samples, its link, its report, its client's account. Of the path of its
     samples, and of its parameters as text."""
     file, parameters = attempt
-    kept, rows = file.parent, Rows.read(file)
-    summary = summarise(rows, _workload(parameters))
+    kept, rows, work = file.parent, Rows.read(file), _workload(parameters)
+    summary = summarise(rows, work)
     if not timed:
         summary = replace(summary, warm_start_ns=None, warm_end_ns=None)
     report = NO_REPORT if imported else finished_report(kept / "report.json")
     link = read_document(kept / "trial.json", Trial).links[0]
-    return summary, timeline(rows, timed=timed), link, report, read_facts(kept)
+    openings = [] if imported else openings_of(kept, rows, work.statuses())
+    return summary, timeline(rows, timed=timed), openings, link, report, read_facts(kept)
 
 
 @cache

@@ -1,6 +1,6 @@
 """The lab's tables: from files of records that it writes without a thought to Parquet that takes little room."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +31,15 @@ def write_compact(table: pa.Table, target: Path, encodings: Mapping[str, str]) -
         )
 
 
-def read_compact(path: Path, what: str) -> pa.Table:
-    """Raises UserError where there is none, or it cannot be read; `what` is what a trial lacks then."""
+def read_compact(path: Path, what: str, columns: Sequence[str] | None = None) -> pa.Table:
+    """Raises UserError where there is none, or it cannot be read; `what` is what a trial lacks then. `columns`: those
+    that are read; None: all."""
     if not path.is_file():
         raise UserError(
             f"there is no {path}: its trial did not ask for {what}, is of an earlier version or did not begin"
         )
     try:
-        return pq.read_table(path)
+        return pq.read_table(path, columns=None if columns is None else list(columns))
     except (OSError, ValueError, pa.ArrowException) as fault:
         said = (str(fault).splitlines() or [type(fault).__name__])[0][:200]
         raise UserError(f"{path} cannot be read: {said}", "restore the file from a copy") from None

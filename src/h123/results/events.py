@@ -113,6 +113,8 @@ _ANYTHING = {"protocol": "h1", "server": "", "client": "", "network": ""}
 _NEEDED = {"protocol", "network", "congestion", "clock", "users", "requests", "rate", "connections", "warmup", "cold"}
 """Parameters that the analysis reads, besides those of the workload's kind; null where samples are imported and do not
 tell."""
+_LATER = {"sessions"}
+"""Of these, what earlier versions did not write."""
 
 
 def check_trials(lines: list[Line], path: Path, factors: Mapping[str, object]) -> list[Event]:
@@ -167,7 +169,7 @@ def _odd(event: TrialEvent, factors: Mapping[str, Any]) -> str | None:
         return describe(fault, ".".join(map(str, ["parameters", *fault["loc"]])))[:300]
     except ValueError as error:
         return str(error)
-    needed = _NEEDED | own_parameters(event["parameters"].get("kind") or DEFAULT)
+    needed = _NEEDED | own_parameters(event["parameters"].get("kind") or DEFAULT) - _LATER
     if missing := needed - event["parameters"].keys():
         return f"`parameters.{min(missing)}` is missing"
     odd = [name for name, value in given.items() if (type(value), value) != (type(read[name]), read[name])]

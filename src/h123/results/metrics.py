@@ -1,29 +1,33 @@
 """The metrics of one trial by its samples and report: how each kind of `Metric.of` is computed (study/metrics.py)."""
 
 import math
-from collections.abc import Mapping
+import statistics
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, assert_never
 
 from h123.results.documents import read_document
 from h123.results.events import Values
 from h123.results.lab_report import Report
+from h123.results.opening import Opening, openings_of
 from h123.results.processor import of_handshake, of_request
 from h123.results.rows import Rows
 from h123.results.summary import QUANTILES, Summary, summarise
 from h123.results.trial_files import Client
 from h123.study import METRICS, Metric
-from h123.study.metrics import Answered, Around, Carried, Memory, Processor, Sent, Times, Visits, Way
+from h123.study.metrics import Answered, Around, Carried, Memory, Opened, Processor, Sent, Times, Visits, Way
 from h123.study.workload import workload_of
 
 _NS = 1e-9
 
 
-def measure(summary: Summary, report: Report, facts: Client | None, clock: str = "wall") -> dict[str, float | None]:
+def measure(
+    summary: Summary, report: Report, facts: Client | None, clock: str = "wall", openings: Sequence[Opening] = ()
+) -> dict[str, float | None]:
     """All metrics of a trial; None where the trial has no value for one, `Metric.worst` where so many requests failed
     that nothing better can be said."""
     return {
-        name: metric_value(metric, summary, report, facts) if clock in metric.clocks else None
+        name: metric_value(metric, summary, report, facts, openings) if clock in metric.clocks else None
         for name, metric in METRICS.items()
     }
 
@@ -35,8 +39,9 @@ def shown(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
 
 def trial_metrics(trial: Path, report: Report, parameters: Values) -> dict[str, float | None]:
     """All metrics of one trial by its folder, the content of report.json, and its parameters."""
-    summary = summarise(Rows.read(trial / "samples.parquet"), workload_of(parameters))
-    return measure(summary, report, read_facts(trial), parameters["clock"])
+    rows, work = Rows.read(trial / "samples.parquet"), workload_of(parameters)
+    openings = openings_of(trial, rows, work.statuses())
+    return measure(summarise(rows, work), report, read_facts(trial), parameters["clock"], openings)
 
 
 def read_facts(trial: Path) -> Client | None:
@@ -45,7 +50,9 @@ def read_facts(trial: Path) -> Client | None:
     return read_document(path, Client) if path.is_file() else None
 
 
-def metric_value(metric: Metric, summary: Summary, report: Report, facts: Client | None) -> float | None:
+def metric_value(
+    metric: Metric, summary: Summary, report: Report, facts: Client | None, openings: Sequence[Opening] = ()
+) -> float | None:
     """Seconds, bits a second or bytes, as the metric has it."""
     match metric.of:
         case Times() as times:
@@ -68,6 +75,8 @@ def metric_value(metric: Metric, summary: Summary, report: Report, facts: Client
             return _seconds(_around(summary, facts, part))
         case Sent(way):
             return _sent(summary, report, way)
+        case Opened(what):
+            return statistics.median(getattr(one, what) for one in openings) if openings else None
         case None:
             return None
         case _:

@@ -1,5 +1,6 @@
 """The packets of a link, as the lab recorded them: a trial's packets-LINK.parquet (docs/contracts/trial.md)."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,8 @@ MOST = 4_000_000
 """Packets that the lab keeps of a link, at most."""
 Packets = Records
 """An array of PACKET, in the order in which they came to the link."""
+RETRY = 0xF0
+"""Form, fixed bit and type of QUIC's Retry in a datagram's first byte, which no key protects (RFC 9000, 17.2.5)."""
 _SUFFIX = ".parquet"
 _ENCODINGS = {
     "at_ns": "DELTA_BINARY_PACKED",
@@ -49,11 +52,17 @@ _ENCODINGS = {
 """Times grow by little. Numbers of both directions take turns, and only their upper bytes are alike."""
 
 
-def read_packets(folder: Path, link: str = "access") -> Packets:
-    """What the lab told of a link in a trial's folder. Raises UserError where there is no such file."""
-    table = read_compact(folder / f"packets-{link}{_SUFFIX}", "a record of packets")
+def packets_file(folder: Path, link: str = "access") -> Path:
+    """Where a trial's folder has it."""
+    return folder / f"packets-{link}{_SUFFIX}"
+
+
+def read_packets(folder: Path, link: str = "access", columns: Sequence[str] = COLUMNS) -> Packets:
+    """What the lab told of a link in a trial's folder; what is of no such column is 0. Raises UserError where there is
+    no such file."""
+    table = read_compact(packets_file(folder, link), "a record of packets", columns)
     packets = np.zeros(table.num_rows, PACKET)
-    for name in COLUMNS:
+    for name in columns:
         packets[name] = table[name].fill_null(0).to_numpy()
     return packets
 

@@ -120,8 +120,11 @@ class Tls(Shape):
     alpn: str | None = None
     connections: Count = 0
     resumed: bool = False
+    """Whether they resumed an earlier connection's session. What only earned one is not told of."""
+    early: bool = False
+    """Whether the server took early data (0-RTT)."""
     requests: Count = 0
-    """Both of imported samples."""
+    """Of imported samples."""
 
 
 class Process(Shape):

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from h123.catalogue import Limits, Subject, Tried, catalogue, own_controller, subject_names, tried
+from h123.catalogue import Client, Limits, Subject, Tried, catalogue, own_controller, subject_names, tried
 from h123.durable import write_atomically
 from h123.paths import project_root
 from h123.showcase.markdown import NOTHING, table
@@ -151,11 +151,17 @@ def _client_row(subject: Subject, results: list[Result]) -> dict[str, str]:
     return {
         "protocols": " ".join(client.protocols),
         "methods": " ".join(client.methods),
-        "workloads": ", ".join([*client.kinds, *(["headers"] if client.headers else [])]),
+        "workloads": ", ".join([*client.kinds, *(["headers"] if client.headers else []), *_resumed(client)]),
         "connections": ", ".join(client.connections),
         "measures": ", ".join(name for name, yes in able.items() if yes) or NOTHING,
         "TLS": _tls(results),
     }
+
+
+def _resumed(client: Client) -> Iterator[str]:
+    """`resumed sessions h1 h2 h3`."""
+    for sessions, protocols in client.sessions.items():
+        yield f"{sessions} {'data' if sessions == 'early' else 'sessions'} {' '.join(protocols)}"
 
 
 def _proved(subject: Subject, results: Sequence[Result]) -> Iterator[str]:

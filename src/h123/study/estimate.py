@@ -97,6 +97,7 @@ def own_seconds(parameters: Parameters, networks: Mapping[str, Network]) -> floa
     """Seconds that one trial takes on its own clock: the one that its `trial_timeout` is of."""
     paths, work = _paths(networks[parameters.network], parameters), parameters.workload
     cold = (work.rows() or {})["cold"] * _cold_s(parameters, paths)
+    cold += work.connections_uncounted() * _uncounted_s(parameters, paths)
     warm = _warm_s(parameters, paths, work.connection_count(), after=parameters.cold)
     seeding, storing, _ = _storage(parameters, networks)
     if parameters.clock == "virtual":
@@ -177,9 +178,15 @@ def _cold_s(parameters: Parameters, paths: _Paths) -> float:
     """A workload's first request on a new connection: handshake, slow start from the initial window, the transfer."""
     first = parameters.workload.exchanges()[0]
     slow_start = math.log2(1 + max(first.moved(way) for way in WAYS) / INITIAL_WINDOW_BYTES)
-    round_trips = handshake_round_trips(parameters.protocol) + 1 + slow_start
+    work = parameters.workload
+    round_trips = handshake_round_trips(parameters.protocol, early=work.early) + 1 + slow_start
     transfers = sum(path.transfer_s(_on_link(first.moved(way))) for way, path in paths.items())
     return round_trips * paths["down"].round_trip_s + transfers
+
+
+def _uncounted_s(parameters: Parameters, paths: _Paths) -> float:
+    """A connection with one request that moves no body."""
+    return (handshake_round_trips(parameters.protocol) + 1) * paths["down"].round_trip_s
 
 
 def _pace_s(parameters: Parameters, paths: _Paths) -> float:

@@ -30,6 +30,8 @@ class Needs:
     """What its client must be able to do."""
     report: tuple[str, ...] = ()
     """Of each role in report.json, or of the client's link there."""
+    packets: bool = False
+    """The record of that link's packets."""
     requests: int = 1
     """So many of its phase: of fewer, a high quantile says nothing."""
 
@@ -141,7 +143,17 @@ class Sent:
     way: Way
 
 
-Measured = Times | Visits | Carried | Answered | Processor | Memory | Around | Sent
+@dataclass(frozen=True)
+class Opened:
+    """The median, over connections with a cold request, of what crossed the link from a connection's first packet to
+    the first byte of the answer."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    needs: ClassVar[Needs] = Needs(("start_ns", "first_byte_ns"), ("ttfb", "cold"), packets=True)
+    what: Literal["round_trips", "bytes_up", "bytes_down", "packets_up", "packets_down"]
+
+
+Measured = Times | Visits | Carried | Answered | Processor | Memory | Around | Sent | Opened
 
 
 @dataclass(frozen=True)
@@ -159,6 +171,7 @@ _SPEED = Words("faster", "slower", "fastest", "faster", "slower")
 _TAIL = replace(_SPEED, less="lower", more="higher")
 _COST = Words("cheaper", "costlier", "cheapest", "lower", "higher")
 _SIZE = Words("smaller", "larger", "smallest", "smaller", "larger")
+_TURNS = Words("fewer", "more", "fewest", "lower", "higher")
 _AMOUNT = Words("higher", "lower", "highest", "lower", "higher")
 
 
@@ -436,6 +449,51 @@ METRICS = _table(
         words=_SIZE,
         noun="traffic to the client",
         meaning="bytes of all packets that the server sent, handshakes and acknowledgements included, per request",
+    ),
+    Metric(
+        "cold_round_trips",
+        title="Round trips, cold",
+        unit="round trips",
+        of=Opened("round_trips"),
+        words=_TURNS,
+        noun="number of round trips before the first byte",
+        meaning="round trips from a connection's first packet to the first byte of the first answer, counted",
+    ),
+    Metric(
+        "opening_up",
+        title="Bytes to the first answer, client",
+        unit="B",
+        of=Opened("bytes_up"),
+        words=_SIZE,
+        noun="opening traffic to the server",
+        meaning="bytes of all packets that the client sent on a connection, until the first byte of the first answer",
+    ),
+    Metric(
+        "opening_down",
+        title="Bytes to the first answer, server",
+        unit="B",
+        of=Opened("bytes_down"),
+        words=_SIZE,
+        noun="opening traffic to the client",
+        meaning="bytes of all packets that the server sent on a connection, up to the first byte of the first answer",
+    ),
+    Metric(
+        "opening_packets_up",
+        title="Packets to the first answer, client",
+        unit="packets",
+        of=Opened("packets_up"),
+        words=_TURNS,
+        noun="number of opening packets to the server",
+        meaning="packets that the client sent on a connection, until the first byte of the first answer",
+    ),
+    Metric(
+        "opening_packets_down",
+        title="Packets to the first answer, server",
+        unit="packets",
+        of=Opened("packets_down"),
+        words=_TURNS,
+        noun="number of opening packets to the client",
+        meaning="packets that the server sent on a connection, up to the first byte of the first answer",
     ),
 )
 PRINTED = _table(

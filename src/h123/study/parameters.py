@@ -5,9 +5,10 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, TypeAdapter
 
-from h123.study.quantities import Duration
+from h123.study.quantities import Duration, Size
 from h123.study.workload import WorkloadParameters
 from h123.transport import SETTINGS, TCP_PAYLOAD, Name, Value
+from h123.units import format_bytes
 
 Count = Annotated[int, Field(strict=True)]
 Role = Literal["server", "client", "backend"]
@@ -15,6 +16,8 @@ SUBJECT_PARAMETERS: tuple[str, ...] = get_args(Role)
 NETWORK_PARAMETERS = ("network", "backend_network")
 LEAST_DATAGRAM = 1252
 """Bytes of payload, of packets of 1280 bytes: every path of IPv6 carries them, and every QUIC can be told to."""
+LEAST_CHAIN, MOST_CHAIN = 1000, 15_000
+"""Bytes of certificates: two small ones have 900 of them, and 16 384 fit in a TLS record with what is around them."""
 _MS = 10**6
 
 
@@ -23,6 +26,13 @@ def _kept_by_kernel(ns: int | None) -> int | None:
     if ns is None or (ns % _MS == 0 and 1 <= ns // _MS <= 60_000):
         return ns
     raise ValueError("must be whole milliseconds, from 1ms to 1min, such as 50ms")
+
+
+def _of_a_chain(size: int | None) -> int | None:
+    """Raises ValueError for what no chain here can have."""
+    if size is None or LEAST_CHAIN <= size <= MOST_CHAIN:
+        return size
+    raise ValueError(f"must be from {format_bytes(LEAST_CHAIN)} to {format_bytes(MOST_CHAIN)}")
 
 
 def _read_pacing(value: object) -> object:
@@ -57,6 +67,9 @@ class Parameters(WorkloadParameters):
     """Most bytes of payload, after the header of UDP or TCP, that a packet has; None: what `transport` makes of it."""
     min_rto: Annotated[Duration | None, AfterValidator(_kept_by_kernel)] = None
     """TCP's least retransmission time; None: the kernel's own, 200 ms."""
+    certificate: Annotated[Size | None, AfterValidator(_of_a_chain)] = None
+    """Bytes of the certificates that the server sends, its own and the one that vouches for it; None: its own alone, as
+    small as it can be."""
     qlog: StrictBool = False
     """The server writes a log of its QUIC connections into the trial's folder."""
     capture: StrictBool = False

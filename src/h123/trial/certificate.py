@@ -1,18 +1,23 @@
-"""The certificate that every server of a campaign presents: ECDSA P-256, signed by a CA made for the campaign.
+"""The certificate that every server of a campaign presents: ECDSA P-256, signed by a CA made for the campaign; where a
+study asks for so many bytes, by an intermediate one, and both together as large as that.
 
 What makes it is imported by what needs it: most commands make none.
 """
 
 import datetime as dt
 import ipaddress
+import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from h123.durable import write_atomically
+from h123.roots import mounted
 
 if TYPE_CHECKING:
     from cryptography import x509
+    from cryptography.hazmat.primitives.asymmetric import ec
 
 HOST_NAME = "h123.test"
 """Server name of all trials: `.test` is reserved (RFC 6761), so it can never be somebody's."""
@@ -20,6 +25,8 @@ HOST_NAME = "h123.test"
 _LIFETIME = dt.timedelta(days=365)
 _MARGIN = dt.timedelta(days=1)
 """For clocks that differ."""
+_FILLER = "1.3.6.1.4.1.32473.1"
+"""An extension that nobody knows, of the number for examples (RFC 5612): it makes a certificate as large as others."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +35,25 @@ class Certificate:
 
     ca: Path
     cert: Path
+    """The server's own first."""
     key: Path
+    below: str = ""
+    """Their folder, below the one that is the root `tls` of trials; empty: they are in that."""
 
     @property
     def folder(self) -> Path:
         """That holds them."""
         return self.ca.parent
+
+    def mounted(self, file: Path) -> str:
+        """The path in a lab of one of them."""
+        return mounted("tls", *filter(None, [self.below]), file.name)
+
+    def bytes(self) -> int:
+        """That a server sends of them."""
+        from cryptography import x509
+
+        return sum(map(_size, x509.load_pem_x509_certificates(self.cert.read_bytes())))
 
     def made_unix_ns(self) -> int:
         """When it was made, ns since 1970, to the second."""
@@ -41,15 +61,18 @@ class Certificate:
         return round((since + _MARGIN).timestamp()) * 10**9
 
 
-def campaign_certificate(folder: Path, addresses: list[str]) -> Certificate:
-    """The campaign's certificate in `folder`, valid for HOST_NAME and the servers' `addresses`.
+def campaign_certificate(folder: Path, addresses: list[str], size: int | None = None) -> Certificate:
+    """The campaign's certificate in `folder`, valid for HOST_NAME and the servers' `addresses`; or its chain of two of
+    this `size` together, with a CA of its own.
 
     Made at first use, and anew when it runs out or a crash has left it empty.
     """
-    files = Certificate(ca=folder / "ca.pem", cert=folder / "cert.pem", key=folder / "key.pem")
+    below = f"chain-{size}" if size else ""
+    place = folder / below
+    files = Certificate(ca=place / "ca.pem", cert=place / "cert.pem", key=place / "key.pem", below=below)
     if not _usable(files):
-        folder.mkdir(parents=True, exist_ok=True)
-        _make(files, addresses)
+        place.mkdir(parents=True, exist_ok=True)
+        _make(files, addresses, size)
     return files
 
 
@@ -67,50 +90,108 @@ def _read(file: Path) -> "x509.Certificate":
     return x509.load_pem_x509_certificate(file.read_bytes())
 
 
-def _make(files: Certificate, addresses: list[str]) -> None:
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
+def _make(files: Certificate, addresses: list[str], size: int | None) -> None:
+    from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-    now = dt.datetime.now(dt.UTC)
     ca_key, leaf_key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-    ca_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "h123 campaign CA")])
+    issuer = _Issuer("h123 campaign CA", ca_key)
+    ca = issuer.sign_authority(issuer, 0 if size is None else 1)
+    if size is None:
+        chain = [issuer.sign_leaf(leaf_key, addresses)]
+    else:
+        between = _Issuer("h123 campaign intermediate CA", ec.generate_private_key(ec.SECP256R1()))
+        chain = _of_size(size, between.sign_leaf, leaf_key, addresses, issuer.sign_authority(between, 0))
+    pem = serialization.Encoding.PEM
+    private = leaf_key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    write_atomically(files.ca, ca.public_bytes(pem).decode())
+    write_atomically(files.key, private.decode(), mode=0o600)
+    # Last: it says that all three are whole.
+    write_atomically(files.cert, "".join(each.public_bytes(pem).decode() for each in chain))
 
-    def builder(subject: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+
+def _of_size(
+    size: int,
+    sign_leaf: "Callable[[ec.EllipticCurvePrivateKey, list[str], int], x509.Certificate]",
+    key: "ec.EllipticCurvePrivateKey",
+    addresses: list[str],
+    issuer: "x509.Certificate",
+) -> "list[x509.Certificate]":
+    """The leaf, filled up, and its issuer: exactly so many bytes. Signatures differ in length, so it is tried until one
+    fits."""
+    filler = size - _size(issuer) - _size(sign_leaf(key, addresses, 0))
+    while True:
+        leaf = sign_leaf(key, addresses, filler)
+        beyond = _size(leaf) + _size(issuer) - size
+        if not beyond:
+            return [leaf, issuer]
+        filler -= beyond
+
+
+def _size(certificate: "x509.Certificate") -> int:
+    from cryptography.hazmat.primitives.serialization import Encoding
+
+    return len(certificate.public_bytes(Encoding.DER))
+
+
+@dataclass(frozen=True)
+class _Issuer:
+    """Who signs certificates."""
+
+    name: str
+    key: "ec.EllipticCurvePrivateKey"
+
+    def sign_authority(self, whose: "_Issuer", path_length: int) -> "x509.Certificate":
+        """That another one, or itself, may sign."""
+        from cryptography import x509
+        from cryptography.hazmat.primitives import hashes
+
+        return (
+            self._builder(whose.name, whose.key)
+            .add_extension(x509.BasicConstraints(ca=True, path_length=path_length), critical=True)
+            .add_extension(_usage(signs_certificates=True), critical=True)
+            .sign(self.key, hashes.SHA256())
+        )
+
+    def sign_leaf(self, key: "ec.EllipticCurvePrivateKey", addresses: list[str], filler: int = 0) -> "x509.Certificate":
+        """A server's; with an extension of so many random bytes."""
+        from cryptography import x509
+        from cryptography.hazmat.primitives import hashes
+        from cryptography.x509.oid import ExtendedKeyUsageOID
+
+        names: list[x509.GeneralName] = [x509.DNSName(HOST_NAME)]
+        names += [x509.IPAddress(ipaddress.ip_address(address)) for address in addresses]
+        builder = (
+            self._builder(HOST_NAME, key)
+            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            .add_extension(x509.SubjectAlternativeName(names), critical=False)
+            .add_extension(_usage(signs_certificates=False), critical=True)
+            .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        )
+        if filler > 0:
+            more = x509.UnrecognizedExtension(x509.ObjectIdentifier(_FILLER), os.urandom(filler))
+            builder = builder.add_extension(more, critical=False)
+        return builder.sign(self.key, hashes.SHA256())
+
+    def _builder(self, subject: str, key: "ec.EllipticCurvePrivateKey") -> "x509.CertificateBuilder":
+        from cryptography import x509
+        from cryptography.x509.oid import NameOID
+
+        now = dt.datetime.now(dt.UTC)
+        subject_name, issuer_name = (
+            x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in (subject, self.name)
+        )
         return (
             x509.CertificateBuilder()
-            .subject_name(subject)
-            .issuer_name(ca_name)
+            .subject_name(subject_name)
+            .issuer_name(issuer_name)
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
             .not_valid_before(now - _MARGIN)
             .not_valid_after(now + _LIFETIME)
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(ca_key.public_key()), critical=False)
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key()), critical=False)
         )
-
-    ca = (
-        builder(ca_name, ca_key)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_usage(signs_certificates=True), critical=True)
-        .sign(ca_key, hashes.SHA256())
-    )
-    names: list[x509.GeneralName] = [x509.DNSName(HOST_NAME)]
-    names += [x509.IPAddress(ipaddress.ip_address(address)) for address in addresses]
-    leaf = (
-        builder(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, HOST_NAME)]), leaf_key)
-        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(x509.SubjectAlternativeName(names), critical=False)
-        .add_extension(_usage(signs_certificates=False), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .sign(ca_key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    private = leaf_key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    write_atomically(files.ca, ca.public_bytes(pem).decode())
-    write_atomically(files.key, private.decode(), mode=0o600)
-    write_atomically(files.cert, leaf.public_bytes(pem).decode())  # last: it says that all three are whole
 
 
 def _usage(*, signs_certificates: bool) -> "x509.KeyUsage":

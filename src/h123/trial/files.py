@@ -67,7 +67,7 @@ def write_trial_files(
     if trial.parameters.qlog:
         (folder / QLOG_FOLDER).mkdir()
     p = trial.parameters
-    target = Target(HOST_NAME, SERVER_ADDRESS, p.port, mounted("tls", certificate.ca.name), trial.link_seed)
+    target = Target(HOST_NAME, SERVER_ADDRESS, p.port, certificate.mounted(certificate.ca), trial.link_seed)
     if isinstance(server := subjects[p.server], OwnSubject):
         own = server.own
         target = replace(target, host=own.sni or own.host, authority=own.authority(p.port))
@@ -178,8 +178,8 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate) -> Role:
         address=SERVER_ADDRESS,
         port=p.port,
         protocol=p.protocol,
-        cert=mounted("tls", certificate.cert.name),
-        key=mounted("tls", certificate.key.name),
+        cert=certificate.mounted(certificate.cert),
+        key=certificate.mounted(certificate.key),
         congestion=controller(subject, p),
         **settings(p),
         store=p.store,

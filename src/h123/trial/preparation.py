@@ -53,13 +53,19 @@ def check_trials(trials: Sequence[Parameters], own: Mapping[str, Subject] | None
             _require(known, name, f"{p.server} passes requests on to")
             check_supported(known[name], role, p)
             subjects[name] = known[name]
-        _check_own(known[p.server], known[p.client])
+        _check_own(p, known[p.server], known[p.client])
     return subjects
 
 
-def _check_own(server: Subject, client: Subject) -> None:
-    """Not every client asks a server that is a person's own."""
-    if isinstance(server, OwnSubject) and not (client.client and client.client.any_server):
+def _check_own(p: Parameters, server: Subject, client: Subject) -> None:
+    """Not every client asks a server that is a person's own, which has a certificate of its own too."""
+    if not isinstance(server, OwnSubject):
+        return
+    if p.certificate:
+        raise UserError(
+            f"server {server.name} is the study's own, and has its own certificate: leave out `certificate`"
+        )
+    if not (client.client and client.client.any_server):
         able = [name for name, subject in catalogue().items() if subject.client and subject.client.any_server]
         raise UserError(
             f"client {client.name} asks only servers of the catalogue, and {server.name} is the study's own",

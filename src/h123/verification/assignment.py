@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from h123.catalogue import OWN, PROTOCOLS, Client, Subject, controllers
+from h123.catalogue import FULL, OWN, PROTOCOLS, QUIC, Client, Subject, controllers
 from h123.study import Network, Parameters
 from h123.study.network import Blackout, Bottleneck, Direction
 from h123.study.workload import DEFAULT, KINDS, AnyWorkloadFile
@@ -22,6 +22,11 @@ WITNESS = "go"
 """The server whose qlog files show what a client does over QUIC, and that can send wrong bodies."""
 SPOILED = {"middle": "a body of 1 MB with a wrong byte in its middle", "zeros": "a body of 1 MB of zeros"}
 """Wrong bodies, as the spoiler names them, and the checks of clients that compare."""
+SESSIONS: dict[Literal["resumed", "early"], str] = {
+    "resumed": "sessions that are resumed",
+    "early": "requests in early data",
+}
+"""The checks of clients that declare them."""
 CONNECTIONS: dict[str, str | int] = {"shared": "shared", "per-user": "per-user", "number": 2}
 """A way of spreading users over connections, and what a workload says for it."""
 _MS = 10**6
@@ -68,6 +73,13 @@ class Assignment:
         """Before it counts as failed: a busy machine can blur times, but hardly twice so that they look wrong."""
         return 2 if self.network in (FAR, DISTANT, LOSSES) else 1
 
+    @property
+    def logged(self) -> bool:
+        """Whether only the server's log shows what is asked."""
+        p = self.parameters
+        resumes = p.sessions != FULL and p.protocol == QUIC and self.expected == "answers"
+        return bool(self.controller) or resumes
+
     def connections(self) -> int:
         """How many the workload asks for (docs/contracts/workload.md)."""
         return self.parameters.workload.connections_opened()
@@ -94,6 +106,7 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
     yield from _crowds(client, logged, protocol)
     yield from _sizes(client, asked, subject.features.clocks)
     yield from _times(client, asked)
+    yield from _sessions(client, logged, protocol)
     yield from _kinds(client, asked)
     if client.open_loop:
         yield _open_loop(client, logged, protocol)
@@ -142,6 +155,15 @@ def _times(client: Client, asked: Asked) -> Iterator[Assignment]:
     if "GET" in client.methods:
         far = asked(method="GET", size=MEGABYTE, requests=2)
         yield Assignment("times over a link of 100 ms and 10 Mbit/s", far, FAR)
+
+
+def _sessions(client: Client, asked: Asked, protocol: str) -> Iterator[Assignment]:
+    """Over a link that shows, as times do, what the server sends at first."""
+    way = CONNECTIONS["number" if "number" in client.connections else client.connections[0]]
+    for sessions, over in client.sessions.items():
+        if protocol in over:
+            resuming = asked(method="GET", size=MEGABYTE, requests=1, connections=way, sessions=sessions)
+            yield Assignment(SESSIONS[sessions], resuming, FAR)
 
 
 def _kinds(client: Client, asked: Asked) -> Iterator[Assignment]:
@@ -206,6 +228,10 @@ def _refusals_over(protocol: str, subject: Subject, client: Client) -> Iterator[
         yield refused("cold requests", cold=True)
     if most := client.at_once.get(protocol):
         yield refused(_crowd(most + 1), users=most + 1)
+    for sessions, name in SESSIONS.items():
+        # Nobody has early data over TCP, so that no server can be asked for it.
+        if protocol not in client.sessions.get(sessions, []) and (sessions != "early" or protocol == QUIC):
+            yield refused(name, sessions=sessions, method="GET", cold=client.cold)
 
 
 def _offered_ways(protocol: str, client: Client) -> set[str]:

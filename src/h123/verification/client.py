@@ -39,6 +39,8 @@ class Carried:
     """Why the trial is not valid, its samples included; none: it is."""
     rows: list[Sample]
     facts: Any
+    certificate_bytes: int
+    """Of the server's."""
 
 
 def verify_client(subject: Subject, engine: Engine) -> Iterator[Result]:
@@ -57,7 +59,7 @@ def verify_client(subject: Subject, engine: Engine) -> Iterator[Result]:
             if p.clock == "virtual" and installed_kernel() is None:
                 yield _result(asked, "unsupported", "the virtual kernel is not installed")
                 continue
-            if asked.controller and not p.qlog:
+            if asked.logged and not p.qlog:
                 yield _result(asked, "unsupported", f"only qlog files of the server {WITNESS} show it")
                 continue
             if asked.body and p.server != WITNESS:
@@ -137,7 +139,7 @@ def carry_out(asked: Assignment, trials: Trials, folder: Path) -> Carried:
 
     trial = trials.carry_out(folder, asked.parameters, asked.network, change)
     reasons = trial.reasons or ingest(folder, asked.parameters.model_dump(mode="json"))
-    return Carried(trial, reasons, _rows(folder), _facts(folder / "client.json"))
+    return Carried(trial, reasons, _rows(folder), _facts(folder / "client.json"), trials.certificate.bytes())
 
 
 def _spoil(asked: Assignment, trials: Trials, path: Path) -> None:
@@ -164,7 +166,7 @@ def judge(asked: Assignment, subject: Subject, carried: Carried) -> list[str]:
         return [] if codes == ["unsupported"] else [f"it did not exit 127: {_told(carried)}"]
     if codes:
         return [_told(carried)]
-    seen = witness(carried.trial, asked.parameters)
+    seen = witness(carried.trial, asked.parameters, carried.certificate_bytes)
     faults = faults_of(asked, subject.client, carried.rows, carried.facts, seen)
     faults += headers_sent(asked, carried.rows, _bytes_up(carried.trial))
     return faults[:_MOST_FAULTS]

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
-from h123.catalogue import Client
+from h123.catalogue import FULL, Client
 from h123.results import Sample
 from h123.verification.assignment import Assignment
 from h123.verification.controller import behaviour
@@ -32,6 +32,7 @@ def faults_of(asked: Assignment, client: Client, rows: Sequence[Sample], facts: 
         found += [*_first_bytes(client, rows), *_connections(asked, rows), *_facts(asked, rows, facts)]
         found += _process(client, rows, facts, seen)
         found += [*_opened(asked, rows, seen), *times_over_the_link(asked, rows), *_in_turn(asked, rows)]
+        found += _sessions(asked, facts, seen)
         if asked.controller:
             found += _controller(asked, seen)
     return found
@@ -230,11 +231,33 @@ def _opened(asked: Assignment, rows: Sequence[Sample], seen: Witness) -> Iterato
         least = 1
     if p.protocol == "h1":  # wrk dials once before, to see whether anybody listens
         most += 1
+    uncounted = p.workload.connections_uncounted()
+    least, most = least + uncounted, most + uncounted
     if seen.connections is None:
         if p.users > 1 and any(row["connection"] is None for row in rows):
             yield "neither the client nor anybody else tells how many connections it opened"
     elif not least <= seen.connections <= most:
-        yield f"{seen.connections} connections came to the server where {asked.connections()} were asked for"
+        beside = " and one that earns a session" * uncounted
+        yield f"{seen.connections} connections came to the server where {asked.connections()}{beside} were asked for"
+
+
+def _sessions(asked: Assignment, facts: Any, seen: Witness) -> Iterator[str]:
+    """Each connection but the one that earns the session is as asked: as the client tells, and as others saw."""
+    p = asked.parameters
+    if p.sessions == FULL:
+        return
+    kinds = facts["tls"] if isinstance(facts, dict) else []
+    for what in ("resumed", "early")[: 1 + p.workload.early]:
+        if not kinds or not all(isinstance(told, dict) and told.get(what) is True for told in kinds):
+            yield f"client.json does not say of all connections that they were {what}"
+    if seen.handshakes is None:
+        yield "nothing shows whether it resumed sessions"
+        return
+    others = sorted(seen.handshakes)[1:]
+    if full := sum(not one.resumed for one in others):
+        yield f"{full} of {len(others)} connections that should resume a session made a full handshake"
+    elif p.workload.early and (late := sum(not one.early for one in others)):
+        yield f"the server got no early data on {late} of {len(others)} connections"
 
 
 def _controller(asked: Assignment, seen: Witness) -> Iterator[str]:

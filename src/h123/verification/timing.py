@@ -87,7 +87,8 @@ def _not_connected(asked: Assignment, row: Sample) -> str | None:
     """A connection that was ready before it can have been, or so late that its request's answer could not follow."""
     if row["connected_ns"] is None:
         return None
-    handshake = handshake_round_trips(asked.parameters.protocol) * asked.network.round_trip_ns
+    p = asked.parameters
+    handshake = handshake_round_trips(p.protocol, early=p.workload.early) * asked.network.round_trip_ns
     connected = row["connected_ns"] - row["start_ns"]
     if connected < _MEASURED * handshake:
         return f"connected after {_seconds(connected)}; a handshake takes {_seconds(handshake)}"

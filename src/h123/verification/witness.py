@@ -1,17 +1,17 @@
-"""What a trial shows of its client without the client's word: the hosts count TCP connections, the server logs QUIC."""
+"""What a trial shows of its client without the client's word: the hosts count TCP connections, the link records their
+packets, the server logs QUIC."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from h123.catalogue import FULL
 from h123.results.lab_report import Counters, Report
 from h123.study import Parameters
 from h123.trial import QLOG_FOLDER
 from h123.verification.controller import Arrival
+from h123.verification.handshake import RECEIVED, Handshake, quic_handshake, tcp_handshakes
 from h123.verification.qlog import events
 from h123.verification.trial import Trial, Window
-
-RECEIVED = "transport:packet_received"
-"""In qlog; the event's `time` is in milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -23,18 +23,24 @@ class Witness:
     """That the client opened; None: nobody has counted them."""
     arrivals: Sequence[Arrival] = field(default=())
     """Its packets as the server got them; none where that was not logged."""
+    handshakes: Sequence[Handshake] | None = None
+    """Of each connection; None: nobody has seen them."""
 
 
-def witness(trial: Trial, p: Parameters) -> Witness:
-    """Of a trial that has ended."""
+def witness(trial: Trial, p: Parameters, certificate_bytes: int) -> Witness:
+    """Of a trial that has ended, whose server has a certificate of this size."""
+    resumes = p.sessions != FULL
     if p.protocol != "h3":
-        return Witness(trial.window, _tcp_connections(trial.report))
+        handshakes = tcp_handshakes(trial.folder, certificate_bytes) if resumes else None
+        return Witness(trial.window, _tcp_connections(trial.report), handshakes=handshakes)
     if not p.qlog:
         return Witness(trial.window)
-    files = sorted((trial.folder / QLOG_FOLDER).iterdir())
-    received = [event for path in files for event in events(path) if event.get("name") == RECEIVED]
+    logs = [events(path) for path in sorted((trial.folder / QLOG_FOLDER).iterdir())]
+    received = [event for log in logs for event in log if event.get("name") == RECEIVED]
+    # Times are in milliseconds.
     arrivals = [Arrival(round(event["time"] * 1e6), event["data"]["raw"]["length"]) for event in received]
-    return Witness(trial.window, len(files), arrivals)
+    seen = [quic_handshake(log, certificate_bytes) for log in logs] if resumes else None
+    return Witness(trial.window, len(logs), arrivals, seen)
 
 
 def _tcp_connections(report: Report) -> int:

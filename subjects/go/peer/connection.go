@@ -23,13 +23,19 @@ type connection struct {
 	http.RoundTripper
 	index      int
 	protocol   protocol
-	ready      int64 // when the handshake was complete
-	tls        tls.ConnectionState
+	ready      int64 // when it could take a request: the handshake was complete, or early data could be sent
+	state      func() session
 	congestion string
 	requests   atomic.Int64 // begun on it so far
 	retired    atomic.Bool  // takes no further request
 	alive      func() bool
 	close      func()
+}
+
+// session is what is known of a connection's TLS.
+type session struct {
+	tls.ConnectionState
+	early bool // the server took early data
 }
 
 // usable says whether the connection can take another request, as far as is known here.
@@ -41,6 +47,8 @@ type dialer struct {
 	endpoint string
 	tls      *tls.Config
 	timeout  time.Duration
+	early    bool    // requests are sent before a handshake that resumes a session is complete
+	kept     *memory // nil: of earlier connections nothing is kept, so every handshake is a full one
 
 	mutex       sync.Mutex
 	connections []*connection
@@ -57,25 +65,41 @@ func newDialer(w *workload) (*dialer, error) {
 		endpoint: net.JoinHostPort(w.Address, strconv.Itoa(w.Port)),
 		tls:      config,
 		timeout:  time.Duration(w.TimeoutNs),
+		early:    w.Sessions == earlySessions,
 	}, nil
 }
 
-// dial establishes a new connection.
+// remember keeps from now on what servers give for later connections.
+func (d *dialer) remember() *memory {
+	d.kept = newMemory()
+	d.tls.ClientSessionCache = d.kept
+	return d.kept
+}
+
+// dial establishes a new connection and takes account of it.
 func (d *dialer) dial(ctx context.Context) (*connection, error) {
-	establish := d.dialTCP
-	if d.protocol == h3 {
-		establish = d.dialQUIC
-	}
-	c, err := establish(ctx)
+	c, err := d.establish(ctx, d.early)
 	if err != nil {
 		return nil, err
 	}
-	c.protocol = d.protocol // or pinned's check of ALPN had failed the handshake
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	c.index = len(d.connections)
 	d.connections = append(d.connections, c)
 	return c, nil
+}
+
+// establish makes a connection, which is ready at once where its requests are early.
+func (d *dialer) establish(ctx context.Context, early bool) (c *connection, err error) {
+	if d.protocol == h3 {
+		c, err = d.dialQUIC(ctx, early)
+	} else {
+		c, err = d.dialTCP(ctx)
+	}
+	if err == nil {
+		c.protocol = d.protocol // or pinned's check of ALPN had failed the handshake
+	}
+	return c, err
 }
 
 // dialTCP connects for HTTP/1.1 and HTTP/2: ready once TLS is.
@@ -99,7 +123,7 @@ func (d *dialer) dialTCP(ctx context.Context) (*connection, error) {
 				return nil, err
 			}
 			c.ready = now()
-			c.tls = secure.ConnectionState()
+			c.state = func() session { return session{ConnectionState: secure.ConnectionState()} }
 			c.congestion = congestionOf(socket.(*net.TCPConn))
 			return secure, nil
 		},
@@ -116,21 +140,38 @@ func (d *dialer) dialTCP(ctx context.Context) (*connection, error) {
 	return c, nil
 }
 
-// dialQUIC connects for HTTP/3, each connection from a socket of its own: ready once the QUIC handshake is complete.
-func (d *dialer) dialQUIC(ctx context.Context) (*connection, error) {
-	conn, err := quic.DialAddr(ctx, d.endpoint, d.tls, quicConfig(d.timeout, -1))
+// dialQUIC connects for HTTP/3, each connection from a socket of its own: ready once the QUIC handshake is complete, or
+// at once if early data can be sent.
+func (d *dialer) dialQUIC(ctx context.Context, early bool) (*connection, error) {
+	config, dial := quicConfig(d.timeout, -1), quic.DialAddr
+	if d.kept != nil {
+		config.TokenStore = d.kept.tokens
+	}
+	if early {
+		dial = quic.DialAddrEarly
+	}
+	conn, err := dial(ctx, d.endpoint, d.tls, config)
 	if err != nil {
 		return nil, err
 	}
 	ready := now()
 	transport := &http3.Transport{DisableCompression: true}
+	var requests http.RoundTripper
+	if early {
+		requests = newEager(conn, transport)
+	} else {
+		requests = transport.NewClientConn(conn)
+	}
 	return &connection{
-		RoundTripper: transport.NewClientConn(conn),
+		RoundTripper: requests,
 		ready:        ready,
-		tls:          conn.ConnectionState().TLS,
-		congestion:   "cubic", // quic-go has no other
-		alive:        func() bool { return conn.Context().Err() == nil },
-		close:        func() { _ = conn.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "") },
+		state: func() session {
+			known := conn.ConnectionState()
+			return session{known.TLS, early && known.Used0RTT}
+		},
+		congestion: "cubic", // quic-go has no other
+		alive:      func() bool { return conn.Context().Err() == nil },
+		close:      func() { _ = conn.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "") },
 	}, nil
 }
 

@@ -57,7 +57,7 @@ func TestRows(t *testing.T) {
 		if p != h3 {
 			congestion = defaultCongestion(t)
 		}
-		want := tlsFacts{"1.3", "TLS_AES_128_GCM_SHA256", "X25519", alpn[p], 3}
+		want := tlsFacts{Version: "1.3", KeyExchange: "X25519", ALPN: alpn[p]}
 		if len(d.facts.TLS) != 1 || d.facts.TLS[0].Cipher == "" || d.facts.TLS[0].KeyExchange != want.KeyExchange ||
 			d.facts.TLS[0].Version != want.Version || d.facts.TLS[0].ALPN != want.ALPN || d.facts.TLS[0].Connections != 3 ||
 			d.facts.Congestion == nil || *d.facts.Congestion != congestion || d.facts.Format != "client/1" {
@@ -355,7 +355,10 @@ func TestErrorsHaveNames(t *testing.T) {
 		server := serveProcess(t, p)
 		stranger, _ := identity(t)
 		check := func(what, want string, changes fields) {
-			changes["users"], changes["requests"], changes["timeout_ns"] = 2, 2, 300e6
+			changes["users"], changes["requests"], changes["timeout_ns"] = 2, 2, 10e9
+			if want == "timeout" { // only where it is waited for: a busy machine takes its time
+				changes["timeout_ns"] = 300e6
+			}
 			if d := server.drive(t, changes); d.status != 0 || len(d.rows) != 4 || d.count("error", want) != 4 {
 				t.Errorf("%s: exit %d, want %q, %v", what, d.status, want, d.rows)
 			}

@@ -22,9 +22,11 @@ type tlsFacts struct {
 	KeyExchange string `json:"key_exchange"`
 	ALPN        string `json:"alpn"`
 	Connections int    `json:"connections"`
+	Resumed     bool   `json:"resumed,omitempty"` // an earlier connection's session
+	Early       bool   `json:"early,omitempty"`   // the server took early data
 }
 
-// facts describes the connections made so far, like ones counted together.
+// facts describes the connections made so far whose handshake was complete, like ones counted together.
 func (d *dialer) facts(notes []string) facts {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -32,7 +34,9 @@ func (d *dialer) facts(notes []string) facts {
 	counts := map[tlsFacts]int{}
 	var congestions []string
 	for _, c := range d.connections {
-		counts[describe(c.tls)]++
+		if state := c.state(); state.HandshakeComplete {
+			counts[describe(state)]++
+		}
 		if c.congestion != "" && !slices.Contains(congestions, c.congestion) {
 			congestions = append(congestions, c.congestion)
 		}
@@ -51,13 +55,15 @@ func (d *dialer) facts(notes []string) facts {
 	return f
 }
 
-func describe(state tls.ConnectionState) tlsFacts {
+func describe(state session) tlsFacts {
 	version := map[uint16]string{tls.VersionTLS13: "1.3"}[state.Version]
 	return tlsFacts{
 		Version:     cmp.Or(version, tls.VersionName(state.Version)),
 		Cipher:      tls.CipherSuiteName(state.CipherSuite),
 		KeyExchange: state.CurveID.String(),
 		ALPN:        state.NegotiatedProtocol,
+		Resumed:     state.DidResume,
+		Early:       state.early,
 	}
 }
 

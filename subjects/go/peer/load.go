@@ -29,6 +29,11 @@ func newLoad(w *workload, d *dialer) (*load, error) {
 
 // run makes all requests, or as many as it can until ctx ends.
 func (l *load) run(ctx context.Context) error {
+	if l.Sessions != "" {
+		if err := l.earn(ctx); err != nil {
+			return err
+		}
+	}
 	if l.Kind == kindPage {
 		l.visits(ctx)
 		return nil

@@ -41,6 +41,9 @@ type workload struct {
 	Path        string `json:"path"`
 	UploadBytes int64  `json:"upload_bytes"`
 
+	// Of the kind requests, where a handshake is not to be a full one.
+	Sessions sessions `json:"sessions"`
+
 	// Of the kind mix: its requests, and whose turn it is, over and over.
 	Mix   []entry `json:"mix"`
 	Order []int   `json:"order"`
@@ -169,7 +172,7 @@ func readWorkload(path string) (*workload, error) {
 	if err != nil {
 		return nil, failure{exitBadInput, fmt.Errorf("%s: %w", path, err)}
 	}
-	return w, w.Protocol.supported()
+	return w, cmp.Or(w.Protocol.supported(), w.Sessions.supported(w.Protocol))
 }
 
 // understood refuses versions and kinds that are not known here, whatever else is in them.
@@ -237,6 +240,9 @@ func (w *workload) check() error {
 		{paged == (w.AtOnce > 0), "at_once", "1 or more with the kind page, and not there with any other"},
 		{!paged || w.Rate == nil, "rate", "null with the kind page"},
 		{!paged || w.Connections.number > 0, "connections", "a number with the kind page"},
+		{!other || w.Sessions == "", "sessions", "of the kind requests alone"},
+		{w.Sessions == "" || w.Cold, "sessions", "there with cold requests, which are made on the connections that resume them"},
+		{w.Sessions != earlySessions || w.Method == "GET", "sessions", "early with GET alone: a POST that is replayed is made twice"},
 		{!other || w.Method == "" && w.Path == "" && w.UploadBytes == 0, w.Kind, "without a method, path or upload_bytes beside it"},
 		{!other || len(w.Headers) == 0, "headers", "each request's own with the kinds mix and page"},
 		{!mixed || len(w.Order) > 0 && inRange(w.Order, len(w.Mix)), "order", "one or more indices of mix"},

@@ -98,22 +98,30 @@ def _began_ns(attempt: Attempt) -> int | None:
 
 
 def tls_unlike(attempts: Sequence[Attempt], plan: Plan) -> Found:
-    """TLS of two compared levels in a cell, and whether sessions were resumed: the same, where both are known."""
+    """TLS of two compared levels in a cell, and whether sessions were resumed: the same, where both are known and the
+    study does not ask for different ones."""
     return _of_pairs(attempts, plan, _unlike)
 
 
 def _unlike(a: list[Attempt], b: list[Attempt]) -> Finding | None:
-    sides = [{_tls_name(kind) for attempt in side for kind in attempt.tls if _tls_name(kind)} for side in (a, b)]
+    asked = {attempt.workload.sessions for attempt in (*a, *b)}
+    sides = [_tls_names(side, apart=len(asked) == 1) for side in (a, b)]
     if not all(sides):
         return None
     return Finding(sides[0] == sides[1], None, None, " beside ".join(" and ".join(sorted(side)) for side in sides))
 
 
-def _tls_name(kind: Tls) -> str:
+def _tls_names(attempts: Iterable[Attempt], *, apart: bool) -> set[str]:
+    """`apart`: sessions that were resumed from those that were not."""
+    named = {_tls_name(kind, resumed=apart and kind.resumed) for attempt in attempts for kind in attempt.tls}
+    return named - {""}
+
+
+def _tls_name(kind: Tls, *, resumed: bool) -> str:
     """Empty where nothing is known."""
     version = kind.version
     words = ["no TLS" if version == UNENCRYPTED else f"TLS {version}"] if version else []
-    return ", ".join([*words, "resumed"] if kind.resumed else words)
+    return ", ".join([*words, "resumed"] if resumed else words)
 
 
 def _of_pairs(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from h123.analysis.audits.finding import ALL, COLD, Audit, Finding, at_least, none_of
+from h123.catalogue import FULL
 from h123.results import Attempt, Bodies
 from h123.study.workload import Exchange
 
@@ -75,6 +76,23 @@ def tls_wrong(attempt: Attempt) -> Finding | None:
     return Finding(bool(versions) and set(versions) == {TLS_VERSION}, None, None, detail)
 
 
+def sessions_wrong(attempt: Attempt) -> Finding | None:
+    """Where the study asks for resumed sessions or early data, every connection that the client tells of had them;
+    where it does not, none. Nothing to check where all are full, as most clients do not tell."""
+    asked, count = attempt.workload.sessions, {"resumed": 0, "early": 0}
+    if attempt.imported or not attempt.tls:
+        return None
+    for kind in attempt.tls:
+        count["resumed"] += kind.connections * kind.resumed
+        count["early"] += kind.connections * kind.early
+    every = sum(kind.connections for kind in attempt.tls)
+    wanted = {"resumed": every * (asked != FULL), "early": every * (attempt.workload.early)}
+    if asked == FULL and count == wanted:
+        return None
+    detail = f"of {every} connections {count['resumed']} resumed a session, {count['early']} had early data accepted"
+    return Finding(count == wanted, None, None, f"{detail}; asked for: {asked}")
+
+
 def tls_impossible(attempt: Attempt) -> Finding | None:
     """HTTP/3 has no TLS but 1.3, which is QUIC's (RFC 9001, section 4.2)."""
     versions = attempt.tls_versions
@@ -144,6 +162,15 @@ AUDITS = [
         "connections used an older TLS than 1.3, or did not tell: it needs one more round trip, so their handshakes "
         "and cold times do not compare with those of other trials.",
         tls_wrong,
+        spoils=COLD,
+    ),
+    Audit(
+        "sessions-wrong",
+        "Connections resumed sessions, and servers took early data, where the study asks for it and nowhere else.",
+        "handshakes were not those that the study asks for: a server gave no session or refused early data, so that "
+        "what is called resumed was a full handshake, and what is called early waited for one. Do not use cold times "
+        "of these trials; `h123 verify` tests server and client, and the server may limit early data.",
+        sessions_wrong,
         spoils=COLD,
     ),
     Audit(

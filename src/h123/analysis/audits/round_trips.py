@@ -1,8 +1,10 @@
 """Audits against physics: nothing is answered sooner than the link's round trips allow."""
 
-from h123.analysis.audits.finding import ALL, COLD, UNENCRYPTED, Audit, Finding, at_least
+from collections import Counter
+
+from h123.analysis.audits.finding import ALL, COLD, UNENCRYPTED, Audit, Finding, at_least, none_of
 from h123.analysis.audits.path import round_trip_floor_ns
-from h123.results import Attempt
+from h123.results import Attempt, Opening
 from h123.study import handshake_round_trips
 from h123.units import format_seconds
 
@@ -16,13 +18,44 @@ def handshake_below_round_trips(attempt: Attempt) -> Finding | None:
 
 
 def cold_below_round_trips(attempt: Attempt) -> Finding | None:
-    """Shortest cold request >= round trips of the handshake and one more, less 2 %; none of a handshake if resumed."""
+    """Shortest cold request >= round trips of the handshake and one more, less 2 %; none of a handshake with early
+    data, nor of an imported one that was resumed."""
     shortest, trips = attempt.summary.cold_shortest_ns, _handshake(attempt)
     if trips is None:
         return None
-    if any(kind.resumed for kind in attempt.tls):
-        trips = 0
+    if attempt.imported and any(kind.resumed for kind in attempt.tls):
+        trips = 0  # perhaps with early data
     return _held(attempt, shortest, trips + 1, "cold request")
+
+
+def round_trips_odd(attempt: Attempt) -> Finding | None:
+    """Connections whose packets made as many round trips before the first answer as the protocol says, the request's
+    own included: all, but for those with more whose packets were lost, that met a Retry or QUIC's limit of three times,
+    or whose early data was refused. More are looked at under the virtual clock alone: by the wall others go on while a
+    server is at work. Nothing to check where bodies go up, which an answer follows."""
+    handshake, uploads = _handshake(attempt), attempt.workload.exchanges()[0].moved("up") > 0
+    if not attempt.openings or handshake is None or uploads:
+        return None
+    refused = attempt.workload.early and any(not kind.early for kind in attempt.tls)
+    told = Counter((one.round_trips, _reason(one, handshake + 1, refused=refused)) for one in attempt.openings)
+    said = [f"{count} took {trips}" + (f" ({why})" * bool(why)) for (trips, why), count in sorted(told.items())]
+    odd = sum(
+        count
+        for (trips, why), count in told.items()
+        if trips <= handshake or (trips > handshake + 1 and not why and attempt.virtual)
+    )
+    return none_of(odd, f"of {len(attempt.openings)} connections {', '.join(said)}; {handshake + 1} expected")
+
+
+def _reason(one: Opening, expected: int, *, refused: bool) -> str:
+    """Why there were more, as far as it is known."""
+    reasons = {
+        "packets were lost": one.lost,
+        "a Retry": one.retried,
+        "the server met its limit of three times what it got": one.limited,
+        "early data was refused": refused,
+    }
+    return " and ".join(why for why, there in reasons.items() if there) if one.round_trips > expected else ""
 
 
 def request_below_round_trip(attempt: Attempt) -> Finding | None:
@@ -49,13 +82,14 @@ def _handshake(attempt: Attempt) -> int | None:
     if protocol is None:
         return None
     encrypted = not attempt.imported or (bool(versions) and UNENCRYPTED not in versions)
-    return handshake_round_trips(protocol, encrypted=encrypted)
+    return handshake_round_trips(protocol, encrypted=encrypted, early=attempt.workload.early)
 
 
 AUDITS = [
     Audit(
         "handshake-below-round-trips",
-        "A handshake takes the protocol's round trips: two over TCP with TLS 1.3, one over QUIC.",
+        "A handshake takes the protocol's round trips: two over TCP with TLS 1.3, one over QUIC, none that a request "
+        "waits for with early data.",
         "a handshake took less than the protocol's round trips: the connection was resumed, was not new, or did not "
         "cross the link. Cold times and handshakes of these trials are not what they are called.",
         handshake_below_round_trips,
@@ -63,12 +97,21 @@ AUDITS = [
     ),
     Audit(
         "cold-below-round-trips",
-        "A cold request takes its handshake's round trips and one more, unless its session was resumed.",
+        "A cold request takes its handshake's round trips and one more.",
         "a cold request was answered before its handshake and a round trip can have been over: the session was resumed "
         "(0-RTT needs an earlier connection), the connection was not new, or nothing crossed the link. Cold times of "
         "these trials are not what they are called; if sessions were resumed, let the schema say so (`resumed`).",
         cold_below_round_trips,
         spoils=COLD,
+    ),
+    Audit(
+        "round-trips-odd",
+        "A connection's packets make as many round trips as its protocol says, or more for a known reason: lost "
+        "packets, a Retry, QUIC's limit of three times, early data refused.",
+        "connections took other round trips than their protocol says, and neither lost packets nor a Retry nor QUIC's "
+        "limit of three times explain it. With one more the client may have guessed a key exchange that the server "
+        "does not take (HelloRetryRequest), or TLS is 1.2; `h123 show` draws their packets.",
+        round_trips_odd,
     ),
     Audit(
         "request-below-round-trip",

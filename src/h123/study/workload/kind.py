@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
+from h123.catalogue import FULL
 from h123.strict import Strict, shown
 from h123.study.quantities import Duration
 from h123.study.workload.headers import MOST_HEADERS, Header, WrittenHeader, once_each, written
@@ -219,6 +220,20 @@ class Kind(ABC):
     def connections_opened(self) -> int:
         """In a trial in which none is lost."""
         return self.connection_count()
+
+    def connections_uncounted(self) -> int:
+        """Beside these: such as earn a session for them to resume, and have no row."""
+        return 0
+
+    @property
+    def sessions(self) -> str:
+        """What handshakes are asked for: full, resumed, early."""
+        return FULL
+
+    @property
+    def early(self) -> bool:
+        """Whether the first request of a connection goes out before its handshake is complete."""
+        return self.sessions == "early"
 
     def rows(self) -> dict[str, int] | None:
         """Samples by phase; None where not all parameters are known."""

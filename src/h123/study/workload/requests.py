@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from h123.catalogue import FULL
 from h123.study.quantities import Size
 from h123.study.workload.kind import Exchange, Kind, Load, Method, Target, WorkloadFile
 from h123.units import format_bytes
@@ -17,6 +18,9 @@ class RequestsParameters(Load):
     method: Method = "GET"
     size: Annotated[Size, Field(ge=1)] = 100_000
     """Body bytes of one request (POST: sent, GET: received)."""
+    sessions: Literal["full", "resumed", "early"] = "full"
+    """full: every handshake is a full one; resumed: each connection resumes the session of an earlier one, which is
+    not counted; early: and its first request goes out before the handshake is complete."""
 
 
 class RequestsFile(WorkloadFile):
@@ -26,6 +30,8 @@ class RequestsFile(WorkloadFile):
     method: Method
     path: str
     upload_bytes: int
+    sessions: Literal["resumed", "early"] | None = None
+    """Only where they are not full."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +40,34 @@ class Requests(Kind):
 
     load: RequestsParameters
 
+    @property
+    def sessions(self) -> str:
+        return self.load.sessions or FULL
+
+    @property
+    def _resumes(self) -> bool:
+        return self.sessions != FULL
+
+    def fault(self) -> str | None:
+        if self._resumes and not self.load.cold:
+            return f"`sessions: {self.load.sessions}` is about the handshakes of cold requests: leave out `cold: false`"
+        if self.early and self.load.method != "GET":
+            return "early data can be replayed, so only a GET goes out in it: leave out `method`, or `sessions: early`"
+        return None
+
+    def connections_uncounted(self) -> int:
+        return int(self._resumes)
+
     def exchanges(self) -> Sequence[Exchange]:
         method, size = self.load.method, self.load.size
         return [Exchange(method, up=size) if method == "POST" else Exchange(method, down=size)]
 
     def label(self, unknown: Collection[str] = (), /) -> str:
-        known = {"method": self.load.method, "size": self.load.size and format_bytes(self.load.size)}
+        known = {
+            "method": self.load.method,
+            "size": self.load.size and format_bytes(self.load.size),
+            "sessions": self._resumes and f"({self.load.sessions} sessions)",
+        }
         return " ".join(str(word) for name, word in known.items() if word and name not in unknown) or "requests"
 
     def served(self) -> Sequence[int]:
@@ -48,7 +76,7 @@ class Requests(Kind):
     def file(self, target: Target) -> WorkloadFile:
         get, size = self.load.method == "GET", self.load.size
         return RequestsFile(
-            **self.common(target),
+            **self.common(target) | ({"sessions": self.load.sessions} if self._resumes else {}),
             kind="requests",
             method=self.load.method,
             path=f"/bytes/{size}" if get else "/upload",
