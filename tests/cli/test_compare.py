@@ -179,6 +179,7 @@ def test_a_build_is_no_slower_than_itself(h123: Tool, own: Path) -> None:
         (["--server", "true", "--url", URL, "--header", "x"], "NAME: VALUE"),
         (["--server", "true", "--url", URL, "--method", "POST"], "a POST needs --data"),
         (["--server", "true", "--url", URL, "--protocols", "h4"], "h4"),
+        (["--server", "true", "--url", URL, "--fail-if", "page_complete h3/h2 > 1"], "of visits of a page"),
         (["--server", "true", "--url", URL, "--cacert", "nothing.pem"], "nothing.pem: cannot be read: No such file"),
         (["--server", "true", "--url", URL, "--cacert", "own_server.py"], "there is no certificate in it"),
     ],

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from h123.catalogue import OwnServer
-from h123.study import load_network, load_study, make_plan
+from h123.study import Condition, load_network, load_study, make_plan
 from h123.study.site import Site as Page
 from h123.study.workload import Target
 from h123.survey import Answer, Draft, Inquiry, Load, Requests, Site, Visits
@@ -51,6 +51,17 @@ def test_two_builds(tmp_path: Path) -> None:
     study = load_study(path)
     assert (study.compare.factor, study.compare.pairs, study.compare.twin) == ("server", ["new/base"], "base")
     assert {trial.parameters.clock for trial in make_plan(study).trials()} == {"virtual"}
+
+
+def test_what_a_condition_asks_is_compared(tmp_path: Path) -> None:
+    path = tmp_path / "study.yaml"
+    required = [Condition(holds=f"{metric} h3/h2 <= 1.05") for metric in ("latency", "cpu_server", "ttfb")]
+    path.write_text(draft(require=required).text())
+    study = load_study(path)  # which refuses what is not compared
+    assert study.require == required
+    metrics = [metric for family in study.compare.families for metric in family.metrics]
+    assert len(metrics) == len(set(metrics))
+    assert metrics[-1] == "cpu_server"
 
 
 def test_an_answer_that_is_not_always_of_one_length_is_held_against_none(tmp_path: Path) -> None:

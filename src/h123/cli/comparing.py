@@ -18,6 +18,7 @@ from h123.errors import UserError
 from h123.scratch import scratch
 from h123.strict import choose, describe
 from h123.study import (
+    METRICS,
     Basis,
     Condition,
     Header,
@@ -25,6 +26,7 @@ from h123.study import (
     Study,
     load_network,
     load_study,
+    metrics,
     recorded_page,
 )
 from h123.survey import (
@@ -85,6 +87,8 @@ def compare(asked: Asked) -> int:
     """All of it; the exit status. Raises Interrupted, UserError."""
     conditions = gating.forbidding(asked.fail_if, asked.by)
     page = recorded_page(asked.har) if asked.har else None
+    if page is None:
+        _check_visits(conditions)
     inquiry, load = _inquiry(asked, page), _load(asked.load or ("1" if page else "4"))
     servers = {name: _server(command, asked, inquiry) for name, command in _named(asked.servers).items()}
     networks = {name: load_network(name) for name in dict.fromkeys(asked.networks)}
@@ -105,18 +109,25 @@ def compare(asked: Asked) -> int:
     with scratch() as folder:
         study = folder / "compare.yaml"
         study.write_text(dataclasses.replace(draft, require=[]).text(), encoding="utf-8")
-        _check(conditions, load_study(study))
+        _check(conditions, load_study(study), asked.clock)
         if asked.save:
             _keep(draft, asked.save)
         study.write_text(draft.text(), encoding="utf-8")
         return _run(study, asked)
 
 
-def _check(conditions: Sequence[Condition], study: Study) -> None:
-    """Refuse those that are about nothing that is compared."""
+def _check(conditions: Sequence[Condition], study: Study, clock: str) -> None:
+    """Refuse those that are about nothing that is compared. By their metrics the study will compare what they ask."""
     for condition in conditions:
-        if fault := study.unheld(condition, study.compare.pairs):
+        if fault := condition.fault(study.compare.pairs, [clock]):
             raise UserError(f"--fail-if: {fault}")
+
+
+def _check_visits(conditions: Sequence[Condition]) -> None:
+    """Refuse what is asked of visits where there are none."""
+    for condition in conditions:
+        if isinstance(METRICS[condition.metric].of, metrics.Visits):
+            raise UserError(f"--fail-if: {condition.metric} is of visits of a page", remedy="record one: --har FILE")
 
 
 def _run(study: Path, asked: Asked) -> int:

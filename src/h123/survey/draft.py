@@ -91,10 +91,12 @@ class Draft:
         }
 
     def _families(self, each: Sequence[str]) -> Iterator[Part]:
-        """Each further metric is one by itself: eight blocks can then find a difference in one alone."""
+        """Each further metric, such as a condition's, is one by itself: eight blocks can then find a difference in one
+        alone."""
         answer, details = self.asked.families
         yield answer.model_copy(update={"each": [*each]}).model_dump(exclude_none=True)
-        for metric in details.metrics:
+        required = [one.metric for one in self.require if one.metric not in answer.metrics]
+        for metric in dict.fromkeys([*details.metrics, *required]):
             alone = {"name": metric.replace("_", "-"), "metrics": [metric], "each": [*each]}
             yield details.model_copy(update=alone).model_dump(exclude_none=True)
 
