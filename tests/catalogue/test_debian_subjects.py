@@ -29,7 +29,7 @@ def test_all_packages_are_accounted_for(subject: Subject) -> None:
 
 @pytest.mark.parametrize("subject", OF_DEBIAN, ids=lambda one: one.name)
 def test_a_suite_that_moves_on_is_warned_of(subject: Subject) -> None:
-    fetched = (SUBJECTS / subject.installed_as / "install.sh").read_text()
+    fetched = (subject.workshop / "install.sh").read_text()
     moving = "fetch sid" in fetched or "-backports" in fetched
     assert ("this cannot be installed any more" in subject.note) == moving
 

@@ -221,13 +221,18 @@ def _client_facts(subject: Subject) -> Iterator[tuple[str, str]]:
         yield f"  {name}", "yes" if able else "no"
     yield "  resumed sessions", _joined(client.sessions.get("resumed", []))
     yield "  early data", _joined(client.sessions.get("early", []))
+    if client.process:
+        yield "  program", "starts another one for the requests, and tells when that ran"
+    for protocol, most in client.at_once.items():
+        yield "  limit", f"{protocol}: {most} users at once"
     yield "  bodies", "every byte is compared" if client.compares else "bytes are only counted"
     yield from _settings(subject, "client")
 
 
 def _installed(subject: Subject) -> str:
     if found := installation(subject):
-        return f"{format_bytes(found.bytes)}, in {format_span(found.seconds)}"
+        shared = f", one with {subject.install.part_of}" if subject.install.part_of else ""
+        return f"{format_bytes(found.bytes)}, in {format_span(found.seconds)}{shared}"
     if lost := damage(subject):
         return f"broken, {lost} is missing: `h123 install {subject.name}`"
     needs = f"; needs {subject.install.needs_help}" if subject.install.needs_help else ""

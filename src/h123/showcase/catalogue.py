@@ -144,12 +144,22 @@ def _limited(protocol: str, limits: Limits) -> str:
     return f"{protocol} ({', '.join(told)})" if told else protocol
 
 
+def _crowded(protocol: str, client: Client) -> str:
+    most = client.at_once.get(protocol)
+    return f"{protocol} (at most {most} at once)" if most else protocol
+
+
 def _client_row(subject: Subject, results: list[Result]) -> dict[str, str]:
     client = subject.client
     assert client is not None
-    able = {"first byte": client.ttfb, "open loop": client.open_loop, "cold requests": client.cold}
+    able = {
+        "first byte": client.ttfb,
+        "open loop": client.open_loop,
+        "cold requests": client.cold,
+        "its program's start and end": client.process,
+    }
     return {
-        "protocols": " ".join(client.protocols),
+        "protocols": " ".join(_crowded(protocol, client) for protocol in client.protocols),
         "methods": " ".join(client.methods),
         "workloads": ", ".join([*client.kinds, *(["headers"] if client.headers else []), *_resumed(client)]),
         "connections": ", ".join(client.connections),
@@ -327,7 +337,7 @@ def _installing(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecor
         told = known.get(name)
         rows.append(
             {
-                "command": f"`h123 install {name}`" if not subject.install.embedded else "part of h123",
+                "command": "part of h123" if subject.install.embedded else f"`h123 install {name}`{_with(subject)}",
                 "needs": subject.install.needs_help or NOTHING,
                 "size": format_bytes(told.bytes) if told and told.bytes else NOTHING,
                 "time": format_span(told.seconds) if told and told.seconds is not None else NOTHING,
@@ -337,6 +347,10 @@ def _installing(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecor
     words = "Times (of a build whose packages were perhaps at hand already) and verifications are from"
     where = [f"{words} {'; '.join(machines)}."] if machines else []
     return ["## Installing", "", *where, *([""] if where else []), *table(rows)]
+
+
+def _with(subject: Subject) -> str:
+    return f", one with {subject.install.part_of}" if subject.install.part_of else ""
 
 
 def _machine(told: PublicRecord) -> str:

@@ -1,0 +1,90 @@
+"""What of a run of the program curl is no transfer: its start and end, beside an empty run under `time -p`.
+
+    PYTHONPATH=src .venv/bin/python bench/curl_process.py [--blocks 10] [BACKEND...]
+
+Runs the load serial-10KiB of studies/curl-tool.yaml with the curl-tool-* subjects (all three, or of the BACKENDs), and
+each curl by itself with nothing to do. The bar: a run is longer than its transfers by what an empty run takes, within a
+quarter. On a busy machine that is chance.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from h123.catalogue import catalogue, install, prefix
+from h123.results import CampaignFolder, load_attempts
+
+BACKENDS = ("openssl", "ngtcp2", "quiche")
+RUNS, BAR = 50, 0.25
+WIDTHS = (8, 8, 11, 8, 13, 11)
+NOTHING = ["--disable", "--silent", "--output", "/dev/null", "file:///dev/null"]
+
+
+def empty_run(backend: str) -> float:
+    """Seconds, the median of five means: `time -p` of so many runs one after the other."""
+    subject = catalogue()[f"curl-tool-{backend}"]
+    assert subject.client
+    words = [word.replace("{prefix}", str(prefix(subject))) for word in subject.client.command]
+    command = [words[words.index("--run") + 1], words[words.index("--curl") + 1], *NOTHING]
+    loop = 'for i in $(seq "$0"); do "$@"; done'
+    timed = ["bash", "-c", 'time -p bash -c "$@"', "", loop, str(RUNS), *command]
+    told = [subprocess.run(timed, stderr=subprocess.PIPE, text=True, check=True).stderr for _ in range(5)]
+    return statistics.median(float(lines.split()[1]) / RUNS for lines in told)
+
+
+def serial_runs(backends: list[str], blocks: int, folder: Path) -> dict[str, list[tuple[float, float, float, float]]]:
+    """Of each level: start, transfers, end in seconds, and the rate of the warm requests, a run each."""
+    # A program alone would have nothing to be compared with.
+    levels = [*backends, *(f"tool-{backend}" for backend in backends)]
+    only = ["--only", "load=serial-10KiB", "--only", f"curl={','.join(levels)}"]
+    command = [sys.executable, "-m", "h123", "run", "curl-tool", *only, "--blocks", str(blocks), "--out", str(folder)]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+    found: dict[str, list[tuple[float, float, float, float]]] = {}
+    for attempt in load_attempts(CampaignFolder.open(folder)):
+        told, known = attempt.facts and attempt.facts.process, attempt.metrics
+        if told:
+            start, end, rate = known["process_start"], known["process_end"], known["rps"]
+            assert start is not None
+            assert end is not None
+            assert rate is not None
+            whole = (told.ended_ns - told.began_ns) / 1e9
+            found.setdefault(attempt.cell["curl"], []).append((start, whole - start - end, end, rate))
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("backends", metavar="BACKEND", nargs="*", help=f"of {', '.join(BACKENDS)} [default: all]")
+    parser.add_argument("--blocks", type=int, default=10)
+    asked = parser.parse_args(arguments)
+    backends = asked.backends or list(BACKENDS)
+    if unknown := [name for name in backends if name not in BACKENDS]:
+        parser.error(f"there is no curl-tool-{unknown[0]}; choose among {', '.join(BACKENDS)}")
+    for backend in backends:
+        install(catalogue()[f"curl-tool-{backend}"], print)
+    empty = {backend: empty_run(backend) for backend in backends}
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
+        runs = serial_runs(backends, asked.blocks, Path(folder) / "campaign")
+    print(f"51 x 10 KiB one by one over HTTP/3, medians of {asked.blocks} runs, ms")
+    heads = zip(("whole", "start", "transfers", "end", "start + end", "empty run"), WIDTHS, strict=True)
+    print(" " * 14 + "".join(f"{head:>{width}}" for head, width in heads) + "  ratio  a second; with the start")
+    missed = []
+    for backend, alone in empty.items():
+        columns = zip(*runs[f"tool-{backend}"], strict=True)
+        start, transfers, end, rate = (statistics.median(column) for column in columns)
+        whole, ratio = start + transfers + end, (start + end) / alone
+        missed += [backend] if abs(ratio - 1) > BAR else []
+        shown = zip((whole, start, transfers, end, start + end, alone), WIDTHS, strict=True)
+        times = "".join(f"{seconds * 1e3:{width}.1f}" for seconds, width in shown)
+        print(f"tool-{backend:<9}{times}{ratio:7.2f}  {rate:.0f}; {51 / whole:.0f}")
+    if missed:
+        print(f"beyond the bar of {BAR:.0%}: {', '.join(missed)}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
