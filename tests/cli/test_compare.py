@@ -93,6 +93,61 @@ def test_one_command_answers_and_keeps_its_study(h123: Tool, own: Path) -> None:
     assert "8 blocks, 24 trials" in again.stdout
 
 
+def recorded(folder: Path, *paths: str) -> None:
+    """A page of which the first path asks for all others, as a browser records it."""
+    entries = [
+        {
+            "startedDateTime": f"2026-05-01T10:00:00.{number:03}Z",
+            "time": 1,
+            "request": {"method": "GET", "url": path if "//" in path else f"https://www.example.org{path}"},
+            "response": {"status": 200, "content": {"size": 1, "mimeType": "text/html"}, "bodySize": 1},
+            "_initiator": {"type": "parser", "url": f"https://www.example.org{paths[0]}"},
+        }
+        for number, path in enumerate(paths)
+    ]
+    (folder / "page.har").write_text(json.dumps({"log": {"version": "1.2", "entries": entries}}))
+
+
+def test_a_recorded_page_is_loaded_from_it(h123: Tool, own: Path) -> None:
+    recorded(own, "/bytes/9000", "/bytes/20000", "/nothing", "/bytes/3000?v=2", "https://cdn.example.net/x.js")
+    server = script(own, "server", "h2", "h3")
+    options = ["--har", "page.har", "--url", "https://localhost:8443/", *FEW, "--out", "c", "--save", "mine.yaml"]
+    done = h123("compare", "--server", server, *options)
+    assert done.returncode == 0, done.stderr
+    for said in (
+        "GET /bytes/9000: 200, 9 kB",
+        "Left out: 1 request of another server",
+        "Left out: /nothing, was answered with 404",
+        "The page: 3 requests, 32 kB, 1 deep",
+    ):
+        assert said in done.stderr
+    found = json.loads((own / "c/verdicts.json").read_text())
+    assert (found["trials"]["valid"], found["blocks"]["complete"]) == (24, 8)
+    asked = {one["metric"]: one for one in found["comparisons"] if not one["twin"]}
+    assert asked["page_complete"]["family"] == "answer/home"
+    assert asked["page_complete"]["ratio"]
+    assert asked["page_complete"]["workload"] == "page page, 3 requests, 32 kB"
+    assert h123("plan", "mine.yaml").returncode == 0
+
+
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--url", URL], "with --har it names the server alone"),
+        (["--url", "https://localhost:1/", "--url", "https://localhost:2/"], "one --url names the server"),
+        (["--method", "POST", "--data", "own_server.py"], "goes without --method POST and --data"),
+        (["--har", "own_server.py"], "not JSON, so not a HAR"),
+    ],
+)
+def test_a_page_that_cannot_be_loaded(h123: Tool, arguments: list[str], said: str) -> None:
+    recorded(h123.folder, "/")
+    done = h123("compare", "--server", "true", "--har", "page.har", *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Finding out" not in done.stderr
+
+
 @pytest.mark.heavy
 def test_a_build_is_no_slower_than_itself(h123: Tool, own: Path) -> None:
     """Under the virtual clock, so however busy the machine is: a build is no slower than itself, and as it is not
@@ -124,6 +179,7 @@ def test_a_build_is_no_slower_than_itself(h123: Tool, own: Path) -> None:
         (["--server", "true", "--url", URL, "--header", "x"], "NAME: VALUE"),
         (["--server", "true", "--url", URL, "--method", "POST"], "a POST needs --data"),
         (["--server", "true", "--url", URL, "--protocols", "h4"], "h4"),
+        (["--server", "true", "--url", URL, "--fail-if", "page_complete h3/h2 > 1"], "of visits of a page"),
         (["--server", "true", "--url", URL, "--cacert", "nothing.pem"], "nothing.pem: cannot be read: No such file"),
         (["--server", "true", "--url", URL, "--cacert", "own_server.py"], "there is no certificate in it"),
     ],

@@ -5,21 +5,30 @@ from pathlib import Path
 import pytest
 
 from h123.catalogue import OwnServer
-from h123.study import load_network, load_study, make_plan
-from h123.survey import Answer, Draft, Inquiry, Load, Site
+from h123.study import Condition, load_network, load_study, make_plan
+from h123.study.site import Site as Page
+from h123.study.workload import Target
+from h123.survey import Answer, Draft, Inquiry, Load, Requests, Site, Visits
 
 GOOD = Answer(
     status=200, bytes=20_000, sha256="", endless=False, error="", ns=1_000_000, location="", encoding="",
     authenticate="", alt_svc="",
 )  # fmt: skip
 SITE = Site("localhost", 8443, ("/a", "/b?c=1"))
+INQUIRY = Inquiry(SITE)
 SERVER = OwnServer(command="./my-server --port 8443", host="localhost", protocols=["h1", "h2", "h3"])
 
 
 def draft(**changes: object) -> Draft:
     networks = {name: load_network(name) for name in ("lan", "cellular")}
-    values = {"servers": {"server": SERVER}, "inquiry": Inquiry(SITE), "protocols": ["h1", "h2", "h3"]}
-    return Draft(**{**values, "answers": [[GOOD], [GOOD]], "networks": networks, **changes})  # type: ignore[arg-type]
+    values = {"servers": {"server": SERVER}, "inquiry": INQUIRY, "protocols": ["h1", "h2", "h3"]}
+    return Draft(**{**values, "asked": requests(), "networks": networks, **changes})  # type: ignore[arg-type]
+
+
+def requests(*sizes: int, load: Load | None = None) -> Requests:
+    """Two paths, with these answers to the first."""
+    first = [GOOD.model_copy(update={"bytes": size}) for size in sizes] or [GOOD]
+    return Requests(INQUIRY, [first, [GOOD]], load or Load())
 
 
 def test_protocols_of_one_server(tmp_path: Path) -> None:
@@ -44,17 +53,63 @@ def test_two_builds(tmp_path: Path) -> None:
     assert {trial.parameters.clock for trial in make_plan(study).trials()} == {"virtual"}
 
 
+def test_what_a_condition_asks_is_compared(tmp_path: Path) -> None:
+    path = tmp_path / "study.yaml"
+    required = [Condition(holds=f"{metric} h3/h2 <= 1.05") for metric in ("latency", "cpu_server", "ttfb")]
+    path.write_text(draft(require=required).text())
+    study = load_study(path)  # which refuses what is not compared
+    assert study.require == required
+    metrics = [metric for family in study.compare.families for metric in family.metrics]
+    assert len(metrics) == len(set(metrics))
+    assert metrics[-1] == "cpu_server"
+
+
 def test_an_answer_that_is_not_always_of_one_length_is_held_against_none(tmp_path: Path) -> None:
     path = tmp_path / "study.yaml"
-    path.write_text(draft(answers=[[GOOD, GOOD.model_copy(update={"bytes": 1})], [GOOD]]).text())
+    path.write_text(draft(asked=requests(20_000, 1)).text())
     first = make_plan(load_study(path)).blocks[0][0].parameters.mix
     assert [entry.answer for entry in first] == [None, 20_000]
 
 
-@pytest.mark.parametrize(("size", "most"), [(1000, 100), (10_000_000, 5)])
+@pytest.mark.parametrize(("size", "most"), [(1000, 100), (10_000_000, 20)])
 def test_a_trial_takes_a_second_or_two(size: int, most: int) -> None:
-    answers = [[GOOD.model_copy(update={"bytes": size})]] * 2
-    levels = draft(answers=answers)._levels()
-    assert levels["cellular"]["requests"] <= most
-    assert draft(answers=answers, load=Load(2, 7))._levels()["cellular"]["requests"] == 7
-    assert levels["lan"]["requests"] >= levels["cellular"]["requests"] >= 5
+    lan, cellular = (load_network(name) for name in ("lan", "cellular"))
+    asked = requests(size)
+    assert 5 <= asked.times(cellular) <= most
+    assert asked.times(lan) >= asked.times(cellular)
+    assert requests(size, load=Load(2, 7)).times(cellular) == 7
+
+
+def page(count: int = 1) -> Visits:
+    """A document, a style sheet of varying length, and images that it asks for."""
+    parts = [
+        {"name": "/", "type": "document", "size": 9000, "path": "/?a=1", "run": "3ms"},
+        {"name": "/s.css", "type": "style", "size": 20_000, "path": "/s.css", "by": "/", "exact": False},
+        *(
+            {"name": f"/{n}.png", "type": "image", "size": 40_000, "path": f"/{n}.png", "by": "/s.css", "urgency": 2}
+            for n in range(count)
+        ),
+    ]
+    return Visits(Page.model_validate({"name": "page", "resources": parts}))
+
+
+def test_a_page(tmp_path: Path) -> None:
+    asked = page()
+    path = tmp_path / "study.yaml"
+    path.write_text(draft(asked=asked).text())
+    study = load_study(path)
+    assert study.question == "Which HTTP version serves the page /?a=1 (3 requests) faster?"
+    assert study.compare.families[0].metrics == ["page_complete"]
+    trial = make_plan(study).blocks[0][0].parameters
+    assert trial.site == asked.page
+    assert (trial.kind, trial.users) == ("page", 1)
+    assert [one.down for one in trial.workload.exchanges()] == [9000, None, 40_000]
+    assert trial.workload.served() == []
+    written = trial.workload.file(Target("localhost", "10.1.0.2", 8443, "", 1, authority="localhost:8443"))
+    assert [one.path for one in written.page] == ["/?a=1", "/s.css", "/0.png"]  # type: ignore[attr-defined]
+
+
+def test_visits_take_a_second_or_two_as_well() -> None:
+    lan, cellular = (load_network(name) for name in ("lan", "cellular"))
+    assert page().times(lan) == 20
+    assert page(200).times(cellular) == 3

@@ -17,9 +17,35 @@ from h123.console import say
 from h123.errors import UserError
 from h123.scratch import scratch
 from h123.strict import choose, describe
-from h123.study import Basis, Condition, Header, Study, load_network, load_study
-from h123.survey import Answer, Draft, Inquiry, Known, Load, found_words, judge, site_of, survey
+from h123.study import (
+    METRICS,
+    Basis,
+    Condition,
+    Header,
+    RecordedPage,
+    Study,
+    load_network,
+    load_study,
+    metrics,
+    recorded_page,
+)
+from h123.survey import (
+    Answer,
+    Draft,
+    Inquiry,
+    Known,
+    Load,
+    Requests,
+    Site,
+    Visits,
+    found_words,
+    judge,
+    served,
+    site_of,
+    survey,
+)
 from h123.trial import LocalEngine
+from h123.units import format_bytes
 
 _PROTOCOLS: tuple[Literal["h1", "h2", "h3"], ...] = ("h1", "h2", "h3")
 _NAMED = re.compile(r"(?P<name>[a-z][a-z0-9-]{0,30})=(?P<command>.+)", re.DOTALL)
@@ -34,12 +60,13 @@ class Asked:
 
     servers: Sequence[str]
     urls: Sequence[str]
+    har: Path | None
     networks: Sequence[str]
     protocols: Sequence[str] | None
     method: str | None
     headers: Sequence[str]
     data: Path | None
-    load: str
+    load: str | None
     sni: str | None
     cacert: Path | None
     ready: str | None
@@ -59,18 +86,21 @@ class Asked:
 def compare(asked: Asked) -> int:
     """All of it; the exit status. Raises Interrupted, UserError."""
     conditions = gating.forbidding(asked.fail_if, asked.by)
-    inquiry, load = _inquiry(asked), _load(asked.load)
+    page = recorded_page(asked.har) if asked.har else None
+    if page is None:
+        _check_visits(conditions)
+    inquiry, load = _inquiry(asked, page), _load(asked.load or ("1" if page else "4"))
     servers = {name: _server(command, asked, inquiry) for name, command in _named(asked.servers).items()}
     networks = {name: load_network(name) for name in dict.fromkeys(asked.networks)}
     known = {name: _find_out(name, server, inquiry, asked) for name, server in servers.items()}
     shared = _shared(known)
+    answers = _answers(known, shared, len(inquiry.site.paths))
     draft = Draft(
         servers={name: _as_found(server, known[name]) for name, server in servers.items()},
         inquiry=inquiry,
         protocols=shared,
-        answers=_answers(known, shared, len(inquiry.site.paths)),
+        asked=_visits(page, inquiry, answers, load) if page else Requests(inquiry, answers, load),
         networks=networks,
-        load=load,
         clock=asked.clock,
         congestion=asked.congestion,
         seed=asked.seed,
@@ -79,18 +109,25 @@ def compare(asked: Asked) -> int:
     with scratch() as folder:
         study = folder / "compare.yaml"
         study.write_text(dataclasses.replace(draft, require=[]).text(), encoding="utf-8")
-        _check(conditions, load_study(study))
+        _check(conditions, load_study(study), asked.clock)
         if asked.save:
             _keep(draft, asked.save)
         study.write_text(draft.text(), encoding="utf-8")
         return _run(study, asked)
 
 
-def _check(conditions: Sequence[Condition], study: Study) -> None:
-    """Refuse those that are about nothing that is compared."""
+def _check(conditions: Sequence[Condition], study: Study, clock: str) -> None:
+    """Refuse those that are about nothing that is compared. By their metrics the study will compare what they ask."""
     for condition in conditions:
-        if fault := study.unheld(condition, study.compare.pairs):
+        if fault := condition.fault(study.compare.pairs, [clock]):
             raise UserError(f"--fail-if: {fault}")
+
+
+def _check_visits(conditions: Sequence[Condition]) -> None:
+    """Refuse what is asked of visits where there are none."""
+    for condition in conditions:
+        if isinstance(METRICS[condition.metric].of, metrics.Visits):
+            raise UserError(f"--fail-if: {condition.metric} is of visits of a page", remedy="record one: --har FILE")
 
 
 def _run(study: Path, asked: Asked) -> int:
@@ -111,10 +148,43 @@ def _keep(draft: Draft, path: Path) -> None:
     say(f"Study: {path}")
 
 
-def _inquiry(asked: Asked) -> Inquiry:
+def _visits(page: RecordedPage, inquiry: Inquiry, answers: Sequence[Sequence[Answer]], load: Load) -> Visits:
+    """Of the page as the server has it."""
+    had = {path: served(mine, path) for path, mine in zip(inquiry.site.paths, answers, strict=True)}
+    found = page.as_served(had)
+    for note in found.notes:
+        say(f"  {note}")
+    site = found.site
+    say(f"  The page: {len(site.loads())} requests, {format_bytes(site.bytes)}, {max(site.depth())} deep")
+    return Visits(site, load)
+
+
+def _place(asked: Asked, page: RecordedPage | None) -> Site:
+    """The server, and what it is asked for."""
+    if page is None:
+        return site_of(asked.urls)
+    if len(asked.urls) > 1:
+        raise UserError("with --har one --url names the server, and the recording what it is asked for")
+    if not asked.urls and not page.address.startswith("https://"):
+        raise UserError(
+            f"--har: the page was recorded from {page.address[:100]}",
+            remedy="name your server: --url https://localhost:8443/",
+        )
+    site = site_of(asked.urls or [page.address])
+    if asked.urls and site.paths != ("/",):
+        raise UserError(
+            f"--url {asked.urls[0]}: with --har it names the server alone, and the recording what it is asked for",
+            remedy="leave out its path",
+        )
+    return dataclasses.replace(site, paths=page.paths)
+
+
+def _inquiry(asked: Asked, page: RecordedPage | None) -> Inquiry:
     method = asked.method or ("POST" if asked.data else "GET")
     if method not in ("GET", "POST"):
         raise UserError(f"--method {method}: {choose(method, ['GET', 'POST'])}")
+    if page and method == "POST":
+        raise UserError("the parts of a page are asked for by GET: --har goes without --method POST and --data")
     if (method == "POST") != (asked.data is not None):
         raise UserError("a POST needs --data FILE, and only a POST has it", remedy="--method POST --data FILE")
     if asked.data and not (asked.data.is_file() and asked.data.stat().st_size):
@@ -123,7 +193,12 @@ def _inquiry(asked: Asked) -> Inquiry:
     if asked.cacert:
         _check_authorities(asked.cacert)
     return Inquiry(
-        site_of(asked.urls), cast(Literal["GET", "POST"], method), headers, asked.data, authorities=asked.cacert
+        _place(asked, page),
+        cast(Literal["GET", "POST"], method),
+        headers,
+        asked.data,
+        authorities=asked.cacert,
+        page=page is not None,
     )
 
 

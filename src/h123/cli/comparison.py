@@ -39,12 +39,22 @@ def compare(
         ),
     ],
     url: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             metavar="URL",
             help="What to ask for, as in https://localhost:8443/api/orders. Can be repeated: several of one server.",
+            show_default=False,
         ),
-    ],
+    ] = None,
+    har: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.har",
+            help="Load a page that a browser recorded (*Save all as HAR*): what it asked the document's server for, in "
+            "that order, each user's next visit when the last one has ended. --url then names your server alone.",
+            show_default=False,
+        ),
+    ] = None,
     networks: Annotated[
         str, typer.Option(metavar="NAME,...", help="Networks to compare over (`h123 list networks`).")
     ] = NETWORKS,
@@ -63,13 +73,14 @@ def compare(
         Path | None, typer.Option(metavar="FILE", help="The body of every request.", show_default=False)
     ] = None,
     load: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="USERS[xREQUESTS]",
-            help="Users at once, each with its next request when the last one is answered; and how many requests each "
-            "makes. By default as many as take a second or two.",
+            help="Users at once, each with its next request (with --har, visit) when the last one is answered; and how "
+            "many each makes. [default: 4, with --har 1; as many requests as take a second or two]",
+            show_default=False,
         ),
-    ] = "4",
+    ] = None,
     sni: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Name that TLS asks for. [default: the URL's]", show_default=False),
@@ -133,7 +144,8 @@ def compare(
     status = comparing.compare(
         comparing.Asked(
             servers=server,
-            urls=url,
+            urls=url or [],
+            har=har,
             networks=networks.split(","),
             protocols=protocols.split(",") if protocols else None,
             method=method,

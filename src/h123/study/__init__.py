@@ -14,6 +14,7 @@ from h123.study.plan import Plan, make_plan, parse_only
 from h123.study.printed import PrintedValue, PrintedValues, load_printed, printed_values_of
 from h123.study.quantities import RESOLVED
 from h123.study.reader import load_study
+from h123.study.recorded import RecordedPage, Served, asked_path, recorded_page
 from h123.study.schema import Samples, Schema, Source, load_schema
 from h123.study.shelf import (
     find_network,
@@ -59,12 +60,15 @@ __all__ = [
     "PlannedTrial",
     "PrintedValue",
     "PrintedValues",
+    "RecordedPage",
     "Samples",
     "Schema",
     "Sender",
+    "Served",
     "Source",
     "Study",
     "WordedClaim",
+    "asked_path",
     "checks",
     "confounded",
     "estimate",
@@ -94,6 +98,7 @@ __all__ = [
     "parse_only",
     "printed_values_of",
     "read_site",
+    "recorded_page",
     "rungs",
     "site",
     "slowstart",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, StrictInt, StrictStr, model_validator
+from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
 
 from h123.strict import Strict, choose, fault_at
 from h123.study.document import Document
@@ -39,8 +39,20 @@ class Resource(Strict):
     """What asks for it: the name of another; of the first, nothing."""
     count: Annotated[StrictInt, Field(ge=1, le=MOST_RESOURCES)] = 1
     urgency: Annotated[StrictInt, Field(ge=0, le=7)] | None = None
+    path: Annotated[StrictStr, Field(pattern=r"^/[!-~]*$", max_length=2000)] | None = Field(
+        default=None, exclude_if=lambda path: path is None
+    )
+    """Of a server of one's own, that is asked for; None: /bytes/<size>."""
+    exact: StrictBool = Field(default=True, exclude_if=lambda exact: exact)
+    """Whether a body of another size is wrong."""
     run: Duration = 0
     """From its last byte until what it asks for is asked for: it is parsed, compiled, run."""
+
+    @model_validator(mode="after")
+    def _has_its_own_path(self) -> "Resource":
+        if self.path is None and not self.exact:
+            raise fault_at(["exact"], "only the answer to a `path` may have another size than it says")
+        return self
 
     @property
     def priority(self) -> int:

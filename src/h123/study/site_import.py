@@ -43,7 +43,7 @@ def import_site(path: Path, name: str) -> ImportedSite:
     recording = read_har(path)
     if len(recording.entries) > MOST_RESOURCES:
         raise UserError(f"{path}: {len(recording.entries)} requests; a page has at most {MOST_RESOURCES}")
-    graph = _Graph(recording.entries)
+    graph = Graph(recording.entries)
     site = Site(name=name, resources=tuple(_alike(graph.resources())))
     notes = [*_notes(recording), *graph.notes()]
     # Many write the address as the title; its query is nobody's business.
@@ -57,7 +57,7 @@ def import_site(path: Path, name: str) -> ImportedSite:
 
 
 @dataclass
-class _Graph:
+class Graph:
     """Which entry asked for which: always an earlier one, so that there is no circle."""
 
     entries: Sequence[Entry]
@@ -85,9 +85,9 @@ class _Graph:
                 return last[url], "initiator"
         if entry.referer in last:
             return last[entry.referer], "referer"
-        return self._document(), "assumed"
+        return self.document(), "assumed"
 
-    def _document(self) -> int:
+    def document(self) -> int:
         """The one that the first request led to."""
         at = 0
         while self.entries[at].redirect and at + 1 < len(self.asker) and self.asker[at + 1] == at:
@@ -95,23 +95,23 @@ class _Graph:
         return at
 
     def resources(self) -> list[Resource]:
-        names, runs = _names(self.entries), self._runs()
+        called, runs = names(self.entries), self.runs()
         found = []
         for index, entry in enumerate(self.entries):
             kind = "document" if index == 0 else entry.type
             urgency = None if entry.urgency == URGENCIES[kind] else entry.urgency
             given = {
-                "name": names[index],
+                "name": called[index],
                 "type": kind,
                 "size": max(entry.size or 0, 1),
-                "by": names[self.asker[index]] if index else None,
+                "by": called[self.asker[index]] if index else None,
                 "urgency": urgency,
                 "run": runs[index],
             }
             found.append(Resource.model_validate(given, context=RESOLVED))
         return found
 
-    def _runs(self) -> list[int]:
+    def runs(self) -> list[int]:
         """From a resource's end to the first request that it is known to have made; those made before take none."""
         least = dict[int, float]()
         for entry, asker, certain in zip(self.entries, self.asker, self.certain, strict=True):
@@ -154,10 +154,10 @@ def _notes(recording: Recording) -> list[str]:
     return words + [f"{count} {what}." for count, what in counts if count]
 
 
-def _names(entries: Sequence[Entry]) -> list[str]:
+def names(entries: Sequence[Entry]) -> list[str]:
     """Paths, with the host where it is another than the document's; what is there twice is numbered."""
     home = urlsplit(entries[0].url).netloc
-    seen, names = Counter[str](), []
+    seen, found = Counter[str](), []
     for entry in entries:
         parts = urlsplit(entry.url)
         host = "" if parts.netloc == home else f"//{parts.netloc}"
@@ -166,8 +166,8 @@ def _names(entries: Sequence[Entry]) -> list[str]:
             name = f"{name[: LONGEST_NAME - 20]}...{name[-17:]}"
         seen[name] += 1
         # No path has a #.
-        names.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
-    return names
+        found.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
+    return found
 
 
 def _alike(resources: Sequence[Resource]) -> list[Resource]:

@@ -1,9 +1,25 @@
 """A survey of a server of which nothing is known: what it speaks, what it answers, and what study that suggests."""
 
-from h123.survey.draft import Draft, Load
+from h123.survey.draft import Draft
 from h123.survey.found import Answer, Found
 from h123.survey.inquiry import Inquiry, survey
-from h123.survey.judgement import Known, found_words, judge
+from h123.survey.judgement import Known, found_words, judge, served
+from h123.survey.load import Load, Requests, Visits
 from h123.survey.site import Site, site_of
 
-__all__ = ["Answer", "Draft", "Found", "Inquiry", "Known", "Load", "Site", "found_words", "judge", "site_of", "survey"]
+__all__ = [
+    "Answer",
+    "Draft",
+    "Found",
+    "Inquiry",
+    "Known",
+    "Load",
+    "Requests",
+    "Site",
+    "Visits",
+    "found_words",
+    "judge",
+    "served",
+    "site_of",
+    "survey",
+]

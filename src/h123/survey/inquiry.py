@@ -40,6 +40,8 @@ class Inquiry:
     body: Path | None = None
     authorities: Path | None = None
     """PEM: those whose certificates are believed; None: the server's is not checked."""
+    page: bool = False
+    """The first request is for a page's document, the others for what it asks for: those may be refused."""
     starts_within: int = 8 * 10**9
     """Nanoseconds that the server has to open its port."""
 

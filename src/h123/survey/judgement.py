@@ -1,10 +1,12 @@
 """What a survey means for whoever asked: why nothing can be compared, what to do about it, what is worth knowing."""
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from h123.errors import UserError
+from h123.study import Served
+from h123.study.workload import OK
 from h123.survey.found import Answer, Certificate, Found, Spoken
 from h123.survey.inquiry import ANSWER_NS, Inquired, Inquiry
 from h123.units import format_bytes
@@ -36,10 +38,23 @@ def judge(inquired: Inquired, inquiry: Inquiry, asked: Sequence[str] | None = No
         if each.distrust:
             raise _distrusted(each, inquiry)
     for each in spoken:
-        for path, answers in zip(inquiry.site.paths, each.answers, strict=False):
-            if fault := _fault(answers[-1], path):
+        for number, (path, answers) in enumerate(zip(inquiry.site.paths, each.answers, strict=False)):
+            fault = _fault(answers[-1], path) or (_of_page(answers[-1]) if inquiry.page else None)
+            if fault and not (inquiry.page and number and not answers[-1].failed):
                 raise _of_request(each.protocol, path, *fault)
     return Known(spoken, list(_remarks(found, spoken, inquiry)))
+
+
+def served(answers: Sequence[Answer], path: str) -> Served:
+    """What a server has of a page, by all its answers for the path."""
+    faults = [fault[0] for answer in answers if (fault := _fault(answer, path) or _of_page(answer))]
+    return Served(frozenset(answer.bytes for answer in answers), faults[0] if faults else None)
+
+
+def _of_page(answer: Answer) -> tuple[str, str] | None:
+    if answer.status == OK:
+        return None
+    return f"was answered with {answer.status}", f"parts of a page are answered with {OK}"
 
 
 def _not_asked(inquired: Inquired, inquiry: Inquiry) -> UserError:
@@ -120,16 +135,27 @@ def _of_request(protocol: str, path: str, what: str, remedy: str) -> UserError:
 
 
 def _remarks(found: Found, spoken: Sequence[Spoken], inquiry: Inquiry) -> Iterator[str]:
-    for number, path in enumerate(inquiry.site.paths):
-        answers = [answer for each in spoken for answer in each.answers[number]]
-        sizes = sorted({answer.bytes for answer in answers})
-        if len(sizes) > 1:
-            between = f"{format_bytes(sizes[0])} to {format_bytes(sizes[-1])}"
-            yield f"Answers to {path} differ in length ({between}), so none is held against a size"
-        if packed := sorted({answer.encoding for answer in answers} - {""}):
-            yield f"Answers to {path} are compressed ({', '.join(packed)}) though nobody asked for it"
+    answers = {
+        path: [answer for each in spoken for answer in each.answers[number]]
+        for number, path in enumerate(inquiry.site.paths)
+    }
+    if various := {path: sizes for path, had in answers.items() if len(sizes := {answer.bytes for answer in had}) > 1}:
+        sizes = next(iter(various.values()))
+        between = f"{format_bytes(min(sizes))} to {format_bytes(max(sizes))}"
+        yield f"Answers to {_named(various)} differ in length ({between}), so none is held against a size"
+    asked = any(header.name.lower() == "accept-encoding" for header in inquiry.headers)
+    packed = {path: codes for path, had in answers.items() if (codes := {answer.encoding for answer in had} - {""})}
+    if packed and not asked:
+        how = ", ".join(sorted(set().union(*packed.values())))
+        yield f"Answers to {_named(packed)} are compressed ({how}) though nobody asked for it"
     if found.certificate and not inquiry.authorities:
         yield from _of_certificate(found.certificate, inquiry)
+
+
+def _named(paths: Collection[str]) -> str:
+    """The first, and how many more."""
+    first, *more = paths
+    return f"{first} and {len(more)} more" if more else first
 
 
 def _of_certificate(certificate: Certificate, inquiry: Inquiry) -> Iterator[str]:
@@ -148,7 +174,7 @@ def found_words(known: Known, inquiry: Inquiry) -> list[str]:
     """What was found, in a few lines."""
     titles = [TITLES[each.protocol] for each in known.spoken]
     lines = [f"It speaks {' and '.join([', '.join(titles[:-1]), titles[-1]] if len(titles) > 1 else titles)}"]
-    for number, path in enumerate(inquiry.site.paths):
+    for number, path in enumerate(inquiry.site.paths[: 1 if inquiry.page else None]):
         first = known.spoken[0].answers[number][0]
         lines.append(f"{inquiry.method} {path}: {first.status}, {format_bytes(first.bytes)}, {first.ns / 1e6:.1f} ms")
     if inquiry.authorities:

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import SplitResult, quote, urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from h123.errors import UserError
+from h123.study import asked_path
 
 HTTPS = 443
 _EXAMPLE = "write it as in https://localhost:8443/api/orders"
-_KEPT = "/?%:@!$&'()*+,;=-._~[]"
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def site_of(urls: Sequence[str]) -> Site:
             remedy="name those of one server; what it asks others for it may ask them in the lab too",
         )
     host, port = places.pop()
-    paths = [quote((part.path or "/") + (f"?{part.query}" if part.query else ""), safe=_KEPT) for part in parts]
+    paths = [asked_path(part) for part in parts]
     if twice := [path for path in paths if paths.count(path) > 1]:
         raise UserError(f"--url: {twice[0]} is there twice", remedy="name each once")
     return Site(host, port, tuple(paths))

@@ -80,7 +80,7 @@ class Page(Kind):
 
     def exchanges(self) -> Sequence[Exchange]:
         loads = self.site.loads()
-        return [Exchange("GET", down=one.size, share=1 / len(loads)) for one, _ in loads]
+        return [Exchange("GET", down=one.size if one.exact else None, share=1 / len(loads)) for one, _ in loads]
 
     def fault(self) -> str | None:
         if self.load.site is None:
@@ -96,7 +96,7 @@ class Page(Kind):
         return f"page {self.site.name}, {len(self.site.loads())} requests, {format_bytes(self.site.bytes)}"
 
     def served(self) -> Sequence[int]:
-        return list(dict.fromkeys(one.size for one in self.site.resources))
+        return list(dict.fromkeys(one.size for one in self.site.resources if one.path is None))
 
     def resource(self, number: int, _: int) -> int:
         return number % len(self.site.loads())
@@ -169,7 +169,7 @@ class Page(Kind):
             urgency = {"priority": Header(name="priority", value=f"u={one.priority}")}
         own = {header.name: header for header in self.load.headers}
         return WrittenResource(
-            path=f"/bytes/{one.size}",
+            path=one.path or f"/bytes/{one.size}",
             headers=list(written({**urgency, **own}.values())),
             initiator=asker,
             urgency=one.priority,

@@ -1,0 +1,128 @@
+"""A recorded page as its own server has it: what was asked of that server, by the paths it was asked for."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import SplitResult, quote, urlsplit
+
+from h123.errors import UserError
+from h123.study.har import Entry, read_har
+from h123.study.quantities import RESOLVED
+from h123.study.site import MOST_RESOURCES, URGENCIES, Resource, Site
+from h123.study.site_import import Graph, names
+
+LONGEST_PATH = 2000
+_KEPT = "/?%:@!$&'()*+,;=-._~[]"
+"""Characters of a path that stay as they are."""
+
+
+@dataclass(frozen=True)
+class Served:
+    """What a server answered for a path; the sizes of all bodies that were seen."""
+
+    sizes: frozenset[int]
+    fault: str | None
+    """Why it cannot be part of a page."""
+
+
+@dataclass(frozen=True)
+class RecordedPage:
+    """The document first. Sizes are those of the recording."""
+
+    name: str
+    address: str
+    """Of the document."""
+    resources: Sequence[Resource]
+    notes: Sequence[str]
+    """What was left out, in words."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Each once."""
+        return tuple(dict.fromkeys(path_of(one) for one in self.resources))
+
+    def as_served(self, served: Mapping[str, Served]) -> "RecordedPage":
+        """With the sizes that its server has now, without what it does not answer."""
+        kept = [one for one in self.resources if not served[path_of(one)].fault]
+        gone = {one.name: one.by for one in self.resources if served[path_of(one)].fault}
+        notes = [f"Left out: {path}, {one.fault}" for path, one in served.items() if one.fault]
+        settled = [_settled(one, served[path_of(one)], gone) for one in kept]
+        return replace(self, resources=settled, notes=[*self.notes, *notes])
+
+    @property
+    def site(self) -> Site:
+        """As studies have it."""
+        return Site(name=self.name, resources=tuple(self.resources))
+
+
+def path_of(one: Resource) -> str:
+    """All of a recorded page have one."""
+    assert one.path is not None
+    return one.path
+
+
+def _settled(one: Resource, served: Served, gone: Mapping[str, str | None]) -> Resource:
+    asker = one.by
+    while asker is not None and asker in gone:
+        asker = gone[asker]
+    size = max(served.sizes, default=0)
+    return one.model_copy(update={"size": max(size, 1), "exact": served.sizes == {size} and size > 0, "by": asker})
+
+
+def recorded_page(path: Path, name: str = "page") -> RecordedPage:
+    """The first page of a HAR, as its document's server was asked for it. Raises UserError."""
+    entries = read_har(path).entries
+    if len(entries) > MOST_RESOURCES:
+        raise UserError(f"{path}: {len(entries)} requests; a page has at most {MOST_RESOURCES}")
+    graph = Graph(entries)
+    document = graph.document()
+    why = [_why_not(entry, entries[document], index < document) for index, entry in enumerate(entries)]
+    kept = [index for index, reason in enumerate(why) if reason is None]
+    if document not in kept:
+        raise UserError(f"{path}: its document, {entries[document].url[:200]}, {why[document]}")
+    resources = list(_resources(entries, graph, kept, document))
+    return RecordedPage(name, entries[document].url, resources, list(_notes(why)))
+
+
+def _why_not(entry: Entry, document: Entry, before: bool) -> str | None:
+    if before or entry.redirect:
+        return "that led elsewhere"
+    if urlsplit(entry.url).netloc != urlsplit(document.url).netloc:
+        return "of another server"
+    if not entry.get:
+        return "not by GET"
+    return "with too long a path" if len(asked_path(urlsplit(entry.url))) > LONGEST_PATH else None
+
+
+def asked_path(url: SplitResult) -> str:
+    """What a request for it names: path and query."""
+    return quote((url.path or "/") + (f"?{url.query}" if url.query else ""), safe=_KEPT, errors="replace")
+
+
+def _resources(entries: Sequence[Entry], graph: Graph, kept: Sequence[int], document: int) -> Iterator[Resource]:
+    called = dict(zip(kept, names([entries[index] for index in kept]), strict=True))
+    runs = graph.runs()
+    for index in kept:
+        asker = graph.asker[index]
+        while asker not in called and asker > document:
+            asker = graph.asker[asker]
+        kind = "document" if index == document else entries[index].type
+        urgency = entries[index].urgency
+        yield Resource.model_validate(
+            {
+                "name": called[index],
+                "type": kind,
+                "size": max(entries[index].size or 0, 1),
+                "by": None if index == document else called.get(asker, called[document]),
+                "urgency": None if urgency == URGENCIES[kind] else urgency,
+                "path": asked_path(urlsplit(entries[index].url)),
+                "run": runs[index],
+            },
+            context=RESOLVED,
+        )
+
+
+def _notes(why: Sequence[str | None]) -> Iterator[str]:
+    for reason in dict.fromkeys(filter(None, why)):
+        count = why.count(reason)
+        yield f"Left out: {count} {'request' if count == 1 else 'requests'} {reason}"

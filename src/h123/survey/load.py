@@ -1,0 +1,145 @@
+"""What a drafted study asks of a server: the requests of a survey, each equally often, or visits of a page."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from h123.study import Comparison, Family, Network
+from h123.study.site import Site as Page
+from h123.survey.found import Answer
+from h123.survey.inquiry import Inquiry
+
+Part = dict[str, Any]
+"""Of a study's file, as YAML writes it."""
+_TRIAL_S = 1.5
+"""About so long the requests of a trial take, without those that open connections."""
+_REQUESTS, _VISITS = (5, 100), (3, 20)
+"""Of a user, the fewest and the most."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """Users, each of which sends its next request, or begins its next visit, when the last one has ended."""
+
+    users: int = 4
+    requests: int | None = None
+    """Of each user; None: as many as take a second or two."""
+
+
+class Asked(Protocol):
+    """What is asked."""
+
+    @property
+    def what(self) -> str:
+        """`/orders and 2 more`."""
+
+    @property
+    def settings(self) -> Part:
+        """Of the study."""
+
+    @property
+    def families(self) -> Sequence[Family]:
+        """What the question is about, and what else is told."""
+
+    def times(self, network: Network) -> int:
+        """Requests, or visits, of a user over the network."""
+
+
+@dataclass(frozen=True)
+class Requests:
+    """The survey's, each equally often."""
+
+    inquiry: Inquiry
+    answers: Sequence[Sequence[Answer]]
+    """By path, those of all servers over all protocols; at least one each."""
+    load: Load = Load()
+
+    @property
+    def what(self) -> str:
+        """`/orders and 2 more`."""
+        paths = self.inquiry.site.paths
+        return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+
+    @property
+    def settings(self) -> Part:
+        """Of the study."""
+        mix = [self._entry(number, path) for number, path in enumerate(self.inquiry.site.paths)]
+        return {"kind": "mix", "users": self.load.users, "cold": True, "mix": mix}
+
+    def _entry(self, number: int, path: str) -> Part:
+        first = self.answers[number][0]
+        sizes = {answer.bytes for answer in self.answers[number]}
+        entry: Part = {"method": self.inquiry.method, "path": path, "status": first.status}
+        if self.inquiry.body:
+            entry["file"] = str(self.inquiry.body.resolve())
+        # Of an answer that is not always of one length, none can be held against it.
+        return entry | ({"answer": f"{first.bytes}B"} if len(sizes) == 1 else {})
+
+    @property
+    def families(self) -> Sequence[Family]:
+        """A study's usual ones."""
+        families: list[Family] = Comparison.model_fields["families"].default
+        return families
+
+    def times(self, network: Network) -> int:
+        """As many requests as take the time of a trial, by what the survey saw and the network's arithmetic."""
+        counts = range(len(self.inquiry.site.paths))
+        return _within(_REQUESTS, self.load, sum(self._seconds(number, network) for number in counts) / len(counts))
+
+    def _seconds(self, number: int, network: Network) -> float:
+        answers = self.answers[number]
+        size, quickest = max(answer.bytes for answer in answers), min(answer.ns for answer in answers) / 1e9
+        return quickest + network.round_trip_ns / 1e9 + self.load.users * size * 8 / _rate(network)
+
+
+@dataclass(frozen=True)
+class Visits:
+    """Of a page, each with an empty cache and connections of its own."""
+
+    page: Page
+    load: Load = Load(1)
+
+    @property
+    def what(self) -> str:
+        """`the page / (31 requests)`."""
+        return f"the page {self.page.resources[0].path} ({len(self.page.loads())} requests)"
+
+    @property
+    def settings(self) -> Part:
+        """Of the study."""
+        resources = [one.model_dump(mode="json", exclude_defaults=True) for one in self.page.resources]
+        for one in resources:
+            one |= {name: f"{one[name]}{unit}" for name, unit in (("size", "B"), ("run", "ns")) if name in one}
+        site = {"name": self.page.name, "resources": resources}
+        return {"kind": "page", "users": self.load.users, "cold": True, "site": site}
+
+    @property
+    def families(self) -> Sequence[Family]:
+        """Of visits."""
+        return [
+            Family(name="answer", correction="holm", metrics=["page_complete"]),
+            Family(name="details", correction="bh", metrics=["page_first_byte", "page_largest", "cpu"]),
+        ]
+
+    def times(self, network: Network) -> int:
+        """As many visits as take the time of a trial, by the network's arithmetic: what comes one after another, and
+        all bytes."""
+        turns = max(self.page.depth()) + 2
+        bits = self.load.users * self.page.bytes * 8
+        seconds = turns * network.round_trip_ns / 1e9 + bits / _rate(network) + self.page.running_ns() / 1e9
+        return _within(_VISITS, self.load, seconds)
+
+
+def _rate(network: Network) -> float:
+    return network.down.rate.mean_bps if network.down and network.down.rate else 1e9
+
+
+def _within(bounds: tuple[int, int], load: Load, seconds: float) -> int:
+    """The number that is asked for, or of so many seconds each as a trial has time for."""
+    return load.requests or max(bounds[0], min(bounds[1], math.floor(_TRIAL_S / max(seconds, 1e-6))))
+
+
+def by_network(asked: Asked, networks: Mapping[str, Network]) -> dict[str, Part]:
+    """The levels of a factor `network`."""
+    return {name: {"network": name, "requests": asked.times(network)} for name, network in networks.items()}
