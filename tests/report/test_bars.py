@@ -1,13 +1,17 @@
 """A chart that a study asks for has each trial on its bar, and an interval where the trials are enough for one."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from h123.analysis import analyse
+from h123.report import write_report
 from h123.report.bars import bars_figures
 from h123.report.drawing import NARROW, WIDE, inline
-from h123.study import Chart, find_study, load_study
+from h123.study import Chart, Study, find_study, load_study
+from synthetic import Scenario, make_campaign
 
 SIZES = {"10 KiB": "serial-10KiB", "1 MiB": "serial-1MiB"}
 CHART = Chart(name="serial", title="By size", metric="goodput", levels=["openssl", "ngtcp2"], along="load", at=SIZES)
@@ -81,3 +85,17 @@ def test_no_chart_of_a_study_is_wider_than_its_place(study: str) -> None:
         wide, narrow = (float(width) for width in re.findall(r'<svg [^>]*?width="([\d.]+)"', inline(figure)))
         assert wide <= WIDE + 20
         assert narrow <= NARROW + 20
+
+
+def test_the_report_has_what_the_study_asks_for(tmp_path: Path) -> None:
+    made = make_campaign(tmp_path / "plain", Scenario(blocks=2))
+    study = Study.from_resolved(made.study, made.networks)
+    asked = {"name": "nets", "title": "By network", "metric": "goodput", "levels": ["h2", "h3"], "along": "network"}
+    chart = Chart.model_validate({**asked, "at": {"near": "lan", "far": "poor"}})
+    study = study.model_copy(update={"compare": study.compare.model_copy(update={"charts": [chart]})})
+    folder = make_campaign(tmp_path / "charted", Scenario(blocks=2, study=study))
+    analyse(folder)
+    page = write_report(folder).read_text()
+    assert "<h2>By network</h2>" in re.sub(r' id="[^"]*"', "", page)
+    assert (folder.path / "figures/chart-nets.svg").is_file()
+    assert page.count("HTTP/3, far, block 2: ") == 2  # on a desk and on a phone
