@@ -84,7 +84,7 @@ fn a_kernel_that_dies_is_a_failed_trial_with_its_last_words() {
 #[test]
 fn a_kernel_that_powers_off_without_an_outcome_says_all_that_is_known() {
     let bench = Bench::new();
-    let inside = "printf '1500000000\\r\\n' >&3; sleep 0.1; echo 'reboot: Power down'; \
+    let inside = "printf '1500000000 7\\r\\n' >&3; sleep 0.1; echo 'reboot: Power down'; \
                   echo 'out of memory' > /tmp/.h123-virtual/complaints";
     boot(&bench, inside).output().unwrap();
     let report = bench.report();
@@ -123,7 +123,7 @@ fn why_the_trial_inside_did_not_run_comes_out() {
 fn signs_that_nobody_has_read_yet_hide_no_outcome() {
     let bench = Bench::new();
     let inside =
-        "echo '{\"Ok\": 3}' > /tmp/.h123-virtual/outcome.json; yes 20000000 | head -n 6000 >&3";
+        "echo '{\"Ok\": 3}' > /tmp/.h123-virtual/outcome.json; yes '20000000 7' | head -n 6000 >&3";
     let output = boot(&bench, inside).output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
 }
