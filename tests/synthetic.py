@@ -90,6 +90,10 @@ class Scenario:
     only: dict[str, list[str]] = field(default_factory=dict)
     width: dict[str, Any] | None = None
     """As `CampaignFolder.width`."""
+    looks: tuple[int, ...] = ()
+    """As `CampaignFolder.looks`."""
+    require: tuple[str, ...] = ()
+    """Conditions of the study."""
     as_published: bool = False
     """Whether the study asks for the published analysis too."""
     first_flight: int | None = None
@@ -112,6 +116,7 @@ def make_campaign(path: Path, scenario: Scenario | None = None) -> CampaignFolde
         seed=scenario.seed,
         blocks=scenario.blocks,
         only=scenario.only,
+        looks=scenario.looks,
         width=scenario.width,
         machine=machine_facts(),
         subjects={"go": _subject(scenario)},
@@ -172,6 +177,7 @@ def _study(scenario: Scenario) -> dict[str, Any]:
             "as_published": scenario.as_published,
             "families": scenario.families,
         },
+        "require": list(scenario.require),
         "blocks": scenario.blocks,
         "seed": scenario.seed,
     }
