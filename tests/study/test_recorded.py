@@ -74,6 +74,12 @@ def test_an_empty_body_has_no_size_to_be_held_against(tmp_path: Path) -> None:
     assert [(one.size, one.exact) for one in found.resources] == [(1, False)]
 
 
+def test_a_page_too_long_for_a_study(tmp_path: Path) -> None:
+    many = page(tmp_path, entry(HOME), *(entry(f"{HOME}{number}", number) for number in range(1, 2000)))
+    with pytest.raises(UserError, match=r"2000 requests, too many for a study, whose file has at most 100 kB"):
+        many.as_served(dict.fromkeys(many.paths, FINE))
+
+
 def test_a_page_that_was_sent_is_none(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"its document, https://www\.example\.org/, not by GET"):
         page(tmp_path, entry(HOME, request={"method": "POST"}))

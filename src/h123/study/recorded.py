@@ -6,12 +6,16 @@ from pathlib import Path
 from urllib.parse import SplitResult, quote, urlsplit
 
 from h123.errors import UserError
+from h123.study.document import MOST_BYTES
 from h123.study.har import Entry, read_har
 from h123.study.quantities import RESOLVED
 from h123.study.site import MOST_RESOURCES, URGENCIES, Resource, Site
 from h123.study.site_import import Graph, names
+from h123.units import format_bytes
 
 LONGEST_PATH = 2000
+_THE_REST = 10_000
+"""Bytes of a study's file for all but its page."""
 _KEPT = "/?%:@!$&'()*+,;=-._~[]"
 """Characters of a path that stay as they are."""
 
@@ -42,11 +46,18 @@ class RecordedPage:
         return tuple(dict.fromkeys(path_of(one) for one in self.resources))
 
     def as_served(self, served: Mapping[str, Served]) -> "RecordedPage":
-        """With the sizes that its server has now, without what it does not answer."""
+        """With the sizes that its server has now, without what it does not answer. Raises UserError where that is more
+        than a study's file can list."""
         kept = [one for one in self.resources if not served[path_of(one)].fault]
         gone = {one.name: one.by for one in self.resources if served[path_of(one)].fault}
         notes = [f"Left out: {path}, {one.fault}" for path, one in served.items() if one.fault]
         settled = [_settled(one, served[path_of(one)], gone) for one in kept]
+        if sum(len(one.model_dump_json(exclude_defaults=True)) for one in settled) > MOST_BYTES - _THE_REST:
+            raise UserError(
+                f"the page has {len(settled)} requests, too many for a study, whose file has at most "
+                f"{format_bytes(MOST_BYTES)}",
+                remedy="save the recording soon after the page has loaded, without what came later",
+            )
         return replace(self, resources=settled, notes=[*self.notes, *notes])
 
     @property
