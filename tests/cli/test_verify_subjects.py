@@ -16,6 +16,7 @@ pytestmark = pytest.mark.usefixtures("leaves_nothing_behind")
 
 ALL, ONE = 'protocols = ["h1", "h2", "h3"]\nmethods = ["GET", "POST"]', 'protocols = ["h1"]\nmethods = ["GET"]'
 LISTENS = ', h2 = ["tcp"], h3 = ["udp"]'
+SESSIONS = re.compile(r"^sessions = .*\n", re.MULTILINE)
 NONE = '""'
 
 
@@ -26,7 +27,8 @@ def manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("go", "fake-gcs"):
         shutil.copytree(ROOT / "subjects" / name, tmp_path / "subjects" / name)
     path = tmp_path / "subjects/go/subject.toml"
-    head, _, features = path.read_text().replace(ALL, ONE).replace(LISTENS, "").partition("[features]")
+    text = SESSIONS.sub("", path.read_text().replace(ALL, ONE).replace(LISTENS, ""))
+    head, _, features = text.partition("[features]")
     path.write_text(re.sub(rf'"{{({"|".join(SETTINGS)})}}"', NONE, head) + features[features.index("[[parts]]") :])
     monkeypatch.setenv("H123_SUBJECTS", str(tmp_path / "subjects"))
     monkeypatch.setenv("H123_CACHE", str(cache))
