@@ -119,7 +119,7 @@ def test_every_loss_has_its_mark(shown: list[Arm]) -> None:
     for number, arm in enumerate(shown):
         assert arm.packets is not None
         lost = arm.packets["at_ns"][arm.packets["fate"] == LOST].astype(np.int64) - arm.began
-        marks = [mark for mark in lost_marks(shown, bins) if (mark.arm, mark.fate) == (number, LOST)]
+        marks = [mark for mark in lost_marks(shown, bins) if (mark.arm, mark.kind) == (number, LOST)]
         places = set((lost // bins.width).tolist())
         assert places == {round(second * 1e9 / bins.width) for mark in marks for second in mark.seconds}
 

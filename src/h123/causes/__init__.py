@@ -8,6 +8,7 @@ from h123.causes.cause import CAUSES, NUMBER, UNTOLD, Cause
 from h123.causes.connection import NEVER, Connection, Sending, connections
 from h123.causes.losses import lost, resent
 from h123.causes.spans import Times
+from h123.causes.stated import stated
 from h123.causes.trial import SUMS_UP, Explained, explain
 
 __all__ = [
@@ -25,5 +26,6 @@ __all__ = [
     "explain",
     "lost",
     "resent",
+    "stated",
     "wire",
 ]

@@ -30,6 +30,9 @@ WINDOW = Cause("window", "window", "a congestion window that no loss had cut")
 CUT = Cause("cut", "loss", "a congestion window that losses had cut")
 MENDING = Cause("mending", "loss", "finding and mending losses")
 LIMIT = Cause("limit", "limit", "a limit that does not grow (flow control or a buffer)")
+RECEIVER = Cause("receiver", "limit", "the receiver's window, which was full")
+STREAM_LIMIT = Cause("stream-limit", "limit", "flow control of a stream")
+CONNECTION_LIMIT = Cause("connection-limit", "limit", "flow control of the connection")
 DROPS = Cause("drops", "drops", "datagrams that found the receiver's buffer full")
 RATE = Cause("rate", "rate", "the link's rate")
 QUEUE = Cause("queue", "queue", "queueing behind other requests")
@@ -39,7 +42,8 @@ SERVER_WORK = Cause("server-work", "server-work", "the server's processing")
 UNTOLD = Cause("untold", "untold", "what packets do not tell")
 
 CAUSES = (
-    *(CONNECTING, RETRY, BLOCKED, TRIP, SERVER, SLOW_START, WINDOW, CUT, MENDING, LIMIT, DROPS),
+    *(CONNECTING, RETRY, BLOCKED, TRIP, SERVER, SLOW_START, WINDOW, CUT, MENDING),
+    *(LIMIT, RECEIVER, STREAM_LIMIT, CONNECTION_LIMIT, DROPS),
     *(RATE, QUEUE, IDLE, CLIENT_WORK, SERVER_WORK, UNTOLD),
 )
 NUMBER = {cause: number for number, cause in enumerate(CAUSES)}

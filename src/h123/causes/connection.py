@@ -69,6 +69,12 @@ class Sending:
         return full
 
     @cached_property
+    def offsets(self) -> Times:
+        """Of each packet of TCP how many bytes after the first one's its own begin; TCP counts modulo 2^32."""
+        steps = np.diff(self.packets["seq"]).astype(np.int32)
+        return np.concatenate([[0], np.cumsum(steps, dtype=np.int64)])
+
+    @cached_property
     def occupied(self) -> Spans:
         """When packets of it waited for the wire or were on it."""
         return Spans.union(self.at, self.wire.ends)

@@ -14,8 +14,7 @@ _NO_ROOM = "Udp.RcvbufErrors"
 
 def dropped(report: Report) -> int:
     """How many, during the main role's run, of all hosts."""
-    counters = (host.counters for host in report.hosts)
-    return sum(max((c.after or {}).get(_NO_ROOM, 0) - c.before.get(_NO_ROOM, 0), 0) for c in counters)
+    return sum(host.counters.grown(_NO_ROOM) for host in report.hosts)
 
 
 def put_down(seconds: NDArray[np.float64], drops: int, one: Connection) -> NDArray[np.float64]:

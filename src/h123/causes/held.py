@@ -55,17 +55,11 @@ def holes(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:
     places = lost(sending)
     if not len(places) or sending.packets["protocol"][0] != TCP:
         return Spans.union(np.empty(0, np.int64), np.empty(0, np.int64))
-    places_of_bytes = _unwrapped(sending)
+    places_of_bytes = sending.offsets
     behind = np.flatnonzero(sending.speaks & sending.arrived)
     furthest = np.maximum.accumulate(places_of_bytes[behind])
     begins = np.append(sending.at[behind], NEVER)[np.searchsorted(furthest, places_of_bytes[places], side="right")]
     return Spans.union(np.maximum(begins, sending.at[places]), resent(sending, answers, round_trip_ns))
-
-
-def _unwrapped(sending: Sending) -> Times:
-    """Of each packet how many bytes after the first one's its own begin; TCP counts modulo 2^32."""
-    steps = np.diff(sending.packets["seq"]).astype(np.int32)
-    return np.concatenate([[0], np.cumsum(steps, dtype=np.int64)])
 
 
 def _under_way(edges: Times, starts: Times, ends: Times, sizes: NDArray[np.float64]) -> NDArray[np.float64]:

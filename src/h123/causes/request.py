@@ -29,9 +29,12 @@ from h123.causes.cause import (
 )
 from h123.causes.connection import FULL, NEVER, Connection, Sending
 from h123.causes.held import Body, held_back
+from h123.causes.limits import limits
 from h123.causes.processors import Work
 from h123.causes.sender import Sender
 from h123.causes.spans import Times
+from h123.results.packets import DOWN, UP
+from h123.results.stack_log import StackLog
 
 _CLOCKS_NS = 50_000
 """A client may take the time just before or after the packet is on its way."""
@@ -63,11 +66,14 @@ class Request:
 class Explainer:
     """Of the requests of one connection."""
 
-    def __init__(self, connection: Connection, requests: Sequence[Request], server: Work) -> None:
+    def __init__(
+        self, connection: Connection, requests: Sequence[Request], server: Work, log: StackLog | None = None
+    ) -> None:
+        """`log`: what the server's stack says of the connection."""
         self._of, self._requests, self._server_work = connection, requests, server
-        trip = connection.round_trip_ns
-        self._client = Sender(connection.up, connection.down, trip)
-        self._server = Sender(connection.down, connection.up, trip)
+        up, down, trip = connection.up, connection.down, connection.round_trip_ns
+        self._client = Sender(up, down, trip, limits(connection, UP, log))
+        self._server = Sender(down, up, trip, limits(connection, DOWN, log))
 
     def explain(self) -> list[Nanoseconds]:
         """What the time of each went to; the parts sum up to it."""

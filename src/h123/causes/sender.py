@@ -6,6 +6,7 @@ is the queue. In every other moment the link would have taken more, so the quest
 - packets that were lost are not yet sent again: mending;
 - all it had sent was acknowledged, and it went on only when it liked, or it sends packets that are not full: it has
   nothing to send; if it went on as soon as it heard from the other end, that was a window's opening: a limit;
+- what is known to hold it up (limits.py) is named: the receiver's window of TCP, flow control as its stack tells it;
 - otherwise its window is full. If it grows by a quarter a round trip and more, and nothing was lost before: slow start.
   After a loss: a window that losses have cut. One that does not grow at all without a loss is a limit (flow control,
   a send buffer); one that grows slowly is a congestion window.
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from h123.causes.cause import CUT, IDLE, LIMIT, MENDING, NUMBER, QUEUE, RATE, SLOW_START, WINDOW
 from h123.causes.connection import Sending
 from h123.causes.course import Course, Numbers, numbers
+from h123.causes.limits import Limits
 from h123.causes.losses import lost, mending
 from h123.causes.rounds import DOUBLES, HELD, Rounds, rounds
 from h123.causes.spans import Spans, Times
@@ -35,16 +37,20 @@ class Sender:
     sending: Sending
     answers: Sending
     round_trip_ns: int
+    limits: Limits = ()
 
     @cached_property
     def course(self) -> Course:
         """From its first packet to its last."""
         occupied, on_wire, mended = self.sending.occupied, self.sending.on_wire, self.mending
-        edges = np.concatenate([occupied.edges, on_wire.edges, mended.edges, self.sending.at])
+        known = [spans.edges for _, spans in self.limits]
+        edges = np.concatenate([occupied.edges, on_wire.edges, mended.edges, self.sending.at, *known])
 
         def tell(moments: Times) -> Numbers:
             # The first packet that was sent after each moment ends its gap.
             said = self._gaps[np.searchsorted(self.sending.at, moments)]
+            for cause, spans in self.limits:
+                said = np.where(spans.hold(moments), NUMBER[cause], said)
             said = np.where(mended.hold(moments), NUMBER[MENDING], said)
             said = np.where(occupied.hold(moments), NUMBER[QUEUE], said)
             return np.where(on_wire.hold(moments), NUMBER[RATE], said).astype(np.int8)

@@ -33,6 +33,13 @@ class Spans:
         place = np.searchsorted(self.begins, times, side="right") - 1
         return (place >= 0) & (times < self.ends[place]) if len(self.begins) else np.zeros(len(times), bool)
 
+    def without(self, other: Self) -> Self:
+        """What is not in the other ones."""
+        edges = np.unique(np.concatenate([self.edges, other.edges]))
+        moments = edges[:-1] + np.diff(edges) // 2
+        left = self.hold(moments) & ~other.hold(moments)
+        return type(self).union(edges[:-1][left], edges[1:][left])
+
     @property
     def edges(self) -> Times:
         """All beginnings and ends, in no order."""

@@ -15,9 +15,11 @@ from h123.causes.drops import dropped, put_down
 from h123.causes.matching import match
 from h123.causes.processors import work
 from h123.causes.request import Explainer, Request
+from h123.causes.stated import stated
 from h123.results import Sample, read_document
 from h123.results.lab_report import Report
 from h123.results.packets import BLOCKED, UP, Packets, read_packets
+from h123.results.stack_log import read_stack_logs
 from h123.results.trial_files import Trial
 from h123.study.network import Direction
 
@@ -69,13 +71,14 @@ def explain(folder: Path) -> Explained:
         places[row["connection"]].append(place)
     places.pop(None, None)  # a client that does not tell
     requests = [[_request(rows[place], blocked) for place in of] for of in places.values()]
-    found = match(requests, connections(packets, link.up or Direction(), link.down or Direction()))
+    there = connections(packets, link.up or Direction(), link.down or Direction())
+    logs = dict(zip(map(id, there), stated(read_stack_logs(folder).logs, there), strict=True))
     held = np.zeros(len(rows))
     seconds = np.array([spent(UNTOLD, row["start_ns"], row["end_ns"]) for row in rows]).reshape(len(rows), len(CAUSES))
     server, drops = work(report, "server"), dropped(report)
-    for of, asked, one in zip(places.values(), requests, found, strict=True):
+    for of, asked, one in zip(places.values(), requests, match(requests, there), strict=True):
         if one:
-            explainer = Explainer(one, asked, server)
+            explainer = Explainer(one, asked, server, logs[id(one)])
             seconds[of] = put_down(np.array(explainer.explain()), drops, one)
             held[of] = np.minimum(explainer.held_back(), seconds[of][:, NUMBER[MENDING]])
     return Explained(rows, seconds / 1e9, held / 1e9)

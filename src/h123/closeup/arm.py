@@ -9,13 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from h123.causes import Connection, Explained, connections, explain
+from h123.causes import Connection, Explained, connections, explain, stated
 from h123.closeup.choice import Chosen
 from h123.errors import UserError
 from h123.report import level
 from h123.results import Sample, read_document
 from h123.results.lab_report import Report
-from h123.results.packets import DOWN, PACKET, Packets, read_packets
+from h123.results.packets import DOWN, PACKET, UDP, Packets, read_packets
+from h123.results.stack_log import StackLog, StackLogs, read_stack_logs
 from h123.results.tcp_account import read_tcp_account
 from h123.results.trial_files import Link, Trial
 from h123.study.network import Direction
@@ -69,6 +70,21 @@ class Arm:
     def connections(self) -> Sequence[Connection]:
         """As the link saw them."""
         return [] if self.packets is None else connections(self.packets, self.way(0), self.way(1))
+
+    @cached_property
+    def stack_logs(self) -> StackLogs:
+        """What the server's QUIC stack left of its own."""
+        return read_stack_logs(self.chosen.folder)
+
+    @cached_property
+    def logs(self) -> Sequence[StackLog | None]:
+        """Of each connection."""
+        return stated(self.stack_logs.logs, self.connections)
+
+    @property
+    def datagrams(self) -> bool:
+        """Whether any came to the link."""
+        return self.packets is not None and bool((self.packets["protocol"] == UDP).any())
 
     @property
     def quic(self) -> bool:

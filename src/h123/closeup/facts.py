@@ -5,6 +5,7 @@ from statistics import median
 
 import numpy as np
 
+from h123.closeup import ends
 from h123.closeup.arm import Arm
 from h123.report import level
 from h123.results.packets import BLOCKED, DELIVERED, DOWN, LOST, QUEUE_FULL, UP
@@ -29,7 +30,18 @@ def rows(arms: Sequence[Arm]) -> list[Row]:
         ("packets down", lambda arm: _packets(arm, DOWN)),
         ("packets up", lambda arm: _packets(arm, UP)),
         ("connections", lambda arm: str(len(arm.connections)) if arm.packets is not None else "–"),
+        ("processor of the server", lambda arm: ends.processor(arm, "server")),
+        ("processor of the client", lambda arm: ends.processor(arm, "client")),
     ]
+    if any(arm.datagrams for arm in arms):
+        told += [
+            ("datagrams that the server sent", lambda arm: ends.sends(arm, "server")),
+            ("datagrams that the client sent", lambda arm: ends.sends(arm, "client")),
+            ("no room in the server's socket", lambda arm: ends.dropped(arm, "server")),
+            ("no room in the client's socket", lambda arm: ends.dropped(arm, "client")),
+        ]
+    if any(any(arm.logs) for arm in arms):
+        told.append(("the server's stack (qlog)", ends.log))
     return [(name, [of(arm) for arm in arms]) for name, of in told]
 
 
@@ -91,3 +103,4 @@ def _missing(arm: Arm) -> Iterator[str]:
     if arm.left_out:
         kept = len(arm.packets) if arm.packets is not None else 0
         yield f"the record holds its first {kept} packets; {arm.left_out} later ones are not shown."
+    yield from ends.unread(arm)

@@ -1,4 +1,4 @@
-"""Lines over time, drawn alike: panels one below another with one axis of time, and above them what was lost."""
+"""Lines over time, drawn alike: panels one below another with one axis of time, and above them ticks: what was lost."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +13,13 @@ from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark
 from h123.results.packets import BLOCKED, LOST, QUEUE_FULL
 
 FATES = {LOST: "lost", QUEUE_FULL: "queue full", BLOCKED: "blocked"}
+HELD = max(FATES) + 1
+KINDS = {**FATES, HELD: "flow control"}
+"""Of ticks: packets that never came out of the link, by their fates, and times in which flow control held a sender."""
 _LEFT = 70
 """Pixels left of every plot, so that all have their times one below another."""
 _ROW = 16
-"""Pixels of the losses of a kind."""
+"""Pixels of the ticks of a kind."""
 _CROSS = "M-1,-1L1,1M-1,1L1,-1"
 _HEADROOM = 1.05
 _DIGITS = 4
@@ -55,16 +58,17 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Lost:
-    """When packets of an arm never came out of the link."""
+class Ticks:
+    """When something happened to an arm that is worth a mark above the lines."""
 
     arm: int
-    fate: int
+    kind: int
+    """One of KINDS."""
     seconds: Numbers
 
 
 def over_time(
-    name: str, title: str, caption: str, bins: Bins, panels: Sequence[Panel], lost: Sequence[Lost] = ()
+    name: str, title: str, caption: str, bins: Bins, panels: Sequence[Panel], ticks: Sequence[Ticks] = ()
 ) -> Figure:
     """A figure of panels."""
     lines = {line.name: line for panel in panels for line in panel.lines}
@@ -72,7 +76,7 @@ def over_time(
 
     def draw(width: int) -> Any:
         plot = width - _LEFT - 24
-        strip = [_strip(lost, end, plot)] if lost else []
+        strip = [_strip(ticks, end, plot)] if ticks else []
         drawn = [_panel(panel, lines, end, plot, last=panel is panels[-1]) for panel in panels]
         return alt.vconcat(*strip, *drawn, spacing=8)
 
@@ -125,29 +129,29 @@ def _marks(seconds: Numbers, values: Numbers, x: alt.X, y: alt.Y, shape: str, co
     return marks.mark_point(shape=shape, size=14, color=colour, opacity=1, strokeWidth=1.2).encode(x=x, y=y)
 
 
-def _strip(lost: Sequence[Lost], end: float, plot: int) -> Any:
-    """A row for each fate, and in it one for each arm: ticks, of which each picture has a path an arm."""
-    fates = [fate for fate in FATES if any(one.fate == fate for one in lost)]
-    labels = {str(row + 0.5): FATES[fate] for row, fate in enumerate(fates)}
+def _strip(shown: Sequence[Ticks], end: float, plot: int) -> Any:
+    """A row for each kind, and in it one for each arm: ticks, of which each picture has a path an arm."""
+    kinds = [kind for kind in KINDS if any(one.kind == kind for one in shown)]
+    labels = {str(row + 0.5): KINDS[kind] for row, kind in enumerate(kinds)}
     axis = alt.Axis(
-        values=[row + 0.5 for row in range(len(fates))],
+        values=[row + 0.5 for row in range(len(kinds))],
         labelExpr=f"{labels}[datum.value]".replace("'", '"'),
         grid=False,
         minExtent=_LEFT,
         maxExtent=_LEFT,
     )
-    y = alt.Y("v:Q", title=None, axis=axis, scale=alt.Scale(domain=[len(fates), 0], nice=False))
-    share = 1 / (1 + max(one.arm for one in lost))
+    y = alt.Y("v:Q", title=None, axis=axis, scale=alt.Scale(domain=[len(kinds), 0], nice=False))
+    share = 1 / (1 + max(one.arm for one in shown))
     layers = []
-    for one in lost:
-        top = fates.index(one.fate) + one.arm * share
+    for one in shown:
+        top = kinds.index(one.kind) + one.arm * share
         values: list[Mark] = []
         for second in one.seconds:
             at = round(float(second), _DIGITS)
             values += [{"t": at, "v": top + 0.1 * share}, {"t": at, "v": top + 0.9 * share}, {"t": at, "v": None}]
-        ticks = alt.Chart(alt.InlineData(values=values)).mark_line(strokeWidth=1, color=SERIES[one.arm])
-        layers.append(ticks.encode(x=_x(end, last=False), y=y, order=alt.value(0)))
-    return alt.layer(*layers).properties(width=plot, height=_ROW * len(fates))
+        drawn = alt.Chart(alt.InlineData(values=values)).mark_line(strokeWidth=1, color=SERIES[one.arm])
+        layers.append(drawn.encode(x=_x(end, last=False), y=y, order=alt.value(0)))
+    return alt.layer(*layers).properties(width=plot, height=_ROW * len(kinds))
 
 
 def _rows(seconds: Numbers, values: Numbers) -> list[Mark]:

@@ -8,7 +8,7 @@ from pyarrow import Table
 
 from h123.causes import Times
 from h123.closeup.arm import Arm
-from h123.closeup.over_time import FATES, Line, Lost, Panel, over_time
+from h123.closeup.over_time import FATES, HELD, Line, Panel, Ticks, over_time
 from h123.flow import (
     Bins,
     Numbers,
@@ -18,6 +18,8 @@ from h123.flow import (
     capacity,
     full_queue_ns,
     gone,
+    logged_round_trip,
+    logged_window,
     round_trips,
     sender_window,
     sequences,
@@ -27,6 +29,7 @@ from h123.flow import (
 )
 from h123.report.drawing import Figure
 from h123.results.packets import DOWN, UP, Packets
+from h123.results.stack_log import StackLog
 from h123.units import common_unit, format_rate, format_seconds, format_span
 
 MOST = 400
@@ -47,14 +50,28 @@ def bins_of(arms: Sequence[Arm]) -> Bins:
     return Bins.over(0, max(arm.ended - arm.began for arm in arms), MOST)
 
 
-def lost_marks(arms: Sequence[Arm], bins: Bins, ways: Sequence[int] = (DOWN, UP)) -> list[Lost]:
+def lost_marks(arms: Sequence[Arm], bins: Bins, ways: Sequence[int] = (DOWN, UP)) -> list[Ticks]:
     """Of all arms and fates, a mark for each bin in which there was one."""
     marks = []
     for number, arm in enumerate(arms):
         for fate in FATES:
             times = np.concatenate([gone(arm.of_way(way), fate) for way in ways]) - arm.began
             if len(full := np.flatnonzero(bins.counts(times))):
-                marks.append(Lost(number, fate, bins.begins[full] / 1e9))
+                marks.append(Ticks(number, fate, bins.begins[full] / 1e9))
+    return marks
+
+
+def held_marks(arms: Sequence[Arm], bins: Bins, way: int) -> list[Ticks]:
+    """When flow control held the sender of a way, as the server's log has it: a mark for each bin of such a time."""
+    marks = []
+    for number, arm in enumerate(arms):
+        own = arm.sender(way) == "server"
+        held = np.zeros(bins.count, bool)
+        for one in (one for log in arm.logs if log for one in log.held if one.own == own):
+            first, last = (np.array([one.begin, one.end]) - arm.began - bins.begin) // bins.width
+            held[max(first, 0) : last + 1] = True
+        if held.any():
+            marks.append(Ticks(number, HELD, bins.begins[held] / 1e9))
     return marks
 
 
@@ -82,9 +99,11 @@ def _throughput(arms: Sequence[Arm], bins: Bins, way: int) -> Panel:
 
 
 def flight_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
-    """Bytes in flight of the way that carried more, and TCP's congestion window where it was asked often enough."""
+    """Bytes in flight of the way that carried more, and the congestion window where TCP was asked often enough for it,
+    or a QUIC server wrote it down."""
     flown = [bytes_in_flight(arm.connections, way, shifted_bins(bins, arm)) for arm in arms]
-    known = _accounts(arms, sender_window, way)
+    known = _senders(arms, bins, way, sender_window, logged_window)
+    held = held_marks(arms, bins, way)
     most = [float(values.max()) for values in flown] + [float(window.values.max()) for window in known.values()]
     one, unit = common_unit([max(most)], "B")
     lines = [line(arm, n, bins, flown[n] / one) for n, arm in enumerate(arms)]
@@ -92,11 +111,12 @@ def flight_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
     caption = (
         f"Payload sent {WAYS[way]}, and neither known to have arrived nor sent again: the most in each {width(bins)}, "
         "of all connections together, told from packets. "
-        + (f"Dashed: the {WINDOW}s of the sender's connections together, by TCP's own account. " if known else "")
+        + (f"Dashed: the {WINDOW}s of the sender's connections together, as it tells them itself. " if known else "")
+        + ("Flow control: the server's qlog says that it held the sender then. " if held else "")
         + " ".join(_without_account(arms, known, WINDOW))
     )
     return over_time(
-        "flight", "Bytes in flight", caption, bins, [Panel("", unit, lines)], lost_marks(arms, bins, [way])
+        "flight", "Bytes in flight", caption, bins, [Panel("", unit, lines)], [*lost_marks(arms, bins, [way]), *held]
     )
 
 
@@ -104,7 +124,7 @@ def round_trip_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
     """As the sender could see it, and what TCP makes of it."""
     seen = [round_trips(arm.connections, way) for arm in arms]
     medians = [bins.medians(series.times - arm.began, series.values) for arm, series in zip(arms, seen, strict=True)]
-    known = _accounts(arms, smoothed_round_trip, way)
+    known = _senders(arms, bins, way, smoothed_round_trip, logged_round_trip)
     most = [float(np.nanmax(values)) for values in medians if not np.isnan(values).all()]
     one, unit = common_unit([max([*most, *(float(series.values.max()) for series in known.values()), 1.0]) / 1e9], "s")
     lines = [Line(arm.name, n, bins.begins / 1e9, medians[n] / 1e9 / one) for n, arm in enumerate(arms)]
@@ -112,7 +132,7 @@ def round_trip_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
     caption = (
         f"From when a packet came to the link until its sender got the first packet that the other end sent after it: "
         f"the median of those sent {WAYS[way]} in each {width(bins)}; acknowledgements that wait are part of it. "
-        + (f"Dashed: the {SMOOTHED}, by TCP's own account. " if known else "")
+        + (f"Dashed: the {SMOOTHED}, as the sender tells it itself. " if known else "")
         + " ".join(_without_account(arms, known, SMOOTHED))
     )
     marks = lost_marks(arms, bins, [way])
@@ -193,15 +213,26 @@ def shifted_bins(bins: Bins, arm: Arm) -> Bins:
     return replace(bins, begin=bins.begin + arm.began)
 
 
-def _accounts(arms: Sequence[Arm], series: Callable[[Table, str], Series], way: int) -> dict[int, Series]:
-    """Of the senders' accounts of TCP, in time since the client began; none of an arm with too few looks for a line."""
-    found = {n: series(arm.account, arm.sender(way)) for n, arm in enumerate(arms) if arm.account is not None}
+def _senders(
+    arms: Sequence[Arm],
+    bins: Bins,
+    way: int,
+    of_account: Callable[[Table, str], Series],
+    of_logs: Callable[[Sequence[StackLog], Bins], Series],
+) -> dict[int, Series]:
+    """What senders tell themselves, in time since the client began: TCP's account, or what a QUIC server logs where it
+    sends; none of an arm with too few looks for a line."""
+    found = {n: of_account(arm.account, arm.sender(way)) for n, arm in enumerate(arms) if arm.account is not None}
+    for n, arm in enumerate(arms):
+        logs = [log for log in arm.logs if log]
+        if logs and arm.sender(way) == "server":
+            found[n] = of_logs(logs, shifted_bins(bins, arm))
     enough = {n: of for n, of in found.items() if len(of.times) >= _LOOKS}
     return {n: Series(of.times - arms[n].began, of.values) for n, of in enough.items()}
 
 
 def told(name: str, arm: int, series: Series, one: float) -> Line:
-    """A line of TCP's account, whose looks are marked where they are few."""
+    """A line of what a sender tells itself, whose looks are marked where they are few."""
     few = len(series.times) <= _FEW
     return Line(name, arm, series.times / 1e9, series.values / one, dashed=True, points=few)
 
@@ -212,7 +243,10 @@ def _without_account(arms: Sequence[Arm], known: Mapping[int, Series], what: str
         if number in known:
             continue
         if arm.quic:
-            yield f"{arm.name} is QUIC, which has no account in the kernel: no {what}."
+            yield (
+                f"{arm.name} is QUIC, which has no account in the kernel: no {what} but where a server that sends "
+                "writes a qlog (qlog: true in the study's settings)."
+            )
         elif arm.trial.clock == "virtual":
             yield f"Under the virtual clock TCP's account is one look at the end: no {what} of {arm.name}."
         else:

@@ -22,7 +22,10 @@ PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     CONNECTING: ("better", ("connecting", "retry", "blocked")),
     "a round trip": ("inconclusive", ("trip",)),
     "the server": ("equivalent", ("server", "server-work", "idle")),
-    "windows and limits": ("other-dot", ("slow-start", "window", "limit")),
+    "windows and limits": (
+        "other-dot",
+        ("slow-start", "window", "limit", "receiver", "stream-limit", "connection-limit"),
+    ),
     "losses": ("worse", ("cut", "mending", "drops")),
     "queueing": ("queue", ("queue",)),
     "the link's rate": ("hairline", ("rate",)),

@@ -9,6 +9,7 @@ from h123.flow.bytes_in_flight import bytes_in_flight
 from h123.flow.passage import capacity, full_queue_ns, gone, throughput, waiting
 from h123.flow.round_trips import round_trips
 from h123.flow.sequence import SentSoFar, sequences
+from h123.flow.stack_log import logged_round_trip, logged_window
 
 __all__ = [
     "Bins",
@@ -19,6 +20,8 @@ __all__ = [
     "capacity",
     "full_queue_ns",
     "gone",
+    "logged_round_trip",
+    "logged_window",
     "round_trips",
     "sender_window",
     "sequences",

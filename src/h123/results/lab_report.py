@@ -43,6 +43,10 @@ class Counters(Shape):
     before: dict[str, Whole]
     after: dict[str, Whole] | None
 
+    def grown(self, name: str) -> int:
+        """By how much one has, during the main role's run."""
+        return max((self.after or {}).get(name, 0) - self.before.get(name, 0), 0)
+
 
 class Tcp(Shape):
     initial_window: Count | None = None

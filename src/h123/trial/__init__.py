@@ -6,7 +6,6 @@ from h123.trial.engine import Engine, LocalEngine, installed_roots
 from h123.trial.files import (
     CLIENT_ADDRESS,
     ORIGIN,
-    QLOG_FOLDER,
     SERVER_ADDRESS,
     own_role,
     trial_roles,
@@ -19,7 +18,6 @@ from h123.trial.progress import Display, Ended, Estimate, Standing, display_for
 __all__ = [
     "CLIENT_ADDRESS",
     "ORIGIN",
-    "QLOG_FOLDER",
     "SERVER_ADDRESS",
     "TRIAL_BYTES",
     "Certificate",

@@ -20,6 +20,7 @@ from h123.catalogue import (
 )
 from h123.results import write_document
 from h123.results.packets import KEPT
+from h123.results.qlog import QLOG_FOLDER
 from h123.results.trial_files import Link, Ready, Role, Tcp, Trial
 from h123.roots import mounted
 from h123.study import Network, Parameters, PlannedTrial
@@ -40,9 +41,8 @@ SEEDING_TIMEOUT_NS = 300_000_000_000
 STOP_TIMEOUT_NS = 3_000_000_000
 ROLE_ENVIRONMENT = {"TMPDIR": "/tmp"}
 """What a role makes there goes with the lab, wherever the person's own temporary files are."""
-QLOG_FOLDER = "qlog"
 KEYS = "keys.txt"
-"""Both in the trial's folder. The lab puts the keys into its captures; the variable that names the file is the one that
+"""In the trial's folder. The lab puts them into its captures; the variable that names the file is the one that
 OpenSSL's programs, browsers and curl know."""
 
 

@@ -10,13 +10,13 @@ from typing import Literal
 from h123.catalogue import Server, Subject, catalogue, make_bodies, probe_command
 from h123.results import Document, Shape, read_document, trial_files, write_document
 from h123.results.lab_report import Exit, Report
+from h123.results.qlog import QLOG_FOLDER, packet_events
 from h123.roots import mounted
 from h123.scratch import scratch
-from h123.trial import ORIGIN, QLOG_FOLDER, SERVER_ADDRESS, Engine, campaign_certificate
+from h123.trial import ORIGIN, SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification import crowd, idleness
 from h123.verification.complaint import explained
 from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
-from h123.verification.qlog import packet_events
 from h123.verification.question import LOGGED_BYTES, OTHER_SIZES, PROBE, SIZES, Purpose, Question, questions
 from h123.verification.record import failures_folder
 from h123.verification.result import Result, Verdict

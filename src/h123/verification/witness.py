@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from h123.catalogue import FULL
-from h123.results.lab_report import Counters, Report
+from h123.results.lab_report import Report
+from h123.results.qlog import QLOG_FOLDER, events
 from h123.study import Parameters
-from h123.trial import QLOG_FOLDER
 from h123.verification.controller import Arrival
 from h123.verification.handshake import RECEIVED, Handshake, quic_handshake, tcp_handshakes
-from h123.verification.qlog import events
 from h123.verification.trial import Trial, Window
 
 
@@ -35,7 +34,7 @@ def witness(trial: Trial, p: Parameters, certificate_bytes: int) -> Witness:
         return Witness(trial.window, _tcp_connections(trial.report), handshakes=handshakes)
     if not p.qlog:
         return Witness(trial.window)
-    logs = [events(path) for path in sorted((trial.folder / QLOG_FOLDER).iterdir())]
+    logs = [list(events(path)) for path in sorted((trial.folder / QLOG_FOLDER).iterdir())]
     received = [event for log in logs for event in log if event.get("name") == RECEIVED]
     # Times are in milliseconds.
     arrivals = [Arrival(round(event["time"] * 1e6), event["data"]["raw"]["length"]) for event in received]
@@ -47,9 +46,4 @@ def _tcp_connections(report: Report) -> int:
     """Either host may have some of its own: a browser with who steers it, a proxy with its origin."""
     counted = {"client": "Tcp.ActiveOpens", "server": "Tcp.PassiveOpens"}
     counters = {host.name: host.counters for host in report.hosts}
-    return min(_grown(counters[host], name) for host, name in counted.items())
-
-
-def _grown(counters: Counters, name: str) -> int:
-    """Counters that are zero are left out."""
-    return (counters.after or {}).get(name, 0) - counters.before.get(name, 0)
+    return min(counters[host].grown(name) for host, name in counted.items())

@@ -47,6 +47,8 @@ type fault struct {
 	reserves bool
 	// overflows: its UDP socket has little room, and is not read from for a while every now and then.
 	overflows bool
+	// room: of a TCP socket's receive buffer, in bytes; 0: the kernel's own.
+	room int
 	// retries: every QUIC connection has to prove its address first.
 	retries bool
 }
@@ -264,6 +266,16 @@ var wrongLimits = []fault{
 		},
 		quic: func(config *quic.Config) {
 			config.InitialStreamReceiveWindow, config.MaxStreamReceiveWindow = 64<<10, 64<<10
+			config.InitialConnectionReceiveWindow, config.MaxConnectionReceiveWindow = 64<<10, 64<<10
+		}},
+	{name: "stream-window", does: "receive windows of 64 KiB for a stream", over: overMany, unasked: "the contract leaves windows to the program; they are shown",
+		http: func(server *http.Server) { server.HTTP2.MaxReceiveBufferPerStream = 64 << 10 },
+		quic: func(config *quic.Config) {
+			config.InitialStreamReceiveWindow, config.MaxStreamReceiveWindow = 64<<10, 64<<10
+		}},
+	{name: "receive-window", does: "room for 64 KiB on a connection: TCP's buffer, QUIC's window", over: overMany, room: 64 << 10,
+		unasked: "the contract leaves windows to the program; they are shown",
+		quic: func(config *quic.Config) {
 			config.InitialConnectionReceiveWindow, config.MaxConnectionReceiveWindow = 64<<10, 64<<10
 		}},
 }

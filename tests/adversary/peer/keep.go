@@ -15,6 +15,7 @@ import (
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
+	"github.com/quic-go/quic-go/qlog"
 )
 
 // Terms of a server that keeps the contract.
@@ -104,7 +105,11 @@ func (f *fault) listen(endpoint string, config *tls.Config) (<-chan error, error
 	if f.http != nil {
 		f.http(server)
 	}
-	listener, err := net.Listen("tcp", endpoint)
+	var terms net.ListenConfig
+	if f.room > 0 {
+		terms.Control = f.receiveBuffer
+	}
+	listener, err := terms.Listen(context.Background(), "tcp", endpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -113,11 +118,21 @@ func (f *fault) listen(endpoint string, config *tls.Config) (<-chan error, error
 	return ended, nil
 }
 
+// receiveBuffer makes that of a socket small, and with it the windows of its connections.
+func (f *fault) receiveBuffer(_, _ string, socket syscall.RawConn) error {
+	var refused error
+	err := socket.Control(func(fd uintptr) {
+		refused = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, f.room)
+	})
+	return errors.Join(err, refused)
+}
+
 func (f *fault) listenQUIC(endpoint string, config *tls.Config, answer http.Handler, ended chan<- error) error {
 	terms := &quic.Config{
 		Allow0RTT: true, MaxIncomingStreams: mostAtOnce, MaxIdleTimeout: goodIdle,
 		InitialStreamReceiveWindow: goodWindow, MaxStreamReceiveWindow: goodWindow,
 		InitialConnectionReceiveWindow: goodTotal, MaxConnectionReceiveWindow: goodTotal,
+		Tracer: qlog.DefaultConnectionTracer, // writes where QLOGDIR says, if it does
 	}
 	if f.quic != nil {
 		f.quic(terms)

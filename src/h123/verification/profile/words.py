@@ -15,6 +15,7 @@ _MOST = 3
 _BURST = 0.1
 """Share of a round trip: what is sent in less is not paced."""
 _WORDS: Mapping[str, str] = {cause.name: cause.words for cause in CAUSES}
+_LIMITS = {cause.name for cause in CAUSES if cause.group == "limit"}
 
 
 def holding(held: Held) -> list[str]:
@@ -48,4 +49,4 @@ def summary(held: Held) -> str:
 def _part(held: Held, name: str) -> str:
     assert held.seconds
     share = f"{held.parts[name] / held.seconds:.0%} {_WORDS[name]}"
-    return f"{share}, {format_bytes(held.in_flight)} under way" if name == "limit" and held.in_flight else share
+    return f"{share}, {format_bytes(held.in_flight)} under way" if name in _LIMITS and held.in_flight else share

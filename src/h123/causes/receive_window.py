@@ -1,0 +1,44 @@
+"""When the receiver's window of TCP was full: what it advertised, and how far the sender had come, can be read."""
+
+import numpy as np
+
+from h123.causes.connection import NEVER, Sending
+from h123.causes.spans import Spans
+
+_SYN, _ACK = 0x02, 0x10
+
+
+def full_window(sending: Sending, answers: Sending) -> Spans:
+    """By the sender's time: from a packet after which no full one had room, until the next one, or the answer that made
+    room for one, and for half the window: a sender waits for that much, lest its packets become small (RFC 9293,
+    3.8.6.2.1). None where the record lacks the handshake, which scales windows."""
+    scale, sent = _scale(sending, answers), np.flatnonzero(sending.speaks)
+    heard = answers.arrivals[(answers.packets["flags"][answers.arrivals] & _ACK) > 0]
+    if scale is None or not len(sent) or not len(heard):
+        return Spans.union([], [])
+    told = answers.packets[heard]
+    windows = told["window"].astype(np.int64) << np.where(told["flags"] & _SYN, 0, scale)
+    first = np.int64(np.int32(np.uint32(told["ack"][0]) - np.uint32(sending.packets["seq"][0])))
+    acknowledged = first + np.concatenate([[0], np.cumsum(np.diff(told["ack"]).astype(np.int32), dtype=np.int64)])
+    allowed = np.maximum.accumulate(acknowledged + windows)
+
+    size = int(sending.packets["payload"][sent].max())
+    ends = np.maximum.accumulate(sending.offsets[sent] + sending.packets["payload"][sent])
+    times, at = answers.left[heard], sending.at[sent]
+    known = np.searchsorted(times, at, side="right") - 1
+    full = (known >= 0) & (allowed[np.maximum(known, 0)] - ends < size)
+    room = np.maximum.accumulate(allowed - np.maximum(size, windows // 2))
+    opened = np.append(times, NEVER)[np.searchsorted(room, ends)]
+    until = np.minimum(opened, np.append(at[1:], at[-1]))
+    return Spans.union(at[full], until[full])
+
+
+def _scale(sending: Sending, answers: Sending) -> int | None:
+    """By how many bits the answers' windows are to be shifted; None: the record does not have both SYNs."""
+    scales = []
+    for side in (sending, answers):
+        syn = np.flatnonzero(side.packets["flags"] & _SYN)
+        if not len(syn):
+            return None
+        scales.append(int(side.packets["scale"][syn[0]]))
+    return scales[1] - 1 if all(scales) else 0

@@ -1,0 +1,105 @@
+"""What QUIC stacks write of their connections: qlog files, in the shapes in which it is written."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+QLOG_FOLDER = "qlog"
+"""Where a trial's folder has a server's files, one for each connection."""
+RECORD_SEPARATOR = "\x1e"
+"""Before each record of a JSON text sequence (RFC 7464)."""
+_OLD_FIELDS = ("relative_time", "category", "event", "data")
+"""Of events that are lists, as old drafts have them."""
+_PER_MS = {"us": 1000, "ns": 10**6}
+"""Of times; milliseconds where a file does not say."""
+
+Event = Mapping[str, Any]
+"""`time` (ms), `name`, `data`."""
+
+
+def packet_events(folder: Path) -> int:
+    """How many events about packets the files in a folder hold. Raises ValueError where one is not JSON."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return sum(kind(event) in ("packet_sent", "packet_received") for path in files for event in events(path))
+
+
+def kind(event: Event) -> str:
+    """`packet_sent`, of `transport:packet_sent` and `quic:packet_sent`."""
+    return str(event.get("name")).rpartition(":")[2]
+
+
+def events(path: Path) -> Iterator[Event]:
+    """The events that a file holds. Raises ValueError where it is not JSON."""
+    try:
+        for record in _records(path):
+            yield from _events(record)
+    except ValueError as error:
+        raise ValueError(f"{path.name} is not qlog: {error}") from None
+
+
+def _records(path: Path) -> Iterator[Any]:
+    """One JSON document, or a sequence of them, one a line, of which the last may be cut off: by the server's end."""
+    if _is_document(path):
+        yield json.loads(path.read_text(encoding="utf-8"))
+        return
+    last, whole = None, False
+    for record in _lines(path):
+        if last is not None:
+            yield json.loads(last)
+        last, whole = record, last is not None
+    try:
+        yield json.loads(last or "")
+    except ValueError:
+        if not whole:
+            raise
+
+
+def _is_document(path: Path) -> bool:
+    """Whether it has lines that are no records by themselves."""
+    first = next(_lines(path), "")
+    with path.open(encoding="utf-8") as file:
+        if RECORD_SEPARATOR in file.readline():
+            return False
+    try:
+        json.loads(first)
+    except ValueError:
+        return True
+    return False
+
+
+def _lines(path: Path) -> Iterator[str]:
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            yield from filter(None, map(str.strip, line.split(RECORD_SEPARATOR)))
+
+
+def _events(record: Any) -> Iterator[Event]:
+    """The events of a document: itself, in a sequence; or those of its traces."""
+    if not isinstance(record, dict):
+        return
+    for trace in record.get("traces") or [record.get("trace", record)]:
+        if isinstance(trace, dict):
+            yield from (event for event in map(_Shape(trace).event, trace.get("events", [trace])) if event)
+
+
+class _Shape:
+    """How a trace writes its events."""
+
+    def __init__(self, trace: Mapping[str, Any]) -> None:
+        self._fields = [str(field).lower() for field in trace.get("event_fields") or _OLD_FIELDS]
+        configuration = trace.get("configuration")
+        units = configuration.get("time_units") if isinstance(configuration, dict) else None
+        self._per_ms = _PER_MS.get(units, 1) if isinstance(units, str) else 1
+
+    def event(self, written: Any) -> Event | None:
+        """One of them; None for what is none."""
+        if isinstance(written, list):
+            told = dict(zip(self._fields, written, strict=False))
+            name = f"{told.get('category')}:{told.get('event', told.get('event_type'))}"
+            written = {"time": told.get("relative_time"), "name": name, "data": told.get("data")}
+        if not isinstance(written, dict) or "name" not in written:
+            return None
+        if self._per_ms != 1 and isinstance(written.get("time"), int | float):
+            return {**written, "time": written["time"] / self._per_ms}
+        return written
