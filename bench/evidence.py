@@ -92,7 +92,7 @@ def _outcome(folder: Path, parameters: dict[str, object]) -> Outcome:
     began = time.process_time()
     tabulate_evidence(folder)
     tabulate_s = time.process_time() - began
-    metrics = trial_metrics(folder / "samples.parquet", report, parameters)
+    metrics = trial_metrics(folder, report, parameters)
     values = {name: metrics[name] or 0.0 for name in METRICS}
     packets = folder / "packets-access.parquet"
     kept = (len(read_packets(folder)), packets.stat().st_size) if packets.is_file() else (0, 0)

@@ -29,7 +29,7 @@ def _audited(**changed: Any) -> None:
     attempts: list[Attempt] = campaign()[1]
     for attempt in (attempts[0], attempts[5]):
         changed_one = replace(attempt, **changed)
-        measure(changed_one.summary, changed_one.report)
+        measure(changed_one.summary, changed_one.report, changed_one.facts)
         audit_trials([changed_one, *attempts[6:8]], _plan())
         link_rows([changed_one])
 

@@ -29,7 +29,7 @@ from h123.study.shelf import (
 )
 from h123.study.site import read_site
 from h123.study.site_import import import_site
-from h123.study.study import Chart, Comparison, Family, Study, rungs, split_pair
+from h123.study.study import OF_REQUESTS, OF_VISITS, Chart, Comparison, Family, Study, rungs, split_pair
 from h123.study.timeless import timeless
 from h123.study.trial import PlannedTrial
 from h123.study.workload.headers import Header
@@ -39,6 +39,8 @@ __all__ = [
     "ARITHMETIC",
     "BOUNDED",
     "METRICS",
+    "OF_REQUESTS",
+    "OF_VISITS",
     "PRINTED",
     "RESOLVED",
     "Basis",

@@ -57,6 +57,18 @@ class Family(Strict):
     """One family per level of these factors."""
 
 
+OF_REQUESTS = (
+    Family(name="answer", correction="holm", metrics=["latency"]),
+    Family(name="details", correction="bh", metrics=["ttfb", "goodput", "cold_latency", "handshake", "cpu"]),
+)
+"""What a study compares that does not say."""
+OF_VISITS = (
+    Family(name="answer", correction="holm", metrics=["page_complete"]),
+    Family(name="details", correction="bh", metrics=["page_first_byte", "page_largest", "cpu"]),
+)
+"""The same of visits of pages, for whoever writes a study of them."""
+
+
 class Chart(Strict):
     """A picture of values: bars of levels of the compared factor, in groups along another one."""
 
@@ -92,13 +104,7 @@ class Comparison(Strict):
     """Pictures that the report has besides its own."""
     as_published: StrictBool = False
     """Also analyse by the procedure of the REST-API study: pooled requests, Mann-Whitney, Kruskal-Wallis."""
-    families: list[Family] = Field(
-        default=[
-            Family(name="answer", correction="holm", metrics=["latency"]),
-            Family(name="details", correction="bh", metrics=["ttfb", "goodput", "cold_latency", "handshake", "cpu"]),
-        ],
-        min_length=1,
-    )
+    families: list[Family] = Field(default=[*OF_REQUESTS], min_length=1)
 
 
 def _scaled(values: Level, scale: float) -> Level:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from h123.study import Comparison, Family, Network
+from h123.study import OF_REQUESTS, OF_VISITS, Family, Network
 from h123.study.site import Site as Page
 from h123.survey.found import Answer
 from h123.survey.inquiry import Inquiry
@@ -79,8 +79,7 @@ class Requests:
     @property
     def families(self) -> Sequence[Family]:
         """A study's usual ones."""
-        families: list[Family] = Comparison.model_fields["families"].default
-        return families
+        return OF_REQUESTS
 
     def times(self, network: Network) -> int:
         """As many requests as take the time of a trial, by what the survey saw and the network's arithmetic."""
@@ -117,10 +116,7 @@ class Visits:
     @property
     def families(self) -> Sequence[Family]:
         """Of visits."""
-        return [
-            Family(name="answer", correction="holm", metrics=["page_complete"]),
-            Family(name="details", correction="bh", metrics=["page_first_byte", "page_largest", "cpu"]),
-        ]
+        return OF_VISITS
 
     def times(self, network: Network) -> int:
         """As many visits as take the time of a trial, by the network's arithmetic: what comes one after another, and

@@ -80,6 +80,13 @@ class Assignment:
         resumes = p.sessions != FULL and p.protocol == QUIC and self.expected == "answers"
         return bool(self.controller) or resumes
 
+    @property
+    def of_server(self) -> Parameters:
+        """What the server must be able to do. A client that has to refuse resumed sessions asks for none, and any
+        server can be started for it; no server can be for a protocol that it does not speak."""
+        p = self.parameters
+        return p.model_copy(update={"sessions": FULL}) if self.expected == "unsupported" else p
+
     def connections(self) -> int:
         """How many the workload asks for (docs/contracts/workload.md)."""
         return self.parameters.workload.connections_opened()

@@ -95,7 +95,7 @@ def counterpart(subject: Subject, known: Mapping[str, Subject]) -> Subject:
         raise UserError(f"{place}: there is no subject {name!r}", remedy=choose(name, known))
     for asked in assignments(subject):
         try:
-            check_supported(known[name], "server", asked.parameters)
+            check_supported(known[name], "server", asked.of_server)
         except UserError as error:
             remedy = f"choose a server that supports what the check {asked.name!r} needs"
             raise UserError(f"{place}: {error.message}", remedy=remedy) from None
