@@ -23,15 +23,16 @@ FIRST = 2**32 - 2000
 """The sender's first number: it goes round while the test's bytes are sent."""
 
 
-def _upload(acks: list[dict[str, Any]], sent: list[dict[str, Any]], scale: int = 3) -> Connection:
+def _upload(acks: list[dict[str, Any]], sent: list[dict[str, Any]], first: int = FIRST) -> Connection:
     """A client that sends segments of 1000 bytes, and what the server acknowledges of them."""
+    begin = (first + 1) % 2**32
     opening = [
-        up(0, seq=FIRST, flags=SYN, scale=scale, window=1000),
-        down(10, seq=70, ack=(FIRST + 1) % 2**32, flags=SYN | ACK, scale=scale, window=3000),
-        up(20, seq=FIRST + 1, flags=ACK, window=1000),
+        up(0, seq=first, flags=SYN, scale=3, window=1000),
+        down(10, seq=70, ack=begin, flags=SYN | ACK, scale=3, window=3000),
+        up(20, seq=begin, flags=ACK, window=1000),
     ]
-    rows = [row | {"seq": (FIRST + 1 + row["seq"]) % 2**32, "flags": ACK, "payload": 1000} for row in sent]
-    told = [row | {"ack": (FIRST + 1 + row["ack"]) % 2**32, "flags": ACK} for row in acks]
+    rows = [row | {"seq": (begin + row["seq"]) % 2**32, "flags": ACK, "payload": 1000} for row in sent]
+    told = [row | {"ack": (begin + row["ack"]) % 2**32, "flags": ACK} for row in acks]
     return connections(made([*opening, *rows, *told]), LINK, LINK)[0]
 
 
@@ -42,9 +43,10 @@ def _ms(spans: Spans) -> list[tuple[float, float]]:
 SENT = [up(20, seq=0), up(20, seq=1000), up(20, seq=2000), up(52, seq=3000), up(52, seq=4000)]
 
 
-def test_a_window_is_full_from_the_packet_that_filled_it_until_there_is_room_again() -> None:
+@pytest.mark.parametrize("first", [5, FIRST, 2**32 - 1])
+def test_a_window_is_full_from_the_packet_that_filled_it_until_there_is_room_again(first: int) -> None:
     """3000 bytes unscaled with the SYN; later 375 << 3 bytes beyond what is acknowledged."""
-    one = _upload([down(40, ack=3000, window=375), down(72, ack=5000, window=1000)], SENT)
+    one = _upload([down(40, ack=3000, window=375), down(72, ack=5000, window=1000)], SENT, first)
     assert _ms(full_window(one.up, one.down)) == [(20, 50)]
 
 

@@ -14,12 +14,14 @@ import pytest
 from cli.conftest import ROOT, Tool
 from h123.closeup import choose
 from h123.closeup.arm import Arm, arms
-from h123.closeup.series import bins_of, lost_marks, shifted, throughput_figure
+from h123.closeup.facts import rows
+from h123.closeup.series import bins_of, flight_figure, held_marks, lost_marks, shifted, throughput_figure
 from h123.closeup.waterfall import waterfall_figure
 from h123.flow import waiting
 from h123.report.drawing import Figure
 from h123.results import CampaignFolder
 from h123.results.packets import DELIVERED, DOWN, LOST, UP, read_packets, write_packets
+from h123.results.stack_log import Held
 from synthetic import Scenario, make_campaign
 
 _MOST_BYTES = 1_500_000
@@ -36,6 +38,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Tool:
         ("[lan, medium]", "[lan, poor]"),
         ("[h3/h2, h3/h1, h2/h1]", "[h3/h2]"),
         ("10kB", "200kB"),
+        ("  users: 2\n", "  users: 2\n  qlog: true\n"),
     ):
         assert before in study
         study = study.replace(before, after)
@@ -78,7 +81,9 @@ def test_the_page_is_one_file_that_needs_no_other(measured: Tool) -> None:
         *("Latency, cumulative distribution", "Requests"),
     ]
     assert page.count("<svg") == 2 * len(headings)  # for a desk and for a phone
-    assert "HTTP/3 is QUIC, which has no account in the kernel: no congestion window" in page
+    assert "the congestion windows of the sender&#x27;s connections together, as it tells them itself" in page
+    assert "HTTP/3: congestion window" in page
+    assert "The server&#39;s stack" in page or "the server&#39;s stack" in page
     assert measured("analyse", "out").returncode == 0  # no seal is broken
 
 
@@ -151,6 +156,56 @@ def _drawn(figure: Figure) -> dict[str, Any]:
         return part
 
     return {name: with_data(part) for name, part in whole.items() if name != "datasets"}
+
+
+def test_a_log_is_laid_upon_the_connection_that_it_is_of(shown: list[Arm]) -> None:
+    tcp, quic = shown
+    assert not any(tcp.logs)
+    assert len(quic.logs) == len(quic.connections) > 0
+    for connection, log in zip(quic.connections, quic.logs, strict=True):
+        assert log
+        assert len(log.sent) >= len(connection.down)  # datagrams of the handshake hold several packets
+        first_full = int(np.argmax(connection.down.full))
+        near = np.abs(log.sent - connection.down.at[first_full]).min()
+        assert near < 50_000_000  # on a busy machine; the campaign takes seconds
+    assert abs(sum(len(log.lost) for log in quic.logs if log) - _lost(quic)) <= _lost(quic)
+
+
+def _lost(arm: Arm) -> int:
+    down = arm.of_way(DOWN)
+    return int((down["fate"] != DELIVERED).sum())
+
+
+def test_without_a_log_it_is_said_how_to_have_one(shown: list[Arm]) -> None:
+    quic = replace(shown[1])
+    quic.__dict__["logs"] = [None] * len(quic.connections)
+    figure = flight_figure([quic], bins_of([quic]), DOWN)
+    assert "which has no account in the kernel: no congestion window" in figure.caption
+    assert "qlog: true" in figure.caption
+    assert "congestion window, as" not in figure.caption
+
+
+def test_times_in_which_flow_control_held_the_sender_are_marked(shown: list[Arm]) -> None:
+    quic = replace(shown[1])
+    bins = bins_of([quic])
+    log = next(log for log in shown[1].logs if log)
+    begin = quic.began + 3 * bins.width
+    held = Held(begin, begin + 2 * bins.width - 1, stream=True, own=True)
+    quic.__dict__["logs"] = [replace(log, held=(held,))]
+    (marks,) = held_marks([quic], bins, DOWN)
+    assert [round(second * 1e9 / bins.width) for second in marks.seconds] == [3, 4]
+    assert not held_marks([quic], bins, UP)
+    assert "its stream's limit held data for" in dict(rows([quic]))["the server's stack (qlog)"][0]
+
+
+def test_the_page_tells_how_both_ends_worked(shown: list[Arm]) -> None:
+    told = dict(rows(shown))
+    for role, way in (("server", DOWN), ("client", UP)):
+        assert all("waited for one" in value for value in told[f"processor of the {role}"])
+        tcp, quic = told[f"datagrams that the {role} sent"]
+        assert tcp == "–"
+        assert int(quic.split(",")[0]) == len(shown[1].of_way(way))
+        assert told[f"no room in the {role}'s socket"] == ["–", "0"]
 
 
 def test_each_request_has_a_bar_as_long_as_it_took(shown: list[Arm]) -> None:

@@ -88,6 +88,30 @@ def test_what_is_no_qlog_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
     assert read_stack_logs(tmp_path / "elsewhere").logs == []
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"traces": 5}',
+        '{"traces": [{"events": 5}, 7]}',
+        '{"traces": [{"events": [[1], [2, "transport"]], "event_fields": 3, "configuration": 4}]}',
+        '{"time": "soon", "name": "transport:packet_sent"}',
+        '{"time": 1e999, "name": "transport:packet_sent"}',
+        '{"time": 1e200, "name": "transport:packet_sent"}',
+        '{"time": 1, "name": "transport:packet_sent", "data": [1]}',
+        '{"time": 1, "name": "transport:packet_sent", "data": {"frames": 5}}',
+        '{"time": 1, "name": "transport:packet_sent", "data": {"frames": [5]}}',
+        '{"time": [1], "name": ["transport:packet_sent"]}',
+        "[" * 100_000,
+    ],
+)
+def test_whatever_a_file_holds_it_is_read_or_named(tmp_path: Path, line: str) -> None:
+    (tmp_path / QLOG_FOLDER).mkdir()
+    (tmp_path / QLOG_FOLDER / "a.sqlog").write_text(line)
+    found = read_stack_logs(tmp_path)
+    assert not found.logs
+    assert all(why.startswith("a.sqlog is not qlog") for why in found.unread)
+
+
 def test_a_log_without_metrics_has_no_looks(tmp_path: Path) -> None:
     (tmp_path / "a.sqlog").write_text('{"time": 1, "name": "quic:packet_sent", "data": {}}\n')
     log: StackLog = read_stack_log(tmp_path / "a.sqlog")

@@ -18,7 +18,7 @@ def full_window(sending: Sending, answers: Sending) -> Spans:
         return Spans.union([], [])
     told = answers.packets[heard]
     windows = told["window"].astype(np.int64) << np.where(told["flags"] & _SYN, 0, scale)
-    first = np.int64(np.int32(np.uint32(told["ack"][0]) - np.uint32(sending.packets["seq"][0])))
+    first = (int(told["ack"][0]) - int(sending.packets["seq"][0]) + 2**31) % 2**32 - 2**31
     acknowledged = first + np.concatenate([[0], np.cumsum(np.diff(told["ack"]).astype(np.int32), dtype=np.int64)])
     allowed = np.maximum.accumulate(acknowledged + windows)
 

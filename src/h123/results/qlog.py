@@ -34,7 +34,7 @@ def events(path: Path) -> Iterator[Event]:
     try:
         for record in _records(path):
             yield from _events(record)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path.name} is not qlog: {error}") from None
 
 
@@ -78,16 +78,22 @@ def _events(record: Any) -> Iterator[Event]:
     """The events of a document: itself, in a sequence; or those of its traces."""
     if not isinstance(record, dict):
         return
-    for trace in record.get("traces") or [record.get("trace", record)]:
+    for trace in _list(record.get("traces")) or [record.get("trace", record)]:
         if isinstance(trace, dict):
-            yield from (event for event in map(_Shape(trace).event, trace.get("events", [trace])) if event)
+            written = _list(trace.get("events")) if "events" in trace else [trace]
+            yield from (event for event in map(_Shape(trace).event, written) if event)
+
+
+def _list(told: Any) -> list[Any]:
+    """What is none counts as empty."""
+    return told if isinstance(told, list) else []
 
 
 class _Shape:
     """How a trace writes its events."""
 
     def __init__(self, trace: Mapping[str, Any]) -> None:
-        self._fields = [str(field).lower() for field in trace.get("event_fields") or _OLD_FIELDS]
+        self._fields = [str(field).lower() for field in _list(trace.get("event_fields")) or _OLD_FIELDS]
         configuration = trace.get("configuration")
         units = configuration.get("time_units") if isinstance(configuration, dict) else None
         self._per_ms = _PER_MS.get(units, 1) if isinstance(units, str) else 1

@@ -82,12 +82,12 @@ def read_stack_logs(folder: Path) -> StackLogs:
 def read_stack_log(path: Path) -> StackLog:
     """Of one file. Raises ValueError where it is no qlog."""
     course = _Course()
-    for event in events(path):
-        try:
+    try:
+        for event in events(path):
             course.take(event)
-        except (TypeError, ValueError, AttributeError, LookupError, OverflowError) as error:
-            raise ValueError(f"{path.name} is not qlog as this version reads it: {kind(event)}: {error}") from None
-    return course.log()
+        return course.log()
+    except (TypeError, AttributeError, LookupError, OverflowError) as error:
+        raise ValueError(f"{path.name} is not qlog as this version reads it: {error}") from None
 
 
 @dataclass
@@ -106,7 +106,7 @@ class _Course:
 
     def take(self, event: Event) -> None:
         """Learn from one."""
-        self.now = round(float(event["time"]) * _NS) if event.get("time") is not None else self.now
+        self.now = round(_number(event["time"]) * _NS) if event.get("time") is not None else self.now
         name, data = kind(event), event.get("data") or {}
         if name == "packet_sent":
             self.sent.append(self.now)
@@ -119,7 +119,7 @@ class _Course:
                 self._frame(frame, own=name == "packet_sent")
 
     def _look(self, data: Mapping[str, Any]) -> None:
-        told = {name: float(data[name]) for name in _METRICS if data.get(name) is not None}
+        told = {name: _number(data[name]) for name in _METRICS if data.get(name) is not None}
         if told:
             self.known |= told
             window, in_flight, trip = (self.known.get(name, np.nan) for name in _METRICS)
@@ -156,6 +156,14 @@ class _Course:
             lost=np.array(self.lost, np.int64),
             held=tuple(sorted(self.held, key=lambda one: one.begin)),
         )
+
+
+def _number(told: Any) -> float:
+    """Some stacks write numbers as text. Raises TypeError for what is none."""
+    try:
+        return float(told)
+    except ValueError:
+        raise TypeError(f"{told!r} is no number") from None
 
 
 _METRICS = ("congestion_window", "bytes_in_flight", "smoothed_rtt")
