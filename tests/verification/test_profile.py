@@ -5,12 +5,14 @@ from pathlib import Path
 import pytest
 
 from adversary.zoo import Fault, write_faulty
-from h123.catalogue import catalogue, install
+from h123.catalogue import OWN, catalogue, install
+from h123.results.campaign_file import VerifiedRole
 from h123.results.packets import UDP
 from h123.trial import LocalEngine
 from h123.verification import measurable
+from h123.verification.constants.experiment import Asked
 from h123.verification.constants.transfer import download
-from h123.verification.profile import SITUATIONS, Held, holding_words, profile, slowness
+from h123.verification.profile import SITUATIONS, Held, holding_words, measure, profile, slowness
 from h123.verification.profile.measure import spread
 from h123.verification.profile.situation import PACING
 from verification.packet_tables import TRIP, Table, doubling
@@ -56,6 +58,22 @@ def test_the_least_is_a_round_trip_and_the_body_at_the_links_rate() -> None:
     far = next(one for one in SITUATIONS if one.name == "far-sending")
     assert far.least_s == pytest.approx(0.1 + 80 / 200)
     assert far.description == "10 MB over 100 ms and 200 Mbit/s, the mean of 3 requests on a connection"
+
+
+@pytest.mark.parametrize(
+    ("name", "role", "protocol", "logs"),
+    [
+        ("go", "server", "h3", True),
+        ("go", "server", "h2", False),
+        ("nginx", "server", "h3", False),
+        ("pycurl", "client", "h3", True),  # of go, the server
+    ],
+)
+def test_a_server_that_can_logs_what_flow_control_holds(
+    name: str, role: VerifiedRole, protocol: str, logs: bool
+) -> None:
+    asked = Asked(catalogue()[name], role, protocol, OWN)
+    assert {measure.parameters_of(asked, situation).qlog for situation in SITUATIONS} == {logs}
 
 
 @pytest.mark.heavy

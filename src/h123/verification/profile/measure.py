@@ -59,7 +59,7 @@ def _held(askings: list[Asked], trials: Trials, place: Path) -> Iterator[Held]:
     for asked in askings:
         for situation in SITUATIONS:
             try:
-                parameters = _parameters(asked, situation)
+                parameters = parameters_of(asked, situation)
                 check_supported(asked.subject, asked.role, parameters)
             except UserError as error:
                 yield _untold(asked, situation, error.message)
@@ -69,7 +69,7 @@ def _held(askings: list[Asked], trials: Trials, place: Path) -> Iterator[Held]:
             begun[folder] = asked, situation
     for trial in trials.carry_out_each(list(begun), len(os.sched_getaffinity(0))):
         asked, situation = begun[trial.folder]
-        faults = trial.reasons or ingest(trial.folder, _parameters(asked, situation).model_dump(mode="json"))
+        faults = trial.reasons or ingest(trial.folder, parameters_of(asked, situation).model_dump(mode="json"))
         if faults:
             yield _untold(asked, situation, "; ".join(f"{fault['code']}: {fault['detail']}" for fault in faults))
         else:
@@ -77,9 +77,17 @@ def _held(askings: list[Asked], trials: Trials, place: Path) -> Iterator[Held]:
         shutil.rmtree(trial.folder)
 
 
-def _parameters(asked: Asked, situation: Situation) -> Parameters:
+def parameters_of(asked: Asked, situation: Situation) -> Parameters:
+    """Of a trial."""
     values = {"network": "profile", "users": 1, "method": situation.method(asked), "size": situation.size}
-    return asked.parameters(**values, **situation.parameters)
+    parameters = asked.parameters(**values, **situation.parameters)
+    return parameters.model_copy(update={"qlog": _logs(asked, parameters.server)})
+
+
+def _logs(asked: Asked, server: str) -> bool:
+    """Whether the server can write down what flow control holds back: under the virtual clock that takes no time."""
+    of = asked.subject if asked.role == "server" else catalogue()[server]
+    return asked.protocol in of.features.qlog
 
 
 def _told(asked: Asked, situation: Situation, folder: Path) -> Held:
