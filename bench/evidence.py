@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Literal
 
-from h123.analysis.signedrank import SignedRank
+from h123.analysis.signedrank import CONFIDENCE, Estimate, SignedRank
 from h123.catalogue import Subject, catalogue, install
 from h123.results import ingest, read_document, tabulate_evidence, trial_metrics, write_document
 from h123.results.lab_report import Report
@@ -121,19 +121,22 @@ def compare(rounds: Sequence[Round], protocol: str) -> Iterator[tuple[str, int]]
     yield f"{protocol} disk: {told}", KEPT if size <= DISK_BAR_BYTES else BROKEN
 
 
-def _between(these: Sequence[float], others: Sequence[float]) -> tuple[float, float, float]:
-    """The ratio, and its interval."""
-    found = SignedRank([log(a / b) for a, b in zip(these, others, strict=True)]).estimate()
-    return exp(found.centre), exp(found.low), exp(found.high)
+def _between(these: Sequence[float], others: Sequence[float]) -> Estimate:
+    """The logarithm of their ratio."""
+    return SignedRank([log(a / b) for a, b in zip(these, others, strict=True)]).estimate()
 
 
 def _ratio(these: Sequence[float], others: Sequence[float]) -> str:
-    centre, low, high = _between(these, others)
-    return f"{centre:.4f}, {low:.4f} to {high:.4f}"
+    found = _between(these, others)
+    return f"{exp(found.centre):.4f}, {exp(found.low):.4f} to {exp(found.high):.4f}"
 
 
 def _verdict(these: Sequence[float], others: Sequence[float], bar: tuple[float, float]) -> int:
-    _, low, high = _between(these, others)
+    """Of fewer than six rounds no interval reaches what it should, and the bar is open."""
+    found = _between(these, others)
+    low, high = exp(found.low), exp(found.high)
+    if found.confidence < CONFIDENCE:
+        return OPEN
     if bar[0] <= low and high <= bar[1]:
         return KEPT
     return BROKEN if high < bar[0] or bar[1] < low else OPEN
