@@ -18,6 +18,10 @@ Expected = Literal["answers", "wrong bytes", "not found", "refused", "timeout", 
 METHODS = ("GET", "POST")
 SIZES = BYTE, KILOBYTE, MEGABYTE = (1, 1000, 1_000_000)
 FRESH_BYTES = 4000
+CROWD, LARGE = 300, 20_000_000
+"""Users at once, and bytes: more than most programs have streams, or windows."""
+STREAMS, WINDOWS = "streams at once", "receive windows"
+"""The checks of what a client lets a server do over QUIC."""
 WITNESS = "go"
 """The server whose qlog files show what a client does over QUIC, and that can send wrong bodies."""
 SPOILED = {"middle": "a body of 1 MB with a wrong byte in its middle", "zeros": "a body of 1 MB of zeros"}
@@ -67,6 +71,8 @@ class Assignment:
     """What the client's packets must show."""
     body: str = ""
     """The wrong one that the server sends; empty: the right one."""
+    receives: bool = False
+    """Whether the server's log shows what the client let it do."""
 
     @property
     def attempts(self) -> int:
@@ -78,7 +84,7 @@ class Assignment:
         """Whether only the server's log shows what is asked."""
         p = self.parameters
         resumes = p.sessions != FULL and p.protocol == QUIC and self.expected == "answers"
-        return bool(self.controller) or resumes
+        return bool(self.controller) or self.receives or resumes
 
     def connections(self) -> int:
         """How many the workload asks for (docs/contracts/workload.md)."""
@@ -106,6 +112,8 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
     yield from _crowds(client, logged, protocol)
     yield from _sizes(client, asked, subject.features.clocks)
     yield from _times(client, asked)
+    if protocol == QUIC and client.verified_with == WITNESS and "GET" in client.methods:
+        yield from _reception(client, logged)
     yield from _sessions(client, logged, protocol)
     yield from _kinds(client, asked)
     if client.open_loop:
@@ -155,6 +163,15 @@ def _times(client: Client, asked: Asked) -> Iterator[Assignment]:
     if "GET" in client.methods:
         far = asked(method="GET", size=MEGABYTE, requests=2)
         yield Assignment("times over a link of 100 ms and 10 Mbit/s", far, FAR)
+
+
+def _reception(client: Client, asked: Asked) -> Iterator[Assignment]:
+    """Answers come so late that requests pile up, and so many bytes that windows must be wide."""
+    shared = partial(asked, method="GET", cold=False, requests=1, connections=CONNECTIONS[client.connections[0]])
+    if "shared" in client.connections:
+        crowd = min(CROWD, client.at_once.get(QUIC, CROWD))
+        yield Assignment(STREAMS, shared(size=KILOBYTE, users=crowd), DISTANT, receives=True)
+    yield Assignment(WINDOWS, shared(size=LARGE, users=1), DISTANT, receives=True)
 
 
 def _sessions(client: Client, asked: Asked, protocol: str) -> Iterator[Assignment]:
