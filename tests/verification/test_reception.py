@@ -8,7 +8,6 @@ from h123.catalogue import Reach, catalogue
 from h123.verification.assignment import STREAMS, WINDOWS, Assignment, assignments
 from h123.verification.reception import Reception, Window, reception, reception_faults, reception_words
 
-TRIP_MS = 200.0
 FIRST, MOST = 1000, 5000
 
 
@@ -30,22 +29,29 @@ def _asked(requests: int, at_once: int) -> list[dict[str, Any]]:
     """By a client that has so many open at once: the next ones come when answers have."""
     log = [_parameters()]
     for n in range(requests):
-        came = TRIP_MS * (n // at_once) + n % at_once / 100
-        log += [_packet(came, "received", n, _stream(4 * n, fin=True))]
-        log += [_packet(came + 0.001, "sent", n, _stream(4 * n, fin=True))]
-    return sorted(log, key=lambda event: event["time"])
+        if n >= at_once:
+            log += [_packet(n, "sent", n, _stream(4 * (n - at_once)), _stream(4 * (n - at_once), fin=True))]
+        log += [_packet(n, "received", n, _stream(4 * n)), _packet(n, "received", n, _stream(4 * n, fin=True))]
+    return log
 
 
 @pytest.mark.parametrize(("at_once", "requests"), [(100, 300), (300, 300), (1, 5), (7, 300)])
-def test_requests_are_open_until_their_answers_have_come_back(at_once: int, requests: int) -> None:
-    found = reception(_asked(requests, at_once), round(TRIP_MS * 1e6))
+def test_requests_are_open_until_they_are_answered(at_once: int, requests: int) -> None:
+    found = reception(_asked(requests, at_once))
     assert found is not None
     assert found.streams == at_once
 
 
+def test_what_a_client_gives_up_is_not_open_any_more() -> None:
+    given_up = _packet(9, "received", 9, {"frame_type": "stop_sending", "stream_id": 4})
+    found = reception([*_asked(3, 3), given_up, *(_packet(10, "received", n, _stream(4 * n)) for n in (10, 11))])
+    assert found is not None
+    assert found.streams == 4
+
+
 def test_control_streams_are_no_requests() -> None:
     log = [*_asked(3, 3), _packet(900, "received", 90, _stream(2)), _packet(900, "received", 91, _stream(3))]
-    found = reception(log, round(TRIP_MS * 1e6))
+    found = reception(log)
     assert found is not None
     assert found.streams == 3
 
@@ -67,12 +73,12 @@ def _downloaded() -> list[dict[str, Any]]:
 
 
 def test_a_window_is_what_lies_beyond_the_bytes_that_have_arrived() -> None:
-    found = reception(_downloaded(), round(TRIP_MS * 1e6))
+    found = reception(_downloaded())
     assert found == Reception(0, Window(FIRST, MOST), Window(3 * FIRST, 2 * MOST))
 
 
 def test_a_log_without_parameters_tells_nothing() -> None:
-    assert reception(_downloaded()[1:], 1) is None
+    assert reception(_downloaded()[1:]) is None
 
 
 def _assignment(name: str) -> Assignment:

@@ -56,9 +56,10 @@ there. `h123 list subjects NAME` shows more, and why something is missing."""
 
 
 _RECEPTION = """\
-Over a connection with round trips of 200 ms, as the server's log has it. *Requests open at once*: of as many as were
-asked for together; others waited at the client. *Receive windows*: how far beyond what has arrived the client lets the
-server send, at first and in the course of a download of 20 MB: over a path that holds more, they are the limit."""
+As the server's log has it. *Requests open at once*: of as many as were asked for together, while none was answered;
+others waited at the client. *Receive windows*: how far beyond what has arrived the client lets the server send, at
+first and in the course of a download of 20 MB, with round trips of 200 ms: over a path that holds more, they are the
+limit."""
 
 _CLIENT_CONSTANTS = """\
 The same of clients: first flight, growth and losses of their uploads, to the server go. *Downloads under way*: the most

@@ -14,7 +14,7 @@ from h123.verification import controller
 """One request, as in samples.parquet."""
 Asked = Callable[..., Parameters]
 """What a client of one protocol can do, except for what is given."""
-Expected = Literal["answers", "wrong bytes", "not found", "refused", "timeout", "unsupported"]
+Expected = Literal["answers", "wrong bytes", "not found", "refused", "timeout", "anything", "unsupported"]
 METHODS = ("GET", "POST")
 SIZES = BYTE, KILOBYTE, MEGABYTE = (1, 1000, 1_000_000)
 FRESH_BYTES = 4000
@@ -45,6 +45,11 @@ FAR = _both_ways("far", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_
 """1 MB takes 0.8 s, and nothing comes back within 0.1 s: times that were not measured show."""
 DISTANT = _both_ways("distant", Direction(delay_ns=100 * _MS))
 """Answers come so late that an open loop has more requests under way than it has users."""
+REMOTE = _both_ways("remote", Direction(delay_ns=100 * _MS))
+"""So much of a body can be under way that windows show."""
+CROWDED = _both_ways("crowded", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000)))
+"""Many large answers together take so long that none ends while there is still a request to be sent, however slowly a
+window, or a busy machine, lets a client send them."""
 LOSSES = Network(
     name="losses up", title="a few lost packets upwards", up=controller.NETWORK.down, down=controller.NETWORK.up
 )
@@ -77,7 +82,7 @@ class Assignment:
     @property
     def attempts(self) -> int:
         """Before it counts as failed: a busy machine can blur times, but hardly twice so that they look wrong."""
-        return 2 if self.network in (FAR, DISTANT, LOSSES) else 1
+        return 2 if self.network in (FAR, DISTANT, REMOTE, CROWDED, LOSSES) else 1
 
     @property
     def logged(self) -> bool:
@@ -166,12 +171,13 @@ def _times(client: Client, asked: Asked) -> Iterator[Assignment]:
 
 
 def _reception(client: Client, asked: Asked) -> Iterator[Assignment]:
-    """Answers come so late that requests pile up, and so many bytes that windows must be wide."""
+    """Answers that do not end while others are asked for; and so many bytes that windows must be wide."""
     shared = partial(asked, method="GET", cold=False, requests=1, connections=CONNECTIONS[client.connections[0]])
     if "shared" in client.connections:
         crowd = min(CROWD, client.at_once.get(QUIC, CROWD))
-        yield Assignment(STREAMS, shared(size=KILOBYTE, users=crowd), DISTANT, receives=True)
-    yield Assignment(WINDOWS, shared(size=LARGE, users=1), DISTANT, receives=True)
+        endless = shared(size=MEGABYTE, users=crowd, timeout="10s")
+        yield Assignment(STREAMS, endless, CROWDED, expected="anything", receives=True)
+    yield Assignment(WINDOWS, shared(size=LARGE, users=1), REMOTE, receives=True)
 
 
 def _sessions(client: Client, asked: Asked, protocol: str) -> Iterator[Assignment]:

@@ -1,9 +1,8 @@
 """What a client lets a server do on a connection of QUIC, as the server logs it: how many requests it has open at once,
 and how far ahead of what has arrived the server may send.
 
-The log has the server's times. A request is open at the client from a while before it arrives there until as long
-after the answer's last byte was sent, so the whole round trip counts to the answer. What a window is shows where a
-packet widens it: it reaches so far beyond the bytes that this packet, or one before it, acknowledges.
+What a window is shows where a packet widens it: it reaches so far beyond the bytes that this packet, or one before it,
+acknowledges.
 """
 
 from collections import defaultdict
@@ -11,14 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from h123.catalogue import QUIC, Reach
+from h123.catalogue import Reach
 from h123.units import format_bytes
 from h123.verification.assignment import STREAMS, Assignment
 from h123.verification.handshake import RECEIVED, SENT
 
 _PARAMETERS = "transport:parameters_set"
-_FORE, _STEP = 0.05, 4
-"""Share of a round trip that a client's next request may seem too early; and between the numbers of its requests."""
+_STEP = 4
+"""Between the numbers of a client's requests."""
+_ENDS = ("stop_sending", "reset_stream")
+"""Of a request that its client gives up."""
 NEAR = 0.1
 """Of a window: acknowledgements wait for a packet or a while, so a little more may have arrived than they tell."""
 
@@ -46,15 +47,15 @@ class Reception:
     connection: Window
 
 
-def reception(log: Sequence[Mapping[str, Any]], round_trip_ns: int) -> Reception | None:
-    """Of a connection's log by its server, over a link with that round trip; None where it tells no parameters."""
+def reception(log: Sequence[Mapping[str, Any]]) -> Reception | None:
+    """Of a connection's log by its server; None where it tells no parameters."""
     told = next((e["data"] for e in log if e.get("name") == _PARAMETERS and e["data"]["initiator"] == "remote"), None)
     if told is None:
         return None
     stream, connection = told["initial_max_stream_data_bidi_local"], told["initial_max_data"]
     widest = dict(_widest(log))
     return Reception(
-        streams=_at_once(log, round_trip_ns / 1e6),
+        streams=_at_once(log),
         stream=Window(stream, max(stream, *(most for name, most in widest.items() if name is not None), 0)),
         connection=Window(connection, max(connection, widest.get(None, 0))),
     )
@@ -69,7 +70,7 @@ def reception_words(asked: Assignment, found: Reception) -> str:
 
 def reception_faults(asked: Assignment, limits: Reach, found: Reception | None) -> Iterator[str]:
     """What is declared and was not seen."""
-    streams, window = limits.streams.get(QUIC), limits.windows.get(QUIC)
+    streams, window = limits.streams.get("h3"), limits.windows.get("h3")
     if found is None:
         yield "the server's log tells nothing of the connection"
     elif asked.name == STREAMS:
@@ -79,23 +80,17 @@ def reception_faults(asked: Assignment, limits: Reach, found: Reception | None) 
         yield f"its window of a stream is {found.stream}, and {format_bytes(window)} is declared to be the most"
 
 
-def _at_once(log: Iterable[Mapping[str, Any]], round_trip_ms: float) -> int:
-    """Those that had come, less those whose answers had come back."""
-    opened: dict[int, float] = {}
-    ended: dict[int, float] = {}
+def _at_once(log: Iterable[Mapping[str, Any]]) -> int:
+    """Requests that had come, less those that were answered or given up."""
+    known, now, most = set[int](), set[int](), 0
     for event in log:
-        for frame in _streams(event) if event.get("name") in (SENT, RECEIVED) else ():
-            if frame["stream_id"] % _STEP == 0:  # a request's
-                if event["name"] == RECEIVED:
-                    opened.setdefault(frame["stream_id"], event["time"])
-                elif frame.get("fin"):
-                    ended[frame["stream_id"]] = event["time"] + (1 - _FORE) * round_trip_ms
-    gone = [(ended[number], -1) for number in opened if number in ended]
-    changes = sorted([*((at, 1) for at in opened.values()), *gone])
-    most = now = 0
-    for _, change in changes:
-        now += change
-        most = max(most, now)
+        if event.get("name") == RECEIVED:
+            came = {frame["stream_id"] for frame in _streams(event) if frame["stream_id"] % _STEP == 0} - known
+            known |= came
+            now = (now | came) - {frame["stream_id"] for kind in _ENDS for frame in _frames(event, kind)}
+        elif event.get("name") == SENT:
+            now -= {frame["stream_id"] for frame in _streams(event) if frame.get("fin")}
+        most = max(most, len(now))
     return most
 
 
