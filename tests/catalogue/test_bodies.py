@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from h123.catalogue import block_file, files_folder, make_bodies
+from h123.errors import UserError
 
 
 @pytest.fixture(autouse=True)
@@ -37,3 +38,12 @@ def test_what_is_whole_is_left_alone_and_what_is_not_is_made_again() -> None:
     assert whole.stat().st_mtime == 0
     assert half.stat().st_size == 20
     assert sorted(path.name for path in whole.parent.iterdir()) == ["10", "20"]
+
+
+def test_a_size_beyond_the_disk_is_refused_and_nothing_is_written(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(UserError, match="bodies that servers serve as files would take 1e\\+06 GB") as said:
+        make_bodies([10, 10**15])
+    assert "smaller `size`" in (said.value.remedy or "")
+    assert [path for path in tmp_path.rglob("*") if path.is_file() and path.stat().st_size] == []

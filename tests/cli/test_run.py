@@ -47,6 +47,12 @@ def test_smoke_study_ends_with_a_report(h123: Tool) -> None:
     assert "round trips to connect" in told.stdout
     assert "The parts sum up to a request's latency within 2" in told.stdout
     assert h123("why", "out", "--only", "network=lan").returncode == 2  # a plain veth
+    limits = h123("why", "out", "--limits")
+    assert limits.returncode == 0, limits.stderr
+    rows = {line.split("|")[1].strip(): line for line in limits.stdout.splitlines() if line.startswith("| ")}
+    assert "the server's processor" in rows["lan"]
+    assert "**" in rows["medium"]
+    assert "plain veth" in limits.stdout
     exported = h123("export", "out", "--format", "csv")
     assert exported.returncode == 0
     assert all(Path(h123.folder / line).stat().st_size > 0 for line in exported.stdout.split())

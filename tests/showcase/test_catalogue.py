@@ -94,6 +94,21 @@ def test_what_a_client_reads_of_workloads(tmp_path: Path) -> None:
     assert "| requests, mix, headers | shared, per-user, number |" in page
 
 
+def test_what_a_client_lets_a_server_do_stands_beside_what_it_declares(tmp_path: Path) -> None:
+    limits = 'limits = {streams = {h3 = 100}, windows = {h3 = "1.25MiB"}}'
+    subject = small(tmp_path, MANIFEST.replace("[client]", f"[client]\n{limits}"))
+    seen = [
+        Result(role="client", protocol="h3", check=check, verdict="passed", detail=detail)
+        for check, detail in (("streams at once", "100 of 300 requests"), ("receive windows", "1.31 MB a stream"))
+    ]
+    page = catalogue_page({"small": subject}, _told(subject, *seen), [])
+    declared = "at most 100 requests at once, windows of at most 1.31 MB"
+    assert f"| small | 100 of 300 requests | 1.31 MB a stream | {declared} |" in page
+    # Nothing was asked, or something else came out: nothing is said of it.
+    failed = [one.model_copy(update={"verdict": "failed"}) for one in seen]
+    assert declared not in catalogue_page({"small": subject}, _told(subject, *failed), [])
+
+
 def test_a_failure_has_its_reason_and_its_stack_does_not_count(subject: Subject) -> None:
     bad = _seen("qlog", verdict="failed", detail="no file | at all")
     skipped = _seen("everything", verdict="unsupported", detail="no kernel")

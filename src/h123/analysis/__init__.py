@@ -5,6 +5,7 @@ from h123.analysis.bounds import blocks_to_part, reliable
 from h123.analysis.case import Case, gather
 from h123.analysis.decisions import decide
 from h123.analysis.families import headline
+from h123.analysis.limited import Limited, limited
 from h123.analysis.looks import next_look, plan_looks
 from h123.analysis.remedy import Remedy
 from h123.analysis.signedrank import CONFIDENCE, ratio_of
@@ -14,6 +15,7 @@ from h123.analysis.treatments import Measured, Treatment, by_pairing, treatments
 __all__ = [
     "CONFIDENCE",
     "Case",
+    "Limited",
     "Measured",
     "Remedy",
     "Treatment",
@@ -27,6 +29,7 @@ __all__ = [
     "gather",
     "headline",
     "known_spreads",
+    "limited",
     "measure_width",
     "next_look",
     "plan_looks",

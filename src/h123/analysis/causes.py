@@ -35,7 +35,7 @@ def causes(
 ) -> list[CausesRow]:
     """The `causes` of verdicts.json: a row for each comparison of whole requests that answers the question, and of cold
     ones beside it. None of trials that left no record of packets."""
-    told = _Told(folder, attempts)
+    told = Told(folder, attempts)
     rows = [row for c in _asked(judged) if (row := _row(c, factor, told)) is not None]
     told.keep()
     return rows
@@ -52,7 +52,7 @@ def _asked(judged: Sequence[Judged]) -> Iterator[Judged]:
             yield c
 
 
-class _Told:
+class Told:
     """What trials tell, each read once."""
 
     def __init__(self, folder: CampaignFolder, attempts: Sequence[Attempt]) -> None:
@@ -69,11 +69,13 @@ class _Told:
     def mean(self, block: int, cell: Cell, phase: str) -> Means | None:
         """Of the requests of a trial; None where they are not told."""
         attempt = self._attempts.get(_place(block, cell))
-        if attempt is None:
-            return None
+        return self.of(attempt).get(phase) if attempt else None
+
+    def of(self, attempt: Attempt) -> Mapping[str, Means]:
+        """Of each phase of an attempt; none where its packets do not tell."""
         if attempt.name not in self._read:
             self._read[attempt.name] = self._means(attempt)
-        return self._read[attempt.name].get(phase)
+        return self._read[attempt.name]
 
     def _means(self, attempt: Attempt) -> Mapping[str, Means]:
         def explained() -> dict[str, Means]:
@@ -108,7 +110,7 @@ def _place(block: int, cell: Cell) -> tuple[int, tuple[tuple[str, str], ...]]:
     return block, tuple(sorted(cell.items()))
 
 
-def _row(c: Judged, factor: str, told: _Told) -> CausesRow | None:
+def _row(c: Judged, factor: str, told: Told) -> CausesRow | None:
     of = METRICS[c["metric"]].of
     assert isinstance(of, Times)
     sides = ([told.mean(block, {**c["cell"], factor: c[side]}, of.phase) for block in told.blocks()] for side in _SIDES)

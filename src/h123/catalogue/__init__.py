@@ -39,7 +39,7 @@ from h123.catalogue.install import (
 from h123.catalogue.own import OwnServer, OwnSubject, own_subjects
 from h123.catalogue.shelf import Catalogue, catalogue, read_subject, subject_names, subjects_folder, unknown_subject
 from h123.catalogue.stated import Stated, stated
-from h123.catalogue.subject import LEAST_IDLE_NS, PROTOCOLS, QUIC, Ability, Client, Limits, Server, Subject
+from h123.catalogue.subject import LEAST_IDLE_NS, PROTOCOLS, QUIC, Ability, Client, Limits, Reach, Server, Subject
 from h123.catalogue.tried import Tried, tried
 
 __all__ = [
@@ -57,6 +57,7 @@ __all__ = [
     "Limits",
     "OwnServer",
     "OwnSubject",
+    "Reach",
     "Role",
     "Server",
     "Stated",

@@ -1,11 +1,14 @@
 """What servers serve, as files, for those that do not make it up themselves."""
 
 import hashlib
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
+from h123.errors import UserError
 from h123.installing import alone
 from h123.paths import cache_folder
+from h123.units import format_bytes
 
 BLOCK_BYTES = 65_536
 _DIGEST_BYTES = 32
@@ -28,12 +31,27 @@ def files_folder() -> Path:
 
 
 def make_bodies(sizes: Iterable[int]) -> None:
-    """Puts the block and bodies of these sizes into the cache, unless they are there; each whole or not at all."""
+    """Puts the block and bodies of these sizes into the cache, unless they are there; each whole or not at all.
+
+    Raises UserError where the disk has no room for them: then nothing is written.
+    """
     wanted = {block_file(): BLOCK_BYTES, **{files_folder() / f"bytes/{size}": size for size in sizes}}
     with alone(files_folder(), lambda _: None):
-        for path, size in wanted.items():
-            if not path.is_file() or path.stat().st_size != size:
-                _write(path, size)
+        missing = {path: size for path, size in wanted.items() if not path.is_file() or path.stat().st_size != size}
+        _require_room(sum(missing.values()))
+        for path, size in missing.items():
+            _write(path, size)
+
+
+def _require_room(needed: int) -> None:
+    free = shutil.disk_usage(files_folder().parent).free
+    if free < needed:
+        raise UserError(
+            f"{files_folder()} has {format_bytes(free)} free, and the bodies that servers serve as files would take "
+            f"{format_bytes(needed)}",
+            remedy="have a smaller `size`, leave it out with --only, free some, or set H123_CACHE to another disk",
+            status=1,
+        )
 
 
 def _write(path: Path, size: int) -> None:

@@ -19,7 +19,7 @@ from pydantic import (
 
 from h123.strict import Strict, choose, fault_at, shown
 from h123.transport import SETTINGS
-from h123.units import parse_duration
+from h123.units import parse_duration, parse_size
 
 PROTOCOLS = ("h1", "h2", "h3")
 QUIC = "h3"
@@ -213,6 +213,15 @@ class Spoiler(Strict):
     command: Annotated[Command, _known_placeholders({"prefix", "body", "address", "port", "protocol", "cert", "key"})]
 
 
+class Reach(Strict):
+    """What a client itself allows no more of, whatever it is told."""
+
+    streams: dict[Literal["h3"], Annotated[StrictInt, Field(ge=1)]] = Field(default={})
+    """The requests of a connection that it has open at once; others wait. Absent: as many as are asked for."""
+    windows: dict[Literal["h3"], Annotated[int, BeforeValidator(parse_size)]] = Field(default={})
+    """The most bytes of a download that it lets a server send ahead of what has arrived. Absent: nobody has told."""
+
+
 class Client(Strict):
     """The subject as a client."""
 
@@ -239,6 +248,7 @@ class Client(Strict):
     """By protocol, the most users that it can have ask at once. Absent: as many as are asked for."""
     any_server: StrictBool = False
     """Asks servers that are no subjects, and so have names, certificates and answers of their own."""
+    limits: Reach = Reach()
     sessions: dict[Literal["resumed", "early"], OneOrMore[Protocol]] = Field(default={})
     """Over which protocols the connections of cold requests can resume sessions, and their requests go out as early
     data. Absent: every handshake is a full one."""

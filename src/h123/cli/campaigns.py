@@ -261,18 +261,32 @@ def why(
             show_default=False,
         ),
     ] = None,
+    limits: Annotated[
+        bool,
+        typer.Option(
+            "--limits",
+            help="Instead: a table in Markdown of what limited each treatment: a processor, a window or the link.",
+        ),
+    ] = False,
 ) -> None:
     """Say what the time of the requests was spent on, and which parts make the difference.
 
-    Told from the packets that each trial recorded at its link (docs/why.md).
+    Told from the packets that each trial recorded at its link (docs/why.md). Over a plain veth, which records none,
+    --limits tells which processor was the limit.
     """
-    from h123.analysis import analyse
-    from h123.report import print_causes
-    from h123.results import CampaignFolder
+    from h123.analysis import analyse, limited
+    from h123.report import limits_lines, print_causes
+    from h123.results import CampaignFolder, load_attempts
 
     campaign, chosen = CampaignFolder.open(folder), parse_only(only or [])
-    make_plan(Study.from_resolved(campaign.study), blocks=1, only=chosen)  # refuses what the study does not have
-    print_causes(analyse(campaign), out_console, chosen)
+    study = Study.from_resolved(campaign.study)
+    make_plan(study, blocks=1, only=chosen)  # refuses what the study does not have
+    if limits:
+        rows = limited(campaign, load_attempts(campaign))
+        for line in limits_lines(rows, study, chosen):
+            out_console.print(line, soft_wrap=True)
+    else:
+        print_causes(analyse(campaign), out_console, chosen)
     complain_of_damage(campaign)
 
 

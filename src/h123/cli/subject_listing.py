@@ -225,6 +225,10 @@ def _client_facts(subject: Subject) -> Iterator[tuple[str, str]]:
         yield "  program", "starts another one for the requests, and tells when that ran"
     for protocol, most in client.at_once.items():
         yield "  limit", f"{protocol}: {most} users at once"
+    for protocol, most in client.limits.streams.items():
+        yield "  limit", f"{protocol}: {most} requests of a connection at once; others wait"
+    for protocol, most in client.limits.windows.items():
+        yield "  limit", f"{protocol}: windows of at most {format_bytes(most)}"
     yield "  bodies", "every byte is compared" if client.compares else "bytes are only counted"
     yield from _settings(subject, "client")
 

@@ -1,6 +1,7 @@
 """One look for all figures, and their rendering: offline, the same bytes each time, light and dark."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -39,6 +40,12 @@ _VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 _PNG_SCALE = 2
 _LINES = re.compile(r'text-anchor="end" transform="translate\(([^,]*),([^)]*)\)"([^>]*)>(<tspan>.*?)</text>')
 """A name of several lines at the left of a row."""
+_MARK = re.compile(
+    r'<path +transform="translate\((?P<x>[^,)]*),(?P<y>[^)]*)\)" (?P<shape>d="[^>]*?")'
+    r"(?:/>|>(?P<title><title>[^<]*</title>)</path>)"
+)
+_OFTEN = 8
+"""Times that a shape occurs before a name for it saves anything."""
 
 
 Mark = dict[str, Any]
@@ -78,7 +85,7 @@ def _inline(figure: Figure, chart: alt.TopLevelMixin, size: str) -> str:
     # Identifiers are the document's, not the picture's: without a prefix the second picture would use the first's.
     prefix = f"{figure.name}-{size}-"
     drawn = re.sub(r'\bid="', f'id="{prefix}', drawn).replace("url(#", f"url(#{prefix}")
-    drawn = _compact(_titled(drawn))
+    drawn = _shared(_compact(_titled(drawn)), prefix)
     label = escape(f"{figure.title}. {figure.caption}", quote=True)
     return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" data-size="{size}" font-size="12px" ', 1)
 
@@ -97,6 +104,24 @@ def _compact(drawn: str) -> str:
     while (less := re.sub(r"<g[^>]*></g>", "", drawn)) != drawn:
         drawn = less
     return drawn
+
+
+def _shared(drawn: str, prefix: str) -> str:
+    """Marks of one shape, such as thousands of dots, name it instead of repeating it: half of what is left."""
+    shapes = Counter(found.group("shape") for found in _MARK.finditer(drawn))
+    named = {shape: f"{prefix}m{number}" for number, shape in enumerate(shapes) if shapes[shape] >= _OFTEN}
+
+    def used(found: re.Match[str]) -> str:
+        if found["shape"] not in named:
+            return found[0]
+        told = f">{found['title']}</use>" if found["title"] else "/>"
+        return f'<use href="#{named[found["shape"]]}" x="{found["x"]}" y="{found["y"]}"{told}'
+
+    written = _MARK.sub(used, drawn)
+    if not named:
+        return written
+    shared = "".join(f'<path id="{name}" {shape}/>' for shape, name in named.items())
+    return re.sub(r"(<svg [^>]*>)", rf"\1<defs>{shared}</defs>", written, count=1)
 
 
 def _svg(chart: alt.TopLevelMixin) -> str:

@@ -11,7 +11,7 @@ from h123.results.loss import loss
 from h123.results.machine import machine_facts
 from h123.results.metrics import shown, trial_metrics
 from h123.results.opening import Opening
-from h123.results.processor import SHARES_TELL_NS
+from h123.results.processor import SHARES_TELL_NS, Usage
 from h123.results.repetition import Repetition, compare_executions
 from h123.results.samples import Sample, ingest
 from h123.results.shapes import Count, Document, Reason, Shape
@@ -32,6 +32,7 @@ __all__ = [
     "Repetition",
     "Sample",
     "Shape",
+    "Usage",
     "campaign_file",
     "check_name",
     "check_new",

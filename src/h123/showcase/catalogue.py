@@ -4,14 +4,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from h123.catalogue import Client, Limits, Subject, Tried, catalogue, own_controller, subject_names, tried
+from h123.catalogue import Client, Limits, Reach, Subject, Tried, catalogue, own_controller, subject_names, tried
 from h123.durable import write_atomically
+from h123.markdown import NOTHING, table
 from h123.paths import project_root
-from h123.showcase.markdown import NOTHING, table
 from h123.units import format_bytes, format_seconds, format_span
 from h123.verification import (
     KERNEL_PROTOCOL,
     PROBE,
+    STREAMS,
+    WINDOWS,
     PublicRecord,
     Result,
     Verdict,
@@ -53,6 +55,12 @@ a round trip of 100 ms, in the first 10 MB and after them; by it an upload is at
 there. `h123 list subjects NAME` shows more, and why something is missing."""
 
 
+_RECEPTION = """\
+As the server's log has it. *Requests open at once*: of as many as were asked for together, while none was answered;
+others waited at the client. *Receive windows*: how far beyond what has arrived the client lets the server send, at
+first and in the course of a download of 20 MB, with round trips of 200 ms: over a path that holds more, they are the
+limit."""
+
 _CLIENT_CONSTANTS = """\
 The same of clients: first flight, growth and losses of their uploads, to the server go. *Downloads under way*: the most
 that the server had in flight towards the client in a round trip of 100 ms, which is what its receive windows let it.
@@ -76,6 +84,7 @@ def catalogue_page(subjects: Mapping[str, Subject], known: Mapping[str, PublicRe
         _role("Servers", "server", subjects, known, _server_row),
         _role("Clients", "client", subjects, known, _client_row),
         _constants(subjects, known),
+        _reception(subjects, known),
         _client_constants(subjects, known),
         _kernel(subjects, known),
         _notes(subjects),
@@ -234,6 +243,31 @@ def _client_constants(subjects: Mapping[str, Subject], known: Mapping[str, Publi
         if one.congestion == own_controller(subjects[name], one.protocol)
     ]
     return ["## Constants of clients", "", _CLIENT_CONSTANTS, "", *table(rows)] if rows else []
+
+
+def _reception(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
+    """What clients let a server do over QUIC, as the server logged it."""
+    rows = []
+    for name, subject in subjects.items():
+        told = known.get(name)
+        results = told.record.of_role("client") if told and told.holds_for(subject) else []
+        found = {r.check: r.detail for r in results if r.check in (STREAMS, WINDOWS) and r.verdict == "passed"}
+        if found and subject.client:
+            rows.append(
+                {
+                    "client": name,
+                    "requests open at once": found.get(STREAMS) or NOTHING,
+                    "receive windows": found.get(WINDOWS) or NOTHING,
+                    "declared": _declared(subject.client.limits) or NOTHING,
+                }
+            )
+    return ["## What clients let a server do over HTTP/3", "", _RECEPTION, "", *table(rows)] if rows else []
+
+
+def _declared(limits: Reach) -> str:
+    """`at most 100 requests at once, windows of 1.31 MB`."""
+    streams = [f"at most {most} requests at once" for most in limits.streams.values()]
+    return ", ".join([*streams, *(f"windows of at most {format_bytes(most)}" for most in limits.windows.values())])
 
 
 def _receiving(one: Constants) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """The contract test: checks in the lab that a subject does what it declares."""
 
 from h123.results.campaign_file import VerifiedRole
+from h123.verification.assignment import STREAMS, WINDOWS
 from h123.verification.client import counterpart
 from h123.verification.constants.measure import KERNEL_PROTOCOL, measurable
 from h123.verification.contract_test import describe, measure_each, profile_each, roles_of, tally, verify_each
@@ -14,6 +15,8 @@ from h123.verification.windows import receive_windows
 __all__ = [
     "KERNEL_PROTOCOL",
     "PROBE",
+    "STREAMS",
+    "WINDOWS",
     "PublicRecord",
     "Record",
     "Result",

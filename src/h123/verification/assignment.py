@@ -14,10 +14,14 @@ from h123.verification import controller
 """One request, as in samples.parquet."""
 Asked = Callable[..., Parameters]
 """What a client of one protocol can do, except for what is given."""
-Expected = Literal["answers", "wrong bytes", "not found", "refused", "timeout", "unsupported"]
+Expected = Literal["answers", "wrong bytes", "not found", "refused", "timeout", "anything", "unsupported"]
 METHODS = ("GET", "POST")
 SIZES = BYTE, KILOBYTE, MEGABYTE = (1, 1000, 1_000_000)
 FRESH_BYTES = 4000
+CROWD, LARGE = 300, 20_000_000
+"""Users at once, and bytes: more than most programs have streams, or windows."""
+STREAMS, WINDOWS = "streams at once", "receive windows"
+"""The checks of what a client lets a server do over QUIC."""
 WITNESS = "go"
 """The server whose qlog files show what a client does over QUIC, and that can send wrong bodies."""
 SPOILED = {"middle": "a body of 1 MB with a wrong byte in its middle", "zeros": "a body of 1 MB of zeros"}
@@ -41,6 +45,11 @@ FAR = _both_ways("far", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_
 """1 MB takes 0.8 s, and nothing comes back within 0.1 s: times that were not measured show."""
 DISTANT = _both_ways("distant", Direction(delay_ns=100 * _MS))
 """Answers come so late that an open loop has more requests under way than it has users."""
+REMOTE = _both_ways("remote", Direction(delay_ns=100 * _MS))
+"""So much of a body can be under way that windows show."""
+CROWDED = _both_ways("crowded", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000)))
+"""Many large answers together take so long that none ends while there is still a request to be sent, however slowly a
+window, or a busy machine, lets a client send them."""
 LOSSES = Network(
     name="losses up", title="a few lost packets upwards", up=controller.NETWORK.down, down=controller.NETWORK.up
 )
@@ -67,18 +76,20 @@ class Assignment:
     """What the client's packets must show."""
     body: str = ""
     """The wrong one that the server sends; empty: the right one."""
+    receives: bool = False
+    """Whether the server's log shows what the client let it do."""
 
     @property
     def attempts(self) -> int:
         """Before it counts as failed: a busy machine can blur times, but hardly twice so that they look wrong."""
-        return 2 if self.network in (FAR, DISTANT, LOSSES) else 1
+        return 2 if self.network in (FAR, DISTANT, REMOTE, CROWDED, LOSSES) else 1
 
     @property
     def logged(self) -> bool:
         """Whether only the server's log shows what is asked."""
         p = self.parameters
         resumes = p.sessions != FULL and p.protocol == QUIC and self.expected == "answers"
-        return bool(self.controller) or resumes
+        return bool(self.controller) or self.receives or resumes
 
     @property
     def of_server(self) -> Parameters:
@@ -113,6 +124,8 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
     yield from _crowds(client, logged, protocol)
     yield from _sizes(client, asked, subject.features.clocks)
     yield from _times(client, asked)
+    if protocol == QUIC and client.verified_with == WITNESS and "GET" in client.methods:
+        yield from _reception(client, logged)
     yield from _sessions(client, logged, protocol)
     yield from _kinds(client, asked)
     if client.open_loop:
@@ -162,6 +175,16 @@ def _times(client: Client, asked: Asked) -> Iterator[Assignment]:
     if "GET" in client.methods:
         far = asked(method="GET", size=MEGABYTE, requests=2)
         yield Assignment("times over a link of 100 ms and 10 Mbit/s", far, FAR)
+
+
+def _reception(client: Client, asked: Asked) -> Iterator[Assignment]:
+    """Answers that do not end while others are asked for; and so many bytes that windows must be wide."""
+    shared = partial(asked, method="GET", cold=False, requests=1, connections=CONNECTIONS[client.connections[0]])
+    if "shared" in client.connections:
+        crowd = min(CROWD, client.at_once.get(QUIC, CROWD))
+        endless = shared(size=MEGABYTE, users=crowd, timeout="10s")
+        yield Assignment(STREAMS, endless, CROWDED, expected="anything", receives=True)
+    yield Assignment(WINDOWS, shared(size=LARGE, users=1), REMOTE, receives=True)
 
 
 def _sessions(client: Client, asked: Asked, protocol: str) -> Iterator[Assignment]:

@@ -16,9 +16,11 @@ from h123.roots import mounted
 from h123.scratch import scratch
 from h123.strict import choose
 from h123.study.workload import AnyWorkloadFile
-from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate
+from h123.trial import QLOG_FOLDER, SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification.assignment import SIZES, WITNESS, Assignment, assignments
 from h123.verification.conduct import faults_of, headers_sent
+from h123.verification.qlog import events
+from h123.verification.reception import Reception, reception, reception_faults, reception_words
 from h123.verification.record import failures_folder
 from h123.verification.result import Result, Verdict
 from h123.verification.settings import verify_settings
@@ -106,8 +108,11 @@ def _judged(asked: Assignment, subject: Subject, carried: Carried) -> Result:
     folder = carried.trial.folder
     if not carried.trial.disturbed and (faults := judge(asked, subject, carried)):
         return _result(asked, "failed", f"{'; '.join(faults)} ({folder})")
+    received = None if carried.trial.disturbed else _received(asked, carried.trial)
     shutil.rmtree(folder)
-    return _result(asked, "unsupported" if carried.trial.disturbed else "passed", carried.trial.disturbed)
+    if carried.trial.disturbed:
+        return _result(asked, "unsupported", carried.trial.disturbed)
+    return _result(asked, "passed", reception_words(asked, received) if received else "")
 
 
 def _result(asked: Assignment, verdict: Verdict, detail: str = "") -> Result:
@@ -169,7 +174,15 @@ def judge(asked: Assignment, subject: Subject, carried: Carried) -> list[str]:
     seen = witness(carried.trial, asked.parameters, carried.certificate_bytes)
     faults = faults_of(asked, subject.client, carried.rows, carried.facts, seen)
     faults += headers_sent(asked, carried.rows, _bytes_up(carried.trial))
+    if asked.receives and not faults:
+        faults += reception_faults(asked, subject.client.limits, _received(asked, carried.trial))
     return faults[:_MOST_FAULTS]
+
+
+def _received(asked: Assignment, trial: Trial) -> Reception | None:
+    """What the client let the server do, on the connection with most requests; None: that is not asked, or not told."""
+    logs = (trial.folder / QLOG_FOLDER).iterdir() if asked.receives else ()
+    return max(filter(None, (reception(events(log)) for log in logs)), key=lambda found: found.streams, default=None)
 
 
 def _bytes_up(trial: Trial) -> int | None:

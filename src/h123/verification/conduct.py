@@ -87,6 +87,7 @@ def _outcomes(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
         "not found": _not_found,
         "refused": _refused,
         "timeout": _timed_out,
+        "anything": lambda *_: None,
     }
     yield from _first_of_each(checks[asked.expected](asked, row) for row in rows)
 

@@ -1,0 +1,21 @@
+"""Pictures in a page: small, and whole all the same."""
+
+import re
+
+import altair as alt
+
+from h123.report.drawing import Figure, inline
+
+
+def test_marks_of_one_shape_share_it_and_keep_what_they_say() -> None:
+    dots = [{"x": n, "y": n % 5, "told": f"dot {n}"} for n in range(40)]
+    chart = alt.Chart(alt.InlineData(values=dots)).mark_point(filled=True, aria=True)
+    drawn = chart.encode(x="x:Q", y="y:Q", description="told:N")
+    page = inline(Figure("dots", "Dots", "Forty.", drawn, drawn))
+    for size in ("wide", "narrow"):
+        svg = next(part for part in page.split("<svg ") if f'data-size="{size}"' in part)
+        [shape] = re.findall(r'<path id="([^"]+)"', svg)
+        uses = re.findall(rf'<use href="#{shape}" x="([^"]+)" y="[^"]+"><title>(dot \d+)</title></use>', svg)
+        assert [told for _, told in uses] == [dot["told"] for dot in dots]
+        assert len({x for x, _ in uses}) == 40
+        assert f"#dots-{size}-" in f"#{shape}"  # another picture's are not taken
