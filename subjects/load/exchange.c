@@ -8,8 +8,8 @@
 #include "block.h"
 #include "clock.h"
 
-const char TIMEOUT[] = "timeout", RESET[] = "reset", REFUSED[] = "refused", TLS_FAILED[] = "tls", PROTOCOL[] = "protocol",
-           WRONG_BYTES[] = "wrong-bytes";
+const char TIMEOUT[] = "timeout", RESET[] = "reset", REFUSED[] = "refused", TLS_FAILED[] = "tls",
+           PROTOCOL[] = "protocol", WRONG_BYTES[] = "wrong-bytes";
 
 const char *other_error(const char *format, ...)
 {

@@ -43,7 +43,8 @@ static int on_header(nghttp3_conn *http, int64_t stream, int32_t token, nghttp3_
     (void)http, (void)stream, (void)name, (void)flags, (void)quic;
     if (token == NGHTTP3_QPACK_TOKEN__STATUS && exchange) { /* three digits; nghttp3 has seen to that */
         const uint8_t *digits = nghttp3_rcbuf_get_buf(value).base;
-        ((struct exchange *)exchange)->sample.status = 100 * (digits[0] - '0') + 10 * (digits[1] - '0') + digits[2] - '0';
+        struct sample *sample = &((struct exchange *)exchange)->sample;
+        sample->status = 100 * (digits[0] - '0') + 10 * (digits[1] - '0') + digits[2] - '0';
     }
     return 0;
 }
@@ -331,7 +332,10 @@ static bool has_room(struct connection *connection)
     return ngtcp2_conn_get_streams_bidi_left(((struct quic *)connection)->conn) > 0;
 }
 
-static void ask(struct connection *connection, struct exchange *exchange) { submit((struct quic *)connection, exchange); }
+static void ask(struct connection *connection, struct exchange *exchange)
+{
+    submit((struct quic *)connection, exchange);
+}
 
 static void cancel(struct connection *connection, struct exchange *exchange)
 {

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The client, linked statically with Debian 13's C library, OpenSSL and nghttp2 and its backport of ngtcp2, into the folder $1.
+# The client into the folder $1, linked statically with Debian 13's C library, OpenSSL and nghttp2 and its backport of
+# ngtcp2.
 set -eu
 prefix=$1
 work=$prefix/work

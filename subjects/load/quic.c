@@ -1,10 +1,7 @@
 /* QUIC of ngtcp2 over a socket of its own for each connection, with the kernel's batches in both directions. */
-#define _GNU_SOURCE
 #include "quic.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/udp.h>
 #include <openssl/rand.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +9,12 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "datagrams.h"
 #include "load.h"
 #include "windows.h"
 #include "workload.h"
 
 enum {
-    SOCKET_BUFFER = 7500000, /* as far as the machine allows, and as others set */
     READS = 16,              /* in a turn */
     BATCH = 62000,           /* bytes that are sent at once at most */
     CONNECTION_ID = 8,
@@ -31,7 +28,10 @@ static struct quic *of_output(struct output *output)
     return (struct quic *)((char *)output - offsetof(struct connection, output));
 }
 
-static struct quic *of_timer(struct timer *timer) { return (struct quic *)((char *)timer - offsetof(struct quic, expiry)); }
+static struct quic *of_timer(struct timer *timer)
+{
+    return (struct quic *)((char *)timer - offsetof(struct quic, expiry));
+}
 
 static ngtcp2_conn *of_reference(ngtcp2_crypto_conn_ref *reference)
 {
@@ -254,9 +254,10 @@ static ngtcp2_transport_params parameters(void)
 static void begin_early(struct quic *quic)
 {
     const struct memory *memory = &quic->base.load->memory;
-    if (quic->base.load->job->sessions != EARLY || !memory->session || !memory->parameters_length ||
+    size_t length = memory->parameters_length;
+    if (quic->base.load->job->sessions != EARLY || !memory->session || !length ||
         !SSL_SESSION_get_max_early_data(memory->session) ||
-        ngtcp2_conn_decode_and_set_0rtt_transport_params(quic->conn, memory->parameters, memory->parameters_length) != 0) {
+        ngtcp2_conn_decode_and_set_0rtt_transport_params(quic->conn, memory->parameters, length) != 0) {
         return;
     }
     SSL_set_quic_tls_early_data_enabled(quic->base.ssl, 1);
@@ -279,8 +280,8 @@ static void begin(struct quic *quic)
     SSL_set_app_data(quic->base.ssl, &quic->reference);
     if (ngtcp2_crypto_ossl_configure_client_session(quic->base.ssl) != 0 ||
         ngtcp2_crypto_ossl_ctx_new(&quic->tls, quic->base.ssl) != 0 ||
-        ngtcp2_conn_client_new(&quic->conn, &destination, &source, &quic->path, NGTCP2_PROTO_VER_V1, &callbacks, &settings,
-                               &mine, NULL, quic) != 0) {
+        ngtcp2_conn_client_new(&quic->conn, &destination, &source, &quic->path, NGTCP2_PROTO_VER_V1, &callbacks,
+                               &settings, &mine, NULL, quic) != 0) {
         fail(FAILED, "ngtcp2 makes no connection");
     }
     ngtcp2_conn_set_tls_native_handle(quic->conn, quic->tls);
@@ -306,29 +307,12 @@ static bool take(struct quic *quic, const uint8_t *bytes, size_t length, size_t 
     return true;
 }
 
-static size_t segment_of(struct msghdr *message, size_t length)
-{
-    for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header; header = CMSG_NXTHDR(message, header)) {
-        if (header->cmsg_level == SOL_UDP && header->cmsg_type == UDP_GRO) {
-            int segment;
-            memcpy(&segment, CMSG_DATA(header), sizeof segment);
-            return (size_t)segment;
-        }
-    }
-    return length;
-}
-
 static void receive(struct quic *quic)
 {
     uint8_t *input = quic->base.load->loop.input;
+    size_t segment;
     for (int reads = 0; reads < READS; reads++) {
-        union {
-            char room[CMSG_SPACE(sizeof(int))];
-            struct cmsghdr aligned;
-        } control;
-        struct iovec to = {input, INPUT};
-        struct msghdr message = {.msg_iov = &to, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-        ssize_t length = recvmsg(quic->base.source.descriptor, &message, 0);
+        ssize_t length = datagrams_take(quic->base.source.descriptor, input, INPUT, &segment);
         if (length < 0 && errno == EAGAIN) {
             return;
         }
@@ -336,7 +320,7 @@ static void receive(struct quic *quic)
             connection_fail(&quic->base, errno == ECONNREFUSED ? REFUSED : other_error("%s", strerror(errno)));
             return;
         }
-        if (length > 0 && !take(quic, input, (size_t)length, segment_of(&message, (size_t)length))) {
+        if (!take(quic, input, (size_t)length, segment)) {
             return;
         }
     }
@@ -370,28 +354,15 @@ static void on_expiry(struct timer *timer)
     connection_flush_later(&quic->base);
 }
 
-/* Sends datagrams of `segment` bytes, the last of which may be shorter; false: the kernel has no room for them now. */
+/* False: the kernel has no room for the datagrams now. Whatever else keeps it from sending them loses them, as the path
+ * does with a probe that is too large for it. */
 static bool send_batch(struct quic *quic, const uint8_t *bytes, size_t length, size_t segment)
 {
-    union {
-        char room[CMSG_SPACE(sizeof(uint16_t))];
-        struct cmsghdr aligned;
-    } control = {{0}};
-    struct iovec from = {(void *)bytes, length};
-    struct msghdr message = {.msg_iov = &from, .msg_iovlen = 1};
-    if (length > segment) {
-        const uint16_t size = (uint16_t)segment;
-        message.msg_control = &control;
-        message.msg_controllen = sizeof control;
-        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-        *header = (struct cmsghdr){.cmsg_level = SOL_UDP, .cmsg_type = UDP_SEGMENT, .cmsg_len = CMSG_LEN(sizeof size)};
-        memcpy(CMSG_DATA(header), &size, sizeof size);
-    }
-    if (sendmsg(quic->base.source.descriptor, &message, 0) >= 0) {
+    if (datagrams_give(quic->base.source.descriptor, bytes, length, segment)) {
         return true;
     }
     quic->refused |= errno == ECONNREFUSED;
-    return errno != EAGAIN && errno != ENOBUFS; /* else it is lost, as a probe is that is too large for the path */
+    return errno != EAGAIN && errno != ENOBUFS;
 }
 
 static void keep_unsent(struct quic *quic, const uint8_t *bytes, size_t length, size_t segment)
@@ -456,19 +427,12 @@ static void flush(struct output *output)
 static void open_socket(struct quic *quic)
 {
     struct load *load = quic->base.load;
-    const struct sockaddr *server = (const struct sockaddr *)&load->server;
-    const int room = SOCKET_BUFFER, yes = 1, always = IP_PMTUDISC_DO;
     socklen_t length = sizeof quic->local;
-    int descriptor = socket(server->sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (descriptor < 0 || connect(descriptor, server, load->server_length) != 0 ||
-        getsockname(descriptor, (struct sockaddr *)&quic->local, &length) != 0) {
+    int descriptor = datagrams_open((const struct sockaddr *)&load->server, load->server_length);
+    if (descriptor < 0 || getsockname(descriptor, (struct sockaddr *)&quic->local, &length) != 0) {
         fail(FAILED, "cannot make a socket to %s: %s", load->job->address, strerror(errno));
     }
     quic->base.source.descriptor = descriptor;
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
-    setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-    setsockopt(descriptor, SOL_UDP, UDP_GRO, &yes, sizeof yes);
-    setsockopt(descriptor, IPPROTO_IP, IP_MTU_DISCOVER, &always, sizeof always);
     quic->path.local = (ngtcp2_addr){(ngtcp2_sockaddr *)&quic->local, length};
     quic->path.remote = (ngtcp2_addr){(ngtcp2_sockaddr *)&load->server, load->server_length};
 }
@@ -491,8 +455,8 @@ void quic_close(struct quic *quic)
 {
     uint8_t datagram[NGTCP2_MAX_UDP_PAYLOAD_SIZE];
     ngtcp2_pkt_info info;
-    ngtcp2_ssize length = ngtcp2_conn_write_connection_close(quic->conn, NULL, &info, datagram, sizeof datagram, &quic->why,
-                                                             (ngtcp2_tstamp)now());
+    ngtcp2_ssize length = ngtcp2_conn_write_connection_close(quic->conn, NULL, &info, datagram, sizeof datagram,
+                                                             &quic->why, (ngtcp2_tstamp)now());
     if (length > 0) {
         send_batch(quic, datagram, (size_t)length, (size_t)length);
     }

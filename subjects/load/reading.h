@@ -6,7 +6,7 @@
 
 #include "json.h"
 
-/* An object of workload.json. A field that has been asked for has no value any more, so that what is left is unknown. */
+/* An object of workload.json. A field that has been asked for has no value any more: what is left is unknown. */
 struct reading {
     const char *where; /* the file, and the place in it */
     struct field *fields;

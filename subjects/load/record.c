@@ -95,7 +95,8 @@ static char *put_quoted(char *to, const char *text)
 
 static char *put_row(const struct record *of, size_t row, char *to)
 {
-    static const char *const phases[] = {"", "cold,", "warmup,", "warm,"}, *const protocols[] = {",", "h1,", "h2,", "h3,"};
+    static const char *const phases[] = {"", "cold,", "warmup,", "warm,"};
+    static const char *const protocols[] = {",", "h1,", "h2,", "h3,"};
     to = put_text(to, phases[of->phase[row]]);
     to = put_number(to, of->user[row]);
     to = put_time(to, of->start[row]);

@@ -5,14 +5,13 @@
 
 struct tcp;
 
-/* What speaks over the connection. */
+/* What speaks over the connection. Where one returns false, the connection has failed already. */
 struct speaker {
-    bool (*begin)(struct tcp *tcp);                                         /* the handshake is complete */
-    bool (*take)(struct tcp *tcp, const uint8_t *bytes, size_t length);     /* what has come */
-    bool (*give)(struct tcp *tcp);                                          /* puts more into the output, if there is any */
-    const char *(*over)(struct tcp *tcp);                                   /* the server has ended it: what that means */
+    bool (*begin)(struct tcp *tcp);                                     /* the handshake is complete */
+    bool (*take)(struct tcp *tcp, const uint8_t *bytes, size_t length); /* what has come */
+    bool (*give)(struct tcp *tcp);                                      /* puts more into the output, if there is any */
+    const char *(*over)(struct tcp *tcp);                               /* the server has ended it: what that means */
 };
-/* Those that are false have failed the connection themselves. */
 
 /* A TLS connection over TCP. Records gather in `out`, which goes to the kernel once a turn. */
 struct tcp {
