@@ -1,6 +1,6 @@
 """What the client load costs beside others, for the same requests of the same server: `bench/load.yaml`.
 
-    PYTHONPATH=src .venv/bin/python bench/load.py [--blocks N] [--only LOAD,...] [--keep DIR]
+    PYTHONPATH=src .venv/bin/python bench/load.py [--blocks N] [--only FACTOR=LEVEL,...]... [--keep DIR]
 
 Processor time a request and memory, as ratios over the blocks with the intervals that every study has; the clients run
 in random order within a block, and processor time counts instead of wall time, so that a busy machine matters little.
@@ -25,14 +25,14 @@ TITLES = {"cpu_client": "processor time a request", "memory_client": "memory"}
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--blocks", type=int, help="how many [default: as the study says]")
-    parser.add_argument("--only", metavar="LOAD,...", help="loads of the study [default: all]")
+    parser.add_argument("--only", metavar="FACTOR=LEVEL,...", action="append", default=[], help="as of `h123 run`")
     parser.add_argument("--keep", metavar="DIR", help="the campaign's folder [default: none stays]")
     asked = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(asked.keep or Path(scratch) / "campaign")
         command = [str(ROOT / "h123"), "run", str(STUDY), "--out", str(folder)]
         command += ["--blocks", str(asked.blocks)] if asked.blocks else []
-        command += ["--only", f"load={asked.only}"] if asked.only else []
+        command += [word for only in asked.only for word in ("--only", only)]
         done = subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
         if not (folder / "verdicts.json").is_file():
             return done.returncode or 1

@@ -22,13 +22,15 @@ static const char *take_line(struct answer *answer, struct piece *from, size_t *
     from->length -= part;
     answer->header += part;
     *length = part;
-    if ((!end || answer->length) && answer->length + part <= LINE) {
+    if (!end || answer->length) {
+        if (answer->length + part > LINE) {
+            answer->header = HEADER + 1;
+            return NULL;
+        }
         answer->line = realloc(answer->line, answer->length + part);
         memcpy(answer->line + answer->length, line, part);
         *length = answer->length += part;
         line = answer->line;
-    } else if (!end) {
-        answer->header = HEADER + 1;
     }
     if (!end) {
         return NULL;

@@ -18,16 +18,14 @@ struct quic {
     ngtcp2_path path;
     struct sockaddr_storage local;
     struct timer expiry;
-    bool early;      /* requests go out before the handshake is complete */
-    bool refused;    /* by the server's host */
-    bool http_error; /* nghttp3 has said that this is no HTTP/3 */
-    ngtcp2_ccerr why; /* it was given up, if it was */
-    uint8_t *unsent; /* datagrams for which the kernel had no room */
+    bool early;       /* requests go out before the handshake is complete */
+    bool refused;     /* by the server's host */
+    ngtcp2_ccerr why; /* it is given up, if it is */
+    uint8_t *unsent;  /* datagrams for which the kernel had no room */
     size_t unsent_length, unsent_segment;
 };
 
-/* What the connection asks of HTTP/3. Callbacks of ngtcp2 and what they need; they are where those are. */
-extern const struct carrier http3_carrier;
+/* What QUIC asks of HTTP/3; all but the last return what a callback of ngtcp2's has to. */
 int http3_begin(struct quic *quic);
 int http3_take(struct quic *quic, int64_t stream, const uint8_t *bytes, size_t length, bool end);
 int http3_acknowledged(struct quic *quic, int64_t stream, uint64_t length);
