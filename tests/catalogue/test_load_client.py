@@ -64,8 +64,9 @@ static void read_answer(size_t piece, const char *path)
         at += (size_t)taken;
     }
     const char *error = exchange_judge(&exchange);
-    printf("%s %d %" PRId64 " %s %zu%s\n", answer.state == WHOLE ? "whole" : answer.state == UNTIL_CLOSE ? "open" : "part",
-           exchange.sample.status, exchange.sample.down, error ? error : "good", length - at, answer.closes ? " closes" : "");
+    const char *state = answer.state == WHOLE ? "whole" : answer.state == UNTIL_CLOSE ? "open" : "part";
+    printf("%s %d %" PRId64 " %s %zu%s\n", state, exchange.sample.status, exchange.sample.down, error ? error : "good",
+           length - at, answer.closes ? " closes" : "");
     answer_clear(&answer);
 }
 
