@@ -1,0 +1,61 @@
+#include "connection.h"
+
+#include "clock.h"
+#include "load.h"
+#include "seat.h"
+
+void connection_init(struct connection *connection, const struct carrier *carrier, struct seat *seat)
+{
+    connection->source.descriptor = -1;
+    connection->carrier = carrier;
+    connection->load = seat->load;
+    connection->seat = seat;
+    connection->index = -1;
+}
+
+void connection_ready(struct connection *connection)
+{
+    connection->ready = now();
+    connection->index = load_number_connection(connection->load, connection->seat);
+    connection_look(connection);
+}
+
+void connection_look(struct connection *connection)
+{
+    if (connection->seat) {
+        load_look_later(connection->load, connection->seat);
+    }
+}
+
+void connection_fail(struct connection *connection, const char *error)
+{
+    struct seat *seat = connection->seat;
+    if (connection->dead) {
+        return;
+    }
+    load_bury(connection->load, connection);
+    while (connection->exchanges.first) {
+        connection_end(connection, connection->exchanges.first, error);
+    }
+    if (seat) {
+        connection->seat = NULL;
+        seat->connection = NULL;
+        if (!connection->ready) {
+            seat_fail(seat, error);
+        }
+        load_look_later(connection->load, seat);
+    }
+}
+
+void connection_end(struct connection *connection, struct exchange *exchange, const char *error)
+{
+    queue_remove(&connection->exchanges, exchange);
+    exchange->connection = NULL;
+    load_end(connection->load, exchange, error ? error : exchange_judge(exchange));
+    connection_look(connection);
+}
+
+void connection_flush_later(struct connection *connection)
+{
+    loop_flush_later(&connection->load->loop, &connection->output);
+}

@@ -1,0 +1,252 @@
+#define _GNU_SOURCE
+#include "job.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "block.h"
+#include "reading.h"
+#include "workload.h"
+
+/* More than an answer has that is no download: a count, or words about an error; and than any has. */
+static const int64_t SHORT_ANSWER = 65536, LONG_ANSWER = INT64_C(1) << 40;
+
+static char *contents(const char *path, size_t *length)
+{
+    FILE *file = fopen(path, "r");
+    char *text = NULL;
+    size_t room = 0;
+    if (!file) {
+        fail(BAD_INPUT, "cannot read %s: %s", path, strerror(errno));
+    }
+    for (size_t got = 1; got > 0; *length += got) {
+        room = 2 * room + 65536;
+        text = realloc(text, room + 1);
+        got = fread(text + *length, 1, room - *length, file);
+    }
+    fclose(file);
+    text[*length] = '\0';
+    return text;
+}
+
+static char *place(const char *format, const char *where, const char *list, size_t index)
+{
+    char *made;
+    if (asprintf(&made, format, where, list, index) < 0) {
+        abort();
+    }
+    return made;
+}
+
+static void read_header(struct reading from, struct named *header)
+{
+    header->name = reading_text(&from, "name");
+    header->value = reading_text(&from, "value");
+    header->changes = reading_truth(&from, "changes");
+    header->name_length = strlen(header->name);
+    header->value_length = strlen(header->value);
+    reading_end(&from);
+    if (!header->name_length || (header->changes && header->value_length < NUMBER_DIGITS)) {
+        fail(BAD_INPUT, "%s must have a name, and %d characters to change", from.where, NUMBER_DIGITS);
+    }
+    for (char *letter = header->name; *letter; letter++) {
+        *letter = (char)tolower((unsigned char)*letter);
+    }
+}
+
+static void read_headers(struct reading *from, struct entry *entry)
+{
+    char **list = reading_list(from, "headers");
+    for (size_t i = 0; list[i]; i++) {
+        entry->headers = realloc(entry->headers, (i + 1) * sizeof *entry->headers);
+        read_header(reading_begin(place("%s: %s[%zu]", from->where, "headers", i), list[i]), &entry->headers[i]);
+        entry->header_count = i + 1;
+    }
+}
+
+/* The n of the path /bytes/<n>, which alone is answered by the block; -1 of any other. */
+static int64_t block_bytes(const char *path)
+{
+    static const char beginning[] = "/bytes/";
+    const char *digits = path + sizeof beginning - 1;
+    if (strncmp(path, beginning, sizeof beginning - 1) != 0 || !*digits || digits[strspn(digits, "0123456789")]) {
+        return -1;
+    }
+    errno = 0;
+    int64_t bytes = strtoll(digits, NULL, 10);
+    return errno ? -1 : bytes;
+}
+
+static void complete(const struct reading *from, struct entry *entry, bool of_a_service)
+{
+    bool post = strcmp(entry->method, "POST") == 0;
+    int64_t bytes = block_bytes(entry->path);
+    if (!post && strcmp(entry->method, "GET") != 0) {
+        fail(BAD_INPUT, "%s: method must be GET or POST, not %s", from->where, entry->method);
+    }
+    if (entry->path[0] != '/') {
+        fail(BAD_INPUT, "%s: path must be a path from /, not %s", from->where, entry->path);
+    }
+    if (!post && entry->body_bytes) {
+        fail(BAD_INPUT, "%s: only POST uploads something", from->where);
+    }
+    entry->compared = !post && bytes >= 0;
+    entry->most = bytes > SHORT_ANSWER ? bytes : of_a_service && bytes < 0 ? LONG_ANSWER : SHORT_ANSWER;
+    if (!entry->content) {
+        entry->content = (const char *)block;
+        entry->content_bytes = BLOCK_SIZE;
+    }
+}
+
+/* What the kind requests asks for again and again. */
+static void read_request(struct reading *from, struct job *job)
+{
+    struct entry *entry = job->entries = calloc(1, sizeof *entry);
+    job->entry_count = 1;
+    entry->method = reading_text(from, "method");
+    entry->path = reading_text(from, "path");
+    entry->body_bytes = (int64_t)reading_large(from, "upload_bytes", 0);
+    read_headers(from, entry);
+    complete(from, entry, false);
+}
+
+static void read_body(struct reading *from, struct entry *entry)
+{
+    entry->body_bytes = (int64_t)reading_large(from, "body_bytes", 0);
+    if (reading_has(from, "body_file")) {
+        const char *file = reading_text(from, "body_file");
+        entry->content = contents(file, &entry->content_bytes);
+        if ((int64_t)entry->content_bytes != entry->body_bytes) {
+            fail(BAD_INPUT, "%s: %s has %zu bytes, not body_bytes", from->where, file, entry->content_bytes);
+        }
+    }
+    reading_pass(from, "body_file");
+}
+
+static void read_entry(struct reading from, struct entry *entry)
+{
+    *entry = (struct entry){.method = reading_text(&from, "method"), .path = reading_text(&from, "path")};
+    read_headers(&from, entry);
+    read_body(&from, entry);
+    entry->status = (int)reading_number(&from, "status", 100);
+    entry->think_ns = (int64_t)reading_large(&from, "think_ns", 0);
+    reading_end(&from);
+    complete(&from, entry, true);
+}
+
+static void read_mix(struct reading *from, struct job *job)
+{
+    char **list = reading_list(from, "mix"), **order = reading_list(from, "order");
+    struct entry none = {0};
+    read_headers(from, &none);
+    if (none.header_count) {
+        fail(BAD_INPUT, "%s: headers are each request's own with the kind mix", from->where);
+    }
+    for (size_t i = 0; list[i]; i++) {
+        job->entries = realloc(job->entries, (i + 1) * sizeof *job->entries);
+        read_entry(reading_begin(place("%s: %s[%zu]", from->where, "mix", i), list[i]), &job->entries[i]);
+        job->entry_count = i + 1;
+    }
+    for (size_t i = 0; order[i]; i++) {
+        job->order = realloc(job->order, (i + 1) * sizeof *job->order);
+        long index = job->order[i] = atoi(order[i]);
+        if (index < 0 || (size_t)index >= job->entry_count) {
+            fail(BAD_INPUT, "%s: order has %s, which is no index of mix", from->where, order[i]);
+        }
+        job->order_count = i + 1;
+    }
+    if (!job->order_count) {
+        fail(BAD_INPUT, "%s: order must have one or more indices of mix", from->where);
+    }
+}
+
+static int read_protocol(struct reading *from)
+{
+    const char *value = reading_text(from, "protocol");
+    if (value[0] == 'h' && value[1] >= '1' && value[1] <= '3' && !value[2]) {
+        return value[1] - '0';
+    }
+    fail(UNSUPPORTED, "protocol %s is not supported", value);
+}
+
+/* An HTTP/1.1 connection carries one request at a time, so there sharing gives each user one. */
+static int read_connections(struct reading *from, const struct job *job)
+{
+    const char *value = reading_text(from, "connections");
+    if (strcmp(value, "shared") == 0) {
+        return job->http == 1 ? job->users : 1;
+    }
+    if (strcmp(value, "per-user") == 0) {
+        return job->users;
+    }
+    int number = atoi(value);
+    if (number < 1) {
+        fail(BAD_INPUT, "%s: connections must be shared, per-user or a number from 1, not %s", from->where, value);
+    }
+    return number;
+}
+
+static enum sessions read_sessions(struct reading *from, const struct job *job)
+{
+    if (!reading_has(from, "sessions")) {
+        return FULL; /* and a null is unknown */
+    }
+    const char *value = reading_text(from, "sessions");
+    bool early = strcmp(value, "early") == 0;
+    if (!early && strcmp(value, "resumed") != 0) {
+        fail(UNSUPPORTED, "%s: sessions %s is not supported", from->where, value);
+    }
+    if (early && job->http != 3) {
+        fail(UNSUPPORTED, "%s: sessions early is not supported over h%d", from->where, job->http);
+    }
+    if (job->kind != REQUESTS || !job->cold || (early && strcmp(job->entries->method, "GET") != 0)) {
+        fail(BAD_INPUT, "%s: sessions are of the kind requests, with cold requests, and early with GET", from->where);
+    }
+    return early ? EARLY : RESUMED;
+}
+
+/* What a field must be for the rest to be understood; the index of what it is. */
+static int check_form(struct reading *from, const char *name, const char *const wanted[])
+{
+    const char *value = reading_has(from, name) ? reading_text(from, name) : "(none)";
+    for (int i = 0; wanted[i]; i++) {
+        if (strcmp(value, wanted[i]) == 0) {
+            return i;
+        }
+    }
+    fail(UNSUPPORTED, "%s: %s %s is not supported", from->where, name, value);
+}
+
+struct job job_read(const char *path)
+{
+    size_t length = 0;
+    struct reading from = reading_begin(path, contents(path, &length));
+    struct job job = {0};
+    check_form(&from, "h123", (const char *const[]){"workload/2", NULL});
+    job.kind = (enum kind)check_form(&from, "kind", (const char *const[]){"requests", "mix", NULL});
+    job.http = read_protocol(&from);
+    job.host = reading_text(&from, "host");
+    job.address = reading_text(&from, "address");
+    job.ca = reading_text(&from, "ca");
+    job.port = (int)reading_number(&from, "port", 1);
+    job.users = (int)reading_number(&from, "users", 1);
+    job.requests = (int)reading_number(&from, "requests", 0);
+    job.warmup = (int)reading_number(&from, "warmup", 0);
+    job.rate = reading_has(&from, "rate") ? reading_number(&from, "rate", 0) : 0;
+    reading_pass(&from, "rate");
+    job.cold = reading_truth(&from, "cold");
+    job.timeout_ns = (int64_t)reading_large(&from, "timeout_ns", 1);
+    job.seed = reading_large(&from, "seed", 0);
+    job.connections = read_connections(&from, &job);
+    if (job.kind == MIX) {
+        read_mix(&from, &job);
+    } else {
+        read_request(&from, &job);
+    }
+    job.sessions = read_sessions(&from, &job);
+    reading_end(&from);
+    return job;
+}

@@ -1,0 +1,71 @@
+#ifndef H123_JOB_H
+#define H123_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum kind { REQUESTS, MIX };
+enum sessions { FULL, RESUMED, EARLY };
+
+enum { NUMBER_DIGITS = 12 }; /* of a header that changes: the end, which is the request's number */
+
+/* A header of a request, its name in small letters. */
+struct named {
+    char *name, *value;
+    size_t name_length, value_length;
+    bool changes;
+};
+
+/* A request that is made again and again. */
+struct entry {
+    char *method, *path;
+    struct named *headers; /* besides those that its protocol needs */
+    size_t header_count;
+    int64_t body_bytes;
+    const char *content; /* of the body, repeated */
+    size_t content_bytes;
+    int status; /* that the answer must have; 0: any from 200 to 299 */
+    int64_t think_ns;
+    int64_t most;  /* bytes that an answer's body can have */
+    bool compared; /* whether the answer is the block, repeated */
+};
+
+/* What the client is to do: workload.json, as docs/contracts/workload.md describes it. */
+struct job {
+    enum kind kind;
+    int http; /* 1, 2 or 3 */
+    char *host, *address, *ca;
+    int port;
+    int users, requests, warmup;
+    double rate;     /* requests a second; 0: closed loop */
+    int connections; /* their number */
+    bool cold;
+    enum sessions sessions;
+    int64_t timeout_ns;
+    uint64_t seed;
+    struct entry *entries;
+    size_t entry_count;
+    int *order; /* whose turn it is, over and over: indices of entries */
+    size_t order_count;
+};
+
+/* Reads a workload. Ends the program where the file is wrong, or asks for what this client cannot do. */
+struct job job_read(const char *path);
+
+/* How many requests each user makes once the users have started. */
+static inline int job_per_user(const struct job *job) { return job->warmup + job->requests; }
+
+/* The number of a user's nth request; `users` itself stands for the cold requests, one for each connection. */
+static inline int64_t job_number(const struct job *job, int user, int n)
+{
+    return (int64_t)user * job_per_user(job) + n;
+}
+
+/* The index of the entry that the request with this number is for. */
+static inline int job_resource(const struct job *job, int64_t number)
+{
+    return job->order_count ? job->order[(size_t)number % job->order_count] : 0;
+}
+
+#endif

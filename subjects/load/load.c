@@ -1,0 +1,201 @@
+#include "load.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+
+#include "clock.h"
+#include "users.h"
+#include "workload.h"
+
+static struct load *of_deadline(struct timer *timer)
+{
+    return (struct load *)((char *)timer - offsetof(struct load, deadline));
+}
+
+struct exchange *load_exchange(struct load *load, enum phase phase, int user, int64_t number, int64_t start)
+{
+    struct exchange *exchange = load->spare;
+    if (exchange) {
+        load->spare = exchange->next;
+    } else if (!(exchange = malloc(sizeof *exchange))) {
+        abort();
+    }
+    int resource = phase > COLD ? job_resource(load->job, number) : 0;
+    *exchange = (struct exchange){
+        .sample = {.phase = phase, .user = user, .resource = resource, .start = start, .connection = -1},
+        .asked = &load->job->entries[resource],
+        .number = number,
+        .announced = -1,
+        .older = load->newest,
+    };
+    *(load->newest ? &load->newest->younger : &load->oldest) = exchange;
+    load->newest = exchange;
+    if (!load->deadline.place) {
+        timers_set(&load->loop.timers, &load->deadline, start + load->job->timeout_ns);
+    }
+    return exchange;
+}
+
+void load_end(struct load *load, struct exchange *exchange, const char *error)
+{
+    exchange->sample.end = now();
+    exchange->sample.error = error;
+    *(exchange->older ? &exchange->older->younger : &load->oldest) = exchange->younger;
+    *(exchange->younger ? &exchange->younger->older : &load->newest) = exchange->older;
+    queue_push(&load->ended, exchange);
+}
+
+static void time_out(struct load *load, struct exchange *exchange)
+{
+    struct connection *connection = exchange->connection;
+    if (connection) {
+        connection->carrier->cancel(connection, exchange);
+        connection_end(connection, exchange, TIMEOUT);
+        return;
+    }
+    if (exchange->queue) {
+        queue_remove(exchange->queue, exchange);
+    }
+    load_end(load, exchange, TIMEOUT);
+    if (exchange->seat) {
+        seat_give_up(exchange->seat);
+    }
+}
+
+/* All have the same time, so that the oldest one's is over first. */
+static void on_deadline(struct timer *timer)
+{
+    struct load *load = of_deadline(timer);
+    int64_t time = now();
+    while (load->oldest && load->oldest->sample.start + load->job->timeout_ns <= time) {
+        time_out(load, load->oldest);
+    }
+    if (load->oldest) {
+        timers_set(&load->loop.timers, timer, load->oldest->sample.start + load->job->timeout_ns);
+    }
+}
+
+int load_number_connection(struct load *load, const struct seat *seat)
+{
+    return seat->earns ? -1 : load->connections++;
+}
+
+void load_look_later(struct load *load, struct seat *seat)
+{
+    if (!seat->to_look_at) {
+        seat->to_look_at = true;
+        seat->next_look = load->to_look_at;
+        load->to_look_at = seat;
+    }
+}
+
+void load_bury(struct load *load, struct connection *connection)
+{
+    if (!connection->dead) {
+        connection->dead = true;
+        connection->next_dead = load->dead;
+        load->dead = connection;
+    }
+}
+
+/* Takes account of all that has ended, and gives seats what is to be done: until nothing follows any more. */
+static void settle(struct load *load)
+{
+    while (load->ended.first || load->to_look_at) {
+        struct exchange *exchange = queue_pop(&load->ended);
+        if (exchange) {
+            if (exchange->sample.phase != EARNING) {
+                record_add(load->record, &exchange->sample);
+            }
+            load->left--;
+            users_next(load->users, exchange);
+            exchange->next = load->spare;
+            load->spare = exchange;
+            continue;
+        }
+        struct seat *seat = load->to_look_at;
+        load->to_look_at = seat->next_look;
+        seat->to_look_at = false;
+        seat_look(seat);
+    }
+}
+
+/* Destroys what is over, but for what is still to be flushed. */
+static void bury(struct load *load)
+{
+    struct connection **place = &load->dead, *connection;
+    while ((connection = *place)) {
+        if (connection->output.asked) {
+            place = &connection->next_dead;
+        } else {
+            *place = connection->next_dead;
+            connection->carrier->destroy(connection);
+        }
+    }
+}
+
+void load_turn(struct load *load)
+{
+    loop_turn(&load->loop);
+    settle(load);
+    bury(load);
+}
+
+void load_work(struct load *load)
+{
+    settle(load);
+    while (load->left > 0) {
+        load_turn(load);
+    }
+}
+
+static void find_server(struct load *load)
+{
+    const char *address = load->job->address;
+    struct sockaddr_in *four = (struct sockaddr_in *)&load->server;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)&load->server;
+    in_port_t port = htons((uint16_t)load->job->port);
+    if (inet_pton(AF_INET, address, &four->sin_addr) == 1) {
+        four->sin_family = AF_INET;
+        four->sin_port = port;
+        load->server_length = sizeof *four;
+    } else if (inet_pton(AF_INET6, address, &six->sin6_addr) == 1) {
+        six->sin6_family = AF_INET6;
+        six->sin6_port = port;
+        load->server_length = sizeof *six;
+    } else {
+        fail(BAD_INPUT, "address: %s is no IP address", address);
+    }
+}
+
+struct load *load_run(const struct job *job, const struct sending *sending)
+{
+    static const struct carrier *const carriers[] = {NULL, &http1_carrier, &http2_carrier, &http3_carrier};
+    struct load *load = calloc(1, sizeof *load);
+    int64_t warm = (int64_t)job->users * job_per_user(job), cold = job->cold ? job->connections : 0;
+    load->job = job;
+    load->sending = sending;
+    load->carrier = carriers[job->http];
+    load->deadline.expired = on_deadline;
+    loop_init(&load->loop);
+    find_server(load);
+    load->tls = tls_context(job, &load->memory);
+    load->heads = heads_make(job);
+    load->record = record_new((size_t)(warm + cold));
+    load->seats = calloc((size_t)job->connections, sizeof *load->seats);
+    for (int i = 0; i < job->connections; i++) {
+        load->seats[i].load = load;
+    }
+    load->users = users_new(load);
+    if (job->sessions != FULL) {
+        load->left = 1;
+        users_earn(load->users);
+    }
+    load->left = warm + cold;
+    users_begin(load->users);
+    load_work(load);
+    for (int i = 0; i < job->connections; i++) {
+        seat_leave(&load->seats[i]);
+    }
+    return load;
+}

@@ -1,0 +1,152 @@
+/* The record of a run costs a few stores a request while it lasts, and the text is made afterwards. */
+#define _GNU_SOURCE
+#include "record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct record {
+    size_t count;
+    int64_t *start, *connected, *sent, *first_byte, *end, *up, *down;
+    int32_t *user, *resource, *connection;
+    uint16_t *status;
+    uint8_t *phase, *protocol, *reused;
+    const char **error;
+};
+
+enum { ROW = 512, CHUNK = 1 << 18 };
+
+struct record *record_new(size_t room)
+{
+    struct record *record = calloc(1, sizeof *record);
+#define COLUMN(name) (record->name = calloc(room, sizeof *record->name))
+    if (!COLUMN(start) || !COLUMN(connected) || !COLUMN(sent) || !COLUMN(first_byte) || !COLUMN(end) || !COLUMN(up) ||
+        !COLUMN(down) || !COLUMN(user) || !COLUMN(resource) || !COLUMN(connection) || !COLUMN(status) ||
+        !COLUMN(phase) || !COLUMN(protocol) || !COLUMN(reused) || !COLUMN(error)) {
+        abort();
+    }
+#undef COLUMN
+    return record;
+}
+
+void record_add(struct record *record, const struct sample *sample)
+{
+    size_t row = record->count++;
+    record->start[row] = sample->start;
+    record->connected[row] = sample->connected;
+    record->sent[row] = sample->sent;
+    record->first_byte[row] = sample->first_byte;
+    record->end[row] = sample->end;
+    record->up[row] = sample->up;
+    record->down[row] = sample->down;
+    record->user[row] = sample->user;
+    record->resource[row] = sample->resource;
+    record->connection[row] = sample->connection;
+    record->status[row] = (uint16_t)sample->status;
+    record->phase[row] = (uint8_t)sample->phase;
+    record->protocol[row] = (uint8_t)sample->protocol;
+    record->reused[row] = (uint8_t)sample->reused;
+    record->error[row] = sample->error;
+}
+
+static char *put_text(char *to, const char *text)
+{
+    size_t length = strlen(text);
+    memcpy(to, text, length);
+    return to + length;
+}
+
+static char *put_number(char *to, int64_t number)
+{
+    char digits[20], *at = digits + sizeof digits;
+    do {
+        *--at = (char)('0' + number % 10);
+    } while (number /= 10);
+    size_t length = (size_t)(digits + sizeof digits - at);
+    memcpy(to, at, length);
+    to[length] = ',';
+    return to + length + 1;
+}
+
+/* A time, or nothing where it is not known. */
+static char *put_time(char *to, int64_t time)
+{
+    if (time) {
+        return put_number(to, time);
+    }
+    *to = ',';
+    return to + 1;
+}
+
+/* As CSV wants it, in one line, and cut where it is long. */
+static char *put_quoted(char *to, const char *text)
+{
+    *to++ = '"';
+    for (int left = ROW / 4; *text && left; text++, left--) {
+        if (*text == '"') {
+            *to++ = '"';
+        }
+        *to++ = (unsigned char)*text < ' ' ? ' ' : *text;
+    }
+    *to++ = '"';
+    return to;
+}
+
+static char *put_row(const struct record *of, size_t row, char *to)
+{
+    static const char *const phases[] = {"", "cold,", "warmup,", "warm,"};
+    static const char *const protocols[] = {",", "h1,", "h2,", "h3,"};
+    to = put_text(to, phases[of->phase[row]]);
+    to = put_number(to, of->user[row]);
+    to = put_time(to, of->start[row]);
+    to = put_time(to, of->connected[row]);
+    to = put_time(to, of->sent[row]);
+    to = put_time(to, of->first_byte[row]);
+    to = put_time(to, of->end[row]);
+    to = put_number(to, of->status[row]);
+    to = put_number(to, of->up[row]);
+    to = put_number(to, of->down[row]);
+    to = put_text(to, protocols[of->protocol[row]]);
+    to = of->connection[row] < 0 ? put_text(to, ",") : put_number(to, of->connection[row]);
+    to = put_number(to, of->reused[row]);
+    if (of->error[row]) {
+        to = put_quoted(to, of->error[row]);
+    }
+    to = put_text(to, ",,"); /* no group */
+    to = put_number(to, of->resource[row]);
+    to[-1] = '\n';
+    return to;
+}
+
+void record_write(const struct record *record, FILE *to)
+{
+    char *chunk = malloc(CHUNK), *at = chunk;
+    fputs("phase,user,start_ns,connected_ns,sent_ns,first_byte_ns,end_ns,status,bytes_up,bytes_down,protocol,"
+          "connection,reused,error,group,resource\n", to);
+    for (size_t row = 0; row < record->count; row++) {
+        at = put_row(record, row, at);
+        if (at > chunk + CHUNK - ROW) {
+            fwrite(chunk, 1, (size_t)(at - chunk), to);
+            at = chunk;
+        }
+    }
+    fwrite(chunk, 1, (size_t)(at - chunk), to);
+    free(chunk);
+}
+
+void record_summary(const struct record *record, FILE *to)
+{
+    size_t failed = 0;
+    const char *first = "";
+    for (size_t row = 0; row < record->count; row++) {
+        if (record->error[row] && failed++ == 0) {
+            first = record->error[row];
+        }
+    }
+    fprintf(to, "%s: %zu requests", program_invocation_short_name, record->count);
+    if (failed) {
+        fprintf(to, ", %zu of them failed, the first: %s", failed, first);
+    }
+    fputc('\n', to);
+}

@@ -1,0 +1,36 @@
+#ifndef H123_RECORD_H
+#define H123_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum phase { EARNING, COLD, WARMUP, WARM }; /* EARNING: has no row */
+
+/* One request: a row of samples.csv. Times are of the monotonic clock, 0 where unknown. */
+struct sample {
+    enum phase phase;
+    int user, resource, status;
+    int64_t start, connected, sent, first_byte, end;
+    int64_t up, down;
+    int protocol;      /* 1, 2 or 3; 0 without a connection */
+    int connection;    /* its index; -1 without one */
+    int reused;        /* whether the connection had served a request before */
+    const char *error; /* kept as it is; NULL: none */
+};
+
+/* Samples that have ended, a column each, in memory until the run is over. */
+struct record;
+
+/* With room for so many: what a run will have is known before. */
+struct record *record_new(size_t room);
+
+void record_add(struct record *record, const struct sample *sample);
+
+/* Writes samples.csv. */
+void record_write(const struct record *record, FILE *to);
+
+/* Says in one line what became of the requests. */
+void record_summary(const struct record *record, FILE *to);
+
+#endif

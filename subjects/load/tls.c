@@ -1,0 +1,67 @@
+#include "tls.h"
+
+#include <string.h>
+
+#include "workload.h"
+
+static int memory_mark = -1;
+
+static int on_session(SSL *ssl, SSL_SESSION *session)
+{
+    struct memory *memory = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), memory_mark);
+    SSL_SESSION_free(memory->session);
+    memory->session = session;
+    return 1; /* it is kept */
+}
+
+/* The names of the protocol as TLS has them, each with its length before it. */
+static const char *alpn(int http)
+{
+    static const char *const names[] = {NULL, "\x08http/1.1", "\x02h2", "\x02h3"};
+    return names[http];
+}
+
+SSL_CTX *tls_context(const struct job *job, struct memory *memory)
+{
+    OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL); /* the machine's settings are for its own version */
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    const char *protocol = alpn(job->http);
+    if (!context || !SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) ||
+        !SSL_CTX_set_ciphersuites(context, "TLS_AES_128_GCM_SHA256") || !SSL_CTX_set1_groups_list(context, "X25519") ||
+        SSL_CTX_set_alpn_protos(context, (const unsigned char *)protocol, (unsigned)strlen(protocol)) != 0) {
+        fail(FAILED, "OpenSSL has not the TLS that is wanted");
+    }
+    if (!SSL_CTX_load_verify_file(context, job->ca)) {
+        fail(BAD_INPUT, "ca: %s has no certificates", job->ca);
+    }
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE);
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    if (job->sessions != FULL) {
+        memory_mark = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, NULL);
+        SSL_CTX_set_ex_data(context, memory_mark, memory);
+        SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+        SSL_CTX_sess_set_new_cb(context, on_session);
+    }
+    return context;
+}
+
+SSL *tls_new(SSL_CTX *context, const struct job *job, const struct memory *memory)
+{
+    SSL *ssl = SSL_new(context);
+    if (!ssl || !SSL_set_tlsext_host_name(ssl, job->host) || !SSL_set1_host(ssl, job->host) ||
+        (memory->session && !SSL_set_session(ssl, memory->session))) {
+        fail(FAILED, "OpenSSL makes no connection for %s", job->host);
+    }
+    SSL_set_connect_state(ssl);
+    return ssl;
+}
+
+bool tls_agreed(const SSL *ssl, const struct job *job)
+{
+    const unsigned char *chosen;
+    unsigned length;
+    const char *wanted = alpn(job->http) + 1;
+    SSL_get0_alpn_selected(ssl, &chosen, &length);
+    return length ? length == strlen(wanted) && memcmp(chosen, wanted, length) == 0 : job->http == 1;
+}

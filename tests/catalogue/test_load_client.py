@@ -1,0 +1,293 @@
+"""subjects/load: what of it needs neither a server nor its libraries. The rest is `h123 verify load`."""
+
+import json
+import random
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from h123.paths import project_root
+
+LOAD, SHARED = project_root() / "subjects/load", project_root() / "subjects/c"
+PURE = [LOAD / f"{name}.c" for name in ("reading", "job", "exchange", "answer", "timers")]
+PROGRAM = r"""
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "answer.h"
+#include "block.h"
+#include "timers.h"
+
+uint8_t block[BLOCK_SIZE]; /* of zeros here */
+bool block_is(const uint8_t *bytes, size_t length, uint64_t position)
+{
+    (void)position;
+    while (length > 0 && !bytes[length - 1]) {
+        length--;
+    }
+    return length == 0;
+}
+
+static void read_job(const char *path)
+{
+    struct job j = job_read(path);
+    const struct entry *first = &j.entries[0];
+    printf("%s|%d|%d|%d|%g|%d|%d|%" PRIu64 "|%zu|%zu|", j.host, j.http, j.users, j.connections, j.rate, j.cold,
+           (int)j.sessions, j.seed, j.entry_count, j.order_count);
+    printf("%s|%s|%" PRId64 "|%zu|%d|%" PRId64 "\n", first->method, first->path, first->body_bytes, first->header_count,
+           first->compared, first->most);
+    for (size_t i = 0; i < first->header_count; i++) {
+        printf("%s: %s (%d)\n", first->headers[i].name, first->headers[i].value, first->headers[i].changes);
+    }
+}
+
+/* An answer on standard input, in pieces of so many bytes. */
+static void read_answer(size_t piece, const char *path)
+{
+    static uint8_t input[1 << 20];
+    size_t length = fread(input, 1, sizeof input, stdin), at = 0;
+    struct entry asked = {.method = "GET", .path = (char *)path, .most = 100000, .compared = true};
+    struct exchange exchange = {.asked = &asked, .announced = -1};
+    struct answer answer = {0};
+    exchange.sample.phase = WARM;
+    while (at < length && answer.state != WHOLE) {
+        size_t part = length - at < piece ? length - at : piece;
+        ssize_t taken = answer_take(&answer, &exchange, input + at, part);
+        if (taken < 0) {
+            printf("malformed\n");
+            return;
+        }
+        at += (size_t)taken;
+    }
+    const char *error = exchange_judge(&exchange);
+    const char *state = answer.state == WHOLE ? "whole" : answer.state == UNTIL_CLOSE ? "open" : "part";
+    printf("%s %d %" PRId64 " %s %zu%s\n", state, exchange.sample.status, exchange.sample.down, error ? error : "good",
+           length - at, answer.closes ? " closes" : "");
+    answer_clear(&answer);
+}
+
+static struct timer set[64];
+static void tell(struct timer *timer) { printf(" %d", (int)(timer - set)); }
+
+/* `s INDEX AT` sets, `e NOW` expires. */
+static void run_timers(void)
+{
+    struct timers timers = {0};
+    char what;
+    int index;
+    int64_t at;
+    while (scanf(" %c", &what) == 1) {
+        if (what == 's' && scanf("%d %" SCNd64, &index, &at) == 2) {
+            set[index].expired = tell;
+            timers_set(&timers, &set[index], at < 0 ? NEVER : at);
+        } else if (scanf("%" SCNd64, &at) == 1) {
+            timers_expire(&timers, at);
+            printf(" next %" PRId64 "\n", timers_next(&timers) == NEVER ? -1 : timers_next(&timers));
+        }
+    }
+    free(timers.heap);
+}
+
+int main(int count, char **words)
+{
+    if (count == 2 && strcmp(words[1], "timers") == 0) {
+        run_timers();
+    } else if (count == 2) {
+        read_job(words[1]);
+    } else {
+        read_answer((size_t)atoi(words[1]), words[2]);
+    }
+    return 0;
+}
+"""
+WORKLOAD = {
+    "h123": "workload/2",
+    "kind": "requests",
+    "headers": [],
+    "protocol": "h2",
+    "host": "h123.test",
+    "address": "10.1.0.2",
+    "port": 4443,
+    "ca": "/ca",
+    "method": "GET",
+    "path": "/bytes/100000",
+    "upload_bytes": 0,
+    "users": 4,
+    "requests": 5,
+    "rate": None,
+    "connections": "shared",
+    "cold": True,
+    "warmup": 0,
+    "timeout_ns": 30_000_000_000,
+    "seed": 2**64 - 1,
+}
+MIX = {
+    "kind": "mix",
+    "mix": [
+        {
+            "method": "POST",
+            "path": "/a",
+            "headers": [{"name": "X-Odd", "value": '], "\\{', "changes": False}],
+            "body_bytes": 7,
+            "body_file": None,
+            "status": 201,
+            "think_ns": 5,
+        }
+    ],
+    "order": [0, 0, 0],
+}
+USUAL = "h123.test|2|4|1|0|1|0|18446744073709551615|1|0|GET|/bytes/100000|0|0|1|100000"
+
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("load")
+    (folder / "main.c").write_text(PROGRAM)
+    shared = [SHARED / f"{name}.c" for name in ("json", "workload")]
+    strict = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]
+    command = ["cc", *strict, f"-I{LOAD}", f"-I{SHARED}", "-o", folder / "program", folder / "main.c", *PURE, *shared]
+    subprocess.run(command, check=True)
+    return folder / "program"
+
+
+def _run(program: Path, *words: object, told: bytes = b"") -> "subprocess.CompletedProcess[str]":
+    # It ends without freeing what it has read.
+    environment = {"ASAN_OPTIONS": "detect_leaks=0"}
+    done = subprocess.run([program, *map(str, words)], input=told, capture_output=True, env=environment)
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def _read(program: Path, changed: dict[str, Any], indent: int | None = None) -> "subprocess.CompletedProcess[str]":
+    path = program.with_name("workload.json")
+    whole = {name: value for name, value in {**WORKLOAD, **changed}.items() if value is not ...}
+    path.write_text(json.dumps(whole, indent=indent))
+    return _run(program, path)
+
+
+@pytest.mark.parametrize(
+    ("changed", "read"),
+    [
+        ({}, USUAL),
+        ({"protocol": "h1", "seed": 7}, USUAL.replace("|2|4|1|", "|1|4|4|").replace(str(2**64 - 1), "7")),
+        ({"connections": 3, "rate": 12.5}, USUAL.replace("|4|1|0|", "|4|3|12.5|")),
+        ({"connections": "per-user", "cold": False}, USUAL.replace("|4|1|0|1|", "|4|4|0|0|")),
+        ({"sessions": "resumed"}, USUAL.replace("|1|0|1844", "|1|1|1844")),
+        ({"path": "/bytes/1?x"}, USUAL.replace("/bytes/100000|0|0|1|100000", "/bytes/1?x|0|0|0|65536")),
+        (
+            {"headers": [{"name": "Cookie", "value": "a, [b]" + "0" * 12, "changes": True}]},
+            USUAL.replace("100000|0|0|1", "100000|0|1|1") + "\ncookie: a, [b]000000000000 (1)",
+        ),
+        (
+            {**MIX, "method": ..., "path": ..., "upload_bytes": ...},
+            USUAL.replace("|1|0|GET|/bytes/100000|0|0|1|100000", f"|1|3|POST|/a|7|1|0|{2**40}")
+            + '\nx-odd: ], "\\{ (0)',
+        ),
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_as_written(program: Path, changed: dict[str, Any], read: str, indent: int | None) -> None:
+    done = _read(program, changed, indent)
+    assert (done.returncode, done.stdout) == (0, read + "\n"), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("changed", "status", "said"),
+    [
+        ({"later": None}, 127, "later is not supported"),
+        ({"later": []}, 127, "later is not supported"),
+        ({"kind": "page"}, 127, "kind page is not supported"),
+        ({"protocol": "h4"}, 127, "protocol h4 is not supported"),
+        ({"h123": "workload/3"}, 127, "h123 workload/3 is not supported"),
+        ({"sessions": "early"}, 127, "sessions early is not supported over h2"),
+        ({"sessions": "half"}, 127, "sessions half is not supported"),
+        ({"sessions": "resumed", "cold": False}, 2, "with cold requests"),
+        ({"headers": [{"name": "a", "value": "b", "changes": False, "hue": 1}]}, 127, "hue is not supported"),
+        ({"headers": [{"name": "a", "value": "short", "changes": True}]}, 2, "12 characters to change"),
+        ({"headers": {}}, 2, "headers must be a list"),
+        ({"users": 0}, 2, "users must be a number from 1"),
+        ({"users": ...}, 2, "users is missing"),
+        ({"connections": 0}, 2, "connections must be shared, per-user or a number from 1"),
+        ({"upload_bytes": 5}, 2, "only POST uploads something"),
+        ({"method": "PUT"}, 2, "method must be GET or POST"),
+        ({**MIX, "order": [1], "method": ..., "path": ..., "upload_bytes": ...}, 2, "no index of mix"),
+    ],
+)
+def test_what_it_cannot_do_is_refused(program: Path, changed: dict[str, Any], status: int, said: str) -> None:
+    done = _read(program, changed)
+    assert done.returncode == status
+    assert said in done.stderr
+
+
+ANSWERS = [
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n\0\0\0", "whole 200 3 good 0"),
+    (b"HTTP/1.1 200 OK\nConnection: close\nContent-Length: 0\n\n", "whole 200 0 good 0 closes"),
+    (b"HTTP/1.1 103 Hints\r\nLink: a\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n\0", "whole 200 1 good 0"),
+    (b"HTTP/1.1 204 None\r\n\r\n", "whole 204 0 good 0"),
+    (b"HTTP/1.1 404 None\r\ncontent-length: 2\r\n\r\nno", "whole 404 2 other: status 404 0"),
+    (b"HTTP/1.0 200 OK\r\n\r\n\0\0", "open 200 2 good 0 closes"),
+    (b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n\0x", "whole 200 2 wrong-bytes 0"),
+    (b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n\0", "part 200 1 protocol 0"),
+    (
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;x\r\n\0\0\r\na\r\n"
+        + bytes(10)
+        + b"\r\n0\r\nt: 1\r\n\r\n",
+        "whole 200 12 good 0",
+    ),
+    (b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n\0\0", "malformed"),
+    (b"HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n", "malformed"),
+    (b"HTTP/1.1 200 OK\r\ncontent-length: 99999999999999999999\r\n\r\n", "malformed"),
+    (b"HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\n\r\n", "malformed"),
+    (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n10000000000000000\r\n", "malformed"),
+    (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nx\r\n", "malformed"),
+    (b"HTTP/1.1 101 Switching\r\n\r\n", "malformed"),
+    (b"\r\n\r\n", "malformed"),
+    (b"SSH-2.0-OpenSSH\r\n", "malformed"),
+    (b"HTTP/1.1 200 OK\r\n" + b"x: y\r\n" * 50_000, "malformed"),
+    (b"HTTP/1.1 200 OK\r\nx: " + b"y" * 300_000, "malformed"),
+    (b"HTTP/1.1 200 OK\r\n\r\n" + bytes(100_001), "malformed"),
+]
+
+
+@pytest.mark.parametrize(("answer", "found"), ANSWERS)
+@pytest.mark.parametrize("piece", [1, 2, 7, 1 << 20])
+def test_answers_are_read_in_whatever_pieces_they_come(program: Path, answer: bytes, found: str, piece: int) -> None:
+    done = _run(program, piece, "/bytes/100", told=answer)
+    assert (done.stdout, done.stderr) == (found + "\n", "")
+
+
+def test_what_follows_an_answer_is_left(program: Path) -> None:
+    done = _run(program, 1 << 20, "/", told=b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n\0HTTP/1.1")
+    assert done.stdout == "whole 200 1 good 8\n"
+
+
+def test_timers_expire_in_their_order(program: Path) -> None:
+    seed = random.randrange(2**32)
+    chance = random.Random(seed)
+    pending: dict[int, int] = {}
+    told, expected, time = [], [], 0
+    for _ in range(3000):
+        if chance.random() < 0.8:
+            index, at = chance.randrange(64), chance.choice([-1, *range(time, time + 100)])
+            told.append(f"s {index} {at}")
+            pending[index] = at
+            if at < 0:
+                del pending[index]
+        else:
+            time += chance.randrange(20)
+            told.append(f"e {time}")
+            due = {index: at for index, at in pending.items() if at <= time}
+            pending = {index: at for index, at in pending.items() if at > time}
+            expected.append((sorted(due.items(), key=lambda one: one[1]), min(pending.values(), default=-1)))
+    lines = _run(program, "timers", told="\n".join(told).encode()).stdout.splitlines()
+    assert len(lines) == len(expected), seed
+    for line, (due, following) in zip(lines, expected, strict=True):
+        *fired, _, after = line.split()
+        at = dict(due)
+        assert [at[int(index)] for index in fired] == [moment for _, moment in due], seed
+        assert int(after) == following, seed
