@@ -14,6 +14,8 @@ use crate::trial::Ready;
 /// States in `/proc/net/tcp` and `udp`.
 pub const LISTEN: &str = "0A";
 const UNCONNECTED: &str = "07";
+/// Flags in `/proc/net/unix` of what accepts connections.
+const ACCEPTS: &str = "00010000";
 /// Of the sockets that a service has elsewhere.
 const SHOWN: usize = 5;
 
@@ -33,11 +35,13 @@ enum Condition {
     AnySocket,
 }
 
-/// The listening TCP and bound UDP sockets of a host.
+/// The listening TCP and Unix sockets and the bound UDP sockets of a host.
 #[derive(Default)]
 pub struct Open {
     tcp: Vec<SocketAddr>,
     udp: Vec<SocketAddr>,
+    /// By their names.
+    unix: Vec<String>,
 }
 
 impl Open {
@@ -46,12 +50,19 @@ impl Open {
         Ok(Self {
             tcp: bound(&tcp, LISTEN),
             udp: bound(&udp, UNCONNECTED),
+            unix: accepting(&host.unix_sockets()?),
         })
     }
 
-    fn each(&self) -> impl Iterator<Item = (&'static str, SocketAddr)> {
-        let tcp = self.tcp.iter().map(|&at| ("TCP", at));
-        tcp.chain(self.udp.iter().map(|&at| ("UDP", at)))
+    /// As a person would name them.
+    fn names(&self) -> impl Iterator<Item = String> {
+        let tcp = self.tcp.iter().map(|at| format!("TCP {at}"));
+        let udp = self.udp.iter().map(|at| format!("UDP {at}"));
+        let unix = self
+            .unix
+            .iter()
+            .map(|name| format!("the Unix socket {name}"));
+        tcp.chain(udp).chain(unix)
     }
 }
 
@@ -84,7 +95,7 @@ impl Readiness {
     pub fn missing(&mut self, host: &mut Host) -> Result<Vec<String>> {
         self.now = Open::on(host)?;
         match &self.condition {
-            Condition::AnySocket if self.now.each().next().is_none() => {
+            Condition::AnySocket if self.now.tcp.is_empty() && self.now.udp.is_empty() => {
                 Ok(vec!["any open port".into()])
             }
             Condition::AnySocket => Ok(vec![]),
@@ -103,16 +114,14 @@ impl Readiness {
 
     /// What the service had opened by the last look, to be appended to what was missing.
     pub fn instead(&self) -> String {
-        let others: Vec<_> = self.before.each().collect();
-        let own: BTreeSet<_> = self
-            .now
-            .each()
-            .filter(|one| !others.contains(one))
-            .collect();
-        let named = own.iter().map(|(protocol, at)| format!("{protocol} {at}"));
-        match named.take(SHOWN).collect::<Vec<_>>() {
+        let others: BTreeSet<_> = self.before.names().collect();
+        let all: BTreeSet<_> = self.now.names().collect();
+        match all.difference(&others).take(SHOWN).collect::<Vec<_>>() {
             none if none.is_empty() => String::new(),
-            some => format!("; it listens on {}", some.join(", ")),
+            some => {
+                let named: Vec<_> = some.into_iter().map(String::as_str).collect();
+                format!("; it listens on {}", named.join(", "))
+            }
         }
     }
 }
@@ -146,6 +155,16 @@ pub fn bound(table: &str, state: &str) -> Vec<SocketAddr> {
     table.lines().filter_map(socket).collect()
 }
 
+/// Names of the Unix sockets that accept connections.
+fn accepting(table: &str) -> Vec<String> {
+    let name = |line: &str| {
+        let mut fields = line.split_whitespace().skip(3);
+        let accepts = fields.next()? == ACCEPTS;
+        accepts.then(|| fields.nth(3).map(String::from))?
+    };
+    table.lines().filter_map(name).collect()
+}
+
 /// As the kernel prints it: words of four bytes, each in the machine's order. IPv4 within IPv6 is IPv4.
 fn ip(hexadecimal: &str) -> Option<IpAddr> {
     let words: Option<Vec<u32>> = (0..hexadecimal.len() / 8)
@@ -175,6 +194,15 @@ mod tests {
         let table = "  sl  local_address rem_address   st tx_queue\n   0: 0100007F:115B 00000000:0000 0A 00000000:00000000\n   \
                      1: 0100007F:0050 0100007F:D431 01 00000000:00000000\n";
         assert_eq!(bound(table, LISTEN), ["127.0.0.1:4443".parse().unwrap()]);
+    }
+
+    #[test]
+    fn unix_sockets_that_accept() {
+        let table = "Num       RefCount Protocol Flags    Type St Inode Path\n\
+                     0: 00000002 00000000 00010000 0001 01 19 /run/server.sock\n\
+                     0: 00000003 00000000 00000000 0001 03 20 /run/server.sock\n\
+                     0: 00000002 00000000 00010000 0001 01 21\n";
+        assert_eq!(accepting(table), ["/run/server.sock"]);
     }
 
     #[test]

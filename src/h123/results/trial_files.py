@@ -82,6 +82,8 @@ class Role(Shape):
     """Both of services."""
     timeout_ns: int | None = None
     """Of the main role."""
+    outside: bool = False
+    """It may open sockets in the network that the lab was started in."""
 
 
 class Tcp(Shape):
