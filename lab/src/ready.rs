@@ -1,10 +1,12 @@
-//! When a service is ready: seen in its host's socket tables and its output, without a connection.
+//! When a service is ready: seen in its host's socket tables and its output, without a connection unless it is asked
+//! whether it accepts any.
 
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Result;
 
@@ -16,6 +18,8 @@ pub const LISTEN: &str = "0A";
 const UNCONNECTED: &str = "07";
 /// Flags in `/proc/net/unix` of what accepts connections.
 const ACCEPTS: &str = "00010000";
+/// For a connection on the host itself.
+const KNOCK: Duration = Duration::from_secs(1);
 /// Of the sockets that a service has elsewhere.
 const SHOWN: usize = 5;
 
@@ -24,6 +28,8 @@ pub struct Readiness {
     condition: Condition,
     /// The output so far, if a line is waited for.
     output: Option<File>,
+    /// A connection that is to be accepted.
+    knock: Option<TcpStream>,
     /// Before the service: other roles'.
     before: Open,
     /// At the last look.
@@ -76,6 +82,7 @@ impl Readiness {
         Ok(Self {
             condition: Condition::Declared(ready),
             output,
+            knock: None,
             before,
             now: Open::default(),
         })
@@ -86,6 +93,7 @@ impl Readiness {
         Self {
             condition: Condition::AnySocket,
             output: None,
+            knock: None,
             before: Open::default(),
             now: Open::default(),
         }
@@ -107,6 +115,13 @@ impl Readiness {
                 {
                     missing.push(format!("the output \"{line}\""));
                 }
+                if let Some(&port) = ready.tcp.first()
+                    && ready.accepts
+                    && missing.is_empty()
+                    && !accepted(&mut self.knock, host, ready.address, port)?
+                {
+                    missing.push(format!("a connection to TCP port {port} to be accepted"));
+                }
                 Ok(missing)
             }
         }
@@ -124,6 +139,34 @@ impl Readiness {
             }
         }
     }
+}
+
+/// Whether the service has taken the connection, which is made if there is none yet. A client's would wait as long, and
+/// the time would be taken for the protocol's.
+fn accepted(
+    knock: &mut Option<TcpStream>,
+    host: &mut Host,
+    address: Option<Ipv4Addr>,
+    port: u16,
+) -> Result<bool> {
+    if knock.is_none() {
+        let at = SocketAddr::from((address.unwrap_or(Ipv4Addr::LOCALHOST), port));
+        *knock = host.within(|| Ok(TcpStream::connect_timeout(&at, KNOCK).ok()))?;
+        return Ok(false);
+    }
+    Ok(waiting(&host.sockets()?.0, port) == 0)
+}
+
+/// Connections to a port that nobody has accepted yet.
+fn waiting(table: &str, port: u16) -> u64 {
+    let queued = |line: &str| {
+        let fields: Vec<_> = line.split_whitespace().collect();
+        let (_, at) = fields.get(1)?.rsplit_once(':')?;
+        let listens = *fields.get(3)? == LISTEN && u16::from_str_radix(at, 16) == Ok(port);
+        let (_, length) = fields.get(4)?.split_once(':')?;
+        listens.then(|| u64::from_str_radix(length, 16).ok())?
+    };
+    table.lines().filter_map(queued).sum()
 }
 
 /// The ports that nobody listens on where others reach them, at this address.
@@ -194,6 +237,14 @@ mod tests {
         let table = "  sl  local_address rem_address   st tx_queue\n   0: 0100007F:115B 00000000:0000 0A 00000000:00000000\n   \
                      1: 0100007F:0050 0100007F:D431 01 00000000:00000000\n";
         assert_eq!(bound(table, LISTEN), ["127.0.0.1:4443".parse().unwrap()]);
+    }
+
+    #[test]
+    fn connections_that_nobody_has_accepted() {
+        let table = "  sl  local_address rem_address   st tx_queue\n   0: 00000000:20FB 00000000:0000 0A 00000000:00000002 00:0\n   \
+                     1: 0100007F:20FB 0100007F:D431 01 00000000:00000007 00:0\n";
+        assert_eq!(waiting(table, 8443), 2);
+        assert_eq!(waiting(table, 8444), 0);
     }
 
     #[test]

@@ -169,6 +169,9 @@ pub struct Ready {
     /// Where the ports must be open; sockets of no particular address are, too. Without one any will do.
     #[serde(default)]
     pub address: Option<Ipv4Addr>,
+    /// Whether a connection to the first TCP port must have been accepted: some programs open their ports long before.
+    #[serde(default)]
+    pub accepts: bool,
     #[serde(default)]
     pub line: Option<String>,
     #[serde(default)]

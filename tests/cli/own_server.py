@@ -7,6 +7,8 @@ import ssl
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import NoReturn
 
 BODY = b"x" * 5000
 FAULT = sys.argv[1] if len(sys.argv) > 1 else ""
@@ -63,12 +65,24 @@ def main() -> None:
             listening.bind("server.sock")
             listening.listen()
             time.sleep(60)
+    if FAULT == "first" and not Path("certificate.made").exists():
+        Path("certificate.made").touch()
+        hang_up()
     server = ThreadingHTTPServer(("127.0.0.1" if FAULT == "localhost" else "0.0.0.0", 8443), Handler)
     if FAULT != "plain":
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain("cert.pem", "key.pem")
         server.socket = context.wrap_socket(server.socket, server_side=True)
+    if FAULT == "late":
+        time.sleep(3)
     server.serve_forever()
+
+
+def hang_up() -> NoReturn:
+    """On whoever calls."""
+    with socket.create_server(("0.0.0.0", 8443)) as listening:
+        while True:
+            listening.accept()[0].close()
 
 
 main()

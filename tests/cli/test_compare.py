@@ -51,6 +51,8 @@ ONE = "--server base='...' --server new='...'"
     ("fault", "said", "remedy"),
     [
         ("", "speaks HTTP/1.1 alone", ONE),
+        ("late", "speaks HTTP/1.1 alone", ONE),
+        ("first", "speaks HTTP/1.1 alone", ONE),
         ("compress", "Answers to /orders are compressed (gzip) though nobody asked for it", ONE),
         ("500", "HTTP/1.1: the request for /orders was answered with 500", "the server's log says why"),
         ("429", "was answered with 429", "it limits how often it may be asked"),

@@ -12,6 +12,7 @@ from h123.survey.inquiry import ANSWER_NS, Inquired, Inquiry
 from h123.units import format_bytes
 
 TITLES = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
+_BEHIND = (502, 503, 504)
 _PASSWORD, _FORBIDDEN, _TOO_MANY = (401, 407), 403, 429
 
 
@@ -141,6 +142,9 @@ def _fault(answer: Answer, path: str) -> tuple[str, str] | None:
     if 300 <= answer.status < 400:
         where = answer.location or "nowhere"
         return f"leads elsewhere: {answer.status} to {where}", "name in --url what is to be measured itself"
+    if answer.status in _BEHIND:
+        why = "what stands behind it does not answer: start that too, and first (--ready TEXT waits for a line)"
+        return f"was answered with {answer.status}", why
     if not 200 <= answer.status < 300:
         wrong = "the server's log says why" if answer.status >= 500 else "is the path right, and --method?"
         return f"was answered with {answer.status}", wrong

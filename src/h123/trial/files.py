@@ -218,7 +218,7 @@ def own_role(own: OwnServer, port: int) -> Role:
         timeout_ns=own.starts_within,
     )
     assert role.ready is not None
-    role.ready.line = own.ready
+    role.ready.accepts, role.ready.line = True, own.ready
     role.env = {**role.env, **own.environment}
     return role
 
