@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::net::{SocketAddr, SocketAddrV4};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -48,6 +49,22 @@ pub enum Command {
     /// What a virtual kernel starts first
     #[command(hide = true)]
     Guest,
+    /// What stands at a link's end for a server that runs elsewhere (a role that is `outside`)
+    #[command(hide = true)]
+    Gateway(Gateway),
+}
+
+#[derive(Args)]
+pub struct Gateway {
+    /// Where it listens in the lab
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub at: SocketAddrV4,
+    /// Where the server is, in the network that the lab was started in
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub to: SocketAddr,
+    /// Where to write what the way through it adds
+    #[arg(long, value_name = "FILE")]
+    pub facts: PathBuf,
 }
 
 #[derive(Args)]

@@ -7,6 +7,7 @@ use crate::clock::now_ns;
 use crate::guest;
 use crate::inspection;
 use crate::network::Network;
+use crate::outside::Outside;
 use crate::remark::Remark;
 use crate::report::{Counters, Report};
 use crate::roles::{Roles, Setting};
@@ -15,11 +16,11 @@ use crate::trial::{Clock, Trial};
 use crate::watch::Watch;
 
 /// Executes the trial. Whatever goes wrong is a reason in the report.
-pub fn conduct(trial: &Trial, setting: &Setting) -> Report {
+pub fn conduct(trial: &Trial, setting: &Setting, outside: Option<&Outside>) -> Report {
     let mut report = Report::new(&trial.id, guest::clock());
     // Under the virtual clock nothing is ever late.
     let watch = (guest::clock() == Clock::Wall).then(Watch::begin);
-    let result = Roles::new(setting)
+    let result = Roles::new(setting, outside)
         .map_err(Remark::setup_failed)
         .and_then(|roles| {
             let mut conductor = Conductor {

@@ -38,7 +38,7 @@ pub fn exec(arguments: &Exec) -> Result<u8, Refusal> {
     let wanted = arguments.json.as_deref().map(Wanted::open).transpose()?;
     enclosure::require_tun()?;
     enclosure::run(arguments.die_with_parent, || {
-        let report = conduct(&trial, &Setting::Terminal);
+        let report = conduct(&trial, &Setting::Terminal, None);
         finish(&report, wanted.as_ref())
     })
 }
@@ -77,6 +77,7 @@ fn role(name: &str, kind: RoleKind, command: &str) -> Role {
         ready: None,
         stop_timeout_ns: None,
         timeout_ns: None,
+        outside: false,
     }
 }
 

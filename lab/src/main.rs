@@ -17,6 +17,7 @@ mod enclosure;
 mod exec;
 #[cfg(test)]
 mod fuzz;
+mod gateway;
 mod guest;
 mod idle;
 mod inet_diag;
@@ -28,6 +29,7 @@ mod namespace;
 mod netlink;
 mod network;
 mod noise;
+mod outside;
 mod packet;
 mod packets;
 mod passage;
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
         Command::Noise { ms } => Ok(noise::noise(ms)),
         Command::Validate => validate::validate(),
         Command::Guest => guest::guest(),
+        Command::Gateway(arguments) => gateway::gateway(&arguments),
     };
     match result {
         Ok(status) => status.into(),

@@ -23,6 +23,7 @@ pub struct Host {
 /// Files of `/proc/net`, opened inside the namespace: they keep showing it to whoever reads them.
 struct Tables {
     sockets: [File; 4],
+    unix: File,
     counters: [File; 2],
 }
 
@@ -46,11 +47,7 @@ impl Host {
 
     /// Runs `work` inside the host's namespace, on a thread of its own.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-        on_a_thread(|| {
-            setns(self.namespace.as_fd(), CloneFlags::CLONE_NEWNET)?;
-            work()
-        })
-        .with_context(|| format!("on host {}", self.name))
+        within(self.namespace(), work).with_context(|| format!("on host {}", self.name))
     }
 
     pub fn namespace(&self) -> BorrowedFd<'_> {
@@ -61,6 +58,11 @@ impl Host {
     pub fn sockets(&mut self) -> Result<(String, String)> {
         let [tcp, tcp6, udp, udp6] = &mut self.tables.sockets;
         Ok((reread(tcp)? + &reread(tcp6)?, reread(udp)? + &reread(udp6)?))
+    }
+
+    /// `/proc/net/unix`.
+    pub fn unix_sockets(&mut self) -> Result<String> {
+        reread(&mut self.tables.unix)
     }
 
     /// `/proc/net/snmp` and `/proc/net/netstat`, concatenated.
@@ -87,6 +89,7 @@ impl Tables {
         };
         Ok(Self {
             sockets: [open("tcp")?, open("tcp6")?, open("udp")?, open("udp6")?],
+            unix: open("unix")?,
             counters: [open("snmp")?, open("netstat")?],
         })
     }
@@ -108,6 +111,17 @@ fn disable_ipv6() -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Runs `work` inside a network namespace, on a thread of its own.
+pub fn within<T: Send>(
+    namespace: BorrowedFd,
+    work: impl FnOnce() -> Result<T> + Send,
+) -> Result<T> {
+    on_a_thread(|| {
+        setns(namespace, CloneFlags::CLONE_NEWNET)?;
+        work()
+    })
 }
 
 fn on_a_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {

@@ -19,6 +19,7 @@ use serde::Serialize;
 
 use crate::account::{CpuTime, Waiting, command_of, cpu_of_session, is_zombie, session_of};
 use crate::clock::now_ns;
+use crate::outside::{self, Outside};
 use crate::sysfs;
 
 /// What a role has left running gets this long to follow it.
@@ -66,6 +67,8 @@ pub struct Launch<'a> {
     pub namespace: BorrowedFd<'a>,
     pub command: &'a [String],
     pub env: &'a BTreeMap<String, String>,
+    /// What the process may have of the network that the lab was started in.
+    pub outside: Option<&'a Outside>,
     pub dir: Option<PathBuf>,
     pub streams: Streams,
 }
@@ -125,11 +128,16 @@ impl Processes {
             Streams::Ours => &mut command,
         };
         let namespace = launch.namespace.as_raw_fd();
+        let outside = launch.outside.map(Outside::as_raw_fd);
+        if let Some(descriptor) = outside {
+            command.env(outside::VARIABLE, descriptor.to_string());
+        }
         // SAFETY: only system calls; the namespace stays open during the call to spawn.
         unsafe {
             command.pre_exec(move || {
                 setns(BorrowedFd::borrow_raw(namespace), CloneFlags::CLONE_NEWNET)?;
                 sysfs::renew()?;
+                outside.map_or(Ok(()), outside::keep_open)?;
                 if own_session {
                     setsid()?;
                 }

@@ -1,10 +1,12 @@
-//! When a service is ready: seen in its host's socket tables and its output, without a connection.
+//! When a service is ready: seen in its host's socket tables and its output, without a connection unless it is asked
+//! whether it accepts any.
 
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Result;
 
@@ -14,6 +16,10 @@ use crate::trial::Ready;
 /// States in `/proc/net/tcp` and `udp`.
 pub const LISTEN: &str = "0A";
 const UNCONNECTED: &str = "07";
+/// Flags in `/proc/net/unix` of what accepts connections.
+const ACCEPTS: &str = "00010000";
+/// For a connection on the host itself.
+const KNOCK: Duration = Duration::from_secs(1);
 /// Of the sockets that a service has elsewhere.
 const SHOWN: usize = 5;
 
@@ -22,6 +28,8 @@ pub struct Readiness {
     condition: Condition,
     /// The output so far, if a line is waited for.
     output: Option<File>,
+    /// A connection that is to be accepted.
+    knock: Option<TcpStream>,
     /// Before the service: other roles'.
     before: Open,
     /// At the last look.
@@ -33,11 +41,13 @@ enum Condition {
     AnySocket,
 }
 
-/// The listening TCP and bound UDP sockets of a host.
+/// The listening TCP and Unix sockets and the bound UDP sockets of a host.
 #[derive(Default)]
 pub struct Open {
     tcp: Vec<SocketAddr>,
     udp: Vec<SocketAddr>,
+    /// By their names.
+    unix: Vec<String>,
 }
 
 impl Open {
@@ -46,12 +56,19 @@ impl Open {
         Ok(Self {
             tcp: bound(&tcp, LISTEN),
             udp: bound(&udp, UNCONNECTED),
+            unix: accepting(&host.unix_sockets()?),
         })
     }
 
-    fn each(&self) -> impl Iterator<Item = (&'static str, SocketAddr)> {
-        let tcp = self.tcp.iter().map(|&at| ("TCP", at));
-        tcp.chain(self.udp.iter().map(|&at| ("UDP", at)))
+    /// As a person would name them.
+    fn names(&self) -> impl Iterator<Item = String> {
+        let tcp = self.tcp.iter().map(|at| format!("TCP {at}"));
+        let udp = self.udp.iter().map(|at| format!("UDP {at}"));
+        let unix = self
+            .unix
+            .iter()
+            .map(|name| format!("the Unix socket {name}"));
+        tcp.chain(udp).chain(unix)
     }
 }
 
@@ -65,6 +82,7 @@ impl Readiness {
         Ok(Self {
             condition: Condition::Declared(ready),
             output,
+            knock: None,
             before,
             now: Open::default(),
         })
@@ -75,6 +93,7 @@ impl Readiness {
         Self {
             condition: Condition::AnySocket,
             output: None,
+            knock: None,
             before: Open::default(),
             now: Open::default(),
         }
@@ -84,7 +103,7 @@ impl Readiness {
     pub fn missing(&mut self, host: &mut Host) -> Result<Vec<String>> {
         self.now = Open::on(host)?;
         match &self.condition {
-            Condition::AnySocket if self.now.each().next().is_none() => {
+            Condition::AnySocket if self.now.tcp.is_empty() && self.now.udp.is_empty() => {
                 Ok(vec!["any open port".into()])
             }
             Condition::AnySocket => Ok(vec![]),
@@ -96,6 +115,13 @@ impl Readiness {
                 {
                     missing.push(format!("the output \"{line}\""));
                 }
+                if let Some(&port) = ready.tcp.first()
+                    && ready.accepts
+                    && missing.is_empty()
+                    && !accepted(&mut self.knock, host, ready.address, port)?
+                {
+                    missing.push(format!("a connection to TCP port {port} to be accepted"));
+                }
                 Ok(missing)
             }
         }
@@ -103,18 +129,44 @@ impl Readiness {
 
     /// What the service had opened by the last look, to be appended to what was missing.
     pub fn instead(&self) -> String {
-        let others: Vec<_> = self.before.each().collect();
-        let own: BTreeSet<_> = self
-            .now
-            .each()
-            .filter(|one| !others.contains(one))
-            .collect();
-        let named = own.iter().map(|(protocol, at)| format!("{protocol} {at}"));
-        match named.take(SHOWN).collect::<Vec<_>>() {
+        let others: BTreeSet<_> = self.before.names().collect();
+        let all: BTreeSet<_> = self.now.names().collect();
+        match all.difference(&others).take(SHOWN).collect::<Vec<_>>() {
             none if none.is_empty() => String::new(),
-            some => format!("; it listens on {}", some.join(", ")),
+            some => {
+                let named: Vec<_> = some.into_iter().map(String::as_str).collect();
+                format!("; it listens on {}", named.join(", "))
+            }
         }
     }
+}
+
+/// Whether the service has taken the connection, which is made if there is none yet. A client's would wait as long, and
+/// the time would be taken for the protocol's.
+fn accepted(
+    knock: &mut Option<TcpStream>,
+    host: &mut Host,
+    address: Option<Ipv4Addr>,
+    port: u16,
+) -> Result<bool> {
+    if knock.is_none() {
+        let at = SocketAddr::from((address.unwrap_or(Ipv4Addr::LOCALHOST), port));
+        *knock = host.within(|| Ok(TcpStream::connect_timeout(&at, KNOCK).ok()))?;
+        return Ok(false);
+    }
+    Ok(waiting(&host.sockets()?.0, port) == 0)
+}
+
+/// Connections to a port that nobody has accepted yet.
+fn waiting(table: &str, port: u16) -> u64 {
+    let queued = |line: &str| {
+        let fields: Vec<_> = line.split_whitespace().collect();
+        let (_, at) = fields.get(1)?.rsplit_once(':')?;
+        let listens = *fields.get(3)? == LISTEN && u16::from_str_radix(at, 16) == Ok(port);
+        let (_, length) = fields.get(4)?.split_once(':')?;
+        listens.then(|| u64::from_str_radix(length, 16).ok())?
+    };
+    table.lines().filter_map(queued).sum()
 }
 
 /// The ports that nobody listens on where others reach them, at this address.
@@ -146,6 +198,16 @@ pub fn bound(table: &str, state: &str) -> Vec<SocketAddr> {
     table.lines().filter_map(socket).collect()
 }
 
+/// Names of the Unix sockets that accept connections.
+fn accepting(table: &str) -> Vec<String> {
+    let name = |line: &str| {
+        let mut fields = line.split_whitespace().skip(3);
+        let accepts = fields.next()? == ACCEPTS;
+        accepts.then(|| fields.nth(3).map(String::from))?
+    };
+    table.lines().filter_map(name).collect()
+}
+
 /// As the kernel prints it: words of four bytes, each in the machine's order. IPv4 within IPv6 is IPv4.
 fn ip(hexadecimal: &str) -> Option<IpAddr> {
     let words: Option<Vec<u32>> = (0..hexadecimal.len() / 8)
@@ -175,6 +237,23 @@ mod tests {
         let table = "  sl  local_address rem_address   st tx_queue\n   0: 0100007F:115B 00000000:0000 0A 00000000:00000000\n   \
                      1: 0100007F:0050 0100007F:D431 01 00000000:00000000\n";
         assert_eq!(bound(table, LISTEN), ["127.0.0.1:4443".parse().unwrap()]);
+    }
+
+    #[test]
+    fn connections_that_nobody_has_accepted() {
+        let table = "  sl  local_address rem_address   st tx_queue\n   0: 00000000:20FB 00000000:0000 0A 00000000:00000002 00:0\n   \
+                     1: 0100007F:20FB 0100007F:D431 01 00000000:00000007 00:0\n";
+        assert_eq!(waiting(table, 8443), 2);
+        assert_eq!(waiting(table, 8444), 0);
+    }
+
+    #[test]
+    fn unix_sockets_that_accept() {
+        let table = "Num       RefCount Protocol Flags    Type St Inode Path\n\
+                     0: 00000002 00000000 00010000 0001 01 19 /run/server.sock\n\
+                     0: 00000003 00000000 00000000 0001 03 20 /run/server.sock\n\
+                     0: 00000002 00000000 00010000 0001 01 21\n";
+        assert_eq!(accepting(table), ["/run/server.sock"]);
     }
 
     #[test]

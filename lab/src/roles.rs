@@ -10,6 +10,7 @@ use crate::clock::now_ns;
 use crate::guest;
 use crate::log;
 use crate::network::Network;
+use crate::outside::Outside;
 use crate::process::{Event, Exit, Launch, Processes, Streams};
 use crate::ready::{Open, Readiness};
 use crate::remark::Remark;
@@ -54,6 +55,8 @@ impl Setting {
 /// All of a trial, as far as they were started.
 pub struct Roles<'a> {
     setting: &'a Setting,
+    /// The network that the lab was started in, if a role needs it.
+    outside: Option<&'a Outside>,
     processes: Processes,
     /// Of each role that was started, in order.
     started: Vec<Started<'a>>,
@@ -70,9 +73,10 @@ struct Started<'a> {
 }
 
 impl<'a> Roles<'a> {
-    pub fn new(setting: &'a Setting) -> Result<Self> {
+    pub fn new(setting: &'a Setting, outside: Option<&'a Outside>) -> Result<Self> {
         Ok(Self {
             setting,
+            outside,
             processes: Processes::new()?,
             started: vec![],
             usage: Usage::default(),
@@ -377,6 +381,7 @@ impl<'a> Roles<'a> {
             namespace,
             command: &role.command,
             env: &role.env,
+            outside: self.outside.filter(|_| role.outside),
             dir,
             streams,
         };

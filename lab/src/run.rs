@@ -9,6 +9,7 @@ use crate::cli::Run;
 use crate::conduct::conduct;
 use crate::enclosure;
 use crate::guest::{self, Errand};
+use crate::outside::Outside;
 use crate::refusal::Refusal;
 use crate::roles::Setting;
 use crate::roots::Roots;
@@ -64,9 +65,12 @@ fn run_inside(
 
 fn run_here(arguments: &Run, trial: &Trial, roots: &Roots, dir: &Path) -> Result<u8, Refusal> {
     enclosure::require_tun()?;
+    let outside = trial.reaches_outside().then(Outside::here).transpose();
+    let outside = outside.map_err(|e| Refusal::machine(format!("{e:#}")))?;
     enclosure::run(arguments.die_with_parent, || {
         let ran = roots.mount().and_then(|()| {
-            let report = conduct(trial, &Setting::Folder(dir.to_path_buf()));
+            let setting = Setting::Folder(dir.to_path_buf());
+            let report = conduct(trial, &setting, outside.as_ref());
             write_atomically(&report, &dir.join("report.json"))
         });
         ran.map_or_else(|error| unfit(&error), |()| 0)

@@ -146,6 +146,9 @@ pub struct Role {
     /// Main only: the longest it may take.
     #[serde(default)]
     pub timeout_ns: Option<u64>,
+    /// It may open sockets in the network that the lab was started in.
+    #[serde(default)]
+    pub outside: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -166,6 +169,9 @@ pub struct Ready {
     /// Where the ports must be open; sockets of no particular address are, too. Without one any will do.
     #[serde(default)]
     pub address: Option<Ipv4Addr>,
+    /// Whether a connection to the first TCP port must have been accepted: some programs open their ports long before.
+    #[serde(default)]
+    pub accepts: bool,
     #[serde(default)]
     pub line: Option<String>,
     #[serde(default)]
@@ -250,6 +256,9 @@ impl Trial {
         if self.start_unix_ns > Some(LATEST_UNIX_NS) {
             return Err(format!("\"start_unix_ns\" is at most {LATEST_UNIX_NS}"));
         }
+        if self.clock == Clock::Virtual && self.reaches_outside() {
+            return Err("under the virtual clock no role is \"outside\": time passes there".into());
+        }
         self.tcp.validate().map_err(|e| format!("tcp: {e}"))?;
         if self.hosts.len().max(self.links.len()) > MOST {
             return Err(format!("at most {MOST} hosts and {MOST} links"));
@@ -294,6 +303,11 @@ impl Trial {
             .iter()
             .find(|r| r.kind == RoleKind::Main)
             .expect("validated: exactly one main role")
+    }
+
+    /// Whether one of its roles needs the network that the lab was started in.
+    pub fn reaches_outside(&self) -> bool {
+        self.roles.iter().any(|r| r.outside)
     }
 
     pub fn services(&self) -> impl Iterator<Item = &Role> {

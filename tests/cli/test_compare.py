@@ -1,5 +1,6 @@
 """`h123 compare` as a person runs it on a server of their own."""
 
+import datetime as dt
 import json
 import shlex
 import shutil
@@ -7,6 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from cli.conftest import ROOT, Tool
 from h123.paths import cache_folder
@@ -39,13 +43,28 @@ def script(folder: Path, name: str, *protocols: str) -> str:
     return f"./{name}"
 
 
+ONE = "--server base='...' --server new='...'"
+
+
 @pytest.mark.usefixtures("own")
 @pytest.mark.parametrize(
     ("fault", "said", "remedy"),
     [
-        ("", "speaks h1 alone", "--server base='...' --server new='...'"),
+        ("", "speaks HTTP/1.1 alone", ONE),
+        ("late", "speaks HTTP/1.1 alone", ONE),
+        ("first", "speaks HTTP/1.1 alone", ONE),
+        ("compress", "Answers to /orders are compressed (gzip) though nobody asked for it", ONE),
         ("500", "HTTP/1.1: the request for /orders was answered with 500", "the server's log says why"),
+        ("429", "was answered with 429", "it limits how often it may be asked"),
+        ("redirect", "leads elsewhere: 302 to https://login.example.org/", "name in --url what is to be measured"),
+        ("password", 'was refused with 401 (Basic realm="orders")', "--header 'Authorization: ...'"),
+        ("forbidden", "was refused with 403", "it may not read what it serves"),
+        ("endless", "did not end within 3 s", "streams without an end have no latency"),
         ("die", "cannot read my configuration", "start it by hand"),
+        ("daemon", "ended with exit status 0", "went into the background"),
+        ("plain", "without TLS", "a self-signed certificate will do"),
+        ("localhost", "TCP 127.0.0.1:8443", "not on localhost alone"),
+        ("socket", "listens on the Unix socket", "let it listen on a TCP port"),
     ],
 )
 def test_a_server_that_cannot_be_compared_is_told_so(h123: Tool, fault: str, said: str, remedy: str) -> None:
@@ -55,6 +74,30 @@ def test_a_server_that_cannot_be_compared_is_told_so(h123: Tool, fault: str, sai
     assert said in done.stderr
     assert remedy in done.stderr
     assert not (h123.folder / "campaigns").exists()
+
+
+def test_a_certificate_that_has_run_out_is_told(h123: Tool, own: Path) -> None:
+    run_out(own)
+    command = f"{shlex.quote(sys.executable)} own_server.py"
+    told = h123("compare", "--server", command, "--url", "https://localhost:8443/orders")
+    assert "Its certificate expired on 2020-01-02" in told.stderr
+    refused = h123("compare", "--server", command, "--url", "https://localhost:8443/orders", "--cacert", "cert.pem")
+    assert refused.returncode == 2
+    assert "certificate has expired or is not yet valid" in " ".join(refused.stderr.split())
+
+
+def run_out(folder: Path) -> None:
+    """The server's certificate, signed by itself, was for one day of 2020."""
+    key = serialization.load_pem_private_key((folder / "key.pem").read_bytes(), None)
+    assert isinstance(key, ec.EllipticCurvePrivateKey)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    day = dt.datetime(2020, 1, 1)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), day, day + dt.timedelta(1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    (folder / "cert.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
 
 
 @pytest.mark.parametrize(
@@ -70,7 +113,7 @@ def test_a_certificate_is_checked_where_that_is_asked(h123: Tool, own: Path, opt
     done = h123("compare", "--server", script(own, "server", "h3"), "--protocols", "h3", "--url", URL, *options)
     assert done.returncode == 2  # there is one protocol alone
     assert said in " ".join(done.stderr.split())
-    assert ("speaks h3 alone" in done.stderr) == ("trusted" in said)
+    assert ("speaks HTTP/3 alone" in done.stderr) == ("trusted" in said)
 
 
 def test_one_command_answers_and_keeps_its_study(h123: Tool, own: Path) -> None:

@@ -3,14 +3,20 @@
 import json
 import re
 import shutil
+from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from catalogue.own_cache import own_cache
 from catalogue.small import MANIFEST, write_small
 from cli.conftest import ROOT, Tool
+from h123.catalogue import catalogue
+from h123.cli import verifying
+from h123.errors import UserError
 from h123.transport import SETTINGS
+from h123.verification import Result
 
 pytestmark = pytest.mark.usefixtures("leaves_nothing_behind")
 
@@ -98,6 +104,24 @@ def test_without_the_subject_that_asks_nothing_is_asked(h123: Tool) -> None:
         done = h123(*command)
         assert done.returncode == 2
         assert "subject go is missing from" in done.stderr
+
+
+@pytest.mark.parametrize(("verdict", "said"), [("passed", True), ("failed", False)])
+def test_ones_own_is_verified_for_measuring(
+    h123: Tool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    verdict: Literal["passed", "failed"],
+    said: bool,
+) -> None:
+    """What its checks found is made up here."""
+    write_small(h123.folder / "subjects")
+    found = {"small": [Result(role="server", protocol="h1", check="GET 1000", verdict=verdict, detail="")]}
+    monkeypatch.setattr(verifying, "verify_each", lambda *_: found)
+    monkeypatch.setattr(verifying, "measure_each", lambda *_: None)
+    with suppress(UserError):
+        verifying.verify_subjects([catalogue()["small"]], False, "server", only_constants=False)
+    assert ("Verified for measuring, not for the catalogue (`h123 publish`): small" in capsys.readouterr().out) == said
 
 
 def test_who_asks_must_be_the_one_that_is_here(h123: Tool, manifest: Path) -> None:

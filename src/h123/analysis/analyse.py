@@ -23,6 +23,7 @@ from h123.analysis.document import (
     Verdicts,
     WidthReached,
 )
+from h123.analysis.elsewhere import elsewhere
 from h123.analysis.failures import failures
 from h123.analysis.handshakes import handshakes, noted
 from h123.analysis.imported import costs
@@ -92,6 +93,7 @@ def _analyse(folder: CampaignFolder) -> Verdicts:
         "projection": outlook(comparisons, len(plan.blocks[0]), len(attempts), pace, rule.remedy),
         "transport": [] if imported else _transport(plan, choosing),
         "windows": [] if imported else windows(folder, plan, choosing, comparisons),
+        "elsewhere": [] if imported else elsewhere(folder, attempts),
         "causes": [] if imported else causes(folder, attempts, comparisons, study.compare.factor),
         "ladder": ladder(comparisons, study.compare.ladder),
         "parts": split(trials, plan, rule, grounds),

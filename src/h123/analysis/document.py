@@ -521,6 +521,20 @@ class UnprovedRow(Proof):
     role: VerifiedRole
 
 
+class ElsewhereRow(TypedDict):
+    """A server that was reached through a gateway."""
+
+    server: str
+    address: str
+    trials: int
+    """That the medians are over."""
+    tcp_ns: int
+    """That the gateway adds to a round trip over each."""
+    udp_ns: int
+    beyond_ns: int | None
+    """That a TCP connection to the server takes from the machine; None: it takes none."""
+
+
 class Verdicts(TypedDict):
     h123: Literal["verdicts/1"]
     campaign: str
@@ -543,6 +557,7 @@ class Verdicts(TypedDict):
     failures: Sequence[FailuresRow]
     projection: Outlook
     transport: NotRequired[Sequence[TransportRow]]
+    elsewhere: NotRequired[Sequence[ElsewhereRow]]
     causes: NotRequired[Sequence[CausesRow]]
     windows: NotRequired[Sequence[WindowsRow]]
     ladder: NotRequired[Sequence[LadderRow]]

@@ -75,6 +75,8 @@ class Lanes:
     def of(cls, plan: Plan, given: int | None, cpus: int, memory_bytes: int) -> Self:
         """The rule for `plan` on a machine like this; `given` is what the person asked for."""
         estimates = {trial: cost.seconds for trial, cost in plan.estimates().items()}
+        if any(server.address is not None for server in plan.study.servers.values()):
+            given = 1  # it runs once, for all trials
         virtual = given or virtual_lanes(cpus, memory_bytes)
         return cls(plan.study.networks, plan.study.compare.factor, estimates, cpus, given, virtual)
 

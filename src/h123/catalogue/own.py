@@ -1,13 +1,24 @@
-"""A server of a person's own, which a study describes itself: it is started as it is, and stands in no catalogue."""
+"""A server of a person's own, which a study describes itself: it is started as it is, or runs elsewhere and is reached
+there. It stands in no catalogue."""
 
+import ipaddress
 import os
 import shlex
 import shutil
+import socket
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_serializer, field_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidationInfo,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
 
 from h123.catalogue.subject import QUIC, Install, OneOrMore, Protocol, Server, Subject
 from h123.errors import UserError
@@ -28,11 +39,30 @@ def _words(command: str) -> str:
     return command
 
 
+def _ip(address: str) -> str:
+    return str(ipaddress.ip_address(address))
+
+
+def _is_here(address: str) -> bool:
+    """Whether an address is of this machine: then a socket can have it."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as attempt:
+        try:
+            attempt.bind((address, 0))
+        except OSError:
+            return False
+    return True
+
+
 class OwnServer(Strict):
     """How it is started, and how clients reach it."""
 
-    command: Annotated[str, AfterValidator(_words)]
+    command: Annotated[str, AfterValidator(_words)] | None = Field(default=None, exclude_if=lambda words: words is None)
     """A program and its arguments, as in a shell; but there is no shell, so no variables, patterns or redirections."""
+    address: Annotated[str, AfterValidator(_ip)] | None = Field(default=None, exclude_if=lambda ip: ip is None)
+    """Instead of a command: it runs elsewhere, at this IP address as the machine sees it, on the study's port."""
+    may_load: bool = Field(default=False, exclude_if=lambda may: not may)
+    """Whoever runs the study may load that server, which is not on this machine."""
     folder: str = Field(default=".", min_length=1)
     """Its working directory, relative to the study's folder."""
     environment: dict[str, str] = Field(default={})
@@ -47,6 +77,14 @@ class OwnServer(Strict):
     starts_within: Annotated[int, BeforeValidator(parse_duration), Field(gt=0)] = 30 * 10**9
     """Nanoseconds."""
 
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.command is None) == (self.address is None):
+            raise ValueError("it needs either a `command` that starts it or the `address` at which it runs")
+        if self.address is not None and (self.environment or self.ready):
+            raise ValueError("a server with an `address` is not started: leave out `environment` and `ready`")
+        return self
+
     @field_validator("folder")
     @classmethod
     def _absolute(cls, folder: str, info: ValidationInfo) -> str:
@@ -60,7 +98,12 @@ class OwnServer(Strict):
     @property
     def words(self) -> list[str]:
         """What is started on a host of the lab, whose roles begin in a folder of their own."""
-        return ["env", "-C", self.folder, "--", *shlex.split(self.command)]
+        return ["env", "-C", self.folder, "--", *shlex.split(self.command or "")]
+
+    @property
+    def called(self) -> str:
+        """For people."""
+        return self.command or f"a server at {self.address}"
 
     @property
     def tcp(self) -> bool:
@@ -78,7 +121,10 @@ class OwnServer(Strict):
         return host if port == HTTPS else f"{host}:{port}"
 
     def check(self) -> None:
-        """Raises UserError where it cannot be started."""
+        """Raises UserError where it cannot be started, or must not be asked."""
+        if self.command is None:
+            self._check_consent()
+            return
         folder, program = Path(self.folder), shlex.split(self.command)[0]
         if not folder.is_dir():
             raise UserError(f"the server's folder {folder} is not there", remedy="name another one")
@@ -94,6 +140,14 @@ class OwnServer(Strict):
         if own is not None and not os.access(own, os.X_OK):
             raise UserError(
                 f"{own} is not executable", remedy=f"chmod +x {shlex.quote(str(own))}, or name what runs it"
+            )
+
+    def _check_consent(self) -> None:
+        if not self.may_load and not _is_here(self.address or ""):
+            raise UserError(
+                f"the server at {self.address} is not on this machine: thousands of requests load it, and may be taken "
+                "for an attack",
+                remedy="if it is yours, or its owner agrees: --i-may-load-this (in a study `may_load: true`)",
             )
 
 
@@ -115,7 +169,7 @@ def _subject(name: str, server: OwnServer) -> OwnSubject:
     listens = {protocol: ["udp" if protocol == QUIC else "tcp"] for protocol in server.protocols}
     return OwnSubject(
         name=name,
-        title=server.command,
+        title=server.called,
         stack="not known",
         language="not known",
         version="as it is",
@@ -125,6 +179,6 @@ def _subject(name: str, server: OwnServer) -> OwnSubject:
         server=Server.model_validate(
             {"command": ["true"], "protocols": server.protocols, "methods": ["GET", "POST"], "listens": listens}
         ),
-        features={"clocks": ["wall", "virtual"]},  # type: ignore[arg-type]
+        features={"clocks": ["wall", *(["virtual"] if server.command else [])]},  # type: ignore[arg-type]
         own=server,
     )

@@ -3,6 +3,7 @@
 import dataclasses
 import datetime as dt
 import re
+import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,7 @@ from h123.study import (
     recorded_page,
 )
 from h123.survey import (
+    TITLES,
     Answer,
     Draft,
     Inquiry,
@@ -38,11 +40,13 @@ from h123.survey import (
     Requests,
     Site,
     Visits,
+    addresses_of,
     found_words,
     judge,
     served,
     site_of,
     survey,
+    takes_a_connection,
 )
 from h123.trial import LocalEngine
 from h123.units import format_bytes
@@ -69,6 +73,8 @@ class Asked:
     load: str | None
     sni: str | None
     cacert: Path | None
+    insecure: bool
+    may_load: bool
     ready: str | None
     environment: Sequence[str]
     cwd: Path
@@ -91,6 +97,9 @@ def compare(asked: Asked) -> int:
         _check_visits(conditions)
     inquiry, load = _inquiry(asked, page), _load(asked.load or ("1" if page else "4"))
     servers = {name: _server(command, asked, inquiry) for name, command in _named(asked.servers).items()}
+    if not servers:
+        _check_elsewhere(asked, conditions)
+        servers = {_ONE: _elsewhere(asked, inquiry)}
     networks = {name: load_network(name) for name in dict.fromkeys(asked.networks)}
     known = {name: _find_out(name, server, inquiry, asked) for name, server in servers.items()}
     shared = _shared(known)
@@ -121,6 +130,36 @@ def _check(conditions: Sequence[Condition], study: Study, clock: str) -> None:
     for condition in conditions:
         if fault := condition.fault(study.compare.pairs, [clock]):
             raise UserError(f"--fail-if: {fault}")
+
+
+def _check_elsewhere(asked: Asked, conditions: Sequence[Condition]) -> None:
+    """Refuse what nobody can know, or do, of a server that is not started here."""
+    if asked.clock == "virtual":
+        raise UserError(
+            "a server that runs elsewhere lives in real time: the virtual clock is for those that h123 starts",
+            remedy="leave --clock out, or give the command that starts it: --server CMD",
+        )
+    if asked.environment or asked.ready:
+        raise UserError("--env and --ready are for a server that h123 starts: give its command with --server CMD")
+    for condition in conditions:
+        if METRICS[condition.metric].of_the_server:
+            raise UserError(
+                f"--fail-if: {condition.metric} of a server that runs elsewhere cannot be known",
+                remedy="give the command that starts it: --server CMD",
+            )
+
+
+def _elsewhere(asked: Asked, inquiry: Inquiry) -> OwnServer:
+    """The server that the URL names, where it is now. Raises UserError."""
+    site = inquiry.site
+    shared = {"may_load": asked.may_load, "host": site.host, "sni": asked.sni, "protocols": list(_PROTOCOLS)}
+    known = [OwnServer.model_validate({"address": address, **shared}) for address in addresses_of(site)]
+    for server in known:
+        server.check()  # before a single packet is sent
+    # A name such as localhost may have several, and the server listen at one of them.
+    server = next((one for one in known if takes_a_connection(one.address or "", site.port)), known[0])
+    say(f"{site.host} is {server.address} here; the server there is asked as it runs")
+    return server
 
 
 def _check_visits(conditions: Sequence[Condition]) -> None:
@@ -190,6 +229,8 @@ def _inquiry(asked: Asked, page: RecordedPage | None) -> Inquiry:
     if asked.data and not (asked.data.is_file() and asked.data.stat().st_size):
         raise UserError(f"--data {asked.data}: there is no such file, or it is empty")
     headers = tuple(_header(text) for text in asked.headers)
+    if asked.cacert and asked.insecure:
+        raise UserError("--cacert and --insecure exclude each other: is the certificate to be checked?")
     if asked.cacert:
         _check_authorities(asked.cacert)
     return Inquiry(
@@ -197,9 +238,22 @@ def _inquiry(asked: Asked, page: RecordedPage | None) -> Inquiry:
         cast(Literal["GET", "POST"], method),
         headers,
         asked.data,
-        authorities=asked.cacert,
+        authorities=asked.cacert or _trusted_here(asked),
         page=page is not None,
     )
+
+
+def _trusted_here(asked: Asked) -> Path | None:
+    """The machine's own authorities, for a server that runs elsewhere: nobody else says who it is."""
+    if asked.servers or asked.insecure:
+        return None
+    known = ssl.get_default_verify_paths().cafile
+    if known is None:
+        raise UserError(
+            "this machine has no certificates of authorities to check the server's against",
+            remedy="--cacert FILE, or --insecure; on Debian: apt install ca-certificates",
+        )
+    return Path(known)
 
 
 def _check_authorities(path: Path) -> None:
@@ -292,7 +346,7 @@ def _shared(known: Mapping[str, Known]) -> list[str]:
     shared = [protocol for protocol in _PROTOCOLS if all(protocol in one for one in spoken)]
     if len(known) == 1 and len(shared) == 1:
         raise UserError(
-            f"the server speaks {shared[0]} alone on that port, so there is nothing to compare",
+            f"the server speaks {TITLES[shared[0]]} alone on that port, so there is nothing to compare",
             remedy="turn HTTP/2 or HTTP/3 on (HTTP/3 takes the UDP port of the same number), or compare two builds: "
             "--server base='...' --server new='...'",
         )

@@ -31,13 +31,15 @@ NETWORKS = "lan,home,cellular,poor"
 @app.command()
 def compare(
     server: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             metavar="[NAME=]CMD",
             help="The command that starts your server, in the foreground, as in a shell but without one. Twice, with "
-            "names, to compare two builds: --server base='./old --port 8443' --server new='./new --port 8443'.",
+            "names, to compare two builds: --server base='./old --port 8443' --server new='./new --port 8443'. "
+            "Left out: the server runs already, where --url says.",
+            show_default=False,
         ),
-    ],
+    ] = None,
     url: Annotated[
         list[str] | None,
         typer.Option(
@@ -90,10 +92,19 @@ def compare(
         typer.Option(
             metavar="FILE",
             help="Refuse a server whose certificate these authorities (PEM) have not signed, that has run out, or is "
-            "for another name. [default: it is not checked]",
+            "for another name. [default: of a server that --server starts it is not checked; of another, against the "
+            "machine's own authorities]",
             show_default=False,
         ),
     ] = None,
+    insecure: Annotated[bool, typer.Option("--insecure", help="Do not check the certificate.")] = False,
+    may_load: Annotated[
+        bool,
+        typer.Option(
+            "--i-may-load-this",
+            help="The server that --url names is on another machine, and you may send it thousands of requests.",
+        ),
+    ] = False,
     ready: Annotated[
         str | None,
         typer.Option(
@@ -137,13 +148,16 @@ def compare(
     file is needed, and none of yours is changed. Its certificate is not checked, but with --cacert. Example:
 
     `h123 compare --server './my-server --port 8443' --url https://localhost:8443/api/orders`
+
+    Without --server the server that --url names is asked where it runs: its clients are in the lab, behind the
+    emulated networks, and a gateway passes on what they send. Nothing on the machine is changed for that.
     """
     with held_back():
         from h123.cli import comparing
 
     status = comparing.compare(
         comparing.Asked(
-            servers=server,
+            servers=server or [],
             urls=url or [],
             har=har,
             networks=networks.split(","),
@@ -154,6 +168,8 @@ def compare(
             load=load,
             sni=sni,
             cacert=cacert,
+            insecure=insecure,
+            may_load=may_load,
             ready=ready,
             environment=env or [],
             cwd=cwd,

@@ -21,6 +21,7 @@ from h123.report.answer import Answer, answers
 from h123.report.caveats import caveat_lines
 from h123.report.difference import confidence, sentence
 from h123.report.disturbed import disturbed_lines
+from h123.report.elsewhere import elsewhere_lines
 from h123.report.failures import failure_lines
 from h123.report.gist import ENOUGH_TO_READ, gist
 from h123.report.looks import look_lines, width_lines
@@ -187,6 +188,7 @@ def trust(verdicts: Mapping[str, Any]) -> list[str]:
             "whether their files have changed"
         )
     lines += place_lines(verdicts)
+    lines += elsewhere_lines(verdicts)
     lines += unproved_lines(verdicts)
     lines += caveat_lines(verdicts)
     lines += look_lines(verdicts)

@@ -22,6 +22,11 @@ def unproved_lines(verdicts: Mapping[str, Any]) -> list[str]:
         if names := [f"{row['subject']} as a {row['role']}" for row in _rows(verdicts) if row["outcome"] == outcome]:
             named = listed(names, "and")
             said.append(f"{words}, so nobody knows that it does what it declares (`h123 verify NAME`): {named}")
+    if own := [row["subject"] for row in _rows(verdicts) if row["outcome"] == "own"]:
+        said.append(
+            f"the study's own, verified for measuring, not for the catalogue: {listed(own, 'and')}; the connections "
+            "that are measured do not check its certificate"
+        )
     return said
 
 

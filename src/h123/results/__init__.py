@@ -6,6 +6,7 @@ from h123.results.documents import fault_of, read_content, read_document, write_
 from h123.results.evidence import tabulate_evidence
 from h123.results.export import export, whole
 from h123.results.folder import CampaignFolder, check_name, check_new
+from h123.results.gateway_file import GatewayFacts, read_gateway
 from h123.results.imported import import_samples
 from h123.results.loss import loss
 from h123.results.machine import machine_facts
@@ -27,6 +28,7 @@ __all__ = [
     "Count",
     "Disturbance",
     "Document",
+    "GatewayFacts",
     "Opening",
     "Reason",
     "Repetition",
@@ -42,6 +44,7 @@ __all__ = [
     "events",
     "export",
     "fault_of",
+    "gateway_file",
     "import_samples",
     "ingest",
     "lab_report",
@@ -56,6 +59,7 @@ __all__ = [
     "quantiles",
     "read_content",
     "read_document",
+    "read_gateway",
     "ruined",
     "shown",
     "stack_log",

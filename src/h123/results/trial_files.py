@@ -64,6 +64,8 @@ class Ready(Shape):
     udp: list[int] = Field(default=[])
     address: str | None = None
     """Where the ports must be open; None: anywhere on the host."""
+    accepts: bool = False
+    """Whether a connection to the first TCP port must have been accepted."""
     line: str | None = None
     timeout_ns: int
 
@@ -82,6 +84,8 @@ class Role(Shape):
     """Both of services."""
     timeout_ns: int | None = None
     """Of the main role."""
+    outside: bool = False
+    """It may open sockets in the network that the lab was started in."""
 
 
 class Tcp(Shape):

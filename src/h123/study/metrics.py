@@ -215,6 +215,16 @@ class Metric:
         return isinstance(self.of, Times | Visits | Carried | Answered)
 
     @property
+    def of_the_server(self) -> bool:
+        """Whether it takes a look at the server's process: there is none of a server that runs elsewhere."""
+        match self.of:
+            case Processor(roles):
+                return "server" in roles
+            case Memory(role):
+                return role == "server"
+        return False
+
+    @property
     def worst(self) -> float:
         """Of a trial whose requests failed: beyond any value that a trial can have."""
         return math.inf if self.better == "lower" else 0.0

@@ -3,11 +3,12 @@
 from h123.survey.draft import Draft
 from h123.survey.found import Answer, Found
 from h123.survey.inquiry import Inquiry, survey
-from h123.survey.judgement import Known, found_words, judge, served
+from h123.survey.judgement import TITLES, Known, found_words, judge, served
 from h123.survey.load import Load, Requests, Visits
-from h123.survey.site import Site, site_of
+from h123.survey.site import Site, addresses_of, site_of, takes_a_connection
 
 __all__ = [
+    "TITLES",
     "Answer",
     "Draft",
     "Found",
@@ -17,9 +18,11 @@ __all__ = [
     "Requests",
     "Site",
     "Visits",
+    "addresses_of",
     "found_words",
     "judge",
     "served",
     "site_of",
     "survey",
+    "takes_a_connection",
 ]

@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from h123.catalogue import OwnServer
-from h123.study import Condition, Network
+from h123.study import METRICS, Condition, Network
 from h123.survey.inquiry import Inquiry
 from h123.survey.load import Asked, Part, by_network
 
@@ -96,7 +96,10 @@ class Draft:
         answer, details = self.asked.families
         yield answer.model_copy(update={"each": [*each]}).model_dump(exclude_none=True)
         required = [one.metric for one in self.require if one.metric not in answer.metrics]
-        for metric in dict.fromkeys([*details.metrics, *required]):
+        # What a server that runs elsewhere uses of processors nobody here can see.
+        elsewhere = any(server.command is None for server in self.servers.values())
+        wanted = [name for name in details.metrics if not (elsewhere and METRICS[name].of_the_server)]
+        for metric in dict.fromkeys([*wanted, *required]):
             alone = {"name": metric.replace("_", "-"), "metrics": [metric], "each": [*each]}
             yield details.model_copy(update=alone).model_dump(exclude_none=True)
 
@@ -119,4 +122,6 @@ def _couples(levels: Sequence[str]) -> list[tuple[str, str]]:
 
 def _described(server: OwnServer) -> Part:
     kept = server.model_dump(mode="json", exclude_defaults=True, exclude={"starts_within"})
+    if server.command is None:
+        return {name: value for name, value in kept.items() if name != "folder"}
     return kept | {"command": shlex.join(shlex.split(server.command)), "folder": str(Path(server.folder).resolve())}

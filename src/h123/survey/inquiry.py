@@ -70,6 +70,9 @@ def survey(server: OwnServer, inquiry: Inquiry, folder: Path, engine: Engine) ->
     said = "".join(reason["detail"] for reason in tcp.reasons)
     if tcp.found is None and any(f"UDP {where}:{inquiry.site.port}" in said for where in _ANYWHERE):
         tcp = _carry_out(server, inquiry, folder / "udp", command, engine, udp=True)
+    if tcp.found and tcp.found.mute:
+        # Whoever makes a certificate at the first start listens before there is one.
+        tcp = _carry_out(server, inquiry, folder / "again", command, engine, udp=False)
     return Inquired(tcp.found, tcp.reasons, tcp.log, time.monotonic() - began)
 
 
@@ -92,7 +95,7 @@ def _carry_out(
     finally:
         engine.stop()
     reasons = read_document(folder / "report.json", Report).reasons
-    log = folder / "logs" / "server.log"
+    log = folder / "logs" / f"{own_role(server, inquiry.site.port).name}.log"
     lines = log.read_text("utf-8", errors="replace").splitlines()[-_LINES:] if log.exists() else []
     found = folder / "found.json"
     return Inquired(read_document(found, Found) if found.exists() and not reasons else None, reasons, lines)
@@ -121,13 +124,15 @@ def _plan(server: OwnServer, inquiry: Inquiry) -> dict[str, object]:
 def _trial(server: OwnServer, inquiry: Inquiry, command: list[str], *, udp: bool) -> Trial:
     started = own_role(server, inquiry.site.port)
     ports = [inquiry.site.port]
-    started.ready = Ready(
-        tcp=[] if udp else ports,
-        udp=ports if udp else [],
-        address=SERVER_ADDRESS,
-        line=server.ready,
-        timeout_ns=inquiry.starts_within,
-    )
+    if server.command is not None:
+        started.ready = Ready(
+            tcp=[] if udp else ports,
+            udp=ports if udp else [],
+            address=SERVER_ADDRESS,
+            accepts=True,
+            line=server.ready,
+            timeout_ns=inquiry.starts_within,
+        )
     scout = Role(name="client", host="client", kind="main", command=command, env={}, timeout_ns=_TIMEOUT_NS)
     ends = (End(host="client", address=CLIENT_ADDRESS), End(host="server", address=SERVER_ADDRESS))
     return Trial(

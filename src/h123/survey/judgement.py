@@ -12,7 +12,8 @@ from h123.survey.inquiry import ANSWER_NS, Inquired, Inquiry
 from h123.units import format_bytes
 
 TITLES = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
-_PASSWORD = (401, 403, 407)
+_BEHIND = (502, 503, 504)
+_PASSWORD, _FORBIDDEN, _TOO_MANY = (401, 407), 403, 429
 
 
 @dataclass(frozen=True)
@@ -62,11 +63,21 @@ def _not_asked(inquired: Inquired, inquiry: Inquiry) -> UserError:
     reason = inquired.reasons[0]["detail"] if inquired.reasons else "the survey ended without a result"
     printed = "".join(f"\n  | {line[:160]}" for line in inquired.log)
     said = f" Its output ends with:{printed}" if printed else " It printed nothing."
+    return UserError(f"the server could not be asked: {reason}.{said}", remedy=_to_be_asked(reason, inquiry))
+
+
+def _to_be_asked(reason: str, inquiry: Inquiry) -> str:
+    """What lets a server be asked, by why it could not."""
     port = inquiry.site.port
-    return UserError(
-        f"the server could not be asked: {reason}.{said}",
-        remedy=f"start it by hand; it must stay in the foreground and listen on port {port} of all addresses "
-        "(0.0.0.0 or ::), not on localhost alone",
+    if reason.startswith("role gateway"):
+        return f"is it running? From this machine {inquiry.site.host} must answer on port {port}"
+    if "ended with exit status 0" in reason:
+        return "it ended, or went into the background: let it stay in the foreground, as nginx does with `daemon off;`"
+    if "the Unix socket" in reason:
+        return f"let it listen on a TCP port (and UDP, for HTTP/3), {port} or another that --url names"
+    return (
+        f"start it by hand; it must stay in the foreground and listen on port {port} of all addresses "
+        "(0.0.0.0 or ::), not on localhost alone"
     )
 
 
@@ -83,8 +94,8 @@ def _distrusted(each: Spoken, inquiry: Inquiry) -> UserError:
     why = each.distrust.removeprefix("x509: ")
     return UserError(
         f"{TITLES[each.protocol]}: clients that trust {inquiry.authorities} refuse the server's certificate: {why}",
-        remedy="give the authority that signed it, and the name that it is for (in --url, or --sni); without --cacert "
-        "it is not checked",
+        remedy="give the authority that signed it (--cacert), and the name that it is for (in --url, or --sni); with "
+        "--insecure instead it is not checked",
     )
 
 
@@ -121,9 +132,19 @@ def _fault(answer: Answer, path: str) -> tuple[str, str] | None:
     if answer.status in _PASSWORD:
         asks = f" ({answer.authenticate})" if answer.authenticate else ""
         return f"was refused with {answer.status}{asks}", "give what it asks for: --header 'Authorization: ...'"
+    if answer.status == _FORBIDDEN:
+        return (
+            "was refused with 403",
+            "it asks for more (--header), or it may not read what it serves: see its log",
+        )
+    if answer.status == _TOO_MANY:
+        return "was answered with 429", "it limits how often it may be asked: lift that for this test, or ask another"
     if 300 <= answer.status < 400:
         where = answer.location or "nowhere"
         return f"leads elsewhere: {answer.status} to {where}", "name in --url what is to be measured itself"
+    if answer.status in _BEHIND:
+        why = "what stands behind it does not answer: start that too, and first (--ready TEXT waits for a line)"
+        return f"was answered with {answer.status}", why
     if not 200 <= answer.status < 300:
         wrong = "the server's log says why" if answer.status >= 500 else "is the path right, and --method?"
         return f"was answered with {answer.status}", wrong

@@ -1,5 +1,6 @@
 """Where a person's own server is asked, and for what: its URLs."""
 
+import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
@@ -8,6 +9,8 @@ from h123.errors import UserError
 from h123.study import asked_path
 
 HTTPS = 443
+_PATIENCE_S = 2.0
+"""For a connection, which only tells which of several addresses to take."""
 _EXAMPLE = "write it as in https://localhost:8443/api/orders"
 
 
@@ -36,6 +39,27 @@ def site_of(urls: Sequence[str]) -> Site:
     if twice := [path for path in paths if paths.count(path) > 1]:
         raise UserError(f"--url: {twice[0]} is there twice", remedy="name each once")
     return Site(host, port, tuple(paths))
+
+
+def addresses_of(site: Site) -> list[str]:
+    """The IP addresses of the server as this machine finds them, at least one. Raises UserError."""
+    try:
+        found = socket.getaddrinfo(site.host, site.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise UserError(
+            f"{site.host} has no address here: {getattr(error, 'strerror', None) or error}",
+            remedy="write the name as this machine knows it, or the address itself, and the name as --sni",
+        ) from None
+    return list(dict.fromkeys(str(place[0]) for *_, place in found))
+
+
+def takes_a_connection(address: str, port: int) -> bool:
+    """Whether somebody listens there for TCP."""
+    try:
+        socket.create_connection((address, port), _PATIENCE_S).close()
+    except OSError:
+        return False
+    return True
 
 
 def _parts(url: str) -> SplitResult:

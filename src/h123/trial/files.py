@@ -18,7 +18,7 @@ from h123.catalogue import (
     server_uses,
     settings,
 )
-from h123.results import write_document
+from h123.results import gateway_file, write_document
 from h123.results.packets import KEPT
 from h123.results.qlog import QLOG_FOLDER
 from h123.results.trial_files import Link, Ready, Role, Tcp, Trial
@@ -41,6 +41,7 @@ SEEDING_TIMEOUT_NS = 300_000_000_000
 STOP_TIMEOUT_NS = 3_000_000_000
 ROLE_ENVIRONMENT = {"TMPDIR": "/tmp"}
 """What a role makes there goes with the lab, wherever the person's own temporary files are."""
+_LISTENS = "gateway: ready"
 KEYS = "keys.txt"
 """In the trial's folder. The lab puts them into its captures; the variable that names the file is the one that
 OpenSSL's programs, browsers and curl know."""
@@ -204,7 +205,9 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate) -> Role:
 
 
 def own_role(own: OwnServer, port: int) -> Role:
-    """A person's own server. It speaks all that it speaks in every trial."""
+    """A person's own server, or the gateway to it. It speaks all that it speaks in every trial."""
+    if own.address is not None:
+        return _gateway(own.address, port)
     role = _service(
         "server",
         "server",
@@ -215,8 +218,18 @@ def own_role(own: OwnServer, port: int) -> Role:
         timeout_ns=own.starts_within,
     )
     assert role.ready is not None
-    role.ready.line = own.ready
+    role.ready.accepts, role.ready.line = True, own.ready
     role.env = {**role.env, **own.environment}
+    return role
+
+
+def _gateway(address: str, port: int) -> Role:
+    """The lab's own program, which a role's process is until it becomes that of its command."""
+    to = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+    words = ["--at", f"{SERVER_ADDRESS}:{port}", "--to", to, "--facts", gateway_file.NAME]
+    role = _service("gateway", "server", SERVER_ADDRESS, ["/proc/self/exe", "gateway", *words])
+    role.ready = Ready(line=_LISTENS, timeout_ns=READY_TIMEOUT_NS)
+    role.outside = True
     return role
 
 

@@ -1,0 +1,137 @@
+"""`h123 compare --url` on a server that runs already: here, a process of this machine that h123 did not start."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import PATIENCE_S, Tool
+from h123.catalogue import catalogue, install, prefix
+from h123.trial import Certificate, campaign_certificate
+
+FEW = ("--networks", "home", "--load", "1x2", "--at-most", "8")
+
+
+@pytest.fixture
+def certificate(h123: Tool) -> Certificate:
+    return campaign_certificate(h123.folder / "tls", ["127.0.0.1"])
+
+
+@pytest.fixture
+def port(certificate: Certificate) -> Iterator[int]:
+    """Of a server on the machine's loopback, over HTTP/2 and HTTP/3."""
+    go = catalogue()["go"]
+    install(go, print)
+    program = [str(prefix(go) / "h123-go"), "serve", "--address", "127.0.0.1", "--qlog=", "--initial-window="]
+    files = ["--cert", str(certificate.cert), "--key", str(certificate.key), "--pacing=", "--max-datagram="]
+    with ExitStack() as running:
+        chosen = 0
+        for protocol in ("h2", "h3"):
+            command = [*program, *files, "--port", str(chosen), "--protocol", protocol]
+            server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+            running.callback(server.wait)
+            running.callback(server.kill)
+            assert server.stderr
+            chosen = int(server.stderr.readline().rsplit(":", 1)[1])
+        yield chosen
+
+
+@pytest.mark.usefixtures("leaves_nothing_behind")
+def test_one_command_answers_for_a_server_that_runs(h123: Tool, port: int) -> None:
+    url = f"https://localhost:{port}/bytes/40000"
+    done = h123("compare", "--url", url, "--insecure", *FEW, "--out", "c", "--save", "mine.yaml")
+    assert done.returncode == 0, done.stderr
+    assert "localhost is 127.0.0.1 here" in done.stderr
+    assert "It speaks HTTP/2 and HTTP/3" in done.stderr
+    assert "TCP ends at the gateway" in " ".join(done.stdout.split())
+    found = json.loads((h123.folder / "c/verdicts.json").read_text())
+    assert (found["trials"]["valid"], found["blocks"]["complete"]) == (24, 8)
+    [way] = found["elsewhere"]
+    assert (way["server"], way["address"], way["trials"]) == ("server", f"127.0.0.1:{port}", 24)
+    assert way["beyond_ns"] > 0
+    assert "latency" in {one["metric"] for one in found["comparisons"]}
+    assert {one["metric"] for one in found["comparisons"]} & {"cpu", "cpu_server"} == set()
+    again = h123("plan", "mine.yaml")
+    assert again.returncode == 0, again.stderr
+
+
+@pytest.mark.usefixtures("leaves_nothing_behind")
+def test_nothing_of_the_way_is_left_when_all_is_killed(h123: Tool, port: int) -> None:
+    process = h123.start("compare", "--url", f"https://localhost:{port}/bytes/40000", "--insecure", *FEW, "--out", "c")
+    deadline = time.monotonic() + PATIENCE_S
+    while not list((h123.folder / "c/trials").glob("*/gateway.json")):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+@pytest.mark.usefixtures("leaves_nothing_behind")
+def test_a_certificate_is_checked_unless_told_otherwise(h123: Tool, port: int, certificate: Certificate) -> None:
+    url = f"https://localhost:{port}/bytes/40000"
+    done = h123("compare", "--url", url, "--sni", "h123.test")
+    assert done.returncode == 2
+    assert "signed by unknown authority" in " ".join(done.stderr.split())
+    known = ("--cacert", str(certificate.ca), "--sni", "h123.test", "--protocols", "h3")
+    done = h123("compare", "--url", url, *known)
+    assert "Its certificate is trusted by" in " ".join(done.stderr.split())
+
+
+def unused() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def test_who_is_not_there_is_told_so(h123: Tool) -> None:
+    port = unused()
+    done = h123("compare", "--url", f"https://127.0.0.1:{port}/", "--insecure")
+    assert done.returncode == 2
+    said = " ".join(done.stderr.split())
+    assert f"nobody listens at 127.0.0.1:{port}, for TCP or for UDP" in said
+    assert "is it running?" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--url", "https://192.0.2.1/"], "192.0.2.1 is not on this machine"),
+        (["--url", "https://127.0.0.1/", "--clock", "virtual"], "lives in real time"),
+        (["--url", "https://127.0.0.1/", "--fail-if", "cpu h3/h2 > 1"], "cannot be known"),
+        (["--url", "https://127.0.0.1/", "--env", "A=B"], "for a server that h123 starts"),
+        (["--url", f"https://{'n' * 64}.example/"], "has no address here"),
+        (["--url", "https://127.0.0.1/", "--insecure", "--cacert", "tls/ca.pem"], "exclude each other"),
+    ],
+)
+def test_bad_arguments_are_refused_before_anything_is_asked(h123: Tool, arguments: list[str], said: str) -> None:
+    done = h123("compare", *arguments)
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.split())
+    assert "Finding out" not in done.stderr
+
+
+def test_a_study_asks_nobody_elsewhere_without_consent(h123: Tool) -> None:
+    server = "{address: 192.0.2.1, host: www.example.org, protocols: [h1, h2]}"
+    text = f"""\
+h123: study/1
+name: away
+question: Who?
+servers: {{theirs: {server}}}
+factors: {{protocol: [h1, h2]}}
+settings: {{server: theirs, client: go, port: 443, network: lan, size: 1kB, users: 1, requests: 1}}
+compare: {{factor: protocol, pairs: [h2/h1], twin: h1}}
+blocks: 1
+"""
+    Path(h123.folder / "away.yaml").write_text(text)
+    done = h123("run", "away.yaml", "--out", "c")
+    assert done.returncode == 2
+    assert "may_load: true" in " ".join(done.stderr.split())
+    assert not (h123.folder / "c").exists()
