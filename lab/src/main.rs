@@ -25,6 +25,7 @@ mod lateness;
 mod link;
 mod log;
 mod namespace;
+mod nat;
 mod netlink;
 mod network;
 mod noise;

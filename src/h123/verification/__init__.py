@@ -3,7 +3,16 @@
 from h123.results.campaign_file import VerifiedRole
 from h123.verification.client import counterpart
 from h123.verification.constants.measure import KERNEL_PROTOCOL, measurable
-from h123.verification.contract_test import describe, measure_each, profile_each, roles_of, tally, verify_each
+from h123.verification.contract_test import (
+    describe,
+    measure_each,
+    move_each,
+    profile_each,
+    roles_of,
+    tally,
+    verify_each,
+)
+from h123.verification.moved import Moved, moved_words
 from h123.verification.proof import proof, told_of
 from h123.verification.public_record import PublicRecord, has_news, public_record, public_records, publish
 from h123.verification.question import PROBE
@@ -14,6 +23,7 @@ from h123.verification.windows import receive_windows
 __all__ = [
     "KERNEL_PROTOCOL",
     "PROBE",
+    "Moved",
     "PublicRecord",
     "Record",
     "Result",
@@ -26,6 +36,8 @@ __all__ = [
     "matrix",
     "measurable",
     "measure_each",
+    "move_each",
+    "moved_words",
     "profile",
     "profile_each",
     "proof",
