@@ -279,7 +279,7 @@ mod tests {
 
     use super::*;
     use crate::namespace::Host;
-    use crate::netlink::Netlink;
+    use crate::netlink::{Netlink, near};
     use crate::tun::{FRAME, Tun};
 
     const SENT: usize = 5;
@@ -294,7 +294,13 @@ mod tests {
                 let (netlink, address) = (Netlink::open()?, Ipv4Addr::new(10, 1, 0, 1));
                 netlink.add_address("h123-arrival", address)?;
                 netlink.bring_up("h123-arrival")?;
-                netlink.add_route("h123-arrival", address, None, Default::default())?;
+                netlink.add_route(
+                    "h123-arrival",
+                    address,
+                    near(address),
+                    None,
+                    Default::default(),
+                )?;
                 Ok((tun, UdpSocket::bind((address, 0))?))
             })
             .unwrap();

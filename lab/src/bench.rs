@@ -169,6 +169,7 @@ impl Bed {
             kind: LinkKind::Emulated,
             up: Some(direction.clone()),
             down: Some(direction),
+            moves: vec![],
         };
         let trial = Trial::bed(profile, SEED);
         Ok(Self {

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::link::{Course, EmulatedLink};
+use crate::link::{Course, EmulatedLink, Moves};
 use crate::packets::Keep;
 use crate::trial::Link;
 use crate::tun::Tun;
@@ -16,9 +16,13 @@ pub struct Emulated {
 }
 
 impl Emulated {
-    /// Starts the link between two devices, as it is before any blackout or change.
-    pub fn start(tuns: [Tun; 2], link: &Link, seed: u64) -> Result<Self> {
-        let course = Course::new(link.directions(), seed, &link.name);
+    /// Starts the link of a trial with this number between two devices, as it is before any blackout, change or move.
+    pub fn start(tuns: [Tun; 2], link: &Link, index: usize, seed: u64) -> Result<Self> {
+        let course = Course::new(link.directions(), seed, &link.name).moving(Moves {
+            moves: link.moves.clone(),
+            client: link.a.address,
+            link: index,
+        });
         let base = course.without_events();
         let course = course.recording(Keep {
             most: link.packets,

@@ -8,24 +8,30 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
+use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
 use anyhow::{Context, Result, anyhow};
-use h123_link::{Direction, Fate, Packet, Path, Tally, stream_seed};
+use h123_link::{Direction, Fate, Move, Packet, Path, Tally, stream_seed};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
 
 use crate::clock::now_ns;
 use crate::lateness::Lateness;
+use crate::nat::{Nat, Passage};
+use crate::packet::End;
 use crate::packets::{Keep, Packets};
 use crate::stalls::Stalls;
 use crate::tun::{Arrival, FRAME, HEADER, Tun};
 use crate::{packet, realtime};
 
+/// Ways.
+const UP: usize = 0;
+const DOWN: usize = 1;
 /// Packets read from one device before the other, and what is due, get their turn.
 const BATCH: usize = 16;
 
@@ -44,7 +50,17 @@ pub struct EmulatedLink {
 pub struct Course {
     directions: [Direction; 2],
     seeds: [u64; 2],
+    moves: Option<Moves>,
     keep: Keep,
+}
+
+/// When the client, which sends `up`, is seen elsewhere, and what of it is known.
+#[derive(Clone)]
+pub struct Moves {
+    pub moves: Vec<Move>,
+    pub client: Ipv4Addr,
+    /// The link's number.
+    pub link: usize,
 }
 
 /// What a direction did during a course.
@@ -83,30 +99,49 @@ impl Course {
                 stream_seed(seed, link, "up"),
                 stream_seed(seed, link, "down"),
             ],
+            moves: None,
             keep: Keep::default(),
         }
+    }
+
+    /// The same with a client that moves.
+    pub fn moving(self, moves: Moves) -> Self {
+        let moves = (!moves.moves.is_empty()).then_some(moves);
+        Self { moves, ..self }
     }
 
     /// The same luck on other directions.
     pub fn with(&self, change: impl Fn(&Direction) -> Direction) -> Self {
         Self {
             directions: self.directions.each_ref().map(change),
-            ..*self
+            ..self.clone()
         }
     }
 
     /// The same, with a record of its packets.
     pub fn recording(&self, keep: Keep) -> Self {
         Self {
-            directions: self.directions.clone(),
             keep,
-            ..*self
+            ..self.clone()
         }
     }
 
-    /// The same without what depends on time (blackouts, changes).
+    /// The same without what depends on time (blackouts, changes, moves).
     pub fn without_events(&self) -> Self {
-        self.with(Direction::before_events)
+        Self {
+            moves: None,
+            ..self.with(Direction::before_events)
+        }
+    }
+
+    fn nat(&self) -> Option<Nat> {
+        let moves = self.moves.as_ref()?;
+        Some(Nat::new(
+            &moves.moves,
+            self.seeds[UP],
+            moves.client,
+            moves.link,
+        ))
     }
 
     fn record(&self) -> Option<Packets> {
@@ -185,6 +220,8 @@ impl EmulatedLink {
 struct Worker {
     tuns: [Tun; 2],
     ways: [Way; 2],
+    /// If the client moves.
+    nat: Option<Nat>,
     zero_ns: u64,
     course: u64,
     /// If they are to be recorded.
@@ -247,6 +284,7 @@ impl Worker {
     fn new(tuns: [Tun; 2], course: &Course) -> Self {
         Self {
             ways: [0, 1].map(|way| Way::new(course, way, &tuns[way])),
+            nat: course.nat(),
             tuns,
             zero_ns: now_ns(),
             course: 0,
@@ -283,6 +321,7 @@ impl Worker {
         let [up, down] = std::mem::replace(&mut self.ways, fresh);
         let ledgers = [up.ledger(&self.tuns[0]), down.ledger(&self.tuns[1])];
         let packets = std::mem::replace(&mut self.packets, order.course.record());
+        self.nat = order.course.nat();
         self.zero_ns = now_ns();
         self.course += 1;
         // Whoever asked may have given up: the course changes all the same.
@@ -348,7 +387,7 @@ impl Worker {
         Ok(())
     }
 
-    fn decide(&mut self, way: usize, frame: Frame, arrival: &Arrival) -> io::Result<()> {
+    fn decide(&mut self, way: usize, mut frame: Frame, arrival: &Arrival) -> io::Result<()> {
         let length = arrival.length;
         let ip = &frame[HEADER..length];
         let packet = Packet {
@@ -357,30 +396,42 @@ impl Worker {
         };
         // One that came before this course and was read in it counts as its first.
         let at_ns = arrival.at_ns.saturating_sub(self.zero_ns);
-        let fate = self.ways[way].path.offer(at_ns, packet);
+        let mut passage = match &mut self.nat {
+            Some(nat) if way == UP => nat.outwards(at_ns, ip),
+            _ => Passage::AsItIs,
+        };
+        let fate = self.ways[way].path.offer_if(at_ns, packet, |left_ns| {
+            if let (Some(nat), DOWN) = (&self.nat, way) {
+                passage = nat.inwards(left_ns, ip);
+            }
+            passage != Passage::Closed
+        });
+        if let Fate::Blocked { reject: true } = fate
+            && let Some(answer) = packet::port_unreachable(ip)
+        {
+            self.tuns[way].write(&answer)?;
+        }
+        // The record is of what the server sees: before a packet comes to the client, and after one left it.
+        if way == UP {
+            passage.apply(&mut frame[..length], End::Source);
+        }
         let came_ns = self.zero_ns + at_ns;
         let packets = self.packets.as_mut();
-        let record = packets.and_then(|packets| packets.came(came_ns, way, ip, fate));
-        match fate {
-            Fate::Deliver { at, copy } => {
-                if let Some(at) = copy {
-                    self.schedule(way, frame.clone(), length, at, None, true);
-                }
-                self.schedule(way, frame, length, at, record, false);
-                // With nothing ahead of it, a packet that is due at once need not wait for the round.
-                self.release_due()?;
-            }
-            Fate::Blocked { reject: true } => {
-                if let Some(answer) = packet::port_unreachable(ip) {
-                    self.tuns[way].write(&answer)?;
-                }
-                self.spare.push(frame);
-            }
-            Fate::Lost | Fate::QueueDropped | Fate::Blocked { reject: false } => {
-                self.spare.push(frame)
-            }
+        let record =
+            packets.and_then(|packets| packets.came(came_ns, way, &frame[HEADER..length], fate));
+        let Fate::Deliver { at, copy } = fate else {
+            self.spare.push(frame);
+            return Ok(());
+        };
+        if way == DOWN {
+            passage.apply(&mut frame[..length], End::Destination);
         }
-        Ok(())
+        if let Some(at) = copy {
+            self.schedule(way, frame.clone(), length, at, None, true);
+        }
+        self.schedule(way, frame, length, at, record, false);
+        // With nothing ahead of it, a packet that is due at once need not wait for the round.
+        self.release_due().map(|_| ())
     }
 
     fn schedule(

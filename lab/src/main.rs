@@ -26,6 +26,7 @@ mod lateness;
 mod link;
 mod log;
 mod namespace;
+mod nat;
 mod netlink;
 mod network;
 mod noise;

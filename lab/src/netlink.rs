@@ -34,6 +34,15 @@ const TIMESTAMPS: u32 = 12;
 
 const RUNNING_TIMEOUT: Duration = Duration::from_secs(3);
 
+/// A network: its first address, and how many bits all of its addresses have in common.
+pub type Subnet = (Ipv4Addr, u8);
+
+/// Of the two addresses of a link.
+pub fn near(address: Ipv4Addr) -> Subnet {
+    let first = u32::from(address) & (u32::MAX << (32 - PREFIX));
+    (first.into(), PREFIX)
+}
+
 pub struct Netlink {
     socket: Socket,
 }
@@ -106,28 +115,28 @@ impl Netlink {
         .with_context(|| format!("adding {address} to {device}"))
     }
 
-    /// Routes a device's network to it. What TCP does there are attributes of the route: a sysctl would refuse
+    /// Routes a network to a device with that address. What TCP does there are attributes of the route: a sysctl would refuse
     /// restricted congestion controllers here, and belongs to the machine; the others have none.
     pub fn add_route(
         &self,
         device: &str,
         address: Ipv4Addr,
+        to: Subnet,
         congestion: Option<&str>,
         tcp: Tcp,
     ) -> Result<()> {
         let mut message = RouteMessage::default();
         message.header = RouteHeader {
             address_family: AddressFamily::Inet,
-            destination_prefix_length: PREFIX,
+            destination_prefix_length: to.1,
             table: RouteHeader::RT_TABLE_MAIN,
             protocol: RouteProtocol::Static,
             scope: RouteScope::Link,
             kind: RouteType::Unicast,
             ..Default::default()
         };
-        let network = Ipv4Addr::from(u32::from(address) & (u32::MAX << (32 - PREFIX)));
         message.attributes = vec![
-            RouteAttribute::Destination(RouteAddress::Inet(network)),
+            RouteAttribute::Destination(RouteAddress::Inet(to.0)),
             RouteAttribute::PrefSource(RouteAddress::Inet(address)),
             RouteAttribute::Oif(if_nametoindex(device)?),
         ];

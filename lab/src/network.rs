@@ -7,7 +7,8 @@ use crate::congestion;
 use crate::emulated::Emulated;
 use crate::idle;
 use crate::namespace::Host;
-use crate::netlink::Netlink;
+use crate::nat;
+use crate::netlink::{Netlink, near};
 use crate::realtime;
 use crate::remark::Remark;
 use crate::report::{Counters, HostReport, LinkReport};
@@ -118,7 +119,10 @@ impl Network {
                 let create = |end: &End| self.host(&end.host).within(|| Tun::create(&device));
                 let tuns = [create(&link.a)?, create(&link.b)?];
                 self.address_both(link, &device, trial)?;
-                Some(Emulated::start(tuns, link, trial.seed)?)
+                if !link.moves.is_empty() {
+                    self.route_elsewhere(index, &link.b, &device, trial)?;
+                }
+                Some(Emulated::start(tuns, link, index, trial.seed)?)
             }
         };
         self.links.push(emulated);
@@ -136,7 +140,14 @@ impl Network {
                 if trial.tcp.keep_idle_window {
                     idle::keep_window()?;
                 }
-                netlink.add_route(device, end.address, trial.congestion.as_deref(), trial.tcp)
+                let congestion = trial.congestion.as_deref();
+                netlink.add_route(
+                    device,
+                    end.address,
+                    near(end.address),
+                    congestion,
+                    trial.tcp,
+                )
             })?;
         }
         for (end, peer) in ends {
@@ -158,6 +169,14 @@ impl Network {
             self.tcp[position] = Some(found);
         }
         Ok(())
+    }
+
+    /// Answers find the addresses that the client moves to.
+    fn route_elsewhere(&self, index: usize, end: &End, device: &str, trial: &Trial) -> Result<()> {
+        let to = (nat::elsewhere(index), nat::PREFIX);
+        let congestion = trial.congestion.as_deref();
+        self.host(&end.host)
+            .within(|| Netlink::open()?.add_route(device, end.address, to, congestion, trial.tcp))
     }
 
     fn warn(&mut self) {

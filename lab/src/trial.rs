@@ -5,12 +5,12 @@ use std::net::Ipv4Addr;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use h123_link::{Direction, LONGEST_NS};
+use h123_link::{Direction, LONGEST_NS, Move, validate_moves};
 use serde::{Deserialize, Serialize};
 
-use crate::packets;
 use crate::refusal::Refusal;
 use crate::roots::Roots;
+use crate::{nat, packets};
 
 const FORMAT: &str = "trial/1";
 /// More hosts or links no machine is to be asked for.
@@ -94,6 +94,9 @@ pub struct Link {
     pub up: Option<Direction>,
     #[serde(default)]
     pub down: Option<Direction>,
+    /// When host `a` is seen elsewhere.
+    #[serde(default)]
+    pub moves: Vec<Move>,
     /// So many packets get a record, which is written when the trial ends.
     #[serde(default)]
     pub packets: usize,
@@ -111,6 +114,8 @@ pub struct Profile {
     pub up: Option<Direction>,
     #[serde(default)]
     pub down: Option<Direction>,
+    #[serde(default)]
+    pub moves: Vec<Move>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -232,6 +237,7 @@ impl Trial {
                 b: end("server", 2),
                 up: profile.up,
                 down: profile.down,
+                moves: profile.moves,
                 packets: 0,
                 capture: false,
             }],
@@ -280,6 +286,12 @@ impl Trial {
             return Err(format!(
                 "two links use the network {net}/30: give each link a /30 of its own"
             ));
+        }
+        let mut ends = self.links.iter().flat_map(|l| [l.a.address, l.b.address]);
+        if self.links.iter().any(|l| !l.moves.is_empty()) && ends.any(nat::is_elsewhere) {
+            return Err(
+                "hosts move to addresses in 100.64.0.0/10: give links others than these".into(),
+            );
         }
         for role in &self.roles {
             role.validate(&self.hosts, roots)
@@ -376,6 +388,9 @@ impl Link {
             LinkKind::Veth if self.up.is_some() || self.down.is_some() => Err(
                 "a veth is unshaped: remove \"up\" and \"down\", or use kind \"emulated\"".into(),
             ),
+            LinkKind::Veth if !self.moves.is_empty() => {
+                Err("only over an emulated link can a host move: remove \"moves\"".into())
+            }
             LinkKind::Veth if self.packets > 0 => {
                 Err("only an emulated link keeps a record of its packets".into())
             }
@@ -386,7 +401,7 @@ impl Link {
                         direction.validate().map_err(|e| format!("{name}: {e}"))?;
                     }
                 }
-                Ok(())
+                validate_moves(&self.moves).map_err(|e| e.to_string())
             }
         }
     }

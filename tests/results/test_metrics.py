@@ -1,5 +1,6 @@
 """The metrics of a trial: each rests on what the table says that it needs, and on nothing else."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,15 +10,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from h123.results import trial_files
 from h123.results.lab_report import NO_REPORT, Cpu, Lateness, Link, Report, Role, Way
 from h123.results.metrics import measure
 from h123.results.opening import Opening
+from h123.results.recovery import recoveries_of
 from h123.results.rows import Rows
 from h123.results.samples import REQUIRED, SCHEMA
 from h123.results.summary import summarise
 from h123.results.trial_files import Client, Process
 from h123.study import METRICS, Metric
 from h123.study.metrics import Opened, Visits
+from h123.study.network import Move
 from h123.study.workload import KINDS, workload_of
 
 MS = 1_000_000
@@ -39,6 +43,7 @@ class Trial:
     report: Report
     facts: Client | None
     openings: Sequence[Opening] = ()
+    moves: Sequence[Move] = ()
 
     def value(self, folder: Path, name: str, clock: str = "wall") -> float | None:
         file = folder / "samples.parquet"
@@ -47,7 +52,8 @@ class Trial:
         if isinstance(METRICS[name].of, Visits):
             asked = workload_of({"kind": "page", **KINDS["page"].example(["GET"])})
         rows = Rows.read(file)
-        return measure(summarise(rows, asked), self.report, self.facts, clock, self._told(rows))[name]
+        recoveries = recoveries_of(trial_files.Link(moves=[*self.moves]), self.report, rows, [200])
+        return measure(summarise(rows, asked), self.report, self.facts, clock, self._told(rows), recoveries)[name]
 
     def _told(self, rows: Rows) -> Sequence[Opening]:
         """As `openings_of` needs the columns."""
@@ -118,6 +124,7 @@ def trial() -> Trial:
         NO_REPORT.model_copy(update={"roles": roles, "links": [LINK]}),
         FACTS,
         [Opening(2, 2700, 2800, 4, 5, lost=False, retried=False, limited=False)],
+        [Move(at_ns=3_000 * MS, new="port")],
     )
 
 
@@ -132,6 +139,8 @@ def test_what_it_needs_is_enough(one: Metric, trial: Trial, tmp_path: Path) -> N
     assert trial.without(unneeded).value(tmp_path, one.name) == value
     if not one.needs.packets:
         assert replace(trial, openings=[]).value(tmp_path, one.name) == value
+    if not one.needs.moves:
+        assert replace(trial, moves=[]).value(tmp_path, one.name) == value
     others = {told for other in METRICS.values() for told in other.needs.report} - {*one.needs.report}
     for told in others:
         assert trial.silent(told).value(tmp_path, one.name) == value
@@ -147,6 +156,8 @@ def test_without_what_it_needs_it_has_no_value(one: Metric, trial: Trial, tmp_pa
         assert trial.silent(told).value(tmp_path, one.name) is None, told
     if one.needs.packets:
         assert replace(trial, openings=[]).value(tmp_path, one.name) is None
+    if one.needs.moves:
+        assert replace(trial, moves=[]).value(tmp_path, one.name) is None
     if one.needs.requests > 1:
         assert trial.head(one.needs.requests).value(tmp_path, one.name)
         assert trial.head(one.needs.requests - 1).value(tmp_path, one.name) is None
@@ -180,6 +191,19 @@ def test_a_program_begins_before_its_requests_and_ends_after_them(trial: Trial, 
     """It runs from 0 to 10 s; the first request begins at 20 ms, the last ends at 6.0353 s."""
     assert trial.value(tmp_path, "process_start") == pytest.approx(0.02)
     assert trial.value(tmp_path, "process_end") == pytest.approx(10 - 6.0353)
+
+
+def test_a_client_that_moves_has_recovered_with_the_next_answer(trial: Trial, tmp_path: Path) -> None:
+    """Answers come every 20 ms; request number n ends at 20 n + 35 ms and n us."""
+    moved = replace(trial, moves=[Move(at_ns=at * MS, new="address") for at in (115, 2_000)])
+    first, second = 4e-6, 0.015099
+    assert moved.value(tmp_path, "recovery") == pytest.approx((first + second) / 2)
+    late = replace(trial, moves=[Move(at_ns=7_000 * MS, new="port")])
+    assert late.value(tmp_path, "recovery") == math.inf
+    column = SCHEMA.get_field_index("status")
+    failing = pa.array([500] * 301, SCHEMA.field("status").type)
+    failed = replace(moved, samples=trial.samples.set_column(column, SCHEMA.field("status"), failing))
+    assert failed.value(tmp_path, "recovery") == math.inf
 
 
 def test_memory_is_the_roles_own_peak(trial: Trial, tmp_path: Path) -> None:

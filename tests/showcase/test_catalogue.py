@@ -20,6 +20,7 @@ from h123.verification.constants.found import (
     SlowStart,
     Tail,
 )
+from h123.verification.moved import Moved
 from h123.verification.public_record import PublicRecord, public_records
 from h123.verification.record import Record, fingerprint
 from h123.verification.result import Result, Verdict
@@ -73,6 +74,19 @@ def test_a_verified_server(subject: Subject) -> None:
     assert "| `h123 install small` | any Unix | 71 MB | 1 min 32 s |" in page
     assert "2 processors (a CPU), a Linux, Linux 6.18" in page
     assert "| small | Apache-2.0 | libthing 2 (MIT) |" in page
+
+
+def test_what_a_server_makes_of_clients_that_move(subject: Subject) -> None:
+    told = _told(subject, *GOOD)
+    assert "When the client moves" not in catalogue_page({"small": subject}, told, [])
+    moves = [
+        Moved(clock="virtual", new="address"),
+        Moved(clock="virtual", new="port", survived=True, answered=0.0002, flowed=0.0612),
+    ]
+    moved = told["small"].model_copy(update={"record": told["small"].record.model_copy(update={"moves": moves})})
+    page = catalogue_page({"small": subject}, {"small": moved}, [])
+    survived = "survived: answers after 200 µs, flows after 61.2 ms"
+    assert f"| small | tinyquic | {survived} | not survived, nothing is sent there | virtual |" in page
 
 
 def test_a_limit_stands_beside_its_protocol(tmp_path: Path) -> None:

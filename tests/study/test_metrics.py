@@ -52,6 +52,7 @@ def test_the_contract_says_the_same_of_each(one: Metric) -> None:
     assert row["clock"] == {("wall", "virtual"): "both", ("wall",): "wall"}[one.clocks]
     assert set(re.findall("`(.*?)`", row["needs"])) == {*needs.columns, *needs.client, *needs.report}
     assert ("a record of packets" in row["needs"]) == needs.packets
+    assert ("a network over which its client moves" in row["needs"]) == needs.moves
     assert re.findall("of ([0-9]+) requests", row["needs"]) == [str(needs.requests)] * (needs.requests > 1)
 
 

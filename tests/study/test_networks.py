@@ -68,6 +68,20 @@ def test_every_field_in_the_labs_words(tmp_path: Path, written: str, expected: d
     assert Network.from_resolved(network.resolved()) == network
 
 
+def test_a_client_moves_in_the_labs_words(tmp_path: Path) -> None:
+    written = "both: {delay: 1ms}\nmoves: [{at: 2s, new: port}, {at: 4s, new: address, overlap: 200ms}]\n"
+    network = read(tmp_path, written)
+    assert network.link()["moves"] == [
+        {"at_ns": 2 * 10**9, "new": "port", "overlap_ns": 0},
+        {"at_ns": 4 * 10**9, "new": "address", "overlap_ns": 200_000_000},
+    ]
+    assert Network.from_resolved(network.resolved()) == network
+    port, address = network.describe_moves().split(", ")
+    assert port == "client seen from a new port at 2 s"
+    assert address == "client seen from a new address at 4 s (the old one still reached for 0.2 s)"
+    assert read(tmp_path, "both: {delay: 1ms}\n").describe_moves() == ""
+
+
 def test_directions_apart_and_unshaped(tmp_path: Path) -> None:
     network = read(tmp_path, "up: {delay: 1ms}\ndown: {delay: 2ms}\n")
     assert network.link() == {"kind": "emulated", "up": {"delay_ns": 1_000_000}, "down": {"delay_ns": 2_000_000}}
@@ -98,6 +112,10 @@ BAD = [
     ("both:\n  trace: none.trace\n  queue: 1kB", 5, ["none.trace", "cannot be read"]),
     ("both: {delay: 1ms}\nup: {delay: 1ms}", 1, ["either `both`, or `up` and `down`"]),
     ("up: {delay: 1ms}", 1, ["either `both`, or `up` and `down`"]),
+    ("both: {delay: 1ms}\nmoves: [{at: 2s}]", 5, ["moves.0.new"]),
+    ("both: {delay: 1ms}\nmoves: [{at: 2s, new: name}]", 5, ["'name' is not allowed", "port, address"]),
+    ("both: {delay: 1ms}\nmoves:\n- {at: 2s, new: port}\n- {at: 2s, new: port}", 7, ["in order of time"]),
+    ("unshaped: true\nmoves: [{at: 2s, new: port}]", 5, ["nobody moves", "`both`"]),
     ("unshaped: false", 1, ["either `both`"]),
     ("both: 5ms", 4, ["expected keys with values"]),
 ]

@@ -7,7 +7,8 @@ import pytest
 from catalogue.small import MANIFEST, small, write_small
 from h123.catalogue import read_subject
 from h123.verification.constants.found import Constants, Flight
-from h123.verification.record import failures_folder, keep_constants, keep_results, read_record
+from h123.verification.moved import Moved
+from h123.verification.record import failures_folder, keep_constants, keep_moves, keep_results, read_record
 from h123.verification.result import Result
 
 WELL = Result(role="server", protocol="h3", check="GET 1", verdict="passed")
@@ -57,6 +58,16 @@ def test_constants_stand_beside_the_results(tmp_path: Path) -> None:
     record = keep_results(subject, "client", [ILL])
     assert record.constants is not None
     assert {(one.role, one.protocol) for one in record.constants} == {("client", "h3"), ("server", "h1")}
+    assert record == read_record(subject)
+
+
+def test_so_does_what_it_makes_of_clients_that_move(tmp_path: Path) -> None:
+    subject, seen = small(tmp_path), Moved(clock="virtual", new="port", survived=True, answered=0.0, flowed=0.06)
+    assert not keep_moves(subject, [seen])
+    assert keep_results(subject, "server", [WELL]).moves is None
+    assert keep_moves(subject, [seen])
+    record = keep_results(subject, "client", [ILL])
+    assert record.moves == [seen]
     assert record == read_record(subject)
 
 

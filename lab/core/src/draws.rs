@@ -19,6 +19,16 @@ pub fn stream_seed(seed: u64, link: &str, direction: &str) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|i| digest[i]))
 }
 
+/// A number that follows from these two alone, of no packet's luck.
+pub(crate) fn mixed(seed: u64, which: u64) -> u64 {
+    let digest = Sha256::new()
+        .chain_update(b"h123-link/moves")
+        .chain_update(seed.to_le_bytes())
+        .chain_update(which.to_le_bytes())
+        .finalize();
+    u64::from_le_bytes(std::array::from_fn(|i| digest[i]))
+}
+
 /// The version of all below: which packets a seed loses. Whatever changes it makes a new one, because trials of two
 /// versions with one seed have not met the same losses.
 pub const DRAWS: u32 = 1;

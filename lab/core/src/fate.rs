@@ -18,7 +18,7 @@ pub enum Fate {
     },
     Lost,
     QueueDropped,
-    /// By the UDP policy; with `reject` the sender is to be told (ICMP).
+    /// By the UDP policy; with `reject` the sender is to be told (ICMP). Or because nobody is there any more.
     Blocked {
         reject: bool,
     },

@@ -14,6 +14,9 @@
 //! 5. **Propagation**, by departure time: delay, [`Jitter`], [`Reorder`], then duplication. A copy
 //!    arrives together with its original and costs no rate.
 //!
+//! Beside all this, a client may be seen elsewhere from some moments on ([`Sightings`]): a packet that is sent to where
+//! it was passes every stage and is then stopped ([`Path::offer_if`]).
+//!
 //! A timed [`Change`] takes effect at a stage when the packet meets it: the UDP policy by arrival, the rate in
 //! the midst of a packet's service, loss and delay by departure. A packet that was refused by an earlier stage
 //! steps the loss model at its arrival or at the last departure, whichever is later.
@@ -31,6 +34,7 @@ mod fate;
 mod interval;
 mod limiter;
 mod loss;
+mod moves;
 mod path;
 mod progress;
 mod queue;
@@ -47,6 +51,7 @@ pub use draws::{DRAWS, stream_seed};
 pub use fate::{Fate, Packet};
 pub use interval::binomial_interval;
 pub use loss::expected_losses;
+pub use moves::{MOST_MOVES, Move, New, Place, Sightings, validate_moves};
 pub use path::Path;
 pub use tally::Tally;
 pub use validate::{Invalid, LONGEST_NS};

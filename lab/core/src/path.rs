@@ -53,8 +53,22 @@ impl Path {
     /// Decides the fate of a packet that arrives at `now`, ns since the link's time zero. A `now` earlier than
     /// the latest seen is taken for the latest seen.
     pub fn offer(&mut self, now: u64, packet: Packet) -> Fate {
+        self.offer_if(now, packet, |_| true)
+    }
+
+    /// The same of a packet that would be delivered, but is blocked at the end of the way unless it `reaches` somebody at
+    /// that time.
+    pub fn offer_if(
+        &mut self,
+        now: u64,
+        packet: Packet,
+        reaches: impl FnOnce(u64) -> bool,
+    ) -> Fate {
         self.now = self.now.max(now);
-        let fate = self.decide(packet);
+        let fate = match self.decide(packet) {
+            Fate::Deliver { at, .. } if !reaches(at) => Fate::Blocked { reject: false },
+            fate => fate,
+        };
         self.tally.count(packet, fate);
         fate
     }

@@ -17,7 +17,7 @@ pub struct Tally {
     /// By the loss model or a blackout.
     pub lost: u64,
     pub queue_dropped: u64,
-    /// By the UDP policy.
+    /// By the UDP policy, or because nobody was there any more.
     pub blocked: u64,
     drop_set: Sha256,
 }

@@ -14,7 +14,7 @@ const NS_PER_MS: u64 = 1_000_000;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field} is {value}: {allowed}")]
 pub struct Invalid {
-    /// Path of the field within the direction, as `changes[1].loss.random`.
+    /// Path of the field within the direction or the link, as `changes[1].loss.random`.
     pub field: String,
     pub value: String,
     /// What it may be.
@@ -22,7 +22,12 @@ pub struct Invalid {
 }
 
 /// `allowed` unless `ok`.
-fn require(ok: bool, field: &str, value: impl Debug, allowed: &str) -> Result<(), Invalid> {
+pub(crate) fn require(
+    ok: bool,
+    field: &str,
+    value: impl Debug,
+    allowed: &str,
+) -> Result<(), Invalid> {
     if ok {
         return Ok(());
     }
@@ -38,7 +43,7 @@ fn share(field: &str, value: f64) -> Result<(), Invalid> {
     require(ok, field, value, "a probability is from 0 to 1")
 }
 
-fn time(field: &str, ns: u64) -> Result<(), Invalid> {
+pub(crate) fn time(field: &str, ns: u64) -> Result<(), Invalid> {
     let allowed = format!("a time is at most {LONGEST_NS} ns, 115 days");
     require(ns <= LONGEST_NS, field, ns, &allowed)
 }

@@ -1,6 +1,8 @@
 //! Whatever bytes arrive at a link, in whatever order and at whatever times, and whatever the kernel's tables say: no panic, and
 //! answers that are packets.
 
+use std::net::Ipv4Addr;
+
 use h123_link::{Direction, Fate};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -10,7 +12,7 @@ use super::numbers::any_number;
 use crate::account::counters;
 use crate::lateness::Lateness;
 use crate::link::Course;
-use crate::packet::{headers, is_udp, port_unreachable};
+use crate::packet::{End, flow, headers, is_udp, port_unreachable, rewrite};
 use crate::packets::{Keep, Packets};
 use crate::passage::Passed;
 use crate::probe::{Arrival, Passage};
@@ -108,6 +110,21 @@ fn answer(packet: &[u8]) {
             |pair: &[u8]| u64::from(pair[0]) << 8 | pair.get(1).map_or(0, |&low| u64::from(low));
         let sum: u64 = part.chunks(2).map(word).sum();
         assert_eq!(sum % 0xffff, 0, "a checksum is wrong");
+    }
+}
+
+/// What has a flow can be given another one, and nothing else of it changes.
+fn move_ends(packet: &[u8]) {
+    for end in [End::Source, End::Destination] {
+        let Some((udp, _)) = flow(packet, end) else {
+            continue;
+        };
+        let mut frame = [&[0; HEADER], packet].concat();
+        rewrite(&mut frame, end, Ipv4Addr::new(100, 64, 0, 1), 7);
+        let ip = &frame[HEADER..];
+        assert_eq!(flow(ip, end), Some((udp, 7)));
+        let changed = ip.iter().zip(packet).filter(|(new, old)| new != old);
+        assert!(changed.count() <= 4 + 2 + 2 + 2);
     }
 }
 

@@ -70,7 +70,8 @@ def print_networks(console: Console) -> None:
     for name in names:
         network = load_network(name)
         up, down = network.describe()
-        link = f"each way: {up}" if up == down else f"up: {up}; down: {down}"
+        ways = f"each way: {up}" if up == down else f"up: {up}; down: {down}"
+        link = "; ".join(filter(None, [ways, network.describe_moves()]))
         table.add_row(name, *(wrap(text, width) for text in (network.title, link)))
     console.print(table)
     write(console, "\nDelays are one-way, per direction: 15 ms up and 15 ms down add 30 ms to the round trip.")

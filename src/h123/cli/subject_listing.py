@@ -18,6 +18,7 @@ from h123.verification import (
     Record,
     Result,
     describe,
+    moved_words,
     public_record,
     public_records,
     receive_windows,
@@ -261,6 +262,8 @@ def _verification_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     for protocol, windows in receive_windows(record.results).items():
         yield "receive windows", f"as a server over {protocol}: {windows}"
     yield from _constants_facts(record.constants)
+    for move in record.moves or []:
+        yield "a client moves", f"over {move.protocol}, {moved_words(move)}"
     for held in record.profile or []:
         yield "held", f"as a {held.role} over {held.protocol}, {held.situation}: {summary(held)}"
 

@@ -6,7 +6,7 @@ What verifies, measures and draws is imported by the commands that need it (see 
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -199,12 +199,14 @@ def publish_command(
         )
 
 
-def verify_subjects(names: list[str] | None, everything: bool, role: Role | None, *, only_constants: bool) -> None:
+def verify_subjects(
+    names: list[str] | None, everything: bool, role: Role | None, *, only: Literal["constants", "moves"] | None
+) -> None:
     """What `h123 verify` does about subjects. Raises UserError if one does not do what it declares."""
     from h123.cli import verifying
 
     asked = _named(names, everything)[1]
-    verifying.verify_subjects(asked, everything, role.value if role else None, only_constants=only_constants)
+    verifying.verify_subjects(asked, everything, role.value if role else None, only=only)
 
 
 def profile_subjects(names: list[str] | None, everything: bool, role: Role | None) -> None:

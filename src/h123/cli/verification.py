@@ -37,23 +37,30 @@ def verify(
     constants: Annotated[
         bool, typer.Option("--constants", help="Only measure the constants of subjects that were verified here.")
     ] = False,
+    moves: Annotated[
+        bool,
+        typer.Option("--moves", help="Only see what servers that were verified here make of clients that move."),
+    ] = False,
 ) -> None:
     """Check that subjects do what their manifests declare, or that trials under the virtual clock repeat exactly.
 
     Subjects (docs/contracts/verifications.md) are checked over each protocol: bodies of all sizes, many requests at
     once and one after another, errors, a clean stop, and every declared feature. Anything declared but not delivered is
     a failure. Subjects named here are installed first if necessary. Then the constants of their stacks are measured
-    from packets, such as first flight, growth and times of retransmission, where the virtual kernel is installed; `h123
-    list subjects NAME` shows them.
+    from packets, such as first flight, growth and times of retransmission, where the virtual kernel is installed, and
+    it is seen what becomes of downloads over HTTP/3 whose client moves to another port or address; `h123 list subjects
+    NAME` shows all this.
 
     Trials run twice, and the two runs are compared: what the link did (packets, bytes, which packets were dropped) and
     the times of every sample. The exit status is 1 if anything fails or does not repeat.
     """
     if everything or not what or what[0] in subject_names():
-        verify_subjects(what, everything, role, only_constants=constants)
+        if constants and moves:
+            raise UserError("give either --constants or --moves; without them everything is verified")
+        verify_subjects(what, everything, role, only="constants" if constants else "moves" if moves else None)
     elif Path(what[0]).exists():
-        if role or constants:
-            option = "--role" if role else "--constants"
+        if role or constants or moves:
+            option = "--role" if role else "--constants" if constants else "--moves"
             raise UserError(f"{option} applies to subjects only: a campaign's trial is always verified whole")
         _verify_trials(Path(what[0]), what[1:])
     else:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 from h123 import virtual
 from h123.catalogue import (
@@ -29,6 +30,7 @@ from h123.verification import (
     counterpart,
     measurable,
     measure_each,
+    move_each,
     profile_each,
     public_record,
     roles_of,
@@ -36,6 +38,8 @@ from h123.verification import (
 )
 from h123.verification.matrix import MatrixFolder, failures, known_cells, pairings, run_matrix
 
+Part = Literal["constants", "moves"]
+"""Of what `h123 verify` finds out of a subject."""
 _HELPERS = dict.fromkeys([PROBE, ORIGIN])
 
 
@@ -68,10 +72,10 @@ def try_pairs(servers: str | None, clients: str | None, protocols: str, out: Pat
 
 
 def verify_subjects(
-    subjects: Sequence[Subject], everything: bool, role: VerifiedRole | None, *, only_constants: bool
+    subjects: Sequence[Subject], everything: bool, role: VerifiedRole | None, *, only: Part | None
 ) -> None:
-    """What `h123 verify` does about subjects; `everything`: those are all. Raises UserError if one does not do what it
-    declares."""
+    """What `h123 verify` does about subjects; `everything`: those are all; `only`: the rest of it is known. Raises
+    UserError if one does not do what it declares."""
     known, asked = catalogue(), _tasks(subjects, everything, role)
     absent = list(dict.fromkeys(subject.name for subject, _ in asked if everything and not installed(subject)))
     casts = {(s.name, r): _cast(s, r, known) for s, r in asked if s.name not in absent}
@@ -84,8 +88,11 @@ def verify_subjects(
         complete = {task for task, cast in casts.items() if not any(subject.name in failed for subject in cast)}
         try:
             tasks = [(s, r) for s, r in asked if (s.name, r) in complete]
-            found = {} if only_constants else verify_each(tasks, asked_as, engine, steps)
-            measure_each(tasks, engine, steps)
+            found = {} if only else verify_each(tasks, asked_as, engine, steps)
+            if only in (None, "constants"):
+                measure_each(tasks, engine, steps)
+            if only in (None, "moves"):
+                move_each(tasks, engine, steps)
         finally:
             engine.stop()
     if found:

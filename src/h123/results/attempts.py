@@ -16,6 +16,7 @@ from h123.results.folder import CampaignFolder
 from h123.results.lab_report import NO_REPORT, Finished, Report
 from h123.results.metrics import measure, read_facts
 from h123.results.opening import Opening, openings_of
+from h123.results.recovery import recoveries_of
 from h123.results.rows import Rows
 from h123.results.summary import Summary, summarise
 from h123.results.tables import connect
@@ -23,7 +24,7 @@ from h123.results.timeline import Timeline, timeline
 from h123.results.trial_files import Client, Link, Tls, Trial
 from h123.study.workload import Kind, workload_of
 
-Content = tuple[Summary, Timeline, list[Opening], Link, Finished, Client | None]
+Content = tuple[Summary, Timeline, list[Opening], list[float], Link, Finished, Client | None]
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     timed = folder.imported is None or folder.imported["timed"]
     content = each(partial(_read, timed=timed, imported=folder.imported is not None), works)
     attempts = []
-    for row, (summary, in_time, openings, link, report, facts) in zip(rows, content, strict=True):
+    for row, (summary, in_time, openings, recoveries, link, report, facts) in zip(rows, content, strict=True):
         trial, attempt, block, position, place, cell, twin, parameters, disturbed, disturbance, shares, _ = row
         conditions = json.loads(parameters)
         attempts.append(
@@ -119,7 +120,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
                 summary=summary,
                 timeline=in_time,
                 openings=openings,
-                metrics=measure(summary, report, facts, conditions["clock"], openings),
+                metrics=measure(summary, report, facts, conditions["clock"], openings, recoveries),
             )
         )
     return attempts
@@ -136,7 +137,8 @@ def _read(attempt: tuple[Path, str], *, timed: bool, imported: bool) -> Content:
     report = NO_REPORT if imported else finished_report(kept / "report.json")
     link = read_document(kept / "trial.json", Trial).links[0]
     openings = [] if imported else openings_of(kept, rows, work.statuses())
-    return summary, timeline(rows, timed=timed), openings, link, report, read_facts(kept)
+    recoveries = [] if imported else recoveries_of(link, report, rows, work.statuses())
+    return summary, timeline(rows, timed=timed), openings, recoveries, link, report, read_facts(kept)
 
 
 @cache

@@ -11,23 +11,29 @@ from h123.results.events import Values
 from h123.results.lab_report import Report
 from h123.results.opening import Opening, openings_of
 from h123.results.processor import of_handshake, of_request
+from h123.results.recovery import recoveries_of
 from h123.results.rows import Rows
 from h123.results.summary import QUANTILES, Summary, summarise
-from h123.results.trial_files import Client
+from h123.results.trial_files import Client, Trial
 from h123.study import METRICS, Metric
-from h123.study.metrics import Answered, Around, Carried, Memory, Opened, Processor, Sent, Times, Visits, Way
+from h123.study.metrics import Answered, Around, Carried, Memory, Opened, Processor, Recovered, Sent, Times, Visits, Way
 from h123.study.workload import workload_of
 
 _NS = 1e-9
 
 
 def measure(
-    summary: Summary, report: Report, facts: Client | None, clock: str = "wall", openings: Sequence[Opening] = ()
+    summary: Summary,
+    report: Report,
+    facts: Client | None,
+    clock: str = "wall",
+    openings: Sequence[Opening] = (),
+    recoveries: Sequence[float] = (),
 ) -> dict[str, float | None]:
     """All metrics of a trial; None where the trial has no value for one, `Metric.worst` where so many requests failed
     that nothing better can be said."""
     return {
-        name: metric_value(metric, summary, report, facts, openings) if clock in metric.clocks else None
+        name: metric_value(metric, summary, report, facts, openings, recoveries) if clock in metric.clocks else None
         for name, metric in METRICS.items()
     }
 
@@ -41,7 +47,9 @@ def trial_metrics(trial: Path, report: Report, parameters: Values) -> dict[str, 
     """All metrics of one trial by its folder, the content of report.json, and its parameters."""
     rows, work = Rows.read(trial / "samples.parquet"), workload_of(parameters)
     openings = openings_of(trial, rows, work.statuses())
-    return measure(summarise(rows, work), report, read_facts(trial), parameters["clock"], openings)
+    link = read_document(trial / "trial.json", Trial).links[0]
+    recoveries = recoveries_of(link, report, rows, work.statuses())
+    return measure(summarise(rows, work), report, read_facts(trial), parameters["clock"], openings, recoveries)
 
 
 def read_facts(trial: Path) -> Client | None:
@@ -51,7 +59,12 @@ def read_facts(trial: Path) -> Client | None:
 
 
 def metric_value(
-    metric: Metric, summary: Summary, report: Report, facts: Client | None, openings: Sequence[Opening] = ()
+    metric: Metric,
+    summary: Summary,
+    report: Report,
+    facts: Client | None,
+    openings: Sequence[Opening] = (),
+    recoveries: Sequence[float] = (),
 ) -> float | None:
     """Seconds, bits a second or bytes, as the metric has it."""
     match metric.of:
@@ -77,6 +90,8 @@ def metric_value(
             return _sent(summary, report, way)
         case Opened(what):
             return statistics.median(getattr(one, what) for one in openings) if openings else None
+        case Recovered():
+            return _seconds(statistics.median(recoveries)) if recoveries else None
         case None:
             return None
         case _:

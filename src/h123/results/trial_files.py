@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from h123.results.shapes import Count, Document, Shape
-from h123.study.network import Bottleneck, Direction
+from h123.study.network import Bottleneck, Direction, Move
 
 
 def _sane(way: Direction) -> Direction:
@@ -53,6 +53,7 @@ class Link(Shape):
     kind: Literal["emulated", "veth"] | None = None
     up: Way | None = None
     down: Way | None = None
+    moves: list[Move] = Field(default=[])
     packets: Count = 0
     """So many get a record."""
     capture: bool = False

@@ -14,6 +14,7 @@ from h123.verification import (
     PROBE,
     STREAMS,
     WINDOWS,
+    Moved,
     PublicRecord,
     Result,
     Verdict,
@@ -66,6 +67,13 @@ The same of clients: first flight, growth and losses of their uploads, to the se
 that the server had in flight towards the client in a round trip of 100 ms, which is what its receive windows let it.
 *Acknowledges*: packets that it sends for each one of data in a download."""
 
+_MOVES = """\
+A download of 5 MB over 40 ms and 10 Mbit/s whose client, after a second, is seen from another port (as when a NAT has
+forgotten it) or from another address (RFC 9000, section 9). *Survived*: it went on, on the same connection, and came
+whole. *Answers*: from the first packet that came from the new place to the first one sent there. *Flows*: from the move
+to the next full packet that came to the client. Nothing here is declared, so none of it makes a verification fail.
+`h123 verify NAME --moves` sees it again."""
+
 
 def write_catalogue() -> Path:
     """Write the project's page from its committed files; returns its path. Raises UserError where one is wrong."""
@@ -86,6 +94,7 @@ def catalogue_page(subjects: Mapping[str, Subject], known: Mapping[str, PublicRe
         _constants(subjects, known),
         _reception(subjects, known),
         _client_constants(subjects, known),
+        _moves(subjects, known),
         _kernel(subjects, known),
         _notes(subjects),
         _shortcomings(subjects, known),
@@ -276,6 +285,27 @@ def _receiving(one: Constants) -> dict[str, str]:
         "downloads under way": words.in_flight(one.received) if one.received else NOTHING,
         "acknowledges": words.acknowledgements(one.acknowledgements) if one.acknowledgements is not None else NOTHING,
     }
+
+
+def _moves(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
+    """What servers make of clients that move, a line each."""
+    rows = []
+    for name, subject in subjects.items():
+        told = known.get(name)
+        seen = {one.new: one for one in (told.record.moves if told and told.holds_for(subject) else None) or []}
+        if seen:
+            columns = {f"new {new}": _of_a_move(seen[new]) for new in ("port", "address") if new in seen}
+            clocks = ", ".join(dict.fromkeys(one.clock for one in seen.values()))
+            rows.append({"server": name, "QUIC stack": subject.stack, **columns, "clock": clocks})
+    return ["## When the client moves", "", _MOVES, "", *table(rows)] if rows else []
+
+
+def _of_a_move(one: Moved) -> str:
+    if one.untold:
+        return NOTHING
+    if one.survived and one.answered is not None and one.flowed is not None:
+        return f"survived: answers after {format_seconds(one.answered)}, flows after {format_seconds(one.flowed)}"
+    return "not survived" if one.answered is not None else "not survived, nothing is sent there"
 
 
 def _kernel(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:

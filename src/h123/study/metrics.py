@@ -32,6 +32,8 @@ class Needs:
     """Of each role in report.json, or of the client's link there."""
     packets: bool = False
     """The record of that link's packets."""
+    moves: bool = False
+    """A network over which its client moves."""
     requests: int = 1
     """So many of its phase: of fewer, a high quantile says nothing."""
 
@@ -153,7 +155,15 @@ class Opened:
     what: Literal["round_trips", "bytes_up", "bytes_down", "packets_up", "packets_down"]
 
 
-Measured = Times | Visits | Carried | Answered | Processor | Memory | Around | Sent | Opened
+@dataclass(frozen=True)
+class Recovered:
+    """The median, over a client's moves to another place, of the time until the first answer after it."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"), moves=True)
+
+
+Measured = Times | Visits | Carried | Answered | Processor | Memory | Around | Sent | Opened | Recovered
 
 
 @dataclass(frozen=True)
@@ -504,6 +514,15 @@ METRICS = _table(
         words=_TURNS,
         noun="number of opening packets to the client",
         meaning="packets that the server sent on a connection, up to the first byte of the first answer",
+    ),
+    Metric(
+        "recovery",
+        title="Recovery from a move",
+        unit="s",
+        of=Recovered(),
+        words=_SPEED,
+        noun="recovery from a move",
+        meaning="from the moment at which the client is seen from another port or address until the next whole answer",
     ),
 )
 PRINTED = _table(

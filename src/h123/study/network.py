@@ -120,6 +120,15 @@ class Direction(LinkModel):
     changes: list[Change] | None = None
 
 
+class Move(LinkModel):
+    """From a moment on the client is seen elsewhere, and for `overlap_ns` still reached where it was."""
+
+    at_ns: int
+    new: Literal["port", "address"]
+    """Of each of its flows, or its own, and the ports too."""
+    overlap_ns: int = 0
+
+
 class Network(LinkModel):
     """A named path. `up` is client to server, `down` server to client; both None for a plain veth pair."""
 
@@ -127,6 +136,7 @@ class Network(LinkModel):
     title: str
     up: Direction | None = None
     down: Direction | None = None
+    moves: list[Move] | None = None
 
     @property
     def shaped(self) -> bool:
@@ -145,10 +155,11 @@ class Network(LinkModel):
         return any(effect for way in ways for name, effect in way.items() if name not in ("queue", "duplicate"))
 
     def link(self) -> Resolved:
-        """The fields `kind`, `up`, `down` of a link in trial.json."""
+        """The fields `kind`, `up`, `down` of a link in trial.json, and `moves` where there are any."""
         if self.up is None or self.down is None:
             return {"kind": "veth"}
-        return {"kind": "emulated", "up": _bare(self.up), "down": _bare(self.down)}
+        ways = {"kind": "emulated", "up": _bare(self.up), "down": _bare(self.down)}
+        return {**ways, "moves": [_bare(move) for move in self.moves]} if self.moves else ways
 
     def resolved(self) -> Resolved:
         """JSON-ready and complete; `Network.from_resolved` is its inverse."""
@@ -162,6 +173,10 @@ class Network(LinkModel):
     def describe(self) -> tuple[str, str]:
         """What each direction, up and down, does to packets; for a person."""
         return _describe(self.up), _describe(self.down)
+
+    def describe_moves(self) -> str:
+        """`client seen from a new port at 2 s`; empty: the client stays where it is."""
+        return ", ".join(_describe_move(move) for move in self.moves or [])
 
 
 def _bare(model: BaseModel) -> Resolved:
@@ -182,6 +197,11 @@ def _describe(direction: Direction | None) -> str:
     parts += [name for name, value in extras.items() if value]
     parts += [name for name, value in {"blackouts": direction.blackouts, "changes": direction.changes}.items() if value]
     return ", ".join(parts)
+
+
+def _describe_move(move: Move) -> str:
+    overlap = f" (the old one still reached for {move.overlap_ns / 1e9:g} s)" if move.overlap_ns else ""
+    return f"client seen from a new {move.new} at {move.at_ns / 1e9:g} s{overlap}"
 
 
 def _describe_loss(loss: Loss) -> str:

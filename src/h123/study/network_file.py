@@ -21,6 +21,8 @@ OPPORTUNITY_BYTES = 1500
 """What one line of a Mahimahi trace delivers (Netravali et al., USENIX ATC 2015)."""
 FULL_PACKET_BYTES = 1500
 MOST_QUEUE_BYTES, MOST_QUEUE_PACKETS = 1_000_000_000, 1_000_000
+MOST_MOVES = 250
+"""What the lab has addresses for."""
 MOST_INDEX = 1_000_000_000
 """Of a packet: far more than a trial has."""
 MOST_TRACE_BYTES, MOST_TRACE_LINES, MOST_TRACE_MS = 10_000_000, 1_000_000, 168 * 3600 * 1000
@@ -237,6 +239,18 @@ class DirectionFile(Strict):
         )
 
 
+class MoveFile(Strict):
+    """`{at: 2s, new: address, overlap: 200ms}`: from then on the client is seen elsewhere."""
+
+    at: Duration
+    new: Literal["port", "address"]
+    overlap: Duration = 0
+
+    def resolve(self) -> resolved.Move:
+        """In the lab's words."""
+        return resolved.Move(at_ns=self.at, new=self.new, overlap_ns=self.overlap)
+
+
 class NetworkFile(Strict):
     """A network profile: `both`, or `up` and `down`, or `unshaped: true`."""
 
@@ -245,7 +259,17 @@ class NetworkFile(Strict):
     both: DirectionFile | None = None
     up: DirectionFile | None = None
     down: DirectionFile | None = None
+    moves: list[MoveFile] = Field(default=[], max_length=MOST_MOVES)
     unshaped: StrictBool = False
+
+    @model_validator(mode="after")
+    def _moves_in_order(self) -> "NetworkFile":
+        if self.moves and self.unshaped:
+            raise fault_at(["moves"], "over a plain veth pair nobody moves: write `both`, or `up` and `down`")
+        for index, (earlier, later) in enumerate(itertools.pairwise(self.moves), 1):
+            if later.at <= earlier.at:
+                raise fault_at(["moves", index, "at"], "`moves` must be in order of time, each at a time of its own")
+        return self
 
     @model_validator(mode="after")
     def _one_shape(self) -> "NetworkFile":
@@ -258,7 +282,11 @@ class NetworkFile(Strict):
         """In the lab's words."""
         up, down = self.both or self.up, self.both or self.down
         return resolved.Network(
-            name=self.name, title=self.title, up=up.resolve() if up else None, down=down.resolve() if down else None
+            name=self.name,
+            title=self.title,
+            up=up.resolve() if up else None,
+            down=down.resolve() if down else None,
+            moves=[move.resolve() for move in self.moves] or None,
         )
 
 

@@ -4,7 +4,16 @@ from h123.results.campaign_file import VerifiedRole
 from h123.verification.assignment import STREAMS, WINDOWS
 from h123.verification.client import counterpart
 from h123.verification.constants.measure import KERNEL_PROTOCOL, measurable
-from h123.verification.contract_test import describe, measure_each, profile_each, roles_of, tally, verify_each
+from h123.verification.contract_test import (
+    describe,
+    measure_each,
+    move_each,
+    profile_each,
+    roles_of,
+    tally,
+    verify_each,
+)
+from h123.verification.moved import Moved, moved_words
 from h123.verification.proof import proof, told_of
 from h123.verification.public_record import PublicRecord, has_news, public_record, public_records, publish
 from h123.verification.question import PROBE
@@ -17,6 +26,7 @@ __all__ = [
     "PROBE",
     "STREAMS",
     "WINDOWS",
+    "Moved",
     "PublicRecord",
     "Record",
     "Result",
@@ -29,6 +39,8 @@ __all__ = [
     "matrix",
     "measurable",
     "measure_each",
+    "move_each",
+    "moved_words",
     "profile",
     "profile_each",
     "proof",

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import get_args
 
-from h123.catalogue import Subject, fingerprint
+from h123.catalogue import QUIC, Subject, fingerprint
 from h123.errors import UserError
 from h123.installing import alone
 from h123.results.campaign_file import VerifiedRole
@@ -12,13 +12,15 @@ from h123.steps import Steps
 from h123.trial import Engine
 from h123.verification.client import verify_client
 from h123.verification.constants.measure import measurable, measure
+from h123.verification.moved import moved_words, moves
 from h123.verification.profile import Held, profile
-from h123.verification.record import keep_constants, keep_profile, keep_results, trials_folder
+from h123.verification.record import keep_constants, keep_moves, keep_profile, keep_results, trials_folder
 from h123.verification.result import Result, Verdict
 from h123.verification.server import verify_server
 
 Task = tuple[Subject, VerifiedRole]
 """What is to be verified."""
+_NOT_KEPT = "  not kept: there is no current record of it; `h123 verify {}` makes one"
 _VERIFY: dict[VerifiedRole, Callable[[Subject, Engine], Iterator[Result]]] = {
     "server": verify_server,
     "client": verify_client,
@@ -83,6 +85,21 @@ def profile_each(tasks: Sequence[Task], engine: Engine, steps: Steps) -> dict[st
     return found
 
 
+def move_each(tasks: Sequence[Task], engine: Engine, steps: Steps) -> None:
+    """What servers over HTTP/3 make of clients that move, into their records like constants."""
+    for subject, role in tasks:
+        if role != "server" or subject.server is None or QUIC not in subject.server.protocols:
+            continue
+        steps.begin(f"clients of {subject.name} that move")
+        with alone(trials_folder(subject), steps.begin, "verifying"):
+            found = moves(subject, engine, steps.move)
+            for one in found:
+                steps.begin(f"  {moved_words(one)}")
+            kept = keep_moves(subject, found)
+        if not kept:
+            steps.begin(_NOT_KEPT.format(subject.name))
+
+
 def _each(what: str, tasks: Sequence[Task], one: Callable[[Subject, VerifiedRole], bool], steps: Steps) -> None:
     """`one` measures, and tells whether there was a record to keep it in."""
     for number, (subject, role) in enumerate(tasks, 1):
@@ -100,7 +117,7 @@ def _each(what: str, tasks: Sequence[Task], one: Callable[[Subject, VerifiedRole
                 steps.begin(f"  not measured: {error.message}")
                 continue
         if not kept:
-            steps.begin(f"  not kept: there is no current record of it; `h123 verify {subject.name}` makes one")
+            steps.begin(_NOT_KEPT.format(subject.name))
 
 
 def _asked(subject: Subject, role: VerifiedRole, engine: Engine) -> Iterator[Result]:

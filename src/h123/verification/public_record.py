@@ -100,7 +100,9 @@ def _general(record: Record) -> Record:
     machine["kernel"] = ".".join(str(record.machine.get("kernel", "")).split(".")[:2])
     constants = [one.model_copy(update={"untold": _general_reasons(one.untold)}) for one in record.constants or []]
     profile = [one.model_copy(update={"untold": _general_words(one.untold)}) for one in record.profile or []]
+    moves = [one.model_copy(update={"untold": _general_words(one.untold)}) for one in record.moves or []]
     told = {
+        "moves": moves if record.moves is not None else None,
         "constants": constants if record.constants is not None else None,
         "profile": profile if record.profile is not None else None,
     }
@@ -126,6 +128,7 @@ def _written(told: PublicRecord) -> str:
         "results": record.results,
         "constants": record.constants or [],
         "profile": record.profile or [],
+        "moves": record.moves or [],
     }
     content["record"] |= {name: [] for name, items in lists.items() if items}
     whole = json.dumps(content, indent=1, ensure_ascii=False)

@@ -15,6 +15,7 @@ from h123.results import machine_facts
 from h123.results.campaign_file import VerifiedRole
 from h123.strict import Strict
 from h123.verification.constants.found import Constants
+from h123.verification.moved import Moved
 from h123.verification.profile.found import Held
 from h123.verification.result import Result
 
@@ -37,6 +38,8 @@ class Record(Strict):
     """None: they were not measured yet."""
     profile: list[Held] | None = None
     """Likewise."""
+    moves: list[Moved] | None = None
+    """Likewise; none of what is no server over HTTP/3."""
 
     @property
     def passed(self) -> bool:
@@ -78,6 +81,7 @@ def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]
         results=[*others, *results],
         constants=known.constants if known else None,
         profile=known.profile if known else None,
+        moves=known.moves if known else None,
     )
     _write(subject, record)
     for outdated in sorted(trials_folder(subject).glob(f"{role}*"))[:-1]:
@@ -102,6 +106,15 @@ def keep_profile(subject: Subject, role: VerifiedRole, profile: Sequence[Held]) 
         return False
     others = [one for one in known.profile or [] if one.role != role]
     _write(subject, known.model_copy(update={"profile": [*others, *profile]}))
+    return True
+
+
+def keep_moves(subject: Subject, moves: Sequence[Moved]) -> bool:
+    """Likewise what it made of clients that moved, of its one role that meets them."""
+    known = read_record(subject)
+    if known is None:
+        return False
+    _write(subject, known.model_copy(update={"moves": [*moves]}))
     return True
 
 
