@@ -45,7 +45,7 @@ class Trial:
         pq.write_table(self.samples, file)
         asked = workload_of({"method": "GET", "size": 1000})
         if isinstance(METRICS[name].of, Visits):
-            asked = workload_of({"kind": "page", **KINDS["page"].example(["GET"])})
+            asked = workload_of({"kind": "page", **KINDS["page"].example(["GET"], False)})
         rows = Rows.read(file)
         return measure(summarise(rows, asked), self.report, self.facts, clock, self._told(rows))[name]
 

@@ -1,7 +1,8 @@
 """What servers serve, as files, for those that do not make it up themselves."""
 
 import hashlib
-from collections.abc import Iterable
+import shutil
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from h123.installing import alone
@@ -34,6 +35,20 @@ def make_bodies(sizes: Iterable[int]) -> None:
         for path, size in wanted.items():
             if not path.is_file() or path.stat().st_size != size:
                 _write(path, size)
+
+
+def make_documents(folder: str, contents: Callable[[], Iterable[tuple[str, bytes]]]) -> None:
+    """Puts files, by name, into a folder below the bodies, unless it is there; whole or not at all."""
+    whole = files_folder() / folder
+    with alone(files_folder(), lambda _: None):
+        if whole.is_dir():
+            return
+        partial = whole.with_name(f"{whole.name}.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        for name, content in contents():
+            (partial / name).write_bytes(content)
+        partial.rename(whole)
 
 
 def _write(path: Path, size: int) -> None:
