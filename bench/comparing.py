@@ -36,7 +36,7 @@ def cpu_seconds(go: str, workload: Path) -> float:
 
 def compare(go: str, protocol: str, pairs: int, folder: Path) -> str:
     tls = campaign_certificate(folder / protocol, ["127.0.0.1"])
-    served = ["--address", "127.0.0.1", "--port", "0", "--protocol", protocol, "--qlog", ""]
+    served = ["--address", "127.0.0.1", "--port", "0", "--protocol", protocol, "--qlog", "", "--documents", ""]
     files = ["--cert", str(tls.cert), "--key", str(tls.key)]
     server = subprocess.Popen([go, "serve", *served, *files, *SETTINGS], stderr=subprocess.PIPE, text=True)
     assert server.stderr

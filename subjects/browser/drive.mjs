@@ -1,6 +1,6 @@
 // The client: carries a workload out with a browser and writes samples.csv, client.json and a HAR file for every page.
 //
-// What a workload means here. A connection's place is a tab with a profile of its own, since a page cannot choose the
+// What a workload of the kind `page` means, visits.mjs says. What one of requests means here. A connection's place is a tab with a profile of its own, since a page cannot choose the
 // connection of a request: one tab for HTTP/2 and HTTP/3 with shared connections, one a user for HTTP/1.1. A tab loads one
 // document, which the driver itself answers, so nothing has crossed the network before the first request. The page's
 // script then makes the requests with fetch, users at once. The cold request is the first of its tab: DNS answers at
@@ -14,6 +14,7 @@ import {block} from "./block.mjs";
 import {facts} from "./facts.mjs";
 import {har} from "./har.mjs";
 import {samplesCsv} from "./samples.mjs";
+import {visits} from "./visits.mjs";
 import {coldTags, readWorkload, Refusal, seatCount, UNSUPPORTED, userTags} from "./workload.mjs";
 
 const PAGE = readFileSync(new URL("page.html", import.meta.url), "utf8");
@@ -22,33 +23,29 @@ const DOCUMENT = PAGE.replace("@block@", block().toString("base64"));
 /**
  * Carries out what the command line says. `launch(workload, newestTls)` starts the browser: {name, version, notes,
  * openTab(origin, document), close()}; a tab has perform(order) and record(number), as page.html and har.mjs want them.
+ * One that can carry out workloads of the `kind` page, too, has alive(), openProfile(), kill() (see visits.mjs).
  */
-export async function main(launch) {
+export async function main(launch, kinds = ["requests"]) {
   try {
-    await drive(launch);
+    await drive(launch, kinds);
   } catch (error) {
     console.error(`h123: ${error instanceof Refusal ? error.message : error.stack}`);
     process.exitCode = error.status ?? 1;
   }
 }
 
-async function drive(launch) {
+async function drive(launch, kinds) {
   const {values} = parseArgs({
     options: {
       workload: {type: "string"}, samples: {type: "string"}, facts: {type: "string"},
       "newest-tls": {type: "string"}, // 1.2, or whatever is newest
     },
   });
-  const workload = readWorkload(values.workload);
+  const workload = readWorkload(values.workload, kinds);
   refuseWhatCannotBe(workload, values["newest-tls"]);
   const begun = now();
-  const browser = await launch(workload, values["newest-tls"]);
-  let records;
-  try {
-    records = await perform(browser, workload);
-  } finally {
-    await browser.close();
-  }
+  const start = () => launch(workload, values["newest-tls"]);
+  const {browser, records} = await (workload.kind === "page" ? visits(start, workload) : perform(start, workload));
   const requests = records.flatMap((record) => record.requests);
   checkClock(requests, begun);
   writeFileSync(values.samples, samplesCsv(requests));
@@ -61,8 +58,17 @@ async function drive(launch) {
   checkCold(requests);
 }
 
-/** Makes all requests; what each tab saw. */
-async function perform(browser, workload) {
+/** Makes all requests; the browser that did, which has ended, and what each tab saw. */
+async function perform(start, workload) {
+  const browser = await start();
+  try {
+    return {browser, records: await performIn(browser, workload)};
+  } finally {
+    await browser.close();
+  }
+}
+
+async function performIn(browser, workload) {
   const {method, path, host, port, protocol} = workload;
   const tabs = [];
   for (let seat = 0; seat < seatCount(workload); seat += 1) {
@@ -85,9 +91,10 @@ async function perform(browser, workload) {
 }
 
 function refuseWhatCannotBe(workload, newestTls) {
-  const {protocol, rate} = workload;
+  const {protocol, rate, kind} = workload;
   if (!["h1", "h2", "h3"].includes(protocol)) throw new Refusal(UNSUPPORTED, `no protocol ${protocol} here`);
   if (protocol === "h3" && newestTls) throw new Refusal(UNSUPPORTED, "HTTP/3 has no TLS before 1.3");
+  if (kind === "page" && newestTls) throw new Refusal(UNSUPPORTED, "kind: pages are loaded with the newest TLS alone");
   if (rate !== null) throw new Refusal(UNSUPPORTED, "no open loop here");
 }
 
@@ -100,7 +107,7 @@ function checkClock(requests, begun) {
 
 /** A cold request on a connection that was there already has measured no handshake: the trial has to be repeated. */
 function checkCold(requests) {
-  const warmed = requests.filter(({tag, dialled, outcome}) => tag.startsWith("cold-") && !dialled && !outcome.error);
+  const warmed = requests.filter(({tag, dialled, outcome}) => tag?.startsWith("cold-") && !dialled && !outcome.error);
   if (warmed.length > 0) throw new Error(`${warmed.length} cold requests found a connection open: the browser had dialled ahead`);
 }
 

@@ -20,13 +20,13 @@ export function samplesCsv(exchanges) {
 }
 
 function row(exchange, connection) {
-  const {phase, user} = parseTag(exchange.tag);
+  const {phase, user, group, resource} = exchange.place ?? parseTag(exchange.tag);
   const {sent, firstByte, end, outcome, reused} = exchange;
   const start = exchange.start - Math.round(outcome.waitedMs * 1e6); // the user had asked before its turn came
   const connected = phase === "cold" ? exchange.connected : null;
   return [
     phase, user, start, connected, sent, firstByte, end, outcome.status, outcome.up, outcome.down,
-    exchange.protocol, connection, reused === null ? "" : Number(reused), outcome.error, null, null,
+    exchange.protocol, connection, reused === null ? "" : Number(reused), outcome.error, group, resource,
   ];
 }
 

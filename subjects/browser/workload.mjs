@@ -13,37 +13,43 @@ export class Refusal extends Error {
   }
 }
 
-/** Reads the file; throws a Refusal with status 2 if it is none. */
-export function readWorkload(path) {
+/** Reads the file, of one of these kinds; throws a Refusal with status 2 if it is none. */
+export function readWorkload(path, kinds) {
   let workload;
   try {
     workload = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
     throw new Refusal(BAD_INPUT, `cannot read the workload ${path}: ${error.message}`);
   }
-  refuseUnknown(workload);
+  refuseUnknown(workload, kinds);
   return workload;
 }
 
 const FORMAT = "workload/2";
-const KIND = "requests";
-const FIELDS = [
-  "h123", "kind", "protocol", "host", "address", "port", "ca", "method", "path", "upload_bytes", "users", "requests",
-  "rate", "connections", "cold", "warmup", "timeout_ns", "seed", "headers",
+const COMMON = [
+  "h123", "kind", "protocol", "host", "address", "port", "ca", "users", "requests", "rate", "connections", "cold",
+  "warmup", "timeout_ns", "seed", "headers",
 ];
+const OWN = {requests: ["method", "path", "upload_bytes"], page: ["page", "at_once"]};
 
 /** What is asked for and not known is not passed over. */
-export function refuseUnknown({h123, kind, headers, ...workload}) {
+export function refuseUnknown(workload, kinds = ["requests"]) {
+  const {h123, kind, headers, page} = workload;
   const refuse = (message) => {
     throw new Refusal(UNSUPPORTED, message);
   };
   if (h123 !== FORMAT) refuse(`h123: only ${FORMAT} is understood here, not ${JSON.stringify(h123)}`);
-  if (kind !== KIND) refuse(`kind: only ${KIND} is possible here, not ${JSON.stringify(kind)}`);
-  const unknown = Object.keys(workload).find((field) => !FIELDS.includes(field));
+  if (!kinds.includes(kind)) refuse(`kind: only ${kinds.join(" and ")} is possible here, not ${JSON.stringify(kind)}`);
+  const fields = [...COMMON, ...OWN[kind]];
+  const unknown = Object.keys(workload).find((field) => !fields.includes(field));
   if (unknown !== undefined) refuse(`the field ${unknown} is not known here`);
-  if (headers?.length > 0) refuse("headers: a page's own cannot be chosen here");
-  const missing = FIELDS.find((field) => !Object.hasOwn({h123, kind, headers, ...workload}, field));
+  const missing = fields.find((field) => !Object.hasOwn(workload, field));
   if (missing !== undefined) throw new Refusal(BAD_INPUT, `the field ${missing} is missing`);
+  // A browser has priorities of its own, and so what is said of them is left to it.
+  const asked = [...headers, ...(page ?? []).flatMap((resource) => resource.headers)];
+  if (asked.some(({name}) => kind === "requests" || name !== "priority")) {
+    refuse("headers: a page's own cannot be chosen here");
+  }
 }
 
 /** How many connections the workload asks for; one request at a time goes over one of HTTP/1.1. */

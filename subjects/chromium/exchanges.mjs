@@ -17,6 +17,7 @@ export class Exchanges {
 
   constructor(session) {
     session.on("Network.requestWillBeSent", (event) => this.#asked(event));
+    session.on("Network.dataReceived", (event) => this.#received(event));
     session.on("Network.responseReceived", (event) => this.#answered(event));
     session.on("Network.loadingFinished", (event) => this.#finished(event));
     session.on("Network.loadingFailed", (event) => this.#failed(event));
@@ -45,7 +46,23 @@ export class Exchanges {
     return this.#all.filter((exchange) => exchange.end !== null);
   }
 
+  /** Those of a page's own loader, as they are now: with what was received of each. */
+  get seen() {
+    return this.#all;
+  }
+
+  /** How many are under way. */
+  get open() {
+    return this.#open.size;
+  }
+
+  /** Ends what is under way, at `now` (ns), for this reason. */
+  giveUp(now, failure) {
+    for (const requestId of [...this.#open.keys()]) this.#close(requestId, now / 1e9, {failure});
+  }
+
   #asked({requestId, request, timestamp, wallTime}) {
+    if (!request.url.startsWith("https:")) return; // what crosses no network, such as data: addresses
     const exchange = {
       tag: request.urlFragment?.slice(1) ?? null,
       url: request.url,
@@ -57,6 +74,11 @@ export class Exchanges {
     };
     this.#open.set(requestId, exchange);
     this.#all.push(exchange);
+  }
+
+  #received({requestId, dataLength}) {
+    const exchange = this.#open.get(requestId);
+    if (exchange) exchange.received += dataLength;
   }
 
   #answered({requestId, response}) {
@@ -91,7 +113,7 @@ export class Exchanges {
 const unanswered = {
   connected: null, sent: null, firstByte: null, end: null, timing: null, dialled: false,
   status: 0, statusText: "", protocol: "", responseHeaders: [], mimeType: "x-unknown",
-  address: null, connection: null, reused: null, tls: null, encoded: null, failure: null,
+  address: null, connection: null, reused: null, tls: null, encoded: null, received: 0, failure: null,
 };
 
 function answer(response) {

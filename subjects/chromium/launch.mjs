@@ -7,6 +7,7 @@ import puppeteer from "puppeteer-core";
 
 import {onPath} from "../browser/program.mjs";
 import {trust} from "../browser/trust.mjs";
+import {Profile} from "./profile.mjs";
 import {Tab} from "./tab.mjs";
 
 const PROTOCOL_FLAGS = {
@@ -41,6 +42,9 @@ export async function launch(workload, newestTls) {
     name,
     version,
     notes: [],
+    alive: () => browser.connected,
+    kill: () => browser.process()?.kill("SIGKILL"),
+    openProfile: async () => new Profile(await browser.createBrowserContext()),
     openTab: (origin, document) => Tab.open(browser, origin, document),
     close: async () => {
       await browser.close();

@@ -50,7 +50,7 @@ class Trial:
         pq.write_table(self.samples, file)
         asked = workload_of({"method": "GET", "size": 1000})
         if isinstance(METRICS[name].of, Visits):
-            asked = workload_of({"kind": "page", **KINDS["page"].example(["GET"])})
+            asked = workload_of({"kind": "page", **KINDS["page"].example(["GET"], False)})
         rows = Rows.read(file)
         recoveries = recoveries_of(trial_files.Link(moves=[*self.moves]), self.report, rows, [200])
         return measure(summarise(rows, asked), self.report, self.facts, clock, self._told(rows), recoveries)[name]

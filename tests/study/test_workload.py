@@ -121,7 +121,7 @@ GOLDEN = [0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_an_example_that_is_one(kind: str) -> None:
-    work = workload_of({"protocol": "h3", "kind": kind, **KINDS[kind].example(["GET", "POST"])})
+    work = workload_of({"protocol": "h3", "kind": kind, **KINDS[kind].example(["GET", "POST"], False)})
     assert work.fault() is None
     assert work.label()
     assert AnyWorkloadFile.model_validate_json(work.file(TARGET).model_dump_json()).root.kind == kind
@@ -192,7 +192,7 @@ def test_kinds_can_be_compared_in_one_study(tmp_path: Path) -> None:
 
 
 def page(**values: Any) -> Kind:
-    return workload_of({"kind": "page", "protocol": "h2", **KINDS["page"].example(["GET"]), **values})
+    return workload_of({"kind": "page", "protocol": "h2", **KINDS["page"].example(["GET"], False), **values})
 
 
 def test_a_page_answers_as_its_site_says() -> None:

@@ -104,7 +104,7 @@ def test_what_is_no_workload_is_bad_input(reader: Reader) -> None:
 
 def test_only_declared_kinds_are_carried_out(reader: Reader) -> None:
     for kind in KINDS:
-        asked = reader.parameters(kind=kind, **KINDS[kind].example(reader.client.methods))
+        asked = reader.parameters(kind=kind, **KINDS[kind].example(reader.client.methods, reader.client.documents))
         if kind not in reader.client.kinds:
             reader.refuses(reader.document(asked), "kind")
             continue

@@ -28,7 +28,7 @@ build = ["true"]
 
 [server]
 command = [{before}"{go}/h123-go", "serve", "--address", "{{address}}", "--port", "{{port}}", "--protocol", "{spoken}",
-           "--cert", "{{cert}}", "--key", "{{key}}", "--qlog", "", "--initial-window", "",
+           "--cert", "{{cert}}", "--key", "{{key}}", "--qlog", "", "--documents", "", "--initial-window", "",
            "--pacing", "", "--max-datagram", ""]
 protocols = ["{protocol}"]
 methods = ["GET", "POST"]

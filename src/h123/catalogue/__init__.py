@@ -1,7 +1,7 @@
 """Subjects under test: what there is, how to install it, what it can do, how it is started."""
 
 from h123.catalogue.batch import check_failures, install_each
-from h123.catalogue.bodies import block_file, files_folder, make_bodies
+from h123.catalogue.bodies import block_file, files_folder, make_bodies, make_documents
 from h123.catalogue.commands import (
     FULL,
     OWN,
@@ -82,6 +82,7 @@ __all__ = [
     "installed",
     "kernel_controller",
     "make_bodies",
+    "make_documents",
     "origin_command",
     "own_controller",
     "own_subjects",

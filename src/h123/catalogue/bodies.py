@@ -2,7 +2,7 @@
 
 import hashlib
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from h123.errors import UserError
@@ -52,6 +52,20 @@ def _require_room(needed: int) -> None:
             remedy="have a smaller `size`, leave it out with --only, free some, or set H123_CACHE to another disk",
             status=1,
         )
+
+
+def make_documents(folder: str, contents: Callable[[], Iterable[tuple[str, bytes]]]) -> None:
+    """Puts files, by name, into a folder below the bodies, unless it is there; whole or not at all."""
+    whole = files_folder() / folder
+    with alone(files_folder(), lambda _: None):
+        if whole.is_dir():
+            return
+        partial = whole.with_name(f"{whole.name}.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        for name, content in contents():
+            (partial / name).write_bytes(content)
+        partial.rename(whole)
 
 
 def _write(path: Path, size: int) -> None:

@@ -40,6 +40,7 @@ class Asked(Protocol):
     def most_in_flight(self) -> int | None: ...
     def most_on_connection(self) -> int | None: ...
     def longest_silence_ns(self) -> int: ...
+    def documents(self) -> object | None: ...
 
 
 class Demand(Protocol):
@@ -112,6 +113,12 @@ def server_uses(subject: Subject, placeholder: str) -> bool:
     return subject.server is not None and f"{{{placeholder}}}" in " ".join(subject.server.command)
 
 
+def serves_documents(subject: Subject) -> bool:
+    """Whether a page's own documents can be had from the server: it has them, or passes on all that is asked for."""
+    passes_on = server_uses(subject, "upstream") and not server_uses(subject, "files")
+    return server_uses(subject, "documents") or passes_on
+
+
 def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
     """Raises UserError if the subject cannot play the role under these parameters, and says what it can."""
     part = _part(subject, role)
@@ -158,6 +165,11 @@ def _check_settings(subject: Subject, role: Role, parameters: Demand) -> None:
 def _check_server(subject: Subject, server: Server, parameters: Demand) -> None:
     _check_streams(subject, server, parameters)
     _check_idleness(subject, server, parameters)
+    if parameters.workload.documents() and not serves_documents(subject):
+        raise UserError(
+            f"server {subject.name} does not serve a page's own documents (`documents: true`)",
+            remedy="choose go, or a server that passes all requests on, such as envoy",
+        )
     features = subject.features
     _check_sessions(subject, "server", {"resumed": features.resumption, "early": features.zero_rtt}, parameters)
     # Other protocols have no such log, so there is none to miss.
@@ -193,6 +205,11 @@ def _check_idleness(subject: Subject, server: Server, parameters: Demand) -> Non
 def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
     if parameters.kind not in client.kinds:
         raise _cannot(subject, "client", "workloads of kind", parameters.kind, list(client.kinds))
+    if parameters.kind == "page" and client.documents and not parameters.workload.documents():
+        raise UserError(
+            f"client {subject.name} loads only pages made of real documents",
+            remedy="write `documents: true` in the study",
+        )
     if parameters.workload.has_headers and not client.headers:
         raise UserError(f"client {subject.name} cannot send request headers: leave `headers` out of the study")
     if parameters.rate is not None and not client.open_loop:

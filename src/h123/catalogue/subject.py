@@ -141,7 +141,7 @@ class Server(Strict):
         Command,
         _known_placeholders(
             {"prefix", "address", "port", "protocol", "cert", "key", "congestion", *SETTINGS, "qlog"}
-            | {"store", "backend", "seed_bytes", "block", "files", "upstream"}
+            | {"store", "backend", "seed_bytes", "block", "files", "documents", "upstream"}
         ),
     ]
     protocols: OneOrMore[Protocol]
@@ -192,7 +192,7 @@ class Origin(Strict):
     """The subject as what stands behind a server that only passes requests on: all that servers answer, over HTTP/1.1
     without TLS."""
 
-    command: Annotated[Command, _known_placeholders({"prefix", "address", "port"})]
+    command: Annotated[Command, _known_placeholders({"prefix", "address", "port", "documents"})]
 
 
 class Probe(Strict):
@@ -232,6 +232,8 @@ class Client(Strict):
     methods: OneOrMore[Literal["GET", "POST"]] = Field(default=["GET"])
     kinds: OneOrMore[str] = Field(default=["requests"])
     """Of workloads, that it can carry out."""
+    documents: StrictBool = False
+    """Loads pages as a browser does: what asks for what it learns from documents, so these must be real."""
     headers: StrictBool = False
     """Sends the request headers that a workload names."""
     ttfb: StrictBool = False

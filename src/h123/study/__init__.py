@@ -73,6 +73,7 @@ __all__ = [
     "asked_path",
     "checks",
     "confounded",
+    "documents",
     "estimate",
     "estimate_check",
     "find_ledgers",

@@ -24,6 +24,7 @@ from h123.results.qlog import QLOG_FOLDER
 from h123.results.trial_files import Link, Ready, Role, Tcp, Trial
 from h123.roots import mounted
 from h123.study import Network, Parameters, PlannedTrial
+from h123.study.documents import FOLDER as DOCUMENTS
 from h123.study.workload import Target
 from h123.trial.certificate import HOST_NAME, Certificate
 
@@ -167,7 +168,7 @@ def _origin_port(p: Parameters) -> int:
 
 def _origin(p: Parameters, subject: Subject) -> Role:
     port = _origin_port(p)
-    command = origin_command(subject, address=ORIGIN_ADDRESS, port=port)
+    command = origin_command(subject, address=ORIGIN_ADDRESS, port=port, documents=mounted("bodies", DOCUMENTS))
     return _service("origin", "server", ORIGIN_ADDRESS, command, tcp=[port])
 
 
@@ -188,6 +189,7 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate) -> Role:
         seed_bytes=max(seeded, default=0),
         block=mounted("bodies", "block"),
         files=mounted("bodies"),
+        documents=mounted("bodies", DOCUMENTS),
         upstream=f"{ORIGIN_ADDRESS}:{_origin_port(p)}",
         qlog=QLOG_FOLDER if p.qlog and p.protocol in subject.features.qlog else "",
     )

@@ -11,6 +11,7 @@ from h123.catalogue import (
     check_supported,
     install,
     make_bodies,
+    make_documents,
     server_uses,
     subjects_folder,
 )
@@ -32,6 +33,9 @@ def prepare(
     files = {size for p in trials if server_uses(subjects[p.server], "files") for size in p.workload.served()}
     if files or any(server_uses(subjects[p.server], "block") for p in trials):
         make_bodies(files)
+    for p in trials:
+        if made := p.workload.documents():
+            make_documents(made.folder, made.contents)
     return subjects
 
 

@@ -200,7 +200,9 @@ def _kinds(client: Client, asked: Asked) -> Iterator[Assignment]:
     """Beside the usual workloads, those of other kinds, and headers: they change, so that all their bytes are sent."""
     for kind in client.kinds:
         if kind != DEFAULT:
-            other = asked(kind=kind, users=2, requests=6, warmup=1, **KINDS[kind].example(client.methods))
+            other = asked(
+                kind=kind, users=2, requests=6, warmup=1, **KINDS[kind].example(client.methods, client.documents)
+            )
             yield Assignment(f"a workload of kind {kind}", other)
     if client.headers and "GET" in client.methods:
         named = [{"name": "x-h123", "bytes": FRESH_BYTES, "changes": "request"}]
@@ -249,7 +251,9 @@ def _refusals_over(protocol: str, subject: Subject, client: Client) -> Iterator[
             yield refused(f"connections {way}", users=4, connections=written)
     for kind in KINDS:
         if kind not in client.kinds:
-            yield refused(f"workloads of kind {kind}", kind=kind, **KINDS[kind].example(client.methods))
+            yield refused(
+                f"workloads of kind {kind}", kind=kind, **KINDS[kind].example(client.methods, client.documents)
+            )
     if not client.headers:
         yield refused("headers of its own", headers=[{"name": "x-h123", "value": "1"}])
     if not client.open_loop:

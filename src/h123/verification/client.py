@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from h123.catalogue import MANIFEST, Subject, catalogue, check_supported, make_bodies, spoiler_command
+from h123.catalogue import MANIFEST, Subject, catalogue, check_supported, make_bodies, make_documents, spoiler_command
 from h123.errors import UserError
 from h123.results import Reason, Sample, ingest, read_document, trial_files, write_document
 from h123.roots import mounted
@@ -52,6 +52,9 @@ def verify_client(subject: Subject, engine: Engine) -> Iterator[Result]:
     """
     kept = failures_folder(subject, "client")
     make_bodies(SIZES)
+    for asked in assignments(subject):
+        if made := asked.parameters.workload.documents():
+            make_documents(made.folder, made.contents)
     told = set()
     with scratch() as place:
         certificate = campaign_certificate(place, [SERVER_ADDRESS])

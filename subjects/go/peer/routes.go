@@ -26,9 +26,17 @@ var block = func() []byte {
 
 var buffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
-// routes is what a server of the contract answers; from a store, if there is one.
-func routes(store Store) http.Handler {
+// routes is what a server of the contract answers; from a store, if there is one, and a page's own documents from a
+// folder, if one is named.
+func routes(store Store, documents string) http.Handler {
 	mux := http.NewServeMux()
+	if documents != "" {
+		files := http.StripPrefix("/site/", http.FileServer(http.Dir(documents)))
+		mux.HandleFunc("GET /site/", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Cache-Control", "no-store")
+			files.ServeHTTP(w, r)
+		})
+	}
 	if store == nil {
 		mux.HandleFunc("GET /bytes/{count}", serveBytes)
 		mux.HandleFunc("POST /upload", takeUpload)

@@ -43,6 +43,7 @@ func serve(arguments []string, stderr io.Writer, storage Storage) error {
 	certificate := flags.String("cert", "", "certificate chain, PEM `file`")
 	key := flags.String("key", "", "its private key, PEM `file`")
 	folder := flags.String("qlog", "", "where h3 writes a qlog file for each connection; empty for none")
+	documents := documentsFlag(flags)
 	sendingFlags(flags)
 	open := func(context.Context) (Store, error) { return nil, nil }
 	if storage != nil {
@@ -68,7 +69,7 @@ func serve(arguments []string, stderr io.Writer, storage Storage) error {
 		return err
 	}
 	logs := &qlogs{folder: *folder}
-	running, err := start(p, endpoint, config, routes(store), logs)
+	running, err := start(p, endpoint, config, routes(store, *documents), logs)
 	if err != nil {
 		return err
 	}
@@ -83,18 +84,23 @@ func serveOrigin(arguments []string, stderr io.Writer) error {
 	flags := flag.NewFlagSet("origin", flag.ContinueOnError)
 	address := flags.String("address", "", "IP address to listen on")
 	port := flags.Uint("port", 0, "TCP port to listen on, 0 for any that is free")
+	documents := documentsFlag(flags)
 	if err := parse(flags, arguments, stderr); err != nil {
 		return err
 	}
 	ctx, release := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer release()
 	endpoint := net.JoinHostPort(*address, strconv.FormatUint(uint64(*port), 10))
-	running, err := start(h1, endpoint, nil, routes(nil), nil)
+	running, err := start(h1, endpoint, nil, routes(nil, *documents), nil)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(stderr, "h123-go: serving as the origin on %s\n", running.address)
 	return running.until(ctx)
+}
+
+func documentsFlag(flags *flag.FlagSet) *string {
+	return flags.String("documents", "", "`folder` of what is served below /site/; empty for none")
 }
 
 // until serves until ctx ends, and then stops.

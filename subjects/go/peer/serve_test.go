@@ -82,6 +82,24 @@ func TestServesBytes(t *testing.T) {
 	})
 }
 
+// TestServesDocuments: a browser takes a style for one only if it is called so, and none may be kept.
+func TestServesDocuments(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		c := serveProcess(t, p).connect(t)
+		for path, kind := range map[string]string{"/site/0.html": "text/html; charset=utf-8", "/site/1.css": "text/css; charset=utf-8"} {
+			response, data := c.ask(t, "GET", path, nil)
+			header := response.Header
+			if response.StatusCode != 200 || header.Get("Content-Type") != kind || header.Get("Cache-Control") != "no-store" ||
+				response.ContentLength != int64(len(data)) {
+				t.Errorf("GET %s: %s, %v, %d bytes", path, response.Status, header, len(data))
+			}
+		}
+		if response, _ := c.ask(t, "GET", "/site/2.js", nil); response.StatusCode != 404 {
+			t.Errorf("GET /site/2.js: %s", response.Status)
+		}
+	})
+}
+
 // TestBlock holds the block against its digest, which docs/contracts.md states: other programs make it too.
 func TestBlock(t *testing.T) {
 	digest := sha256.Sum256(block)
@@ -93,11 +111,11 @@ func TestBlock(t *testing.T) {
 // TestOrigin speaks to the origin as a proxy does: without TLS, over one connection.
 func TestOrigin(t *testing.T) {
 	t.Parallel()
-	command := self("origin", "--address", "127.0.0.1", "--port", "0")
+	command := self("origin", "--address", "127.0.0.1", "--port", "0", "--documents", documentsOf(t))
 	_, address, _ := strings.Cut(firstLine(t, command), "serving as the origin on ")
 	transport := &http.Transport{MaxConnsPerHost: 1}
 	defer transport.CloseIdleConnections()
-	for path, want := range map[string][]byte{"/health": []byte("ok\n"), "/bytes/70000": slices.Concat(block, block[:70000-len(block)])} {
+	for path, want := range map[string][]byte{"/health": []byte("ok\n"), "/site/1.css": []byte("/* */"), "/bytes/70000": slices.Concat(block, block[:70000-len(block)])} {
 		response, err := (&http.Client{Transport: transport}).Get("http://" + address + path)
 		if err != nil {
 			t.Fatal(err)
@@ -135,7 +153,7 @@ func TestWritesQlog(t *testing.T) {
 	certificate, key := identity(t)
 	folder := t.TempDir()
 	command := self("serve", "--address", "127.0.0.1", "--port", "0", "--protocol", "h3", "--cert", certificate, "--key", key,
-		"--qlog", folder, "--initial-window", "", "--pacing", "", "--max-datagram", "")
+		"--qlog", folder, "--documents", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
 	_, address, _ := strings.Cut(firstLine(t, command), "serving h3 on ")
 	served{h3, portOf(t, address), certificate, command}.connect(t).ask(t, "GET", "/bytes/100000", nil)
 	_ = command.Process.Signal(syscall.SIGTERM) // while the connection lasts
@@ -203,7 +221,7 @@ func TestRefusesToServe(t *testing.T) {
 	for _, p := range everyProtocol {
 		holder := serveProcess(t, p)
 		status, said := execute(t, "serve", "--address", "127.0.0.1", "--port", strconv.Itoa(holder.port),
-			"--protocol", string(p), "--cert", certificate, "--key", key, "--qlog", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
+			"--protocol", string(p), "--cert", certificate, "--key", key, "--qlog", "", "--documents", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
 		if status != 1 || !strings.Contains(said, "the port is in use") || strings.Count(said, "\n") != 1 {
 			t.Errorf("%s, port in use: exit %d, %s", p, status, said)
 		}
@@ -218,7 +236,7 @@ func TestRefusesToServe(t *testing.T) {
 		{"h2", key, 1, "cannot load the certificate"},
 	} {
 		status, said := execute(t, "serve", "--address", "127.0.0.1", "--port", "1", "--protocol", c.protocol,
-			"--cert", c.certificate, "--key", key, "--qlog", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
+			"--cert", c.certificate, "--key", key, "--qlog", "", "--documents", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
 		if status != c.status || !strings.Contains(said, c.says) || strings.Count(said, "\n") != 1 {
 			t.Errorf("%v: exit %d, %s", c, status, said)
 		}

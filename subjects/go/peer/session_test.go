@@ -84,7 +84,7 @@ func serveQUIC(t *testing.T, config *quic.Config, change func(*tls.Config)) serv
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &http3.Server{Handler: routes(nil), TLSConfig: secure, QUICConfig: config}
+	server := &http3.Server{Handler: routes(nil, ""), TLSConfig: secure, QUICConfig: config}
 	go func() { _ = server.Serve(socket) }()
 	t.Cleanup(func() { _ = server.Close(); _ = socket.Close() })
 	return served{h3, portOf(t, socket.LocalAddr().String()), certificate, nil}
@@ -122,7 +122,7 @@ func TestHowASessionIsEarned(t *testing.T) {
 		var methods []string
 		server := serveHandler(t, p, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			methods = append(methods, r.Method)
-			routes(nil).ServeHTTP(w, r)
+			routes(nil, "").ServeHTTP(w, r)
 		}))
 		d := server.drive(t, fields{"cold": true, "sessions": "resumed", "users": 1, "requests": 1})
 		d.mustSucceed(t, 2)

@@ -53,7 +53,7 @@ func answer(handler http.Handler, method, path string, body io.Reader) *httptest
 
 func TestStoresAndServesObjects(t *testing.T) {
 	store := &shelf{objects: map[int64][]byte{}}
-	handler := routes(store)
+	handler := routes(store, "")
 	const size = 150_001
 	if got := answer(handler, "POST", "/upload", Body(size)); got.Code != 200 || got.Body.String() != "150001" {
 		t.Fatalf("upload: %d %s", got.Code, got.Body)
@@ -71,7 +71,7 @@ func TestStoresAndServesObjects(t *testing.T) {
 }
 
 func TestStorageThatFailsIsABadGateway(t *testing.T) {
-	handler := routes(&shelf{down: true})
+	handler := routes(&shelf{down: true}, "")
 	for _, got := range []*httptest.ResponseRecorder{
 		answer(handler, "POST", "/upload", strings.NewReader("x")), answer(handler, "GET", "/bytes/1", nil),
 	} {

@@ -120,13 +120,25 @@ func serveProcess(t *testing.T, p protocol) served {
 	t.Helper()
 	certificate, key := identity(t)
 	command := self("serve", "--address", "127.0.0.1", "--port", "0", "--protocol", string(p), "--cert", certificate, "--key", key,
-		"--qlog", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
+		"--qlog", "", "--documents", documentsOf(t), "--initial-window", "", "--pacing", "", "--max-datagram", "")
 	line := firstLine(t, command)
 	address, serves := strings.CutPrefix(line, "h123-go: serving "+string(p)+" on ")
 	if !serves {
 		t.Fatalf("the server said %q", line)
 	}
 	return served{p, portOf(t, address), certificate, command}
+}
+
+// documentsOf is a folder with two of a page's documents.
+func documentsOf(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, text := range map[string]string{"0.html": "<!doctype html><link rel=stylesheet href=1.css>", "1.css": "/* */"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
 }
 
 // firstLine starts a server that ends with the test and returns the first line that it says.

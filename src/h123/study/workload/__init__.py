@@ -39,12 +39,13 @@ class Parts(NamedTuple):
 
     parameters: type[Load]
     answers: Callable[[Any], Kind]
-    example: Callable[[Collection[str]], Mapping[str, object]]
-    """Its own parameters for a small workload of these methods, by which a client is tried."""
+    example: Callable[[Collection[str], bool], Mapping[str, object]]
+    """Its own parameters for a small workload of these methods, by which a client is tried; its pages are real
+    documents or not."""
 
 
 KINDS: Mapping[str, Parts] = {
-    "requests": Parts(RequestsParameters, Requests, lambda _: {}),
+    "requests": Parts(RequestsParameters, Requests, lambda _methods, _documents: {}),
     "mix": Parts(MixParameters, Mix, mix.example),
     "page": Parts(PageParameters, Page, page.example),
 }

@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from h123.catalogue import FULL
 from h123.strict import Strict, shown
+from h123.study.documents import Documents
 from h123.study.quantities import Duration
 from h123.study.workload.headers import MOST_HEADERS, Header, WrittenHeader, once_each, written
 
@@ -165,6 +166,10 @@ class Kind(ABC):
     @abstractmethod
     def served(self) -> Sequence[int]:
         """Sizes of the bodies that it downloads as `/bytes/<n>`."""
+
+    def documents(self) -> Documents | None:
+        """The page's own, where servers are to have real ones."""
+        return None
 
     def uploads(self) -> Sequence[Upload]:
         """The files that it uploads."""

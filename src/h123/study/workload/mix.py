@@ -220,7 +220,7 @@ class Mix(Kind):
         )
 
 
-def example(methods: Collection[str]) -> dict[str, object]:
+def example(methods: Collection[str], _documents: bool = False, /) -> dict[str, object]:
     """Parameters of a small one, for whoever wants to see a client carry one out with these methods."""
     entries = [
         {"method": "GET", "size": 1000, "weight": 3},

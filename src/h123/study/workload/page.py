@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictBool, ValidationInfo
 
 from h123.errors import UserError
+from h123.study.documents import Documents
 from h123.study.handshake import handshake_round_trips
 from h123.study.site import Resource, Site, load_site
 from h123.study.slowstart import INITIAL_WINDOW_BYTES
@@ -42,6 +43,9 @@ class PageParameters(Load):
 
     site: Annotated[Site | None, BeforeValidator(_read_site)] = None
     """The page; there is one if the workload is of this kind."""
+    documents: StrictBool = False
+    """Its resources are real HTML, styles and scripts, which make a browser ask for what the page says; else they are
+    bodies like all others, and the client knows what asks for what."""
 
 
 class WrittenResource(BaseModel):
@@ -90,12 +94,20 @@ class Page(Kind):
         if self.load.connections != "shared":
             rule = f"{BROWSER_CONNECTIONS} over h1, one over h2 and h3"
             return f"a visit of a page has as many connections as in a browser, {rule}: leave out `connections`"
+        made = self.documents()
+        if made and (fault := made.fault()):
+            return f"the site {self.site.name} cannot be real documents: {fault}; leave out `documents`, or change it"
         return None
+
+    def documents(self) -> Documents | None:
+        return Documents(self.site) if self.load.documents else None
 
     def label(self, _: Collection[str] = (), /) -> str:
         return f"page {self.site.name}, {len(self.site.loads())} requests, {format_bytes(self.site.bytes)}"
 
     def served(self) -> Sequence[int]:
+        if self.load.documents:
+            return []
         return list(dict.fromkeys(one.size for one in self.site.resources if one.path is None))
 
     def resource(self, number: int, _: int) -> int:
@@ -160,16 +172,18 @@ class Page(Kind):
 
     def file(self, target: Target) -> WorkloadFile:
         told = {**self.common(target), "headers": [], "connections": self._of_visit}
-        page = [self._written(one, asker) for one, asker in self.site.loads()]
+        made, loads = self.documents(), self.site.loads()
+        paths = made.paths() if made else [one.path or f"/bytes/{one.size}" for one, _ in loads]
+        page = [self._written(path, one, asker) for path, (one, asker) in zip(paths, loads, strict=True)]
         return PageFile(**told, kind="page", page=page, at_once=self._at_once)
 
-    def _written(self, one: Resource, asker: int | None) -> WrittenResource:
+    def _written(self, path: str, one: Resource, asker: int | None) -> WrittenResource:
         urgency: dict[str, Header] = {}
         if self.load.protocol != "h1":
             urgency = {"priority": Header(name="priority", value=f"u={one.priority}")}
         own = {header.name: header for header in self.load.headers}
         return WrittenResource(
-            path=one.path or f"/bytes/{one.size}",
+            path=path,
             headers=list(written({**urgency, **own}.values())),
             initiator=asker,
             urgency=one.priority,
@@ -177,11 +191,11 @@ class Page(Kind):
         )
 
 
-def example(_: Collection[str]) -> Mapping[str, Any]:
+def example(_: Collection[str], /, documents: bool = False) -> Mapping[str, Any]:
     """Parameters of a small one: two after a document, and several after one of these, at once."""
     parts = [
         {"name": "document", "type": "document", "size": 2000, "run": "1ms"},
         {"name": "style", "type": "style", "size": 10_000, "by": "document"},
         {"name": "images", "type": "image", "size": 20_000, "by": "style", "count": 8},
     ]
-    return {"site": {"name": "example", "resources": parts}}
+    return {"site": {"name": "example", "resources": parts}, **({"documents": True} if documents else {})}

@@ -1,0 +1,129 @@
+// Run: node --test subjects/browser/test
+import assert from "node:assert/strict";
+import {test} from "node:test";
+
+import {samplesCsv} from "../samples.mjs";
+import {visits} from "../visits.mjs";
+import {refuseUnknown} from "../workload.mjs";
+
+const PAGE = ["/site/0.html", "/site/1.css", "/site/2.png"].map((path, index) => ({
+  path, headers: [{name: "priority", value: "u=0", changes: false}], initiator: index ? 0 : null, urgency: 0, run_ns: 0,
+}));
+const WORKLOAD = {
+  h123: "workload/2", kind: "page", protocol: "h2", host: "h123.test", address: "10.1.0.2", port: 4443, ca: "ca.pem",
+  users: 2, requests: 2, warmup: 1, rate: null, connections: 1, cold: true, timeout_ns: 2e8, seed: 1, headers: [],
+  page: PAGE, at_once: 100,
+};
+
+/** A browser whose tabs do what `load` does to {seen, open, ...}. `log` has what became of profiles and browsers. */
+function browserOf(load, log) {
+  let alive = true;
+  const browser = {
+    name: "Fake", version: "1", notes: [],
+    alive: () => alive,
+    kill: () => log.push("killed"),
+    close: async () => log.push("ended"),
+    die: () => (alive = false),
+    openProfile: async () => ({
+      alive: () => alive,
+      open: async () => tab(load, browser),
+      close: async () => log.push("left"),
+    }),
+  };
+  return browser;
+}
+
+function tab(load, browser) {
+  const state = {
+    loaded: {}, exchanges: {seen: [], open: 0, giveUp}, failure: () => state.ended ?? null,
+    go: (url) => load(state, url, browser),
+  };
+  function giveUp(now, failure) {
+    for (const exchange of state.exchanges.seen) if (exchange.end === null) Object.assign(exchange, {end: now, failure});
+  }
+  return state;
+}
+
+function exchange(resource, more = {}) {
+  const start = Number(process.hrtime.bigint());
+  return {
+    url: `https://h123.test:4443${PAGE[resource].path}`, start, startedAt: Date.now(), end: start + 1000, sent: start,
+    firstByte: start + 500, connected: null, status: 200, received: 10, failure: null, protocol: "h2", connection: 7,
+    reused: resource > 0, tls: null, ...more,
+  };
+}
+
+const complete = (state) => state.exchanges.seen.push(...[0, 1, 2].map((resource) => exchange(resource)));
+
+async function run(load, changes = {}) {
+  const log = [];
+  let started = 0;
+  const start = async () => {
+    started += 1;
+    return browserOf(load, log);
+  };
+  const {records} = await visits(start, {...WORKLOAD, ...changes});
+  const rows = samplesCsv(records.flatMap(({requests}) => requests)).trim().split("\n").slice(1).map((row) => row.split(","));
+  return {records, rows, log, started};
+}
+
+test("every visit is a row for each resource, with its visit and its place in the page", async () => {
+  const {records, rows, log, started} = await run(complete);
+  assert.equal(rows.length, 2 * 3 * 3);
+  assert.deepEqual(new Set(rows.map((row) => `${row[0]} ${row[14]}`)), new Set(["warmup 0", "warm 1", "warm 2"]));
+  assert.deepEqual(new Set(rows.map((row) => row[15])), new Set(["0", "1", "2"]));
+  assert.deepEqual(records.map(({page}) => page.number).sort(), [1, 2, 3, 4, 5, 6]);
+  assert.equal(log.filter((what) => what === "left").length, 6); // a profile of its own for each
+  assert.equal(started, 1);
+  assert.equal(log.at(-1), "ended");
+});
+
+test("warm visits of a user have one profile", async () => {
+  const {log} = await run(complete, {cold: false});
+  assert.equal(log.filter((what) => what === "left").length, 0);
+});
+
+test("what does not come in time is a timeout, and what nobody asked for a failed row", async () => {
+  const {rows} = await run((state) => {
+    state.exchanges.seen.push(exchange(0), exchange(1, {end: null, status: 0}));
+    state.exchanges.open = 1;
+  }, {users: 1, requests: 1, warmup: 0});
+  assert.deepEqual(rows.map((row) => row[13]).sort(), ["", '"other: not asked for', "timeout"]);
+});
+
+test("a failure ends a visit long before its time", async () => {
+  const begun = Date.now();
+  const {rows} = await run(
+    (state) => state.exchanges.seen.push(exchange(0, {status: 502})), {users: 1, requests: 1, warmup: 0, timeout_ns: 6e11});
+  assert.ok(Date.now() - begun < 3e5);
+  assert.equal(rows.length, 3);
+  assert.ok(rows.every((row) => row[13] !== ""));
+});
+
+test("a browser that ends fails its visit, and the next one has another", async () => {
+  let visit = 0;
+  const {rows, started} = await run((state, url, browser) => {
+    visit += 1;
+    if (visit > 1) return complete(state);
+    state.ended = "other: the browser ended";
+    browser.die();
+  }, {users: 1, requests: 2, warmup: 0});
+  assert.equal(started, 2);
+  assert.deepEqual(rows.map((row) => row[13]).sort(), ["", "", "", ...Array(3).fill("other: the browser ended")]);
+});
+
+test("a request that the page does not have, or has made before, is no visit of it", async () => {
+  const foreign = (state) => state.exchanges.seen.push(...[0, 1, 2].map((one) => exchange(one, {url: "https://h123.test:4443/icon"})));
+  await assert.rejects(run(foreign), /asked for .*icon, which is not the page's/);
+  const twice = (state) => state.exchanges.seen.push(...[0, 1, 1].map((one) => exchange(one)));
+  await assert.rejects(run(twice), /1\.css twice/);
+});
+
+test("a page has its own fields, and no headers but the priorities that a browser has itself", () => {
+  const kinds = ["requests", "page"];
+  refuseUnknown(WORKLOAD, kinds);
+  assert.throws(() => refuseUnknown(WORKLOAD), /kind/);
+  assert.throws(() => refuseUnknown({...WORKLOAD, path: "/"}, kinds), /path/);
+  const named = [{...PAGE[0], headers: [{name: "cookie", value: "x", changes: false}]}];
+  assert.throws(() => refuseUnknown({...WORKLOAD, page: named}, kinds), /headers/);
+});

@@ -1,0 +1,135 @@
+// Visits of a page: the browser is given the address of a document, and its own loader does the rest.
+//
+// A visit is a tab; where nothing is to be warm, one in a profile of its own, so that its connections, its cache and its
+// sessions are nobody else's. It is over when everything that the page has is there, when something failed and nothing has
+// been under way for a while, or when the time of the workload has run out. Opening and closing tabs are in no time.
+// A browser that ends or does not answer fails the visits that it had; the next visit starts another one.
+import {setTimeout as sleep} from "node:timers/promises";
+
+const LOOK_MS = 10;
+const QUIET_MS = 1000; // after a failure, in which nothing more is asked for
+const CLOSING_MS = 5000;
+const NOT_ASKED = "other: not asked for, because what asks for it failed";
+
+/** All of a workload: the browser that was there last, which has ended, and a record of each visit as har.mjs wants it. */
+export async function visits(start, workload) {
+  const browsers = new Browsers(start);
+  const records = [];
+  try {
+    await browsers.one(); // before the first visit
+    const users = Array.from({length: workload.users}, (_, user) => user);
+    await Promise.all(users.map((user) => visitsOf(user, browsers, workload, records)));
+    return {browser: await browsers.one(), records};
+  } finally {
+    await browsers.end();
+  }
+}
+
+/** One that is alive, started anew where it is not. */
+class Browsers {
+  #start;
+  #current = null;
+
+  constructor(start) {
+    this.#start = start;
+  }
+
+  async one() {
+    const before = this.#current;
+    if (!(await before)?.alive() && this.#current === before) this.#current = this.#start();
+    return this.#current;
+  }
+
+  async end() {
+    const browser = await this.#current;
+    if (browser?.alive()) await browser.close();
+  }
+}
+
+async function visitsOf(user, browsers, workload, records) {
+  const each = workload.requests + workload.warmup;
+  let profile = null;
+  for (let n = 0; n < each; n += 1) {
+    const browser = await browsers.one();
+    if (workload.cold || !profile?.alive()) profile = await browser.openProfile();
+    const visit = await visited(profile, workload);
+    const place = {phase: n < workload.warmup ? "warmup" : "warm", user, group: n};
+    records.push(record(visit, user * each + n + 1, place, workload));
+    if (workload.cold || visit.failure) await leave(browser, profile);
+  }
+}
+
+/** Closes a profile; a browser that does not is ended. */
+async function leave(browser, profile) {
+  const closed = profile.close().then(() => true, () => false);
+  if (!(await Promise.race([closed, sleep(CLOSING_MS, false, {ref: false})]))) browser.kill();
+}
+
+/** Loads the page once: {exchanges, loaded, failure, endedAt}. */
+async function visited(profile, {page, host, port, timeout_ns: timeout, cold}) {
+  const deadline = now() + timeout;
+  const tab = await profile.open({cached: cold});
+  tab.go(`https://${host}:${port}${page[0].path}`);
+  let quietSince = now();
+  for (;;) {
+    if (tab.failure()) break;
+    if (now() > deadline) {
+      tab.exchanges.giveUp(now(), "timeout");
+      break;
+    }
+    const {seen, open} = tab.exchanges;
+    if (open > 0) quietSince = now();
+    else if (seen.length >= page.length) break;
+    else if (seen.some(({failure, status}) => failure || status !== 200) && now() - quietSince > QUIET_MS * 1e6) break;
+    await sleep(LOOK_MS);
+  }
+  const failure = tab.failure();
+  if (failure) tab.exchanges.giveUp(now(), failure);
+  return {exchanges: tab.exchanges.seen, loaded: tab.loaded, failure, endedAt: now()};
+}
+
+/** What the visit was like: for the archive, and, as `requests`, for the samples: one for each of the page's resources. */
+function record({exchanges, loaded, failure, endedAt}, number, place, {page, host, port}) {
+  const origin = `https://${host}:${port}`;
+  const resources = new Map(page.map(({path}, resource) => [origin + path, resource]));
+  const known = new Map();
+  for (const exchange of exchanges) {
+    const resource = resources.get(exchange.url);
+    if (resource === undefined) throw new Error(`the browser asked for ${exchange.url}, which is not the page's`);
+    if (known.has(resource)) throw new Error(`the browser asked for ${exchange.url} twice`);
+    known.set(resource, exchange);
+    exchange.place = {...place, resource};
+    exchange.outcome = outcome(exchange);
+  }
+  const missing = [...page.keys()].filter((resource) => !known.has(resource));
+  const [document] = exchanges;
+  const since = (seconds) => (seconds && document ? seconds * 1000 - document.start / 1e6 : -1);
+  return {
+    page: {
+      number,
+      title: origin + page[0].path,
+      startedAt: document?.startedAt ?? Date.now(),
+      onContentLoad: since(loaded.content),
+      onLoad: since(loaded.all),
+    },
+    exchanges,
+    requests: [...exchanges, ...missing.map((resource) => absent({...place, resource}, endedAt, failure ?? NOT_ASKED))],
+  };
+}
+
+function outcome({status, received, failure}) {
+  const error = failure ?? (status === 200 ? "" : `other: status ${status}`);
+  return {status, up: 0, down: received, error, waitedMs: 0};
+}
+
+/** A resource that nobody asked for. */
+function absent(place, endedAt, error) {
+  return {
+    place, outcome: {status: 0, up: 0, down: 0, error, waitedMs: 0}, start: endedAt, end: endedAt, connected: null,
+    sent: null, firstByte: null, dialled: false, protocol: "", connection: null, reused: null, tls: null,
+  };
+}
+
+function now() {
+  return Number(process.hrtime.bigint());
+}
