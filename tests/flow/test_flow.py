@@ -14,6 +14,8 @@ from h123.flow import (
     capacity,
     full_queue_ns,
     gone,
+    logged_round_trip,
+    logged_window,
     round_trips,
     sender_window,
     sequences,
@@ -22,6 +24,7 @@ from h123.flow import (
     waiting,
 )
 from h123.results.packets import DOWN, LOST, QUEUE_FULL, UDP
+from h123.results.stack_log import StackLog
 from h123.study.network import Bottleneck, Change, Direction, Queue
 
 WAY = Direction(delay_ns=10 * MS, rate=Bottleneck(bps=8_000_000), queue=Queue(bytes=5000))
@@ -133,3 +136,28 @@ def test_tcp_s_account_is_summed_up_over_connections() -> None:
     assert (smoothed.times.tolist(), smoothed.values.tolist()) == ([10, 20], [7, 7])
     assert len(sender_window(account, "nobody").times) == len(smoothed_round_trip(account, "nobody").times) == 0
     assert np.array_equal(window.times, np.sort(window.times))
+
+
+def _log(at: list[float], window: list[float], trip: list[float], ended: float) -> StackLog:
+    """Times in ms."""
+    times = (np.array(at) * MS).astype(np.int64)
+    unknown = np.full(len(at), np.nan)
+    sent = np.array([at[0] * MS if at else 0, ended * MS], np.int64)
+    return StackLog(sent, times, np.array(window, float), unknown, np.array(trip, float), sent[:0], ())
+
+
+def test_logged_windows_add_up_while_their_connections_last() -> None:
+    logs = [_log([15, 25, 26], [1000, np.nan, 3000], [0, 0, 0], 55), _log([35], [500], [0], 38)]
+    found = logged_window(logs, BINS)
+    assert (found.times / MS).tolist() == [10, 20, 30, 40, 50]
+    assert found.values.tolist() == [1000, 3000, 3500, 3000, 3000]
+    for nothing in ([], [_log([], [], [], 9)], [_log([5], [np.nan], [0], 9)]):
+        assert not len(logged_window(nothing, BINS).times)
+
+
+def test_logged_round_trips_are_the_medians_of_what_is_told() -> None:
+    logs = [_log([11, 12, 13], [1, 1, 1], [10, np.nan, 30], 20), _log([14, 41], [1, 1], [50, 7], 50)]
+    found = logged_round_trip(logs, BINS)
+    assert (found.times / MS).tolist() == [10, 40]
+    assert found.values.tolist() == [30, 7]
+    assert not len(logged_round_trip([], BINS).times)

@@ -11,8 +11,9 @@ from h123.results.stack_log import StackLog
 def logged_window(logs: Sequence[StackLog], bins: Bins) -> Series:
     """Bytes that the congestion windows of all connections have together: the most in each bin, from the first that is
     told to the last."""
-    changes = [_changes(log) for log in logs]
-    times, amounts = (np.concatenate([np.empty(0), *part]) for part in zip(*changes, strict=True))
+    none = np.empty(0)
+    parts = zip((none, none), *(_changes(log) for log in logs), strict=True)
+    times, amounts = (np.concatenate(part) for part in parts)
     if not len(times):
         return Series(np.empty(0, np.int64), np.empty(0))
     told = (bins.begins + bins.width > times.min()) & (bins.begins <= times.max())
