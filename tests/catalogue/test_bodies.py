@@ -2,11 +2,12 @@
 
 import hashlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from h123.catalogue import block_file, files_folder, make_bodies
+from h123.catalogue import block_file, files_folder, make_bodies, make_documents
 
 
 @pytest.fixture(autouse=True)
@@ -37,3 +38,16 @@ def test_what_is_whole_is_left_alone_and_what_is_not_is_made_again() -> None:
     assert whole.stat().st_mtime == 0
     assert half.stat().st_size == 20
     assert sorted(path.name for path in whole.parent.iterdir()) == ["10", "20"]
+
+
+def test_documents_are_there_whole_or_not_at_all() -> None:
+    def cut_off() -> Iterator[tuple[str, bytes]]:
+        yield "0.html", b"<!doctype html>"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_documents("site/one", cut_off)
+    assert not (files_folder() / "site/one").exists()
+    make_documents("site/one", lambda: [("1.css", b"/* */")])
+    make_documents("site/one", cut_off)  # it is there: nobody is asked
+    assert {path.name: path.read_bytes() for path in (files_folder() / "site/one").iterdir()} == {"1.css": b"/* */"}
