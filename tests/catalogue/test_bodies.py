@@ -2,11 +2,12 @@
 
 import hashlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from h123.catalogue import block_file, files_folder, make_bodies
+from h123.catalogue import block_file, files_folder, make_bodies, make_documents
 from h123.errors import UserError
 
 
@@ -47,3 +48,16 @@ def test_a_size_beyond_the_disk_is_refused_and_nothing_is_written(
         make_bodies([10, 10**15])
     assert "smaller `size`" in (said.value.remedy or "")
     assert [path for path in tmp_path.rglob("*") if path.is_file() and path.stat().st_size] == []
+
+
+def test_documents_are_there_whole_or_not_at_all() -> None:
+    def cut_off() -> Iterator[tuple[str, bytes]]:
+        yield "0.html", b"<!doctype html>"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_documents("site/one", cut_off)
+    assert not (files_folder() / "site/one").exists()
+    make_documents("site/one", lambda: [("1.css", b"/* */")])
+    make_documents("site/one", cut_off)  # it is there: nobody is asked
+    assert {path.name: path.read_bytes() for path in (files_folder() / "site/one").iterdir()} == {"1.css": b"/* */"}

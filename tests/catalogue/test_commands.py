@@ -97,6 +97,34 @@ def test_placeholders_of_bodies_and_logs_are_filled_in(tmp_path: Path) -> None:
     assert command[3:] == ["/b", "/f", "127.0.0.1:1", "", "reno"]
 
 
+PAGE = {"site": {"name": "one", "resources": [{"name": "/", "type": "document", "size": 500}]}}
+PLAIN, REAL = (workload_of({"kind": "page", **PAGE, "documents": real}) for real in (False, True))
+
+
+@pytest.mark.parametrize(
+    ("placeholders", "serves"),
+    [('"{documents}"', True), ('"{upstream}"', True), ('"{upstream}", "{files}"', False), ('"{files}"', False)],
+)
+def test_documents_are_served_by_who_has_them_or_passes_all_on(tmp_path: Path, placeholders: str, serves: bool) -> None:
+    subject = small(tmp_path, MANIFEST.replace('"{cert}", "{key}"', placeholders))
+    check_supported(subject, "server", Demand(kind="page", workload=PLAIN))
+    demand = Demand(kind="page", workload=REAL)
+    if serves:
+        check_supported(subject, "server", demand)
+        return
+    with pytest.raises(UserError, match="server small does not serve a page's own documents"):
+        check_supported(subject, "server", demand)
+
+
+def test_a_browser_loads_real_documents_alone(tmp_path: Path) -> None:
+    browser = MANIFEST.replace("[client]", '[client]\nkinds = ["page"]\ndocuments = true')
+    subject = small(tmp_path, browser)
+    check_supported(subject, "client", Demand(kind="page", workload=REAL))
+    with pytest.raises(UserError, match="loads only pages made of real documents") as no:
+        check_supported(subject, "client", Demand(kind="page", workload=PLAIN))
+    assert no.value.remedy == "write `documents: true` in the study"
+
+
 SUPPORTED: list[tuple[Role, Demand]] = [
     ("server", Demand()),
     ("client", Demand(workload=asked("POST"))),
