@@ -28,7 +28,9 @@ ASKED = packets((UP, 1010, NEW, 40))
 def test_one_that_follows_answers_at_the_new_place_and_bodies_flow_there() -> None:
     lost = packets((DOWN, 1005, OLD, 1200), fate=BLOCKED)
     answers = packets((DOWN, 1031, NEW, 50), (DOWN, 1071, NEW, 1200))
-    found = after_move(np.concatenate([BEFORE, lost, ASKED, answers]), 1000 * MS)
+    under_way = packets((UP, 1900, NEW, 40), (DOWN, 1900, NEW, 1200))  # when the trial ended
+    under_way["left_ns"] = 0
+    found = after_move(np.concatenate([BEFORE, lost, ASKED, answers, under_way]), 1000 * MS)
     assert found == pytest.approx((0.001, 0.091))
 
 

@@ -71,7 +71,8 @@ _MOVES = """\
 A download of 5 MB over 40 ms and 10 Mbit/s whose client, after a second, is seen from another port (as when a NAT has
 forgotten it) or from another address (RFC 9000, section 9). *Survived*: it went on, on the same connection, and came
 whole. *Answers*: from the first packet that came from the new place to the first one sent there. *Flows*: from the move
-to the next full packet that came to the client. Nothing here is declared, so none of it makes a verification fail.
+to the next full packet that came to the client; both under the virtual clock, where the machine has no part in them.
+Nothing here is declared, so none of it makes a verification fail.
 `h123 verify NAME --moves` sees it again."""
 
 
@@ -303,6 +304,8 @@ def _moves(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -
 def _of_a_move(one: Moved) -> str:
     if one.untold:
         return NOTHING
+    if one.survived and one.clock == "wall":
+        return "survived"
     if one.survived and one.answered is not None and one.flowed is not None:
         return f"survived: answers after {format_seconds(one.answered)}, flows after {format_seconds(one.flowed)}"
     return "not survived" if one.answered is not None else "not survived, nothing is sent there"

@@ -19,7 +19,7 @@ from h123.catalogue import OWN, QUIC, Subject, catalogue, check_supported, make_
 from h123.errors import UserError
 from h123.results import ingest
 from h123.results.campaign_file import VerifiedRole
-from h123.results.packets import DELIVERED, DOWN, UDP, UP, Packets, read_packets
+from h123.results.packets import DOWN, UDP, UP, Packets, read_packets
 from h123.scratch import scratch
 from h123.strict import Strict
 from h123.study import Network, Parameters
@@ -139,12 +139,12 @@ def after_move(packets: Packets, at_ns: int) -> tuple[float | None, float | None
     """Of a connection that moved at a time: `Moved.answered` and `Moved.flowed`."""
     up = packets[(packets["way"] == UP) & (packets["protocol"] == UDP)]
     earlier = np.unique(up["source"][up["at_ns"] < at_ns])
-    later = up[~np.isin(up["source"], earlier) & (up["fate"] == DELIVERED)]
+    later = up[~np.isin(up["source"], earlier) & (up["left_ns"] > 0)]
     if not len(later):
         return None, None
     port, reached = later["source"][0], int(later["left_ns"].min())
     there = packets[(packets["way"] == DOWN) & (packets["destination"] == port)]
-    came = there[(there["fate"] == DELIVERED) & (there["payload"] >= FULL)]
+    came = there[(there["left_ns"] > 0) & (there["payload"] >= FULL)]
     answered = (int(there["at_ns"].min()) - reached) / 1e9 if len(there) else None
     flowed = (int(came["left_ns"].min()) - at_ns) / 1e9 if len(came) else None
     return answered, flowed
