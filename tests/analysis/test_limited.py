@@ -76,6 +76,26 @@ def test_packets_tell_the_largest_group_of_causes(campaign: CampaignFolder, monk
     )
 
 
+@pytest.mark.parametrize(
+    ("settings", "where"),
+    [
+        ({"clock": "virtual"}, "waiting at the client"),
+        ({"users": 4, "connections": 2}, "waiting at the client"),
+        ({}, CLIENT),
+    ],
+)
+def test_where_nothing_can_be_processing_it_is_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, object], where: str
+) -> None:
+    """Under the virtual clock; and where HTTP/1.1 has more users than connections."""
+    scenario = Scenario(blocks=1, networks={"lan": NETWORKS["lan"]}, settings=settings)
+    campaign = make_campaign(tmp_path / "c", replace(scenario, protocols=("h1", "h2"), pairs=("h2/h1",)))
+    seconds = tuple(1.0 if cause.name == "client-work" else 0.0 for cause in CAUSES)
+    told = {"warm": Means(seconds=seconds, sums_up=1.0, held=0.0)}
+    monkeypatch.setattr(Told, "of", lambda *_: told)
+    assert _rows(campaign)["h1"].limits == [where]
+
+
 def test_processing_that_takes_no_time_limits_nothing(tmp_path: Path) -> None:
     only_virtual = Scenario(blocks=1, networks={"lan": NETWORKS["lan"]}, settings={"clock": "virtual"})
     campaign = make_campaign(tmp_path / "c", replace(only_virtual, protocols=("h2", "h3"), pairs=("h3/h2",)))

@@ -33,6 +33,7 @@ BUSY = 0.9
 MOST = 0.5
 """Of the time."""
 _WARM: Final = "warm"
+_AT_CLIENT, _AT_SERVER = "waiting at the client", "waiting at the server"
 
 
 @dataclass(frozen=True)
@@ -73,12 +74,22 @@ def _by_packets(told: Told, attempts: Sequence[Attempt]) -> Limited | None:
     seconds = [means[_WARM].seconds for attempt in attempts if _WARM in (means := told.of(attempt))]
     if not seconds:
         return None
-    mean = np.mean(seconds, axis=0)
+    mean, waits = np.mean(seconds, axis=0), _no_work(attempts[0])
     shares: dict[str, float] = {}
     for cause, spent in zip(CAUSES, mean, strict=True):
         group = _GROUPS.get(cause.name, cause.words)
+        group = waits.get(group, group)
         shares[group] = shares.get(group, 0.0) + float(spent / mean.sum())
     return Limited(attempts[0].cell, "packets", _largest_first(shares.items()))
+
+
+def _no_work(attempt: Attempt) -> Mapping[str, str]:
+    """What is called processing, for want of packets, and is none: time under the virtual clock, where processing takes
+    none; and of more users than connections over HTTP/1.1, whose requests wait at the client for a free one."""
+    p = attempt.parameters
+    crowded = p["protocol"] == "h1" and isinstance(p["connections"], int) and p["connections"] < p["users"]
+    waits = {CLIENT: _AT_CLIENT} if attempt.virtual or crowded else {}
+    return waits | ({SERVER: _AT_SERVER} if attempt.virtual else {})
 
 
 def _by_processors(attempts: Sequence[Attempt]) -> Limited | None:

@@ -184,7 +184,8 @@ def _reception(client: Client, asked: Asked) -> Iterator[Assignment]:
         crowd = min(CROWD, client.at_once.get(QUIC, CROWD))
         endless = shared(size=MEGABYTE, users=crowd, timeout="10s")
         yield Assignment(STREAMS, endless, CROWDED, expected="anything", receives=True)
-    yield Assignment(WINDOWS, shared(size=LARGE, users=1), REMOTE, receives=True)
+    large = shared(size=LARGE, users=1, timeout="50s")
+    yield Assignment(WINDOWS, large, REMOTE, expected="anything", receives=True)
 
 
 def _sessions(client: Client, asked: Asked, protocol: str) -> Iterator[Assignment]:
