@@ -151,8 +151,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "main.c").write_text(PROGRAM)
     shared = [SHARED / f"{name}.c" for name in ("json", "workload")]
     strict = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]
-    command = ["cc", *strict, f"-I{LOAD}", f"-I{SHARED}", "-o", folder / "program", folder / "main.c", *PURE, *shared]
-    subprocess.run(command, check=True)
+    sources = [folder / "main.c", *PURE, *shared]
+    subprocess.run(["cc", *strict, f"-I{LOAD}", f"-I{SHARED}", "-o", folder / "program", *sources], check=True)
     return folder / "program"
 
 
@@ -286,8 +286,7 @@ def test_timers_expire_in_their_order(program: Path) -> None:
             expected.append((sorted(due.items(), key=lambda one: one[1]), min(pending.values(), default=-1)))
     lines = _run(program, "timers", told="\n".join(told).encode()).stdout.splitlines()
     assert len(lines) == len(expected), seed
-    for line, (due, following) in zip(lines, expected, strict=True):
+    for line, (order, following) in zip(lines, expected, strict=True):
         *fired, _, after = line.split()
-        at = dict(due)
-        assert [at[int(index)] for index in fired] == [moment for _, moment in due], seed
+        assert [dict(order)[int(index)] for index in fired] == [moment for _, moment in order], seed
         assert int(after) == following, seed
