@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from h123.catalogue import MANIFEST, Subject, catalogue, check_supported, make_bodies, make_documents, spoiler_command
 from h123.errors import UserError
 from h123.results import Reason, Sample, ingest, read_document, trial_files, write_document
-from h123.results.qlog import QLOG_FOLDER
+from h123.results.qlog import QLOG_FOLDER, events
 from h123.roots import mounted
 from h123.scratch import scratch
 from h123.strict import choose
@@ -20,7 +20,6 @@ from h123.study.workload import AnyWorkloadFile
 from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification.assignment import SIZES, WITNESS, Assignment, assignments
 from h123.verification.conduct import faults_of, headers_sent
-from h123.verification.qlog import events
 from h123.verification.reception import Reception, reception, reception_faults, reception_words
 from h123.verification.record import failures_folder
 from h123.verification.result import Result, Verdict
