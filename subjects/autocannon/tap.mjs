@@ -98,8 +98,9 @@ export class Tap {
   /** autocannon trusts everybody; this does not. */
   #greet(connection) {
     const { socket } = connection;
-    connection.tls = describe(socket);
+    const alpn = socket.alpnProtocol || ""; // none: the server takes no part in ALPN, and speaks HTTP/1.1
+    connection.tls = { ...describe(socket), alpn };
     if (!socket.authorized) socket.destroy(Object.assign(new Error("untrusted"), { code: socket.authorizationError }));
-    else if (socket.alpnProtocol !== "http/1.1") socket.destroy(new ProtocolError(`negotiated ${socket.alpnProtocol}`));
+    else if (alpn && alpn !== "http/1.1") socket.destroy(new ProtocolError(`negotiated ${alpn}`));
   }
 }

@@ -1,19 +1,23 @@
-"""The zoo: `h123 verify` finds what servers do wrong, or it is said why it does not ask."""
+"""The zoo: `h123 verify` finds what servers do wrong, and a trial tells of it, or it is said why not."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from adversary.zoo import Fault, faults, write_faulty
+from adversary.told import TALES, told
+from adversary.zoo import Fault, faults, findings, write_faulty
 from h123.catalogue import Subject, catalogue, install, read_subject
 from h123.trial import LocalEngine
+from h123.trial.certificate import Certificate
 from h123.verification.question import questions
 from h123.verification.server import verify_server
 from h123.virtual import installed_kernel
 
 SAMPLE = {"zeros-h1", "errors-h2", "other-alpn-h2", "sorry-h3"}
 """What `make test` asks for: bodies, many requests, negotiation and the end, over each protocol."""
+TOLD = {"none-h1", "zeros-h3", "child-h2", "deaf-h1"}
+"""And of campaigns' trials: bodies, left-over children, and a server that had to be killed."""
 
 
 @pytest.fixture(autouse=True)
@@ -29,20 +33,9 @@ def engine() -> Iterator[LocalEngine]:
     engine.stop()
 
 
-def _failures(fault: Fault, folder: Path, engine: LocalEngine) -> dict[str, str]:
-    """What the contract test finds, up to what it is to find. What comes after it, of controllers, is left out."""
-    install(catalogue()["go"], print)
-    failed = dict[str, str]()
-    last = "virtual" if fault.virtual else "wall"
-    for result in verify_server(write_faulty(folder / "faulty", fault), engine):
-        if result.verdict == "failed":
-            failed[result.check] = result.detail
-        if fault.found in failed or (result.check, result.clock) == ("clean stop", last):
-            break
-    return failed
-
-
-def _judge(fault: Fault, failed: dict[str, str]) -> None:
+def _judge(fault: Fault, folder: Path, engine: LocalEngine) -> None:
+    """What the contract test finds is what it is to find."""
+    failed = {result.check: result.detail for result in findings(fault, folder, engine)}
     if fault.found:
         assert fault.found in failed, f"{fault.does}: failed {failed}"
     else:
@@ -58,7 +51,7 @@ def test_every_fault_is_found_or_said_to_be_not_asked_for() -> None:
 
 @pytest.mark.parametrize("fault", [fault for fault in faults() if str(fault) in SAMPLE], ids=str)
 def test_some_of_the_zoo(fault: Fault, tmp_path: Path, engine: LocalEngine) -> None:
-    _judge(fault, _failures(fault, tmp_path, engine))
+    _judge(fault, tmp_path, engine)
 
 
 @pytest.mark.heavy
@@ -66,7 +59,31 @@ def test_some_of_the_zoo(fault: Fault, tmp_path: Path, engine: LocalEngine) -> N
 def test_all_of_the_zoo(fault: Fault, tmp_path: Path, engine: LocalEngine) -> None:
     if fault.virtual and installed_kernel() is None:
         pytest.skip("the virtual kernel is not installed")
-    _judge(fault, _failures(fault, tmp_path, engine))
+    _judge(fault, tmp_path, engine)
+
+
+def test_of_every_fault_is_known_what_a_trial_tells() -> None:
+    assert set(TALES) == {fault.name for fault in faults()}
+    assert [name for name, tale in TALES.items() if bool(tale.words) == bool(tale.why)] == []
+
+
+def _follow(fault: Fault, folder: Path, certificate: Certificate, engine: LocalEngine) -> None:
+    """A trial of a campaign tells what it is to tell, and cries wolf over nothing else."""
+    words, tale = told(fault, folder, certificate, engine), TALES[fault.name]
+    assert words & tale.words if tale.words else not words, f"{fault.does}: {words}"
+
+
+@pytest.mark.parametrize("fault", [fault for fault in faults() if str(fault) in TOLD], ids=str)
+def test_a_trial_tells_of_some(fault: Fault, tmp_path: Path, certificate: Certificate, engine: LocalEngine) -> None:
+    _follow(fault, tmp_path, certificate, engine)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("fault", faults(), ids=str)
+def test_a_trial_tells_of_all_that_would_change_it(
+    fault: Fault, tmp_path: Path, certificate: Certificate, engine: LocalEngine
+) -> None:
+    _follow(fault, tmp_path, certificate, engine)
 
 
 def _declaring(folder: Path, name: str, line: str) -> Subject:

@@ -1,10 +1,14 @@
 """Servers that keep the contract but for one fault (`peer/faults.go`), as subjects to be verified."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from adversary.trial import listed, peer
-from h123.catalogue import Subject, read_subject
+from h123.catalogue import Subject, catalogue, install, read_subject
+from h123.trial import LocalEngine
+from h123.verification.result import Result
+from h123.verification.server import verify_server
 
 _MANIFEST = """\
 h123 = "subject/1"
@@ -101,6 +105,20 @@ def write_faulty(folder: Path, fault: Fault) -> Subject:
     folder.mkdir(parents=True)
     (folder / "subject.toml").write_text(manifest)
     return read_subject(folder)
+
+
+def findings(fault: Fault, folder: Path, engine: LocalEngine) -> Iterator[Result]:
+    """What the contract test finds wrong with the server, one after another, up to what it is to find. What comes after
+    it, of controllers, is left out."""
+    install(catalogue()["go"], print)
+    last = "virtual" if fault.virtual else "wall"
+    for result in verify_server(write_faulty(folder / "faulty", fault), engine):
+        if result.verdict == "failed":
+            yield result
+            if result.check == fault.found:
+                return
+        if (result.check, result.clock) == ("clean stop", last):
+            return
 
 
 def write_falling_back(folder: Path) -> Subject:

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"h123.dev/subjects/go/peer"
 )
@@ -42,10 +43,13 @@ func (p *plan) uploadsAtOnce(ctx context.Context) (string, error) {
 	})
 }
 
-// crowd makes the same request many times together; it waits for all to have begun.
+// crowd makes the same request many times together; it waits for all to have begun, as long as some still do.
 func (p *plan) crowd(ctx context.Context, one func(all *gathering) ask) error {
-	all := &gathering{full: make(chan struct{})}
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	all := &gathering{came: make(chan struct{}, 1), full: make(chan struct{})}
 	all.left.Store(int64(p.AtOnce))
+	go all.expect(ctx, giveUp)
 	err := p.askTogether(ctx, one(all))
 	if left := all.left.Load(); left > 0 {
 		return fmt.Errorf("only %d of %d had begun: %w", int64(p.AtOnce)-left, p.AtOnce, err)
@@ -103,11 +107,34 @@ func together(ctx context.Context, count int, step func(ctx context.Context, i i
 // gathering is full when so many requests have begun.
 type gathering struct {
 	left atomic.Int64
+	came chan struct{}
 	full chan struct{}
+}
+
+// expect gives up when nobody has come for a while, once somebody has.
+func (g *gathering) expect(ctx context.Context, giveUp context.CancelCauseFunc) {
+	var late <-chan time.Time
+	for {
+		select {
+		case <-g.came:
+			late = time.After(noMore)
+		case <-late:
+			giveUp(fmt.Errorf("no other in %v", noMore))
+			return
+		case <-g.full:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // join counts one that has begun, and waits for the others.
 func (g *gathering) join(ctx context.Context) error {
+	select {
+	case g.came <- struct{}{}:
+	default: // one that is not yet heeded will do
+	}
 	if g.left.Add(-1) == 0 {
 		close(g.full)
 	}

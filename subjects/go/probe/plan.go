@@ -23,6 +23,10 @@ var alpn = map[string]string{"h1": "http/1.1", "h2": "h2", "h3": "h3"}
 // longest is within what the longest point must be asked: the trial's own time comes before.
 const longest = time.Hour
 
+// noMore is the silence after which what does not come is given up: on a busy machine things come slowly, and one after
+// another.
+const noMore = 10 * time.Second
+
 // plan is what to ask of a server.
 type plan struct {
 	Format   string   `json:"h123"`

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
@@ -46,8 +47,9 @@ func (p *plan) session(ctx context.Context) (*tls.Config, error) {
 	case <-offered.first:
 		return config, nil
 	case <-ctx.Done():
-		return nil, errors.New("the server offered no session ticket")
+	case <-time.After(noMore):
 	}
+	return nil, errors.New("the server offered no session ticket")
 }
 
 // askResumption makes further connections, whose handshakes must be abbreviated ones.

@@ -17,8 +17,9 @@ export function secure({ protocol, address, port, host, trusted }, signal) {
       const ready = now();
       signal.removeEventListener("abort", giveUp);
       socket.off("error", reject);
-      if (socket.alpnProtocol === ALPN[protocol]) resolve({ socket, ready, tls: describe(socket) });
-      else socket.destroy(), reject(new ProtocolError(`negotiated ${socket.alpnProtocol}`));
+      const alpn = socket.alpnProtocol || ""; // none: the server takes no part in ALPN, and speaks HTTP/1.1
+      if ((alpn || ALPN.h1) === ALPN[protocol]) resolve({ socket, ready, tls: { ...describe(socket), alpn } });
+      else socket.destroy(), reject(new ProtocolError(`negotiated ${alpn || "no protocol"}`));
     });
   });
 }

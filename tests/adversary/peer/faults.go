@@ -289,7 +289,7 @@ var wrongConnections = []fault{
 			slices.Reverse(config.NextProtos)
 		}
 	}},
-	{name: "no-alpn", does: "no part in ALPN", over: []string{"h2"}, found: "connection", tls: func(config *tls.Config) { config.NextProtos = nil }},
+	{name: "no-alpn", does: "no part in ALPN", over: []string{"h2"}, found: "ALPN", tls: func(config *tls.Config) { config.NextProtos = nil }},
 	{name: "tls12", does: "TLS 1.2 alone", over: overTCP, found: "TLS", tls: func(config *tls.Config) { config.MaxVersion = tls.VersionTLS12 }},
 	{name: "no-tickets", does: "no session tickets", found: "resumption", tls: func(config *tls.Config) { config.SessionTicketsDisabled = true }},
 	{name: "own-tickets", does: "session tickets that are good for one process of two, which takes two connections of three", found: "resumption", tls: twoProcesses},
@@ -309,7 +309,7 @@ var wrongProcesses = []fault{
 	{name: "falls", does: "it dies at once", found: "trial", begins: func() error { return fmt.Errorf("it does not want to") }},
 	{name: "unready", does: "it never listens", found: "trial", begins: func() error { time.Sleep(time.Hour); return nil }},
 	{name: "deaf", does: "SIGTERM is not heeded", found: "clean stop", ends: func() { select {} }},
-	{name: "slow-end", does: "it takes three seconds to stop", found: "clean stop", ends: func() { time.Sleep(3 * time.Second) }},
+	{name: "slow-end", does: "it takes ten seconds to stop", found: "clean stop", ends: func() { time.Sleep(10 * time.Second) }},
 	{name: "sorry", does: "status 1 in the end", found: "clean stop", ends: func() { os.Exit(1) }},
 	{name: "status-143", does: "status 143 in the end", found: "clean stop", ends: func() { os.Exit(143) }},
 	{name: "child", does: "a child in a session of its own outlives it", found: "nothing left behind", begins: func() error {

@@ -1,0 +1,163 @@
+"""How soon `h123 verify` finds what is wrong with faulty servers, and what a trial tells of them: docs/zoo.md.
+
+    PYTHONPATH=src:tests .venv/bin/python bench/zoo.py [FAULT...] [--kept FILE] [--save]
+
+Every fault that tests/adversary/peer/faults.go knows, or those named (such as zeros-h2), each of them alone. --kept
+keeps what came of each in a file, and does not ask again for what is there; --save writes docs/zoo.md, which has all.
+Exits with 1 where a fault was not found, took longer than it may, or was not told of. Faults that take minutes to show
+are asked for under the virtual clock, if its kernel is installed.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from adversary.told import TALES, told
+from adversary.zoo import Fault, faults, findings
+from h123.catalogue import catalogue, install
+from h123.results import machine_facts
+from h123.trial import LocalEngine
+from h123.trial.certificate import campaign_certificate
+from h123.trial.files import SERVER_ADDRESS
+from h123.virtual import installed_kernel
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "zoo.md"
+MOST_SECONDS = 60
+"""In which a fault is to be found."""
+_MACHINE = machine_facts()
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What came of a fault over a protocol."""
+
+    name: str
+    protocol: str
+    seconds: float
+    """From the beginning of the verification to its finding, or to its end."""
+    failed: list[str]
+    """Checks."""
+    detail: str
+    """Of the last one."""
+    told: list[str]
+    """By a trial of a campaign."""
+
+    def __str__(self) -> str:
+        return f"{self.name}-{self.protocol}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("faults", metavar="FAULT", nargs="*")
+    parser.add_argument("--kept", metavar="FILE", type=Path)
+    parser.add_argument("--save", action="store_true")
+    asked = parser.parse_args()
+    if asked.faults and asked.save:
+        parser.error("--save writes the whole page: leave out the faults")
+    install(catalogue()["go"], print)
+    chosen = [fault for fault in faults() if str(fault) in asked.faults or not asked.faults]
+    able = [fault for fault in chosen if not fault.virtual or installed_kernel()]
+    seen = list(_looked_at(able, asked.kept))
+    page = "\n".join(_page(chosen, {str(one): one for one in seen}))
+    if asked.save:
+        PAGE.write_text(page + "\n", encoding="utf-8")
+    print(page)
+    wrong = [f"{fault}: {why}" for fault, one in zip(able, seen, strict=True) if (why := _wrong(fault, one))]
+    print("\n".join(wrong), file=sys.stderr)
+    return 1 if wrong else 0
+
+
+def _looked_at(chosen: Sequence[Fault], kept: Path | None) -> Iterator[Seen]:
+    lines = kept.read_text("utf-8").splitlines() if kept and kept.is_file() else []
+    known = {str(one): one for one in (Seen(**json.loads(line)) for line in lines)}
+    with tempfile.TemporaryDirectory(prefix="h123-zoo-") as scratch:
+        for fault in chosen:
+            one = known.get(str(fault)) or _look(fault, Path(scratch).resolve() / str(fault))
+            if kept and str(fault) not in known:
+                with kept.open("a", encoding="utf-8") as file:
+                    print(json.dumps(asdict(one)), file=file)
+            print(f"{one}: {one.seconds:.1f} s, {_wrong(fault, one) or 'as it should be'}", file=sys.stderr, flush=True)
+            yield one
+
+
+def _look(fault: Fault, folder: Path) -> Seen:
+    engine = LocalEngine()
+    begun = time.monotonic()
+    found = list(findings(fault, folder / "verified", engine))
+    seconds = time.monotonic() - begun
+    certificate = campaign_certificate(folder / "tls", [SERVER_ADDRESS])
+    words = told(fault, folder / "told", certificate, engine)
+    engine.stop()
+    detail = found[-1].detail.rpartition(" (")[0] if found else ""
+    checks = [result.check for result in found]
+    return Seen(fault.name, fault.protocol, round(seconds, 1), checks, detail, sorted(words))
+
+
+def _wrong(fault: Fault, one: Seen) -> str:
+    """What is not as the zoo has it; empty: nothing."""
+    if fault.found and fault.found not in one.failed:
+        return f"not found, but {', '.join(one.failed) or 'nothing'}"
+    if not fault.found and one.failed:
+        return f"found: {', '.join(one.failed)}"
+    if fault.found and one.seconds > MOST_SECONDS:
+        return f"found after {one.seconds:.0f} s"
+    expected = TALES[fault.name].words
+    if bool(expected & set(one.told)) != bool(expected) or (one.told and not expected):
+        return f"a trial tells of {', '.join(one.told) or 'nothing'}"
+    return ""
+
+
+def _page(chosen: Sequence[Fault], seen: dict[str, Seen]) -> Iterator[str]:
+    found = [(seen[str(fault)].seconds, str(fault)) for fault in chosen if fault.found and str(fault) in seen]
+    kinds = len({fault.name for fault in chosen if fault.found and str(fault) in seen})
+    yield from f"""\
+# Faulty servers, and who notices
+
+A server that keeps the [contract](contracts/subject.md) but for one fault, {kinds} kinds of them over one to three
+protocols each: `h123 verify` finds each, {len(found)} in all, half of them within {_middle(found):.0f} s and the last
+({max(found)[1]}) within {max(found)[0]:.0f} s. The other rows are not asked about, and say why. *A trial tells*: the
+word in the journal or the samples of a campaign where the server was measured all the same, unverified; where a trial
+tells nothing, that too has its reason.{_missing(chosen, seen)}
+
+Written by `PYTHONPATH=src:tests .venv/bin/python bench/zoo.py --save` on {_MACHINE["cpus_usable"]} processors,
+{_MACHINE["distribution"]}, Linux {_MACHINE["kernel"].split("-")[0]}, that had other work meanwhile. The servers are in
+`tests/adversary/peer/faults.go`, what is wanted of both in `tests/adversary`.
+
+| fault: what the server does | over | `h123 verify` | seconds | a trial tells |
+|---|---|---|---|---|""".splitlines()
+    for rows in _alike(chosen):
+        first, ones = rows[0], [seen[str(fault)] for fault in rows if str(fault) in seen]
+        verdict = f"`{first.found}`" if first.found else f"not asked: {first.unasked}"
+        seconds = ", ".join(f"{one.seconds:.0f}" for one in ones) if first.found else ""
+        words = dict.fromkeys(word for one in ones for word in one.told)
+        tells = ", ".join(f"`{word}`" for word in words) or f"nothing: {TALES[first.name].why}"
+        if not ones:
+            seconds = tells = "not run yet"
+        over = ", ".join(fault.protocol for fault in rows)
+        yield f"| **{first.name}**: {first.does} | {over} | {verdict} | {seconds} | {tells} |"
+
+
+def _missing(chosen: Sequence[Fault], seen: dict[str, Seen]) -> str:
+    count = sum(str(fault) not in seen for fault in chosen)
+    return f" **{count} of {len(chosen)} rows were not run yet**: this page says nothing of those." if count else ""
+
+
+def _alike(chosen: Sequence[Fault]) -> list[list[Fault]]:
+    """The protocols of a fault that is found, or not, in the same way."""
+    groups: dict[tuple[str, str], list[Fault]] = {}
+    for fault in chosen:
+        groups.setdefault((fault.name, fault.found), []).append(fault)
+    return list(groups.values())
+
+
+def _middle(found: list[tuple[float, str]]) -> float:
+    return sorted(found)[len(found) // 2][0]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
