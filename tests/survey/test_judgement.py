@@ -78,7 +78,7 @@ def test_a_certificate_that_is_checked() -> None:
     expired = {"not_after_unix": 0, "fits": False}
     with pytest.raises(UserError, match=r"HTTP/3: clients that trust ca\.pem refuse .* signed by unknown") as caught:
         judge(inquired(spoken("h2"), spoken("h3", distrust="x509: certificate signed by unknown authority")), asked)
-    assert "without --cacert it is not checked" in (caught.value.remedy or "")
+    assert "with --insecure instead it is not checked" in (caught.value.remedy or "")
     good = inquired(spoken("h2"), spoken("h3"), **expired)
     assert found_words(judge(good, asked), asked)[-1] == "Its certificate is trusted by ca.pem"
     assert sum("h123 does not check it" in line for line in found_words(judge(good, INQUIRY), INQUIRY)) == 2

@@ -60,7 +60,7 @@ pub fn towards(to: SocketAddr) -> std::io::Result<UdpSocket> {
 /// What the server sends goes back to the client.
 fn answer(server: &UdpSocket, inner: &UdpSocket, client: SocketAddr) {
     let mut batch = Batch::new();
-    while let Ok(_) = batch.receive(server) {
+    while batch.receive(server).is_ok() {
         batch.send(inner, Some(client));
     }
 }

@@ -24,13 +24,13 @@ pub fn pass(listener: &TcpListener, to: SocketAddr, outside: &Arc<Outside>) {
     }
 }
 
-fn join(client: TcpStream, to: SocketAddr, outside: &Outside) -> Result<()> {
-    let server = outside.within(|| Ok(TcpStream::connect_timeout(&to, PATIENCE)?))?;
+fn join(mut client: TcpStream, to: SocketAddr, outside: &Outside) -> Result<()> {
+    let mut server = outside.within(|| Ok(TcpStream::connect_timeout(&to, PATIENCE)?))?;
     client.set_nodelay(true)?;
     server.set_nodelay(true)?;
     let (mut asking, mut asked) = (client.try_clone()?, server.try_clone()?);
     thread::spawn(move || carry(&mut asking, &mut asked));
-    carry(&mut { server }, &mut { client });
+    carry(&mut server, &mut client);
     Ok(())
 }
 

@@ -70,7 +70,7 @@ def survey(server: OwnServer, inquiry: Inquiry, folder: Path, engine: Engine) ->
     said = "".join(reason["detail"] for reason in tcp.reasons)
     if tcp.found is None and any(f"UDP {where}:{inquiry.site.port}" in said for where in _ANYWHERE):
         tcp = _carry_out(server, inquiry, folder / "udp", command, engine, udp=True)
-    if tcp.found and tcp.found.mute:
+    elif tcp.found and tcp.found.mute:
         # Whoever makes a certificate at the first start listens before there is one.
         tcp = _carry_out(server, inquiry, folder / "again", command, engine, udp=False)
     return Inquired(tcp.found, tcp.reasons, tcp.log, time.monotonic() - began)
