@@ -37,7 +37,8 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         known = dict(attrs)
-        if tag in ("link", "iframe", "img", "object", "embed", "image", "use") or "src" in known:
+        within = tag == "use" and (known.get("href") or "").startswith("#")  # a shape of the page itself
+        if not within and (tag in ("link", "iframe", "img", "object", "embed", "image", "use") or "src" in known):
             self.loads.append(tag)
         self.scripts += tag == "script"
         if tag == "svg" and known.get("role") == "img":
