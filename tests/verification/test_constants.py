@@ -177,6 +177,8 @@ def test_retransmissions_of_a_tail() -> None:
     assert recovery.tail(download(packets, TRIP)) == Tail(round_trip_ms=100, first_ms=225, second_ms=370)
     with pytest.raises(Untold, match="not lost"):
         recovery.tail(download(of_flights([8]), TRIP))
+    with pytest.raises(Untold, match="nothing that is sure"):
+        recovery.tail(download(whole, TRIP))
 
 
 def test_probes_that_carry_nothing_are_told_from_acknowledgements() -> None:

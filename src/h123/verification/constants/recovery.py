@@ -4,6 +4,7 @@ Every function raises Untold where its packets do not tell.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import median
 
 import numpy as np
@@ -99,8 +100,7 @@ def tail(of: Transfer) -> Tail:
     patience = _TOGETHER_NS if sent["protocol"][0] == TCP else int(_ANSWERED * of.round_trip_ns)
     flights = [int(number) for number in np.flatnonzero(waited > patience) if number > lost[0]]
     repeats = _repeats(sent, int(lost[0]))
-    ends = [*flights[1:], len(sent)]
-    again = [first for first, end in zip(flights, ends, strict=True) if repeats[first:end].any()]
+    again = [first for first, end in pairwise([*flights, len(sent)]) if repeats[first:end].any()]
     times = [round(int(waited[first]) / 1e6, 1) for first in again]
     if not times:
         raise Untold("nothing that is sure to repeat it was sent")
