@@ -73,7 +73,18 @@ class Place:
 
     def __enter__(self) -> "Place":
         go = str(prefix(catalogue()["go"]) / "h123-go")
-        served = ["--address", "127.0.0.1", "--port", "0", "--protocol", self._protocol, "--qlog", ""]
+        served = [
+            "--address",
+            "127.0.0.1",
+            "--port",
+            "0",
+            "--protocol",
+            self._protocol,
+            "--documents",
+            "",
+            "--qlog",
+            "",
+        ]
         files = ["--cert", str(self._tls.cert), "--key", str(self._tls.key)]
         self._server = subprocess.Popen([go, "serve", *served, *files, *SETTINGS], stderr=subprocess.PIPE, text=True)
         assert self._server.stderr

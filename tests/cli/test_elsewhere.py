@@ -29,7 +29,15 @@ def port(certificate: Certificate) -> Iterator[int]:
     """Of a server on the machine's loopback, over HTTP/2 and HTTP/3."""
     go = catalogue()["go"]
     install(go, print)
-    program = [str(prefix(go) / "h123-go"), "serve", "--address", "127.0.0.1", "--qlog=", "--initial-window="]
+    program = [
+        str(prefix(go) / "h123-go"),
+        "serve",
+        "--address",
+        "127.0.0.1",
+        "--documents=",
+        "--qlog=",
+        "--initial-window=",
+    ]
     files = ["--cert", str(certificate.cert), "--key", str(certificate.key), "--pacing=", "--max-datagram="]
     with ExitStack() as running:
         chosen = 0
