@@ -144,6 +144,7 @@ pub fn flow(ip: &[u8], end: End) -> Option<(bool, u16)> {
     let whole = ip.len() >= IP_HEADER
         && ip[0] >> 4 == 4
         && ip[6] & MORE_FRAGMENTS == 0
+        && header_length(ip) >= IP_HEADER
         && ip.len() >= header_length(ip) + header;
     let port = match end {
         End::Source => found.source,

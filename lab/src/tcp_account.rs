@@ -14,9 +14,9 @@ use crate::whole::write_whole;
 const SHORTEST_NS: u64 = 20_000_000;
 /// Of the time since the beginning, between two looks later, as processor time is looked at (usage.rs).
 const SHARE: u64 = 32;
-/// Of what a look has taken, between it and the next one: a fifth of a percent of a processor at most, however large the
+/// Of what a look has taken, between it and the next one: half a percent of a processor at most, however large the
 /// kernel's table is.
-const COST: u64 = 500;
+const COST: u64 = 200;
 /// Rows: 10 MB of them.
 const MOST: usize = 100_000;
 /// Of these for the look at the end, which tells most.
@@ -163,8 +163,8 @@ mod tests {
     #[test]
     fn a_slow_look_is_taken_seldom() {
         let account = TcpAccount::begin(0);
-        assert_eq!(account.next_ns(20_000_000, 39_000), 40_000_000);
-        assert_eq!(account.next_ns(20_000_000, 3_000_000), 1_520_000_000);
+        assert_eq!(account.next_ns(20_000_000, 99_000), 40_000_000);
+        assert_eq!(account.next_ns(20_000_000, 3_000_000), 620_000_000);
     }
 
     #[test]

@@ -36,7 +36,11 @@ print(s.getsockname()[1], *seen)
 '"#;
 
 fn moving(moves: Value, server: &str, ready: Value, client: &str) -> Value {
-    let mut trial = trial(json!({"delay_ns": 1_000_000}), service(server, ready), client);
+    let mut trial = trial(
+        json!({"delay_ns": 1_000_000}),
+        service(server, ready),
+        client,
+    );
     trial["links"][0]["moves"] = moves;
     trial["links"][0]["packets"] = 100_000.into();
     trial
@@ -101,7 +105,12 @@ print(s.recv(100).decode())
 '"#;
     let moves = json!([{"at_ns": 400_000_000, "new": "address"}]);
     let report = bench.run(&moving(moves, server, json!({"tcp": [9]}), client));
-    assert_eq!(codes(&report), Vec::<String>::new(), "{}", report["reasons"]);
+    assert_eq!(
+        codes(&report),
+        Vec::<String>::new(),
+        "{}",
+        report["reasons"]
+    );
     assert_eq!(bench.log("client"), "reset True\nagain\n");
 }
 
@@ -118,7 +127,10 @@ fn moves_that_make_no_sense_are_refused() {
     };
     let twice = json!([{"at_ns": 1, "new": "port"}, {"at_ns": 1, "new": "port"}]);
     let said = refused(&|trial| trial["links"][0]["moves"] = twice.clone());
-    assert!(said.contains("moves[1].at_ns is 1: moves must be in order"), "{said}");
+    assert!(
+        said.contains("moves[1].at_ns is 1: moves must be in order"),
+        "{said}"
+    );
     let said = refused(&|trial| {
         let link = &mut trial["links"][0];
         link["kind"] = "veth".into();
@@ -127,7 +139,10 @@ fn moves_that_make_no_sense_are_refused() {
             link.as_object_mut().unwrap().remove(way);
         }
     });
-    assert!(said.contains("only over an emulated link can a host move"), "{said}");
+    assert!(
+        said.contains("only over an emulated link can a host move"),
+        "{said}"
+    );
     let said = refused(&|trial| {
         trial["links"][0]["a"]["address"] = "100.64.0.1".into();
         trial["links"][0]["b"]["address"] = "100.64.0.2".into();

@@ -80,6 +80,7 @@ fn any_table() -> impl Strategy<Value = String> {
 
 fn test(case: &Case) {
     answer(&case.packet);
+    move_ends(&case.packet);
     note(&case.packet);
     counters(&case.table);
     bound(&case.table, LISTEN);
