@@ -185,7 +185,9 @@ def judge(asked: Assignment, subject: Subject, carried: Carried) -> list[str]:
 def _received(asked: Assignment, trial: Trial) -> Reception | None:
     """What the client let the server do, on the connection with most requests; None: that is not asked, or not told."""
     logs = (trial.folder / QLOG_FOLDER).iterdir() if asked.receives else ()
-    return max(filter(None, (reception(list(events(log))) for log in logs)), key=lambda found: found.streams, default=None)
+    return max(
+        filter(None, (reception(list(events(log))) for log in logs)), key=lambda found: found.streams, default=None
+    )
 
 
 def _bytes_up(trial: Trial) -> int | None:
