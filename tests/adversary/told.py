@@ -94,6 +94,8 @@ TALES: Mapping[str, Tale] = {
     "idle-20s": _AS_IT_IS,
     "announced-idle": _HARMLESS,
     "windows": _SPEED,
+    "stream-window": _SPEED,
+    "receive-window": _SPEED,
     "other-protocol": _NOT_ASKED,
     "other-alpn": _NOT_ASKED,
     "no-alpn": _tells("protocol", "tls", "other"),

@@ -88,7 +88,8 @@ def test_where_nothing_can_be_processing_it_is_waiting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, object], where: str
 ) -> None:
     """Under the virtual clock; and where HTTP/1.1 has more users than connections."""
-    scenario = Scenario(blocks=1, networks={"lan": NETWORKS["lan"]}, settings=settings)
+    family = {"name": "answer", "correction": "holm", "metrics": ["latency"]}
+    scenario = Scenario(blocks=1, networks={"lan": NETWORKS["lan"]}, settings=settings, families=[family])
     campaign = make_campaign(tmp_path / "c", replace(scenario, protocols=("h1", "h2"), pairs=("h2/h1",)))
     seconds = tuple(1.0 if cause.name == "client-work" else 0.0 for cause in CAUSES)
     told = {"warm": Means(seconds=seconds, sums_up=1.0, held=0.0)}

@@ -49,7 +49,7 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["list", "subjects", "ngtc"], ["ngtcp2"]),
         (["list", "networks", ""], []),
         (["matrix", "--servers", "go,ngtc"], ["go,ngtcp2"]),
-        (["claims", "page"], ["page-loads"]),
+        (["claims", "page-l"], ["page-loads"]),
         (["import", "--schema", "k6-"], ["k6-csv"]),
     ],
 )

@@ -119,8 +119,9 @@ def test_ones_own_is_verified_for_measuring(
     found = {"small": [Result(role="server", protocol="h1", check="GET 1000", verdict=verdict, detail="")]}
     monkeypatch.setattr(verifying, "verify_each", lambda *_: found)
     monkeypatch.setattr(verifying, "measure_each", lambda *_: None)
+    monkeypatch.setattr(verifying, "move_each", lambda *_: None)
     with suppress(UserError):
-        verifying.verify_subjects([catalogue()["small"]], False, "server", only_constants=False)
+        verifying.verify_subjects([catalogue()["small"]], False, "server", only=None)
     assert ("Verified for measuring, not for the catalogue (`h123 publish`): small" in capsys.readouterr().out) == said
 
 
