@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -104,8 +105,12 @@ class Scenario:
 
 
 def make_campaign(path: Path, scenario: Scenario | None = None) -> CampaignFolder:
-    """Write a campaign of `scenario` into the new folder `path`."""
-    scenario = scenario or Scenario()
+    """Write a campaign of `scenario` into the new folder `path`. A power cut it need not survive: that takes long."""
+    with mock.patch("os.fsync"):
+        return _written(path, scenario or Scenario())
+
+
+def _written(path: Path, scenario: Scenario) -> CampaignFolder:
     study = scenario.study or Study.from_resolved(_study(scenario))
     plan = make_plan(study, blocks=scenario.blocks, seed=scenario.seed, only=scenario.only)
     folder = CampaignFolder.create(

@@ -58,7 +58,7 @@ def fault_at(keys: Sequence[str | int], message: str) -> PydanticCustomError:
 class Strict(BaseModel):
     """A model that refuses keys it does not know and says which it does."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     @model_validator(mode="before")
     @classmethod

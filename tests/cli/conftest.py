@@ -1,15 +1,21 @@
 """Running the tool as a person would, and looking at what it leaves behind."""
 
+import multiprocessing
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from multiprocessing import forkserver
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from cli import loaded
 from h123.catalogue import subject_names
 from h123.paths import cache_folder
 
@@ -24,6 +30,10 @@ TAG = f"H123_TEST_RUN={os.getpid()}"
 """In the environment of every process that a test starts, and so of all that come of it."""
 
 
+_LOADED = multiprocessing.get_context("forkserver")
+_LOADED.set_forkserver_preload([loaded.__name__])
+
+
 @dataclass(frozen=True)
 class Tool:
     """`h123` in a working directory of the test's own."""
@@ -31,25 +41,50 @@ class Tool:
     folder: Path
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
+        """For what a test does to it meanwhile."""
         # A shell's background job (`&`) ignores interrupts, and so would all that comes of it.
         command = ["env", "--default-signal=INT", sys.executable, "-m", "h123", *arguments]
-        name, _, value = TAG.partition("=")
-        paths = {"PYTHONPATH": str(ROOT / "src"), "TMPDIR": str(self.temporary)}
-        env = {**os.environ, **paths, "COLUMNS": "200", name: value}
-        self.temporary.mkdir(exist_ok=True)
         return subprocess.Popen(
-            command, cwd=self.folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            command,
+            cwd=self.folder,
+            env=self._environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
 
     def __call__(self, *arguments: str, timeout: float = PATIENCE_S) -> "subprocess.CompletedProcess[str]":
-        process = self.start(*arguments)
-        out, err = process.communicate(timeout=timeout)
-        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+        """What comes of it. The same program in a process of its own, but loaded already."""
+        with tempfile.TemporaryDirectory() as kept:
+            streams = [Path(kept, name) for name in ("out", "err")]
+            process = _LOADED.Process(
+                target=loaded.run, args=(arguments, self.folder, self._environment(), streams), daemon=False
+            )
+            _begin_loading()
+            process.start()
+            process.join(timeout)
+            if process.exitcode is None:
+                process.kill()
+                raise subprocess.TimeoutExpired(arguments, timeout)
+            return subprocess.CompletedProcess(arguments, process.exitcode, *(one.read_text() for one in streams))
+
+    def _environment(self) -> dict[str, str]:
+        name, _, value = TAG.partition("=")
+        self.temporary.mkdir(exist_ok=True)
+        paths = {"PYTHONPATH": str(ROOT / "src"), "TMPDIR": str(self.temporary)}
+        return {**os.environ, **paths, "COLUMNS": loaded.COLUMNS, name: value}
 
     @property
     def temporary(self) -> Path:
         """The tool's TMPDIR."""
         return self.folder / "tmp"
+
+
+@cache
+def _begin_loading() -> None:
+    """The process that runs are forked from is told by its environment alone where modules are."""
+    with mock.patch.dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)):
+        forkserver.ensure_running()
 
 
 @pytest.fixture

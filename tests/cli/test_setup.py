@@ -62,7 +62,13 @@ BROKEN: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize(
+    "broken",
+    [
+        pytest.param(how, id=name, marks=[] if name == "its Python has gone" else pytest.mark.heavy)
+        for name, how in BROKEN.items()
+    ],
+)
 def test_a_broken_environment_is_made_again(checkout: Path, broken: Callable[[Path], object]) -> None:
     broken(checkout / ".venv")
     done = _start(checkout)

@@ -4,12 +4,12 @@ import re
 
 import altair as alt
 
-from h123.report.drawing import Figure, inline
+from h123.report.drawing import Figure, Rows, inline
 
 
 def test_marks_of_one_shape_share_it_and_keep_what_they_say() -> None:
     dots = [{"x": n, "y": n % 5, "told": f"dot {n}"} for n in range(40)]
-    chart = alt.Chart(alt.InlineData(values=dots)).mark_point(filled=True, aria=True)
+    chart = alt.Chart(Rows(dots)).mark_point(filled=True, aria=True)
     drawn = chart.encode(x="x:Q", y="y:Q", description="told:N")
     page = inline(Figure("dots", "Dots", "Forty.", drawn, drawn))
     for size in ("wide", "narrow"):

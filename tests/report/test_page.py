@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from altair.utils import schemapi
 from markupsafe import escape
 from rich.console import Console
 
@@ -64,7 +65,8 @@ def summary(verdicts: dict[str, Any]) -> str:
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> tuple[CampaignFolder, dict[str, Any], str]:
     folder = make_campaign(tmp_path_factory.mktemp("campaign") / "c", Scenario(seed=3))
     verdicts = analyse(folder)
-    return folder, verdicts, write_report(folder).read_text()
+    with schemapi.debug_mode(True):  # a chart that Vega-Lite's schema has not is refused
+        return folder, verdicts, write_report(folder).read_text()
 
 
 def test_page_is_well_formed_and_loads_nothing(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:

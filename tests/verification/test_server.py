@@ -144,6 +144,7 @@ def test_another_protocol_than_the_one_asked_for(tmp_path: Path, engine: LocalEn
     assert "ALPN" in failures(results)["connection"] or "protocol" in failures(results)["connection"]
 
 
+@pytest.mark.heavy  # half a minute is what a server has to become ready
 @pytest.mark.usefixtures("go")
 def test_a_server_for_its_own_host_alone(tmp_path: Path, engine: LocalEngine) -> None:
     subject = other(tmp_path)

@@ -7,7 +7,7 @@ import altair as alt
 
 from h123.causes import CAUSES, Explained
 from h123.closeup.arm import Arm
-from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark
+from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.results import Sample
 from h123.units import format_seconds
 
@@ -61,7 +61,7 @@ def waterfall_figure(arms: Sequence[Arm]) -> Figure | None:
             colour = alt.Scale(domain=used, range=[COLOURS[PARTS[part][0]] for part in used])
             legend = alt.Legend(columns=2 if width == NARROW else 4, labelLimit=0, columnPadding=26)
             rows = len({mark["row"] for mark in marks})
-            bars = alt.Chart(alt.InlineData(values=marks)).mark_rect(aria=True, height=_BAR - 1)
+            bars = alt.Chart(Rows(marks)).mark_rect(aria=True, height=_BAR - 1)
             chart = bars.encode(
                 x=alt.X("from:Q", scale=scale, axis=axis),
                 x2="to:Q",

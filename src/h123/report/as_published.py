@@ -8,7 +8,7 @@ from typing import Any
 
 import altair as alt
 
-from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark
+from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.report.names import RowNames, header, row_names
 from h123.report.words import cell_name, level, verdict_word
 from h123.study import metric
@@ -162,5 +162,5 @@ def _panels(layers: Any, rows: list[Mark], width: int, names: RowNames) -> Any:
     plot = width // columns - names.width - 22
     facet = alt.Facet("panel:N", sort=panels, header=header(panels, plot))
     chart = layers.properties(width=plot)
-    drawn = chart.facet(facet=facet, columns=columns, data=alt.InlineData(values=rows), spacing=20)
+    drawn = chart.facet(facet=facet, columns=columns, data=Rows(rows), spacing=20)
     return drawn.resolve_axis(x="independent", y="independent")

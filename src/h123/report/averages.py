@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 
 from h123.report.axes import log_ticks
-from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark
+from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark, Rows
 from h123.report.names import header, row_names
 from h123.report.words import cell_name, level
 from h123.study import metric
@@ -126,7 +126,7 @@ def _drawing(
         chart = layers.properties(width=plot, height=alt.Step(max(_STEP, rows.row))).facet(
             facet=alt.Facet("panel:N", sort=panels, header=header(panels, plot)),
             columns=columns,
-            data=alt.InlineData(values=data),
+            data=Rows(data),
             spacing=18,
         )
         return chart.resolve_axis(x="independent", y="independent")

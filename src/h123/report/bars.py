@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark
+from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark, Rows
 from h123.report.names import CHARACTER, header, row_names
 from h123.report.words import cell_name, level
 from h123.results import quantiles
@@ -62,7 +62,7 @@ def _figure(chart: Chart, groups: Sequence[Mark]) -> Figure:
         height = len(chart.at) * (_PITCH * len(chart.levels) + _BETWEEN)
         facet = alt.Facet("panel:N", sort=panels, header=header(panels, plot))
         drawn = layers.properties(width=plot, height=height).facet(
-            facet=facet, columns=abreast, data=alt.InlineData(values=marks), spacing=22
+            facet=facet, columns=abreast, data=Rows(marks), spacing=22
         )
         return drawn.resolve_axis(x="independent", y="independent")
 

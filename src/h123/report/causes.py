@@ -7,7 +7,7 @@ import altair as alt
 
 from h123.analysis import CONFIDENCE
 from h123.errors import UserError
-from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark
+from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.report.names import header, row_names
 from h123.report.words import cell_name, level, listed, opened, place, unbroken
 from h123.study import metric
@@ -178,7 +178,7 @@ def causes_figure(rows: Sequence[Row]) -> Figure:
         plot = width - names.width - 20
         chart = bars.properties(width=plot, height=alt.Step(max(_BAR, names.row / len(levels))))
         titles = alt.Facet("panel:N", header=header(panels, width), sort=panels)
-        drawn = chart.facet(data=alt.InlineData(values=data), facet=titles, columns=1)
+        drawn = chart.facet(data=Rows(data), facet=titles, columns=1)
         return drawn.resolve_scale(x="independent", y="independent")
 
     caption = (

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from h123.report.axes import log_ticks
-from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark
+from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark, Rows
 from h123.report.names import lines
 from h123.report.spread import balanced, other_factors
 from h123.report.words import level
@@ -116,11 +116,11 @@ def panel(curves: list[Mark], thin: list[Mark], plot: int, colours: dict[str, st
             for place, row in enumerate(rows)
             for share, seconds in list(zip(SHARES, row["seconds"], strict=True))[::step]
         ]
-        chart = alt.Chart(alt.InlineData(values=points)).mark_line(strokeWidth=width, opacity=opacity)
+        chart = alt.Chart(Rows(points)).mark_line(strokeWidth=width, opacity=opacity)
         return [chart.encode(x=x, y=y, color=colour, detail="curve:N", order="share:Q")] if points else []
 
     marks = [_mark(row, percent, one, unit) for row in curves for percent in _MARKED]
-    dots = alt.Chart(alt.InlineData(values=marks)).mark_point(filled=True, size=26, opacity=1, aria=True)
+    dots = alt.Chart(Rows(marks)).mark_point(filled=True, size=26, opacity=1, aria=True)
     return alt.layer(
         *drawn(thin, 1, 0.25, _TRIAL_STEP),
         *drawn([row for row in curves if row["series"] == _OTHERS], 1, 0.6),

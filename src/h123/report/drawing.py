@@ -2,13 +2,20 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import altair as alt
 import vl_convert as vlc
+from altair.utils import schemapi
+
+# Charts are otherwise checked against Vega-Lite's schema, each part whenever it is put into another one: half of what a
+# report costs. A test turns it on again.
+schemapi.disable_debug_mode()
 
 COLOURS = {
     "ink": "#1b1f24",
@@ -52,6 +59,16 @@ Mark = dict[str, Any]
 """A row of a figure's data, by the columns that the figure gives it; or a part of its description as Vega has it."""
 
 
+class Rows(alt.InlineData):
+    """A chart's data. A copy of the chart has the same ones: Altair copies charts often, and rows never change."""
+
+    def __init__(self, rows: Iterable[Mark]) -> None:
+        super().__init__(values=list(rows))
+
+    def __deepcopy__(self, _: object) -> "Rows":
+        return self
+
+
 @dataclass(frozen=True)
 class Figure:
     """One picture: the same definition for a desk and for a phone, and what it shows in words."""
@@ -62,24 +79,27 @@ class Figure:
     wide: alt.TopLevelMixin
     narrow: alt.TopLevelMixin
 
+    @cached_property
+    def desk(self) -> str:
+        """The wide one as SVG; the page and the file show the same."""
+        return _svg(self.wide)
+
 
 def save(figure: Figure, folder: Path) -> list[Path]:
     """Write `<name>.svg` and `<name>.png` (two pixels a point) into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    drawn = _svg(figure.wide)
     vector, bitmap = folder / f"{figure.name}.svg", folder / f"{figure.name}.png"
-    vector.write_text(drawn, encoding="utf-8")
-    bitmap.write_bytes(vlc.svg_to_png(drawn, scale=_PNG_SCALE))
+    vector.write_text(figure.desk, encoding="utf-8")
+    bitmap.write_bytes(vlc.svg_to_png(figure.desk, scale=_PNG_SCALE))
     return [vector, bitmap]
 
 
 def inline(figure: Figure) -> str:
     """The figure as HTML: two renderings, of which the page's style shows the one that fits."""
-    return _inline(figure, figure.wide, "wide") + _inline(figure, figure.narrow, "narrow")
+    return _inline(figure, figure.desk, "wide") + _inline(figure, _svg(figure.narrow), "narrow")
 
 
-def _inline(figure: Figure, chart: alt.TopLevelMixin, size: str) -> str:
-    drawn = _svg(chart)
+def _inline(figure: Figure, drawn: str, size: str) -> str:
     for name, colour in COLOURS.items():
         drawn = drawn.replace(colour, f"var(--{name})")
     # Identifiers are the document's, not the picture's: without a prefix the second picture would use the first's.
@@ -125,7 +145,7 @@ def _shared(drawn: str, prefix: str) -> str:
 
 
 def _svg(chart: alt.TopLevelMixin) -> str:
-    specification: Mark = _styled(chart).to_dict()
+    specification: Mark = _styled(chart).to_dict(validate=schemapi.DEBUG_MODE)
     drawn = str(vlc.vegalite_to_svg(specification, vl_version=_VEGA_LITE, allowed_base_urls=[]))
     return re.sub(_LINES, _raised, drawn)
 

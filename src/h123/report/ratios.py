@@ -8,7 +8,7 @@ from typing import Any, Literal
 import altair as alt
 
 from h123.report.axes import Scale, log_scale
-from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark
+from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.report.names import CHARACTER, LINE, RowNames, header, lines, row_names
 from h123.report.words import Comparison, cell_name, interval, level, percent, ratio, verdict_word
 from h123.study import metric
@@ -51,7 +51,7 @@ def answer_figure(comparisons: Sequence[Comparison], margin: float) -> Figure:
                 above = LINE * max(len(row["lines"]) for row in mine)
                 step = above + 28
                 layers = [*_layers(mine, margin, scale, None, 110, down=above // 2), *_names_above(plot, step, mine)]
-            panel = alt.layer(*layers, data=_data(mine))
+            panel = alt.layer(*layers, data=Rows(mine))
             drawn.append(panel.properties(width=plot, height=alt.Step(step), title=_title(title, room)))
         return alt.concat(*drawn, columns=min(abreast, len(drawn)), spacing=18)
 
@@ -76,7 +76,7 @@ def details_figure(comparisons: Sequence[Comparison], margin: float) -> Figure:
             row=alt.Row("metric:N", sort=titles, header=down),
             column=alt.Column("column:N", sort=columns, header=header(columns, plot)),
             spacing={"row": 10, "column": 16},
-            data=_data(rows),
+            data=Rows(rows),
         )
 
     def column(width: int) -> Any:
@@ -84,7 +84,7 @@ def details_figure(comparisons: Sequence[Comparison], margin: float) -> Figure:
         panels = _distinct(row["panel"] for row in rows)
         facet = alt.Facet("panel:N", sort=panels, header=header(panels, width))
         return _panel(width - names.width - 20, names, 4 if width > NARROW else 2).facet(
-            facet=facet, columns=1, spacing=14, data=_data(rows)
+            facet=facet, columns=1, spacing=14, data=Rows(rows)
         )
 
     def _panel(plot: int, names: RowNames, abreast: int) -> Any:
@@ -223,10 +223,6 @@ def _title(text: str, width: int) -> alt.TitleParams:
     return alt.TitleParams(
         lines(text, width), anchor="start", frame="bounds", fontSize=12, color=COLOURS["muted"], offset=8
     )
-
-
-def _data(rows: Sequence[Mark]) -> alt.InlineData:
-    return alt.InlineData(values=list(rows))
 
 
 def _distinct(names: Iterable[str]) -> list[str]:

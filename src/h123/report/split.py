@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 
 from h123.report.axes import Scale, log_scale
-from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark
+from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.report.names import row_names
 from h123.report.ratios import spanned
 from h123.report.words import cell_name, interval, level, percent, ratio
@@ -61,9 +61,7 @@ def split_figure(split: Mapping[str, Any], margin: float) -> Figure:
             title = alt.TitleParams(
                 panel, anchor="start", frame="bounds", fontSize=12, color=COLOURS["muted"], offset=8
             )
-            layers = alt.layer(
-                *_layers(mine, margin, scale, names.axis), _labels(plot, mine), data=alt.InlineData(values=mine)
-            )
+            layers = alt.layer(*_layers(mine, margin, scale, names.axis), _labels(plot, mine), data=Rows(mine))
             panels.append(layers.properties(width=plot, height=_height(mine), title=title))
         return alt.concat(*panels, columns=min(columns, len(panels)), spacing=18)
 

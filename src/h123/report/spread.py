@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark
+from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.report.names import CHARACTER, RowNames, header, row_names
 from h123.report.words import cell_name, level
 from h123.study import METRICS, metric
@@ -181,7 +181,7 @@ def _panels(layers: Any, data: list[Mark], width: int, gutter: int) -> Any:
     plot = width // columns - gutter
     facet = alt.Facet("cell:N", sort=cells, header=header(cells, plot))
     panels = layers.properties(width=plot)
-    return panels.facet(facet=facet, columns=columns, data=alt.InlineData(values=data), spacing=22)
+    return panels.facet(facet=facet, columns=columns, data=Rows(data), spacing=22)
 
 
 def balanced(panels: int) -> int:

@@ -17,7 +17,7 @@ Seconds = Annotated[float, Field(ge=0, le=1e10)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Spans = list[Annotated[list[Whole], Field(min_length=2, max_length=2)]]
 """[from, to], ascending."""
-STRICT = ConfigDict(strict=True, allow_inf_nan=False)
+STRICT = ConfigDict(strict=True, allow_inf_nan=False, defer_build=True)
 """No text for a number, no number for a truth."""
 
 

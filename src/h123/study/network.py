@@ -13,7 +13,7 @@ Resolved = dict[str, Any]
 class LinkModel(BaseModel):
     """Base of everything that goes into trial.json as it is."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Bottleneck(LinkModel):

@@ -69,7 +69,7 @@ class Header(Strict):
 class WrittenHeader(BaseModel):
     """In workload.json: the value, whose last DIGITS characters each request replaces by its number if it `changes`."""
 
-    model_config = ConfigDict(strict=True)
+    model_config = ConfigDict(strict=True, defer_build=True)
 
     name: str
     value: str

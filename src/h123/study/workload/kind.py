@@ -84,7 +84,7 @@ class Exchange:
 class WorkloadFile(BaseModel):
     """workload.json, what it has of any kind (docs/contracts/workload.md)."""
 
-    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(strict=True, allow_inf_nan=False, defer_build=True)
 
     h123: Literal["workload/2", "workload/1"]
     protocol: Literal["h1", "h2", "h3"]

@@ -133,7 +133,7 @@ class MixParameters(Load):
 class WrittenEntry(BaseModel):
     """One of the requests in workload.json."""
 
-    model_config = ConfigDict(strict=True)
+    model_config = ConfigDict(strict=True, defer_build=True)
 
     method: Method
     path: str

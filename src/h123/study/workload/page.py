@@ -51,7 +51,7 @@ class PageParameters(Load):
 class WrittenResource(BaseModel):
     """One of a page's in workload.json."""
 
-    model_config = ConfigDict(strict=True)
+    model_config = ConfigDict(strict=True, defer_build=True)
 
     path: str
     headers: list[WrittenHeader]
