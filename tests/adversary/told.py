@@ -106,6 +106,7 @@ TALES: Mapping[str, Tale] = {
     "other-curve": _tells("tls"),
     "hybrid-only": _tells("tls"),
     "no-reserved": _NOT_ASKED,
+    "no-versions": _NOT_ASKED,
     "retry": _AS_IT_IS,
     "dies": _tells("server-exited", **_MANY),
     "falls": _tells("server-exited", "server-not-ready"),

@@ -141,6 +141,14 @@ def test_connections_are_counted_by_others_too(go: Subject, way: str, seen: int 
     assert said in _faults(go, asked, silent, seen=Witness(WINDOW, seen))
 
 
+@pytest.mark.parametrize(("seen", "alike"), [(13, False), (14, True), (84, True), (86, False)])
+def test_a_browser_opens_as_many_connections_for_a_page_as_it_needs(seen: int, alike: bool) -> None:
+    """Each of 2 users' 7 visits has 1 to 6, and clients of HTTP/1.1 may dial once before."""
+    browser = catalogue()["chromium"]
+    asked = _asked(browser, "a workload of kind page", "h1")
+    assert ("came to the server" not in _faults(browser, asked, [], seen=Witness(WINDOW, seen))) == alike
+
+
 def test_first_bytes_that_were_not_declared(go: Subject) -> None:
     assert go.client
     without = go.client.model_copy(update={"ttfb": False})

@@ -290,6 +290,6 @@ def client_parameters(subject: Subject, client: Client, **values: Any) -> Parame
         "method": client.methods[0],
         "cold": client.cold,
         "connections": CONNECTIONS[client.connections[0]],
-        "trial_timeout": "60s",
+        "trial_timeout": "180s",  # a busy machine makes a browser's seconds minutes
     }
     return Parameters.model_validate({**usual, **values})

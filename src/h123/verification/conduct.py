@@ -230,6 +230,8 @@ def _opened(asked: Assignment, rows: Sequence[Sample], seen: Witness) -> Iterato
     least = most if p.cold else min(most, p.users)
     if p.rate is not None:  # those that are free are taken first
         least = 1
+    if p.workload.documents():  # so does a browser, and which are free, times decide; each visit has one
+        least = p.users * (p.requests + p.warmup if p.cold else 1)
     if p.protocol == "h1":  # wrk dials once before, to see whether anybody listens
         most += 1
     uncounted = p.workload.connections_uncounted()

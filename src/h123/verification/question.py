@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from h123.catalogue import OWN, Server, Subject, controllers
+from h123.catalogue import OWN, QUIC, Server, Subject, controllers
 from h123.study import Network, Parameters
 from h123.verification import controller, crowd, idleness
 from h123.verification.assignment import PLAIN
@@ -33,7 +33,7 @@ CHECK_NS = 30_000_000_000
 """In which a server must have answered all requests of a check."""
 TRIAL_TIMEOUT = "300s"
 
-Purpose = Literal["contract", "limit", "idleness", "qlog", "controller"]
+Purpose = Literal["versions", "contract", "limit", "idleness", "qlog", "controller"]
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,8 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
     def parameters(**values: Any) -> Parameters:
         return server_parameters(subject, protocol=protocol, **{"congestion": OWN, **values})
 
+    if protocol == QUIC:
+        yield Question(f"{protocol}-versions", "versions", parameters(), _plan(protocol, []))
     for clock in features.clocks:
         resumed = _RESUMED[clock] if protocol in features.resumption else 0
         silent = idleness.asked(server, protocol) if clock == "virtual" else 0

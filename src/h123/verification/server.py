@@ -14,7 +14,7 @@ from h123.results.qlog import QLOG_FOLDER, packet_events
 from h123.roots import mounted
 from h123.scratch import scratch
 from h123.trial import ORIGIN, SERVER_ADDRESS, Engine, campaign_certificate
-from h123.verification import crowd, idleness
+from h123.verification import crowd, idleness, versions
 from h123.verification.complaint import explained
 from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
 from h123.verification.question import LOGGED_BYTES, OTHER_SIZES, PROBE, SIZES, Purpose, Question, questions
@@ -28,7 +28,7 @@ STOP_NS = 2_000_000_000
 """In which a server must have stopped."""
 MOST_LINES = 1000
 """Of a log: a fifth of the requests."""
-ATTEMPTS: dict[Purpose, int] = {"contract": 1, "limit": 2, "idleness": 2, "qlog": 1, "controller": 2}
+ATTEMPTS: dict[Purpose, int] = {"versions": 1, "contract": 1, "limit": 2, "idleness": 2, "qlog": 1, "controller": 2}
 """A busy machine can blur a server's behaviour, but hardly so that it is taken for another one twice."""
 
 
@@ -55,7 +55,7 @@ def _ask(asked: Question, trials: Trials, folder: Path) -> list[Result]:
     """What comes of a question. The last attempt's folder stays if it failed."""
 
     def change(folder: Path) -> None:
-        _change_trial(folder, trials.subjects[PROBE])
+        _change_trial(folder, _asking(asked, folder, trials.subjects[PROBE]))
         address = {
             "address": SERVER_ADDRESS,
             "port": asked.parameters.port,
@@ -74,13 +74,20 @@ def _ask(asked: Question, trials: Trials, folder: Path) -> list[Result]:
     return [_with_place(result, folder) for result in results]
 
 
-def _change_trial(folder: Path, probe: Subject) -> None:
-    """The probe in the client's place, and no more time to stop than the contract gives."""
+def _asking(asked: Question, folder: Path, probe: Subject) -> list[str]:
+    """The command that asks; the probe's client knows no other version of QUIC than its own."""
+    if asked.purpose == "versions":
+        return versions.command(folder, "plan.json", "checks.json")
+    return probe_command(probe, plan="plan.json", checks="checks.json")
+
+
+def _change_trial(folder: Path, command: list[str]) -> None:
+    """This in the client's place, and no more time to stop than the contract gives."""
     path = folder / "trial.json"
     trial = read_document(path, trial_files.Trial)
     for role in trial.roles:
         if role.name == "client":
-            role.command = probe_command(probe, plan="plan.json", checks="checks.json")
+            role.command = command
         elif role.name == "server":
             role.stop_timeout_ns = STOP_NS
     write_document(path, trial)
@@ -98,9 +105,9 @@ def _judge(asked: Question, server: Server, trial: Trial) -> Iterator[Result]:
         if not trial.reasons:
             yield _LIMITS[asked.purpose](asked, checks)
         return
-    if asked.purpose == "contract":
+    if asked.purpose in ("versions", "contract"):
         yield from checks
-        if not trial.reasons:
+        if asked.purpose == "contract" and not trial.reasons:
             yield _log(asked, trial)
             yield _left_behind(asked, trial.report)
             yield _stop(asked, trial.report)

@@ -74,6 +74,19 @@ test("only a cold row says when its connection was there, and a turn waited for 
   assert.match(samplesCsv([exchanged]), /^warm,2,4997000000,,5104000000,/m);
 });
 
+test("a connection dialled for a request that took another one is opened by the first that it serves", () => {
+  const of = (tag, more) => ({...chromiumExchanges(tag)[0], ...more});
+  const exchanges = [
+    of("warm-0-0", {connection: 1, reused: false, firstByte: 5e9, end: 6e9}),
+    of("warm-0-1", {connection: 1, reused: true, firstByte: 4e9, end: 7e9}),
+    of("warm-0-2", {connection: 2, reused: true, firstByte: 9e9, end: 10e9}),
+    of("warm-0-3", {connection: 2, reused: true, firstByte: 7e9, end: 8e9}),
+    of("warm-0-4", {connection: null, reused: null, end: 11e9}),
+  ];
+  const rows = samplesCsv(exchanges).trim().split("\n").slice(1).map((row) => row.split(","));
+  assert.deepEqual(rows.map((row) => row.slice(11, 13)), [["0", "0"], ["0", "1"], ["1", "0"], ["1", "1"], ["", ""]]);
+});
+
 test("a request that the network does not tell of is a row all the same, on the monotonic clock", () => {
   const [document] = chromiumExchanges("");
   const late = {tag: "warm-1-0", status: 0, up: 0, down: 0, error: "timeout", begunAt: 1_000_500, endedAt: 1_000_501, waitedMs: 250};

@@ -51,6 +51,8 @@ type fault struct {
 	room int
 	// retries: every QUIC connection has to prove its address first.
 	retries bool
+	// mute: who asks for another version of QUIC is not told which there are.
+	mute bool
 }
 
 func (f fault) MarshalJSON() ([]byte, error) {
@@ -301,6 +303,7 @@ var wrongConnections = []fault{
 		config.CurvePreferences = []tls.CurveID{tls.X25519MLKEM768}
 	}},
 	{name: "no-reserved", does: "a connection ends at a stream of a reserved type", over: []string{"h3"}, reserves: true, found: "reserved values"},
+	{name: "no-versions", does: "silence for who asks for a version of QUIC that it has not", over: []string{"h3"}, mute: true, found: "versions"},
 	{name: "retry", does: "a Retry for each connection", over: []string{"h3"}, retries: true, unasked: "the contract does not forbid it; it is shown"},
 }
 

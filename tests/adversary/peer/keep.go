@@ -146,7 +146,9 @@ func (f *fault) listenQUIC(endpoint string, config *tls.Config, answer http.Hand
 			return err
 		}
 	}
-	transport := &quic.Transport{Conn: socket, VerifySourceAddress: func(net.Addr) bool { return f.retries }}
+	transport := &quic.Transport{
+		Conn: socket, VerifySourceAddress: func(net.Addr) bool { return f.retries }, DisableVersionNegotiationPackets: f.mute,
+	}
 	listener, err := transport.ListenEarly(http3.ConfigureTLSConfig(config), terms)
 	if err != nil {
 		return err
