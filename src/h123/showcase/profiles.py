@@ -1,6 +1,6 @@
 """docs/profiles.md: what holds each server and client back in the standard situations."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from h123.catalogue import Subject, catalogue
@@ -39,7 +39,15 @@ def profiles_page(subjects: Mapping[str, Subject], known: Mapping[str, PublicRec
 
 def _role(role: VerifiedRole, subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
     rows = [row for name, subject in subjects.items() for row in _rows(subject, role, known.get(name))]
-    return [f"## {role.capitalize()}s", "", *table(rows)] if rows else []
+    return [f"## {role.capitalize()}s", "", *table(rows), *_missing(role, subjects, rows)] if rows else []
+
+
+def _missing(role: VerifiedRole, subjects: Mapping[str, Subject], rows: Sequence[Mapping[str, str]]) -> list[str]:
+    """Names those of the role that have no row, so that nobody takes the table for the whole catalogue."""
+    there = {row[role] for row in rows}
+    able = (name for name, subject in subjects.items() if getattr(subject, role) is not None)
+    names = sorted(name for name in able if name not in there)
+    return ["", f"No profile of theirs has been published: {', '.join(names)}."] if names else []
 
 
 def _rows(subject: Subject, role: VerifiedRole, told: PublicRecord | None) -> Iterator[dict[str, str]]:
