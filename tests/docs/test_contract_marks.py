@@ -5,12 +5,15 @@ import re
 import pytest
 
 from h123.paths import project_root
+from h123.verification import versions
 from h123.verification.public_record import public_records
 
 PAGE = project_root() / "docs/contracts/subject.md"
 NUMBER = re.compile(r"\d+")
 LIMITS = {"limit of n at once", "limit of idleness"}
 """Of those that declare some, which the embedded server does not."""
+NEW = {versions.CHECK}
+"""Younger than the record of the embedded server may be."""
 
 
 def _marks() -> dict[str, str]:
@@ -28,7 +31,7 @@ def _made() -> set[str]:
     """By the names that checks of the embedded server have, with n for numbers."""
     names = {result.check for result in public_records()["go"].record.of_role("server")}
     names = {name if name in ("404", "0-RTT", "X25519 alone") else NUMBER.sub("n", name) for name in names}
-    return {"congestion" if name.startswith("congestion ") else name for name in names} | LIMITS
+    return {"congestion" if name.startswith("congestion ") else name for name in names} | LIMITS | NEW
 
 
 def test_the_page_names_the_checks_that_there_are() -> None:
