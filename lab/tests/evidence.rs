@@ -28,7 +28,7 @@ fn short(row: &[u8], at: usize) -> u16 {
 #[test]
 fn tcp_tells_of_its_connections_while_they_last_and_at_the_end() {
     let bench = Bench::new();
-    let slow = json!({"delay_ns": 20_000_000, "rate": {"bps": 4_000_000}});
+    let slow = json!({"delay_ns": 20_000_000, "rate": {"bps": 500_000}});
     // The connection is open when the client ends: the last look still finds the server's end.
     let client = "exec python3 -c '
 import socket, time
@@ -49,8 +49,8 @@ while left: left -= len(s.recv(65536))
     assert!(sender.iter().all(|row| short(*row, 94) == 8000));
     let times: Vec<u64> = sender.iter().map(|row| long(*row, 0)).collect();
     assert!(times.is_sorted() && times[0] >= report["main_began_ns"].as_u64().unwrap());
-    // In 0.4 s at this rate; how often is up to what a look takes on this machine, as busy as it is.
-    assert!(times.len() >= 2, "{times:?}");
+    // In 3.2 s at this rate. How often is up to what a look takes: the dearer, the fewer.
+    assert!(times.len() >= 5, "{times:?}");
     let last = sender.last().unwrap();
     assert!(
         long(*last, 16) >= 150_000,

@@ -57,9 +57,7 @@ class Tool:
         """What comes of it. The same program in a process of its own, but loaded already."""
         with tempfile.TemporaryDirectory() as kept:
             streams = [Path(kept, name) for name in ("out", "err")]
-            process = _LOADED.Process(
-                target=loaded.run, args=(arguments, self.folder, self._environment(), streams), daemon=False
-            )
+            process = _LOADED.Process(target=loaded.run, args=(arguments, self.folder, self._environment(), streams))
             _begin_loading()
             process.start()
             process.join(timeout)

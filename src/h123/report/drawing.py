@@ -13,8 +13,8 @@ import altair as alt
 import vl_convert as vlc
 from altair.utils import schemapi
 
-# Charts are otherwise checked against Vega-Lite's schema, each part whenever it is put into another one: half of what a
-# report costs. A test turns it on again.
+# Charts are otherwise checked against Vega-Lite's schema, each part whenever it is put into another one, which takes a
+# good part of a report's time. A test turns it on again.
 schemapi.disable_debug_mode()
 
 COLOURS = {
