@@ -66,12 +66,11 @@ def shown(measured: Tool) -> list[Arm]:
     return arms(choose(campaign, [_trial(campaign, protocol, "poor") for protocol in ("h2", "h3")]), "protocol")
 
 
-def test_the_page_is_one_file_that_needs_no_other(measured: Tool) -> None:
-    campaign = CampaignFolder.open(measured.folder / "out")
-    h2, h3 = (_trial(campaign, protocol, "poor") for protocol in ("h2", "h3"))
-    done = measured("show", "out", h2, h3)
+def test_the_page_is_one_file_that_needs_no_other(measured: Tool, shown: list[Arm]) -> None:
+    h2, h3 = (arm.chosen.folder.name for arm in shown)  # the attempts that count: a busy machine repeats trials
+    done = measured("show", "out", *(name.partition("~")[0] for name in (h2, h3)))
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == f"out/show/{h2}~1+{h3}~1.html"
+    assert done.stdout.strip() == f"out/show/{h2}+{h3}.html"
     page = (measured.folder / done.stdout.strip()).read_text()
     assert len(page.encode()) < _MOST_BYTES
     assert not re.search(r"<link|<script src|<img|@import|https?://(?!www\.w3\.org)", page)
