@@ -3,11 +3,14 @@
 - Property tests are judged by what they find, never by how long the machine took.
 - Ctrl-C and a lost terminal are heard, though whoever started the tests may ignore them (a shell does so for what it
   puts into the background): tests send them, to themselves and to what they start.
-- Rooms whose tests run real trials come first: whoever shares tests out file by file would otherwise wait for the last.
+- No test cuts the power, so nothing waits for the disk, which takes its time for the many small files of campaigns.
+- Rooms whose tests run real trials come first: who shares tests out file by file would otherwise wait for the last.
 """
 
 import signal
+from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,6 +20,13 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.load_profile("any-machine")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_power_cuts() -> Iterator[None]:
+    with mock.patch("os.fsync", return_value=None):
+        yield
+
 
 LONG = ("cli", "adversary", "verification", "report", "campaign", "catalogue")
 """Rooms, those with the longest files first."""

@@ -1,4 +1,4 @@
-"""What a shell offers for a half-typed command: asked through the launcher as bash asks, and as its script asks h123."""
+"""What a shell offers for a half-typed command: asked as bash asks, and as its script asks h123."""
 
 import os
 import subprocess
@@ -61,9 +61,7 @@ def test_bash_is_offered_what_fits(script: Path, words: list[str], offered: list
         (["import", "--schema", "k6-"], ["k6-csv"]),
     ],
 )
-def test_so_is_its_script(
-    h123: Tool, monkeypatch: pytest.MonkeyPatch, words: list[str], offered: list[str]
-) -> None:
+def test_so_is_its_script(h123: Tool, monkeypatch: pytest.MonkeyPatch, words: list[str], offered: list[str]) -> None:
     """By the variables that it sets; `test_bash_is_offered_what_fits` holds that it does."""
     for name, value in (
         ("_H123_COMPLETE", "complete_bash"),

@@ -30,7 +30,14 @@ def _start(folder: Path, command: str, **environment: str) -> "subprocess.Comple
 
 
 @pytest.mark.parametrize(
-    "command", ["list subjects", "list networks", "list studies", "claims", "plan smoke", "--help"]
+    "command",
+    [
+        "list subjects",
+        *(pytest.param(f"list {what}", marks=pytest.mark.heavy) for what in ("networks", "studies")),
+        "claims",
+        "plan smoke",
+        "--help",
+    ],
 )
 def test_results_are_plain_where_the_encoding_is(h123: Tool, command: str) -> None:
     wide = h123(*command.split())
