@@ -9,8 +9,6 @@
 
 import signal
 from collections.abc import Iterator
-from pathlib import Path
-from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -24,7 +22,8 @@ settings.load_profile("any-machine")
 
 @pytest.fixture(scope="session", autouse=True)
 def no_power_cuts() -> Iterator[None]:
-    with mock.patch("os.fsync", return_value=None):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("os.fsync", lambda _: None)
         yield
 
 
@@ -33,6 +32,5 @@ LONG = ("cli", "adversary", "verification", "report", "campaign", "catalogue")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
     rooms = {name: place for place, name in enumerate(LONG)}
-    items.sort(key=lambda item: rooms.get(item.path.relative_to(here).parts[0], len(LONG)))
+    items.sort(key=lambda item: rooms.get(item.path.parent.name, len(LONG)))
