@@ -2,8 +2,8 @@
 
     PYTHONPATH=src .venv/bin/python bench/node_article.py
 
-Verdicts of campaigns are those of the published `claims.txt` (docs/results), which `h123 claims --campaign` printed; the
-others are by arithmetic, or by documents that the claim names. Writes what stands below the page's mark anew.
+Verdicts of campaigns are those of the published `claims.txt` (docs/results), which `h123 claims --campaign` printed;
+the others are by arithmetic, or by documents that the claim names. Writes what stands below the page's mark anew.
 """
 
 import re
@@ -24,7 +24,7 @@ RESULTS = ROOT / "docs/results"
 PAGE = RESULTS / "node-article.md"
 MARK = "<!-- Below: written by bench/node_article.py -->\n"
 LEDGERS = "nodejs-*.yaml"
-_HEAD = re.compile(r"^  (?P<id>[A-Z]\d+[a-z]?) +(?P<verdict>confirmed|direction only|refuted|undecided)\b", re.MULTILINE)
+_HEAD = re.compile(r"^  (?P<id>[A-Z]\d+[a-z]?) +(?P<verdict>confirmed|direction only|refuted|undecided)\b", re.M)
 _FIGURE = re.compile(r"measured: (?P<figure>[^(]+ %) \(\d+ %: (?P<low>[^)]+) to (?P<high>[^)]+)\)")
 _SECTIONS = (
     "the first sentence",
