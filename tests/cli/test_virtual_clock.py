@@ -86,6 +86,28 @@ def test_smoke_study_in_virtual_time(h123: Tool, kernel: Path) -> None:
     assert _gone(kernel)
 
 
+VISITED = """\
+h123: study/1
+name: visited
+question: Does a visit repeat?
+factors: {protocol: [h1, h2, h3]}
+settings: {kind: page, site: medium, server: go, client: go, network: europe-us, users: 1, requests: 1}
+compare: {factor: protocol, pairs: [h3/h2], twin: h2}
+blocks: 1
+"""
+
+
+def test_visit_of_a_page_repeats_to_the_last_byte(h123: Tool, kernel: Path) -> None:
+    (h123.folder / "visited.yaml").write_text(VISITED)
+    assert h123("run", "visited.yaml", "--clock", "virtual", "--out", "out").returncode == 0
+    for trial in sorted((h123.folder / "out/trials").iterdir()):
+        done = h123("verify", f"out/trials/{trial.name}")
+        assert done.returncode == 0, done.stderr
+        assert "counts of packets and drop sets identical; counts of bytes identical" in done.stdout
+        assert "samples: 102, none with another outcome; all times identical" in done.stdout
+    assert _gone(kernel)
+
+
 STORED = """\
 h123: study/1
 name: stored

@@ -8,6 +8,7 @@ import altair as alt
 from h123.causes import CAUSES, Explained
 from h123.closeup.arm import Arm
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
+from h123.report.stages import AWAITING, CONNECTING, FAILED, RECEIVING, STAGES, WAITING, stages
 from h123.results import Sample
 from h123.units import format_seconds
 
@@ -17,9 +18,9 @@ _BAR = 5
 """Pixels of a request."""
 _WORTH = 0.004
 """Share of the axis that a part needs to be drawn for itself; what is less is drawn with the part before it."""
-CONNECTING, AWAITING, RECEIVING, FAILED = "connecting", "until its first byte", "receiving", "failed"
 PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    CONNECTING: ("better", ("connecting", "retry", "blocked")),
+    WAITING: (STAGES[WAITING], ()),
+    CONNECTING: (STAGES[CONNECTING], ("connecting", "retry", "blocked")),
     "a round trip": ("inconclusive", ("trip",)),
     "the server": ("equivalent", ("server", "server-work", "idle")),
     "windows and limits": (
@@ -30,9 +31,9 @@ PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "queueing": ("queue", ("queue",)),
     "the link's rate": ("hairline", ("rate",)),
     "client, or not told": ("muted", ("client-work", "untold")),
-    AWAITING: ("dot", ()),
-    RECEIVING: ("band", ()),
-    FAILED: ("ink", ()),
+    AWAITING: (STAGES[AWAITING], ()),
+    RECEIVING: (STAGES[RECEIVING], ()),
+    FAILED: (STAGES[FAILED], ()),
 }
 """What bars are cut into, in this order; colours, and the causes that each holds. Those without causes are what the
 client alone tells."""
@@ -97,7 +98,7 @@ def _bars(arm: Arm) -> Iterator[tuple[Sample, int, Parts]]:
     """The first requests of an arm, when each began, and its parts."""
     told = _told(arm.explained)
     for row in arm.requests[:MOST]:
-        yield row, row["start_ns"] - arm.began, told.get(_key(row)) or _stages(row)
+        yield row, row["start_ns"] - arm.began, told.get(_key(row)) or stages(row)
 
 
 def _told(explained: Explained | None) -> dict[tuple[int, ...], Parts]:
@@ -114,16 +115,6 @@ def _told(explained: Explained | None) -> dict[tuple[int, ...], Parts]:
 
 def _key(row: Sample) -> tuple[int, ...]:
     return row["user"], row["start_ns"], row["end_ns"]
-
-
-def _stages(row: Sample) -> Parts:
-    """The parts of a request as its client tells them."""
-    start, end = row["start_ns"], row["end_ns"]
-    if row["error"]:
-        return {FAILED: end - start}
-    opened = row["connected_ns"] or start
-    answered = row["first_byte_ns"] or opened
-    return {CONNECTING: opened - start, AWAITING: answered - opened, RECEIVING: end - answered}
 
 
 def _marks(bars: Sequence[tuple[Sample, int, Parts]], end: int, one: float) -> list[Mark]:

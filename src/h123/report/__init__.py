@@ -21,6 +21,7 @@ __all__ = [
     "print_claims",
     "print_summary",
     "sentence",
+    "stages",
     "template",
     "with_contents",
     "write_report",

@@ -30,6 +30,9 @@ COLOURS = {
     "dot": "#3f6387",
     "other-dot": "#96690f",
     "queue": "#8a4d9e",
+    "waiting": "#c9ced5",
+    "awaiting": "#d9962b",
+    "receiving": "#5fa88f",
 }
 """Name to colour on paper. Okabe-Ito hues, darkened: apart for colour-blind eyes, and never the only sign of a verdict.
 

@@ -14,6 +14,7 @@ from h123.report.answer import answers
 from h123.report.as_published import published_figures
 from h123.report.averages import averages_figures
 from h123.report.bars import bars_figures
+from h123.report.completion import completion_figure
 from h123.report.contents import with_contents
 from h123.report.distribution import distribution_figure, latency_quantiles
 from h123.report.drawing import Figure, Mark, inline, save
@@ -27,6 +28,8 @@ from h123.report.spread import cpu_figure, requests_figure, treatments, trials_f
 from h123.report.template import template
 from h123.report.terminal import trust
 from h123.report.unproved import failed_lines
+from h123.report.visits import median_visits
+from h123.report.waterfalls import waterfalls_figure
 from h123.report.windows import window_lines
 from h123.results import CampaignFolder, load_attempts, read_content
 from h123.study import Study
@@ -90,6 +93,8 @@ def _figures(folder: CampaignFolder, verdicts: Mapping[str, Any]) -> list[Figure
             if not all(row["twin"] for row in quantiles):
                 figures.append(distribution_figure(quantiles, factor, bases.pop() if len(bases) == 1 else None))
             figures.append(requests_figure(quantiles, treatments(values, factor), factor))
+        if visits := _in_order(median_visits(folder), verdicts):
+            figures += [waterfalls_figure(visits, factor), completion_figure(visits, factor)]
         if costs := cpu_figure(values, factor):
             figures.append(costs)
     if verdicts["as_published"]:

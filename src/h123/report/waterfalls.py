@@ -1,0 +1,110 @@
+"""Waterfalls of pages: the median visit of each arm side by side, and the packets that the link lost meanwhile."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import altair as alt
+
+from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
+from h123.report.names import lines
+from h123.report.stages import STAGES, stages
+from h123.report.visits import began, by_cell, told_of_choice, took
+from h123.report.words import level
+from h123.results import Sample
+from h123.units import format_seconds
+
+MOST = 250
+"""Requests of a visit."""
+_ABREAST = 3
+_TALL, _PITCH, _LEAST = 170, 7.0, 1.5
+"""Pixels of a panel's bars, unless so many for each bar are less, or so few for each more."""
+_STRIP = 9
+"""Pixels for what was lost, on the axis."""
+_FULL = 0.85
+"""Share of a bar's place that it fills."""
+_WORTH = 0.002
+"""Share of the axis that a stage needs to be drawn."""
+LOST = "packets lost"
+_COLOURS = {name: COLOURS[colour] for name, colour in STAGES.items()} | {LOST: COLOURS["worse"]}
+
+
+def waterfalls_figure(visits: Sequence[Mark], factor: str) -> Figure:
+    """A line of panels for each cell, all of one with the same axis. `visits`: those of `median_visits`."""
+    cells = by_cell(visits, factor)
+
+    def draw(width: int) -> Any:
+        drawn = []
+        for where, arms in cells.items():
+            columns = min(len(arms), _ABREAST) if width > NARROW else 1
+            end = max(map(took, arms))
+            plot = width // columns - 26
+            legend = alt.Legend(columns=0 if width > NARROW else 2, labelLimit=0, symbolType="square")
+            panels = [_panel(visit, factor, end, plot, legend) for visit in arms]
+            title = alt.TitleParams(where, anchor="start", fontSize=13, color=COLOURS["ink"])
+            drawn.append(alt.concat(*panels, columns=columns, spacing=14, title=title))
+        return alt.vconcat(*drawn, spacing=26)
+
+    cut = f" Of a visit the first {MOST} requests." if any(len(visit["rows"]) > MOST for visit in visits) else ""
+    caption = (
+        "A bar for each request of a page, in the order in which they were due, cut into stages by the client's marks: "
+        "waiting for a place on a connection, waiting for a new connection (name, handshake), until the answer's first "
+        "byte, until its last. Below them, on the axis, the packets that the link lost or had no room for. The visit "
+        f"is the one in the middle of all of its arm; it describes, and decides nothing.{cut}"
+        f"{told_of_choice(visits, factor)} More of a trial: `h123 show DIR TRIAL`."
+    )
+    return Figure("waterfalls", "The median visit, request by request", caption, draw(WIDE), draw(NARROW))
+
+
+def _panel(visit: Mark, factor: str, end: int, plot: int, legend: alt.Legend) -> Any:
+    one, unit = (1e9, "s") if end >= 1e9 else (1e6, "ms")
+    rows = visit["rows"][:MOST]
+    tall = max(_LEAST * len(rows), min(_PITCH * len(rows), _TALL))
+    strip = _STRIP * len(rows) / tall
+    x_axis = alt.Axis(title=unit, tickCount=4, format=".6~g")
+    x = alt.X("t:Q", scale=alt.Scale(domain=[0, end / one], nice=False), axis=x_axis)
+    y = alt.Y("row:Q", axis=None, scale=alt.Scale(domain=[len(rows) + strip, 0], nice=False))
+    scale = alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values()))
+    colour = alt.Color("stage:N", scale=scale, legend=legend)
+
+    def drawn(points: Iterable[Mark], width: float) -> Any:
+        """As one path for each stage: a picture has thousands of bars."""
+        ordered = [point | {"n": number} for number, point in enumerate(points)]
+        chart = alt.Chart(Rows(ordered)).mark_line(strokeWidth=width, strokeCap="butt")
+        return chart.encode(x=x, y=y, color=colour, order="n:Q")
+
+    bars = (point for number, row in enumerate(rows) for point in _bar(number, row, began(visit), end, one))
+    lost = sorted({_pixel(time - began(visit), end, plot) / one for time in visit["lost"] or []})
+    marks = (point for at in lost for point in _stroke(LOST, (at, len(rows)), (at, len(rows) + strip)))
+    recorded = "" if visit["lost"] is not None else ", packets not recorded"
+    title = alt.TitleParams(
+        f"{level(visit['cell'][factor])}: {format_seconds(took(visit) / 1e9)}",
+        subtitle=lines(visit["trial"] + recorded, plot),
+        anchor="start",
+        fontSize=12,
+        color=COLOURS["ink"],
+        subtitleColor=COLOURS["muted"],
+    )
+    layers = alt.layer(drawn(bars, max(1, _FULL * tall / len(rows))), drawn(marks, 1))
+    return layers.properties(width=plot, height=tall + _STRIP, title=title)
+
+
+def _pixel(at: int, end: int, plot: int) -> float:
+    """The time of the pixel that a loss falls into: more than one mark there nobody could see."""
+    return math.floor(at / end * plot) * end / plot
+
+
+def _bar(number: int, row: Sample, began: int, end: int, one: float) -> Iterator[Mark]:
+    """The stages of a request that are wide enough to be seen."""
+    at = row["start_ns"] - began
+    for stage, spent in stages(row).items():
+        if spent >= _WORTH * end:
+            yield from _stroke(stage, (at / one, number + 0.5), ((at + spent) / one, number + 0.5))
+        at += spent
+
+
+def _stroke(stage: str, *ends: tuple[float, float]) -> Iterator[Mark]:
+    """A line between two places, and a row without any, which parts it from the next."""
+    for t, row in ends:
+        yield {"stage": stage, "t": float(f"{t:.5g}"), "row": row}
+    yield {"stage": stage, "t": ends[-1][0], "row": None}
