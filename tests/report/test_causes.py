@@ -126,8 +126,18 @@ def test_how_far_the_parts_sum_up_is_said() -> None:
     assert sums(ROW) == ""  # of an earlier version
 
 
+def _asked(metric: str) -> dict[str, Any]:
+    return {"metric": metric, "twin": False, "family": "answer"}
+
+
 @pytest.mark.parametrize(
-    ("verdicts", "said"), [({}, "left no record of packets"), ({"causes": [ROW]}, "of what --only names")]
+    ("verdicts", "said"),
+    [
+        ({}, "left no record of packets"),
+        ({"comparisons": [_asked("latency")]}, "left no record of packets"),
+        ({"comparisons": [_asked("recovery")]}, "question is of another: Recovery from a move"),
+        ({"causes": [ROW]}, "of what --only names"),
+    ],
 )
 def test_nothing_to_tell_is_said(verdicts: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=said):

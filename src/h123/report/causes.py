@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from h123.analysis import CONFIDENCE
+from h123.analysis import CONFIDENCE, headline
 from h123.errors import UserError
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.report.names import header, row_names
@@ -134,6 +134,13 @@ def nothing_told(verdicts: Mapping[str, Any]) -> UserError:
     if cause_rows(verdicts):
         return UserError(
             "of what --only names nothing is told: its trials left no record of packets, as over a plain veth"
+        )
+    asked = {c["metric"] for c in headline(verdicts.get("comparisons", []))}
+    if asked and not any(isinstance(of := metric(name).of, Times) and of.until == "end_ns" for name in asked):
+        names = listed([metric(name).title for name in sorted(asked)], "and")
+        return UserError(
+            f"only the times of whole requests are taken apart, and this campaign's question is of another: {names}",
+            remedy="see a trial's packets, windows and requests with h123 show DIR TRIAL",
         )
     return UserError(
         "this campaign does not tell what its time was spent on: its trials left no record of packets",
