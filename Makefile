@@ -17,6 +17,9 @@ CRATES := $(patsubst %/Cargo.toml,%,$(wildcard subjects/*/Cargo.toml subjects/*/
 SUBJECTS_CARGO := CARGO_TARGET_DIR="$(CURDIR)/.cache/cargo" cargo
 CLIPPY := $(SUBJECTS_CARGO) clippy --all-features --all-targets --locked --quiet -- -D warnings
 
+# Many images of containers set it: without compiled modules each of the hundreds of processes here compiles them again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup quick test test-all torture bench lint docs clean
 
 help: ## this list
@@ -30,7 +33,7 @@ quick: ## compare HTTP/1.1, HTTP/2 and HTTP/3 on three networks: 2 to 3 minutes 
 test: setup $(VENV)/dev.stamp ## all tests that fit in a few minutes
 	@cd lab && cargo test --workspace --release --locked --quiet
 	@cd subjects/go && go test ./...
-	@PYTHONPATH=src $(PY) -m pytest -m "not heavy" --numprocesses auto --dist loadfile
+	@PYTHONPATH=src $(PY) -m pytest -m "not heavy" --numprocesses auto --dist loadfile --no-loadscope-reorder
 	@PYTHONPATH=src $(PY) bench/torture --rounds 6
 
 test-all: test ## also the long and heavy ones, every subject that installs within five minutes, and clippy of Rust subjects

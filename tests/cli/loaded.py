@@ -31,5 +31,6 @@ def run(arguments: Sequence[str], folder: Path, environment: Mapping[str, str], 
     os.environ.clear()
     os.environ.update(environment)
     tempfile.tempdir = None  # the environment says where
+    os.fsync = lambda _: None  # no test cuts the power
     sys.argv = ["h123", *arguments]
     runpy.run_module("h123", run_name="__main__", alter_sys=True)

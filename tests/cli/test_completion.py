@@ -1,4 +1,4 @@
-"""What a shell offers for a half-typed command, asked through the launcher as bash asks."""
+"""What a shell offers for a half-typed command: asked as bash asks, and as its script asks h123."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.conftest import ROOT
+from cli.conftest import ROOT, Tool
 from h123.catalogue import subject_names
 
 ASK = """
@@ -37,9 +37,17 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
+    ("words", "offered"), [(["pl"], ["plan"]), (["run", "serv"], ["servers-protocols", "servers"])]
+)
+def test_bash_is_offered_what_fits(script: Path, words: list[str], offered: list[str]) -> None:
+    command = ["bash", "--norc", "-c", ASK, "bash", str(script), "./h123", *words]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.split() == offered, done.stderr
+
+
+@pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (["pl"], ["plan"]),
         (["run", "serv"], ["servers-protocols", "servers"]),
         (["run", "--bl"], ["--blocks"]),
         (["lab", "exec", "--network", "sat"], ["satellite"]),
@@ -53,9 +61,15 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["import", "--schema", "k6-"], ["k6-csv"]),
     ],
 )
-def test_bash_is_offered_what_fits(script: Path, words: list[str], offered: list[str]) -> None:
-    command = ["bash", "--norc", "-c", ASK, "bash", str(script), "./h123", *words]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+def test_so_is_its_script(h123: Tool, monkeypatch: pytest.MonkeyPatch, words: list[str], offered: list[str]) -> None:
+    """By the variables that it sets; `test_bash_is_offered_what_fits` holds that it does."""
+    for name, value in (
+        ("_H123_COMPLETE", "complete_bash"),
+        ("COMP_WORDS", " ".join(["./h123", *words])),
+        ("COMP_CWORD", str(len(words))),
+    ):
+        monkeypatch.setenv(name, value)
+    done = h123()
     assert done.stdout.split() == offered, done.stderr
 
 
@@ -66,11 +80,8 @@ def test_all_subjects_are_offered(script: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [[], ["run"], ["list"], ["lab", "exec"]])
-def test_short_options(command: list[str]) -> None:
-    shown = {
-        option: subprocess.run(["./h123", *command, option], cwd=ROOT, capture_output=True, text=True, timeout=60)
-        for option in ("-h", "--help")
-    }
+def test_short_options(h123: Tool, command: list[str]) -> None:
+    shown = {option: h123(*command, option) for option in ("-h", "--help")}
     assert shown["-h"].returncode == 0
     assert shown["-h"].stdout == shown["--help"].stdout != ""
 

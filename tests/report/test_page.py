@@ -174,26 +174,29 @@ def test_many_pairs_stand_below_one_another(campaign: tuple[CampaignFolder, dict
     assert all(f"server-{number} / go" in text for number in range(20))
 
 
-def test_hostile_words_stay_words(tmp_path: Path) -> None:
-    folder = make_campaign(tmp_path / "c", Scenario(seed=1, blocks=1))
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str]:
+    """One block, and a question of hostile words."""
+    folder = make_campaign(tmp_path_factory.mktemp("short") / "c", Scenario(seed=1, blocks=1))
     path = folder.path / "campaign.json"
     content = json.loads(path.read_text())
     del content["digest"]
     content["study"]["question"] = "<script>alert(1)</script> & [bold]?"
     path.write_text(json.dumps(content))
     folder = CampaignFolder.open(folder.path)
-    verdicts = analyse(folder)
-    page = Page(write_report(folder).read_text())
+    return analyse(folder), write_report(folder).read_text()
+
+
+def test_hostile_words_stay_words(short: tuple[dict[str, Any], str]) -> None:
+    page = Page(short[1])
     assert page.loads == []
     assert page.scripts == 1
     assert any("<script>alert(1)</script> & [bold]?" in words for words in page.words)
-    assert "[bold]?" in summary(verdicts)
+    assert "[bold]?" in summary(short[0])
 
 
-def test_one_block_says_that_it_is_too_few(tmp_path: Path) -> None:
-    folder = make_campaign(tmp_path / "c", Scenario(seed=1, blocks=1))
-    analyse(folder)
-    assert "too few for an interval" in write_report(folder).read_text()
+def test_one_block_says_that_it_is_too_few(short: tuple[dict[str, Any], str]) -> None:
+    assert "too few for an interval" in short[1]
 
 
 def test_campaign_without_a_valid_trial_has_a_page(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from h123.results.packets import BLOCKED, DELIVERED, DOWN, PACKET, UDP, UP, Packets
+from h123.results.packets import BLOCKED, DELIVERED, DOWN, PACKET, TCP, UDP, UP, Packets
 from h123.verification.moved import MOVE_NS, Moved, after_move, moved_words, networks
 
 MS = 1_000_000
@@ -41,6 +41,15 @@ def test_one_that_does_not_follow_sends_nothing_there() -> None:
 def test_one_that_only_says_no_answers_but_nothing_flows() -> None:
     answered, flowed = after_move(np.concatenate([BEFORE, ASKED, packets((DOWN, 1030, NEW, 43))]), 1000 * MS)
     assert (answered, flowed) == (0.0, None)
+
+
+def test_over_tcp_a_connection_made_anew_is_where_bodies_flow_again() -> None:
+    reset = packets((UP, 1010, NEW, 40), (DOWN, 1030, NEW, 0))
+    anew = packets((UP, 1060, NEW + 1, 0), (DOWN, 1201, NEW + 1, 1200))
+    moved = np.concatenate([BEFORE, reset, anew])
+    assert after_move(moved, 1000 * MS, TCP) == (None, None)  # all of it is UDP
+    moved["protocol"] = TCP
+    assert after_move(moved, 1000 * MS, TCP) == pytest.approx((0.0, 0.221))
 
 
 def test_who_never_moved_tells_nothing() -> None:

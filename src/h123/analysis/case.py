@@ -48,6 +48,7 @@ def gather(folder: CampaignFolder) -> Case:
     """All of the campaign. Raises UserError."""
     study, events = Study.from_resolved(folder.study), folder.events()
     plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, only=folder.only)
+    folder.examine()
     standing = [e for e in events if e["event"] != "trial" or not (superseded(e) or folder.damage(e))]
     cure = remedy(plan, standing, imported=folder.imported is not None)
     trials = load_trials(folder, plan)

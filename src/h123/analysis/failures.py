@@ -7,6 +7,7 @@ difference, because the ratio of a failure to none says nothing.
 
 from collections import defaultdict
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,10 @@ class Shares:
         for attempt in trials.attempts:
             s = attempt.summary
             self._shares[treated(attempt)] = (s.errors + s.refused) / s.rows if s.rows else 0.0
+        self._of_cell: dict[tuple[tuple[str, str], ...], list[tuple[int, float]]] = defaultdict(list)
+        for place, share in self._shares.items():
+            if not place.twin:
+                self._of_cell[place.cell].append((place.block, share))
 
     @property
     def any(self) -> bool:
@@ -44,10 +49,11 @@ class Shares:
     def _of(self, cell: Cell) -> dict[int, float]:
         """By block."""
         found: dict[int, list[float]] = defaultdict(list)
-        for place, share in self._shares.items():
-            if not place.twin and cell.items() <= dict(place.cell).items():
-                found[place.block].append(share)
-        return {block: float(np.mean(shares)) for block, shares in found.items()}
+        for whole, shares in self._of_cell.items():
+            if cell.items() <= dict(whole).items():
+                for block, share in shares:
+                    found[block].append(share)
+        return {block: fmean(shares) for block, shares in found.items()}
 
 
 def failures(shares: Shares, plan: Plan, alpha: float, tolerated: float) -> list[FailuresRow]:

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +105,7 @@ def _complete(index: _Index, cells: list[tuple[str, ...]], metric: str) -> Float
     for (block, cell), runs in index.items():
         values = [value for metrics in runs if (value := metrics[metric]) is not None]
         if values and min(values) > 0 and max(values) < math.inf:
-            by_block[block][cell] = math.log(float(np.median(values)))
+            by_block[block][cell] = math.log(median(values))
     rows = [[known[cell] for cell in cells] for _, known in sorted(by_block.items()) if len(known) == len(cells)]
     return np.array(rows)
 

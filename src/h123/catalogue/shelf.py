@@ -84,10 +84,10 @@ def _warn(message: str) -> None:
 def read_subject(folder: Path) -> Subject:
     """The subject in a folder. Raises UserError naming the file and, where it can be told, the line."""
     file = TomlFile(folder / "subject.toml")
-    if file.data.pop("h123", None) != FORMAT:
+    if file.data.get("h123") != FORMAT:
         raise UserError(f'{file.path}: the line h123 = "{FORMAT}" is missing, or has a version not supported here')
     whole = _whole(file, folder.resolve())
-    content = file.data
+    content = {name: value for name, value in file.data.items() if name != "h123"}
     if whole:
         content = {**content, "install": {**whole.install.model_dump(), "part_of": whole.name}}
     subject = file.validate(Subject, content, context=folder.resolve())

@@ -1,10 +1,11 @@
 """A TOML file that people write: every complaint about it names the file and, where it can be told, the line."""
 
+import functools
 import itertools
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,7 +32,7 @@ class TomlFile:
         self.path = path
         self.text = read_text(path, MOST_BYTES)
         try:
-            self.data: dict[str, Any] = tomllib.loads(self.text)
+            self.data, unallowed = _read(self.text)
         except tomllib.TOMLDecodeError as error:
             told = _AT_LINE.search(str(error))
             place, message = (f"{path}:{told[1]}", str(error)[: told.start()]) if told else (path, error)
@@ -40,16 +41,16 @@ class TomlFile:
             raise UserError(f"{path}: nested too deeply") from None
         except ValueError:
             raise UserError(f"{path}: a number with too many digits") from None
-        for written in _texts(self.data):
-            if character := unprintable(written):
-                raise UserError(f"{path}: {shown(written)} contains a character that is not allowed, {character}")
+        if unallowed:
+            written, character = unallowed
+            raise UserError(f"{path}: {shown(written)} contains a character that is not allowed, {character}")
 
     def error(self, keys: Sequence[str], message: str) -> UserError:
         """The complaint, with file and line in front."""
         line = self.line(keys)
         return UserError(f"{self.path}{f':{line}' if line else ''}: {message}")
 
-    def validate(self, model: type[Model], data: dict[str, Any], context: object = None) -> Model:
+    def validate(self, model: type[Model], data: Mapping[str, Any], context: object = None) -> Model:
         """`data`, which is this file's, as a `model`. Raises UserError for the first fault found."""
         try:
             return model.model_validate(data, context=context)
@@ -76,6 +77,15 @@ class TomlFile:
             if equals and key == list(keys[: len(key)]):
                 return number
         return line
+
+
+@functools.lru_cache(maxsize=256)
+def _read(text: str) -> tuple[Mapping[str, Any], tuple[str, str] | None]:
+    """Its data, and the first text in them that may not be there, with the character. Once for each text, as the
+    catalogue is read again and again: nobody may change what comes of it."""
+    data = tomllib.loads(text)
+    faults = ((written, character) for written in _texts(data) if (character := unprintable(written)))
+    return data, next(faults, None)
 
 
 def _texts(data: Any) -> Iterator[str]:

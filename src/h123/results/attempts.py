@@ -19,7 +19,7 @@ from h123.results.opening import Opening, openings_of
 from h123.results.recovery import recoveries_of
 from h123.results.rows import Rows
 from h123.results.summary import Summary, summarise
-from h123.results.tables import connect
+from h123.results.tables import counting
 from h123.results.timeline import Timeline, timeline
 from h123.results.trial_files import Client, Link, Tls, Trial
 from h123.study.workload import Kind, workload_of
@@ -88,31 +88,21 @@ class Attempt:
 
 def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     """In the order of execution. Raises UserError where a file is missing or of another format."""
-    with connect(folder) as connection:
-        rows = connection.execute(
-            "SELECT trial, attempt, block, position, place, cell, twin, parameters, disturbed, disturbance, shares, "
-            "file FROM analysed ORDER BY block, position, trial"
-        ).fetchall()
-    works = [(Path(file), parameters) for *_, parameters, _, _, _, file in rows]
+    rows = counting(folder)
+    works = [(Path(row["file"]), row["parameters"]) for row in rows]
     timed = folder.imported is None or folder.imported["timed"]
     content = each(partial(_read, timed=timed, imported=folder.imported is not None), works)
     attempts = []
     for row, (summary, in_time, openings, recoveries, link, report, facts) in zip(rows, content, strict=True):
-        trial, attempt, block, position, place, cell, twin, parameters, disturbed, disturbance, shares, _ = row
-        conditions = json.loads(parameters)
+        conditions = json.loads(row["parameters"])
         attempts.append(
             Attempt(
-                trial=trial,
-                attempt=attempt,
-                block=block,
-                position=position,
-                place=place,
-                cell=json.loads(cell),
-                twin=twin,
+                **{known: row[known] for known in ("trial", "attempt", "block", "position", "place", "twin")},
+                cell=json.loads(row["cell"]),
                 parameters=conditions,
-                disturbed=disturbed,
-                disturbance=disturbance,
-                shares=json.loads(shares),
+                disturbed=row["disturbed"],
+                disturbance=row["disturbance"],
+                shares=json.loads(row["shares"]),
                 link=link,
                 report=report,
                 facts=facts,

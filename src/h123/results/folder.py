@@ -16,6 +16,7 @@ from h123.durable import sync, sync_tree, write_atomically
 from h123.errors import UserError
 from h123.journal import append_event, read_events
 from h123.lock import sole_user
+from h123.processes import each
 from h123.results import seal
 from h123.results.campaign_file import Campaign, MachineFacts, Origin, SubjectFacts, Width
 from h123.results.documents import held, read_content
@@ -35,7 +36,7 @@ class CampaignFolder:
         self.path = path
         self._content = content
         """As written, with whatever another version may have added."""
-        self._damage: dict[Path, str | None] = {}
+        self._damage: dict[tuple[str, int], str | None] = {}
         self._events: tuple[tuple[int, int], list[Event]] | None = None
 
     @classmethod
@@ -244,10 +245,17 @@ class CampaignFolder:
         They are read once, when this is first asked. Of an attempt without a seal (earlier versions made none) it is
         known only whether its files are there.
         """
-        attempt = self.attempt(event)
+        attempt = event["trial"], event["attempt"]
         if attempt not in self._damage:
-            self._damage[attempt] = seal.damage(attempt, event)
+            self._damage[attempt] = seal.damage(self.attempt(event), event)
         return self._damage[attempt]
+
+    def examine(self) -> None:
+        """Ask of all attempts what `damage` asks of one: their files are read by several processes."""
+        tried = {(event["trial"], event["attempt"]): event for event in self.events() if event["event"] == "trial"}
+        fresh = {attempt: event for attempt, event in tried.items() if attempt not in self._damage}
+        found = each(_damage, [(self.attempt(event), event) for event in fresh.values()])
+        self._damage |= zip(fresh, found, strict=True)
 
     def lost(self) -> dict[str, str]:
         """Trials that had a valid attempt and have none whose files are as they were: attempt and damage, in words."""
@@ -308,6 +316,10 @@ def _stamp(path: Path) -> tuple[int, int]:
         return 0, 0
     found = path.stat()
     return found.st_size, found.st_mtime_ns
+
+
+def _damage(attempt: tuple[Path, Tried]) -> str | None:
+    return seal.damage(*attempt)
 
 
 def _digest(content: Resolved) -> str:

@@ -14,7 +14,7 @@ def recoveries_of(link: Link, report: Report, rows: Rows, statuses: Sequence[int
     """Of each move over the link during a trial with these samples, ns from it until the first whole answer after it;
     infinite where none came. None where the client never moved, or nobody knows when answers came."""
     ended = rows["end_ns"]
-    if not (ended.known & rows["start_ns"].known).any():
+    if not link.moves or not (ended.known & rows["start_ns"].known).any():
         return []
     answers = np.sort(ended.of(rows.ok(statuses)))
     found = []

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -16,6 +16,17 @@ from h123.study.workload import OK
 
 Mask = NDArray[np.bool_]
 Integers = NDArray[np.int64]
+
+
+def _array(column: pa.Array, unknown: int) -> tuple[Integers, Mask | None]:
+    """Its numbers, `unknown` for null, and which are not null; None: all. Arrow's own ways, `to_numpy` and `fill_null`,
+    import all of pandas: half a second in each process."""
+    whole = pa.Array.from_buffers(column.type, len(column), [None, column.buffers()[1]], offset=column.offset)
+    values = cast(Integers, np.from_dlpack(whole))
+    if not column.null_count:
+        return values, None
+    known = np.from_dlpack(column.is_valid().cast(pa.uint8())).view(np.bool_)
+    return np.where(known, values, unknown), known
 
 
 @dataclass(frozen=True)
@@ -61,13 +72,17 @@ class Rows:
         self._columns = {name: table[name].combine_chunks() for name in table.column_names}
         self.count: int = table.num_rows
         self._numbers: dict[str, Numbers] = {}
+        self._codes: dict[str, tuple[list[str], Integers]] = {}
+        self._phases: dict[str, Mask] = {}
 
     @classmethod
     def read(cls, file: Path) -> "Rows":
         """Raises UserError for what is no whole file of samples."""
         texts = sorted(TEXT_COLUMNS)
         try:
-            with pq.ParquetFile(file, read_dictionary=texts, pre_buffer=False) as samples:
+            # Small files: all at once is less work than a piece for each column.
+            whole = pa.BufferReader(file.read_bytes())
+            with pq.ParquetFile(whole, read_dictionary=texts, pre_buffer=False) as samples:
                 table = samples.read(use_threads=False).unify_dictionaries()
             if table.column_names not in (SCHEMA.names, EARLIER_SCHEMA.names):
                 raise ValueError("has other columns than samples")
@@ -85,24 +100,24 @@ class Rows:
         column = self._columns.get(name)
         if column is None or column.null_count == self.count:
             return Numbers(np.zeros(self.count, np.int64), np.zeros(self.count, np.bool_))
-        known, values = self.every, column
-        if column.null_count:
-            known, values = column.is_valid().to_numpy(zero_copy_only=False), pc.fill_null(column, 0)
-        values = values.to_numpy()
+        values, known = _array(column, 0)
         if max(-int(values.min()), int(values.max())) >= LIMIT:
             raise ValueError(f"{name} has a number that no sample can have")
-        return Numbers(values, known)
+        return Numbers(values, self.every if known is None else known)
 
     def texts(self, name: str, where: Mask) -> list[str]:
         """The different texts of a column `where`, by alphabet."""
         values, codes = self._coded(name)
-        found: list[int] = np.unique(codes[where]).tolist()
-        return sorted(values[code] for code in found if code >= 0)
+        # Counted from the rows without a text on, whose code is -1.
+        found: list[int] = np.flatnonzero(np.bincount(codes[where] + 1, minlength=1)[1:]).tolist()
+        return sorted(values[code] for code in found)
 
     def _coded(self, name: str) -> tuple[list[str], Integers]:
         """The texts of a column, and for each row which of them it is; -1: none."""
-        column = self._columns[name]
-        return column.dictionary.to_pylist(), pc.fill_null(column.indices, -1).to_numpy(zero_copy_only=False)
+        if name not in self._codes:
+            column = self._columns[name]
+            self._codes[name] = column.dictionary.to_pylist(), _array(column.indices, -1)[0]
+        return self._codes[name]
 
     def _is(self, name: str, fits: Callable[[str], bool]) -> Mask:
         values, codes = self._coded(name)
@@ -112,7 +127,9 @@ class Rows:
 
     def phase(self, name: str) -> Mask:
         """`cold`, `warmup` or `warm`."""
-        return self._is("phase", lambda value: value == name)
+        if name not in self._phases:
+            self._phases[name] = self._is("phase", lambda value: value == name)
+        return self._phases[name]
 
     @cached_property
     def every(self) -> Mask:

@@ -1,9 +1,11 @@
 """The campaign as tables: DuckDB views over the journal and over all Parquet files."""
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -16,6 +18,8 @@ from h123.study.workload import workload_of
 
 CELL_PREFIX = "cell_"
 """`cell_<factor>` is the column with the factor's level: plain names would collide with the samples' own."""
+Row = dict[str, Any]
+"""Of `attempts`, by its columns."""
 _FILES = "SELECT file FROM attempts WHERE file IS NOT NULL"
 """In the order of the journal."""
 
@@ -28,8 +32,7 @@ def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDB
       `cell`, `parameters`, `reasons`, `shares` are JSON; `damage` says what is wrong with its files, null if nothing
       is; `file` is the attempt's Parquet file, null where it left none or where there is damage; `statuses` are those
       that its workload's resources must be answered with);
-    * `analysed`: of each trial the attempt that counts: the last valid one that the machine did not disturb, or, if it
-      disturbed all, the least disturbed one; none whose files are damaged;
+    * `analysed`: of each trial the attempt that counts (`counting`);
     * `samples`: all rows of all attempts, with `trial` and `attempt`.
 
     The folder may be a stranger's: whatever is in it, nothing but its trials can be read, and nothing be written but
@@ -44,13 +47,10 @@ def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDB
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
     connection.register("_attempts", attempts_table(folder))
-    connection.execute("CREATE TABLE attempts AS SELECT * FROM _attempts")
+    connection.execute("CREATE TABLE attempts AS SELECT * EXCLUDE counts FROM _attempts")
+    connection.execute("CREATE TABLE counting AS SELECT trial, attempt FROM _attempts WHERE counts")
     connection.unregister("_attempts")
-    connection.execute(
-        "CREATE VIEW analysed AS SELECT * FROM attempts WHERE valid AND damage IS NULL "
-        "QUALIFY row_number() OVER (PARTITION BY trial "
-        "ORDER BY disturbed, CASE WHEN disturbed THEN disturbance END, attempt DESC) = 1"
-    )
+    connection.execute("CREATE VIEW analysed AS SELECT * FROM attempts SEMI JOIN counting USING (trial, attempt)")
     files = [str(file) for (file,) in connection.execute(_FILES).fetchall()]
     try:
         connection.execute(f"CREATE VIEW samples AS {_samples(files)}")
@@ -69,10 +69,17 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def counting(folder: CampaignFolder) -> list[Row]:
+    """Of each trial the attempt that counts: the last valid one that the machine did not disturb, or, if it disturbed
+    all, the least disturbed one; none whose files are damaged. Rows of `attempts`, in the order of execution."""
+    return sorted(_counting(_rows(folder)), key=_when)
+
+
 def attempts_table(folder: CampaignFolder) -> pa.Table:
-    """The table `attempts`."""
-    events = [event for event in folder.events() if event["event"] == "trial"]
-    factors = list(dict.fromkeys(factor for event in events for factor in event["cell"]))
+    """The table `attempts`, and whether each of them `counts`."""
+    rows = _rows(folder)
+    counts = {(row["trial"], row["attempt"]) for row in _counting(rows)}
+    levels = list(dict.fromkeys(column for row in rows for column in row if column.startswith(CELL_PREFIX)))
     schema = pa.schema(
         [
             ("trial", pa.string()),
@@ -93,13 +100,39 @@ def attempts_table(folder: CampaignFolder) -> pa.Table:
             ("damage", pa.string()),
             ("file", pa.string()),
             ("statuses", pa.list_(pa.int64())),
-            *((CELL_PREFIX + factor, pa.string()) for factor in factors),
+            ("counts", pa.bool_()),
+            *((level, pa.string()) for level in levels),
         ]
     )
-    return pa.Table.from_pylist([_row(folder, event) for event in events], schema=schema)
+    told = [{**row, "counts": (row["trial"], row["attempt"]) in counts} for row in rows]
+    return pa.Table.from_pylist(told, schema=schema)
 
 
-def _row(folder: CampaignFolder, event: TrialEvent) -> dict[str, object]:
+def _rows(folder: CampaignFolder) -> list[Row]:
+    return [_row(folder, event) for event in folder.events() if event["event"] == "trial"]
+
+
+def _counting(rows: Iterable[Row]) -> list[Row]:
+    best: dict[str, Row] = {}
+    for row in rows:
+        if row["valid"] and row["damage"] is None:
+            best[row["trial"]] = min(best.get(row["trial"], row), row, key=_disturbed)
+    return list(best.values())
+
+
+def _disturbed(row: Row) -> tuple[bool, float, int]:
+    """The least, of the attempts of a trial, is the one that counts."""
+    unknown = row["disturbance"] is None
+    share = 0.0 if not row["disturbed"] else math.inf if unknown else row["disturbance"]
+    return row["disturbed"], share, -row["attempt"]
+
+
+def _when(row: Row) -> tuple[int, float, str]:
+    """Imported samples do not tell of positions."""
+    return row["block"], math.inf if row["position"] is None else row["position"], row["trial"]
+
+
+def _row(folder: CampaignFolder, event: TrialEvent) -> Row:
     file, damage = folder.attempt(event) / "samples.parquet", folder.damage(event)
     # Journals of earlier versions say nothing of disturbances.
     told = {"place": None, "disturbed": False, "disturbance": None, "shares": {}, **event}

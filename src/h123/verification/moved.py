@@ -135,15 +135,17 @@ def _told(trial: Trial, clock: Clock, new: New, parameters: Parameters) -> Moved
     return Moved(clock=clock, new=new, survived=whole and flowed is not None, answered=answered, flowed=flowed)
 
 
-def after_move(packets: Packets, at_ns: int) -> tuple[float | None, float | None]:
-    """Of a connection that moved at a time: `Moved.answered` and `Moved.flowed`."""
-    up = packets[(packets["way"] == UP) & (packets["protocol"] == UDP)]
+def after_move(packets: Packets, at_ns: int, protocol: int = UDP) -> tuple[float | None, float | None]:
+    """Of a client whose connections of this protocol moved at a time: `Moved.answered` and `Moved.flowed`. Connections
+    that it made since count too."""
+    packets = packets[packets["protocol"] == protocol]
+    up = packets[packets["way"] == UP]
     earlier = np.unique(up["source"][up["at_ns"] < at_ns])
     later = up[~np.isin(up["source"], earlier) & (up["left_ns"] > 0)]
     if not len(later):
         return None, None
-    port, reached = later["source"][0], int(later["left_ns"].min())
-    there = packets[(packets["way"] == DOWN) & (packets["destination"] == port)]
+    reached = int(later["left_ns"].min())
+    there = packets[(packets["way"] == DOWN) & np.isin(packets["destination"], later["source"])]
     came = there[(there["left_ns"] > 0) & (there["payload"] >= FULL)]
     answered = (int(there["at_ns"].min()) - reached) / 1e9 if len(there) else None
     flowed = (int(came["left_ns"].min()) - at_ns) / 1e9 if len(came) else None

@@ -1,0 +1,138 @@
+"""The tables of docs/results/migration.md, of campaigns of the studies `migration` and `migration-servers`.
+
+    PYTHONPATH=src .venv/bin/python bench/migration_saved.py CAMPAIGN [SERVERS]
+
+From the link's packets: when the server first sent to the new place, after it had first heard from there, and when a
+full packet had come to the client there, from the move. Ends with status 1 where a connection over QUIC that went on
+took longer than the bounds that the page states, in round trips of the network after its move.
+"""
+
+import statistics
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from h123.markdown import table
+from h123.results import Attempt, CampaignFolder, load_attempts
+from h123.results.packets import TCP, UDP, read_packets
+from h123.results.trial_files import Link
+from h123.units import format_seconds
+from h123.verification.moved import after_move
+
+HEARD = 1.0
+"""Round trips at most, from the first packet from the new place to the first one to there."""
+FLOWS = 5.0
+"""Round trips at most, from the move to the first full packet at the new place: until the client's probe timeout some
+three (RFC 9002, section 6.2), one there and back, and one in queues."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One trial."""
+
+    attempt: Attempt
+    round_trip: float
+    heard: float | None
+    flows: float | None
+
+    @property
+    def went_on(self) -> bool:
+        """No request failed, and no connection was made but the first."""
+        return not self.attempt.summary.errors and self.attempt.summary.handshakes == self.attempt.summary.cold
+
+    def bounded(self) -> bool:
+        """Whether what went on did so within the bounds."""
+        times = ((self.heard, HEARD), (self.flows, FLOWS))
+        return all(time is not None and time <= most * self.round_trip for time, most in times)
+
+
+def main(campaign: Path, servers: Path | None = None) -> int:
+    """Print the tables."""
+    found = [one for path in (campaign, servers) if path for one in _seen(CampaignFolder.open(path))]
+    mine, others = ([one for one in found if ("server" in one.attempt.cell) is there] for there in (False, True))
+    print("\n".join([*table(list(_protocols(mine))), "", *table(list(_servers(others)))]))
+    late = [
+        one for one in found if one.attempt.cell.get("protocol", "h3") == "h3" and one.went_on and not one.bounded()
+    ]
+    for one in late:
+        print(f"beyond the bounds: {one.attempt.name}: heard {one.heard}, flows {one.flows}", file=sys.stderr)
+    return 1 if late else 0
+
+
+def _seen(folder: CampaignFolder) -> Iterator[Seen]:
+    for attempt in load_attempts(folder):
+        protocol = UDP if attempt.parameters["protocol"] == "h3" else TCP
+        at_ns = attempt.report.main_began_ns + attempt.link.moves[0].at_ns
+        heard, flows = after_move(read_packets(folder.path / "trials" / attempt.name), at_ns, protocol)
+        yield Seen(attempt, _round_trip(attempt.link), heard, flows)
+
+
+def _round_trip(link: Link) -> float:
+    """After the move, without any queue."""
+    ways = [way for way in (link.up, link.down) if way]
+    return (
+        sum([way.delay_ns, *(each.delay_ns for each in way.changes or [] if each.delay_ns)][-1] for way in ways) / 1e9
+    )
+
+
+def _protocols(found: Sequence[Seen]) -> Iterator[dict[str, str]]:
+    """Of each network and protocol, a line."""
+    for (network, protocol), group in _grouped(found, "network", "protocol"):
+        recovered = [one.attempt.metrics["recovery"] for one in group]
+        requests = sum(one.attempt.summary.rows for one in group)
+        yield {
+            "network": network,
+            "protocol": protocol,
+            "went on": f"{sum(one.went_on for one in group)} of {len(group)} trials",
+            "requests failed": f"{sum(one.attempt.summary.errors for one in group)} of {requests}",
+            "connections made anew": f"{sum(_anew(one.attempt) for one in group)}",
+            "bytes flow again after": _times([one.flows for one in group]),
+            "an answer is whole after": _times(recovered),
+            "round trips": _trips([one.flows for one in group], group[0].round_trip),
+        }
+
+
+def _servers(found: Sequence[Seen]) -> Iterator[dict[str, str]]:
+    """Of each server a line, of each client a column."""
+    clients = list(dict.fromkeys(one.attempt.cell["client"] for one in found))
+    for (server,), group in _grouped(found, "server"):
+        cells = {client: [one for one in group if one.attempt.cell["client"] == client] for client in clients}
+        yield {"server": server, **{f"client {client}": _fate(cells[client]) for client in clients}}
+
+
+def _fate(group: Sequence[Seen]) -> str:
+    if all(one.went_on for one in group):
+        return f"goes on after {_times([one.flows for one in group])}"
+    silent = all(one.heard is None for one in group)
+    return "ends: nothing is sent there" if silent else "ends"
+
+
+def _grouped(found: Sequence[Seen], *factors: str) -> Iterator[tuple[tuple[str, ...], list[Seen]]]:
+    groups: dict[tuple[str, ...], list[Seen]] = defaultdict(list)
+    for one in found:
+        groups[tuple(one.attempt.cell[factor] for factor in factors)].append(one)
+    yield from sorted(groups.items())
+
+
+def _anew(attempt: Attempt) -> int:
+    return (attempt.summary.handshakes or 0) - attempt.summary.cold
+
+
+def _times(seconds: Sequence[float | None]) -> str:
+    """Median and range."""
+    told = sorted(one for one in seconds if one is not None)
+    if not told:
+        return "–"
+    middle, low, high = map(format_seconds, (statistics.median(told), told[0], told[-1]))
+    return middle if low == high else f"{middle} ({low} to {high})"
+
+
+def _trips(seconds: Sequence[float | None], round_trip: float) -> str:
+    told = [one / round_trip for one in seconds if one is not None]
+    return f"{min(told):.1f} to {max(told):.1f}" if told else "–"
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(Path, sys.argv[1:])))

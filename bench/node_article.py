@@ -1,0 +1,121 @@
+"""The sentences of docs/results/node-article.md: what the ledger has of the Node.js article, with the verdicts.
+
+    PYTHONPATH=src .venv/bin/python bench/node_article.py
+
+Verdicts of campaigns are those of the published `claims.txt` (docs/results), which `h123 claims --campaign` printed;
+the others are by arithmetic, or by documents that the claim names. Writes what stands below the page's mark anew.
+"""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+from h123.analysis import decide  # noqa: E402
+from h123.analysis.document import ClaimRow  # noqa: E402
+from h123.markdown import table  # noqa: E402
+from h123.study import list_claims, load_ledger  # noqa: E402
+
+RESULTS = ROOT / "docs/results"
+PAGE = RESULTS / "node-article.md"
+MARK = "<!-- Below: written by bench/node_article.py -->\n"
+LEDGERS = "nodejs-*.yaml"
+_HEAD = re.compile(r"^  (?P<id>[A-Z]\d+[a-z]?) +(?P<verdict>confirmed|direction only|refuted|undecided)\b", re.M)
+_FIGURE = re.compile(r"measured: (?P<figure>[^(]+ %) \(\d+ %: (?P<low>[^)]+) to (?P<high>[^)]+)\)")
+_SECTIONS = (
+    "the first sentence",
+    "Key Insights",
+    "Architectural Overview",
+    "Alternative Architecture: Pure JS QUIC vs N-API Bindings to Quiche",
+    "Internal Source Code Walkthrough",
+    "Benchmark Methodology",
+    "Performance Comparison Table",
+    "Head-of-Line Blocking Deep Dive",
+    *(f"Code Snippet {number}" for number in (1, 2, 3)),
+    "Case Study",
+    *(f"Developer Tips, {number}" for number in (1, 2, 3)),
+    "Frequently Asked Questions",
+    "Conclusion & Call to Action",
+    "at the end",
+)
+"""In the article's order."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a published campaign said of a claim."""
+
+    campaign: str
+    verdict: str
+    figure: str
+
+
+def main() -> int:
+    """Write the page."""
+    PAGE.write_text(PAGE.read_text(encoding="utf-8").partition(MARK)[0] + MARK + "\n".join(sentences()) + "\n")
+    return 0
+
+
+def sentences() -> Iterator[str]:
+    """What stands below the mark, line by line."""
+    said = {row["id"]: row for row in _rows()}
+    found = {name: one for name, one in published().items() if name in said}
+    verdicts = [found[name].verdict if name in found else row["verdict"] for name, row in said.items()]
+    counted = ", ".join(f"{verdicts.count(word)} {word}" for word in sorted(set(verdicts)))
+    yield ""
+    yield f"{len(said)} entries of the ledger: {counted}."
+    for section in dict.fromkeys([*_SECTIONS, *(row["where"] or "" for row in said.values())]):
+        if inside := [row for row in said.values() if row["where"] == section]:
+            yield from ("", f"### {section[0].upper()}{section[1:]}", "")
+            yield from table([_line(row, found.get(row["id"])) for row in inside])
+
+
+def published() -> dict[str, Measured]:
+    """By the claim's name."""
+    return {
+        name: one
+        for path in sorted(RESULTS.glob("*/claims*.txt"))
+        for name, one in verdicts_of(path.parent.name, path.read_text(encoding="utf-8"))
+    }
+
+
+def verdicts_of(campaign: str, printed: str) -> Iterable[tuple[str, Measured]]:
+    """What `h123 claims` printed of each claim, which a campaign was asked about."""
+    heads = list(_HEAD.finditer(printed))
+    for head, after in zip(heads, [*heads[1:], None], strict=True):
+        text = " ".join(printed[head.end() : after.start() if after else None].split())
+        figure = _FIGURE.search(text)
+        words = f"{figure['figure']} ({figure['low']} to {figure['high']})" if figure else ""
+        yield head["id"], Measured(campaign, head["verdict"], words)
+
+
+def _rows() -> Iterator[ClaimRow]:
+    for path in list_claims():
+        if path.match(LEDGERS):
+            yield from decide(load_ledger(path))["claims"]
+
+
+def _line(row: ClaimRow, measured: Measured | None) -> dict[str, str]:
+    """Quotation, verdict, figure or arithmetic, and by what."""
+    if measured:
+        note = f"; {row['note']}" if row["note"] else ""
+        place = f"[{measured.campaign}]({measured.campaign}.md){note}"
+        verdict, shown = measured.verdict, measured.figure
+    else:
+        verdict, shown = row["verdict"], "; ".join(one["shown"] for one in row["arithmetic"])
+        place = f"wants {row['reason']}" if verdict == "open" else row["reason"] or ""
+    return {
+        "id": row["id"],
+        "sentence": f"“{row['quotation']}”",
+        "verdict": verdict,
+        "figure": shown or "–",
+        "by": place or "arithmetic",
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

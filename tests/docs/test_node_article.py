@@ -1,0 +1,52 @@
+"""docs/results/node-article.md says what the ledger and the published verdicts say."""
+
+import importlib.util
+from types import ModuleType
+
+from h123.paths import project_root
+
+
+def _bench() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("node_article", project_root() / "bench/node_article.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+BENCH = _bench()
+
+
+def test_the_page_is_what_the_ledger_says() -> None:
+    head, mark, written = BENCH.PAGE.read_text().partition(BENCH.MARK)
+    assert head
+    assert mark
+    assert written.splitlines() == list(BENCH.sentences())
+
+
+def test_each_entry_has_a_verdict_or_says_what_it_wants() -> None:
+    rows = [line for line in BENCH.sentences() if line.startswith("| ") and not line.startswith(("| id", "| --"))]
+    assert len(rows) >= 60
+    for row in rows:
+        *_, verdict, figure, by = row.strip("| ").split(" | ")
+        assert by, row
+        assert verdict != "undecided" or figure != "–", row
+
+
+def test_what_a_campaign_said_is_read_whole() -> None:
+    printed = """A title
+  H01  direction only Handshake; h3 lower than h2; -60 %; network
+home
+       “A sentence
+of the source.” (Key Insights)
+       measured: -48.5 % (95 %: -49.0 % to
+-48.0 %), from 8 blocks; p 0.0078
+  H02a undecided      Handshake
+       “Another.” (There)
+
+2 claims: 1 direction only, 1 undecided
+"""
+    found = dict(BENCH.verdicts_of("handshakes", printed))
+    assert found["H01"] == BENCH.Measured("handshakes", "direction only", "-48.5 % (-49.0 % to -48.0 %)")
+    assert found["H02a"] == BENCH.Measured("handshakes", "undecided", "")
