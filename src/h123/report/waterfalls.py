@@ -39,7 +39,7 @@ def waterfalls_figure(visits: Sequence[Mark], factor: str) -> Figure:
             columns = min(len(arms), _ABREAST) if width > NARROW else 1
             end = max(map(took, arms))
             plot = width // columns - 26
-            legend = alt.Legend(columns=0 if width > NARROW else 2, labelLimit=0, symbolType="square")
+            legend = alt.Legend(columns=0 if width > NARROW else 2, labelLimit=0, columnPadding=26, symbolType="square")
             panels = [_panel(visit, factor, end, plot, legend) for visit in arms]
             title = alt.TitleParams(where, anchor="start", fontSize=13, color=COLOURS["ink"])
             drawn.append(alt.concat(*panels, columns=columns, spacing=14, title=title))
@@ -51,7 +51,7 @@ def waterfalls_figure(visits: Sequence[Mark], factor: str) -> Figure:
         "waiting for a place on a connection, waiting for a new connection (name, handshake), until the answer's first "
         "byte, until its last. Below them, on the axis, the packets that the link lost or had no room for. The visit "
         f"is the one in the middle of all of its arm; it describes, and decides nothing.{cut}"
-        f"{told_of_choice(visits, factor)} More of a trial: `h123 show DIR TRIAL`."
+        f"{told_of_choice(visits, factor)} More of a trial: h123 show DIR TRIAL."
     )
     return Figure("waterfalls", "The median visit, request by request", caption, draw(WIDE), draw(NARROW))
 
