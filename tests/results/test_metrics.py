@@ -14,7 +14,7 @@ from h123.results import trial_files
 from h123.results.lab_report import NO_REPORT, Cpu, Lateness, Link, Report, Role, Way
 from h123.results.metrics import measure
 from h123.results.opening import Opening
-from h123.results.recovery import recoveries_of
+from h123.results.recovery import moves_of, recoveries_of
 from h123.results.rows import Rows
 from h123.results.samples import REQUIRED, SCHEMA
 from h123.results.summary import summarise
@@ -52,7 +52,7 @@ class Trial:
         if isinstance(METRICS[name].of, Visits):
             asked = workload_of({"kind": "page", **KINDS["page"].example(["GET"], False)})
         rows = Rows.read(file)
-        recoveries = recoveries_of(trial_files.Link(moves=[*self.moves]), self.report, rows, [200])
+        recoveries = recoveries_of(moves_of(trial_files.Link(moves=[*self.moves]), self.report), rows, [200])
         return measure(summarise(rows, asked), self.report, self.facts, clock, self._told(rows), recoveries)[name]
 
     def _told(self, rows: Rows) -> Sequence[Opening]:

@@ -10,13 +10,13 @@ from pydantic import ValidationError
 
 from h123.errors import UserError
 from h123.processes import each
-from h123.results.documents import fault_of, held, read_content, read_document
+from h123.results.documents import fault_of, held, parsed, read_content, read_document
 from h123.results.events import Values
 from h123.results.folder import CampaignFolder
 from h123.results.lab_report import NO_REPORT, Finished, Report
 from h123.results.metrics import measure, read_facts
 from h123.results.opening import Opening, openings_of
-from h123.results.recovery import recoveries_of
+from h123.results.recovery import moves_of, recoveries_of
 from h123.results.rows import Rows
 from h123.results.summary import Summary, summarise
 from h123.results.tables import counting
@@ -24,7 +24,7 @@ from h123.results.timeline import Timeline, timeline
 from h123.results.trial_files import Client, Link, Tls, Trial
 from h123.study.workload import Kind, workload_of
 
-Content = tuple[Summary, Timeline, list[Opening], list[float], Link, Finished, Client | None]
+Content = tuple[Summary, Timeline, list[Opening], list[float]]
 
 
 @dataclass(frozen=True)
@@ -88,12 +88,18 @@ class Attempt:
 
 def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     """In the order of execution. Raises UserError where a file is missing or of another format."""
-    rows = counting(folder)
-    works = [(Path(row["file"]), row["parameters"]) for row in rows]
+    rows, imported = counting(folder), folder.imported is not None
+    documents = [_documents(Path(row["file"]).parent, imported=imported) for row in rows]
+    works = [
+        (Path(row["file"]), row["parameters"], moves_of(link, report))
+        for row, (link, report, _) in zip(rows, documents, strict=True)
+    ]
     timed = folder.imported is None or folder.imported["timed"]
-    content = each(partial(_read, timed=timed, imported=folder.imported is not None), works)
+    content = each(partial(_read, timed=timed, imported=imported), works)
     attempts = []
-    for row, (summary, in_time, openings, recoveries, link, report, facts) in zip(rows, content, strict=True):
+    for row, (link, report, facts), (summary, in_time, openings, recoveries) in zip(
+        rows, documents, content, strict=True
+    ):
         conditions = json.loads(row["parameters"])
         attempts.append(
             Attempt(
@@ -106,7 +112,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
                 link=link,
                 report=report,
                 facts=facts,
-                imported=folder.imported is not None,
+                imported=imported,
                 summary=summary,
                 timeline=in_time,
                 openings=openings,
@@ -116,19 +122,23 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     return attempts
 
 
-def _read(attempt: tuple[Path, str], *, timed: bool, imported: bool) -> Content:
-    """What the files of an attempt say: its samples, its link, its report, its client's account. Of the path of its
-    samples, and of its parameters as text."""
-    file, parameters = attempt
-    kept, rows, work = file.parent, Rows.read(file), _workload(parameters)
+def _documents(kept: Path, *, imported: bool) -> tuple[Link, Finished, Client | None]:
+    """An attempt's link, its report, its client's account. Read here and not where the samples are: to hand them on
+    from one process to another takes longer than to read them."""
+    report = NO_REPORT if imported else finished_report(kept / "report.json")
+    return read_document(kept / "trial.json", Trial).links[0], report, read_facts(kept)
+
+
+def _read(attempt: tuple[Path, str, list[int]], *, timed: bool, imported: bool) -> Content:
+    """What the samples of an attempt say. Of their path, of its parameters as text, and of when its client moved."""
+    file, parameters, moves = attempt
+    rows, work = Rows.read(file), _workload(parameters)
     summary = summarise(rows, work)
     if not timed:
         summary = replace(summary, warm_start_ns=None, warm_end_ns=None)
-    report = NO_REPORT if imported else finished_report(kept / "report.json")
-    link = read_document(kept / "trial.json", Trial).links[0]
-    openings = [] if imported else openings_of(kept, rows, work.statuses())
-    recoveries = [] if imported else recoveries_of(link, report, rows, work.statuses())
-    return summary, timeline(rows, timed=timed), openings, recoveries, link, report, read_facts(kept)
+    openings = [] if imported else openings_of(file.parent, rows, work.statuses())
+    recoveries = [] if imported else recoveries_of(moves, rows, work.statuses())
+    return summary, timeline(rows, timed=timed), openings, recoveries
 
 
 @cache
@@ -139,6 +149,8 @@ def _workload(parameters: str) -> Kind:
 
 def finished_report(path: Path) -> Finished:
     """The report of a trial that ran to its end."""
+    if report := parsed(path, Finished):
+        return report
     content = read_content(path, Report.form())
     try:
         return Finished.model_validate(content, strict=True)

@@ -11,7 +11,7 @@ from h123.results.events import Values
 from h123.results.lab_report import Report
 from h123.results.opening import Opening, openings_of
 from h123.results.processor import of_handshake, of_request
-from h123.results.recovery import recoveries_of
+from h123.results.recovery import moves_of, recoveries_of
 from h123.results.rows import Rows
 from h123.results.summary import QUANTILES, Summary, summarise
 from h123.results.trial_files import Client, Trial
@@ -48,7 +48,7 @@ def trial_metrics(trial: Path, report: Report, parameters: Values) -> dict[str, 
     rows, work = Rows.read(trial / "samples.parquet"), workload_of(parameters)
     openings = openings_of(trial, rows, work.statuses())
     link = read_document(trial / "trial.json", Trial).links[0]
-    recoveries = recoveries_of(link, report, rows, work.statuses())
+    recoveries = recoveries_of(moves_of(link, report), rows, work.statuses())
     return measure(summarise(rows, work), report, read_facts(trial), parameters["clock"], openings, recoveries)
 
 

@@ -18,6 +18,11 @@ Mask = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 
 
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    """One piece of what has several; a copy is made only of those."""
+    return column.chunk(0) if column.num_chunks == 1 else column.unify_dictionaries().combine_chunks()
+
+
 def _array(column: pa.Array, unknown: int) -> tuple[Integers, Mask | None]:
     """Its numbers, `unknown` for null, and which are not null; None: all. Arrow's own ways, `to_numpy` and `fill_null`,
     import all of pandas: half a second in each process."""
@@ -69,7 +74,7 @@ class Rows:
     def __init__(self, table: pa.Table) -> None:
         """Of a table with some columns of `SCHEMA`, those of text as dictionaries. Raises ValueError for a number
         beyond `LIMIT`."""
-        self._columns = {name: table[name].combine_chunks() for name in table.column_names}
+        self._columns = {name: _whole(table[name]) for name in table.column_names}
         self.count: int = table.num_rows
         self._numbers: dict[str, Numbers] = {}
         self._codes: dict[str, tuple[list[str], Integers]] = {}
@@ -83,7 +88,7 @@ class Rows:
             # Small files: all at once is less work than a piece for each column.
             whole = pa.BufferReader(file.read_bytes())
             with pq.ParquetFile(whole, read_dictionary=texts, pre_buffer=False) as samples:
-                table = samples.read(use_threads=False).unify_dictionaries()
+                table = samples.read(use_threads=False)
             if table.column_names not in (SCHEMA.names, EARLIER_SCHEMA.names):
                 raise ValueError("has other columns than samples")
             return cls(table)
