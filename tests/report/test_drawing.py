@@ -1,6 +1,7 @@
 """Pictures in a page: small, and whole all the same."""
 
 import re
+from xml.etree import ElementTree
 
 import altair as alt
 
@@ -19,3 +20,15 @@ def test_marks_of_one_shape_share_it_and_keep_what_they_say() -> None:
         assert [told for _, told in uses] == [dot["told"] for dot in dots]
         assert len({x for x, _ in uses}) == 40
         assert f"#dots-{size}-" in f"#{shape}"  # another picture's are not taken
+
+
+def test_a_group_without_marks_takes_nothing_along() -> None:
+    """Renderers write it as `<g/>`, which is no beginning of another one's end."""
+    names = [{"panel": panel, "x": x} for panel in ("left", "right") for x in (1, 2)]
+    dots = alt.Chart().mark_point().encode(x="x:Q")
+    none = alt.Chart().mark_rule().encode(x="x:Q").transform_filter("datum.x > 2")
+    drawn = alt.layer(dots, none).facet(column="panel:N", data=Rows(names))
+    figure = Figure("panels", "Panels", "Two.", drawn, drawn)
+    assert re.search(r"<g[^>]*/></g>", figure.desk)
+    for svg in re.findall(r"<svg.*?</svg>", inline(figure), re.DOTALL):
+        ElementTree.fromstring(svg)  # each beginning has its end

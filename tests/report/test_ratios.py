@@ -97,3 +97,15 @@ def test_every_mark_says_its_comparison() -> None:
     text = inline(answer_figure([comparison(0.8, 1.2)], 0.05))
     title = "Latency, HTTP/3 / HTTP/2, poor: 0.98  cannot tell yet (0.80 – 1.20)"
     assert text.count(f"<title>{title}</title>") == 2
+
+
+def test_a_table_that_lacks_panels_becomes_a_list() -> None:
+    """Vega-Lite would put the others at the wrong names."""
+    asked = [("latency", "h3", "h2"), ("latency", "h2", "h1"), ("ttfb", "h3", "h2"), ("ttfb", "h2", "h1")]
+    rows = [comparison(0.8, 1.2) | {"metric": metric, "a": a, "b": b} for metric, a, b in asked]
+    assert {"row", "column"} <= details_figure(rows, 0.05).wide.to_dict()["facet"].keys()
+    assert details_figure(rows[:3], 0.05).wide.to_dict()["facet"]["sort"] == [
+        "Latency, HTTP/3 / HTTP/2",
+        "Latency, HTTP/2 / HTTP/1.1",
+        "First byte, HTTP/3 / HTTP/2",
+    ]

@@ -124,7 +124,8 @@ def _compact(drawn: str) -> str:
     drawn = re.sub(r' (xmlns(:xlink)?|version|class|font-family|pointer-events|aria-[a-z]+|role)="[^"]*"', "", drawn)
     drawn = re.sub(r' (transform="translate\(0,0\)"|opacity="1"|[xy]2="0"|font-size="12px")', "", drawn)
     drawn = re.sub(r' (d|transform|x2|y2)="[^"]*"', lambda found: re.sub(r"(\.\d\d)\d+", r"\1", found[0]), drawn)
-    while (less := re.sub(r"<g[^>]*></g>", "", drawn)) != drawn:
+    # Groups that hold nothing, in both spellings.
+    while (less := re.sub(r"<g(?: [^>]*)?(?:/>|(?<!/)></g>)", "", drawn)) != drawn:
         drawn = less
     return drawn
 

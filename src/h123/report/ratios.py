@@ -98,7 +98,9 @@ def details_figure(comparisons: Sequence[Comparison], margin: float) -> Figure:
     )
     names = row_names(order, 200)
     plot = (WIDE - names.width - titles_width) // len(columns) - 24
-    wide = table(plot, names) if plot >= _LEAST_PLOT - 20 else column(WIDE)
+    # Of a table without some panels Vega-Lite puts the empty ones first, and the others at the wrong names.
+    whole = len(_distinct(row["panel"] for row in rows)) == len(titles) * len(columns)
+    wide = table(plot, names) if whole and plot >= _LEAST_PLOT - 20 else column(WIDE)
     return Figure("details", "All comparisons at a glance", caption, wide, column(NARROW))
 
 
