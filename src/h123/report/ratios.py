@@ -82,8 +82,9 @@ def details_figure(comparisons: Sequence[Comparison], margin: float) -> Figure:
     def column(width: int) -> Any:
         names = row_names(order, int(width * 0.4))
         panels = _distinct(row["panel"] for row in rows)
-        facet = alt.Facet("panel:N", sort=panels, header=header(panels, width))
-        return _panel(width - names.width - 20, names, 4 if width > NARROW else 2).facet(
+        plot = width - names.width - 20
+        facet = alt.Facet("panel:N", sort=panels, header=header(panels, plot))
+        return _panel(plot, names, 4 if width > NARROW else 2).facet(
             facet=facet, columns=1, spacing=14, data=Rows(rows)
         )
 
