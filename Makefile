@@ -17,7 +17,7 @@ CRATES := $(patsubst %/Cargo.toml,%,$(wildcard subjects/*/Cargo.toml subjects/*/
 SUBJECTS_CARGO := CARGO_TARGET_DIR="$(CURDIR)/.cache/cargo" cargo
 CLIPPY := $(SUBJECTS_CARGO) clippy --all-features --all-targets --locked --quiet -- -D warnings
 
-# Tests wait for trials, timeouts and each other's servers half of their time.
+# Tests wait for trials, timeouts and servers much of their time.
 WORKERS := $(shell echo $$((2 * $$(nproc))))
 # Many images of containers set it: without compiled modules each of the hundreds of processes here compiles them again.
 unexport PYTHONDONTWRITEBYTECODE

@@ -39,7 +39,7 @@ def test_a_row_without_a_text_has_none(errors: list[str | None]) -> None:
 
 
 def test_rows_are_read_without_pandas(tmp_path: Path) -> None:
-    """Whose import takes half a second, in each of the processes that read."""
+    """Which each of the processes that read would import anew, for nothing."""
     rows = ["cold,0,1,2,3,4,5,200,0,100,h3,0,0,,,", "warm,0,6,,7,8,9,200,0,100,h3,0,1,,,"]
     (tmp_path / "samples.csv").write_text("\n".join([",".join(COLUMNS), *rows]) + "\n", encoding="utf-8")
     assert ingest(tmp_path, {"protocol": "h3", "method": "GET", "size": 100}) == []

@@ -254,7 +254,7 @@ class CampaignFolder:
         """Ask of all attempts what `damage` asks of one: their files are read by several processes."""
         tried = {(event["trial"], event["attempt"]): event for event in self.events() if event["event"] == "trial"}
         fresh = {attempt: event for attempt, event in tried.items() if attempt not in self._damage}
-        found = each(_damage, [(self.attempt(event), event) for event in fresh.values()])
+        found = each(_damage_of, [(self.attempt(event), event) for event in fresh.values()])
         self._damage |= zip(fresh, found, strict=True)
 
     def lost(self) -> dict[str, str]:
@@ -318,7 +318,7 @@ def _stamp(path: Path) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-def _damage(attempt: tuple[Path, Tried]) -> str | None:
+def _damage_of(attempt: tuple[Path, Tried]) -> str | None:
     return seal.damage(*attempt)
 
 

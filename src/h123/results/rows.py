@@ -25,7 +25,7 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 
 def _array(column: pa.Array, unknown: int) -> tuple[Integers, Mask | None]:
     """Its numbers, `unknown` for null, and which are not null; None: all. Arrow's own ways, `to_numpy` and `fill_null`,
-    import all of pandas: half a second in each process."""
+    import all of pandas, in each process that reads."""
     whole = pa.Array.from_buffers(column.type, len(column), [None, column.buffers()[1]], offset=column.offset)
     values = cast(Integers, np.from_dlpack(whole))
     if not column.null_count:
