@@ -6,11 +6,13 @@
 #include <netinet/udp.h>
 #include <string.h>
 
+#include "stamps.h"
+
 enum { SOCKET_BUFFER = 7500000 }; /* as far as the machine allows, and as others set */
 
 /* Room for what is told beside datagrams. */
 union beside {
-    char room[CMSG_SPACE(sizeof(int))];
+    char room[CMSG_SPACE(sizeof(int)) + STAMP_ROOM];
     struct cmsghdr aligned;
 };
 
@@ -24,6 +26,7 @@ int datagrams_open(const struct sockaddr *server, socklen_t length)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
     setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
     setsockopt(descriptor, IPPROTO_UDP, UDP_GRO, &yes, sizeof yes);
+    stamps_ask(descriptor);
     if (server->sa_family == AF_INET) {
         setsockopt(descriptor, IPPROTO_IP, IP_MTU_DISCOVER, &uncut, sizeof uncut);
     } else {
@@ -32,7 +35,7 @@ int datagrams_open(const struct sockaddr *server, socklen_t length)
     return descriptor;
 }
 
-ssize_t datagrams_take(int descriptor, uint8_t *to, size_t room, size_t *segment)
+ssize_t datagrams_take(int descriptor, uint8_t *to, size_t room, size_t *segment, int64_t *arrived)
 {
     union beside beside;
     struct iovec into = {to, room};
@@ -43,6 +46,7 @@ ssize_t datagrams_take(int descriptor, uint8_t *to, size_t room, size_t *segment
     if (length < 0) {
         return -1;
     }
+    *arrived = stamps_read(&message);
     for (struct cmsghdr *told = CMSG_FIRSTHDR(&message); told; told = CMSG_NXTHDR(&message, told)) {
         if (told->cmsg_level == IPPROTO_UDP && told->cmsg_type == UDP_GRO) {
             int bytes;

@@ -48,6 +48,12 @@ void facts_of_sender(struct facts *facts, const char *congestion)
     snprintf(facts->congestion, WORD, "%s", congestion);
 }
 
+static void put_spread(const char *name, const struct spread *spread, FILE *to)
+{
+    fprintf(to, "%s\": {\"p50\": %jd, \"p99\": %jd, \"max\": %jd}", name, (intmax_t)spread->p50, (intmax_t)spread->p99,
+            (intmax_t)spread->most);
+}
+
 void facts_write(const struct facts *facts, FILE *to)
 {
     fputs("{\"h123\": \"client/1\", \"tls\": [", to);
@@ -59,5 +65,9 @@ void facts_write(const struct facts *facts, FILE *to)
     }
     fputs("], \"congestion\": ", to);
     fprintf(to, *facts->congestion ? "\"%s\"" : "null%s", facts->congestion);
-    fputs(", \"notes\": []}\n", to);
+    fputs(", \"delay\": {", to);
+    put_spread("\"late_ns", &facts->delay.late, to);
+    put_spread(", \"held_ns", &facts->delay.held, to);
+    put_spread(", \"both_ns", &facts->delay.both, to);
+    fputs("}, \"notes\": []}\n", to);
 }

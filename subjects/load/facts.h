@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "record.h"
+
 enum { KINDS = 16, WORD = 48 };
 
 /* What the connections were like: client.json. Those whose handshakes are alike count together. */
@@ -15,6 +17,7 @@ struct facts {
         int connections;
     } kinds[KINDS];
     char congestion[WORD];
+    struct own_delay delay;
 };
 
 /* Takes account of a connection whose handshake is complete; `early`: the server took early data on it. */

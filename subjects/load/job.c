@@ -172,6 +172,24 @@ static int read_protocol(struct reading *from)
     fail(UNSUPPORTED, "protocol %s is not supported", value);
 }
 
+/* When requests are due, where that is told. */
+static int64_t *read_gaps(struct reading *from, const struct job *job)
+{
+    if (!reading_has(from, "gaps_ns")) {
+        return NULL; /* and a null is unknown */
+    }
+    size_t count;
+    int64_t *due = reading_whole_numbers(from, "gaps_ns", &count);
+    if (job->rate > 0 || (int64_t)count != job_warm(job)) {
+        fail(BAD_INPUT, "%s: gaps_ns must be there for each request, the cold ones apart, and not beside a rate",
+             from->where);
+    }
+    for (size_t i = 1; i < count; i++) {
+        due[i] += due[i - 1];
+    }
+    return due;
+}
+
 /* An HTTP/1.1 connection carries one request at a time, so there sharing gives each user one. */
 static int read_connections(struct reading *from, const struct job *job)
 {
@@ -237,6 +255,7 @@ struct job job_read(const char *path)
     job.warmup = (int)reading_number(&from, "warmup", 0);
     job.rate = reading_has(&from, "rate") ? reading_number(&from, "rate", 0) : 0;
     reading_pass(&from, "rate");
+    job.due = read_gaps(&from, &job);
     job.cold = reading_truth(&from, "cold");
     job.timeout_ns = (int64_t)reading_large(&from, "timeout_ns", 1);
     job.seed = reading_large(&from, "seed", 0);

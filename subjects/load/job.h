@@ -38,7 +38,8 @@ struct job {
     char *host, *address, *ca;
     int port;
     int users, requests, warmup;
-    double rate;     /* requests a second; 0: closed loop */
+    double rate;     /* requests a second, at random; 0: see `due` */
+    int64_t *due;    /* ns from the beginning at which each request is due; NULL, and no rate: closed loop */
     int connections; /* their number */
     bool cold;
     enum sessions sessions;
@@ -55,6 +56,9 @@ struct job job_read(const char *path);
 
 /* How many requests each user makes once the users have started. */
 static inline int job_per_user(const struct job *job) { return job->warmup + job->requests; }
+
+/* How many requests all of them make then. */
+static inline int64_t job_warm(const struct job *job) { return (int64_t)job->users * job_per_user(job); }
 
 /* The number of a user's nth request; `users` itself stands for the cold requests, one for each connection. */
 static inline int64_t job_number(const struct job *job, int user, int n)

@@ -22,7 +22,8 @@ struct exchange *load_exchange(struct load *load, enum phase phase, int user, in
     }
     int resource = phase > COLD ? job_resource(load->job, number) : 0;
     *exchange = (struct exchange){
-        .sample = {.phase = phase, .user = user, .resource = resource, .start = start, .connection = -1},
+        .sample = {.phase = phase, .user = user, .resource = resource, .start = start, .connection = -1,
+                   .late = now() - start},
         .asked = &load->job->entries[resource],
         .number = number,
         .announced = -1,
@@ -38,8 +39,10 @@ struct exchange *load_exchange(struct load *load, enum phase phase, int user, in
 
 void load_end(struct load *load, struct exchange *exchange, const char *error)
 {
-    exchange->sample.end = now();
-    exchange->sample.error = error;
+    struct sample *sample = &exchange->sample;
+    sample->end = now();
+    sample->held = load->loop.arrived ? sample->end - load->loop.arrived : 0;
+    sample->error = error;
     *(exchange->older ? &exchange->older->younger : &load->oldest) = exchange->younger;
     *(exchange->younger ? &exchange->younger->older : &load->newest) = exchange->older;
     queue_push(&load->ended, exchange);
@@ -172,7 +175,7 @@ struct load *load_run(const struct job *job, const struct sending *sending)
 {
     static const struct carrier *const carriers[] = {NULL, &http1_carrier, &http2_carrier, &http3_carrier};
     struct load *load = calloc(1, sizeof *load);
-    int64_t warm = (int64_t)job->users * job_per_user(job), cold = job->cold ? job->connections : 0;
+    int64_t warm = job_warm(job), cold = job->cold ? job->connections : 0;
     load->job = job;
     load->sending = sending;
     load->carrier = carriers[job->http];
@@ -197,5 +200,6 @@ struct load *load_run(const struct job *job, const struct sending *sending)
     for (int i = 0; i < job->connections; i++) {
         seat_leave(&load->seats[i]);
     }
+    load->facts.delay = record_delay(load->record);
     return load;
 }

@@ -82,6 +82,7 @@ void loop_turn(struct loop *loop)
         struct source *source = events[i].data.ptr;
         source->ready(source, events[i].events);
     }
+    loop->arrived = 0;
     if (timers_next(&loop->timers) != NEVER) {
         timers_expire(&loop->timers, now());
     }

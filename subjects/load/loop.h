@@ -26,6 +26,7 @@ struct loop {
     int epoll;
     struct timers timers;
     struct output *outputs;
+    int64_t arrived; /* when the kernel had what is being taken; 0: nothing is */
     uint8_t input[INPUT], scratch[INPUT]; /* of whoever has the turn */
 };
 

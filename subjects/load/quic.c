@@ -309,10 +309,10 @@ static bool take(struct quic *quic, const uint8_t *bytes, size_t length, size_t 
 
 static void receive(struct quic *quic)
 {
-    uint8_t *input = quic->base.load->loop.input;
+    struct loop *loop = &quic->base.load->loop;
     size_t segment;
     for (int reads = 0; reads < READS; reads++) {
-        ssize_t length = datagrams_take(quic->base.source.descriptor, input, INPUT, &segment);
+        ssize_t length = datagrams_take(quic->base.source.descriptor, loop->input, INPUT, &segment, &loop->arrived);
         if (length < 0 && errno == EAGAIN) {
             return;
         }
@@ -320,7 +320,7 @@ static void receive(struct quic *quic)
             connection_fail(&quic->base, errno == ECONNREFUSED ? REFUSED : other_error("%s", strerror(errno)));
             return;
         }
-        if (!take(quic, input, (size_t)length, segment)) {
+        if (!take(quic, loop->input, (size_t)length, segment)) {
             return;
         }
     }

@@ -1,10 +1,13 @@
 #include "reading.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "workload.h"
+
+static const char SPACES[] = " \t\r\n";
 
 struct reading reading_begin(const char *where, const char *text)
 {
@@ -105,7 +108,7 @@ char **reading_list(struct reading *from, const char *name)
         fail(BAD_INPUT, "%s: %s must be a list", from->where, name);
     }
     for (at++; *at; at++) {
-        at += strspn(at, " \t\r\n");
+        at += strspn(at, SPACES);
         const char *end = element_end(at);
         if (end > at) {
             elements = realloc(elements, (count + 2) * sizeof *elements);
@@ -118,6 +121,33 @@ char **reading_list(struct reading *from, const char *name)
         }
     }
     return elements;
+}
+
+int64_t *reading_whole_numbers(struct reading *from, const char *name, size_t *count)
+{
+    const char *list = take(from, name, true), *at = list;
+    size_t room = 1;
+    for (const char *comma = at; (comma = strchr(comma, ',')); comma++) {
+        room++;
+    }
+    int64_t *numbers = calloc(room, sizeof *numbers);
+    bool whole = numbers && *at++ == '[';
+    at += strspn(at, SPACES);
+    for (*count = 0; whole && *at != ']';) {
+        char *end;
+        errno = 0;
+        numbers[*count] = strtoll(at, &end, 10);
+        whole = isdigit((unsigned char)*at) && !errno && *count < room;
+        *count += 1;
+        at = end + strspn(end, SPACES);
+        whole = whole && (*at == ',' || *at == ']');
+        at += whole && *at == ',';
+        at += strspn(at, SPACES);
+    }
+    if (!whole) {
+        fail(BAD_INPUT, "%s: %s must be a list of whole numbers from 0", from->where, name);
+    }
+    return numbers;
 }
 
 void reading_pass(struct reading *from, const char *name)

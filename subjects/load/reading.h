@@ -2,6 +2,7 @@
 #define H123_READING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "json.h"
@@ -25,6 +26,9 @@ bool reading_truth(struct reading *from, const char *name);
 
 /* The elements of a list as text, ended by NULL; strings keep their quotation marks. */
 char **reading_list(struct reading *from, const char *name);
+
+/* The elements of a list of whole numbers from 0. */
+int64_t *reading_whole_numbers(struct reading *from, const char *name, size_t *count);
 
 /* Takes a field that is null or not there as known. */
 void reading_pass(struct reading *from, const char *name);

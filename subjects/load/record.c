@@ -13,9 +13,12 @@ struct record {
     uint16_t *status;
     uint8_t *phase, *protocol, *reused;
     const char **error;
+    uint32_t *late, *held; /* LONGEST stands for more */
 };
 
 enum { ROW = 512, CHUNK = 1 << 18 };
+
+static const int64_t LONGEST = UINT32_MAX; /* 4.3 s */
 
 struct record *record_new(size_t room)
 {
@@ -23,7 +26,7 @@ struct record *record_new(size_t room)
 #define COLUMN(name) (record->name = calloc(room, sizeof *record->name))
     if (!COLUMN(start) || !COLUMN(connected) || !COLUMN(sent) || !COLUMN(first_byte) || !COLUMN(end) || !COLUMN(up) ||
         !COLUMN(down) || !COLUMN(user) || !COLUMN(resource) || !COLUMN(connection) || !COLUMN(status) ||
-        !COLUMN(phase) || !COLUMN(protocol) || !COLUMN(reused) || !COLUMN(error)) {
+        !COLUMN(phase) || !COLUMN(protocol) || !COLUMN(reused) || !COLUMN(error) || !COLUMN(late) || !COLUMN(held)) {
         abort();
     }
 #undef COLUMN
@@ -48,6 +51,43 @@ void record_add(struct record *record, const struct sample *sample)
     record->protocol[row] = (uint8_t)sample->protocol;
     record->reused[row] = (uint8_t)sample->reused;
     record->error[row] = sample->error;
+    record->late[row] = (uint32_t)(sample->late < LONGEST ? sample->late : LONGEST);
+    record->held[row] = (uint32_t)(sample->held < LONGEST ? sample->held : LONGEST);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
+    return (first > second) - (first < second);
+}
+
+static struct spread spread_of(uint64_t *values, size_t count)
+{
+    if (!count) {
+        return (struct spread){0};
+    }
+    qsort(values, count, sizeof *values, by_size);
+    return (struct spread){(int64_t)values[(count - 1) / 2], (int64_t)values[(count - 1) * 99 / 100],
+                           (int64_t)values[count - 1]};
+}
+
+struct own_delay record_delay(const struct record *record)
+{
+    uint64_t *values = malloc((record->count + 1) * sizeof *values);
+    struct own_delay delay;
+    struct spread *const spreads[] = {&delay.late, &delay.held, &delay.both};
+    for (int which = 0; which < 3; which++) {
+        size_t count = 0;
+        for (size_t row = 0; row < record->count; row++) {
+            if (record->phase[row] == WARM && !record->error[row]) {
+                values[count++] = (which != 1 ? (uint64_t)record->late[row] : 0) +
+                                  (which != 0 ? (uint64_t)record->held[row] : 0);
+            }
+        }
+        *spreads[which] = spread_of(values, count);
+    }
+    free(values);
+    return delay;
 }
 
 static char *put_text(char *to, const char *text)

@@ -17,6 +17,8 @@ struct sample {
     int connection;    /* its index; -1 without one */
     int reused;        /* whether the connection had served a request before */
     const char *error; /* kept as it is; NULL: none */
+    int64_t late;      /* ns from `start` until the loop took it up */
+    int64_t held;      /* ns from when the kernel had what ended it until `end` */
 };
 
 /* Samples that have ended, a column each, in memory until the run is over. */
@@ -29,6 +31,16 @@ void record_add(struct record *record, const struct sample *sample);
 
 /* Writes samples.csv. */
 void record_write(const struct record *record, FILE *to);
+
+/* What the client itself took of the warm requests: how late it took them up, and how long it held what ended them,
+ * in ns, at the median, the 99th percentile and most. Of none all are 0. */
+struct own_delay {
+    struct spread {
+        int64_t p50, p99, most;
+    } late, held, both;
+};
+
+struct own_delay record_delay(const struct record *record);
 
 /* Says in one line what became of the requests. */
 void record_summary(const struct record *record, FILE *to);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "load.h"
+#include "stamps.h"
 #include "workload.h"
 
 enum { RECORDS = 65536 }; /* bytes that are read from the kernel at once */
@@ -45,7 +46,11 @@ static int bio_read(BIO *bio, char *to, size_t room, size_t *got)
         BIO_set_retry_read(bio);
         return 0;
     }
-    ssize_t length = recv(tcp->base.source.descriptor, to, room, 0);
+    _Alignas(struct cmsghdr) char beside[STAMP_ROOM];
+    struct iovec into = {to, room};
+    struct msghdr message = {
+        .msg_iov = &into, .msg_iovlen = 1, .msg_control = beside, .msg_controllen = sizeof beside};
+    ssize_t length = recvmsg(tcp->base.source.descriptor, &message, 0);
     if (length < 0) {
         tcp->drained = errno == EAGAIN;
         if (tcp->drained) {
@@ -53,6 +58,7 @@ static int bio_read(BIO *bio, char *to, size_t room, size_t *got)
         }
         return 0;
     }
+    tcp->base.load->loop.arrived = stamps_read(&message);
     /* Less than there was room for: there is no more, and asking again would be for nothing. */
     tcp->drained = (size_t)length < room && !tcp->ending;
     *got = (size_t)length;
@@ -244,6 +250,7 @@ void tcp_dial(struct tcp *tcp, const struct carrier *carrier, const struct speak
     }
     connection->source.descriptor = descriptor;
     setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    stamps_ask(descriptor);
     connection->ssl = tls_new(load->tls, load->job, &load->memory);
     SSL_set_default_read_buffer_len(connection->ssl, RECORDS);
     SSL_set_read_ahead(connection->ssl, 1);

@@ -72,10 +72,13 @@ static void ask_cold(struct users *users)
     seat_ask(seat_of(users, index), exchange);
 }
 
-/* The arrivals of a Poisson process, from the seed alone. */
-static int64_t *schedule(const struct job *job, int64_t count)
+/* When requests are due: as told, or the arrivals of a Poisson process, from the seed alone; NULL in a closed loop. */
+static int64_t *schedule(const struct job *job)
 {
-    int64_t *due = calloc((size_t)count + 1, sizeof *due);
+    if (job->due || job->rate <= 0) {
+        return job->due;
+    }
+    int64_t count = job_warm(job), *due = calloc((size_t)count + 1, sizeof *due);
     uint64_t state = job->seed;
     double seconds = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -130,7 +133,7 @@ static void arrive(struct users *users, int64_t due)
 static void arrivals(struct timer *timer)
 {
     struct users *users = (struct users *)((char *)timer - offsetof(struct users, arrival));
-    int64_t all = (int64_t)users->job->users * job_per_user(users->job), time = now();
+    int64_t all = job_warm(users->job), time = now();
     while (users->arrived < all && users->due[users->arrived] <= time) {
         arrive(users, users->due[users->arrived]);
     }
@@ -142,7 +145,7 @@ static void arrivals(struct timer *timer)
 /* All users at once. */
 static void begin_together(struct users *users)
 {
-    int64_t begin = now(), all = (int64_t)users->job->users * job_per_user(users->job);
+    int64_t begin = now(), all = job_warm(users->job);
     if (users->due) {
         for (int64_t i = 0; i < all; i++) {
             users->due[i] += begin;
@@ -166,8 +169,8 @@ struct users *users_new(struct load *load)
         users->each[i] = (struct user){.timer = {.expired = rested}, .all = users};
     }
     users->last_free = &users->free;
-    if (job->rate > 0) {
-        users->due = schedule(job, (int64_t)job->users * job_per_user(job));
+    users->due = schedule(job);
+    if (users->due) {
         users->arrival.expired = arrivals;
         for (int i = 0; i < job->connections; i++) {
             set_free(users, &load->seats[i]);

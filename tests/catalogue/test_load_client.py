@@ -1,5 +1,6 @@
 """subjects/load: what of it needs neither a server nor its libraries. The rest is `h123 verify load`."""
 
+import itertools
 import json
 import random
 import shutil
@@ -40,6 +41,9 @@ static void read_job(const char *path)
            (int)j.sessions, j.seed, j.entry_count, j.order_count);
     printf("%s|%s|%" PRId64 "|%zu|%d|%" PRId64 "\n", first->method, first->path, first->body_bytes, first->header_count,
            first->compared, first->most);
+    for (int64_t i = 0; j.due && i < job_warm(&j); i++) {
+        printf("due %" PRId64 "\n", j.due[i]);
+    }
     for (size_t i = 0; i < first->header_count; i++) {
         printf("%s: %s (%d)\n", first->headers[i].name, first->headers[i].value, first->headers[i].changes);
     }
@@ -196,6 +200,15 @@ def test_as_written(program: Path, changed: dict[str, Any], read: str, indent: i
     assert (done.returncode, done.stdout) == (0, read + "\n"), done.stderr
 
 
+def test_requests_are_due_as_the_gaps_say(program: Path) -> None:
+    gaps = [0, 5, 0, 10**12, *range(2 * 50 - 4)]
+    for indent in (None, 2):
+        done = _read(program, {"users": 2, "requests": 49, "warmup": 1, "gaps_ns": gaps}, indent)
+        due = [int(line.removeprefix("due ")) for line in done.stdout.splitlines() if line.startswith("due ")]
+        assert due == [*itertools.accumulate(gaps)], done.stderr
+    assert "due" not in _read(program, {}).stdout
+
+
 @pytest.mark.parametrize(
     ("changed", "status", "said"),
     [
@@ -213,6 +226,17 @@ def test_as_written(program: Path, changed: dict[str, Any], read: str, indent: i
         ({"users": 0}, 2, "users must be a number from 1"),
         ({"users": ...}, 2, "users is missing"),
         ({"connections": 0}, 2, "connections must be shared, per-user or a number from 1"),
+        ({"gaps_ns": None}, 127, "gaps_ns is not supported"),
+        ({"gaps_ns": [1] * 19}, 2, "gaps_ns must be there for each request"),
+        ({"gaps_ns": [1] * 21}, 2, "gaps_ns must be there for each request"),
+        ({"gaps_ns": [1] * 20, "rate": 5.0}, 2, "not beside a rate"),
+        ({"gaps_ns": []}, 2, "gaps_ns must be there for each request"),
+        ({"gaps_ns": [1] * 19 + [-1]}, 2, "whole numbers from 0"),
+        ({"gaps_ns": [1] * 19 + [1.5]}, 2, "whole numbers from 0"),
+        ({"gaps_ns": [1] * 19 + [2**63]}, 2, "whole numbers from 0"),
+        ({"gaps_ns": [1] * 19 + ["1"]}, 2, "whole numbers from 0"),
+        ({"gaps_ns": {"a": 1}}, 2, "whole numbers from 0"),
+        ({"gaps_ns": 5}, 2, "gaps_ns must be a list"),
         ({"upload_bytes": 5}, 2, "only POST uploads something"),
         ({"method": "PUT"}, 2, "method must be GET or POST"),
         ({**MIX, "order": [1], "method": ..., "path": ..., "upload_bytes": ...}, 2, "no index of mix"),

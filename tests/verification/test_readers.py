@@ -4,6 +4,7 @@ Held against the embedded client, and against every other one that is installed 
 """
 
 import contextlib
+import csv
 import json
 import socket
 import subprocess
@@ -20,7 +21,7 @@ from h123.study import Parameters
 from h123.study.workload import KINDS, Target
 from h123.trial import campaign_certificate
 from h123.trial.certificate import HOST_NAME
-from h123.verification.assignment import client_parameters
+from h123.verification.assignment import CHANGING, client_parameters
 
 ABSENT: Any = object()
 HEADER = [{"name": "x-h123", "value": "1", "changes": False}]
@@ -49,6 +50,8 @@ CLIENTS = [
 class Reader:
     """An installed client, and a server's address at which nobody listens."""
 
+    seed = 7
+
     def __init__(self, subject: Subject, folder: Path) -> None:
         assert subject.client
         self.subject, self.client, self.folder = subject, subject.client, folder
@@ -61,7 +64,7 @@ class Reader:
     def document(self, parameters: Parameters) -> dict[str, Any]:
         with contextlib.closing(socket.socket()) as closed:
             closed.bind(("127.0.0.1", 0))
-            target = Target(HOST_NAME, "127.0.0.1", closed.getsockname()[1], str(self._ca), 7)
+            target = Target(HOST_NAME, "127.0.0.1", closed.getsockname()[1], str(self._ca), self.seed)
         return parameters.workload.file(target).model_dump(mode="json", exclude_unset=True)
 
     def run(self, document: Mapping[str, Any]) -> "subprocess.CompletedProcess[str]":
@@ -125,6 +128,22 @@ def test_only_declared_sessions_are_asked_for(reader: Reader) -> None:
                 assert (done.returncode, "earn a session" in done.stderr) == (1, True), done.stderr
             else:
                 reader.refuses(document, "sessions")
+
+
+def test_requests_count_from_when_they_are_due(reader: Reader) -> None:
+    """Of a server that is not there: every client that can be told has the same starts, to the nanosecond."""
+    asked = reader.parameters(users=2, requests=60, warmup=1, arrivals=CHANGING, timeout="500ms")
+    document = reader.document(asked)
+    if not reader.client.arrivals:
+        reader.refuses(document, "gaps_ns")
+        return
+    done = reader.run(document)
+    assert done.returncode == 0, done.stderr
+    with (reader.folder / "samples.csv").open() as file:
+        starts = sorted(int(row["start_ns"]) for row in csv.DictReader(file))
+    assert asked.arrivals
+    due = asked.arrivals.due(reader.seed, 122)
+    assert [at - starts[0] for at in starts] == [at - due[0] for at in due]
 
 
 def test_headers_are_refused_by_those_who_do_not_send_them(reader: Reader) -> None:

@@ -22,7 +22,7 @@ def repeated(metric: str, asked: Sequence[str], trials: Iterable[Parameters]) ->
     its own."""
     same = METRICS[metric].observation
     first = next((name for name in asked if METRICS[name].observation == same), metric)
-    closed = all(parameters.rate is None for parameters in trials)
+    closed = not any(parameters.workload.open_loop for parameters in trials)
     return first if metric != first and closed else None
 
 

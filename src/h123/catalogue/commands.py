@@ -35,6 +35,10 @@ class Asked(Protocol):
 
     @property
     def has_headers(self) -> bool: ...
+    @property
+    def open_loop(self) -> bool: ...
+    @property
+    def tells_arrivals(self) -> bool: ...
     def methods(self) -> Sequence[str]: ...
     def senders(self) -> Sequence[str]: ...
     def most_in_flight(self) -> int | None: ...
@@ -60,8 +64,6 @@ class Demand(Protocol):
     def transport(self) -> str: ...
     @property
     def clock(self) -> str: ...
-    @property
-    def rate(self) -> float | None: ...
     @property
     def connections(self) -> str | int: ...
     @property
@@ -194,11 +196,13 @@ def _check_idleness(subject: Subject, server: Server, parameters: Demand) -> Non
     """A request on a connection that was ended meanwhile fails, or is made on a new one, which takes longer."""
     allowed = server.limits.idle.get(parameters.protocol)
     if allowed is not None and (silence := parameters.workload.longest_silence_ns()) >= allowed:
-        why = "requests come so rarely at its `rate`" if parameters.rate else "its users `think` so long"
+        why = "requests come so rarely at its `rate`" if parameters.workload.open_loop else "its users `think` so long"
         raise UserError(
             f"server {subject.name} ends connections over {parameters.protocol} that are idle for "
             f"{format_seconds(allowed / 1e9)}, and in the study one can be for {format_seconds(silence / 1e9)}: {why}",
-            remedy="have a higher `rate`, or fewer connections" if parameters.rate else "have them `think` less long",
+            remedy="have a higher `rate`, or fewer connections"
+            if parameters.workload.open_loop
+            else "have them `think` less long",
         )
 
 
@@ -212,8 +216,16 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
         )
     if parameters.workload.has_headers and not client.headers:
         raise UserError(f"client {subject.name} cannot send request headers: leave `headers` out of the study")
-    if parameters.rate is not None and not client.open_loop:
-        raise UserError(f"client {subject.name} cannot send at a given rate (open loop): leave `rate` out of the study")
+    if parameters.workload.open_loop and not client.open_loop:
+        raise UserError(
+            f"client {subject.name} cannot send at a given rate (open loop)",
+            remedy="leave `rate` and `arrivals` out of the study",
+        )
+    if parameters.workload.tells_arrivals and not client.arrivals:
+        raise UserError(
+            f"client {subject.name} cannot send at rates that change",
+            remedy="write one `rate` instead of `arrivals` in the study",
+        )
     if parameters.cold and not client.cold:
         raise UserError(f"client {subject.name} cannot make cold requests: write `cold: false` in the study")
     way = parameters.connections if isinstance(parameters.connections, str) else "number"

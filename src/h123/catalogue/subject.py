@@ -240,6 +240,8 @@ class Client(Strict):
     """Writes first_byte_ns."""
     open_loop: StrictBool = False
     """Can send at a given rate."""
+    arrivals: StrictBool = False
+    """Can be told when each request is due."""
     compares: StrictBool = False
     """Holds every byte of a download against the block; else it counts them."""
     cold: StrictBool = True

@@ -140,6 +140,25 @@ class Process(Shape):
     """On the clock of the samples."""
 
 
+class Spread(Shape):
+    """Over a trial's warm requests, ns."""
+
+    p50: Count
+    p99: Count
+    max: Count
+
+
+class OwnDelay(Shape):
+    """What the client itself took of the times that it wrote."""
+
+    late_ns: Spread
+    """From when a request was due until the client's loop took it up."""
+    held_ns: Spread
+    """From when the kernel had the last packet of an answer until the client had its end."""
+    both_ns: Spread
+    """Of each request together."""
+
+
 class Client(Document):
     """client.json."""
 
@@ -147,4 +166,6 @@ class Client(Document):
     tls: list[Tls] = Field(default=[])
     congestion: str | None = None
     process: Process | None = None
+    delay: OwnDelay | None = None
+    """None of a client that does not tell."""
     notes: object = None

@@ -192,8 +192,11 @@ def _uncounted_s(parameters: Parameters, paths: _Paths) -> float:
 def _pace_s(parameters: Parameters, paths: _Paths) -> float:
     """What users need whom nothing keeps waiting: by the asked rate, or one request after the other."""
     work = parameters.workload
+    requests = parameters.users * work.each()
     if parameters.rate is not None:
-        return parameters.users * work.each() / parameters.rate
+        return requests / parameters.rate
+    if parameters.arrivals is not None:
+        return parameters.arrivals.at(requests) / 1e9
     moving = sum(_bits(parameters, way) / path.rate_bps for way, path in paths.items())
     return work.each() * (work.pause_s() + moving) + work.round_trips() * paths["down"].round_trip_s
 

@@ -56,6 +56,16 @@ LOSSES = Network(
 """A sender's controller shows in what it makes of these."""
 SLOW = _both_ways("slow", Direction(rate=Bottleneck(bps=200_000)))
 DEAD = _both_ways("dead", Direction(blackouts=[Blackout(from_ns=0, to_ns=600_000 * _MS)]))
+CHANGING = {
+    "process": "poisson",
+    "steps": [
+        {"rate": 400, "lasts": "100ms"},
+        {"rate": [100, 1500], "lasts": "200ms"},
+        {"burst": 20, "lasts": "50ms"},
+        {"rate": 0, "lasts": "30ms"},
+    ],
+}
+"""All that arrivals can be."""
 NOBODY_LISTENS = 9
 """Port of a server that is not there."""
 
@@ -130,6 +140,9 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
     yield from _kinds(client, asked)
     if client.open_loop:
         yield _open_loop(client, logged, protocol)
+    if client.arrivals:
+        told = asked(method="GET", size=KILOBYTE, users=2, requests=100, warmup=2, arrivals=CHANGING, cold=False)
+        yield Assignment("an open loop whose rates change", told)
     if protocol == "h3" and "POST" in client.methods:
         upload = partial(logged, method="POST", size=controller.BODY_BYTES, requests=1, cold=False, timeout="50s")
         for number, name in enumerate(controllers(subject, protocol) or []):

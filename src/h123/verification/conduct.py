@@ -31,6 +31,7 @@ def faults_of(asked: Assignment, client: Client, rows: Sequence[Sample], facts: 
     if asked.expected == "answers":
         found += [*_first_bytes(client, rows), *_connections(asked, rows), *_facts(asked, rows, facts)]
         found += _process(client, rows, facts, seen)
+        found += _delay(rows, facts)
         found += [*_opened(asked, rows, seen), *times_over_the_link(asked, rows), *_in_turn(asked, rows)]
         found += _sessions(asked, facts, seen)
         if asked.controller:
@@ -52,7 +53,7 @@ def _counts(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
             yield f"{found[phase]} rows of phase {phase} instead of {count}"
     if strangers := sorted({row["user"] for row in rows} - set(range(p.users))):
         yield f"user {strangers[0]}, of {p.users} users counted from 0"
-    elif p.rate is None:
+    elif not p.workload.open_loop:
         each = Counter((row["phase"], row["user"]) for row in rows if row["phase"] != "cold")
         if uneven := sorted({user for (_, user), n in each.items() if n != each[(_, 0)]}):
             yield f"user {uneven[0]} has not as many rows as user 0"
@@ -67,7 +68,7 @@ def _in_turn(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
             yield "a cold request is not for the first of the workload's resources"
         elif row["phase"] != "cold":
             of_user[row["user"]].append(row["resource"] or 0)
-    for user, asked_for in sorted(of_user.items()) if asked.parameters.rate is None else ():
+    for user, asked_for in sorted(of_user.items()) if not work.open_loop else ():
         turns = [work.resource(user * work.each() + n, SEED) for n in range(len(asked_for))]
         if asked_for != turns:
             yield f"user {user} asked for resources {asked_for[:8]}, not {turns[:8]}"
@@ -153,14 +154,14 @@ def _connections(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
     elif rows and all(rows[0][column] is not None for column in columns):
         yield from _indices(asked, rows)
         yield from _reuse(rows)
-        if asked.parameters.rate is None and not asked.parameters.workload.visit():
+        if not asked.parameters.workload.open_loop and not asked.parameters.workload.visit():
             yield from _dealing(asked, rows)
 
 
 def _indices(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
     used, count = {row["connection"] for row in rows}, asked.connections()
     needed = min(count, asked.parameters.users)
-    if not used <= set(range(count)) or (asked.parameters.rate is None and len(used) < needed):
+    if not used <= set(range(count)) or (not asked.parameters.workload.open_loop and len(used) < needed):
         yield f"connections {sorted(c for c in used if c is not None)[:6]} where {count} were asked for, counted from 0"
     cold = [row["connection"] for row in rows if row["phase"] == "cold"]
     if len(set(cold)) < len(cold):
@@ -212,6 +213,17 @@ def _facts(asked: Assignment, rows: Sequence[Sample], facts: Any) -> Iterator[st
         yield f"client.json tells of {count} TLS connections, the samples of {len(used)}"
 
 
+def _delay(rows: Sequence[Sample], facts: Any) -> Iterator[str]:
+    """What a client says that it took itself is a part of what its requests took."""
+    told = facts.get("delay") if isinstance(facts, dict) else None
+    took = [row["end_ns"] - row["start_ns"] for row in rows if row["phase"] == "warm"]
+    if told is None or not took:
+        return
+    for part, of in told.items():
+        if not 0 <= of["p50"] <= of["p99"] <= of["max"] <= max(took):
+            yield f"client.json: {part} of the delay is {of}, and the longest request took {max(took)} ns"
+
+
 def _process(client: Client, rows: Sequence[Sample], facts: Any, seen: Witness) -> Iterator[str]:
     """The program ran around all of its requests, within the trial."""
     told = facts.get("process") if isinstance(facts, dict) else None
@@ -228,7 +240,7 @@ def _opened(asked: Assignment, rows: Sequence[Sample], seen: Witness) -> Iterato
     """As many connections as were asked for, whatever the client writes of them."""
     p, most = asked.parameters, asked.connections()
     least = most if p.cold else min(most, p.users)
-    if p.rate is not None:  # those that are free are taken first
+    if p.workload.open_loop:  # those that are free are taken first
         least = 1
     if p.workload.documents():  # so does a browser, and which are free, times decide; each visit has one
         least = p.users * (p.requests + p.warmup if p.cold else 1)

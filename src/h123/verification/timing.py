@@ -11,8 +11,9 @@ from typing import Literal, get_args
 
 from h123.results import Sample
 from h123.study import handshake_round_trips
+from h123.study.workload import Arrivals
 from h123.verification.assignment import DISTANT, FAR, Assignment
-from h123.verification.trial import Window
+from h123.verification.trial import SEED, Window
 
 Time = Literal["start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns"]
 TIMES: tuple[Time, ...] = get_args(Time)
@@ -61,6 +62,8 @@ def times_over_the_link(asked: Assignment, rows: Sequence[Sample]) -> Iterator[s
             fault for row in rows if (fault := _unmeasured(asked, row) or _not_connected(asked, row))
         )
         yield from _too_slow(asked, rows)
+    if asked.parameters.arrivals:
+        yield from _as_told(asked.parameters.arrivals, rows)
     if asked.network is DISTANT:
         warm = [row for row in rows if row["phase"] == "warm"]
         yield from _poisson(asked, warm)
@@ -129,6 +132,16 @@ def _poisson(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
         yield f"{len(starts)} requests started within {_seconds(span)}; at {rate:g} a second it is {_seconds(expected)}"
     elif stdev(gaps) < LEAST_VARIATION * mean(gaps):
         yield "the gaps between requests are all alike, not exponential"
+
+
+def _as_told(arrivals: Arrivals, rows: Sequence[Sample]) -> Iterator[str]:
+    """Requests count from when they were due, to the nanosecond."""
+    told, starts = arrivals.due(SEED, len(rows)), sorted(row["start_ns"] for row in rows)
+    wrong = [n for n in range(len(rows)) if starts[n] - starts[0] != told[n] - told[0]]
+    if wrong:
+        n, due = wrong[0], told[wrong[0]] - told[0]
+        counted = _seconds(starts[n] - starts[0])
+        yield f"request {n} counts from {counted} after the first, and was due {_seconds(due)} after it"
 
 
 def _waiting(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:

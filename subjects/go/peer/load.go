@@ -41,7 +41,7 @@ func (l *load) run(ctx context.Context) error {
 	if l.Cold {
 		l.coldRequests(ctx)
 	}
-	if l.Rate != nil {
+	if l.Rate != nil || l.GapsNs != nil {
 		return l.openLoop(ctx)
 	}
 	l.closedLoop(ctx)
@@ -118,7 +118,7 @@ func (l *load) openLoop(ctx context.Context) error {
 	defer requests.Wait()
 	deal := l.dealer()
 	begin := now()
-	for i, offset := range schedule(l.Seed, *l.Rate, l.Users*l.perUser()) {
+	for i, offset := range l.schedule() {
 		due := begin + offset
 		if err := alarm.wait(ctx, due); err != nil {
 			if ctx.Err() != nil {

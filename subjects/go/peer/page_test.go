@@ -141,6 +141,7 @@ func TestBadPages(t *testing.T) {
 		"page[1]: run_ns":                  negative,
 		"page: must be there":              {"kind": "page", "method": absent, "path": absent, "upload_bytes": absent},
 		"rate: must be null":               with(pageOf(h2, first), "rate", 5.0),
+		"gaps_ns: must be not there":       with(pageOf(h2, first), "gaps_ns", []int{1}),
 		"at_once: must be 1 or more":       with(pageOf(h2, first), "at_once", 0),
 		"connections: must be a number":    with(pageOf(h2, first), "connections", "shared"),
 		"page: must be without a method":   with(pageOf(h2, first), "method", "GET"),

@@ -5,6 +5,19 @@ import (
 	"math/rand/v2"
 )
 
+// schedule is when the requests of an open loop are due, in nanoseconds from its beginning: as told, or at random.
+func (w *workload) schedule() []int64 {
+	if w.GapsNs == nil {
+		return schedule(w.Seed, *w.Rate, w.Users*w.perUser())
+	}
+	due, at := make([]int64, len(w.GapsNs)), int64(0)
+	for i, gap := range w.GapsNs {
+		at += gap
+		due[i] = at
+	}
+	return due
+}
+
 // schedule is when the requests of an open loop are due, in nanoseconds from its beginning: the first `count`
 // arrivals of a Poisson process of `rate` a second. The same seed gives the same schedule on every machine.
 func schedule(seed uint64, rate float64, count int) []int64 {

@@ -24,7 +24,8 @@ type workload struct {
 	CA          string      `json:"ca"`
 	Users       int         `json:"users"`
 	Requests    int         `json:"requests"`
-	Rate        *float64    `json:"rate"` // requests a second; nil: closed loop
+	Rate        *float64    `json:"rate"`    // requests a second; nil: closed loop
+	GapsNs      []int64     `json:"gaps_ns"` // of an open loop whose requests are due as h123 says, instead of Rate
 	Connections connections `json:"connections"`
 	Cold        bool        `json:"cold"`
 	Warmup      int         `json:"warmup"`
@@ -239,6 +240,10 @@ func (w *workload) check() error {
 		{paged == (w.Page != nil), "page", "there with the kind page, and with no other"},
 		{paged == (w.AtOnce > 0), "at_once", "1 or more with the kind page, and not there with any other"},
 		{!paged || w.Rate == nil, "rate", "null with the kind page"},
+		{!paged || w.GapsNs == nil, "gaps_ns", "not there with the kind page"},
+		{w.Rate == nil || w.GapsNs == nil, "gaps_ns", "not there beside a rate"},
+		{w.GapsNs == nil || len(w.GapsNs) == w.Users*w.perUser(), "gaps_ns", "there for each request, the cold ones apart"},
+		{!slices.ContainsFunc(w.GapsNs, func(gap int64) bool { return gap < 0 }), "gaps_ns", "each 0 or more"},
 		{!paged || w.Connections.number > 0, "connections", "a number with the kind page"},
 		{!other || w.Sessions == "", "sessions", "of the kind requests alone"},
 		{w.Sessions == "" || w.Cold, "sessions", "there with cold requests, which are made on the connections that resume them"},

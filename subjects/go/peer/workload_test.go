@@ -20,6 +20,7 @@ func TestBadWorkloads(t *testing.T) {
 		{"upload_bytes", 5}, {"users", 0}, {"users", -1}, {"users", 1.5}, {"requests", 0}, {"requests", -1}, {"rate", 0},
 		{"rate", -2.5}, {"rate", "fast"}, {"connections", "many"}, {"connections", 0}, {"connections", nil}, {"cold", "yes"},
 		{"warmup", -1}, {"timeout_ns", 0}, {"seed", -1}, {"mix", []any{}}, {"order", []int{0}},
+		{"gaps_ns", []int{1, 2}}, {"gaps_ns", slices.Repeat([]int{-1}, 12)}, {"gaps_ns", slices.Repeat([]float64{0.5}, 12)},
 		{"headers", []fields{{"name": "", "value": "a"}}}, {"headers", []fields{{"name": "a", "value": "short", "changes": true}}},
 	} {
 		path := server.workloadFile(t, fields{c.field: c.value})
@@ -83,6 +84,19 @@ func TestConnectionsAskedFor(t *testing.T) {
 		if err := json.Unmarshal([]byte(c.connections), &w.Connections); err != nil || w.count() != c.count {
 			t.Errorf("%s, %s: %d connections, want %d (%v)", c.protocol, c.connections, w.count(), c.count, err)
 		}
+	}
+}
+
+func TestToldSchedule(t *testing.T) {
+	t.Parallel()
+	rate := 50.0
+	told := workload{Users: 2, Requests: 2, GapsNs: []int64{5, 0, 0, 7}}
+	if due := told.schedule(); !slices.Equal(due, []int64{5, 5, 5, 12}) {
+		t.Errorf("requests are due at %v", due)
+	}
+	random := workload{Users: 2, Requests: 2, Seed: 7, Rate: &rate}
+	if due := random.schedule(); !slices.Equal(due, schedule(7, rate, 4)) {
+		t.Errorf("requests are due at %v", due)
 	}
 }
 

@@ -7,6 +7,7 @@ from pydantic import RootModel
 
 from h123.study.quantities import RESOLVED
 from h123.study.workload import mix, page
+from h123.study.workload.arrivals import Arrivals
 from h123.study.workload.kind import FORMAT, OK, Connections, Exchange, Kind, Load, Target, Upload, Visit, WorkloadFile
 from h123.study.workload.mix import Mix, MixFile, MixParameters
 from h123.study.workload.page import Page, PageFile, PageParameters
@@ -18,6 +19,7 @@ __all__ = [
     "KINDS",
     "OK",
     "AnyWorkloadFile",
+    "Arrivals",
     "Connections",
     "Exchange",
     "Kind",

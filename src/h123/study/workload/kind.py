@@ -5,6 +5,7 @@ what it tells a client in workload.json, a subclass of `WorkloadFile`. Nobody ou
 their names.
 """
 
+import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
@@ -18,6 +19,7 @@ from h123.catalogue import FULL
 from h123.strict import Strict, shown
 from h123.study.documents import Documents
 from h123.study.quantities import Duration
+from h123.study.workload.arrivals import MOST_WRITTEN, Arrivals
 from h123.study.workload.headers import MOST_HEADERS, Header, WrittenHeader, once_each, written
 
 OK = 200
@@ -50,6 +52,8 @@ class Load(Strict):
     """Requests of each user, warm-up not counted."""
     rate: Annotated[float, Field(ge=0.001, le=1_000_000, strict=True, allow_inf_nan=False)] | None = None
     """Requests a second of all users together (open loop); None: each user waits for its last answer (closed loop)."""
+    arrivals: Arrivals | None = None
+    """Instead of `rate`: rates that change. The client is told when each request is due."""
     connections: Connections = "shared"
     """shared: HTTP/2 and HTTP/3 use one, HTTP/1.1 one per user; users are dealt round robin over a number of them."""
     warmup: Annotated[Count, Field(ge=0, le=10_000_000)] = 0
@@ -105,6 +109,8 @@ class WorkloadFile(BaseModel):
     authority: str | None = None
     """Only where the server is a person's own: what requests call it. Its certificate is not checked, and its answers
     are not the block."""
+    gaps_ns: list[int] | None = None
+    """Only where the study has `arrivals`: from the beginning to the first request, and from each to the next."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +183,24 @@ class Kind(ABC):
 
     def fault(self) -> str | None:
         """Why its parameters make no workload together, in words; None: they do."""
+        load = self.load
+        if load.rate is not None and load.arrivals is not None:
+            return "`arrivals` says when requests are due: leave out `rate`"
+        if load.arrivals is not None and load.users * self.each() > MOST_WRITTEN:
+            return (
+                f"the client is told when each request is due, and can be told of {MOST_WRITTEN}: have fewer requests"
+            )
         return None
+
+    @property
+    def open_loop(self) -> bool:
+        """Whether requests are due whether or not earlier ones have been answered."""
+        return self.load.rate is not None or self.load.arrivals is not None
+
+    @property
+    def tells_arrivals(self) -> bool:
+        """Whether the client is told when each request is due."""
+        return self.load.arrivals is not None
 
     def resource(self, _number: int, _seed: int) -> int:
         """What a request is for, of those of all users, counted one user after another."""
@@ -275,18 +298,22 @@ class Kind(ABC):
     def longest_silence_ns(self) -> int:
         """In which a connection need not have a request under way: while a user thinks; at a rate, the longest gap
         between starts on one of the connections that one trial in a hundred has."""
-        if not self.load.rate:
+        if not self.open_loop:
             return self.longest_pause_ns()
+        count = self.load.users * self.each()
+        if self.load.arrivals:
+            return round(self.load.arrivals.longest_gap_s(count, self.connection_count()) * 1e9)
+        assert self.load.rate
         each = self.load.rate / self.connection_count()
-        return round(math.log(self.load.users * self.each() / RARE) / each * 1e9)
+        return round(math.log(count / RARE) / each * 1e9)
 
     def most_in_flight(self) -> int | None:
         """Requests under way at once in a closed loop; None where that is not known, or nothing limits it."""
-        return None if self.load.rate else self.load.users
+        return None if self.open_loop else self.load.users
 
     def most_on_connection(self) -> int | None:
         """Of these, on one connection: users are dealt round robin. HTTP/1.1 has one request at a time there."""
-        if self.load.rate or _unknown(self.load, "users", "connections"):
+        if self.open_loop or _unknown(self.load, "users", "connections"):
             return None
         return 1 if self.load.protocol == "h1" else -(-self.load.users // self.connection_count())
 
@@ -321,7 +348,12 @@ class Kind(ABC):
             "seed": target.seed,
             "headers": list(written(load.headers)),
             **({} if target.authority is None else {"authority": target.authority}),
+            **({} if load.arrivals is None else {"gaps_ns": self._gaps(load.arrivals, target.seed)}),
         }
+
+    def _gaps(self, arrivals: Arrivals, seed: int) -> list[int]:
+        due = arrivals.due(seed, self.load.users * self.each())
+        return [later - earlier for earlier, later in itertools.pairwise([0, *due])]
 
 
 def _unknown(load: Load, *names: str) -> bool:

@@ -177,9 +177,9 @@ class Mix(Kind):
     def fault(self) -> str | None:
         if not self.load.mix:
             return "a workload of the kind mix needs `mix`, the list of its requests"
-        if self.load.rate and any(entry.think for entry in self.load.mix):
+        if self.open_loop and any(entry.think for entry in self.load.mix):
             return "requests at a `rate` wait for no user, so none can `think`: leave out one of the two"
-        return None
+        return super().fault()
 
     def label(self, _: Collection[str] = (), /) -> str:
         shares = zip(self.load.mix, self.exchanges(), strict=True)

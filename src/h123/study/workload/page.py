@@ -89,8 +89,8 @@ class Page(Kind):
     def fault(self) -> str | None:
         if self.load.site is None:
             return "a workload of the kind page needs `site`, the name of a page (`h123 site show`)"
-        if self.load.rate:
-            return "visits of a page follow one another: leave out `rate`"
+        if self.open_loop:
+            return "visits of a page follow one another: leave out `rate` and `arrivals`"
         if self.load.connections != "shared":
             rule = f"{BROWSER_CONNECTIONS} over h1, one over h2 and h3"
             return f"a visit of a page has as many connections as in a browser, {rule}: leave out `connections`"

@@ -53,7 +53,7 @@ class Requests(Kind):
             return f"`sessions: {self.load.sessions}` is about the handshakes of cold requests: leave out `cold: false`"
         if self.early and self.load.method != "GET":
             return "early data can be replayed, so only a GET goes out in it: leave out `method`, or `sessions: early`"
-        return None
+        return super().fault()
 
     def connections_uncounted(self) -> int:
         return int(self._resumes)

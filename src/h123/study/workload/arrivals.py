@@ -1,0 +1,123 @@
+"""Arrivals: when the requests of an open loop are due, at rates that change in steps, ramps and bursts.
+
+A schedule is a pure function of the arrivals, a seed and a number of requests, and a longer one begins with the shorter
+one. It is made by rescaling time (Cox and Lewis, The Statistical Analysis of Series of Events, 1966): the i-th request
+is due when as much has been asked for, by the rates, as its place says: i itself (constant), or the i-th arrival of a
+Poisson process of rate 1.
+"""
+
+import bisect
+import itertools
+import math
+import random
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from h123.strict import Strict
+from h123.study.quantities import Duration
+
+MOST_WRITTEN = 1_000_000
+"""Requests: the client is told when each is due."""
+MOST_STEPS = 1000
+_MOST_RATE = 1_000_000
+_RARE = 0.01
+"""Of trials: those in which chance may have made a gap longer than is reckoned with."""
+
+Rate = Annotated[float, Field(ge=0, le=_MOST_RATE, strict=True, allow_inf_nan=False)]
+
+
+class Step(Strict):
+    """`{rate: 500, lasts: 2s}`, a ramp `{rate: [500, 2000], lasts: 5s}`, or `{burst: 50, lasts: 100ms}`: so many at
+    once as it begins, then none."""
+
+    rate: Rate | Annotated[tuple[Rate, Rate], Field(strict=False)] | None = None
+    """Requests a second of all users together; of a ramp those that it begins and ends with."""
+    burst: Annotated[int, Field(ge=1, le=_MOST_RATE, strict=True)] | None = None
+    lasts: Annotated[Duration, Field(gt=0)]
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> "Step":
+        if (self.rate is None) == (self.burst is None):
+            raise ValueError("write either `rate`, requests a second, or `burst`, requests at once")
+        return self
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Its rate as it begins, and as it ends; none of a burst."""
+        if self.rate is None:
+            return 0.0, 0.0
+        return self.rate if isinstance(self.rate, tuple) else (self.rate, self.rate)
+
+    @property
+    def requests(self) -> float:
+        """That it asks for."""
+        return float(self.burst or 0) + sum(self.ends) / 2 * self.lasts / 1e9
+
+    def after(self, requests: float) -> float:
+        """Seconds from its beginning until so many have been asked for, fewer than all of them."""
+        begin, end = self.ends
+        if self.burst or requests <= 0:
+            return 0.0
+        # Of begin t + (end - begin) t² / 2T = requests, in the form that loses nothing where both ends are alike.
+        return 2 * requests / (begin + math.sqrt(begin**2 + 2 * (end - begin) * requests / (self.lasts / 1e9)))
+
+
+class Arrivals(Strict):
+    """Steps one after another, and from the first on again, for as long as there are requests."""
+
+    process: Literal["poisson", "constant"] = "poisson"
+    """poisson: at random, and independent of one another; constant: evenly."""
+    steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=MOST_STEPS, strict=False)]
+
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> "Arrivals":
+        if self._asked[-1] < 1:
+            raise ValueError(
+                "the steps together ask for less than one request: raise a rate, or let a step last longer"
+            )
+        return self
+
+    @cached_property
+    def _asked(self) -> list[float]:
+        """Requests until the end of each step."""
+        return list(itertools.accumulate(step.requests for step in self.steps))
+
+    @cached_property
+    def _begun(self) -> list[int]:
+        """ns at which each step begins, and at which all are over."""
+        return list(itertools.accumulate((step.lasts for step in self.steps), initial=0))
+
+    def due(self, seed: int, count: int) -> list[int]:
+        """ns from the beginning at which each of so many requests is due, in their order."""
+        last, found = 0, []
+        for place in itertools.islice(self._places(seed), count):
+            last = max(last, self.at(place))  # rounding must not bring two out of order
+            found.append(last)
+        return found
+
+    def at(self, place: float) -> int:
+        """ns until so many requests have been asked for."""
+        rounds, rest = divmod(place, self._asked[-1])
+        number = min(bisect.bisect_right(self._asked, rest), len(self.steps) - 1)
+        before = self._asked[number - 1] if number else 0.0
+        within = round(self.steps[number].after(rest - before) * 1e9)
+        return int(rounds) * self._begun[-1] + self._begun[number] + min(within, self.steps[number].lasts)
+
+    def _places(self, seed: int) -> Iterator[float]:
+        if self.process == "constant":
+            yield from map(float, itertools.count())
+        draw, place = random.Random(seed), 0.0
+        while True:
+            place -= math.log(1.0 - draw.random())
+            yield place
+
+    def longest_gap_s(self, count: int, connections: int) -> float:
+        """Between requests on one of so many connections, that one trial in a hundred has at most: the pauses, and what
+        chance makes of the lowest rate."""
+        rates = [rate for step in self.steps for rate in step.ends if rate > 0]
+        pauses = sum(step.lasts for step in self.steps if not all(step.ends)) / 1e9
+        each = connections * (math.log(count / _RARE) if self.process == "poisson" else 1.0)
+        return pauses + (each / min(rates) if rates else 0.0)
