@@ -411,3 +411,40 @@ def test_a_client_that_sends_has_the_controller_asked(
     found = CHECKS["congestion-wrong"](told)
     assert found is not None
     assert found.passed is right
+
+
+def _own_delay(attempts: list[Attempt], shares: dict[str, float], **changes: Any) -> list[Attempt]:
+    """As if the client took these shares of the median request, by protocol."""
+    told = []
+    for attempt in attempts:
+        own = round((attempt.summary.latency_ns or [0])[0] * shares[attempt.cell["protocol"]])
+        spread = {"p50": own, "p99": own, "max": own}
+        delay = {"late_ns": {"p50": 0, "p99": 0, "max": 0}, "held_ns": spread, "both_ns": spread}
+        told.append(parameters(**changes)(facts(delay=delay)(attempt)))
+    return told
+
+
+@pytest.mark.parametrize(
+    ("shares", "failed"),
+    [
+        ({"h1": 0.0, "h2": 0.0, "h3": 0.0}, set()),
+        ({"h1": 0.4, "h2": 0.4, "h3": 0.4}, set()),  # a share of all alike moves no ratio
+        ({"h1": 0.1, "h2": 0.1, "h3": 0.12}, set()),  # 0.88 / 0.9 is 2.2 % off
+        ({"h1": 0.1, "h2": 0.1, "h3": 0.13}, {"h1", "h2", "h3"}),  # 3.3 %, and the margin is 5 %
+        ({"h1": 0.0, "h2": 0.0, "h3": 1.5}, {"h1", "h2", "h3"}),
+    ],
+)
+def test_the_clients_own_delay_is_named_where_it_moves_a_ratio(
+    case: Case, attempts: list[Attempt], shares: dict[str, float], failed: set[str]
+) -> None:
+    found = beside.client_delay(_own_delay(attempts, shares), case.plan)
+    assert len(found) == len(attempts)
+    assert {attempt.cell["protocol"] for attempt, finding in found if not finding.passed} == failed
+
+
+def test_a_client_that_does_not_tell_its_delay_or_takes_no_time_is_not_held_to_it(
+    case: Case, attempts: list[Attempt]
+) -> None:
+    assert beside.client_delay(attempts, case.plan) == []
+    shares = {"h1": 0.0, "h2": 0.0, "h3": 0.9}
+    assert beside.client_delay(_own_delay(attempts, shares, clock="virtual"), case.plan) == []

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import statistics
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
@@ -15,6 +16,11 @@ from h123.units import format_seconds
 
 THOUSANDFOLD = 500
 """Times as long: a unit taken for the next, be the truth half of that. Levels that meet in a cell do not differ so."""
+
+OWN_SHARE = 0.5
+"""Of the margin, by which the client's own delay may move a ratio."""
+_BOUNDLESS = 1e9
+"""Instead of what JSON cannot say."""
 
 
 def times_thousandfold(attempts: Sequence[Attempt], plan: Plan) -> Found:
@@ -111,6 +117,32 @@ def _unlike(a: list[Attempt], b: list[Attempt]) -> Finding | None:
     return Finding(sides[0] == sides[1], None, None, " beside ".join(" and ".join(sorted(side)) for side in sides))
 
 
+def client_delay(attempts: Sequence[Attempt], plan: Plan) -> Found:
+    """What the client itself took of a median request, against its median latency: without that, the ratio of two
+    levels would be another one by at most half of the margin. Of clients that tell (docs/contracts/workload.md)."""
+    limit = plan.study.compare.margin * OWN_SHARE
+
+    def hold(a: list[Attempt], b: list[Attempt]) -> Finding | None:
+        shares = [[share for attempt in side if (share := _own_share(attempt)) is not None] for side in (a, b)]
+        if not all(shares):
+            return None
+        own = [statistics.median(side) for side in shares]
+        left = [max(0.0, 1 - share) for share in own]
+        off = abs(left[0] / left[1] - 1) if left[1] > 0 else math.inf
+        told = f"the client itself took {own[0]:.0%} and {own[1]:.0%} of a median request"
+        return Finding(off <= limit, min(off, _BOUNDLESS), limit, told)
+
+    return _of_pairs(attempts, plan, hold)
+
+
+def _own_share(attempt: Attempt) -> float | None:
+    """Of the median latency; under the virtual clock the client takes no time."""
+    told, latency = attempt.facts and attempt.facts.delay, attempt.summary.latency_ns
+    if not told or attempt.virtual or not latency or not 0 < latency[0] < math.inf:
+        return None
+    return told.both_ns.p50 / latency[0]
+
+
 def _tls_names(attempts: Iterable[Attempt], *, apart: bool) -> set[str]:
     """`apart`: sessions that were resumed from those that were not."""
     named = {_tls_name(kind, resumed=apart and kind.resumed) for attempt in attempts for kind in attempt.tls}
@@ -184,5 +216,14 @@ AUDITS = [
         "one level ran without TLS, over another version or with resumed sessions, and the other did not: the "
         "difference is of TLS as much as of the levels. Compare them with the same TLS.",
         tls_unlike,
+    ),
+    Beside(
+        "client-delay",
+        "The client's own delay (its loop was late, or answers lay in its sockets) does not make the ratio of two "
+        "levels: without it that would be another one by at most half of the margin. Of clients that tell.",
+        "what the client itself took of its requests is another share of one level's time than of the other's, and "
+        "moves their ratio by more than half of the margin. Fewer requests at once, a client that needs less, or more "
+        "processors would leave it time.",
+        client_delay,
     ),
 ]
