@@ -26,7 +26,6 @@ from h123.analysis.document import Bound, Capacity, CapacityRatio, CapacityRow, 
 from h123.results import Attempt, quantiles
 from h123.study import METRICS, Plan, split_pair
 from h123.study.metrics import Answered, FromSend, Measured, Times
-from h123.study.study import Level
 
 FEWEST_STEPS = 3
 """With fewer there is no curve."""
@@ -66,7 +65,7 @@ def steps_of(plan: Plan) -> Steps | None:
     return None
 
 
-def _is_step(level: Level) -> bool:
+def _is_step(level: Mapping[str, object]) -> bool:
     return isinstance(level.get("rate"), int | float)
 
 
