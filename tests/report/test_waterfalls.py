@@ -104,7 +104,8 @@ def test_of_many_arms_the_fastest_and_the_slowest_are_drawn() -> None:
 @pytest.mark.parametrize("requests", [40, pytest.param(200, marks=pytest.mark.heavy)])
 def test_pictures_of_many_cells_fit_a_phone_and_a_page(requests: int) -> None:
     rows = [request(0, n, 5 * n + 5, 9 * n + 9) for n in range(requests)]
-    visits = [visit(p, f"network {n}", rows, range(0, 900 * MS, MS)) for n in range(12) for p in ("h1", "h2", "h3")]
+    lost = range(0, 4 * requests * MS, MS)  # in the first half of the visit
+    visits = [visit(p, f"network {n}", rows, lost) for n in range(12) for p in ("h1", "h2", "h3")]
     for figure in (waterfalls_figure(visits, "protocol"), completion_figure(visits, "protocol")):
         drawn = inline(figure)
         assert len(drawn) < 1_000_000
