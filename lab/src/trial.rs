@@ -8,6 +8,7 @@ use std::path::Path;
 use h123_link::{Direction, LONGEST_NS, Move, validate_moves};
 use serde::{Deserialize, Serialize};
 
+use crate::cross_traffic::Cross;
 use crate::refusal::Refusal;
 use crate::roots::Roots;
 use crate::{nat, packets};
@@ -97,6 +98,9 @@ pub struct Link {
     /// When host `a` is seen elsewhere.
     #[serde(default)]
     pub moves: Vec<Move>,
+    /// What others send through it.
+    #[serde(default)]
+    pub cross: Option<Cross>,
     /// So many packets get a record, which is written when the trial ends.
     #[serde(default)]
     pub packets: usize,
@@ -116,6 +120,8 @@ pub struct Profile {
     pub down: Option<Direction>,
     #[serde(default)]
     pub moves: Vec<Move>,
+    #[serde(default)]
+    pub cross: Option<Cross>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -238,6 +244,7 @@ impl Trial {
                 up: profile.up,
                 down: profile.down,
                 moves: profile.moves,
+                cross: profile.cross,
                 packets: 0,
                 capture: false,
             }],
@@ -391,6 +398,9 @@ impl Link {
             LinkKind::Veth if !self.moves.is_empty() => {
                 Err("only over an emulated link can a host move: remove \"moves\"".into())
             }
+            LinkKind::Veth if self.cross.is_some() => {
+                Err("only an emulated link can have cross traffic: remove \"cross\"".into())
+            }
             LinkKind::Veth if self.packets > 0 => {
                 Err("only an emulated link keeps a record of its packets".into())
             }
@@ -400,6 +410,10 @@ impl Link {
                     if let Some(direction) = direction {
                         direction.validate().map_err(|e| format!("{name}: {e}"))?;
                     }
+                }
+                if let Some(cross) = &self.cross {
+                    let valid = cross.validate(&self.directions());
+                    valid.map_err(|e| format!("cross: {e}"))?;
                 }
                 validate_moves(&self.moves).map_err(|e| e.to_string())
             }
@@ -447,7 +461,7 @@ impl Role {
         let Some(program) = self.command.first() else {
             return Err("its command is empty".into());
         };
-        if !exists(program, roots) {
+        if !roots.has_program(program) {
             return Err(format!(
                 "its command \"{program}\" does not exist or is not executable: install it, or give its absolute path"
             ));
@@ -484,15 +498,4 @@ fn network(address: Ipv4Addr) -> Ipv4Addr {
 fn first_repeated<T: std::hash::Hash + Eq + Clone>(items: impl Iterator<Item = T>) -> Option<T> {
     let mut seen = HashSet::new();
     items.into_iter().find(|item| !seen.insert(item.clone()))
-}
-
-fn exists(program: &str, roots: &Roots) -> bool {
-    let executable = |path: &Path| {
-        nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).is_ok() && path.is_file()
-    };
-    if program.contains('/') {
-        return executable(&roots.find(program));
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| executable(&folder.join(program)))
 }
