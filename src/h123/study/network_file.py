@@ -288,7 +288,8 @@ class CrossFile(Strict):
 
     def resolve(self) -> resolved.Cross:
         """In the lab's words."""
-        up, down = self.up and self.up.resolve(), self.down and self.down.resolve()
+        up = self.up.resolve() if self.up else None
+        down = self.down.resolve() if self.down else None
         return resolved.Cross(up=up, down=down, ahead_ns=self.ahead)
 
 
