@@ -60,6 +60,11 @@ class Found(Document):
     protocols: list[Spoken] = Field(min_length=1)
     certificate: Certificate | None
 
+    @property
+    def mute(self) -> bool:
+        """Whether nothing came about over any protocol, and nobody knows why."""
+        return all(each.error and not each.no_tls and not each.only_tls_1_2 for each in self.protocols)
+
     def spoken(self) -> list[Spoken]:
         """The protocols over which there was a connection."""
         return [each for each in self.protocols if not each.error]

@@ -25,8 +25,8 @@ ANSWER_NS = 3_000_000_000
 MOST_BYTES = 1_000_000_000
 TIMES = 3
 """That each request is made, to see whether its answer changes."""
-MUTE_NS = 4_000_000_000
-"""That a server may have its port open and speak nothing: some make their certificate at the first start."""
+_MUTE_S = 3
+"""That a server is left alone which has its port open and speaks nothing."""
 ELSEWHERE_NS = 4_000_000_000
 """That a server may listen in other places before it is told so, unless `ready` says what to wait for."""
 _TIMEOUT_NS = 60_000_000_000
@@ -72,6 +72,10 @@ def survey(server: OwnServer, inquiry: Inquiry, folder: Path, engine: Engine) ->
     said = "".join(reason["detail"] for reason in tcp.reasons)
     if tcp.found is None and any(f"UDP {where}:{inquiry.site.port}" in said for where in _ANYWHERE):
         tcp = _carry_out(server, inquiry, folder / "udp", command, engine, udp=True)
+    elif tcp.found and tcp.found.mute:
+        # Who makes a certificate at the first start listens before there is one, and while it is written.
+        later = ["sh", "-c", f'sleep {_MUTE_S}; exec "$@"', "sh", *command]
+        tcp = _carry_out(server, inquiry, folder / "again", later, engine, udp=False)
     return Inquired(tcp.found, tcp.reasons, tcp.log, time.monotonic() - began)
 
 
@@ -113,7 +117,6 @@ def _plan(server: OwnServer, inquiry: Inquiry) -> dict[str, object]:
         "timeout_ns": ANSWER_NS,
         "most_bytes": MOST_BYTES,
         "times": TIMES,
-        "mute_ns": MUTE_NS,
         "ca_file": "ca.pem" if inquiry.authorities else None,
         "requests": [
             {"method": inquiry.method, "path": path, "headers": headers, "body_file": body} for path in site.paths

@@ -11,7 +11,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -30,7 +29,6 @@ type plan struct {
 	TimeoutNs int64     `json:"timeout_ns"` // of a request, and, if that is less than the patience, of a connection
 	MostBytes int64     `json:"most_bytes"` // of an answer; the rest is not read
 	Times     int       `json:"times"`      // that each request is made
-	MuteNs    int64     `json:"mute_ns"`    // how long a server may have its port open and speak nothing
 	CAFile    *string   `json:"ca_file"`    // PEM; against whom each protocol's certificate is checked, if it is there
 	Requests  []request `json:"requests"`
 
@@ -97,29 +95,8 @@ type certificate struct {
 
 var alpn = map[string]string{"h1": "http/1.1", "h2": "h2", "h3": "h3"}
 
-// explore asks until something is spoken: a server that makes its certificate at its first start listens before there is
-// one.
+// explore asks over all protocols at once, so that one that is silent holds up nobody.
 func (p *plan) explore(ctx context.Context) found {
-	until := time.Now().Add(time.Duration(p.MuteNs))
-	for {
-		f := p.exploreOnce(ctx)
-		if !f.mute() || time.Now().After(until) || ctx.Err() != nil {
-			return f
-		}
-		time.Sleep(again)
-	}
-}
-
-// again is how long a server that speaks nothing is left alone.
-const again = 100 * time.Millisecond
-
-// mute says whether nothing came about over any protocol, and nobody knows why.
-func (f found) mute() bool {
-	return !slices.ContainsFunc(f.Protocols, func(s spoken) bool { return s.Error == "" || s.NoTLS || s.OnlyTLS2 })
-}
-
-// exploreOnce asks over all protocols at once, so that one that is silent holds up nobody.
-func (p *plan) exploreOnce(ctx context.Context) found {
 	f := found{Format: foundFormat, Protocols: make([]spoken, len(alpn))}
 	var all sync.WaitGroup
 	for i, protocol := range []string{"h1", "h2", "h3"} {
