@@ -128,6 +128,15 @@ def test_what_is_worth_knowing_is_told() -> None:
     ]
 
 
+def test_a_server_that_is_not_ready_for_its_first_request_is_told_of() -> None:
+    late = spoken("h1")
+    late["answers"][0][0] = {**GOOD, "ns": 254_000_000}
+    [remark] = judge(inquired(late), INQUIRY).remarks
+    assert remark.startswith("The first answer to /orders took 254 ms, a later one 1 ms: ")
+    assert "--ready tcp:PORT" in remark
+    assert judge(inquired(spoken("h1", ns=254_000_000)), INQUIRY).remarks == []
+
+
 def test_an_answer_is_read_strictly() -> None:
     assert Answer.model_validate(GOOD, strict=True).failed is False
     assert Answer.model_validate({**GOOD, "endless": True}, strict=True).failed is True

@@ -13,6 +13,8 @@ from h123.units import format_bytes
 
 TITLES = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 _BEHIND = (502, 503, 504)
+_SLOW_NS = 100_000_000
+"""Of a first answer: no request takes so long in the lab for its way alone."""
 _PASSWORD, _FORBIDDEN, _TOO_MANY = (401, 407), 403, 429
 
 
@@ -161,7 +163,7 @@ def _fault(answer: Answer, path: str) -> tuple[str, str] | None:
         where = answer.location or "nowhere"
         return f"leads elsewhere: {answer.status} to {where}", "name in --url what is to be measured itself"
     if answer.status in _BEHIND:
-        why = "what stands behind it does not answer: start that too, and first (--ready TEXT waits for a line)"
+        why = "what stands behind it does not answer: start that too, and first (--ready tcp:PORT waits for its port, --ready TEXT for a line)"
         return f"was answered with {answer.status}", why
     if not 200 <= answer.status < 300:
         wrong = f"the server's log says why. {_ALONE}" if answer.status >= 500 else "is the path right, and --method?"
@@ -189,6 +191,13 @@ def _remarks(found: Found, spoken: Sequence[Spoken], inquiry: Inquiry) -> Iterat
     if packed and not asked:
         how = ", ".join(sorted(set().union(*packed.values())))
         yield f"Answers to {_named(packed)} are compressed ({how}) though nobody asked for it"
+    slow = [path for path, had in answers.items() if had and had[0].ns > _SLOW_NS and had[0].ns > 10 * had[-1].ns]
+    if slow:
+        first, later = (f"{answers[slow[0]][index].ns / 1e6:.0f} ms" for index in (0, -1))
+        yield (
+            f"The first answer to {_named(slow)} took {first}, a later one {later}: if what stands behind the server "
+            "starts late, --ready tcp:PORT or --ready TEXT waits for it"
+        )
     if found.certificate and not inquiry.authorities:
         yield from _of_certificate(found.certificate, inquiry)
 
