@@ -163,8 +163,11 @@ def _fault(answer: Answer, path: str) -> tuple[str, str] | None:
         where = answer.location or "nowhere"
         return f"leads elsewhere: {answer.status} to {where}", "name in --url what is to be measured itself"
     if answer.status in _BEHIND:
-        why = "what stands behind it does not answer: start that too, and first (--ready tcp:PORT waits for its port, --ready TEXT for a line)"
-        return f"was answered with {answer.status}", why
+        return (
+            f"was answered with {answer.status}",
+            "what stands behind it does not answer: start that too, and first (--ready tcp:PORT waits for its port, "
+            "--ready TEXT for a line that it prints)",
+        )
     if not 200 <= answer.status < 300:
         wrong = f"the server's log says why. {_ALONE}" if answer.status >= 500 else "is the path right, and --method?"
         return f"was answered with {answer.status}", wrong
