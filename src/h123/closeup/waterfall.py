@@ -65,10 +65,10 @@ def waterfall_figure(arms: Sequence[Arm]) -> Figure | None:
             bars = alt.Chart(Rows(marks)).mark_rect(aria=True, height=_BAR - 1)
             chart = bars.encode(
                 x=alt.X("from:Q", scale=scale, axis=axis),
-                x2="to:Q",
+                x2=alt.X2("to:Q"),
                 y=alt.Y("row:O", axis=None),
                 color=alt.Color("part:N", scale=colour, sort=used, legend=legend),
-                description="told:N",
+                description=alt.Description("told:N"),
             )
             title = alt.TitleParams(f"{name}: {rows} requests", anchor="start", fontSize=12, color=COLOURS["ink"])
             drawn.append(chart.properties(width=width - 24, height=_BAR * rows, title=title))

@@ -179,7 +179,7 @@ def causes_figure(rows: Sequence[Row]) -> Figure:
                 yOffset=alt.YOffset("level:N", sort=levels),
                 x=alt.X("value:Q", title=f"{unit} of a mean request", axis=alt.Axis(tickCount=4)),
                 color=alt.Color("level:N", scale=colour, sort=levels),
-                description="told:N",
+                description=alt.Description("told:N"),
             )
         )
         plot = width - names.width - 20
