@@ -19,7 +19,7 @@ _BAR = 5
 _WORTH = 0.004
 """Share of the axis that a part needs to be drawn for itself; what is less is drawn with the part before it."""
 PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    WAITING: (STAGES[WAITING], ()),
+    WAITING: (STAGES[WAITING], ("place",)),
     CONNECTING: (STAGES[CONNECTING], ("connecting", "retry", "blocked")),
     "a round trip": ("inconclusive", ("trip",)),
     "the server": ("equivalent", ("server", "server-work", "idle")),
@@ -30,7 +30,7 @@ PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "losses": ("worse", ("cut", "mending", "drops")),
     "queueing": ("queue", ("queue",)),
     "the link's rate": ("hairline", ("rate",)),
-    "client, or not told": ("muted", ("client-work", "untold")),
+    "client, or not told": ("muted", ("client-work", "running", "untold")),
     AWAITING: (STAGES[AWAITING], ()),
     RECEIVING: (STAGES[RECEIVING], ()),
     FAILED: (STAGES[FAILED], ()),
