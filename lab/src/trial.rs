@@ -11,14 +11,13 @@ use serde::{Deserialize, Serialize};
 use crate::cross_traffic::Cross;
 use crate::refusal::Refusal;
 use crate::roots::Roots;
-use crate::{nat, packets};
+use crate::{log, nat, packets};
 
 const FORMAT: &str = "trial/1";
 /// More hosts or links no machine is to be asked for.
 const MOST: usize = 1000;
 /// In the year 2191: what the time of day of a kernel can be, with years to spare.
 const LATEST_UNIX_NS: u64 = 7_000_000_000_000_000_000;
-const LONGEST_NAME: usize = 100;
 /// More packets at once fit into no queue of a kernel.
 const WINDOWS: RangeInclusive<u32> = 1..=1000;
 const MILLISECOND_NS: u64 = 1_000_000;
@@ -374,7 +373,7 @@ impl Link {
         }
         let (a, b) = (self.a.address, self.b.address);
         if self.packets > 0 {
-            names_a_file("such a link", &self.name)?;
+            log::names_a_file("such a link", &self.name)?;
         }
         if self.capture && self.packets == 0 {
             return Err("\"capture\" keeps whole what \"packets\" counts: say how many".into());
@@ -438,7 +437,7 @@ impl Link {
 impl Role {
     fn validate(&self, hosts: &[String], roots: &Roots) -> Result<(), String> {
         known_host(&self.host, hosts)?;
-        names_a_file("a role", &self.name)?;
+        log::names_a_file("a role", &self.name)?;
         match self.kind {
             RoleKind::Main if self.ready.is_some() || self.stop_timeout_ns.is_some() => {
                 return Err(
@@ -474,17 +473,6 @@ impl Role {
         }
         Ok(())
     }
-}
-
-fn names_a_file(whose: &str, name: &str) -> Result<(), String> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    let named = (1..=LONGEST_NAME).contains(&name.len());
-    if named && !name.starts_with('.') && name.chars().all(plain) {
-        return Ok(());
-    }
-    Err(format!(
-        "{whose}'s name becomes a file name: use letters, digits, - and _, at most {LONGEST_NAME}"
-    ))
 }
 
 fn known_host(host: &str, hosts: &[String]) -> Result<(), String> {
