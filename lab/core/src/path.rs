@@ -84,7 +84,7 @@ impl Path {
         let departure = self.depart(packet);
         // A refused packet steps the loss model too, so that the others' losses do not hang on it.
         let met_at = departure.unwrap_or_else(|_| self.limiter.free_at(self.now));
-        let lost = self.losses.lose(met_at, index, &draws);
+        let lost = self.losses.lose(met_at, index, packet.bytes, &draws);
         match departure {
             Err(refused) => refused,
             Ok(_) if lost => Fate::Lost,
