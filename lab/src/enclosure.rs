@@ -161,28 +161,34 @@ fn arrange_mounts() -> anyhow::Result<()> {
     .context("making / private")?;
     let safe = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     mount(Some("proc"), "/proc", Some("proc"), safe, nothing).context("mounting /proc")?;
-    cover_tmp()
+    cover(Path::new("/tmp"))?;
+    let longer_lived = Path::new("/var/tmp");
+    if longer_lived.is_dir() {
+        cover(longer_lived)?;
+    }
+    Ok(())
 }
 
-/// Covers `/tmp` with a fresh tmpfs and binds back into it what stands there already, so that every path keeps
+/// Covers a folder with a fresh tmpfs and binds back into it what stands there already, so that every path keeps
 /// its meaning and what the roles add goes with the lab.
-fn cover_tmp() -> anyhow::Result<()> {
+fn cover(place: &Path) -> anyhow::Result<()> {
     let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
-    let covered = open("/tmp", flags, Mode::empty()).context("opening /tmp")?;
+    let covered = open(place, flags, Mode::empty())
+        .with_context(|| format!("opening {}", place.display()))?;
     let beneath = PathBuf::from(format!("/proc/self/fd/{}", covered.as_raw_fd()));
-    // A relative working directory would stay on the covered /tmp.
+    // A relative working directory would stay on what is covered.
     let here = std::env::current_dir();
     mount(
         Some("tmpfs"),
-        "/tmp",
+        place,
         Some("tmpfs"),
         MsFlags::MS_NOSUID | MsFlags::MS_NODEV,
         Some("mode=1777"),
     )
-    .context("mounting /tmp")?;
+    .with_context(|| format!("mounting {}", place.display()))?;
     for entry in std::fs::read_dir(&beneath)?.flatten() {
         // Others may be removing their files at this moment: what has gone need not be kept.
-        let _ = keep(&entry.path(), &Path::new("/tmp").join(entry.file_name()));
+        let _ = keep(&entry.path(), &place.join(entry.file_name()));
     }
     if let Ok(here) = here {
         std::env::set_current_dir(&here)

@@ -20,16 +20,20 @@ fn a_line_of_output_can_mean_ready() {
 #[test]
 fn what_roles_add_to_tmp_is_private_and_what_was_there_stays() {
     let bench = Bench::new();
-    let stray = std::path::Path::new("/tmp").join(format!("{}-stray", bench.word));
+    let strays = ["/tmp", "/var/tmp"]
+        .map(|place| std::path::Path::new(place).join(format!("{}-stray", bench.word)));
     let other = Bench::new();
     other.file("certificate", "found");
     // A path that no command line names, as a client finds one in its workload.
     bench.file("path", other.dir.join("certificate").to_str().unwrap());
-    let client =
-        "touch \"/tmp/$(basename \"$(dirname \"$PWD\")\")-stray\" && cat \"$(cat ../path)\" > here";
-    let mut command = bench.run_command(&trial(direction(1), Value::Null, client));
+    let touched = strays
+        .clone()
+        .map(|stray| stray.display().to_string())
+        .join(" ");
+    let client = format!("touch {touched} && cat \"$(cat ../path)\" > here");
+    let mut command = bench.run_command(&trial(direction(1), Value::Null, &client));
     assert!(command.current_dir(&other.dir).status().unwrap().success());
-    assert!(!stray.exists());
+    assert!(strays.iter().all(|stray| !stray.exists()));
     assert_eq!(
         std::fs::read_to_string(bench.dir.join("out/here")).unwrap(),
         "found"

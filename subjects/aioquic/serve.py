@@ -60,12 +60,15 @@ async def run(asked: Namespace) -> None:
 
 
 async def say_farewell(connections: "set[Connection]") -> None:
-    """Closes what is open. A connection's qlog is written when it has ended."""
+    """Closes what is open. A connection's qlog is written when it has ended, three probe timeouts after its close; of
+    one that takes longer, now."""
     ends = [asyncio.create_task(connection.wait_closed()) for connection in connections]
     for connection in list(connections):
         connection.close()
     if ends:
         await asyncio.wait(ends, timeout=FAREWELL_S)
+    for connection in connections:
+        connection.end_log()
 
 
 def configuration(asked: Namespace) -> QuicConfiguration:
@@ -112,6 +115,12 @@ class Connection(Feeding):
             self._exchange = None
         if self._exchange is not None:
             self._exchange.receive(event)
+
+    def end_log(self) -> None:
+        quic = self._quic
+        if quic._quic_logger is not None:
+            quic.configuration.quic_logger.end_trace(quic._quic_logger)
+            quic._quic_logger = None
 
     def unfinished(self) -> list[int]:
         return self._exchange.unfinished() if self._exchange else []

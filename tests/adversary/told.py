@@ -59,6 +59,7 @@ TALES: Mapping[str, Tale] = {
     "none": Tale(why="there is nothing to tell"),
     "zeros": _tells("wrong-bytes"),
     "late-byte": _tells("wrong-bytes", size=10_000_000, users=1, requests=1, timeout="30s"),
+    "far-byte": _tells("wrong-bytes", size=100_000_000, users=1, requests=1, timeout="60s"),
     "whole-blocks": _tells("wrong-bytes", size=65_536),
     "round-sizes": _tells("wrong-bytes", size=65_537),
     "second-body": _tells("wrong-bytes", size=50_000),

@@ -90,6 +90,25 @@ def test_constants_are_published_in_a_line_a_protocol(tmp_path: Path) -> None:
     assert len([line for line in lines if '"congestion": "cubic"' in line]) == 2
 
 
+def test_what_was_measured_elsewhere_alone_stays_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = small(tmp_path)
+    keep_results(subject, "server", [WELL])
+    keep_constants(subject, "server", [Constants(role="server", protocol="h3", congestion="cubic")])
+    publish(subject)
+    monkeypatch.setenv("H123_CACHE", str(tmp_path / "another machine's"))
+    keep_results(subject, "server", [WELL.model_copy(update={"detail": "1.3"})])
+    publish(subject)
+    told = public_records()["small"].record
+    assert told.results[0].detail == "1.3"
+    assert [one.congestion for one in told.constants or []] == ["cubic"]
+    assert not has_news(subject)
+    write_small(tmp_path, MANIFEST.replace("A shell", "Another shell"))
+    other = read_subject(tmp_path / "small")
+    keep_results(other, "server", [WELL])
+    publish(other)
+    assert public_records()["small"].record.constants is None, "of other files"
+
+
 def test_no_place_of_this_machine_is_told(tmp_path: Path) -> None:
     detail = (
         f"status 1: cannot open {tmp_path}/cache/subjects/small/x or {tmp_path}/y ({tmp_path}/cache/verified/small)"

@@ -51,7 +51,7 @@ def has_news(subject: Subject) -> bool:
     if record is None or told is None:
         return record is not None
     outdated = not told.holds_for(subject) or _time(told.record) < _time(record)
-    return outdated or (_time(told.record) == _time(record) and told.record != _general(record))
+    return outdated or (_time(told.record) == _time(record) and told.record != _general(_completed(record, told)))
 
 
 def _time(record: Record) -> datetime:
@@ -59,10 +59,14 @@ def _time(record: Record) -> datetime:
 
 
 def publish(subject: Subject) -> bool:
-    """Writes what the cache knows of the subject as it is now; False if it knows nothing."""
+    """Writes what the cache knows of the subject as it is now; False if it knows nothing.
+
+    What was measured of the same files elsewhere, and not here, stays as it is told.
+    """
     record = read_record(subject)
     if record is None:
         return False
+    record = _completed(record, public_record(subject))
     found = installation(subject)
     told = PublicRecord(
         seconds=found.seconds if found else None, bytes=found.bytes if found else None, record=_general(record)
@@ -70,6 +74,15 @@ def publish(subject: Subject) -> bool:
     public_folder().mkdir(parents=True, exist_ok=True)
     write_atomically(_file(subject), _written(told))
     return True
+
+
+def _completed(record: Record, told: PublicRecord | None) -> Record:
+    """With what was measured elsewhere of the same files, and not here."""
+    if told is None or told.record.fingerprint != record.fingerprint:
+        return record
+    measured = ("constants", "profile", "moves")
+    elsewhere: dict[str, Any] = {name: getattr(told.record, name) for name in measured if getattr(record, name) is None}
+    return record.model_copy(update=elsewhere)
 
 
 def public_records() -> dict[str, PublicRecord]:

@@ -20,6 +20,8 @@ EDGES = [16_385, 65_535, 65_536, 65_537, 131_072, 1_048_576]
 """Sizes at which programs begin another record, block or buffer."""
 OTHER_SIZES = [*EDGES, *random.Random(1).sample(range(2, 1_000_000), 6)]
 """And some that no program can have been made for: the same ones each time, since the cache keeps such bodies."""
+LARGE = 100_000_000
+"""More than any limit of megabytes lets pass, and not yet minutes for the slowest servers."""
 LOGGED_BYTES = 1_000_000
 """So many that their packets outnumber those of all handshakes."""
 _LENGTHY: dict[str, Asked] = {
@@ -31,9 +33,11 @@ _RESUMED = {"wall": 10, "virtual": 1}
 """How often: each time could come to another process of the server."""
 CHECK_NS = 30_000_000_000
 """In which a server must have answered all requests of a check."""
+_LARGE_NS = 240_000_000_000
+"""And a large body: 3 Mbit/s, which a server in an interpreter passes on a busy machine."""
 TRIAL_TIMEOUT = "300s"
 
-Purpose = Literal["versions", "contract", "limit", "idleness", "qlog", "controller"]
+Purpose = Literal["versions", "contract", "large", "limit", "idleness", "qlog", "controller"]
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,8 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
         silent = idleness.asked(server, protocol) if clock == "virtual" else 0
         plan = {**contract, **_LENGTHY[clock], "idle_ns": silent, "resumption": resumed}
         yield Question(f"{protocol}-{clock}", "contract", parameters(clock=clock), plan)
+    large = _plan(protocol, [LARGE], methods=["GET"], timeout_ns=_LARGE_NS)
+    yield Question(f"{protocol}-large", "large", parameters(size=LARGE), large)
     if further := crowd.beyond(server, protocol):
         yield Question(f"{protocol}-limit", "limit", parameters(), {**_plan(protocol, [100_000]), **further})
     if silence := idleness.beyond(server, protocol):

@@ -89,6 +89,12 @@ var wrongBodies = []fault{
 		}
 		return spoiled(size, 5_000_000)
 	})},
+	{name: "far-byte", does: "one wrong byte, the sixty millionth", found: "GET 100000000", answer: bodies(func(_ *http.Request, size int64) io.Reader {
+		if size < 60_000_000 {
+			return peer.Body(size)
+		}
+		return spoiled(size, 60_000_000)
+	})},
 	{name: "whole-blocks", does: "a wrong byte where the body is a multiple of the block", found: "GET of other sizes", answer: bodies(func(_ *http.Request, size int64) io.Reader {
 		if size == 0 || size%65536 != 0 {
 			return peer.Body(size)
@@ -333,7 +339,7 @@ var wrongProcesses = []fault{
 		return nil
 	}},
 	{name: "overflow", does: "a small receive buffer, which it does not read from for 20 ms in 50", over: []string{"h3"}, overflows: true, unasked: speed},
-	{name: "files", does: "a file in /var/tmp", unasked: "others write there too, at the same time", begins: func() error {
+	{name: "files", does: "a file in /var/tmp", unasked: "that folder is the lab's own, and goes with it", begins: func() error {
 		place := path.Join("/var/tmp", "h123-hostile")
 		return os.WriteFile(place, nil, 0o600)
 	}},
