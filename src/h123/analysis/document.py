@@ -230,7 +230,8 @@ class Losses(TypedDict):
 
 
 class Spent(TypedDict):
-    """What the mean request of both levels spent its time on; parts of nearly nothing are left out."""
+    """What the mean request of both levels spent its time on, or the median visit of a page; parts of nearly nothing
+    are left out."""
 
     blocks: int
     a_seconds: float
