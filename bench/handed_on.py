@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from h123.results.packets import DELIVERED, DOWN, LOST, TCP, read_packets
+from h123.results.packets import DELIVERED, DOWN, TCP, read_packets
 from h123.results.rows import Integers
 
 CLOCK = 100_000
@@ -37,12 +37,6 @@ class Stream:
         down = packets[(packets["way"] == DOWN) & (packets["protocol"] == TCP) & (packets["payload"] > 0)]
         begins = np.concatenate([[0], np.cumsum(np.diff(down["seq"]).astype(np.int32), dtype=np.int64)])
         return cls(begins, begins + down["payload"], down["left_ns"] - began, down["fate"].astype(np.int64))
-
-    @property
-    def hole(self) -> int:
-        """The first byte of the one packet that was lost."""
-        (lost,) = self.begins[self.fate == LOST]
-        return int(lost)
 
     def arrived(self, place: int) -> int:
         """When the byte before a place first came."""
@@ -80,7 +74,7 @@ class Stream:
 
 
 class Count(NamedTuple):
-    """By how much answers came later than in the trial that lost nothing, but for the one with the lost bytes; ns."""
+    """By how much answers came later than in the trial that lost nothing, but for the one that it cost most; ns."""
 
     others: int
     held: int
@@ -90,14 +84,10 @@ class Count(NamedTuple):
 def counted(lost: Stream, delivered: Stream, ends: Sequence[int]) -> Count:
     """By the packets of two trials, and by when answers ended in the one that lost nothing: that says where in the
     stream each has its last byte, which is the same place in both, but for FRAMES."""
-    hole = lost.hole
-    places = sorted(delivered.until(end + CLOCK) for end in ends)
-    own = next((number for number, place in enumerate(places) if place > hole), None)
-    others = held = 0
-    for number, place in enumerate(places):
-        end = max(place - FRAMES, 1)
-        later = lost.handed_on(end) - delivered.handed_on(end)
-        if number != own and later > CLOCK:
-            others += later
-            held += lost.handed_on(end) - lost.arrived(end)
-    return Count(others, held)
+    found = []
+    for place in (max(delivered.until(end + CLOCK) - FRAMES, 1) for end in ends):
+        later = lost.handed_on(place) - delivered.handed_on(place)
+        if later > CLOCK:
+            found.append((later, lost.handed_on(place) - lost.arrived(place)))
+    others = sorted(found)[:-1]
+    return Count(sum(later for later, _ in others), sum(held for _, held in others))
