@@ -14,13 +14,14 @@ from h123.results.opening import Opening, openings_of
 from h123.results.processor import of_handshake, of_request
 from h123.results.recovery import moves_of, recoveries_of
 from h123.results.rows import Rows
-from h123.results.summary import QUANTILES, Summary, summarise
+from h123.results.summary import QUANTILES, SEND_QUANTILES, Summary, summarise
 from h123.results.trial_files import Client, Trial
 from h123.study import METRICS, Metric
 from h123.study.metrics import (
     Answered,
     Around,
     Carried,
+    FromSend,
     Lost,
     Memory,
     Opened,
@@ -88,6 +89,8 @@ def metric_value(
     match metric.of:
         case Times() as times:
             return _seconds(_quantile(times, summary))
+        case FromSend() as times:
+            return _seconds(_sent_quantile(times, summary))
         case Visits(until):
             return _seconds(summary.visits_ns[until])
         case Carried():
@@ -132,6 +135,13 @@ def _quantile(times: Times, s: Summary) -> float | None:
         ("cold", "end_ns"): (s.cold, s.cold_latency_ns),
     }[times.phase, times.until]
     return found if requests >= times.requests else None
+
+
+def _sent_quantile(times: FromSend, s: Summary) -> float | None:
+    """The same of what was waited for once it was sent."""
+    if s.sent_latency_ns is None or s.warm < times.requests:
+        return None
+    return s.sent_latency_ns[SEND_QUANTILES.index(times.share)]
 
 
 def _seen(ns: float | None, ok: int, known: int) -> float | None:

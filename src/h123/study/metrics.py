@@ -58,6 +58,20 @@ class Times:
 
 
 @dataclass(frozen=True)
+class FromSend:
+    """A quantile of the time that warm requests took once they were sent: without what they waited for before, which a
+    client that sends no faster than it is answered never sees (coordinated omission)."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    share: float
+    requests: int
+
+    @property
+    def needs(self) -> Needs:
+        return Needs(("sent_ns", "end_ns"), requests=self.requests)
+
+
+@dataclass(frozen=True)
 class Visits:
     """The median of the time that warm visits of a page took, from their start until something of them."""
 
@@ -176,7 +190,9 @@ class Lost:
     """Requests: all, or those but the lost packet's own."""
 
 
-Measured = Times | Visits | Carried | Answered | Processor | Memory | Around | Sent | Opened | Recovered | Lost
+Measured = (
+    Times | FromSend | Visits | Carried | Answered | Processor | Memory | Around | Sent | Opened | Recovered | Lost
+)
 
 
 @dataclass(frozen=True)
@@ -237,7 +253,7 @@ class Metric:
     def of_requests(self) -> bool:
         """Whether it is of the requests' times: so that requests that fail, and a machine that stalls, make it worse,
         and the two clocks split it. What a processor or memory did for failed ones is as real as for others."""
-        return isinstance(self.of, Times | Visits | Carried | Answered)
+        return isinstance(self.of, Times | FromSend | Visits | Carried | Answered)
 
     @property
     def of_the_server(self) -> bool:
@@ -295,6 +311,15 @@ METRICS = _table(
         words=_TAIL,
         noun="99th percentile of latency",
         meaning="99 of 100 warm requests of a trial took no longer",
+    ),
+    Metric(
+        "sent_latency_p99",
+        title="Latency from the send, 99th percentile",
+        unit="s",
+        of=FromSend(0.99, requests=300),
+        words=_TAIL,
+        noun="99th percentile of latency from the send",
+        meaning="99 of 100 warm requests of a trial took no longer once they were sent, whenever they were due",
     ),
     Metric(
         "ttfb",
