@@ -82,7 +82,10 @@ fn a_listed_byte_is_lost_with_the_packet_that_carries_it() {
     assert_eq!(lost, [0, 1, 2, 5, 6]);
     assert_eq!(expected_losses(&listed, 1, 8, 1000), [0, 1, 3]);
     let loss = listed.loss.as_ref().unwrap();
-    assert_eq!((loss.mean_rate(), loss.count_interval(5, 0.999)), (None, (0, 5)));
+    assert_eq!(
+        (loss.mean_rate(), loss.count_interval(5, 0.999)),
+        (None, (0, 5))
+    );
 }
 
 /// With this seed the chain is good before the blackout and bad at its end: it has to step within.
@@ -109,7 +112,12 @@ fn random_loss_stays_within_its_interval() {
         let lossy = direction(&format!(r#"{{"loss": {{"random": {share}}}}}"#));
         // An interval of 99.9 % may miss one seed in a thousand: of 100, two are already rare.
         let missed: Vec<_> = (0..100)
-            .map(|seed| (seed, expected_losses(&lossy, seed, 5_000, 1400).len() as u64))
+            .map(|seed| {
+                (
+                    seed,
+                    expected_losses(&lossy, seed, 5_000, 1400).len() as u64,
+                )
+            })
             .filter(|(_, lost)| !(low..=high).contains(lost))
             .collect();
         assert!(
