@@ -113,11 +113,11 @@ impl<'a> Roles<'a> {
                 self.started.last_mut().expect("just started").ready_ns = Some(elapsed);
                 return Ok(());
             }
-            if elapsed > timeout {
+            if elapsed > timeout || readiness.elsewhere_too_long(elapsed) {
                 let detail = format!(
                     "role {} was not ready after {:.1} s: waiting for {}{}{}",
                     role.name,
-                    timeout as f64 / 1e9,
+                    elapsed as f64 / 1e9,
                     missing.join(" and "),
                     readiness.instead(),
                     self.tail(role)

@@ -179,6 +179,12 @@ pub struct Ready {
     pub accepts: bool,
     #[serde(default)]
     pub line: Option<String>,
+    /// Further TCP ports, which may be open at any address.
+    #[serde(default)]
+    pub besides: Vec<u16>,
+    /// How long it may listen in other places alone before it is given up; without it, as long as anything may take.
+    #[serde(default)]
+    pub elsewhere_ns: Option<u64>,
     #[serde(default)]
     pub timeout_ns: Option<u64>,
 }

@@ -68,6 +68,10 @@ class Ready(Shape):
     accepts: bool = False
     """Whether a connection to the first TCP port must have been accepted."""
     line: str | None = None
+    besides: list[int] = Field(default=[])
+    """Further TCP ports, open anywhere on the host."""
+    elsewhere_ns: int | None = None
+    """How long it may listen in other places alone; None: as long as anything may take."""
     timeout_ns: int
 
 

@@ -221,7 +221,8 @@ def own_role(own: OwnServer, port: int) -> Role:
         timeout_ns=own.starts_within,
     )
     assert role.ready is not None
-    role.ready.accepts, role.ready.line = True, own.ready
+    role.ready.accepts, role.ready.line = True, own.ready_line
+    role.ready.besides = [own.ready_port] if own.ready_port else []
     role.env = {**role.env, **own.environment}
     return role
 
