@@ -7,8 +7,8 @@ use anyhow::ensure;
 use h123_link::{Direction, Fate, Packet, expected_losses};
 use serde::Serialize;
 
+use crate::course::Course;
 use crate::emulated::Emulated;
-use crate::link::Course;
 use crate::packets::{self, Keep};
 use crate::probe::{Passage, Place, exchange};
 use crate::train::{DELAY_PROBES, Train};

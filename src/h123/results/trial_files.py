@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from h123.results.shapes import Count, Document, Shape
-from h123.study.network import Bottleneck, Direction, Move
+from h123.study.network import Bottleneck, Cross, Direction, Move
 
 
 def _sane(way: Direction) -> Direction:
@@ -54,6 +54,7 @@ class Link(Shape):
     up: Way | None = None
     down: Way | None = None
     moves: list[Move] = Field(default=[])
+    cross: Cross | None = None
     packets: Count = 0
     """So many get a record."""
     capture: bool = False
