@@ -98,7 +98,7 @@ def explain(folder: Path) -> Explained:
         places[row["connection"]].append(place)
     places.pop(None, None)  # a client that does not tell
     requests = [[_request(rows[place], blocked) for place in of] for of in places.values()]
-    there = connections(packets, link.up or Direction(), link.down or Direction())
+    there = connections(packets, link.up or Direction(), link.down or Direction(), shared=link.cross is not None)
     logs = dict(zip(map(id, there), stated(read_stack_logs(folder).logs, there), strict=True))
     held = np.zeros(len(rows))
     seconds = np.array([spent(UNTOLD, row["start_ns"], row["end_ns"]) for row in rows]).reshape(len(rows), len(CAUSES))
