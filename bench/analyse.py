@@ -62,7 +62,8 @@ def _analysed(wanted: int, blocks: int, seed: int) -> bool:
 
 def _measure(campaign: Path) -> tuple[float, float, int]:
     """Wall and processor time in seconds and peak resident bytes of the analysis in a new process."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    # Compiled modules are kept, as `make bench` and h123 itself have it.
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": ""}
     began = time.monotonic()
     process = os.spawnve(os.P_NOWAIT, sys.executable, [sys.executable, "-c", ANALYSE, str(campaign)], environment)
     _, status, usage = os.wait4(process, 0)

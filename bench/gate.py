@@ -1,24 +1,27 @@
 """How often a gate says what is so: two builds, held against a condition again and again, each time with another seed.
 
-    PYTHONPATH=src .venv/bin/python bench/gate.py [--runs 20] [--cases window,same,...] [--keep DIR]
+    PYTHONPATH=src .venv/bin/python bench/gate.py [--runs 20] [--cases window,same,...] [--keep DIR [--slice 5]]
 
 Under the virtual clock: a build that begins with 10 packets where the old one begins with 32 (bar: failed, 99, in all
 runs), and the same build twice (bar: passed, 0, in 19 of 20). Under the wall clock: a build whose requests take 5 %
 more processor time (bar: failed in 19 of 20), and the same build twice (bar: passed in 19 of 20). What else the machine
-did meanwhile is told as its load: figures of a busy machine are those of a busy machine.
+did meanwhile is told as its load: figures of a busy machine are those of a busy machine. Runs that DIR has count and
+are not made again, so that a bench can be gone on with; --slice ends it when so many more are there.
 """
 
 import argparse
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 
 from h123.catalogue import catalogue, install, prefix
 from h123.trial import campaign_certificate
@@ -48,6 +51,7 @@ class Outcome:
 
     status: int
     seconds: float
+    load: float
     ratios: list[float]
     said: str
 
@@ -82,9 +86,19 @@ def run(case: Case, out: Path, seed: int) -> Outcome:
     done = subprocess.run(
         [*command, "--seed", str(seed), "--out", str(out)], capture_output=True, text=True, check=False
     )
-    seconds, told = time.monotonic() - began, out / "gate.json"
-    cells = json.loads(told.read_text())["conditions"][0]["cells"] if told.exists() else []
-    return Outcome(done.returncode, seconds, [cell["ratio"] for cell in cells if cell["ratio"]], done.stderr)
+    seconds, gate = time.monotonic() - began, out / "gate.json"
+    cells = json.loads(gate.read_text())["conditions"][0]["cells"] if gate.exists() else []
+    ratios = [cell["ratio"] for cell in cells if cell["ratio"]]
+    return Outcome(done.returncode, seconds, os.getloadavg()[1], ratios, done.stderr)
+
+
+def kept(case: Case, out: Path, seed: int) -> Outcome:
+    """The run, made where it is not there yet. One that was broken off is made again."""
+    file = out.with_suffix(".json")
+    if not file.exists():
+        shutil.rmtree(out, ignore_errors=True)
+        file.write_text(json.dumps(asdict(run(case, out, seed))) + "\n")
+    return Outcome(**json.loads(file.read_text()))
 
 
 def told(name: str, case: Case, outcomes: list[Outcome]) -> bool:
@@ -93,9 +107,10 @@ def told(name: str, case: Case, outcomes: list[Outcome]) -> bool:
     statuses = Counter(one.status for one in outcomes)
     ratios = sorted(ratio for one in outcomes for ratio in one.ratios)
     between = f"{ratios[0]:.4f} to {ratios[-1]:.4f}" if ratios else "none"
-    seconds = sorted(one.seconds for one in outcomes)[len(outcomes) // 2]
+    seconds, load = (median(values) for values in zip(*((one.seconds, one.load) for one in outcomes), strict=True))
     print(f"{name}: {case.condition}: status {case.status} in {right} of {len(outcomes)} runs (bar: {case.bar:.0%})")
-    print(f"  statuses {dict(sorted(statuses.items()))}; ratios {between}; {seconds:.0f} s a run (median)")
+    times = f"{seconds:.0f} s a run, load {load:.1f} (medians)"
+    print(f"  statuses {dict(sorted(statuses.items()))}; ratios {between}; {times}")
     return right >= case.bar * len(outcomes)
 
 
@@ -103,22 +118,26 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--cases", type=lambda text: text.split(","))
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="where the campaigns go")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="where the runs go, and may be already")
+    parser.add_argument("--slice", type=int, metavar="N", help="make no more than N runs now, for --keep")
     asked = parser.parse_args()
-    met = True
+    met, left = True, asked.slice
     with tempfile.TemporaryDirectory() as scratch:
         folder = asked.keep or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
         known = cases(folder / "tls")
-        print(f"load {os.getloadavg()[1]:.1f} on {os.cpu_count()} processors", flush=True)
         for name in asked.cases or known:
             outcomes = []
             for seed in range(1, asked.runs + 1):
-                outcomes.append(run(known[name], folder / f"{name}-{seed}", seed))
+                out = folder / f"{name}-{seed}"
+                if left is not None and not out.with_suffix(".json").exists():
+                    if left == 0:
+                        break
+                    left -= 1
+                outcomes.append(kept(known[name], out, seed))
                 if outcomes[-1].status not in (0, 98, 99):
                     print(outcomes[-1].said, file=sys.stderr)
-            met &= told(name, known[name], outcomes)
-            print(f"  load {os.getloadavg()[1]:.1f}", flush=True)
+            met &= not outcomes or told(name, known[name], outcomes)
     return 0 if met else 1
 
 

@@ -193,7 +193,7 @@ def _attempt(
 ) -> None:
     partial = folder.partial(trial.id, attempt)
     samples = _samples(scenario, trial)
-    _write_csv(samples, partial / "samples.csv")
+    write_samples(samples, partial / "samples.csv")
     put(partial / "trial.json", Trial, _trial_file(scenario, trial))
     put(partial / "report.json", Report, _report(scenario, trial, samples, reasons))
     put(partial / "client.json", Client, _facts(trial))
@@ -287,7 +287,8 @@ def _samples(scenario: Scenario, trial: PlannedTrial) -> dict[str, Any]:
     }
 
 
-def _write_csv(samples: dict[str, Any], path: Path) -> None:
+def write_samples(samples: dict[str, Any], path: Path) -> None:
+    """As a client writes them; `samples`: all columns."""
     table = pa.table({name: pa.array(samples[name], SCHEMA.field(name).type) for name in COLUMNS})
     with path.open("wb") as file:
         file.write((",".join(COLUMNS) + "\n").encode())

@@ -16,9 +16,9 @@ use serde::Serialize;
 
 use crate::account::{Machine, cpus};
 use crate::clock::now_ns;
+use crate::course::Course;
 use crate::emulated::Emulated;
 use crate::enclosure;
-use crate::link::Course;
 use crate::network::Network;
 use crate::passage::{Quantiles, pass};
 use crate::probe::Place;
@@ -170,6 +170,7 @@ impl Bed {
             up: Some(direction.clone()),
             down: Some(direction),
             moves: vec![],
+            cross: None,
         };
         let trial = Trial::bed(profile, SEED);
         Ok(Self {

@@ -12,8 +12,8 @@ use anyhow::Result;
 use h123_link::{Direction, Udp};
 use serde::Serialize;
 
+use crate::course::Course;
 use crate::emulated::Emulated;
-use crate::link::Course;
 use crate::passage::{
     BurstCheck, DelayCheck, LONGEST_NS, LossCheck, Passages, Passed, RateCheck, pass,
 };

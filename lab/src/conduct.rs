@@ -89,6 +89,13 @@ impl Conductor<'_> {
             self.report.phases_ns.ready = now_ns() - begin;
             outcome?;
         }
+        let ahead_ns = network
+            .start_cross_traffic()
+            .map_err(Remark::setup_failed)?;
+        if ahead_ns > 0 {
+            self.roles.stand_by(now_ns() + ahead_ns)?;
+            self.report.phases_ns.ready = now_ns() - begin;
+        }
         self.take_counters(network, |c| &mut c.before)?;
         inspection::begin(network)?;
         let services_before = self.roles.waiting();

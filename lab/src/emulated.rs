@@ -2,7 +2,9 @@
 
 use anyhow::Result;
 
-use crate::link::{Course, EmulatedLink, Moves};
+use crate::course::{Course, Moves};
+use crate::cross_traffic::CrossTraffic;
+use crate::link::EmulatedLink;
 use crate::packets::Keep;
 use crate::trial::Link;
 use crate::tun::Tun;
@@ -13,11 +15,19 @@ pub struct Emulated {
     pub course: Course,
     /// The same without what depends on time: in force before.
     pub base: Course,
+    /// If others send through it.
+    pub cross: Option<CrossTraffic>,
 }
 
 impl Emulated {
     /// Starts the link of a trial with this number between two devices, as it is before any blackout, change or move.
-    pub fn start(tuns: [Tun; 2], link: &Link, index: usize, seed: u64) -> Result<Self> {
+    pub fn start(
+        tuns: [Tun; 2],
+        cross: Option<(CrossTraffic, [Tun; 2])>,
+        link: &Link,
+        index: usize,
+        seed: u64,
+    ) -> Result<Self> {
         let course = Course::new(link.directions(), seed, &link.name).moving(Moves {
             moves: link.moves.clone(),
             client: link.a.address,
@@ -28,10 +38,13 @@ impl Emulated {
             most: link.packets,
             whole: link.capture,
         });
+        let (cross, crossing) = cross.unzip();
+        let pairs = [tuns].into_iter().chain(crossing).collect();
         Ok(Self {
-            link: EmulatedLink::start(tuns, &base)?,
+            link: EmulatedLink::start(pairs, &base)?,
             course,
             base,
+            cross,
         })
     }
 }

@@ -10,7 +10,7 @@ mod datagrams;
 mod streams;
 
 use std::io::ErrorKind;
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -59,7 +59,7 @@ fn serve(arguments: &Gateway) -> Result<()> {
         beyond_ns: beyond,
     };
     write_atomically(&facts, &arguments.facts)?;
-    let datagrams = UdpSocket::bind(arguments.at).context("listening for datagrams")?;
+    let datagrams = datagrams::listen(arguments.at).context("listening for datagrams")?;
     let (to, through) = (arguments.to, Arc::clone(&outside));
     if beyond.is_some() {
         let listener = TcpListener::bind(arguments.at).context("listening for connections")?;

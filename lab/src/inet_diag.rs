@@ -14,6 +14,8 @@ const MESSAGE: usize = 16;
 const REQUEST: usize = 60;
 const ANSWER: usize = 72;
 const ATTRIBUTE: usize = 4;
+/// Of one datagram of an answer: the kernel makes them no larger than there is room for, and small ones sooner.
+const DATAGRAM: usize = 8_192;
 const INET_DIAG_INFO: u16 = 2;
 /// Without those that listen, and those of which the kernel keeps no account: half open, and waiting for late packets.
 const STATES: u32 = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 11;
@@ -61,9 +63,10 @@ impl InetDiag {
     /// All connections of the host.
     pub fn connections(&self) -> Result<Vec<Connection>> {
         self.socket.send(&request(), 0)?;
-        let mut found = vec![];
+        let (mut found, mut answer) = (vec![], Vec::with_capacity(DATAGRAM));
         loop {
-            let (answer, _) = self.socket.recv_from_full()?;
+            answer.clear();
+            self.socket.recv(&mut answer, 0)?;
             for (kind, body) in messages(&answer) {
                 match kind {
                     NLMSG_DONE => return Ok(found),

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use crate::course::{DOWN, UP};
+use crate::cross_traffic::CrossTraffic;
 use crate::network::Network;
 use crate::remark::Remark;
-use crate::report::{LinkReport, Report};
+use crate::report::{CrossReport, LinkReport, Report};
 use crate::trial::Trial;
 use crate::ways::Ways;
 
@@ -54,6 +56,9 @@ pub fn begin(network: &mut Network) -> Result<(), Remark> {
     for emulated in network.links.iter_mut().flatten() {
         let course = emulated.course.clone();
         emulated.link.begin(&course).map_err(Remark::setup_failed)?;
+        if let Some(cross) = &mut emulated.cross {
+            cross.begin();
+        }
     }
     Ok(())
 }
@@ -67,6 +72,7 @@ pub fn read(
     let mut overrun = vec![];
     for (emulated, told) in network.links.iter_mut().zip(&mut report.links) {
         let Some(emulated) = emulated else { continue };
+        let received = emulated.cross.as_ref().map(CrossTraffic::received);
         let base = emulated.base.clone();
         let turn = emulated.link.begin(&base).map_err(Remark::setup_failed)?;
         let [up, down] = turn.ledgers;
@@ -78,6 +84,10 @@ pub fn read(
             ));
         }
         told.stalls = Some(up.stalls.clone().join(down.stalls.clone()));
+        told.cross = received.map(|received| Ways {
+            up: CrossReport::new(&up, received[UP]),
+            down: CrossReport::new(&down, received[DOWN]),
+        });
         told.directions = Some(Ways {
             up: up.into(),
             down: down.into(),

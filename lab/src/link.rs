@@ -8,32 +8,33 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
-use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
 use anyhow::{Context, Result, anyhow};
-use h123_link::{Direction, Fate, Move, Packet, Path, Tally, stream_seed};
+use h123_link::{Fate, Packet, Path, Tally};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
 
 use crate::clock::now_ns;
+use crate::course::{Course, DOWN, UP};
 use crate::lateness::Lateness;
 use crate::nat::{Nat, Passage};
 use crate::packet::End;
-use crate::packets::{Keep, Packets};
+use crate::packets::Packets;
 use crate::stalls::Stalls;
 use crate::tun::{Arrival, FRAME, HEADER, Tun};
 use crate::{packet, realtime};
 
-/// Ways.
-const UP: usize = 0;
-const DOWN: usize = 1;
 /// Packets read from one device before the other, and what is due, get their turn.
 const BATCH: usize = 16;
+
+/// Pairs of hosts: the link's own, and that of its cross traffic.
+const OWN: usize = 0;
+const CROSS: usize = 1;
 
 /// A running link. Side 0 is host `a`, side 1 is host `b`; direction 0 is `up`, a to b.
 pub struct EmulatedLink {
@@ -45,35 +46,24 @@ pub struct EmulatedLink {
     pub stamps: bool,
 }
 
-/// What both directions do from a time zero on, `[up, down]`.
-#[derive(Clone)]
-pub struct Course {
-    directions: [Direction; 2],
-    seeds: [u64; 2],
-    moves: Option<Moves>,
-    keep: Keep,
-}
-
-/// When the client, which sends `up`, is seen elsewhere, and what of it is known.
-#[derive(Clone)]
-pub struct Moves {
-    pub moves: Vec<Move>,
-    pub client: Ipv4Addr,
-    /// The link's number.
-    pub link: usize,
-}
-
 /// What a direction did during a course.
 pub struct Ledger {
     pub tally: Tally,
-    /// Packets that have left the link; the rest of `tally.delivered` is in flight.
-    pub released: u64,
-    pub bytes_released: u64,
+    /// What has left the link; the rest of `tally.delivered` is in flight.
+    pub released: Released,
     pub lateness: Lateness,
     /// Times in which packets were due that had not left.
     pub stalls: Stalls,
-    /// Packets that the device before the link had no room for, because the link's thread had not read it for so long.
+    /// Packets that the devices before the link had no room for, because the link's thread had not read them for so long.
     pub overrun: u64,
+    /// Of the cross traffic, with the packets and bytes of it that have left the link.
+    pub cross: (Tally, Released),
+}
+
+#[derive(Clone, Copy, Default)]
+pub struct Released {
+    pub packets: u64,
+    pub bytes: u64,
 }
 
 /// The end of one course and the beginning of the next.
@@ -91,89 +81,19 @@ struct Order {
     reply: Sender<Turn>,
 }
 
-impl Course {
-    pub fn new(directions: [Direction; 2], seed: u64, link: &str) -> Self {
-        Self {
-            directions,
-            seeds: [
-                stream_seed(seed, link, "up"),
-                stream_seed(seed, link, "down"),
-            ],
-            moves: None,
-            keep: Keep::default(),
-        }
-    }
-
-    /// The same with a client that moves.
-    pub fn moving(self, moves: Moves) -> Self {
-        let moves = (!moves.moves.is_empty()).then_some(moves);
-        Self { moves, ..self }
-    }
-
-    /// The same luck on other directions.
-    pub fn with(&self, change: impl Fn(&Direction) -> Direction) -> Self {
-        Self {
-            directions: self.directions.each_ref().map(change),
-            ..self.clone()
-        }
-    }
-
-    /// The same, with a record of its packets.
-    pub fn recording(&self, keep: Keep) -> Self {
-        Self {
-            keep,
-            ..self.clone()
-        }
-    }
-
-    /// The same without what depends on time (blackouts, changes, moves).
-    pub fn without_events(&self) -> Self {
-        Self {
-            moves: None,
-            ..self.with(Direction::before_events)
-        }
-    }
-
-    fn nat(&self) -> Option<Nat> {
-        let moves = self.moves.as_ref()?;
-        Some(Nat::new(
-            &moves.moves,
-            self.seeds[UP],
-            moves.client,
-            moves.link,
-        ))
-    }
-
-    fn record(&self) -> Option<Packets> {
-        (self.keep.most > 0).then(|| Packets::new(self.keep))
-    }
-
-    pub fn direction(&self, way: usize) -> &Direction {
-        &self.directions[way]
-    }
-
-    pub fn seed(&self, way: usize) -> u64 {
-        self.seeds[way]
-    }
-
-    /// A model of one direction on which nothing has travelled yet.
-    pub fn path(&self, way: usize) -> Path {
-        Path::new(&self.directions[way], self.seeds[way])
-    }
-}
-
 impl EmulatedLink {
-    /// Starts the link; what the devices hold is thrown away.
-    pub fn start(tuns: [Tun; 2], course: &Course) -> Result<Self> {
+    /// Starts the link between the devices of one pair of hosts, or of its own and of another whose packets cross it; what
+    /// the devices hold is thrown away.
+    pub fn start(pairs: Vec<[Tun; 2]>, course: &Course) -> Result<Self> {
         let (orders, inbox) = channel();
         let (tell, started) = channel();
         let wake = Arc::new(EventFd::from_flags(
             EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC,
         )?);
         let woken = wake.clone();
-        let stamps = tuns.iter().all(Tun::stamps);
+        let stamps = pairs.as_flattened().iter().all(Tun::stamps);
         // Its memory is that of this thread: what another one allocates, malloc has from the kernel page by page.
-        let worker = Worker::new(tuns, course);
+        let worker = Worker::new(pairs, course);
         let thread = std::thread::Builder::new()
             .name("link".into())
             .spawn(move || {
@@ -218,7 +138,7 @@ impl EmulatedLink {
 }
 
 struct Worker {
-    tuns: [Tun; 2],
+    pairs: Vec<[Tun; 2]>,
     ways: [Way; 2],
     /// If the client moves.
     nat: Option<Nat>,
@@ -233,11 +153,11 @@ struct Worker {
 
 struct Way {
     path: Path,
-    released: u64,
-    bytes_released: u64,
+    released: Released,
+    cross_released: Released,
     lateness: Lateness,
     stalls: Stalls,
-    /// Of the device, before this course.
+    /// Of the devices, before this course.
     dropped_before: u64,
 }
 
@@ -248,6 +168,7 @@ struct Release {
     due_ns: u64,
     sequence: u64,
     course: u64,
+    pair: usize,
     way: usize,
     copy: bool,
     /// Place of its record, if it has one.
@@ -257,35 +178,35 @@ struct Release {
 }
 
 impl Way {
-    fn new(course: &Course, way: usize, tun: &Tun) -> Self {
+    fn new(course: &Course, way: usize, dropped_before: u64) -> Self {
         Self {
             path: course.path(way),
-            released: 0,
-            bytes_released: 0,
+            released: Released::default(),
+            cross_released: Released::default(),
             lateness: Lateness::new(),
             stalls: Stalls::default(),
-            dropped_before: tun.dropped(),
+            dropped_before,
         }
     }
 
-    fn ledger(self, tun: &Tun) -> Ledger {
+    fn ledger(self, dropped: u64) -> Ledger {
         Ledger {
             tally: self.path.tally(),
             released: self.released,
-            bytes_released: self.bytes_released,
             lateness: self.lateness,
             stalls: self.stalls,
-            overrun: tun.dropped() - self.dropped_before,
+            overrun: dropped - self.dropped_before,
+            cross: (self.path.cross_tally(), self.cross_released),
         }
     }
 }
 
 impl Worker {
-    fn new(tuns: [Tun; 2], course: &Course) -> Self {
+    fn new(pairs: Vec<[Tun; 2]>, course: &Course) -> Self {
         Self {
-            ways: [0, 1].map(|way| Way::new(course, way, &tuns[way])),
+            ways: [UP, DOWN].map(|way| Way::new(course, way, dropped(&pairs, way))),
             nat: course.nat(),
-            tuns,
+            pairs,
             zero_ns: now_ns(),
             course: 0,
             packets: course.record(),
@@ -296,14 +217,16 @@ impl Worker {
     }
 
     fn run(mut self, inbox: &Receiver<Order>, wake: &EventFd) -> io::Result<()> {
-        for tun in &mut self.tuns {
+        for tun in self.pairs.as_flattened_mut() {
             tun.drain()?;
         }
         loop {
             let next_ns = self.release_due()?;
-            let [up, down, ordered] = self.sleep(next_ns, wake)?;
-            self.take_in(0, up)?;
-            self.take_in(1, down)?;
+            let (waiting, ordered) = self.sleep(next_ns, wake)?;
+            for pair in 0..self.pairs.len() {
+                self.take_in(pair, UP, waiting[pair][UP])?;
+                self.take_in(pair, DOWN, waiting[pair][DOWN])?;
+            }
             if ordered {
                 // Only wakes the sleeper; what it is about stands in the inbox.
                 let _ = wake.read();
@@ -317,9 +240,10 @@ impl Worker {
     }
 
     fn turn(&mut self, order: Order) {
-        let fresh = [0, 1].map(|way| Way::new(&order.course, way, &self.tuns[way]));
+        let dropped = [UP, DOWN].map(|way| dropped(&self.pairs, way));
+        let fresh = [UP, DOWN].map(|way| Way::new(&order.course, way, dropped[way]));
         let [up, down] = std::mem::replace(&mut self.ways, fresh);
-        let ledgers = [up.ledger(&self.tuns[0]), down.ledger(&self.tuns[1])];
+        let ledgers = [up.ledger(dropped[UP]), down.ledger(dropped[DOWN])];
         let packets = std::mem::replace(&mut self.packets, order.course.record());
         self.nat = order.course.nat();
         self.zero_ns = now_ns();
@@ -332,19 +256,27 @@ impl Worker {
         });
     }
 
-    /// Sleeps until a packet comes, from either side, or an order: which of them. At the latest until one is due, in
-    /// `next_ns` if any is on its way.
-    fn sleep(&self, next_ns: Option<u64>, wake: &EventFd) -> io::Result<[bool; 3]> {
+    /// Sleeps until a packet comes, from any side, or an order: which of them. At the latest until one is due, in `next_ns`
+    /// if any is on its way.
+    fn sleep(
+        &self,
+        next_ns: Option<u64>,
+        wake: &EventFd,
+    ) -> io::Result<([[bool; 2]; CROSS + 1], bool)> {
         let timeout =
             next_ns.map(|ns| TimeSpec::from_duration(std::time::Duration::from_nanos(ns)));
-        let mut events = [
-            PollFd::new(self.tuns[0].as_fd(), PollFlags::POLLIN),
-            PollFd::new(self.tuns[1].as_fd(), PollFlags::POLLIN),
-            PollFd::new(wake.as_fd(), PollFlags::POLLIN),
-        ];
-        match ppoll(&mut events, timeout, None) {
-            Ok(_) => Ok(events.map(|event| event.any().unwrap_or(false))),
-            Err(nix::errno::Errno::EINTR) => Ok([false; 3]),
+        let poll = |fd| PollFd::new(fd, PollFlags::POLLIN);
+        let mut events: [PollFd; 1 + 2 * (CROSS + 1)] = std::array::from_fn(|_| poll(wake.as_fd()));
+        let tuns = self.pairs.as_flattened();
+        for (event, tun) in events[1..].iter_mut().zip(tuns) {
+            *event = poll(tun.as_fd());
+        }
+        match ppoll(&mut events[..=tuns.len()], timeout, None) {
+            Ok(_) => {
+                let [ordered, some @ ..] = events.map(|event| event.any().unwrap_or(false));
+                Ok(([[some[0], some[1]], [some[2], some[3]]], ordered))
+            }
+            Err(nix::errno::Errno::EINTR) => Ok(Default::default()),
             Err(error) => Err(error.into()),
         }
     }
@@ -357,7 +289,7 @@ impl Worker {
                 return Ok(Some(next.0.due_ns - now));
             }
             let release = std::collections::binary_heap::PeekMut::pop(next).0;
-            self.tuns[1 - release.way].write(&release.frame[..release.length])?;
+            self.pairs[release.pair][1 - release.way].write(&release.frame[..release.length])?;
             if release.course == self.course && !release.copy {
                 self.ways[release.way].count(&release, now);
                 if let (Some(packets), Some(place)) = (&mut self.packets, release.record) {
@@ -371,29 +303,38 @@ impl Worker {
 
     /// Takes in what waits on one side, up to a batch. Under the virtual clock every system call is dear, and one side is
     /// mostly silent when the other is not: only a side that has something is read.
-    fn take_in(&mut self, way: usize, has_some: bool) -> io::Result<()> {
+    fn take_in(&mut self, pair: usize, way: usize, has_some: bool) -> io::Result<()> {
         if !has_some {
-            self.tuns[way].rest();
+            self.pairs[pair][way].rest();
             return Ok(());
         }
         for _ in 0..BATCH {
             let mut frame = self.spare.pop().unwrap_or_else(|| Box::new([0; FRAME]));
-            let Some(arrival) = self.tuns[way].read(&mut frame)? else {
+            let Some(arrival) = self.pairs[pair][way].read(&mut frame)? else {
                 self.spare.push(frame);
                 break;
             };
-            self.decide(way, frame, &arrival)?;
+            match pair {
+                OWN => self.decide(way, frame, &arrival)?,
+                _ => self.decide_cross(way, frame, &arrival)?,
+            }
         }
         Ok(())
+    }
+
+    /// What crosses the link is no part of its record, and moves nowhere.
+    fn decide_cross(&mut self, way: usize, frame: Frame, arrival: &Arrival) -> io::Result<()> {
+        let packet = described(&frame[HEADER..arrival.length]);
+        let at_ns = arrival.at_ns.saturating_sub(self.zero_ns);
+        let fate = self.ways[way].path.offer_cross(at_ns, packet);
+        let frame = (frame, arrival.length);
+        self.send_off((CROSS, way), frame, fate, None)
     }
 
     fn decide(&mut self, way: usize, mut frame: Frame, arrival: &Arrival) -> io::Result<()> {
         let length = arrival.length;
         let ip = &frame[HEADER..length];
-        let packet = Packet {
-            bytes: ip.len() as u32,
-            udp: packet::is_udp(ip),
-        };
+        let packet = described(ip);
         // One that came before this course and was read in it counts as its first.
         let at_ns = arrival.at_ns.saturating_sub(self.zero_ns);
         let mut passage = match &mut self.nat {
@@ -409,7 +350,7 @@ impl Worker {
         if let Fate::Blocked { reject: true } = fate
             && let Some(answer) = packet::port_unreachable(ip)
         {
-            self.tuns[way].write(&answer)?;
+            self.pairs[OWN][way].write(&answer)?;
         }
         // The record is of what the server sees: before a packet comes to the client, and after one left it.
         if way == UP {
@@ -419,48 +360,82 @@ impl Worker {
         let packets = self.packets.as_mut();
         let record =
             packets.and_then(|packets| packets.came(came_ns, way, &frame[HEADER..length], fate));
+        if way == DOWN {
+            passage.apply(&mut frame[..length], End::Destination);
+        }
+        self.send_off((OWN, way), (frame, length), fate, record)
+    }
+
+    /// Puts a packet that is delivered on its way, to the other end of its pair.
+    fn send_off(
+        &mut self,
+        (pair, way): (usize, usize),
+        (frame, length): (Frame, usize),
+        fate: Fate,
+        record: Option<usize>,
+    ) -> io::Result<()> {
         let Fate::Deliver { at, copy } = fate else {
             self.spare.push(frame);
             return Ok(());
         };
-        if way == DOWN {
-            passage.apply(&mut frame[..length], End::Destination);
-        }
+        let original = Release {
+            due_ns: self.zero_ns.saturating_add(at),
+            sequence: 0,
+            course: self.course,
+            pair,
+            way,
+            copy: false,
+            record,
+            length,
+            frame,
+        };
         if let Some(at) = copy {
-            self.schedule(way, frame.clone(), length, at, None, true);
+            self.schedule(Release {
+                due_ns: self.zero_ns.saturating_add(at),
+                copy: true,
+                record: None,
+                frame: original.frame.clone(),
+                ..original
+            });
         }
-        self.schedule(way, frame, length, at, record, false);
+        self.schedule(original);
         // With nothing ahead of it, a packet that is due at once need not wait for the round.
         self.release_due().map(|_| ())
     }
 
-    fn schedule(
-        &mut self,
-        way: usize,
-        frame: Frame,
-        length: usize,
-        at: u64,
-        record: Option<usize>,
-        copy: bool,
-    ) {
+    fn schedule(&mut self, release: Release) {
         self.sequence += 1;
         self.queue.push(Reverse(Release {
-            due_ns: self.zero_ns.saturating_add(at),
             sequence: self.sequence,
-            course: self.course,
-            way,
-            copy,
-            record,
-            length,
-            frame,
+            ..release
         }));
     }
 }
 
+/// As the model wants to know it.
+fn described(ip: &[u8]) -> Packet {
+    Packet {
+        bytes: ip.len() as u32,
+        udp: packet::is_udp(ip),
+    }
+}
+
+/// By the devices whose packets go this way.
+fn dropped(pairs: &[[Tun; 2]], way: usize) -> u64 {
+    pairs.iter().map(|tuns| tuns[way].dropped()).sum()
+}
+
 impl Way {
     fn count(&mut self, release: &Release, now: u64) {
-        self.released += 1;
-        self.bytes_released += (release.length - HEADER) as u64;
+        let released = match release.pair {
+            OWN => &mut self.released,
+            _ => &mut self.cross_released,
+        };
+        released.packets += 1;
+        released.bytes += (release.length - HEADER) as u64;
+        if release.pair != OWN {
+            return;
+        }
         self.lateness.record(now - release.due_ns);
         self.stalls.record(release.due_ns, now);
     }

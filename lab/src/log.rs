@@ -4,6 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Result, Seek, SeekFrom, Write};
 use std::path::Path;
 
+/// Of a role or a link, in letters.
+const LONGEST_NAME: usize = 100;
 /// What is kept of a longer log: so much of its beginning, and as much of its end.
 const KEPT_BYTES: u64 = 512 * 1024;
 const TAIL_LINES: usize = 8;
@@ -47,4 +49,16 @@ fn read_end(file: &mut File, size: u64) -> Result<Vec<u8>> {
     file.seek(SeekFrom::Start(size - KEPT_BYTES))?;
     file.take(KEPT_BYTES).read_to_end(&mut end)?;
     Ok(end)
+}
+
+/// Whether a name can become one of a file; if not, why.
+pub fn names_a_file(whose: &str, name: &str) -> std::result::Result<(), String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let named = (1..=LONGEST_NAME).contains(&name.len());
+    if named && !name.starts_with('.') && name.chars().all(plain) {
+        return Ok(());
+    }
+    Err(format!(
+        "{whose}'s name becomes a file name: use letters, digits, - and _, at most {LONGEST_NAME}"
+    ))
 }

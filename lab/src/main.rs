@@ -11,6 +11,8 @@ mod clock;
 mod conduct;
 mod congestion;
 mod connection_table;
+mod course;
+mod cross_traffic;
 mod doctor;
 mod emulated;
 mod enclosure;

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek};
+use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread::Builder;
 
@@ -10,7 +11,11 @@ use nix::sched::{CloneFlags, setns};
 
 use crate::connection_table;
 use crate::inet_diag::{Connection, InetDiag};
-use crate::netlink::Netlink;
+use crate::netlink::{Netlink, near};
+use crate::trial::Tcp;
+
+/// Packets that may wait for a link's thread: more than it ever leaves waiting, so that only the link drops.
+const DEVICE_QUEUE: u32 = 10_000;
 
 pub struct Host {
     pub name: String,
@@ -48,6 +53,26 @@ impl Host {
     /// Runs `work` inside the host's namespace, on a thread of its own.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         within(self.namespace(), work).with_context(|| format!("on host {}", self.name))
+    }
+
+    /// Gives a device an address, and TCP towards its neighbour these attributes.
+    pub fn address(
+        &self,
+        device: &str,
+        own: Ipv4Addr,
+        congestion: Option<&str>,
+        tcp: Tcp,
+    ) -> Result<()> {
+        self.within(|| {
+            let netlink = Netlink::open()?;
+            netlink.add_address(device, own)?;
+            netlink.bring_up_with_queue(device, DEVICE_QUEUE)?;
+            netlink.add_route(device, own, near(own), congestion, tcp)
+        })
+    }
+
+    pub fn wait_until_running(&self, device: &str) -> Result<()> {
+        self.within(|| Netlink::open()?.wait_until_running(device))
     }
 
     pub fn namespace(&self) -> BorrowedFd<'_> {

@@ -4,19 +4,17 @@ use anyhow::{Context, Result, ensure};
 
 use crate::check::{self, CheckReport};
 use crate::congestion;
+use crate::cross_traffic::CrossTraffic;
 use crate::emulated::Emulated;
 use crate::idle;
 use crate::namespace::Host;
 use crate::nat;
-use crate::netlink::{Netlink, near};
+use crate::netlink::Netlink;
 use crate::realtime;
 use crate::remark::Remark;
 use crate::report::{Counters, HostReport, LinkReport};
 use crate::trial::{End, Link, LinkKind, Tcp, Trial};
 use crate::tun::Tun;
-
-/// Packets that may wait for the link's thread: more than it ever leaves waiting, so that only the link drops.
-const TUN_QUEUE: u32 = 10_000;
 
 pub struct Network {
     pub hosts: Vec<Host>,
@@ -84,6 +82,13 @@ impl Network {
             .transpose()
     }
 
+    /// Lets cross traffic begin; how long it is to go on before the main role starts, ns.
+    pub fn start_cross_traffic(&mut self) -> Result<u64> {
+        let crossed = self.links.iter_mut().flatten();
+        let mut starts = crossed.filter_map(|emulated| Some(emulated.cross.as_mut()?.start()));
+        starts.try_fold(0, |longest, ahead_ns| Ok(ahead_ns?.max(longest)))
+    }
+
     pub fn describe_hosts(&self) -> Vec<HostReport> {
         let hosts = self.hosts.iter().zip(&self.tcp);
         hosts
@@ -122,7 +127,10 @@ impl Network {
                 if !link.moves.is_empty() {
                     self.route_elsewhere(index, &link.b, &device, trial)?;
                 }
-                Some(Emulated::start(tuns, link, index, trial.seed)?)
+                let cross = link.cross.as_ref();
+                let cross = cross.map(|wanted| CrossTraffic::lay(wanted, &device));
+                let cross = cross.transpose().context("cross traffic")?;
+                Some(Emulated::start(tuns, cross, link, index, trial.seed)?)
             }
         };
         self.links.push(emulated);
@@ -133,27 +141,16 @@ impl Network {
     fn address_both(&mut self, link: &Link, device: &str, trial: &Trial) -> Result<()> {
         let ends = [(&link.a, &link.b), (&link.b, &link.a)];
         for (end, _) in ends {
-            self.host(&end.host).within(|| {
-                let netlink = Netlink::open()?;
-                netlink.add_address(device, end.address)?;
-                netlink.bring_up_with_queue(device, TUN_QUEUE)?;
-                if trial.tcp.keep_idle_window {
-                    idle::keep_window()?;
-                }
-                let congestion = trial.congestion.as_deref();
-                netlink.add_route(
-                    device,
-                    end.address,
-                    near(end.address),
-                    congestion,
-                    trial.tcp,
-                )
-            })?;
+            let host = self.host(&end.host);
+            if trial.tcp.keep_idle_window {
+                host.within(idle::keep_window)?;
+            }
+            host.address(device, end.address, trial.congestion.as_deref(), trial.tcp)?;
         }
         for (end, peer) in ends {
+            self.host(&end.host).wait_until_running(device)?;
             let found = self.host(&end.host).within(|| {
                 let netlink = Netlink::open()?;
-                netlink.wait_until_running(device)?;
                 Ok(InForce {
                     congestion: congestion::towards(peer.address)?,
                     tcp: Tcp {

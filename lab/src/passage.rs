@@ -7,8 +7,8 @@ use anyhow::ensure;
 use h123_link::{Direction, Fate, Packet, expected_losses};
 use serde::Serialize;
 
+use crate::course::Course;
 use crate::emulated::Emulated;
-use crate::link::Course;
 use crate::packets::{self, Keep};
 use crate::probe::{Passage, Place, exchange};
 use crate::train::{DELAY_PROBES, Train};
@@ -222,7 +222,7 @@ impl Passed {
         let lost: Vec<u64> = (0..sent)
             .filter(|&i| !received.contains(&(i as usize)))
             .collect();
-        let expected = expected_losses(direction, seed, sent);
+        let expected = expected_losses(direction, seed, sent, self.bytes);
         let (low, high) = loss.count_interval(sent, LOSS_CONFIDENCE);
         Some(LossCheck {
             sent,

@@ -34,6 +34,10 @@ pub struct Readiness {
     before: Open,
     /// At the last look.
     now: Open,
+    /// Whether a port was missing at the last look.
+    port_missing: bool,
+    /// Since when it has listened in other places alone, in nanoseconds since its start.
+    elsewhere_since: Option<u64>,
 }
 
 enum Condition {
@@ -85,6 +89,8 @@ impl Readiness {
             knock: None,
             before,
             now: Open::default(),
+            port_missing: true,
+            elsewhere_since: None,
         })
     }
 
@@ -96,6 +102,8 @@ impl Readiness {
             knock: None,
             before: Open::default(),
             now: Open::default(),
+            port_missing: true,
+            elsewhere_since: None,
         }
     }
 
@@ -110,6 +118,8 @@ impl Readiness {
             Condition::Declared(ready) => {
                 let mut missing = absent("TCP", &ready.tcp, &self.now.tcp, ready.address);
                 missing.extend(absent("UDP", &ready.udp, &self.now.udp, ready.address));
+                missing.extend(absent("TCP", &ready.besides, &self.now.tcp, None));
+                self.port_missing = !missing.is_empty();
                 if let (Some(line), Some(output)) = (&ready.line, &mut self.output)
                     && !contains(output, line)?
                 {
@@ -127,17 +137,37 @@ impl Readiness {
         }
     }
 
+    /// Whether by the last look the service had listened in other places alone for longer than it may; `elapsed`
+    /// nanoseconds after its start.
+    pub fn elsewhere_too_long(&mut self, elapsed: u64) -> bool {
+        let Condition::Declared(Ready {
+            elsewhere_ns: Some(longest),
+            ..
+        }) = self.condition
+        else {
+            return false;
+        };
+        if !self.port_missing || self.opened().is_empty() {
+            self.elsewhere_since = None;
+            return false;
+        }
+        elapsed - *self.elsewhere_since.get_or_insert(elapsed) > longest
+    }
+
     /// What the service had opened by the last look, to be appended to what was missing.
     pub fn instead(&self) -> String {
+        let opened = self.opened();
+        let named: Vec<_> = opened.iter().take(SHOWN).map(String::as_str).collect();
+        if named.is_empty() {
+            return String::new();
+        }
+        format!("; it listens on {}", named.join(", "))
+    }
+
+    fn opened(&self) -> Vec<String> {
         let others: BTreeSet<_> = self.before.names().collect();
         let all: BTreeSet<_> = self.now.names().collect();
-        match all.difference(&others).take(SHOWN).collect::<Vec<_>>() {
-            none if none.is_empty() => String::new(),
-            some => {
-                let named: Vec<_> = some.into_iter().map(String::as_str).collect();
-                format!("; it listens on {}", named.join(", "))
-            }
-        }
+        all.difference(&others).cloned().collect()
     }
 }
 

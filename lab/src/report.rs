@@ -57,6 +57,8 @@ pub struct LinkReport {
     pub draws: Option<u32>,
     pub check: Option<CheckReport>,
     pub directions: Option<Ways<DirectionReport>>,
+    /// What others sent through it; null where nobody did.
+    pub cross: Option<Ways<CrossReport>>,
     /// When packets were due that had not left, during the main role's run; null for a veth.
     pub stalls: Option<Stalls>,
     /// Packets that the record of them had no room for; null where there is none.
@@ -76,6 +78,19 @@ pub struct DirectionReport {
     in_flight: u64,
     drop_set: String,
     pub lateness_ns: LatenessReport,
+}
+
+/// Of the cross traffic that went one way, acknowledgements of what came the other way included.
+#[derive(Debug, Default, Serialize)]
+pub struct CrossReport {
+    packets_in: u64,
+    bytes_in: u64,
+    delivered: u64,
+    bytes_delivered: u64,
+    lost: u64,
+    queue_dropped: u64,
+    /// By the receiving program.
+    received_bytes: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -151,8 +166,24 @@ impl LinkReport {
             draws: link.map(|_| h123_link::DRAWS),
             check: None,
             directions: None,
+            cross: None,
             stalls: None,
             packets_left_out: None,
+        }
+    }
+}
+
+impl CrossReport {
+    pub fn new(ledger: &Ledger, received_bytes: u64) -> Self {
+        let (tally, released) = &ledger.cross;
+        Self {
+            packets_in: tally.packets_in,
+            bytes_in: tally.bytes_in,
+            delivered: released.packets,
+            bytes_delivered: released.bytes,
+            lost: tally.lost,
+            queue_dropped: tally.queue_dropped,
+            received_bytes,
         }
     }
 }
@@ -163,13 +194,13 @@ impl From<Ledger> for DirectionReport {
         Self {
             packets_in: tally.packets_in,
             bytes_in: tally.bytes_in,
-            delivered: ledger.released,
-            bytes_delivered: ledger.bytes_released,
+            delivered: ledger.released.packets,
+            bytes_delivered: ledger.released.bytes,
             duplicated: tally.duplicated,
             lost: tally.lost,
             queue_dropped: tally.queue_dropped,
             blocked: tally.blocked,
-            in_flight: tally.delivered - ledger.released,
+            in_flight: tally.delivered - ledger.released.packets,
             drop_set: tally.drop_set(),
             lateness_ns: ledger.lateness.report(),
         }

@@ -113,11 +113,11 @@ impl<'a> Roles<'a> {
                 self.started.last_mut().expect("just started").ready_ns = Some(elapsed);
                 return Ok(());
             }
-            if elapsed > timeout {
+            if elapsed > timeout || readiness.elsewhere_too_long(elapsed) {
                 let detail = format!(
                     "role {} was not ready after {:.1} s: waiting for {}{}{}",
                     role.name,
-                    timeout as f64 / 1e9,
+                    elapsed as f64 / 1e9,
                     missing.join(" and "),
                     readiness.instead(),
                     self.tail(role)
@@ -136,6 +136,21 @@ impl<'a> Roles<'a> {
                         Some(now_ns() - started);
                     return Ok(());
                 }
+                Event::Ended(which) => return Err(self.service_ended(which)),
+            }
+        }
+    }
+
+    /// Lets the services wait until then.
+    pub fn stand_by(&mut self, until_ns: u64) -> Result<(), Remark> {
+        loop {
+            match self
+                .processes
+                .wait(until_ns)
+                .map_err(Remark::setup_failed)?
+            {
+                Event::Deadline => return Ok(()),
+                Event::Interrupted => return Err(interrupted()),
                 Event::Ended(which) => return Err(self.service_ended(which)),
             }
         }
@@ -313,9 +328,8 @@ impl<'a> Roles<'a> {
         if let Some(tcp) = self.tcp.as_mut().filter(|tcp| now_ns() >= tcp.due_ns()) {
             tcp.look(network);
         }
-        let tcp_due_ns = self.tcp.as_ref().map_or(u64::MAX, TcpAccount::due_ns);
-        let due_ns = self.usage.due_ns().min(tcp_due_ns);
-        due_ns.min(now_ns() + WAITING_POLL_NS)
+        // Connections wait for the next of these: to wake up for them alone would cost more than to look at them.
+        self.usage.due_ns().min(now_ns() + WAITING_POLL_NS)
     }
 
     /// CPU time of each role so far.

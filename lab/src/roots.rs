@@ -78,6 +78,18 @@ impl Roots {
         mounted.unwrap_or_else(|| self.dir.join(path))
     }
 
+    /// Whether a role will find this program, by its path or on `PATH`.
+    pub fn has_program(&self, program: &str) -> bool {
+        let executable = |path: &Path| {
+            nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).is_ok() && path.is_file()
+        };
+        if program.contains('/') {
+            return executable(&self.find(program));
+        }
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|folder| executable(&folder.join(program)))
+    }
+
     /// To be called inside an enclosure. What the machine has at that path is hidden there, and not touched.
     pub fn mount(&self) -> anyhow::Result<()> {
         if self.named.is_empty() {

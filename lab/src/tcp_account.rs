@@ -52,7 +52,7 @@ impl TcpAccount {
         }
     }
 
-    /// When to look next.
+    /// From when on to look next.
     pub fn due_ns(&self) -> u64 {
         self.due_ns
     }

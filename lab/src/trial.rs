@@ -6,18 +6,19 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use h123_link::{Direction, LONGEST_NS, Move, validate_moves};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
+use crate::cross_traffic::Cross;
 use crate::refusal::Refusal;
 use crate::roots::Roots;
-use crate::{nat, packets};
+use crate::{log, nat, packets};
 
 const FORMAT: &str = "trial/1";
 /// More hosts or links no machine is to be asked for.
 const MOST: usize = 1000;
 /// In the year 2191: what the time of day of a kernel can be, with years to spare.
 const LATEST_UNIX_NS: u64 = 7_000_000_000_000_000_000;
-const LONGEST_NAME: usize = 100;
 /// More packets at once fit into no queue of a kernel.
 const WINDOWS: RangeInclusive<u32> = 1..=1000;
 const MILLISECOND_NS: u64 = 1_000_000;
@@ -29,7 +30,9 @@ const LEAST_RTOS_NS: RangeInclusive<u64> = MILLISECOND_NS..=60_000 * MILLISECOND
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trial {
-    h123: String,
+    /// Was looked at before all else.
+    #[serde(rename = "h123")]
+    _format: IgnoredAny,
     pub id: String,
     pub seed: u64,
     #[serde(default)]
@@ -97,6 +100,9 @@ pub struct Link {
     /// When host `a` is seen elsewhere.
     #[serde(default)]
     pub moves: Vec<Move>,
+    /// What others send through it.
+    #[serde(default)]
+    pub cross: Option<Cross>,
     /// So many packets get a record, which is written when the trial ends.
     #[serde(default)]
     pub packets: usize,
@@ -116,6 +122,8 @@ pub struct Profile {
     pub down: Option<Direction>,
     #[serde(default)]
     pub moves: Vec<Move>,
+    #[serde(default)]
+    pub cross: Option<Cross>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -179,8 +187,20 @@ pub struct Ready {
     pub accepts: bool,
     #[serde(default)]
     pub line: Option<String>,
+    /// Further TCP ports, which may be open at any address.
+    #[serde(default)]
+    pub besides: Vec<u16>,
+    /// How long it may listen in other places alone before it is given up; without it, as long as anything may take.
+    #[serde(default)]
+    pub elsewhere_ns: Option<u64>,
     #[serde(default)]
     pub timeout_ns: Option<u64>,
+}
+
+/// What a file says it is, whatever else is in it.
+#[derive(Deserialize)]
+struct Format {
+    h123: String,
 }
 
 impl Trial {
@@ -193,8 +213,15 @@ impl Trial {
 
     /// A trial file's content; what is wrong with it, to be appended to its name.
     pub fn parse(text: &str, roots: &Roots) -> Result<Self, String> {
-        let trial: Self =
-            serde_json::from_str(text).map_err(|e| format!(" is not a trial: {e}"))?;
+        let not_a_trial = |e| format!(" is not a trial: {e}");
+        // Before anything else is read: a newer format has fields that are unknown here.
+        let Format { h123 } = serde_json::from_str(text).map_err(not_a_trial)?;
+        if h123 != FORMAT {
+            return Err(format!(
+                ": its format is \"{h123}\", this program reads \"{FORMAT}\""
+            ));
+        }
+        let trial: Self = serde_json::from_str(text).map_err(not_a_trial)?;
         trial.validate(roots).map_err(|e| format!(": {e}"))?;
         Ok(trial)
     }
@@ -224,7 +251,7 @@ impl Trial {
             address: Ipv4Addr::new(10, 1, 0, last),
         };
         Self {
-            h123: FORMAT.into(),
+            _format: IgnoredAny,
             id: "bed".into(),
             seed,
             clock: Clock::Wall,
@@ -238,6 +265,7 @@ impl Trial {
                 up: profile.up,
                 down: profile.down,
                 moves: profile.moves,
+                cross: profile.cross,
                 packets: 0,
                 capture: false,
             }],
@@ -250,12 +278,6 @@ impl Trial {
     }
 
     fn validate(&self, roots: &Roots) -> Result<(), String> {
-        if self.h123 != FORMAT {
-            return Err(format!(
-                "its format is \"{}\", this program reads \"{FORMAT}\"",
-                self.h123
-            ));
-        }
         if self.clock == Clock::Wall && self.start_unix_ns.is_some() {
             return Err("\"start_unix_ns\" belongs to the virtual clock".into());
         }
@@ -361,7 +383,7 @@ impl Link {
         }
         let (a, b) = (self.a.address, self.b.address);
         if self.packets > 0 {
-            names_a_file("such a link", &self.name)?;
+            log::names_a_file("such a link", &self.name)?;
         }
         if self.capture && self.packets == 0 {
             return Err("\"capture\" keeps whole what \"packets\" counts: say how many".into());
@@ -391,6 +413,9 @@ impl Link {
             LinkKind::Veth if !self.moves.is_empty() => {
                 Err("only over an emulated link can a host move: remove \"moves\"".into())
             }
+            LinkKind::Veth if self.cross.is_some() => {
+                Err("only an emulated link can have cross traffic: remove \"cross\"".into())
+            }
             LinkKind::Veth if self.packets > 0 => {
                 Err("only an emulated link keeps a record of its packets".into())
             }
@@ -400,6 +425,10 @@ impl Link {
                     if let Some(direction) = direction {
                         direction.validate().map_err(|e| format!("{name}: {e}"))?;
                     }
+                }
+                if let Some(cross) = &self.cross {
+                    let valid = cross.validate(&self.directions());
+                    valid.map_err(|e| format!("cross: {e}"))?;
                 }
                 validate_moves(&self.moves).map_err(|e| e.to_string())
             }
@@ -418,7 +447,7 @@ impl Link {
 impl Role {
     fn validate(&self, hosts: &[String], roots: &Roots) -> Result<(), String> {
         known_host(&self.host, hosts)?;
-        names_a_file("a role", &self.name)?;
+        log::names_a_file("a role", &self.name)?;
         match self.kind {
             RoleKind::Main if self.ready.is_some() || self.stop_timeout_ns.is_some() => {
                 return Err(
@@ -447,24 +476,13 @@ impl Role {
         let Some(program) = self.command.first() else {
             return Err("its command is empty".into());
         };
-        if !exists(program, roots) {
+        if !roots.has_program(program) {
             return Err(format!(
                 "its command \"{program}\" does not exist or is not executable: install it, or give its absolute path"
             ));
         }
         Ok(())
     }
-}
-
-fn names_a_file(whose: &str, name: &str) -> Result<(), String> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    let named = (1..=LONGEST_NAME).contains(&name.len());
-    if named && !name.starts_with('.') && name.chars().all(plain) {
-        return Ok(());
-    }
-    Err(format!(
-        "{whose}'s name becomes a file name: use letters, digits, - and _, at most {LONGEST_NAME}"
-    ))
 }
 
 fn known_host(host: &str, hosts: &[String]) -> Result<(), String> {
@@ -484,15 +502,4 @@ fn network(address: Ipv4Addr) -> Ipv4Addr {
 fn first_repeated<T: std::hash::Hash + Eq + Clone>(items: impl Iterator<Item = T>) -> Option<T> {
     let mut seen = HashSet::new();
     items.into_iter().find(|item| !seen.insert(item.clone()))
-}
-
-fn exists(program: &str, roots: &Roots) -> bool {
-    let executable = |path: &Path| {
-        nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).is_ok() && path.is_file()
-    };
-    if program.contains('/') {
-        return executable(&roots.find(program));
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| executable(&folder.join(program)))
 }

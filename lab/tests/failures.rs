@@ -94,6 +94,37 @@ fn a_server_that_listens_elsewhere() {
 }
 
 #[test]
+fn a_server_that_listens_elsewhere_too_long_is_given_up() {
+    let ready =
+        json!({"tcp": [4443], "elsewhere_ns": 200_000_000, "timeout_ns": 60_000_000_000_u64});
+    let (code, detail) = reason(service(&open(&[("TCP", "127.0.0.1", 8080)]), ready), "true");
+    assert_eq!(code, "server-not-ready");
+    assert!(
+        detail.contains("it listens on TCP 127.0.0.1:8080"),
+        "{detail}"
+    );
+}
+
+#[test]
+fn a_server_is_waited_for_until_ports_besides_its_own_are_open() {
+    let late = "python3 -c '
+import socket, time
+own = socket.create_server((\"\", 4443))
+time.sleep(0.5)
+other = socket.create_server((\"127.0.0.1\", 8080))
+time.sleep(60)
+'";
+    let ready = json!({"tcp": [4443], "address": "10.1.0.2", "besides": [8080], "elsewhere_ns": 60_000_000_000_u64});
+    let report = Bench::new().run(&trial(
+        direction(1),
+        service(&format!("exec {late}"), ready),
+        "true",
+    ));
+    assert_eq!(codes(&report), [""; 0]);
+    assert!(report["roles"][0]["ready_ns"].as_u64().unwrap() >= 500_000_000);
+}
+
+#[test]
 fn what_others_have_opened_is_not_the_servers() {
     let bench = Bench::new();
     let late = service(
@@ -208,6 +239,13 @@ fn refused(change: impl Fn(&mut Value), words: &str) {
 #[test]
 fn bad_trials_are_refused_with_the_reason() {
     refused(|t| t["h123"] = "trial/2".into(), "trial/2");
+    refused(
+        |t| {
+            t["h123"] = "trial/2".into();
+            t["colour"] = "red".into();
+        },
+        "its format is \"trial/2\", this program reads \"trial/1\"",
+    );
     refused(|t| t["colour"] = "red".into(), "colour");
     refused(|t| t["links"][0]["up"]["dealy_ns"] = 1.into(), "dealy_ns");
     refused(|t| t["links"][0]["up"]["delay_ns"] = (-1).into(), "-1");

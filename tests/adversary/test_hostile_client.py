@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from adversary.trial import Attack, assaulted, assaults_on
-from h123.catalogue import Subject, catalogue, install, installed, subject_names
+from h123.catalogue import Subject, catalogue, install, installed
 from h123.trial.certificate import Certificate
 
 WORST = {"h1": ["slowloris"], "h2": ["rapid-reset", "huge-headers", "unread"], "h3": ["handshake-flood", "garbage"]}
@@ -26,7 +26,7 @@ def test_the_embedded_server_bears_the_worst(tmp_path: Path, certificate: Certif
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("name", [name for name in subject_names() if catalogue()[name].server])
+@pytest.mark.parametrize("name", [name for name, subject in catalogue().items() if subject.server])
 def test_every_assault_on_every_server_ends(name: str, tmp_path: Path, certificate: Certificate) -> None:
     server = catalogue()[name]
     if not installed(server):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from adversary.trial import Attack, attacked, attacks_on
-from h123.catalogue import Subject, catalogue, install, installed, subject_names
+from h123.catalogue import Subject, catalogue, install, installed
 from h123.trial.certificate import Certificate
 
 WORST = {
@@ -51,7 +51,7 @@ def test_the_embedded_client_bears_the_worst(tmp_path: Path, certificate: Certif
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("name", [name for name in subject_names() if catalogue()[name].client])
+@pytest.mark.parametrize("name", [name for name, subject in catalogue().items() if subject.client])
 def test_every_client_bears_everything(name: str, tmp_path: Path, certificate: Certificate) -> None:
     client = catalogue()[name]
     if not installed(client):

@@ -192,6 +192,7 @@ def test_a_torn_journal_is_analysed_without_its_last_event(tmp_path: Path) -> No
         analyse(folder)
 
 
+@pytest.mark.heavy
 def test_twins_reject_about_as_often_as_expected(tmp_path: Path) -> None:
     """Over 8 campaigns of synthetic A/A pairs, independent ones: within the 99.9 % binomial band."""
     families = [{"name": "f", "correction": "holm", "metrics": ["latency"]}]

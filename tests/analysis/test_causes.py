@@ -1,12 +1,13 @@
 """How far the parts of requests sum up to their latencies, and what follows where they do not."""
 
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
 import pytest
 
-from h123.analysis.causes import UNTOLD_AT_MOST, between, means
-from h123.causes import CAUSES, NUMBER, UNTOLD, Explained
+from h123.analysis.causes import UNTOLD_AT_MOST, VISIT, between, explained_phase, means
+from h123.causes import CAUSES, NUMBER, UNTOLD, Explained, Visit
 from h123.causes.cause import CUT, MENDING
 from h123.results import Sample
 
@@ -42,6 +43,31 @@ def test_where_much_of_one_side_is_untold_the_cause_is_not_told() -> None:
     whole, dark = _trial(0.0, 0.0), _trial(0.0, 2.2 * UNTOLD_AT_MOST)
     assert not between([means(whole)["warm"]], [means(dark)["warm"]])["told"]
     assert not between([means(dark)["warm"]], [means(whole)["warm"]])["told"]
+
+
+def test_of_pages_the_visits_in_the_middle_are_kept_beside_the_requests() -> None:
+    trial = _trial(0.0, 0.0)
+    told = len(CAUSES) - 1
+    of = ((0.1, 0.1 * told), (0.3, 0.2 * told))  # the second one misses what its client measured
+    visits = [Visit(np.full(len(CAUSES), seconds), held=seconds, took=took) for seconds, took in of]
+    kept = means(replace(trial, visits=visits))
+    assert kept.keys() == {"warm", VISIT}
+    assert kept[VISIT].seconds == pytest.approx([0.2] * len(CAUSES))
+    assert (kept[VISIT].held, kept[VISIT].sums_up) == (pytest.approx(0.2), 0.5)
+
+
+def test_what_is_taken_apart_are_times_of_whole_requests_and_pages() -> None:
+    asked = {
+        name: explained_phase(name)
+        for name in ("latency", "cold_latency", "page_complete", "page_first_byte", "goodput")
+    }
+    assert asked == {
+        "latency": "warm",
+        "cold_latency": "cold",
+        "page_complete": VISIT,
+        "page_first_byte": None,
+        "goodput": None,
+    }
 
 
 def test_what_losses_cost_is_told_with_what_they_held_back() -> None:

@@ -24,7 +24,7 @@ from h123.results import Attempt
 from h123.results.attempts import NO_REPORT
 from h123.results.summary import Summary
 from h123.results.timeline import Timeline
-from h123.study import Ledger, Plan, find_study, ledgers_of, load_ledger, load_study, make_plan
+from h123.study import Ledger, MeasurableClaim, Plan, find_study, ledgers_of, load_ledger, load_study, make_plan
 
 Effect = float | Callable[[Mapping[str, str]], float]
 BLOCKS = 8
@@ -247,6 +247,23 @@ def test_a_claim_that_rests_on_the_observation_of_another_counts_once_with_it(re
     assert {name: row["repeats"] for name, row in by_id.items() if row["repeats"]} == {"C09": "C01"}
     assert by_id["C09"]["p_adjusted"] >= by_id["C01"]["p_adjusted"]
     assert any(line.startswith("rests on the same observation as C01") for line in remarks(by_id["C09"]))
+
+
+def test_the_order_in_which_claims_name_their_cells_and_sides_makes_no_other_observation(rest: Ledger) -> None:
+    (first,) = alone(rest, "C01").claims
+    assert isinstance(first, MeasurableClaim)
+    cells, against = {**first.cells, "network": ["medium", "poor"]}, {"network": ["baseline"]}
+    named = {
+        "C11": {"cells": cells},
+        "C12": {"cells": {**cells, "network": ["poor", "medium"]}, "a": first.b, "b": first.a},
+        "C13": {"cells": {**cells, "network": ["poor"]}, "against": against},
+        "C14": {"cells": {**cells, "network": ["baseline"]}, "against": {"network": ["poor"]}},
+        "C15": {"cells": {**cells, "network": ["poor"]}, "against": {"network": ["medium"]}},
+    }
+    claims = [first.model_copy(update={"id": name, "size": None, **told}) for name, told in named.items()]
+    found = decide(rest.model_copy(update={"claims": claims}), case(noise=0.1))
+    assert {row["id"]: row["repeats"] for row in found["claims"] if row["repeats"]} == {"C12": "C11", "C14": "C13"}
+    assert found["family_size"] == 3
 
 
 def test_eight_blocks_are_enough_for_six_claims(rest: Ledger) -> None:

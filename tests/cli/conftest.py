@@ -39,6 +39,8 @@ class Tool:
     """`h123` in a working directory of the test's own."""
 
     folder: Path
+    draws: bool = False
+    """Whether reports have their pictures, which take as long as all the rest of a small campaign."""
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
         """For what a test does to it meanwhile."""
@@ -57,7 +59,8 @@ class Tool:
         """What comes of it. The same program in a process of its own, but loaded already."""
         with tempfile.TemporaryDirectory() as kept:
             streams = [Path(kept, name) for name in ("out", "err")]
-            process = _LOADED.Process(target=loaded.run, args=(arguments, self.folder, self._environment(), streams))
+            told = (arguments, self.folder, self._environment(), streams, self.draws)
+            process = _LOADED.Process(target=loaded.run, args=told)
             _begin_loading()
             process.start()
             process.join(timeout)

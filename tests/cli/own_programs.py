@@ -36,7 +36,12 @@ class Program:
 
 PROGRAMS = {
     "nginx": Program("{prefix}/run usr/sbin/nginx -p {folder} -e stderr -c nginx.conf", "nginx", ["apt-get", "dpkg"]),
-    "caddy": Program("./caddy.sh", "caddy", environment={"CADDY": "{prefix}/python/bin/caddy", "HOME": "{folder}"}),
+    "caddy": Program(
+        "./caddy.sh",
+        "caddy",
+        environment={"CADDY": "{prefix}/python/bin/caddy", "HOME": "{folder}"},
+        options=["--ready", "tcp:8080"],
+    ),
     "go": Program("./service", "go", ["go"]),
     "node": Program("node server.mjs", "node", ["node"]),
     "asgi": Program("{prefix}/python/bin/python -m hypercorn --config hypercorn.toml asgi:app", "hypercorn"),
@@ -88,7 +93,8 @@ def asked_once(
     given = [f"--env={key}={value.format(**words)}" for key, value in program.environment.items()]
     where = ["--url", "https://localhost:8443/orders", "--networks", networks, "--clock", clock]
     kept = ["--cwd", str(folder), "--out", str(folder / "own"), "--save", str(folder / "own.yaml")]
-    return run("compare", "--server", program.command.format(**words), *given, *where, *kept, *extra)
+    started = ["--server", program.command.format(**words), *given, *program.options]
+    return run("compare", *started, *where, *kept, *extra)
 
 
 def beside(name: str, folder: Path, run: Run) -> "subprocess.CompletedProcess[str]":

@@ -6,9 +6,8 @@ import socket
 import ssl
 import sys
 import time
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from typing import NoReturn
 
 BODY = b"x" * 5000
 FAULT = sys.argv[1] if len(sys.argv) > 1 else ""
@@ -65,9 +64,8 @@ def main() -> None:
             listening.bind("server.sock")
             listening.listen()
             time.sleep(60)
-    if FAULT == "first" and not Path("certificate.made").exists():
-        Path("certificate.made").touch()
-        hang_up()
+    if FAULT == "first":
+        hang_up(2.0)
     server = ThreadingHTTPServer(("127.0.0.1" if FAULT == "localhost" else "0.0.0.0", 8443), Handler)
     if FAULT != "plain":
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -78,11 +76,14 @@ def main() -> None:
     server.serve_forever()
 
 
-def hang_up() -> NoReturn:
-    """On whoever calls."""
+def hang_up(seconds: float) -> None:
+    """On whoever calls, as a server does that has no certificate yet."""
+    until = time.monotonic() + seconds
     with socket.create_server(("0.0.0.0", 8443)) as listening:
-        while True:
-            listening.accept()[0].close()
+        listening.settimeout(0.1)
+        while time.monotonic() < until:
+            with suppress(TimeoutError):
+                listening.accept()[0].close()
 
 
 main()

@@ -202,10 +202,10 @@ def _with_a_tiny_disk(folder: Path, options: str, script: str) -> "subprocess.Co
     """A shell script in which `h123` stands for the tool, and `tiny` is a file system of its own."""
     head = f"""
         set -e
-        h123() {{ {shlex.quote(sys.executable)} -m h123 "$@"; }}
+        h123() {{ {shlex.quote(sys.executable)} -m hasty "$@"; }}
         mkdir tiny; mount -t tmpfs -o {options} none tiny
     """
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "200"}
+    env = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}", "COLUMNS": "200"}
     command = ["unshare", "--mount", "sh", "-c", head + script]
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=600, check=False)
 

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +29,14 @@ def _trials(out: Path) -> list[dict[str, Any]]:
 
 
 def test_smoke_study_ends_with_a_report(h123: Tool) -> None:
-    done = h123("run", "smoke", "--out", "out")
+    done = replace(h123, draws=True)("run", "smoke", "--out", "out")
     assert done.returncode == 0, done.stderr
     out = h123.folder / "out"
     verdicts = json.loads((out / "verdicts.json").read_text())
     assert verdicts["trials"]["valid"] == verdicts["trials"]["planned"] == 8
     assert str(out / "report.html") in done.stdout.replace("\n", "") or "out/report.html" in done.stdout
     assert "<html" in (out / "report.html").read_text()
+    assert b"".join(path.read_bytes()[:4] for path in sorted((out / "figures").glob("trials-*"))) == b"\x89PNG<svg"
     for trial in _trials(out):
         facts = json.loads((out / f"trials/{trial['trial']}~{trial['attempt']}/client.json").read_text())
         assert {row["version"] for row in facts["tls"]} == {"1.3"}
@@ -106,7 +108,8 @@ def test_lanes_end_with_a_report_and_say_who_ran_beside_whom(h123: Tool) -> None
     assert failed["order-unrecorded"] == 0
 
 
-@pytest.mark.parametrize("blow", [pytest.param(signal.SIGINT, marks=pytest.mark.heavy), signal.SIGKILL])
+@pytest.mark.heavy
+@pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL])
 def test_blow_amid_lanes_loses_at_most_the_running_trials(h123: Tool, blow: signal.Signals) -> None:
     out = h123.folder / "out"
     process = h123.start("run", "smoke", "--only", "network=medium", "--blocks", "3", "--lanes", "2", "--out", "out")

@@ -33,10 +33,11 @@ def _start(folder: Path, command: str, **environment: str) -> "subprocess.Comple
     "command",
     [
         "list subjects",
-        *(pytest.param(f"list {what}", marks=pytest.mark.heavy) for what in ("networks", "studies")),
-        "claims",
-        "plan smoke",
         "--help",
+        *(
+            pytest.param(command, marks=pytest.mark.heavy)
+            for command in ("list networks", "list studies", "claims", "plan smoke")
+        ),
     ],
 )
 def test_results_are_plain_where_the_encoding_is(h123: Tool, command: str) -> None:
@@ -56,7 +57,9 @@ def test_known_characters_have_plain_forms_and_the_rest_a_question_mark(tmp_path
     assert done.stdout == b"5 - 10 us, 2 x 3, ?, ?\n"
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    "closed", ["<&- >&- 2>&-", *(pytest.param(one, marks=pytest.mark.heavy) for one in ("<&-", ">&-", "2>&-"))]
+)
 def test_closed_streams_hurt_nobody(tmp_path: Path, closed: str) -> None:
     done = _start(tmp_path, f"h123 export nowhere {closed}; test $? = 2 && h123 plan smoke {closed}")
     assert done.returncode == 0, done.stderr
@@ -79,7 +82,7 @@ def test_a_campaign_from_an_odd_place(h123: Tool) -> None:
     surroundings = {**NARROW, "TMPDIR": str(place / "temporäre Dateien"), "HOME": "/nonexistent", "TERM": "dumb"}
     name = "~Größe 10:30 :x: <i>&amp;"
     run = f"h123 run smoke --only network=lan --out '{name}' <&-"
-    done = _start(place, f"{run} && h123 analyse '{name}' && h123 report '{name}'", **surroundings)
+    done = _start(place, f"{run} && h123 report '{name}'", **surroundings)
     assert done.returncode == 0, done.stderr
     assert done.stdout.isascii()
     assert b"~Gr??e 10:30 :x: <i>&amp;/report.html" in done.stdout

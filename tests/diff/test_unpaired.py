@@ -9,7 +9,7 @@ from scipy import stats
 from h123.diff import CONFIDENCE, FEWEST, blocks_to_part, interval
 
 SEED = 20261124
-TIMES = 2000
+TIMES = 800
 
 
 @pytest.mark.parametrize("sizes", [(8, 0.1, 8, 0.1), (8, 0.05, 8, 0.2), (6, 0.3, 30, 0.1)])

@@ -50,6 +50,19 @@ def test_what_found_the_queue_full_did_not_wait_and_without_a_rate_nothing_does(
     assert (gone(packets, QUEUE_FULL) / MS).tolist() == [5]
 
 
+def test_packets_wait_for_those_of_cross_traffic_too() -> None:
+    alone, behind = (
+        down(5, left_ms=16, bytes=1000),
+        down(30, left_ms=45, bytes=1000),
+    )  # the second behind four others' milliseconds
+    packets = made([alone, behind, down(30, bytes=1000, fate=QUEUE_FULL), down(60, bytes=1000, fate=LOST)])
+    # What the shortest took beyond its own millisecond is the delay.
+    waited = waiting(packets, WAY, shared=True)
+    assert (waited.values / MS).tolist() == [0, 4, 0]
+    assert (waited.times / MS).tolist() == [5, 30, 60]
+    assert (waiting(packets, WAY).values / MS).tolist() == [0, 0, 0]
+
+
 @pytest.mark.parametrize(
     ("queue", "full_ms"), [(Queue(bytes=5000), 5), (Queue(ns=7 * MS), 7), (Queue(packets=9), None), (None, None)]
 )

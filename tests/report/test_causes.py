@@ -48,6 +48,14 @@ def test_the_sentence_names_what_makes_the_difference() -> None:
     )
 
 
+def test_of_pages_it_is_the_median_visit() -> None:
+    said = sentence({**ROW, "metric": "page_complete"})
+    assert _plain(said).startswith("On medium, a median visit of HTTP/3 takes 67.4 ms less than one of HTTP/2: 41.7 ms")
+    drawn = inline(causes_figure([{**ROW, "metric": "page_complete"}]))
+    assert "ms of a median visit" in drawn
+    assert "mean request" not in drawn
+
+
 def test_a_part_that_may_be_nothing_or_is_small_beside_the_largest_is_not_named() -> None:
     assert [part["words"] for part in told(ROW)] == ["slow start", "round trips to connect"]
 

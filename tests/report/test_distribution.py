@@ -1,6 +1,7 @@
 """The curves of latency are those of the samples, and few enough points for a page."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,7 +9,8 @@ import pytest
 from h123.report.distribution import distribution_figure, latency_quantiles
 from h123.report.drawing import inline
 from h123.results import connect
-from synthetic import Scenario, make_campaign
+from h123.study import PlannedTrial
+from synthetic import NETWORKS, Scenario, make_campaign
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +35,17 @@ def test_quantiles_are_of_the_warm_requests_of_analysed_trials(campaign: tuple[A
         assert count == 40
         assert [row["seconds"][at] * 1e9 for at in (0, 50, 100)] == pytest.approx([least, median, most])
         assert row["seconds"] == sorted(row["seconds"])
+
+
+def test_an_answer_of_another_status_is_none_of_a_request_that_succeeded(tmp_path: Path) -> None:
+    def missed(trial: PlannedTrial, partial: Path) -> None:
+        if trial.parameters.protocol == "h1":
+            text = (partial / "samples.csv").read_text()
+            (partial / "samples.csv").write_text(text.replace(",200,", ",503,"))
+
+    scenario = Scenario(blocks=1, networks={"lan": NETWORKS["lan"]}, spoil=missed)
+    drawn = latency_quantiles(make_campaign(tmp_path / "c", scenario))
+    assert {row["cell"]["protocol"] for row in drawn} == {"h2", "h3"}
 
 
 def test_each_level_has_a_curve_and_its_dots(campaign: tuple[Any, list[dict[str, Any]]]) -> None:

@@ -20,7 +20,7 @@ from h123.results import CampaignFolder, connect
 from h123.results.packets import DELIVERED, PACKET, QUEUE_FULL, write_packets
 from h123.results.packets import LOST as LOST_ON_THE_LINK
 from h123.study import PlannedTrial
-from synthetic import Scenario, make_campaign
+from synthetic import NETWORKS, Scenario, make_campaign
 
 MS = 1_000_000
 
@@ -101,9 +101,11 @@ def test_of_many_arms_the_fastest_and_the_slowest_are_drawn() -> None:
     assert len(drawn) == MOST_ARMS
 
 
-def test_pictures_of_many_cells_fit_a_phone_and_a_page() -> None:
-    rows = [request(0, n, 5 * n + 5, 9 * n + 9) for n in range(200)]
-    visits = [visit(p, f"network {n}", rows, range(0, 900 * MS, MS)) for n in range(12) for p in ("h1", "h2", "h3")]
+@pytest.mark.parametrize("requests", [40, pytest.param(200, marks=pytest.mark.heavy)])
+def test_pictures_of_many_cells_fit_a_phone_and_a_page(requests: int) -> None:
+    rows = [request(0, n, 5 * n + 5, 9 * n + 9) for n in range(requests)]
+    lost = range(0, 4 * requests * MS, MS)  # in the first half of the visit
+    visits = [visit(p, f"network {n}", rows, lost) for n in range(12) for p in ("h1", "h2", "h3")]
     for figure in (waterfalls_figure(visits, "protocol"), completion_figure(visits, "protocol")):
         drawn = inline(figure)
         assert len(drawn) < 1_000_000
@@ -154,6 +156,23 @@ def test_the_visit_in_the_middle_is_shown(campaign: CampaignFolder) -> None:
         assert len(one["rows"]) == 5
         starts = [row["start_ns"] for row in one["rows"]]
         assert starts == sorted(starts)
+
+
+def test_a_request_has_failed_whose_status_is_not_the_one_that_was_asked_for(tmp_path: Path) -> None:
+    """All of h1's, and of three of h2's four users, are answered as asked, none of h3's."""
+
+    def answered(trial: PlannedTrial, partial: Path) -> None:
+        paged(trial, partial)
+        file, asked = partial / "samples.csv", {"h1": range(4), "h2": range(3)}.get(trial.parameters.protocol, ())
+        header, *rows = file.read_text().splitlines()
+        rows = [row.replace(",200,", ",404,") if int(row.split(",")[1]) in asked else row for row in rows]
+        file.write_text("\n".join([header, *rows]) + "\n")
+
+    settings = {"kind": "mix", "mix": [{"path": "/missing", "status": 404}]}
+    scenario = Scenario(blocks=1, networks={"lan": NETWORKS["lan"]}, settings=settings, spoil=answered)
+    shown = median_visits(make_campaign(tmp_path / "c", scenario))
+    errors = {one["cell"]["protocol"]: {row["error"] for row in one["rows"]} for one in shown}
+    assert errors == {"h1": {""}, "h2": {""}, "h3": {"status 200"}}
 
 
 def test_losses_are_those_of_the_visit_s_time(campaign: CampaignFolder) -> None:

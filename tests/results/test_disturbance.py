@@ -123,7 +123,7 @@ def test_virtual_clock_and_old_reports_tell_of_none(tmp_path: Path) -> None:
 def test_metrics_without_samples_have_no_share(tmp_path: Path) -> None:
     target = samples(tmp_path, [0], [10])
     found = disturbance(report(), trial(), target)
-    assert set(found.shares) == {"latency", "latency_p95", "latency_p99", "goodput", "rps"}, (
+    assert set(found.shares) == {"latency", "latency_p95", "latency_p99", "sent_latency_p99", "goodput", "rps"}, (
         "nothing is known of cold ones"
     )
 

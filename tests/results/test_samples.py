@@ -3,13 +3,14 @@
 import errno
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from h123.errors import UserError
 from h123.results import ingest
 from h123.results.rows import Rows
-from h123.results.samples import COLUMNS, SCHEMA
+from h123.results.samples import COLUMNS, LIMIT, SCHEMA, TEXT_COLUMNS, write_samples
 from h123.results.summary import summarise
 from h123.study.workload import workload_of
 
@@ -33,7 +34,19 @@ def test_a_good_file_becomes_parquet_with_nulls_where_it_was_empty(tmp_path: Pat
     assert table.schema.equals(SCHEMA)
     assert table["connected_ns"].to_pylist() == [2, None, None]
     assert table["error"].to_pylist() == ["", "", 'other: a "b", c']
-    assert pq.ParquetFile(tmp_path / "samples.parquet").metadata.row_group(0).column(0).compression == "ZSTD"
+
+
+def test_the_largest_numbers_and_long_texts_come_back_as_they_were(tmp_path: Path) -> None:
+    most = LIMIT - 1
+    odd = {name: [most, -most, None, 0, most] for name in SCHEMA.names if name not in TEXT_COLUMNS}
+    texts = {name: ["a" * 100_000, "", "ß\n,", "b", "b"] for name in TEXT_COLUMNS}
+    table = pa.table({**odd, **texts}).select(SCHEMA.names).cast(SCHEMA)
+    write_samples(table, tmp_path / "samples.parquet")
+    assert pq.read_table(tmp_path / "samples.parquet").equals(table)
+    written = pq.ParquetFile(tmp_path / "samples.parquet").metadata.row_group(0)
+    kept = {column.path_in_schema: column for column in map(written.column, range(len(SCHEMA)))}
+    assert all("DELTA_BINARY_PACKED" in kept[name].encodings for name in odd)
+    assert kept["error"].compression == "ZSTD"
 
 
 @pytest.mark.parametrize("lines", [None, [], [HEADER]])

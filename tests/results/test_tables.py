@@ -52,7 +52,8 @@ def test_a_campaign_without_trials_has_empty_views(tmp_path: Path) -> None:
     empty = make_campaign(tmp_path / "none", Scenario(blocks=1, missing=frozenset(trials)))
     connection = connect(empty)
     assert connection.execute("SELECT * FROM samples").fetchall() == []
-    assert [name for name, *_ in connection.execute("DESCRIBE samples").fetchall()] == ["trial", "attempt", *COLUMNS]
+    columns = [name for name, *_ in connection.execute("DESCRIBE samples").fetchall()]
+    assert columns == ["trial", "attempt", *COLUMNS, "succeeded"]
     assert load_attempts(empty) == []
 
 

@@ -68,6 +68,18 @@ def test_every_field_in_the_labs_words(tmp_path: Path, written: str, expected: d
     assert Network.from_resolved(network.resolved()) == network
 
 
+def test_cross_traffic_in_the_labs_words(tmp_path: Path) -> None:
+    written = (
+        "both: {delay: 1ms, rate: 10Mbit/s, queue: 50kB}\ncross: {up: {udp: 3Mbit/s}, down: {tcp: 4}, ahead: 2s}\n"
+    )
+    network = read(tmp_path, written)
+    said = {"up": {"udp": 3_000_000}, "down": {"tcp": 4}, "ahead_ns": 2_000_000_000}
+    assert network.link()["cross"] == said
+    assert Network.from_resolved(network.resolved()) == network
+    assert network.describe_cross() == "cross traffic up: 3 Mbit/s of UDP, cross traffic down: 4 bulk TCP connections"
+    assert "cross" not in read(tmp_path, "both: {delay: 1ms}\n").link()
+
+
 def test_a_client_moves_in_the_labs_words(tmp_path: Path) -> None:
     written = "both: {delay: 1ms}\nmoves: [{at: 2s, new: port}, {at: 4s, new: address, overlap: 200ms}]\n"
     network = read(tmp_path, written)
@@ -115,6 +127,12 @@ BAD = [
     ("both: {delay: 1ms}\nmoves: [{at: 2s}]", 5, ["moves.0.new"]),
     ("both: {delay: 1ms}\nmoves: [{at: 2s, new: name}]", 5, ["'name' is not allowed", "port, address"]),
     ("both: {delay: 1ms}\nmoves:\n- {at: 2s, new: port}\n- {at: 2s, new: port}", 7, ["in order of time"]),
+    ("both: {delay: 1ms}\ncross: {down: {tcp: 1}}", 5, ["shares a queue", "only where a `rate` is"]),
+    ("both: {rate: 1Mbit/s, queue: 9kB}\ncross: {}", 5, ["`up`, `down` or both"]),
+    ("both: {rate: 1Mbit/s, queue: 9kB}\ncross: {up: {tcp: 1, udp: 1Mbit/s}}", 5, ["either `tcp`"]),
+    ("both: {rate: 1Mbit/s, queue: 9kB}\ncross: {up: {tcp: 101}}", 5, ["100"]),
+    ("both: {rate: 1Mbit/s, queue: 9kB}\ncross: {up: {tcp: 1}, ahead: 61s}", 5, ["ahead"]),
+    ("unshaped: true\ncross: {up: {tcp: 1}}", 5, ["only where a `rate` is"]),
     ("unshaped: true\nmoves: [{at: 2s, new: port}]", 5, ["nobody moves", "`both`"]),
     ("unshaped: false", 1, ["either `both`"]),
     ("both: 5ms", 4, ["expected keys with values"]),

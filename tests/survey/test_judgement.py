@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from h123.errors import UserError
-from h123.results import Reason
 from h123.survey import Answer, Found, Inquiry, Site, found_words, judge
 from h123.survey.inquiry import Inquired
 
@@ -84,12 +83,38 @@ def test_a_certificate_that_is_checked() -> None:
     assert sum("h123 does not check it" in line for line in found_words(judge(good, INQUIRY), INQUIRY)) == 2
 
 
-def test_a_server_that_could_not_be_asked() -> None:
-    reason: Reason = {"code": "not-ready", "detail": "role server ended with exit status 1"}
-    with pytest.raises(UserError, match=r"ended with exit status 1\. Its output ends with:\n  \| no such file"):
-        judge(Inquired(None, [reason], ["no such file"]), INQUIRY)
-    with pytest.raises(UserError, match="without a result"):
+@pytest.mark.parametrize(
+    ("detail", "said", "remedy"),
+    [
+        ("role server ended with exit status 1; its last output: no such file", "the server ended with", "by hand"),
+        ("role server ended with exit status 0; it printed nothing", "exit status 0", "in the foreground"),
+        ("role server was not ready; it listens on TCP 127.0.0.1:8443", "it listens on TCP", "on all addresses"),
+        ("role server was not ready; it listens on the Unix socket a.sock", "a.sock", "on a TCP port"),
+        ("role server was not ready; it listens on TCP 0.0.0.0:9000", "0.0.0.0:9000", "--ready TEXT"),
+        ("role server was not ready after 30.0 s", "not ready after 30.0 s", "it is alone"),
+        ("role gateway ended with exit status 2", "the gateway ended", "is it running?"),
+    ],
+)
+def test_a_server_that_could_not_be_asked(detail: str, said: str, remedy: str) -> None:
+    """What the lab says of it is told in plain words, and its output once."""
+    with pytest.raises(UserError) as caught:
+        judge(Inquired(None, [{"code": "not-ready", "detail": detail}], ["no such file"]), INQUIRY)
+    told = str(caught.value)
+    assert said in told
+    assert told.count("no such file") == 1
+    assert told.endswith("Its output ends with:\n  | no such file")
+    assert remedy in (caught.value.remedy or "")
+
+
+def test_a_survey_without_a_result() -> None:
+    with pytest.raises(UserError, match=r"without a result\. It printed nothing"):
         judge(Inquired(None, []), INQUIRY)
+
+
+def test_what_a_server_printed_is_told_beside_a_bad_answer() -> None:
+    answered = inquired(spoken("h1", status=500))
+    with pytest.raises(UserError, match=r"with 500\. Its output ends with:\n  \| no database"):
+        judge(Inquired(answered.found, [], ["no database"]), INQUIRY)
 
 
 def test_what_is_worth_knowing_is_told() -> None:
@@ -101,6 +126,15 @@ def test_what_is_worth_knowing_is_told() -> None:
         "Its certificate expired on 1970-01-01: clients elsewhere refuse it (h123 does not check it)",
         "Its certificate is for localhost, not for localhost (h123 does not check it)",
     ]
+
+
+def test_a_server_that_is_not_ready_for_its_first_request_is_told_of() -> None:
+    late = spoken("h1")
+    late["answers"][0][0] = {**GOOD, "ns": 254_000_000}
+    [remark] = judge(inquired(late), INQUIRY).remarks
+    assert remark.startswith("The first answer to /orders took 254 ms, a later one 1 ms: ")
+    assert "--ready tcp:PORT" in remark
+    assert judge(inquired(spoken("h1", ns=254_000_000)), INQUIRY).remarks == []
 
 
 def test_an_answer_is_read_strictly() -> None:

@@ -19,6 +19,15 @@ pub fn stream_seed(seed: u64, link: &str, direction: &str) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|i| digest[i]))
 }
 
+/// Of the cross traffic in the direction with this seed, so that how much of it comes changes no other packet's luck.
+pub(crate) fn cross_seed(seed: u64) -> u64 {
+    let digest = Sha256::new()
+        .chain_update(b"h123-link/cross")
+        .chain_update(seed.to_le_bytes())
+        .finalize();
+    u64::from_le_bytes(std::array::from_fn(|i| digest[i]))
+}
+
 /// A number that follows from these two alone, of no packet's luck.
 pub(crate) fn mixed(seed: u64, which: u64) -> u64 {
     let digest = Sha256::new()

@@ -15,7 +15,8 @@
 //!    arrives together with its original and costs no rate.
 //!
 //! Beside all this, a client may be seen elsewhere from some moments on ([`Sightings`]): a packet that is sent to where
-//! it was passes every stage and is then stopped ([`Path::offer_if`]).
+//! it was passes every stage and is then stopped ([`Path::offer_if`]). And other hosts' packets may cross the link
+//! ([`Path::offer_cross`]): they wait in the same queue for the same rate, with luck of their own.
 //!
 //! A timed [`Change`] takes effect at a stage when the packet meets it: the UDP policy by arrival, the rate in
 //! the midst of a packet's service, loss and delay by departure. A packet that was refused by an earlier stage

@@ -2,7 +2,7 @@
 
 use crate::delay::Propagation;
 use crate::direction::{Direction, Udp};
-use crate::draws::Stream;
+use crate::draws::{Stream, cross_seed};
 use crate::fate::{Fate, Packet};
 use crate::limiter::Limiter;
 use crate::loss::Losses;
@@ -13,13 +13,19 @@ use crate::timeline::Timeline;
 /// The state of one direction of a link.
 pub struct Path {
     now: u64,
-    stream: Stream,
     udp: Timeline<Udp>,
     waiting: Waiting,
     limiter: Limiter,
+    duplicate: f64,
+    own: Flow,
+    cross: Flow,
+}
+
+/// What the packets of one pair of hosts do not share with the others': their luck, and what became of them.
+struct Flow {
+    stream: Stream,
     losses: Losses,
     propagation: Propagation,
-    duplicate: f64,
     tally: Tally,
 }
 
@@ -39,14 +45,12 @@ impl Path {
             .filter_map(|change| Some((change.at_ns, change.udp?)));
         Path {
             now: 0,
-            stream: Stream::new(seed),
             udp: Timeline::new(direction.udp, policies),
             waiting: Waiting::new(direction.queue),
             limiter: Limiter::new(direction),
-            losses: Losses::new(direction),
-            propagation: Propagation::new(direction),
             duplicate: direction.duplicate,
-            tally: Tally::default(),
+            own: Flow::new(direction, seed),
+            cross: Flow::new(direction, cross_seed(seed)),
         }
     }
 
@@ -65,35 +69,37 @@ impl Path {
         reaches: impl FnOnce(u64) -> bool,
     ) -> Fate {
         self.now = self.now.max(now);
-        let fate = match self.decide(packet) {
+        let departure = self.depart(packet);
+        let free_at = self.limiter.free_at(self.now);
+        let fate = match self.own.decide(packet, departure, free_at, self.duplicate) {
             Fate::Deliver { at, .. } if !reaches(at) => Fate::Blocked { reject: false },
             fate => fate,
         };
-        self.tally.count(packet, fate);
+        self.own.tally.count(packet, fate);
         fate
     }
 
-    /// What became of the packets so far.
-    pub fn tally(&self) -> Tally {
-        self.tally.clone()
+    /// The same of a packet of cross traffic: it meets the same stages and takes its share of queue and rate, but neither an
+    /// index nor a draw of the link's own packets.
+    pub fn offer_cross(&mut self, now: u64, packet: Packet) -> Fate {
+        self.now = self.now.max(now);
+        let departure = self.depart(packet);
+        let free_at = self.limiter.free_at(self.now);
+        let fate = self
+            .cross
+            .decide(packet, departure, free_at, self.duplicate);
+        self.cross.tally.count(packet, fate);
+        fate
     }
 
-    fn decide(&mut self, packet: Packet) -> Fate {
-        let index = self.tally.packets_in;
-        let draws = self.stream.next_packet();
-        let departure = self.depart(packet);
-        // A refused packet steps the loss model too, so that the others' losses do not hang on it.
-        let met_at = departure.unwrap_or_else(|_| self.limiter.free_at(self.now));
-        let lost = self.losses.lose(met_at, index, &draws);
-        match departure {
-            Err(refused) => refused,
-            Ok(_) if lost => Fate::Lost,
-            Ok(departure) => {
-                let at = self.propagation.deliver(departure, &draws);
-                let copy = (draws.duplicate < self.duplicate).then_some(at);
-                Fate::Deliver { at, copy }
-            }
-        }
+    /// What became of the packets so far, cross traffic apart.
+    pub fn tally(&self) -> Tally {
+        self.own.tally.clone()
+    }
+
+    /// What became of the cross traffic's.
+    pub fn cross_tally(&self) -> Tally {
+        self.cross.tally.clone()
     }
 
     /// The stages up to the rate: the packet's departure, or the fate of one that does not get so far.
@@ -111,5 +117,41 @@ impl Path {
         let departure = self.limiter.serve(self.now, packet.bytes);
         self.waiting.admit(departure, packet.bytes);
         Ok(departure)
+    }
+}
+
+impl Flow {
+    fn new(direction: &Direction, seed: u64) -> Self {
+        Flow {
+            stream: Stream::new(seed),
+            losses: Losses::new(direction),
+            propagation: Propagation::new(direction),
+            tally: Tally::default(),
+        }
+    }
+
+    /// The stages after the rate. `free_at`: where a packet without a departure meets them.
+    fn decide(
+        &mut self,
+        packet: Packet,
+        departure: Result<u64, Fate>,
+        free_at: u64,
+        duplicate: f64,
+    ) -> Fate {
+        let index = self.tally.packets_in;
+        let draws = self.stream.next_packet();
+        // A refused packet steps the loss model too, so that the others' losses do not hang on it.
+        let lost = self
+            .losses
+            .lose(departure.unwrap_or(free_at), index, packet.bytes, &draws);
+        match departure {
+            Err(refused) => refused,
+            Ok(_) if lost => Fate::Lost,
+            Ok(departure) => {
+                let at = self.propagation.deliver(departure, &draws);
+                let copy = (draws.duplicate < duplicate).then_some(at);
+                Fate::Deliver { at, copy }
+            }
+        }
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::numbers::any_number;
 use super::{Input, corpus, fuzz};
 use crate::check::courses;
-use crate::link::Course;
+use crate::course::Course;
 use crate::passage::{LONGEST_NS, plan};
 use crate::roots::Roots;
 use crate::train::{MTU, SMALLEST, flood, overload, pulse};
@@ -51,13 +51,15 @@ enum Slip {
     Twice(Index, Index),
 }
 
-const FIELDS: [&str; 23] = [
+const FIELDS: [&str; 26] = [
+    "ahead_ns",
     "at_ns",
     "blackouts",
     "bps",
     "bytes",
     "changes",
     "clock",
+    "cross",
     "delay_ns",
     "duplicate",
     "gilbert_elliott",
@@ -72,6 +74,7 @@ const FIELDS: [&str; 23] = [
     "ready",
     "reorder",
     "start_unix_ns",
+    "tcp",
     "tcp_account",
     "trace_ms",
     "udp",

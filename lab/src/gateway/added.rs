@@ -67,7 +67,7 @@ pub fn over_udp(outside: &Arc<Outside>) -> Result<Added> {
             let _ = echo.send_to(&bytes[..length], from);
         }
     });
-    let inner = UdpSocket::bind(ANYWHERE)?;
+    let inner = datagrams::listen(ANYWHERE)?;
     let at = inner.local_addr()?;
     let through = Arc::clone(outside);
     thread::spawn(move || datagrams::pass(inner, to, &through));

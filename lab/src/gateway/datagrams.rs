@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::io::{ErrorKind, IoSlice, IoSliceMut};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
 use std::thread;
@@ -22,9 +22,15 @@ const BATCH: usize = 1 << 16;
 /// Bytes that may wait for the gateway.
 const WAITING: usize = 8 << 20;
 
+/// A socket that datagrams may come to from now on.
+pub fn listen(at: impl ToSocketAddrs) -> std::io::Result<UdpSocket> {
+    let socket = UdpSocket::bind(at)?;
+    prepare(&socket)?;
+    Ok(socket)
+}
+
 /// Passes on what comes, for ever.
 pub fn pass(inner: UdpSocket, to: SocketAddr, outside: &Outside) -> Result<()> {
-    prepare(&inner)?;
     let inner = Arc::new(inner);
     let mut servers: HashMap<SocketAddr, Arc<UdpSocket>> = HashMap::new();
     let mut batch = Batch::new();
@@ -197,7 +203,7 @@ mod tests {
                 batch.send(&echo, from);
             }
         });
-        let inner = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let inner = listen((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let at = inner.local_addr().unwrap();
         thread::spawn(move || pass(inner, to, &Outside::here().unwrap()));
 

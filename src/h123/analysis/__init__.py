@@ -3,6 +3,7 @@
 from h123.analysis.analyse import analyse, decide_claims, measure_width
 from h123.analysis.bounds import blocks_to_part, reliable
 from h123.analysis.case import Case, gather
+from h123.analysis.causes import explained_phase
 from h123.analysis.decisions import decide
 from h123.analysis.families import headline
 from h123.analysis.limited import Limited, limited
@@ -25,6 +26,7 @@ __all__ = [
     "decide",
     "decide_claims",
     "document",
+    "explained_phase",
     "foreseen",
     "gather",
     "headline",

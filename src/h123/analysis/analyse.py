@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from h123.analysis.as_published import as_published
 from h123.analysis.audits import audit_campaign, files_changed
+from h123.analysis.capacity import capacity
 from h123.analysis.case import Case, complete_blocks, gather
 from h123.analysis.causes import causes
 from h123.analysis.comparisons import compare
@@ -96,6 +97,7 @@ def _analyse(folder: CampaignFolder) -> Verdicts:
         "elsewhere": [] if imported else elsewhere(folder, attempts),
         "causes": [] if imported else causes(folder, attempts, comparisons, study.compare.factor),
         "ladder": ladder(comparisons, study.compare.ladder),
+        "capacity": capacity(attempts, plan),
         "parts": split(trials, plan, rule, grounds),
         "interactions": interactions(attempts, plan, rule.alpha),
         "as_published": as_published(folder, plan, comparisons, unknown=unknown) if asked else None,

@@ -1,7 +1,8 @@
-"""Causes: what the time of both sides' requests was spent on, and which parts make the difference.
+"""Causes: what the time of both sides' requests was spent on, or of pages, and which parts make the difference.
 
-Of each trial the mean over its requests, because means of parts sum up to the mean of the whole, which medians do not.
-Differences are paired within blocks, as everything is.
+Of each trial the mean over its requests, because means of parts sum up to the mean of the whole, which medians do not;
+of pages the visit in the middle, whose parts sum up to the median themselves. Differences are paired within blocks, as
+everything is.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from h123.causes import CAUSES, NUMBER, UNTOLD, Explained, explain
 from h123.errors import UserError
 from h123.results import Attempt, CampaignFolder
 from h123.study import METRICS
-from h123.study.metrics import Times
+from h123.study.metrics import Times, Visits
 
 Seconds = NDArray[np.float64]
 """Of each cause, in the order of CAUSES."""
@@ -26,6 +27,8 @@ NOTABLE = 0.005
 """Share of the longer side's time; a part that is less in both, and differs by less, is not worth a row."""
 _SIDES: Final = ("a", "b")
 LOSS: Final = "loss"
+VISIT: Final = "visit"
+"""Beside the phases of requests, what trials that load pages tell."""
 UNTOLD_AT_MOST = 0.1
 """Share of a side's time; where more is untold, what is told may not be what makes the difference."""
 
@@ -33,8 +36,8 @@ UNTOLD_AT_MOST = 0.1
 def causes(
     folder: CampaignFolder, attempts: Sequence[Attempt], judged: Sequence[Judged], factor: str
 ) -> list[CausesRow]:
-    """The `causes` of verdicts.json: a row for each comparison of whole requests that answers the question, and of cold
-    ones beside it. None of trials that left no record of packets."""
+    """The `causes` of verdicts.json: a row for each comparison of whole requests, or visits, that answers the question,
+    and of cold requests beside it. None of trials that left no record of packets."""
     told = Told(folder, attempts)
     rows = [row for c in _asked(judged) if (row := _row(c, factor, told)) is not None]
     told.keep()
@@ -46,10 +49,20 @@ def _asked(judged: Sequence[Judged]) -> Iterator[Judged]:
     metrics = {c["metric"] for c in answers} | {METRICS[c["metric"]].cold for c in answers}
     places = [(c["cell"], c["a"], c["b"]) for c in answers]
     for c in judged:
-        of = METRICS[c["metric"]].of
-        whole = isinstance(of, Times) and of.until == "end_ns" and c["metric"] in metrics
-        if whole and not c["twin"] and (c["cell"], c["a"], c["b"]) in places:
+        told = c["metric"] in metrics and explained_phase(c["metric"]) is not None
+        if told and not c["twin"] and (c["cell"], c["a"], c["b"]) in places:
             yield c
+
+
+def explained_phase(metric: str) -> str | None:
+    """Under which a trial tells what the time of a metric was spent on; None of a metric that is not taken apart."""
+    match METRICS[metric].of:
+        case Times(phase, "end_ns"):
+            return phase
+        case Visits("complete"):
+            return VISIT
+        case _:
+            return None
 
 
 class Told:
@@ -93,10 +106,10 @@ class Told:
 
 
 def means(told: Explained) -> dict[str, Means]:
-    """Of each phase of a trial."""
+    """Of each phase of a trial, and of its visits."""
     phases, near = np.array(told.phases), told.sums_up
     of = {phase: phases == phase for phase in dict.fromkeys(told.phases)}
-    return {
+    found = {
         phase: Means(
             seconds=tuple(told.seconds[its].mean(axis=0).tolist()),
             sums_up=float(near[its].mean()),
@@ -104,6 +117,13 @@ def means(told: Explained) -> dict[str, Means]:
         )
         for phase, its in of.items()
     }
+    if told.visits:
+        found[VISIT] = Means(
+            seconds=tuple(np.mean([visit.seconds for visit in told.visits], axis=0).tolist()),
+            sums_up=float(np.mean([visit.sums_up for visit in told.visits])),
+            held=float(np.mean([visit.held for visit in told.visits])),
+        )
+    return found
 
 
 def _place(block: int, cell: Cell) -> tuple[int, tuple[tuple[str, str], ...]]:
@@ -111,9 +131,9 @@ def _place(block: int, cell: Cell) -> tuple[int, tuple[tuple[str, str], ...]]:
 
 
 def _row(c: Judged, factor: str, told: Told) -> CausesRow | None:
-    of = METRICS[c["metric"]].of
-    assert isinstance(of, Times)
-    sides = ([told.mean(block, {**c["cell"], factor: c[side]}, of.phase) for block in told.blocks()] for side in _SIDES)
+    phase = explained_phase(c["metric"])
+    assert phase
+    sides = ([told.mean(block, {**c["cell"], factor: c[side]}, phase) for block in told.blocks()] for side in _SIDES)
     pairs = [(a, b) for a, b in zip(*sides, strict=True) if a is not None and b is not None]
     if not pairs:
         return None

@@ -79,13 +79,13 @@ def _repeats(ledger: Ledger, measured: Mapping[str, Measured], plan: Plan) -> di
 
 
 def _observation(claim: MeasurableClaim, plan: Plan) -> Hashable:
-    """The same of claims that the same values decide."""
+    """The same of claims that the same values decide, in whatever order they name them."""
     cells = claimed_cells(claim, plan)
     levels = [level for level in (claim.a, claim.b) if level]
     sides = [{**cell, plan.study.compare.factor: level} for cell in cells for level in levels]
     metric = repeated(claim.metric, [*METRICS], map(plan.study.parameters, sides)) or claim.metric
-    against = tuple((factor, *levels) for factor, levels in (claim.against or {}).items())
-    return metric, frozenset(levels), tuple(tuple(cell.items()) for cell in cells), against
+    held = ((cell, claim.counterpart(cell)) for cell in cells)
+    return metric, frozenset(levels), frozenset(frozenset(tuple(one.items()) for one in both) for both in held)
 
 
 def _measure(ledger: Ledger, case: Case) -> dict[str, Measured]:

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 from h123.analysis.published_rows import AsPublished
 from h123.results.campaign_file import MachineFacts, Origin, Proof, VerifiedRole, Width
 
+Bound = Literal["at most", "at least"]
 Cell = Mapping[str, str]
 """Levels by factor."""
 
@@ -230,7 +231,8 @@ class Losses(TypedDict):
 
 
 class Spent(TypedDict):
-    """What the mean request of both levels spent its time on; parts of nearly nothing are left out."""
+    """What the mean request of both levels spent its time on, or the median visit of a page; parts of nearly nothing
+    are left out."""
 
     blocks: int
     a_seconds: float
@@ -276,6 +278,72 @@ class LadderRow(TypedDict):
     steps: Sequence[Factor]
     apart: float | None
     """The furthest that a factor is off its comparison's estimate, as a share of that."""
+
+
+class Middle(TypedDict):
+    """A median over blocks, and its interval: none of fewer than 6."""
+
+    value: float
+    low: float | None
+    high: float | None
+    confidence: float | None
+
+
+class Reached(Middle):
+    """Requests a second. A knee at the first or last step is only bounded."""
+
+    bound: Bound | None
+
+
+class CapacityStep(TypedDict):
+    """What a treatment did at a step, medians over its trials; a value that failed requests leave is none."""
+
+    level: str
+    rate: float | None
+    """Requests a second that were due; None of a closed loop."""
+    blocks: int
+    achieved: float | None
+    """Requests a second that were answered."""
+    latency: float | None
+    tail: float | None
+    """Seconds from when requests were due: the median, and the 99th percentile."""
+    sent_tail: float | None
+    """The 99th percentile from when they were sent."""
+    client: float | None
+    """Share of one processor that the client used."""
+
+
+class CapacityRow(TypedDict):
+    """Of one treatment: its steps from the lowest rate, closed loops apart."""
+
+    cell: Cell
+    blocks: int
+    """That have all steps."""
+    steps: Sequence[CapacityStep]
+    closed: Sequence[CapacityStep]
+    knee: Reached | None
+    maximum: Reached | None
+    saturated: bool
+    """Whether the highest step was more than it gets through, in all blocks: else the maximum is the steps' own."""
+
+
+class CapacityRatio(Middle):
+    """Of two levels' knees or maxima, paired within blocks."""
+
+    cell: Cell
+    a: str
+    b: str
+    what: str
+    blocks: int
+
+
+class Capacity(TypedDict):
+    """Latency against load."""
+
+    factor: str
+    """Whose levels are the steps."""
+    rows: Sequence[CapacityRow]
+    ratios: Sequence[CapacityRatio]
 
 
 class FailuresRow(TypedDict):
@@ -561,6 +629,7 @@ class Verdicts(TypedDict):
     causes: NotRequired[Sequence[CausesRow]]
     windows: NotRequired[Sequence[WindowsRow]]
     ladder: NotRequired[Sequence[LadderRow]]
+    capacity: NotRequired[Capacity | None]
     parts: PartsOfTime | None
     interactions: Sequence[InteractionRow]
     as_published: AsPublished | None

@@ -31,7 +31,7 @@ _EXPLAINING = ("causes", "results", "study", "analysis/causes.py", "analysis/exp
 
 
 class Means(Strict):
-    """Of a trial's requests of one phase."""
+    """Of a trial's requests of one phase, or of its visit in the middle."""
 
     seconds: tuple[float, ...]
     """Of each cause, in the order of CAUSES."""

@@ -78,7 +78,7 @@ def rejected(p: NDArray[np.float64], correction: str, level: float) -> NDArray[n
 def _p(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     """Two-sided, of the signed-rank test along the last axis; without ties."""
     blocks = differences.shape[-1]
-    ranks = np.argsort(np.argsort(np.abs(differences), axis=-1), axis=-1) + 1
-    above = np.where(differences > 0, ranks, 0).sum(axis=-1)
+    by_size = np.argsort(np.abs(differences), axis=-1)
+    above = (np.take_along_axis(differences > 0, by_size, axis=-1) * np.arange(1, blocks + 1)).sum(axis=-1)
     one_sided: NDArray[np.float64] = cumulative(blocks)[np.minimum(above, blocks * (blocks + 1) // 2 - above)]
     return np.minimum(1.0, 2 * one_sided)

@@ -3,6 +3,7 @@ there. It stands in no catalogue."""
 
 import ipaddress
 import os
+import re
 import shlex
 import shutil
 import socket
@@ -28,6 +29,8 @@ from h123.units import parse_duration
 HTTPS = 443
 _HOST = r"^[A-Za-z0-9_:]([A-Za-z0-9._:-]*[A-Za-z0-9_:])?$"
 """A name or an address; colons are of IPv6's."""
+_PORT = re.compile(r"tcp:([0-9]{1,9})")
+"""What a server waits for, where that is no text of its output."""
 
 
 def _words(command: str) -> str:
@@ -37,6 +40,12 @@ def _words(command: str) -> str:
     except ValueError as error:
         raise ValueError(f"{command!r} is no command line: {error}") from None
     return command
+
+
+def _awaited(ready: str) -> str:
+    if (port := _PORT.fullmatch(ready)) and not 1 <= int(port[1]) <= 65535:
+        raise ValueError(f"{ready!r}: ports are from 1 to 65535")
+    return ready
 
 
 def _ip(address: str) -> str:
@@ -72,8 +81,8 @@ class OwnServer(Strict):
     sni: Annotated[str, Field(pattern=_HOST, max_length=255)] | None = None
     """That TLS asks for; None: the host."""
     protocols: OneOrMore[Protocol]
-    ready: str | None = None
-    """It is not ready before its output has this, besides its open ports."""
+    ready: Annotated[str, AfterValidator(_awaited)] | None = None
+    """It is not ready before its output has this, or this TCP port (`tcp:8080`) is open, besides its own ports."""
     starts_within: Annotated[int, BeforeValidator(parse_duration), Field(gt=0)] = 30 * 10**9
     """Nanoseconds."""
 
@@ -114,6 +123,17 @@ class OwnServer(Strict):
     def udp(self) -> bool:
         """The same of UDP."""
         return QUIC in self.protocols
+
+    @property
+    def ready_port(self) -> int | None:
+        """A port that is waited for, at any address."""
+        found = _PORT.fullmatch(self.ready or "")
+        return int(found[1]) if found else None
+
+    @property
+    def ready_line(self) -> str | None:
+        """What its output must have."""
+        return None if self.ready_port else self.ready
 
     def authority(self, port: int) -> str:
         """What requests call it."""

@@ -9,7 +9,7 @@ from h123.causes.connection import NEVER, Connection, Sending, connections
 from h123.causes.losses import lost, resent
 from h123.causes.spans import Times
 from h123.causes.stated import stated
-from h123.causes.trial import SUMS_UP, Explained, explain
+from h123.causes.trial import SUMS_UP, Explained, Visit, explain
 
 __all__ = [
     "CAUSES",
@@ -22,6 +22,7 @@ __all__ = [
     "Explained",
     "Sending",
     "Times",
+    "Visit",
     "connections",
     "explain",
     "lost",

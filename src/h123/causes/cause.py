@@ -20,6 +20,7 @@ class Cause:
     """What the time went to."""
 
 
+PLACE = Cause("place", "place", "waiting for a place on a connection")
 CONNECTING = Cause("connecting", "connecting", "round trips to connect")
 RETRY = Cause("retry", "retry", "one more round trip, which a Retry cost")
 BLOCKED = Cause("blocked", "blocked", "trying UDP, which is blocked")
@@ -39,12 +40,13 @@ QUEUE = Cause("queue", "queue", "queueing behind other requests")
 IDLE = Cause("idle", "idle", "a sender with nothing to send")
 CLIENT_WORK = Cause("client-work", "client-work", "the client's processing")
 SERVER_WORK = Cause("server-work", "server-work", "the server's processing")
+RUNNING = Cause("running", "running", "running the page's scripts")
 UNTOLD = Cause("untold", "untold", "what packets do not tell")
 
 CAUSES = (
-    *(CONNECTING, RETRY, BLOCKED, TRIP, SERVER, SLOW_START, WINDOW, CUT, MENDING),
+    *(PLACE, CONNECTING, RETRY, BLOCKED, TRIP, SERVER, SLOW_START, WINDOW, CUT, MENDING),
     *(LIMIT, RECEIVER, STREAM_LIMIT, CONNECTION_LIMIT, DROPS),
-    *(RATE, QUEUE, IDLE, CLIENT_WORK, SERVER_WORK, UNTOLD),
+    *(RATE, QUEUE, IDLE, CLIENT_WORK, SERVER_WORK, RUNNING, UNTOLD),
 )
 NUMBER = {cause: number for number, cause in enumerate(CAUSES)}
 """Places in a row of seconds."""

@@ -132,12 +132,15 @@ class Connection:
         return int(self.down.left[np.argmax(found)]) if found.any() else None
 
 
-def connections(packets: Packets, up: Direction, down: Direction) -> list[Connection]:
-    """All that a link's record tells of, in the order in which they began."""
+def connections(packets: Packets, up: Direction, down: Direction, *, shared: bool = False) -> list[Connection]:
+    """All that a link's record tells of, in the order in which they began; `shared`: with cross traffic."""
     ordered = packets[np.argsort(packets["at_ns"], kind="stable")]
     ways = [(ordered[ordered["way"] == way], of) for way, of in ((UP, up), (DOWN, down))]
     trip = (up.delay_ns or 0) + (down.delay_ns or 0)
-    sides = [dict(_sendings(of_way, wire(of_way, of), port)) for (of_way, of), port in zip(ways, _PORTS, strict=True)]
+    sides = [
+        dict(_sendings(of_way, wire(of_way, of, shared=shared), port))
+        for (of_way, of), port in zip(ways, _PORTS, strict=True)
+    ]
     found = [
         Connection(sending, sides[1].get(client, _NOTHING), trip)
         for client, sending in sides[0].items()

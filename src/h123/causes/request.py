@@ -2,11 +2,13 @@
 
 A request goes through these times, one after another: connecting (if its connection was opened for it), sending the
 request, its last packet's way to the server, waiting for the answer, receiving it, the last packet's way back, and what
-the client makes of it. While a body is sent, the sender's course tells what the time went to.
+the client makes of it. One of a page may wait for a place on a connection before. While a body is sent, the sender's
+course tells what the time went to.
 """
 
+from bisect import insort
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +20,7 @@ from h123.causes.cause import (
     IDLE,
     MENDING,
     NUMBER,
+    PLACE,
     QUEUE,
     RATE,
     SERVER,
@@ -61,16 +64,30 @@ class Request:
     """Of the answer's."""
     blocked: bool = False
     """Whether UDP was tried in its time, and blocked."""
+    waited: int = 0
+    """Until when it waited for a place on its connection; 0: it need not."""
+
+    @property
+    def began(self) -> int:
+        """When it had its place."""
+        return max(self.start, self.waited)
 
 
 class Explainer:
     """Of the requests of one connection."""
 
     def __init__(
-        self, connection: Connection, requests: Sequence[Request], server: Work, log: StackLog | None = None
+        self,
+        connection: Connection,
+        requests: Sequence[Request],
+        server: Work,
+        log: StackLog | None = None,
+        at_once: int | None = None,
     ) -> None:
-        """`log`: what the server's stack says of the connection."""
-        self._of, self._requests, self._server_work = connection, requests, server
+        """`log`: what the server's stack says of the connection. `at_once`: requests that it has room for, where others
+        wait for a place on it; None: nobody waits."""
+        self._of, self._server_work = connection, server
+        self._requests = requests if at_once is None else _waiting(requests, at_once)
         up, down, trip = connection.up, connection.down, connection.round_trip_ns
         self._client = Sender(up, down, trip, limits(connection, UP, log))
         self._server = Sender(down, up, trip, limits(connection, DOWN, log))
@@ -80,10 +97,14 @@ class Explainer:
         shared = _shared(self._requests)
         return [self._one(request, among) for request, among in zip(self._requests, shared, strict=True)]
 
+    def until(self, number: int, time: int) -> Nanoseconds:
+        """What the time of one of them went to, up to a moment in it."""
+        return self._one(replace(self._requests[number], end=time), _shared(self._requests)[number])
+
     def held_back(self) -> NDArray[np.float64]:
         """ns of each in which data of others was held back behind what was lost."""
-        up = [Body(one.start, one.end, one.up) for one in self._requests]
-        down = [Body(one.start, one.end, one.down) for one in self._requests]
+        up = [Body(one.began, one.end, one.up) for one in self._requests]
+        down = [Body(one.began, one.end, one.down) for one in self._requests]
         return held_back(self._client, up) + held_back(self._server, down)
 
     def _one(self, request: Request, shared: bool) -> Nanoseconds:
@@ -98,7 +119,8 @@ class Explainer:
         begun = int(down.at[last_answer if answer is None else min(answer, last_answer)])
         last = _last_of_request(up, first, begun, request.up)
         marks = _Marks(request)
-        time = self._before(request, marks.up_to(int(up.at[first])))
+        time = spent(PLACE, *marks.up_to(request.began))
+        time += self._before(request, marks.up_to(int(up.at[first])))
         time += self._client.course.between(*marks.up_to(int(up.wire.ends[last])))
         time += spent(TRIP, *marks.up_to(int(up.left[last])))
         asked = int(up.left[last])
@@ -116,7 +138,7 @@ class Explainer:
         QUIC's may be as small as an acknowledgement."""
         up, told = self._of.up, request.sent is not None
         says = np.ones(len(up), bool) if self._of.quic and told else up.speaks
-        begin = int(np.searchsorted(up.at, request.ready - _CLOCKS_NS))
+        begin = int(np.searchsorted(up.at, max(request.ready, request.waited) - _CLOCKS_NS))
         if told and request.up <= _SMALL:
             by = int(np.searchsorted(up.at, (request.sent or 0) + _LATE_NS))
             if len(found := np.flatnonzero(says[begin:by])):
@@ -128,7 +150,7 @@ class Explainer:
         """When the server's first packet was sent that must be of the answer, whatever the client could read of it: a
         busy one sees it late, and one of TLS' records over TCP, 16 kB, may be more than the first flight has. On a new
         connection full packets alone must be: session tickets are smaller."""
-        if request.start > self._open:
+        if request.began > self._open:
             return _first_said(self._of.down, asked, _SMALL)
         return NEVER if self._of.quic else _first_said(self._of.down, asked, FULL)
 
@@ -166,7 +188,7 @@ class Explainer:
         return time
 
     def _before(self, request: Request, span: tuple[int, int]) -> Nanoseconds:
-        if request.start > self._open:
+        if request.began > self._open:
             return spent(CLIENT_WORK, *span)
         return handshake.explain(self._of, *span, request.blocked)
 
@@ -189,14 +211,33 @@ class _Marks:
         return begin, self._now
 
 
+def _waiting(requests: Sequence[Request], at_once: int) -> list[Request]:
+    """The same with how long each waited for its place: until one of those before it ended, so that there was room."""
+    found, ends = list(requests), list[int]()
+    for place in sorted(range(len(found)), key=lambda place: _sent(found[place])):
+        request = found[place]
+        if len(ends) >= at_once:
+            found[place] = replace(request, waited=min(ends[-at_once], _sent(request)))
+        insort(ends, request.end)
+    return found
+
+
+def _sent(request: Request) -> int:
+    """When it was, or had been at the latest."""
+    return request.end if request.sent is None else request.sent
+
+
 def _shared(requests: Sequence[Request]) -> list[bool]:
-    """Of each, in the order of their start, whether another one was under way too."""
-    starts = np.array([request.start for request in requests])
-    before = np.maximum.accumulate(np.array([0, *(request.end for request in requests)]))[:-1]
-    next_start = np.append(starts[1:], np.iinfo(np.int64).max)
-    ends = np.array([request.end for request in requests])
-    shared: list[bool] = ((before > starts) | (next_start < ends)).tolist()
-    return shared
+    """Of each whether another one was under way too."""
+    order = sorted(range(len(requests)), key=lambda place: requests[place].began)
+    begins = np.array([requests[place].began for place in order])
+    ends = np.array([requests[place].end for place in order])
+    before = np.maximum.accumulate(np.array([0, *ends]))[:-1]
+    next_begin = np.append(begins[1:], np.iinfo(np.int64).max)
+    shared = np.empty(len(requests), bool)
+    shared[order] = (before > begins) | (next_begin < ends)
+    told: list[bool] = shared.tolist()
+    return told
 
 
 def _last(sending: Sending, places: Times, time: int) -> int | None:

@@ -1,8 +1,8 @@
-"""What the time of each request of a trial was spent on, from what the trial left."""
+"""What the time of each request of a trial was spent on, and of a page's visits, from what the trial left."""
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,18 +10,20 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from h123.causes.cause import CAUSES, MENDING, NUMBER, UNTOLD, spent
-from h123.causes.connection import connections
+from h123.causes.connection import Connection, connections
 from h123.causes.drops import dropped, put_down
 from h123.causes.matching import match
 from h123.causes.processors import work
 from h123.causes.request import Explainer, Request
 from h123.causes.stated import stated
+from h123.causes.visit import Step, middle_visits
 from h123.results import Sample, read_document
 from h123.results.lab_report import Report
 from h123.results.packets import BLOCKED, UP, Packets, read_packets
 from h123.results.stack_log import read_stack_logs
 from h123.results.trial_files import Trial
 from h123.study.network import Direction
+from h123.study.workload import AnyWorkloadFile, Asking
 
 SUMS_UP = 0.02
 """Share of a request's latency by which the parts that are told may miss it, and still sum up to it."""
@@ -38,6 +40,8 @@ class Explained:
     held: NDArray[np.float64]
     """Of each request, seconds of `finding and mending losses` in which data of others on its connection had arrived
     and was held back."""
+    visits: Sequence["Visit"] = ()
+    """Of a page the warm visit in the middle, or both that are: their mean took as long as the trial's median."""
 
     @property
     def phases(self) -> list[str]:
@@ -48,10 +52,7 @@ class Explained:
     def missed(self) -> NDArray[np.float64]:
         """Share of its latency by which the parts of each request, without what packets do not tell, miss what its
         client measured."""
-        latencies = np.array([row["end_ns"] - row["start_ns"] for row in self.rows]) / 1e9
-        told = self.seconds.sum(axis=1) - self.seconds[:, NUMBER[UNTOLD]]
-        missed: NDArray[np.float64] = np.abs(told - latencies) / latencies
-        return missed
+        return _missed(self.seconds, np.array([row["end_ns"] - row["start_ns"] for row in self.rows]) / 1e9)
 
     @property
     def sums_up(self) -> NDArray[np.bool_]:
@@ -60,35 +61,114 @@ class Explained:
         return near
 
 
+@dataclass(frozen=True)
+class Visit:
+    """What a visit of a page spent its time on, along its critical path."""
+
+    seconds: NDArray[np.float64]
+    """Of each cause, in the order of CAUSES."""
+    held: float
+    """As of a request, of all on the path."""
+    took: float
+    """Seconds, as its client measured it."""
+
+    @property
+    def sums_up(self) -> bool:
+        """Whether the parts that are told do not miss it by more than a request's may."""
+        (missed,) = _missed(self.seconds[np.newaxis], np.array([self.took]))
+        return bool(missed <= SUMS_UP)
+
+
+def _missed(seconds: NDArray[np.float64], took: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share of each time by which the parts that are told miss it."""
+    told = seconds.sum(axis=1) - seconds[:, NUMBER[UNTOLD]]
+    missed: NDArray[np.float64] = np.abs(told - took) / took
+    return missed
+
+
 def explain(folder: Path) -> Explained:
     """Of the trial in a folder. Raises UserError where it left no record of packets."""
     packets, link = read_packets(folder), read_document(folder / "trial.json", Trial).links[0]
     report = read_document(folder / "report.json", Report)
     known_to = int(packets["at_ns"].max()) if _cut(report) and len(packets) else None
-    rows, blocked = _rows(folder / "samples.parquet", known_to), _blocked(packets)
+    every, asking = _rows(folder / "samples.parquet"), _asking(folder)
+    rows, blocked = [row for row in every if not row["error"] and _told(row, known_to)], _blocked(packets)
     places = defaultdict[int | None, list[int]](list)
     for place, row in enumerate(rows):
         places[row["connection"]].append(place)
     places.pop(None, None)  # a client that does not tell
     requests = [[_request(rows[place], blocked) for place in of] for of in places.values()]
-    there = connections(packets, link.up or Direction(), link.down or Direction())
+    there = connections(packets, link.up or Direction(), link.down or Direction(), shared=link.cross is not None)
     logs = dict(zip(map(id, there), stated(read_stack_logs(folder).logs, there), strict=True))
     held = np.zeros(len(rows))
     seconds = np.array([spent(UNTOLD, row["start_ns"], row["end_ns"]) for row in rows]).reshape(len(rows), len(CAUSES))
     server, drops = work(report, "server"), dropped(report)
+    parts = dict[int, _Explaining]()
     for of, asked, one in zip(places.values(), requests, match(requests, there), strict=True):
         if one:
-            explainer = Explainer(one, asked, server, logs[id(one)])
+            explainer = Explainer(one, asked, server, logs[id(one)], asking.at_once if asking else None)
             seconds[of] = put_down(np.array(explainer.explain()), drops, one)
             held[of] = np.minimum(explainer.held_back(), seconds[of][:, NUMBER[MENDING]])
-    return Explained(rows, seconds / 1e9, held / 1e9)
+            parts |= {place: _Explaining(explainer, number, one, drops) for number, place in enumerate(of)}
+    told = Explained(rows, seconds / 1e9, held / 1e9)
+    return told if asking is None else replace(told, visits=_visits(middle_visits(every, asking), told, parts))
 
 
-def _rows(file: Path, known_to: int | None) -> list[Sample]:
+@dataclass(frozen=True)
+class _Explaining:
+    """What a request is explained by."""
+
+    explainer: Explainer
+    number: int
+    connection: Connection
+    drops: int
+
+    def until(self, time: int) -> NDArray[np.float64]:
+        """Seconds of each cause, up to a moment in it."""
+        row = np.array([self.explainer.until(self.number, time)])
+        seconds: NDArray[np.float64] = put_down(row, self.drops, self.connection)[0] / 1e9
+        return seconds
+
+
+def _visits(paths: Sequence[Sequence[Step]], told: Explained, parts: Mapping[int, _Explaining]) -> list[Visit]:
+    """None where one has a request that the record of packets does not cover."""
+    places = {id(row): place for place, row in enumerate(told.rows)}
+    if any(id(step.row) not in places for path in paths for step in path):
+        return []
+    return [_visit(path, [places[id(step.row)] for step in path], told, parts) for path in paths]
+
+
+def _visit(path: Sequence[Step], places: Sequence[int], told: Explained, parts: Mapping[int, _Explaining]) -> Visit:
+    seconds, held = np.zeros(len(CAUSES)), 0.0
+    for step, place in zip(path, places, strict=True):
+        of = told.seconds[place]
+        if step.until < step.row["end_ns"] and place in parts:
+            of = parts[place].until(step.until)
+        elif step.until < step.row["end_ns"]:
+            of = spent(UNTOLD, step.row["start_ns"], step.until) / 1e9
+        seconds += step.between / 1e9 + of
+        held += min(told.held[place], of[NUMBER[MENDING]])
+    return Visit(seconds, held, (path[-1].until - path[0].row["start_ns"]) / 1e9)
+
+
+def _asking(folder: Path) -> Asking | None:
+    """Of the resources of a page."""
+    try:
+        written = (folder / "workload.json").read_bytes()
+        return AnyWorkloadFile.model_validate_json(written).root.asking()
+    except (OSError, ValueError):  # another version's
+        return None
+
+
+def _rows(file: Path) -> list[Sample]:
+    """In the order of their start, and of those that are due together in that of their sending."""
+    rows: list[Sample] = pq.read_table(file).to_pylist()
+    return sorted(rows, key=lambda row: (row["start_ns"], row["sent_ns"] or row["end_ns"]))
+
+
+def _told(row: Sample, known_to: int | None) -> bool:
     """`known_to`: when the record of packets ended, ns; None: it is whole."""
-    rows: list[Sample] = [row for row in pq.read_table(file).to_pylist() if not row["error"]]
-    told = [row for row in rows if known_to is None or row["end_ns"] <= known_to]
-    return sorted(told, key=lambda row: row["start_ns"])
+    return known_to is None or row["end_ns"] <= known_to
 
 
 def _request(row: Sample, blocked: NDArray[np.int64]) -> Request:

@@ -269,7 +269,7 @@ def why(
         ),
     ] = False,
 ) -> None:
-    """Say what the time of the requests was spent on, and which parts make the difference.
+    """Say what the time of the requests, or of the pages, was spent on, and which parts make the difference.
 
     Told from the packets that each trial recorded at its link (docs/why.md). Over a plain veth, which records none,
     --limits tells which processor was the limit.

@@ -108,8 +108,9 @@ def compare(
     ready: Annotated[
         str | None,
         typer.Option(
-            metavar="TEXT",
-            help="The server is not ready before its output has TEXT. [default: when its port is open]",
+            metavar="TEXT|tcp:PORT",
+            help="The server is not ready before its output has TEXT, or this port of its host is open too, such as "
+            "that of an application behind it. [default: when its own port is open]",
             show_default=False,
         ),
     ] = None,

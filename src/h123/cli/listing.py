@@ -71,7 +71,7 @@ def print_networks(console: Console) -> None:
         network = load_network(name)
         up, down = network.describe()
         ways = f"each way: {up}" if up == down else f"up: {up}; down: {down}"
-        link = "; ".join(filter(None, [ways, network.describe_moves()]))
+        link = "; ".join(filter(None, [ways, network.describe_moves(), network.describe_cross()]))
         table.add_row(name, *(wrap(text, width) for text in (network.title, link)))
     console.print(table)
     write(console, "\nDelays are one-way, per direction: 15 ms up and 15 ms down add 30 ms to the round trip.")

@@ -69,7 +69,14 @@ class Arm:
     @cached_property
     def connections(self) -> Sequence[Connection]:
         """As the link saw them."""
-        return [] if self.packets is None else connections(self.packets, self.way(0), self.way(1))
+        if self.packets is None:
+            return []
+        return connections(self.packets, self.way(0), self.way(1), shared=self.shared)
+
+    @property
+    def shared(self) -> bool:
+        """Whether cross traffic went through the link too."""
+        return self.link.cross is not None
 
     @cached_property
     def stack_logs(self) -> StackLogs:

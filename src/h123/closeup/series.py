@@ -154,7 +154,7 @@ def queue_figure(arms: Sequence[Arm], bins: Bins) -> Figure | None:
 
 
 def _queue(arms: Sequence[Arm], bins: Bins, way: int) -> Panel | None:
-    waits = {n: waiting(shifted(arm, way), arm.way(way)) for n, arm in enumerate(arms)}
+    waits = {n: waiting(shifted(arm, way), arm.way(way), shared=arm.shared) for n, arm in enumerate(arms)}
     waits = {n: series for n, series in waits.items() if len(series.values)}
     if not waits:
         return None

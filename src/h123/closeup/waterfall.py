@@ -19,7 +19,7 @@ _BAR = 5
 _WORTH = 0.004
 """Share of the axis that a part needs to be drawn for itself; what is less is drawn with the part before it."""
 PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    WAITING: (STAGES[WAITING], ()),
+    WAITING: (STAGES[WAITING], ("place",)),
     CONNECTING: (STAGES[CONNECTING], ("connecting", "retry", "blocked")),
     "a round trip": ("inconclusive", ("trip",)),
     "the server": ("equivalent", ("server", "server-work", "idle")),
@@ -30,7 +30,7 @@ PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "losses": ("worse", ("cut", "mending", "drops")),
     "queueing": ("queue", ("queue",)),
     "the link's rate": ("hairline", ("rate",)),
-    "client, or not told": ("muted", ("client-work", "untold")),
+    "client, or not told": ("muted", ("client-work", "running", "untold")),
     AWAITING: (STAGES[AWAITING], ()),
     RECEIVING: (STAGES[RECEIVING], ()),
     FAILED: (STAGES[FAILED], ()),
@@ -65,10 +65,10 @@ def waterfall_figure(arms: Sequence[Arm]) -> Figure | None:
             bars = alt.Chart(Rows(marks)).mark_rect(aria=True, height=_BAR - 1)
             chart = bars.encode(
                 x=alt.X("from:Q", scale=scale, axis=axis),
-                x2="to:Q",
+                x2=alt.X2("to:Q"),
                 y=alt.Y("row:O", axis=None),
                 color=alt.Color("part:N", scale=colour, sort=used, legend=legend),
-                description="told:N",
+                description=alt.Description("told:N"),
             )
             title = alt.TitleParams(f"{name}: {rows} requests", anchor="start", fontSize=12, color=COLOURS["ink"])
             drawn.append(chart.properties(width=width - 24, height=_BAR * rows, title=title))

@@ -16,14 +16,14 @@ def throughput(packets: Packets, bins: Bins) -> Numbers:
     return bins.sums(packets["left_ns"][out], packets["bytes"][out]) * 8 * _NS / bins.width
 
 
-def waiting(packets: Packets, way: Direction) -> Series:
+def waiting(packets: Packets, way: Direction, *, shared: bool = False) -> Series:
     """ns that each packet of a way waited in the queue, by when it came; none where there was no room for it, or no
-    queue."""
+    queue; `shared`: with cross traffic."""
     if way.rate is None and not any(change.rate for change in way.changes or []):
         return Series(np.empty(0, np.int64), np.empty(0))
     queued = (packets["fate"] != QUEUE_FULL) & (packets["fate"] != BLOCKED)
     came = packets["at_ns"].astype(np.int64)
-    return Series(came[queued], (wire(packets, way).begins - came)[queued].astype(float))
+    return Series(came[queued], (wire(packets, way, shared=shared).begins - came)[queued].astype(float))
 
 
 def gone(packets: Packets, fate: int) -> Times:

@@ -101,7 +101,7 @@ def effects_figure(comparisons: Sequence[Mark]) -> Figure:
             y=y,
             color=alt.Color("sign:N", scale=alt.Scale(domain=words, range=colours), legend=_legend(width)),
             shape=alt.Shape("sign:N", scale=alt.Scale(domain=words, range=shapes), legend=_legend(width)),
-            description="told:N",
+            description=alt.Description("told:N"),
         )
         layers = alt.layer(band, none, points).properties(height=alt.Step(max(18, names.row)))
         return _panels(layers, rows, width, names)
@@ -139,7 +139,7 @@ def factors_figure(tests: Sequence[Mark]) -> Figure:
         base = alt.Chart().encode(x=x, y=y)
         colour = alt.Color("sign:N", scale=alt.Scale(domain=signs, range=colours), legend=_legend(width))
         bars = base.mark_bar(height=11).encode(color=colour)
-        labels = base.mark_text(align="left", dx=5, color=COLOURS["ink"]).encode(text="label:N")
+        labels = base.mark_text(align="left", dx=5, color=COLOURS["ink"]).encode(text=alt.Text("label:N"))
         layers = alt.layer(bars, labels).properties(height=alt.Step(max(20, names.row)))
         return _panels(layers, rows, width, names)
 

@@ -112,8 +112,8 @@ def _layers(chart: Chart, names: alt.Axis, x: Mark, plot: int, legend: alt.Legen
     text = part(base.mark_text(align="left", color=COLOURS["ink"], fontSize=12), "median")
 
     return [
-        bars.encode(x=alt.X("median:Q", **x), color=colour, description="told:N"),
-        spans.encode(x=alt.X("low:Q", **x), x2="high:Q"),
-        dots.encode(x=alt.X("trial:Q", **x), color=colour, description="told:N"),
-        text.encode(x=alt.value(plot + 8), text="label:N"),
+        bars.encode(x=alt.X("median:Q", **x), color=colour, description=alt.Description("told:N")),
+        spans.encode(x=alt.X("low:Q", **x), x2=alt.X2("high:Q")),
+        dots.encode(x=alt.X("trial:Q", **x), color=colour, description=alt.Description("told:N")),
+        text.encode(x=alt.value(plot + 8), text=alt.Text("label:N")),
     ]

@@ -1,17 +1,17 @@
-"""Why: what both sides of an answer spent a request's time on, and which parts make the difference."""
+"""Why: what both sides of an answer spent a request's or a visit's time on, and which parts make the difference."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
 
-from h123.analysis import CONFIDENCE, headline
+from h123.analysis import CONFIDENCE, explained_phase, headline
 from h123.errors import UserError
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.report.names import header, row_names
 from h123.report.words import cell_name, level, listed, opened, place, unbroken
 from h123.study import metric
-from h123.study.metrics import Times
+from h123.study.metrics import Times, Visits
 from h123.units import common_unit, format_seconds
 
 Row = Mapping[str, Any]
@@ -37,12 +37,13 @@ def sentence(row: Row) -> str:
     a, b, whole = level(row["a"]), level(row["b"]), row["difference"]["seconds"]
     if row["difference"]["confidence"] < CONFIDENCE:
         few = f"{row['blocks']} {'blocks are' if row['blocks'] > 1 else 'block is'} too few to tell"
-        said = f"a mean {kind(row)} of {a} takes {amount(whole)} than one of {b} so far ({few}"
+        said = f"a {_typical(row)} of {a} takes {amount(whole)} than one of {b} so far ({few}"
         return unbroken(opened(place(row["cell"]), f"{said} what makes the difference)."))
     if row["difference"]["low"] * row["difference"]["high"] <= 0:
-        said = f"the mean {kind(row)} of {a} and that of {b} do not differ by more than chance"
-        return unbroken(opened(place(row["cell"]), f"{said} ({between(row['difference'])}; the answer is of medians)."))
-    said = f"a mean {kind(row)} of {a} takes {amount(whole)} than one of {b}"
+        said = f"the {_typical(row)} of {a} and that of {b} do not differ by more than chance"
+        medians = "" if is_visit(row) else "; the answer is of medians"
+        return unbroken(opened(place(row["cell"]), f"{said} ({between(row['difference'])}{medians})."))
+    said = f"a {_typical(row)} of {a} takes {amount(whole)} than one of {b}"
     if not row.get("told", True):
         return unbroken(opened(place(row["cell"]), f"{said}. What for is not told: packets do not tell {_most(row)}."))
     named = [f"{amount(part['difference']['seconds'])} for {part['words']}" for part in told(row)]
@@ -63,9 +64,8 @@ def sums(row: Row) -> str:
         listed([f"{_percent(row['sums'][f'{side}_{of}'])} for {level(row[side])}" for side in "ab"], "and")
         for of in ("requests", "untold")
     )
-    return unbroken(
-        f"The parts sum up to a request's latency within 2 % in {requests} of the requests; untold is {untold}."
-    )
+    whole, them = ("a visit's time", "visits") if is_visit(row) else ("a request's latency", "requests")
+    return unbroken(f"The parts sum up to {whole} within 2 % in {requests} of the {them}; untold is {untold}.")
 
 
 def held(row: Row) -> str:
@@ -76,9 +76,8 @@ def held(row: Row) -> str:
         return ""
     if max(of["a_held"], of["b_held"]) < _NOTHING_S:
         return unbroken("Head-of-line blocking has no part in it: no loss held back data of other requests.")
-    said = [
-        f"{_held(of, side)} a request of {level(row[side])}" for side in sorted("ab", key=lambda s: -of[f"{s}_held"])
-    ]
+    one = "visit" if is_visit(row) else "request"
+    said = [f"{_held(of, side)} a {one} of {level(row[side])}" for side in sorted("ab", key=lambda s: -of[f"{s}_held"])]
     return unbroken(
         "Head-of-line blocking: while data of other requests had arrived, and was held back behind a lost packet, "
         f"went {listed(said, 'and')}."
@@ -107,9 +106,24 @@ def told(row: Row) -> list[Mapping[str, Any]]:
 
 
 def kind(row: Row) -> str:
-    """`request`, or `cold request`."""
-    of = metric(row["metric"]).of
-    return "cold request" if isinstance(of, Times) and of.phase == "cold" else "request"
+    """`request`, `cold request` or `visit`."""
+    match metric(row["metric"]).of:
+        case Visits():
+            return "visit"
+        case Times(phase="cold"):
+            return "cold request"
+        case _:
+            return "request"
+
+
+def is_visit(row: Row) -> bool:
+    """Of a page, or else it is a request."""
+    return kind(row) == "visit"
+
+
+def _typical(row: Row) -> str:
+    """`mean request`; of visits the one in the middle."""
+    return f"{'median' if is_visit(row) else 'mean'} {kind(row)}"
 
 
 def amount(seconds: float) -> str:
@@ -136,10 +150,11 @@ def nothing_told(verdicts: Mapping[str, Any]) -> UserError:
             "of what --only names nothing is told: its trials left no record of packets, as over a plain veth"
         )
     asked = {c["metric"] for c in headline(verdicts.get("comparisons", []))}
-    if asked and not any(isinstance(of := metric(name).of, Times) and of.until == "end_ns" for name in asked):
+    if asked and not any(map(explained_phase, asked)):
         names = listed([metric(name).title for name in sorted(asked)], "and")
         return UserError(
-            f"only the times of whole requests are taken apart, and this campaign's question is of another: {names}",
+            f"only the times of whole requests and pages are taken apart, and this campaign's question is of another: "
+            f"{names}",
             remedy="see a trial's packets, windows and requests with h123 show DIR TRIAL",
         )
     return UserError(
@@ -161,6 +176,7 @@ def parts(row: Row) -> list[Mapping[str, Any]]:
 
 def causes_figure(rows: Sequence[Row]) -> Figure:
     """Both sides' parts as bars, a panel for each cell; of cold and other requests apart."""
+    whose = "median visit" if all(map(is_visit, rows)) else "mean request"
     one, unit = common_unit((row[f"{side}_seconds"] for row in rows for side in ("a", "b")), "s")
     data = _marks(rows, one)
     levels = list(dict.fromkeys(mark["level"] for mark in data))
@@ -177,9 +193,9 @@ def causes_figure(rows: Sequence[Row]) -> Figure:
             .encode(
                 y=alt.Y("part:N", sort=order, title=None, axis=names.axis),
                 yOffset=alt.YOffset("level:N", sort=levels),
-                x=alt.X("value:Q", title=f"{unit} of a mean request", axis=alt.Axis(tickCount=4)),
+                x=alt.X("value:Q", title=f"{unit} of a {whose}", axis=alt.Axis(tickCount=4)),
                 color=alt.Color("level:N", scale=colour, sort=levels),
-                description="told:N",
+                description=alt.Description("told:N"),
             )
         )
         plot = width - names.width - 20
@@ -188,9 +204,10 @@ def causes_figure(rows: Sequence[Row]) -> Figure:
         drawn = chart.facet(data=Rows(data), facet=titles, columns=1)
         return drawn.resolve_scale(x="independent", y="independent")
 
+    along = " along its critical path" if all(map(is_visit, rows)) else ""
     caption = (
-        "What the mean request of each side spent its time on, told from the packets of the link; the bars of a side "
-        "sum up to its latency. Each panel has its own axis."
+        f"What the {whose} of each side spent its time on{along}, told from the packets of the link; the bars of a "
+        "side sum up to its time. Each panel has its own axis."
     )
     return Figure("causes", "Where the time goes", caption, draw(WIDE), draw(NARROW))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from h123.report.places import machine
 from h123.report.spread import treatment
@@ -25,6 +26,8 @@ class LinkRow:
     rate: str
     loss: str
     lateness: str
+    cross: str
+    """What cross traffic got through; empty: there was none."""
 
 
 def link_rows(attempts: Sequence[Attempt]) -> list[LinkRow]:
@@ -35,11 +38,23 @@ def link_rows(attempts: Sequence[Attempt]) -> list[LinkRow]:
         links = [link for a in mine for link in a.report.links if link.kind == "emulated"]
         for direction in ("up", "down") if links else ():
             named = f"{network}, virtual clock" if virtual else network
-            rows.append(_link_row(named, direction, mine[0].link.up if direction == "up" else mine[0].link.down, links))
+            profile = mine[0].link.up if direction == "up" else mine[0].link.down
+            rows.append(_link_row(named, direction, profile, links, _cross(mine, direction)))
     return rows
 
 
-def _link_row(network: str, direction: Side, profile: Direction | None, links: Sequence[Link]) -> LinkRow:
+def _cross(attempts: Sequence[Attempt], direction: Side) -> str:
+    """The median goodput of cross traffic over trials, and of how many packets the queue dropped how many."""
+    told = [(a.report, link.cross[direction]) for a in attempts for link in a.report.links[:1] if link.cross]
+    sent = [(report, way) for report, way in told if way.received_bytes]
+    if not sent:
+        return ""
+    goodput = median(8e9 * way.received_bytes / max(report.phases_ns.get("main", 0), 1) for report, way in sent)
+    came, dropped = sum(way.packets_in for _, way in sent), sum(way.queue_dropped for _, way in sent)
+    return f"{format_rate(goodput)}, {dropped / max(came, 1):.2%} dropped"
+
+
+def _link_row(network: str, direction: Side, profile: Direction | None, links: Sequence[Link], cross: str) -> LinkRow:
     checks = [link.check for link in links if link.check]
     rates = [rate for check in checks if (rate := (check.rate or {}).get(direction))]
     losses = [loss for check in checks if (loss := (check.loss or {}).get(direction))]
@@ -59,6 +74,7 @@ def _link_row(network: str, direction: Side, profile: Direction | None, links: S
         rate=f"{format_rate(rates[0].configured_bps)}, {max(off, key=abs):+.2f} %" if rates else "–",
         loss=f"{lost} of {sent}, expected {expected}" if losses else "–",
         lateness=f"{_worst(late) / 1000:.0f} µs" if late else "–",
+        cross=cross,
     )
 
 

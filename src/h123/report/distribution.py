@@ -32,7 +32,7 @@ def latency_quantiles(folder: CampaignFolder) -> list[Mark]:
     """
     table = connect(folder).execute(
         f"SELECT t.cell, t.twin, t.trial, quantile_cont((end_ns - start_ns) / 1e9, {SHARES}) FROM samples s "
-        "JOIN analysed t USING (trial, attempt) WHERE s.phase = 'warm' AND s.error = '' "
+        "JOIN analysed t USING (trial, attempt) WHERE s.phase = 'warm' AND s.succeeded "
         "GROUP BY GROUPING SETS ((t.cell, t.twin), (t.cell, t.twin, t.trial)) ORDER BY ALL NULLS FIRST"
     )
     names = ("cell", "twin", "trial", "seconds")
@@ -117,7 +117,8 @@ def panel(curves: list[Mark], thin: list[Mark], plot: int, colours: dict[str, st
             for share, seconds in list(zip(SHARES, row["seconds"], strict=True))[::step]
         ]
         chart = alt.Chart(Rows(points)).mark_line(strokeWidth=width, opacity=opacity)
-        return [chart.encode(x=x, y=y, color=colour, detail="curve:N", order="share:Q")] if points else []
+        detail, order = alt.Detail("curve:N"), alt.Order("share:Q")
+        return [chart.encode(x=x, y=y, color=colour, detail=detail, order=order)] if points else []
 
     marks = [_mark(row, percent, one, unit) for row in curves for percent in _MARKED]
     dots = alt.Chart(Rows(marks)).mark_point(filled=True, size=26, opacity=1, aria=True)
@@ -125,7 +126,7 @@ def panel(curves: list[Mark], thin: list[Mark], plot: int, colours: dict[str, st
         *drawn(thin, 1, 0.25, _TRIAL_STEP),
         *drawn([row for row in curves if row["series"] == _OTHERS], 1, 0.6),
         *drawn([row for row in curves if row["series"] != _OTHERS], 1.8),
-        dots.encode(x=x, y=y, color=colour, description="told:N"),
+        dots.encode(x=x, y=y, color=colour, description=alt.Description("told:N")),
     )
 
 

@@ -8,12 +8,24 @@ from h123.analysis import headline
 from h123.durable import write_atomically
 from h123.errors import UserError
 from h123.paths import typed
-from h123.report import as_published, causes, caveats, circumstances, claims, difference, ladder, split, words
+from h123.report import (
+    as_published,
+    capacity,
+    causes,
+    caveats,
+    circumstances,
+    claims,
+    difference,
+    ladder,
+    split,
+    words,
+)
 from h123.report.advice import advice, remedy
 from h123.report.answer import answers
 from h123.report.as_published import published_figures
 from h123.report.averages import averages_figures
 from h123.report.bars import bars_figures
+from h123.report.capacity_figures import capacity_figures
 from h123.report.completion import completion_figure
 from h123.report.contents import with_contents
 from h123.report.distribution import distribution_figure, latency_quantiles
@@ -81,6 +93,7 @@ def _figures(folder: CampaignFolder, verdicts: Mapping[str, Any]) -> list[Figure
         figures.append(details_figure(known, margin))
     if why := causes.cause_rows(verdicts):
         figures.append(causes.causes_figure(why[:_DRAWN]))
+    figures += capacity_figures(verdicts.get("capacity"), factor)
     if verdicts["parts"] and verdicts["parts"]["rows"]:
         figures.append(split_figure(verdicts["parts"], margin))
     figures += bars_figures(values, Study.from_resolved(folder.study).compare.charts, factor)
@@ -140,6 +153,7 @@ def _content(
         "causes_figure": drawn.pop("causes", None),
         "printed_figure": drawn.pop("printed-values", None),
         "split_figure": drawn.pop("parts", None),
+        "capacity_figures": [drawn.pop(name) for name in list(drawn) if name.startswith("capacity-")],
         "published_figures": [drawn.pop(name) for name in list(drawn) if name.startswith("published-")],
         "figures": list(drawn.values()),
         "networks": [(name, profile["title"]) for name, profile in folder.networks.items()],
@@ -153,6 +167,7 @@ def _content(
         "remedy": remedy,
         "confidence": difference.confidence(headline(comparisons)),
         "ladder": ladder,
+        "capacity": capacity,
         "split": split,
         "as_published": as_published,
         "printed": printed,

@@ -73,7 +73,7 @@ def _panel(title: str, records: list[Mark], label: str, who: list[str], width: i
 
     base = alt.Chart()
     limits = base.mark_tick(color=COLOURS["inconclusive"], thickness=3, size=18, opacity=1).encode(x=x("limit"), y=y)
-    spans = base.mark_rule(strokeWidth=1.5).encode(x=x("low"), x2="high:Q", y=y, color=colour)
+    spans = base.mark_rule(strokeWidth=1.5).encode(x=x("low"), x2=alt.X2("high:Q"), y=y, color=colour)
     points = base.mark_point(filled=True, size=70, opacity=0.9)
     ends = [points.encode(x=x(end), y=y, color=colour, shape=shape) for end in ("low", "high")]
     shown = [layer.transform_filter("isValid(datum.who)") for layer in (spans, *ends)]

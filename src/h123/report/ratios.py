@@ -189,9 +189,9 @@ def _layers(
     colour = alt.Color("sign:N", scale=alt.Scale(domain=words, range=colours), legend=legend)
     band = base.mark_rect(color=COLOURS["band"]).encode(x=alt.XDatum(1 / (1 + margin)), x2=alt.X2Datum(1 + margin))
     one = base.mark_rule(color=COLOURS["muted"]).encode(x=alt.XDatum(1))
-    spans = base.mark_rule(strokeWidth=2.5, yOffset=down).encode(x=low, x2="to:Q", y=y, color=colour)
+    spans = base.mark_rule(strokeWidth=2.5, yOffset=down).encode(x=low, x2=alt.X2("to:Q"), y=y, color=colour)
     marks = base.mark_point(filled=True, size=size, opacity=1, yOffset=down, aria=True)
-    points = marks.encode(x=x, y=y, color=colour, shape=shape, description="told:N")
+    points = marks.encode(x=x, y=y, color=colour, shape=shape, description=alt.Description("told:N"))
     return [band, one, spanned(spans, scale), points.transform_filter("isValid(datum.ratio)")]
 
 
@@ -205,7 +205,7 @@ def spanned(spans: alt.Chart, scale: Scale) -> alt.Chart:
 
 def _labels(at: int, rows: Sequence[Mark]) -> Any:
     text = alt.Chart().mark_text(align="left", fontSize=13, color=COLOURS["ink"])
-    return text.encode(x=alt.value(at), y=_y(rows), text="label:N")
+    return text.encode(x=alt.value(at), y=_y(rows), text=alt.Text("label:N"))
 
 
 def _names_above(plot: int, step: int, rows: Sequence[Mark]) -> list[Any]:
@@ -213,7 +213,7 @@ def _names_above(plot: int, step: int, rows: Sequence[Mark]) -> list[Any]:
 
     def text(align: Literal["left", "right"], at: int, field: str) -> Any:
         mark = alt.Chart().mark_text(align=align, fontSize=12, color=COLOURS["ink"], dy=12 - step // 2, lineHeight=LINE)
-        return mark.encode(x=alt.value(at), y=_y(rows), text=f"{field}:N")
+        return mark.encode(x=alt.value(at), y=_y(rows), text=alt.Text(f"{field}:N"))
 
     return [text("left", 0, "lines"), text("right", plot, "label")]
 

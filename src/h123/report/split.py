@@ -103,10 +103,10 @@ def _layers(rows: Sequence[Mark], margin: float, scale: Scale, names: alt.Axis) 
     band = base.mark_rect(color=COLOURS["band"]).encode(x=alt.XDatum(1 / (1 + margin)), x2=alt.X2Datum(1 + margin))
     one = base.mark_rule(color=COLOURS["muted"]).encode(x=alt.XDatum(1))
     low = alt.X("from:Q", title=None, scale=at)
-    spans = base.mark_rule(strokeWidth=2.5).encode(x=low, x2="to:Q", y=y, yOffset=offset, color=colour)
+    spans = base.mark_rule(strokeWidth=2.5).encode(x=low, x2=alt.X2("to:Q"), y=y, yOffset=offset, color=colour)
     points = base.mark_point(filled=True, size=80, opacity=1, aria=True)
     points = points.transform_filter("isValid(datum.ratio)").encode(
-        x=x, y=y, yOffset=offset, color=colour, shape=shape, description="told:N"
+        x=x, y=y, yOffset=offset, color=colour, shape=shape, description=alt.Description("told:N")
     )
     return [band, one, spanned(spans, scale), points]
 
@@ -114,7 +114,7 @@ def _layers(rows: Sequence[Mark], margin: float, scale: Scale, names: alt.Axis) 
 def _labels(plot: int, rows: Sequence[Mark]) -> Any:
     y, offset = _places(rows)
     text = alt.Chart().mark_text(align="left", fontSize=12, color=COLOURS["ink"])
-    return text.encode(x=alt.value(plot + 12), y=y, yOffset=offset, text="label:N")
+    return text.encode(x=alt.value(plot + 12), y=y, yOffset=offset, text=alt.Text("label:N"))
 
 
 def _places(rows: Sequence[Mark]) -> tuple[alt.Y, alt.YOffset]:

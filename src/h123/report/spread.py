@@ -46,8 +46,9 @@ def trials_figure(values: Sequence[Mark], metric_name: str, factor: str) -> Figu
         x = alt.X("treatment:N", sort=order, title=None, axis=axis)
         y = alt.Y("value:Q", title=unit, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
         base = alt.Chart().encode(x=x, y=y)
-        lines = base.mark_line(color=COLOURS["inconclusive"], strokeWidth=1, opacity=0.5).encode(detail="block:N")
-        middle = base.mark_tick(color=COLOURS["ink"], thickness=2, size=26).encode(y="median(value):Q")
+        line = base.mark_line(color=COLOURS["inconclusive"], strokeWidth=1, opacity=0.5)
+        lines = line.encode(detail=alt.Detail("block:N"))
+        middle = base.mark_tick(color=COLOURS["ink"], thickness=2, size=26).encode(y=alt.Y("median(value):Q"))
         layers = alt.layer(lines, middle, _dots(base)).properties(height=190)
         return _panels(layers, data, width, _GUTTER).resolve_scale(y="independent").resolve_axis(x="independent")
 
@@ -56,7 +57,7 @@ def trials_figure(values: Sequence[Mark], metric_name: str, factor: str) -> Figu
         y = alt.Y("treatment:N", sort=order, title=None, axis=names.axis)
         x = alt.X("value:Q", title=unit, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4))
         base = alt.Chart().encode(x=x, y=y)
-        middle = base.mark_tick(color=COLOURS["ink"], thickness=2, size=14).encode(x="median(value):Q")
+        middle = base.mark_tick(color=COLOURS["ink"], thickness=2, size=14).encode(x=alt.X("median(value):Q"))
         layers = alt.layer(_dots(base), middle).properties(height=alt.Step(max(18, names.row)))
         panels = _panels(layers, data, width, names.width + 20)
         return panels.resolve_scale(x="independent").resolve_axis(y="independent")
@@ -78,13 +79,13 @@ def requests_figure(quantiles: Sequence[Mark], order: list[str], factor: str) ->
         base = alt.Chart().encode(y=alt.Y("treatment:N", sort=order, title=None, axis=names.axis))
         scale, axis = alt.Scale(type="log", nice=False, padding=8), alt.Axis(tickCount=4, format="~g")
         whole = base.mark_rule(color=COLOURS["inconclusive"], strokeWidth=1.5).encode(
-            x=alt.X("p5:Q", title=unit, scale=scale, axis=axis), x2="p95:Q"
+            x=alt.X("p5:Q", title=unit, scale=scale, axis=axis), x2=alt.X2("p95:Q")
         )
         half = base.mark_bar(color=COLOURS["dot"], height=10, opacity=0.55, aria=True).encode(
-            x="p25:Q", x2="p75:Q", description="told:N"
+            x=alt.X("p25:Q"), x2=alt.X2("p75:Q"), description=alt.Description("told:N")
         )
-        middle = base.mark_tick(color=COLOURS["ink"], thickness=2, size=16).encode(x="p50:Q")
-        tail = base.mark_point(color=COLOURS["muted"], size=24, strokeWidth=1.3, opacity=1).encode(x="p99:Q")
+        middle = base.mark_tick(color=COLOURS["ink"], thickness=2, size=16).encode(x=alt.X("p50:Q"))
+        tail = base.mark_point(color=COLOURS["muted"], size=24, strokeWidth=1.3, opacity=1).encode(x=alt.X("p99:Q"))
         layers = alt.layer(whole, half, middle, tail).properties(height=alt.Step(max(26, names.row)))
         panels = _panels(layers, data, width, names.width + 20)
         return panels.resolve_scale(x="independent").resolve_axis(y="independent")
@@ -120,7 +121,7 @@ def cpu_figure(values: Sequence[Mark], factor: str) -> Figure | None:
             x=alt.X("value:Q", title=f"{unit} per request", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4)),
             color=alt.Color("role:N", scale=colour),
             shape=alt.Shape("role:N", scale=alt.Scale(domain=roles, range=["circle", "diamond"])),
-            description="told:N",
+            description=alt.Description("told:N"),
         ).properties(height=alt.Step(max(26, names.row)))
         return _panels(chart, data, width, names.width + 20).resolve_axis(x="independent", y="independent")
 
@@ -167,7 +168,7 @@ def _said(place: Mark) -> str:
 
 def _dots(base: Any) -> Any:
     dots = base.mark_point(filled=True, size=44, opacity=0.9, color=COLOURS["dot"], aria=True)
-    return dots.encode(description="told:N")
+    return dots.encode(description=alt.Description("told:N"))
 
 
 def _names(order: Sequence[str], width: int) -> RowNames:

@@ -15,7 +15,7 @@ from rich.text import Text
 from h123.analysis import headline
 from h123.analysis.document import AuditCount, Judged
 from h123.paths import typed
-from h123.report import as_published, causes, claims, ladder
+from h123.report import as_published, capacity, causes, claims, ladder
 from h123.report.advice import advice, remedy
 from h123.report.answer import Answer, answers
 from h123.report.caveats import caveat_lines
@@ -58,6 +58,8 @@ def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | 
     for line in split_lines(verdicts["parts"], headline(comparisons)) if verdicts["parts"] else ():
         _say(console, line)
     for line in ladder.terminal_lines(verdicts.get("ladder", []), headline(comparisons)):
+        _say(console, line)
+    for line in capacity.terminal_lines(verdicts.get("capacity")):
         _say(console, line)
     for cell, members in groupby(comparisons, key=lambda c: c["cell"]):
         console.print(Text(f"\n{cell_name(cell)}".rstrip(), style="bold"))

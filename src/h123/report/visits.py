@@ -16,17 +16,24 @@ MOST_ARMS = len(SERIES)
 """Arms of a cell."""
 _MOST_CELLS = 9
 _MIDDLE = """
-    WITH each_visit AS (
-        SELECT a.cell, s.trial, s.attempt, s.user, s."group", max(s.end_ns) - min(s.start_ns) AS took,
-            bool_or(s.error <> '' OR s.status <> 200) AS failed
+    WITH loaded AS (
+        SELECT a.cell, s.* REPLACE (
+            CASE WHEN s.error = '' AND NOT s.succeeded THEN concat('status ', s.status) ELSE s.error END AS error)
         FROM samples s JOIN analysed a USING (trial, attempt)
         WHERE s.phase = 'warm' AND s."group" IS NOT NULL AND NOT a.twin
-        GROUP BY a.cell, s.trial, s.attempt, s.user, s."group"
+    ), each_visit AS (
+        SELECT cell, trial, attempt, "user", "group", max(end_ns) - min(start_ns) AS took,
+            bool_or(error <> '') AS failed
+        FROM loaded GROUP BY ALL
+    ), middle AS (
+        SELECT *, count(*) OVER (PARTITION BY cell) AS visits FROM each_visit
+        QUALIFY row_number() OVER (PARTITION BY cell ORDER BY failed, took, trial, "user", "group") = (visits + 1) // 2
     )
-    SELECT *, count(*) OVER (PARTITION BY cell) AS visits FROM each_visit
-    QUALIFY row_number() OVER (PARTITION BY cell ORDER BY failed, took, trial, "user", "group") = (visits + 1) // 2
+    SELECT m.visits, l.* FROM loaded l JOIN middle m USING (trial, attempt, "user", "group")
+    ORDER BY l.cell, l.start_ns, l.resource
 """
-"""A visit of which a request failed is slower than any that did not."""
+"""A visit of which a request failed is slower than any that did not. An answer of another status than the workload asks
+of its resource is a failure too."""
 
 
 def median_visits(folder: CampaignFolder) -> list[Mark]:
@@ -34,10 +41,7 @@ def median_visits(folder: CampaignFolder) -> list[Mark]:
     are; `rows`: the samples of the one in the middle, in the order in which they were due; `lost`: when packets came to
     the link and never left it, in ns, None where nobody recorded them all.
     """
-    rows = connect(folder).execute(
-        f"SELECT m.cell, m.visits, s.* FROM samples s JOIN ({_MIDDLE}) m "
-        'USING (trial, attempt, "user", "group") WHERE s.phase = \'warm\' ORDER BY m.cell, s.start_ns, s.resource'
-    )
+    rows = connect(folder).execute(_MIDDLE)
     names = [name for name, *_ in rows.description]
     found: dict[str, Mark] = {}
     for values in rows.fetchall():

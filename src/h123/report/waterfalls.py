@@ -71,7 +71,7 @@ def _panel(visit: Mark, factor: str, end: int, plot: int, legend: alt.Legend) ->
         """As one path for each stage: a picture has thousands of bars."""
         ordered = [point | {"n": number} for number, point in enumerate(points)]
         chart = alt.Chart(Rows(ordered)).mark_line(strokeWidth=width, strokeCap="butt")
-        return chart.encode(x=x, y=y, color=colour, order="n:Q")
+        return chart.encode(x=x, y=y, color=colour, order=alt.Order("n:Q"))
 
     bars = (point for number, row in enumerate(rows) for point in _bar(number, row, began(visit), end, one))
     lost = sorted({_pixel(time - began(visit), end, plot) / one for time in visit["lost"] or []})

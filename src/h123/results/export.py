@@ -138,7 +138,7 @@ def whole(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDBPy
     )
     connection.execute(
         f"CREATE VIEW whole.samples AS SELECT trial, attempt, t.block, t.twin, t.valid, t.analysed, {levels}"
-        "s.* EXCLUDE (trial, attempt) FROM main.samples AS s JOIN whole.attempts AS t USING (trial, attempt)"
+        "s.* EXCLUDE (trial, attempt, succeeded) FROM main.samples AS s JOIN whole.attempts AS t USING (trial, attempt)"
     )
     return connection
 

@@ -87,6 +87,19 @@ class Way(Shape):
     lateness_ns: Lateness
 
 
+class Crossing(Shape):
+    """The cross traffic that went one way."""
+
+    packets_in: Count
+    bytes_in: Count
+    delivered: Count
+    bytes_delivered: Count
+    lost: Count
+    queue_dropped: Count
+    received_bytes: Count
+    """By programs, during the main role's run."""
+
+
 class Error(Shape):
     p50: Whole
     p99: Whole
@@ -140,6 +153,8 @@ class Link(Shape):
     """The version of the random draws that decided the packets' fates; reports without it are of the first."""
     check: Check | None = None
     directions: Mapping[Side, Way | None] | None = None
+    """Of the trial's own packets."""
+    cross: Mapping[Side, Crossing] | None = None
     stalls: Spans | None = None
     packets_left_out: Count | None = None
     """Those that the record of packets had no room for; None where there is none."""

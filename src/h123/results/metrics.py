@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, assert_never
 
+from h123.results.blocking import Blocking
 from h123.results.documents import read_document
 from h123.results.events import Values
 from h123.results.lab_report import Report
@@ -13,10 +14,24 @@ from h123.results.opening import Opening, openings_of
 from h123.results.processor import of_handshake, of_request
 from h123.results.recovery import moves_of, recoveries_of
 from h123.results.rows import Rows
-from h123.results.summary import QUANTILES, Summary, summarise
+from h123.results.summary import QUANTILES, SEND_QUANTILES, Summary, summarise
 from h123.results.trial_files import Client, Trial
 from h123.study import METRICS, Metric
-from h123.study.metrics import Answered, Around, Carried, Memory, Opened, Processor, Recovered, Sent, Times, Visits, Way
+from h123.study.metrics import (
+    Answered,
+    Around,
+    Carried,
+    FromSend,
+    Lost,
+    Memory,
+    Opened,
+    Processor,
+    Recovered,
+    Sent,
+    Times,
+    Visits,
+    Way,
+)
 from h123.study.workload import workload_of
 
 _NS = 1e-9
@@ -29,11 +44,14 @@ def measure(
     clock: str = "wall",
     openings: Sequence[Opening] = (),
     recoveries: Sequence[float] = (),
+    blocking: Blocking | None = None,
 ) -> dict[str, float | None]:
     """All metrics of a trial; None where the trial has no value for one, `Metric.worst` where so many requests failed
     that nothing better can be said."""
     return {
-        name: metric_value(metric, summary, report, facts, openings, recoveries) if clock in metric.clocks else None
+        name: metric_value(metric, summary, report, facts, openings, recoveries, blocking)
+        if clock in metric.clocks
+        else None
         for name, metric in METRICS.items()
     }
 
@@ -65,11 +83,14 @@ def metric_value(
     facts: Client | None,
     openings: Sequence[Opening] = (),
     recoveries: Sequence[float] = (),
+    blocking: Blocking | None = None,
 ) -> float | None:
     """Seconds, bits a second or bytes, as the metric has it."""
     match metric.of:
         case Times() as times:
             return _seconds(_quantile(times, summary))
+        case FromSend() as times:
+            return _seconds(_sent_quantile(times, summary))
         case Visits(until):
             return _seconds(summary.visits_ns[until])
         case Carried():
@@ -92,10 +113,16 @@ def metric_value(
             return statistics.median(getattr(one, what) for one in openings) if openings else None
         case Recovered():
             return _seconds(statistics.median(recoveries)) if recoveries else None
+        case Lost(what):
+            return _lost(blocking, what) if blocking else None
         case None:
             return None
         case _:
             assert_never(metric.of)
+
+
+def _lost(found: Blocking, what: Literal["all", "others"]) -> float | None:
+    return _seconds(found.others if what == "others" else found.own + found.others)
 
 
 def _quantile(times: Times, s: Summary) -> float | None:
@@ -108,6 +135,13 @@ def _quantile(times: Times, s: Summary) -> float | None:
         ("cold", "end_ns"): (s.cold, s.cold_latency_ns),
     }[times.phase, times.until]
     return found if requests >= times.requests else None
+
+
+def _sent_quantile(times: FromSend, s: Summary) -> float | None:
+    """The same of what was waited for once it was sent."""
+    if s.sent_latency_ns is None or s.warm < times.requests:
+        return None
+    return s.sent_latency_ns[SEND_QUANTILES.index(times.share)]
 
 
 def _seen(ns: float | None, ok: int, known: int) -> float | None:

@@ -14,6 +14,8 @@ from h123.results.events import Tried
 from h123.results.samples import unreadable
 
 NAME = "seal.json"
+_PIECE = 2**20
+"""Bytes that are read at once: a file's whole content, mostly."""
 ANALYSED = ("trial.json", "report.json", "client.json", "samples.parquet")
 """Of these files a seal that does not name them says that they were not there."""
 
@@ -70,5 +72,8 @@ def _files(folder: str, within: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _digest(path: str | Path) -> str:
-    with open(path, "rb") as file:  # noqa: PTH123
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    digest = hashlib.sha256()
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+        while piece := file.read(_PIECE):
+            digest.update(piece)
+    return digest.hexdigest()

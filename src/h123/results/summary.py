@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from h123.results.rows import Mask, Numbers, Rows
 from h123.study import METRICS
-from h123.study.metrics import Times, VisitTime
+from h123.study.metrics import FromSend, Times, VisitTime
 from h123.study.workload import Kind
 
 QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, Times)})
 """Of latency: all that a metric asks of any time. Of the other times only the median is known."""
+SEND_QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, FromSend)})
+"""Of the times from the send."""
 VISIT_TIMES: tuple[VisitTime, ...] = get_args(VisitTime)
 _IN_ORDER = (
     *(("start_ns", "connected_ns"), ("connected_ns", "sent_ns"), ("start_ns", "sent_ns"), ("sent_ns", "end_ns")),
@@ -64,6 +66,8 @@ class Summary:
     cold_ttfb_known: int
     latency_ns: list[float] | None
     """`QUANTILES` of end - start over warm requests (Hyndman and Fan 1996, type 7)."""
+    sent_latency_ns: list[float] | None
+    """`SEND_QUANTILES` of end - sent over them; None where the time of the send is not known of all that are ok."""
     ttfb_ns: float | None
     cold_latency_ns: float | None
     cold_ttfb_ns: float | None
@@ -191,8 +195,11 @@ def _opening(rows: Rows, parts: _Parts) -> _Fields:
 def _times(rows: Rows, parts: _Parts) -> _Fields:
     ok, warm, cold, took, to_first_byte = parts.ok, parts.warm, parts.cold, parts.took, parts.to_first_byte
     failed, failed_cold = _count(warm & ~ok), _count(cold & ~ok)
+    from_send = (rows["end_ns"] - rows["sent_ns"]).of(warm & ok)
+    told = len(from_send) == _count(warm & ok)
     return {
         "latency_ns": quantiles(took.of(warm & ok), failed, QUANTILES),
+        "sent_latency_ns": quantiles(from_send, failed, SEND_QUANTILES) if told else None,
         "ttfb_ns": _median(to_first_byte.of(warm & ok), failed),
         "cold_latency_ns": _median(took.of(cold & ok), failed_cold),
         "cold_ttfb_ns": _median(to_first_byte.of(cold & ok), failed_cold),

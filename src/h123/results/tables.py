@@ -33,7 +33,8 @@ def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDB
       is; `file` is the attempt's Parquet file, null where it left none or where there is damage; `statuses` are those
       that its workload's resources must be answered with);
     * `analysed`: of each trial the attempt that counts (`counting`);
-    * `samples`: all rows of all attempts, with `trial` and `attempt`.
+    * `samples`: all rows of all attempts, with `trial` and `attempt`; and whether each `succeeded`: with the status
+      that its workload asks for.
 
     The folder may be a stranger's: whatever is in it, nothing but its trials can be read, and nothing be written but
     into the folder `writes`.
@@ -162,6 +163,7 @@ def _samples(files: Sequence[str]) -> str:
         options = f"filename = true, union_by_name = {str(unlike).lower()}"
         rows += f" UNION ALL BY NAME SELECT * FROM read_parquet([{listed}], {options})"
     return (
-        f"SELECT t.trial, t.attempt, {', '.join('s.' + name(column) for column in SCHEMA.names)} "
+        f"SELECT t.trial, t.attempt, {', '.join('s.' + name(column) for column in SCHEMA.names)}, "
+        "s.error = '' AND coalesce(s.status = t.statuses[coalesce(s.resource, 0) + 1], false) AS succeeded "
         f"FROM ({rows}) AS s JOIN attempts AS t ON s.filename = t.file"
     )

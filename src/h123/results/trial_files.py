@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from h123.results.shapes import Count, Document, Shape
-from h123.study.network import Bottleneck, Direction, Move
+from h123.study.network import Bottleneck, Cross, Direction, Move
 
 
 def _sane(way: Direction) -> Direction:
@@ -54,6 +54,7 @@ class Link(Shape):
     up: Way | None = None
     down: Way | None = None
     moves: list[Move] = Field(default=[])
+    cross: Cross | None = None
     packets: Count = 0
     """So many get a record."""
     capture: bool = False
@@ -68,6 +69,10 @@ class Ready(Shape):
     accepts: bool = False
     """Whether a connection to the first TCP port must have been accepted."""
     line: str | None = None
+    besides: list[int] = Field(default=[])
+    """Further TCP ports, open anywhere on the host."""
+    elsewhere_ns: int | None = None
+    """How long it may listen in other places alone; None: as long as anything may take."""
     timeout_ns: int
 
 

@@ -10,6 +10,8 @@ slow start), then the warm requests at the tightest of these limits:
 * one round trip and one serialisation for each of a user's requests, which follow one another (closed loop);
 * the rate of requests asked for (open loop).
 
+Cross traffic leaves what a constant stream does not take, or of bulk connections one more's share of the rate.
+
 Left out: queueing delay, retransmission timeouts, blackouts, timed changes, blocked UDP, and differences between
 congestion controllers, except that bbr ignores random loss.
 
@@ -22,6 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from h123.study.handshake import handshake_round_trips
+from h123.study.lost import with_losses
 from h123.study.network import Direction, Network
 from h123.study.parameters import Parameters
 from h123.study.slowstart import INITIAL_WINDOW_BYTES, MSS_BYTES
@@ -83,19 +86,20 @@ def estimate_check(network: Network, clock: str = "wall") -> Estimate:
 
 def estimate_parameters(parameters: Parameters, networks: Mapping[str, Network]) -> Estimate:
     """Wall time and bytes of one trial with these parameters."""
-    seconds = own_seconds(parameters, networks)
+    network = networks[parameters.network]
+    seconds = own_seconds(parameters, networks) + (network.cross.ahead_ns / 1e9 if network.cross else 0.0)
     if parameters.clock == "virtual":
         # Work that costs the trial nothing has to be done all the same.
         seconds = VIRTUAL_BOOT_S + max(seconds / VIRTUAL_SPEED, _processing_s(parameters))
     _, _, moved_behind = _storage(parameters, networks)
-    paths, requests = _paths(networks[parameters.network], parameters), parameters.workload.all_requests()
+    paths, requests = _paths(_access(parameters, networks), parameters), parameters.workload.all_requests()
     moved = sum(requests * _bits(parameters, way) / 8 / max(1 - paths[way].loss, 0.01) for way in WAYS)
     return Estimate(seconds, round(moved + moved_behind))
 
 
 def own_seconds(parameters: Parameters, networks: Mapping[str, Network]) -> float:
     """Seconds that one trial takes on its own clock: the one that its `trial_timeout` is of."""
-    paths, work = _paths(networks[parameters.network], parameters), parameters.workload
+    paths, work = _paths(_access(parameters, networks), parameters), parameters.workload
     cold = (work.rows() or {})["cold"] * _cold_s(parameters, paths)
     cold += work.connections_uncounted() * _uncounted_s(parameters, paths)
     warm = _warm_s(parameters, paths, work.connection_count(), after=parameters.cold)
@@ -104,6 +108,11 @@ def own_seconds(parameters: Parameters, networks: Mapping[str, Network]) -> floa
         return seeding + cold + max(warm, storing)
     # Bodies pass the server as they come, so the slower of its two links sets the pace.
     return TRIAL_OVERHEAD_S + seeding + cold + max(warm, storing, _processing_s(parameters))
+
+
+def _access(parameters: Parameters, networks: Mapping[str, Network]) -> Network:
+    """A listed loss counts for nothing, wherever it is."""
+    return with_losses(networks[parameters.network], parameters, 0.0)
 
 
 def _processing_s(parameters: Parameters) -> float:
@@ -151,7 +160,7 @@ class _Path:
         """One way through a network; None: a plain veth pair."""
         direction = (network.up if up else network.down) if network else None
         loss = direction.loss.mean if direction and direction.loss and congestion != "bbr" else 0.0
-        return cls(_round_trip_s(network), _rate_bps(direction), loss)
+        return cls(_round_trip_s(network), _rate_bps(direction) * _left(network, up), loss)
 
     def lossy_s(self, bits: float) -> float:
         """What one connection needs for its first `bits`, as far as loss limits it, at MSS / RTT * sqrt(3/2 / p)."""
@@ -210,6 +219,15 @@ def _on_link(body_bytes: float) -> float:
 
 def _round_trip_s(network: Network | None) -> float:
     return (network.round_trip_ns / 1e9 if network else 0.0) + UNSHAPED_ROUND_TRIP_S
+
+
+def _left(network: Network | None, up: bool) -> float:
+    """What share of its rate cross traffic leaves of a way; never less than a tenth."""
+    traffic = (network.cross.up if up else network.cross.down) if network and network.cross else None
+    if traffic is None:
+        return 1.0
+    taken = traffic.udp / _rate_bps(network.up if up else network.down) if traffic.udp and network else 0.0
+    return 1 / (1 + traffic.tcp) if traffic.tcp else max(1 - taken, 0.1)
 
 
 def _rate_bps(direction: Direction | None) -> float:

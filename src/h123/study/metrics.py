@@ -34,6 +34,8 @@ class Needs:
     """The record of that link's packets."""
     moves: bool = False
     """A network over which its client moves."""
+    counterpart: bool = False
+    """One lost packet, and a trial in which it was delivered."""
     requests: int = 1
     """So many of its phase: of fewer, a high quantile says nothing."""
 
@@ -53,6 +55,20 @@ class Times:
         abilities: dict[Ability, bool] = {"ttfb": self.until == "first_byte_ns", "cold": self.phase == "cold"}
         client = tuple(ability for ability, asked in abilities.items() if asked)
         return Needs(("start_ns", self.until), client, requests=self.requests)
+
+
+@dataclass(frozen=True)
+class FromSend:
+    """A quantile of the time that warm requests took once they were sent: without what they waited for before, which a
+    client that sends no faster than it is answered never sees (coordinated omission)."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    share: float
+    requests: int
+
+    @property
+    def needs(self) -> Needs:
+        return Needs(("sent_ns", "end_ns"), requests=self.requests)
 
 
 @dataclass(frozen=True)
@@ -163,7 +179,20 @@ class Recovered:
     needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"), moves=True)
 
 
-Measured = Times | Visits | Carried | Answered | Processor | Memory | Around | Sent | Opened | Recovered
+@dataclass(frozen=True)
+class Lost:
+    """What one lost packet cost requests, beside the trial of the block that lost none and is the same otherwise."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("virtual",)
+    """Under the wall one two trials differ anyway."""
+    needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"), packets=True, counterpart=True)
+    what: Literal["all", "others"]
+    """Requests: all, or those but the lost packet's own."""
+
+
+Measured = (
+    Times | FromSend | Visits | Carried | Answered | Processor | Memory | Around | Sent | Opened | Recovered | Lost
+)
 
 
 @dataclass(frozen=True)
@@ -205,6 +234,8 @@ class Metric:
     """The same of cold requests, which stands in brackets beside it in the answer."""
     repeats: str | None = None
     """The metric that it is the same observation as, in a closed loop with requests of one size."""
+    zero: bool = False
+    """Whether nothing is a value like others, lower than any other."""
     by_role: bool = False
     """Drawn in one figure with the other role's, wherever there are values, asked for or not."""
 
@@ -222,7 +253,7 @@ class Metric:
     def of_requests(self) -> bool:
         """Whether it is of the requests' times: so that requests that fail, and a machine that stalls, make it worse,
         and the two clocks split it. What a processor or memory did for failed ones is as real as for others."""
-        return isinstance(self.of, Times | Visits | Carried | Answered)
+        return isinstance(self.of, Times | FromSend | Visits | Carried | Answered)
 
     @property
     def of_the_server(self) -> bool:
@@ -280,6 +311,15 @@ METRICS = _table(
         words=_TAIL,
         noun="99th percentile of latency",
         meaning="99 of 100 warm requests of a trial took no longer",
+    ),
+    Metric(
+        "sent_latency_p99",
+        title="Latency from the send, 99th percentile",
+        unit="s",
+        of=FromSend(0.99, requests=300),
+        words=_TAIL,
+        noun="99th percentile of latency from the send",
+        meaning="99 of 100 warm requests of a trial took no longer once they were sent, whenever they were due",
     ),
     Metric(
         "ttfb",
@@ -523,6 +563,26 @@ METRICS = _table(
         words=_SPEED,
         noun="recovery from a move",
         meaning="from the moment at which the client is seen from another port or address until the next whole answer",
+    ),
+    Metric(
+        "lost_packet",
+        title="What a lost packet costs",
+        unit="s",
+        of=Lost("all"),
+        words=_TAIL,
+        noun="cost of a lost packet",
+        meaning="by how much all requests together took longer than in the trial of the block that lost nothing",
+        zero=True,
+    ),
+    Metric(
+        "lost_packet_others",
+        title="What it costs other requests",
+        unit="s",
+        of=Lost("others"),
+        words=_TAIL,
+        noun="cost of a lost packet to other requests",
+        meaning="the same, without the request that it cost most, which is taken to be the lost packet's own",
+        zero=True,
     ),
 )
 PRINTED = _table(

@@ -64,6 +64,8 @@ class Loss(LinkModel):
     random: float | None = None
     gilbert_elliott: GilbertElliott | None = None
     packets: list[int] | None = None
+    bytes: list[int] | None = None
+    """The packets that carry these, counted from 0 over all that is offered."""
 
     @property
     def mean(self) -> float:
@@ -129,6 +131,23 @@ class Move(LinkModel):
     overlap_ns: int = 0
 
 
+class Traffic(LinkModel):
+    """What other hosts send one way; exactly one field is set."""
+
+    tcp: int | None = None
+    """Connections, each never short of data."""
+    udp: int | None = None
+    """Bits a second, in full packets at equal distances."""
+
+
+class Cross(LinkModel):
+    """Cross traffic: what other hosts send through the same queue, from `ahead_ns` before the client starts."""
+
+    up: Traffic | None = None
+    down: Traffic | None = None
+    ahead_ns: int
+
+
 class Network(LinkModel):
     """A named path. `up` is client to server, `down` server to client; both None for a plain veth pair."""
 
@@ -137,6 +156,7 @@ class Network(LinkModel):
     up: Direction | None = None
     down: Direction | None = None
     moves: list[Move] | None = None
+    cross: Cross | None = None
 
     @property
     def shaped(self) -> bool:
@@ -155,11 +175,15 @@ class Network(LinkModel):
         return any(effect for way in ways for name, effect in way.items() if name not in ("queue", "duplicate"))
 
     def link(self) -> Resolved:
-        """The fields `kind`, `up`, `down` of a link in trial.json, and `moves` where there are any."""
+        """The fields `kind`, `up`, `down` of a link in trial.json; `moves` and `cross` where there are any."""
         if self.up is None or self.down is None:
             return {"kind": "veth"}
-        ways = {"kind": "emulated", "up": _bare(self.up), "down": _bare(self.down)}
-        return {**ways, "moves": [_bare(move) for move in self.moves]} if self.moves else ways
+        link: Resolved = {"kind": "emulated", "up": _bare(self.up), "down": _bare(self.down)}
+        if self.moves:
+            link["moves"] = [_bare(move) for move in self.moves]
+        if self.cross:
+            link["cross"] = _bare(self.cross)
+        return link
 
     def resolved(self) -> Resolved:
         """JSON-ready and complete; `Network.from_resolved` is its inverse."""
@@ -177,6 +201,12 @@ class Network(LinkModel):
     def describe_moves(self) -> str:
         """`client seen from a new port at 2 s`; empty: the client stays where it is."""
         return ", ".join(_describe_move(move) for move in self.moves or [])
+
+    def describe_cross(self) -> str:
+        """`cross traffic down: 4 bulk TCP connections`; empty: nobody else sends."""
+        ways = {"up": self.cross.up, "down": self.cross.down} if self.cross else {}
+        told = [f"cross traffic {way}: {_describe_traffic(traffic)}" for way, traffic in ways.items() if traffic]
+        return ", ".join(told)
 
 
 def _bare(model: BaseModel) -> Resolved:
@@ -204,7 +234,13 @@ def _describe_move(move: Move) -> str:
     return f"client seen from a new {move.new} at {move.at_ns / 1e9:g} s{overlap}"
 
 
+def _describe_traffic(traffic: Traffic) -> str:
+    if traffic.udp:
+        return f"{format_rate(traffic.udp)} of UDP"
+    return f"{traffic.tcp} bulk TCP connection{'' if traffic.tcp == 1 else 's'}"
+
+
 def _describe_loss(loss: Loss) -> str:
-    if loss.packets:
-        return f"{len(loss.packets)} chosen packets lost"
+    if chosen := loss.packets or loss.bytes:
+        return f"{len(chosen)} chosen packets lost"
     return f"{loss.mean * 100:.3g} % loss" + (" in bursts" if loss.gilbert_elliott else "")

@@ -23,6 +23,11 @@ FULL_PACKET_BYTES = 1500
 MOST_QUEUE_BYTES, MOST_QUEUE_PACKETS = 1_000_000_000, 1_000_000
 MOST_MOVES = 250
 """What the lab has addresses for."""
+MOST_CONNECTIONS = 100
+LONGEST_AHEAD = 60 * 1_000_000_000
+"""Of cross traffic, ns."""
+LEAST_STREAM, MOST_STREAM = 1_000, 10_000_000_000
+"""Of its UDP, bits a second."""
 MOST_INDEX = 1_000_000_000
 """Of a packet: far more than a trial has."""
 MOST_TRACE_BYTES, MOST_TRACE_LINES, MOST_TRACE_MS = 10_000_000, 1_000_000, 168 * 3600 * 1000
@@ -251,6 +256,43 @@ class MoveFile(Strict):
         return resolved.Move(at_ns=self.at, new=self.new, overlap_ns=self.overlap)
 
 
+class TrafficFile(Strict):
+    """`{tcp: 4}`: so many bulk transfers; or `{udp: 30Mbit/s}`: a constant stream."""
+
+    tcp: Annotated[StrictInt, Field(ge=1, le=MOST_CONNECTIONS)] | None = None
+    udp: Annotated[BitRate, Field(ge=LEAST_STREAM, le=MOST_STREAM)] | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "TrafficFile":
+        if (self.tcp is None) == (self.udp is None):
+            raise ValueError("write either `tcp`, a number of bulk transfers, or `udp`, a rate")
+        return self
+
+    def resolve(self) -> resolved.Traffic:
+        """In the lab's words."""
+        return resolved.Traffic(tcp=self.tcp, udp=self.udp)
+
+
+class CrossFile(Strict):
+    """`{down: {tcp: 4}, ahead: 3s}`: what other hosts send through the same queue."""
+
+    up: TrafficFile | None = None
+    down: TrafficFile | None = None
+    ahead: Annotated[Duration, Field(le=LONGEST_AHEAD)] = 1_000_000_000
+
+    @model_validator(mode="after")
+    def _some_way(self) -> "CrossFile":
+        if self.up is None and self.down is None:
+            raise ValueError("cross traffic goes `up`, `down` or both ways: {down: {tcp: 1}}")
+        return self
+
+    def resolve(self) -> resolved.Cross:
+        """In the lab's words."""
+        up = self.up.resolve() if self.up else None
+        down = self.down.resolve() if self.down else None
+        return resolved.Cross(up=up, down=down, ahead_ns=self.ahead)
+
+
 class NetworkFile(Strict):
     """A network profile: `both`, or `up` and `down`, or `unshaped: true`."""
 
@@ -260,6 +302,7 @@ class NetworkFile(Strict):
     up: DirectionFile | None = None
     down: DirectionFile | None = None
     moves: list[MoveFile] = Field(default=[], max_length=MOST_MOVES)
+    cross: CrossFile | None = None
     unshaped: StrictBool = False
 
     @model_validator(mode="after")
@@ -269,6 +312,14 @@ class NetworkFile(Strict):
         for index, (earlier, later) in enumerate(itertools.pairwise(self.moves), 1):
             if later.at <= earlier.at:
                 raise fault_at(["moves", index, "at"], "`moves` must be in order of time, each at a time of its own")
+        return self
+
+    @model_validator(mode="after")
+    def _something_to_share(self) -> "NetworkFile":
+        for name in ("up", "down") if self.cross else ():
+            way = self.both or getattr(self, name)
+            if getattr(self.cross, name) and not (way and (way.rate or way.trace)):
+                raise fault_at(["cross", name], "cross traffic shares a queue, and there is one only where a `rate` is")
         return self
 
     @model_validator(mode="after")
@@ -287,6 +338,7 @@ class NetworkFile(Strict):
             up=up.resolve() if up else None,
             down=down.resolve() if down else None,
             moves=[move.resolve() for move in self.moves] or None,
+            cross=self.cross.resolve() if self.cross else None,
         )
 
 

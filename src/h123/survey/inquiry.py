@@ -12,7 +12,7 @@ from h123.console import say
 from h123.errors import UserError
 from h123.results import Reason, read_document, write_document
 from h123.results.lab_report import Report
-from h123.results.trial_files import End, Link, Ready, Role, Trial
+from h123.results.trial_files import End, Link, Role, Trial
 from h123.study import Header
 from h123.survey.found import Found
 from h123.survey.site import Site
@@ -25,6 +25,10 @@ ANSWER_NS = 3_000_000_000
 MOST_BYTES = 1_000_000_000
 TIMES = 3
 """That each request is made, to see whether its answer changes."""
+_MUTE_S = 3
+"""That a server is left alone which has its port open and speaks nothing."""
+ELSEWHERE_NS = 4_000_000_000
+"""That a server may listen in other places before it is told so, unless `ready` says what to wait for."""
 _TIMEOUT_NS = 60_000_000_000
 _LINES = 8
 """Of its output that are shown."""
@@ -42,8 +46,6 @@ class Inquiry:
     """PEM: those whose certificates are believed; None: the server's is not checked."""
     page: bool = False
     """The first request is for a page's document, the others for what it asks for: those may be refused."""
-    starts_within: int = 8 * 10**9
-    """Nanoseconds that the server has to open its port."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,9 @@ def survey(server: OwnServer, inquiry: Inquiry, folder: Path, engine: Engine) ->
     if tcp.found is None and any(f"UDP {where}:{inquiry.site.port}" in said for where in _ANYWHERE):
         tcp = _carry_out(server, inquiry, folder / "udp", command, engine, udp=True)
     elif tcp.found and tcp.found.mute:
-        # Whoever makes a certificate at the first start listens before there is one.
-        tcp = _carry_out(server, inquiry, folder / "again", command, engine, udp=False)
+        # Who makes a certificate at the first start listens before there is one, and while it is written.
+        later = ["sh", "-c", f'sleep {_MUTE_S}; exec "$@"', "sh", *command]
+        tcp = _carry_out(server, inquiry, folder / "again", later, engine, udp=False)
     return Inquired(tcp.found, tcp.reasons, tcp.log, time.monotonic() - began)
 
 
@@ -124,15 +127,10 @@ def _plan(server: OwnServer, inquiry: Inquiry) -> dict[str, object]:
 def _trial(server: OwnServer, inquiry: Inquiry, command: list[str], *, udp: bool) -> Trial:
     started = own_role(server, inquiry.site.port)
     ports = [inquiry.site.port]
-    if server.command is not None:
-        started.ready = Ready(
-            tcp=[] if udp else ports,
-            udp=ports if udp else [],
-            address=SERVER_ADDRESS,
-            accepts=True,
-            line=server.ready,
-            timeout_ns=inquiry.starts_within,
-        )
+    if server.command is not None and started.ready:
+        # What it speaks is not known yet.
+        started.ready.tcp, started.ready.udp = ([], ports) if udp else (ports, [])
+        started.ready.elsewhere_ns = None if server.ready else ELSEWHERE_NS
     scout = Role(name="client", host="client", kind="main", command=command, env={}, timeout_ns=_TIMEOUT_NS)
     ends = (End(host="client", address=CLIENT_ADDRESS), End(host="server", address=SERVER_ADDRESS))
     return Trial(

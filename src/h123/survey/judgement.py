@@ -13,6 +13,8 @@ from h123.units import format_bytes
 
 TITLES = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 _BEHIND = (502, 503, 504)
+_SLOW_NS = 100_000_000
+"""Of a first answer: no request takes so long in the lab for its way alone."""
 _PASSWORD, _FORBIDDEN, _TOO_MANY = (401, 407), 403, 429
 
 
@@ -34,7 +36,7 @@ def judge(inquired: Inquired, inquiry: Inquiry, asked: Sequence[str] | None = No
     if missing := [name for name in asked or () if name not in [each.protocol for each in spoken]]:
         raise _not_spoken(found, missing[0])
     if not spoken:
-        raise _silent(found, inquiry)
+        raise _silent(inquired, found, inquiry)
     for each in spoken:
         if each.distrust:
             raise _distrusted(each, inquiry)
@@ -42,7 +44,7 @@ def judge(inquired: Inquired, inquiry: Inquiry, asked: Sequence[str] | None = No
         for number, (path, answers) in enumerate(zip(inquiry.site.paths, each.answers, strict=False)):
             fault = _fault(answers[-1], path) or (_of_page(answers[-1]) if inquiry.page else None)
             if fault and not (inquiry.page and number and not answers[-1].failed):
-                raise _of_request(each.protocol, path, *fault)
+                raise _of_request(each.protocol, path, *fault, inquired.log)
     return Known(spoken, list(_remarks(found, spoken, inquiry)))
 
 
@@ -61,9 +63,16 @@ def _of_page(answer: Answer) -> tuple[str, str] | None:
 def _not_asked(inquired: Inquired, inquiry: Inquiry) -> UserError:
     """The server died, or never listened where it was expected."""
     reason = inquired.reasons[0]["detail"] if inquired.reasons else "the survey ended without a result"
-    printed = "".join(f"\n  | {line[:160]}" for line in inquired.log)
-    said = f" Its output ends with:{printed}" if printed else " It printed nothing."
-    return UserError(f"the server could not be asked: {reason}.{said}", remedy=_to_be_asked(reason, inquiry))
+    told = reason.partition("; its last output: ")[0].removesuffix("; it printed nothing")
+    why = told.replace("role ", "the ", 1) if told.startswith("role ") else told
+    return UserError(f"{why}.{_printed(inquired.log)}", remedy=_to_be_asked(reason, inquiry))
+
+
+def _printed(log: Sequence[str]) -> str:
+    """The end of what the server printed."""
+    if not log:
+        return " It printed nothing"
+    return " Its output ends with:" + "".join(f"\n  | {line[:160]}" for line in log)
 
 
 def _to_be_asked(reason: str, inquiry: Inquiry) -> str:
@@ -73,12 +82,19 @@ def _to_be_asked(reason: str, inquiry: Inquiry) -> str:
         return f"is it running? From this machine {inquiry.site.host} must answer on port {port}"
     if "ended with exit status 0" in reason:
         return "it ended, or went into the background: let it stay in the foreground, as nginx does with `daemon off;`"
+    if " ended with " in reason:
+        return "does it run by hand, from the same folder (--cwd), with the same variables (--env)? " + _ALONE
+    if f"TCP 127.0.0.1:{port}" in reason or f"TCP [::1]:{port}" in reason:
+        return "let it listen on all addresses (0.0.0.0 or ::): in the lab its clients come from another host"
     if "the Unix socket" in reason:
-        return f"let it listen on a TCP port (and UDP, for HTTP/3), {port} or another that --url names"
-    return (
-        f"start it by hand; it must stay in the foreground and listen on port {port} of all addresses "
-        "(0.0.0.0 or ::), not on localhost alone"
-    )
+        return f"let it listen on a TCP port (and UDP, for HTTP/3), {port} or another that --url names{_LONGER}"
+    if "it listens on" in reason:
+        return f"name the port that it has in --url{_LONGER}"
+    return f"start it by hand: does it open port {port}, stay in the foreground, and say what it waits for? {_ALONE}"
+
+
+_ALONE = "In the lab it is alone: what it needs, such as a database, a script of yours has to start with it"
+_LONGER = "; if it needs longer to open it, say what it prints then: --ready TEXT"
 
 
 def _not_spoken(found: Found, missing: str) -> UserError:
@@ -105,7 +121,7 @@ def _turn_on(protocol: str) -> str:
     return f"turn it on in the server's configuration, or leave {protocol} out of --protocols"
 
 
-def _silent(found: Found, inquiry: Inquiry) -> UserError:
+def _silent(inquired: Inquired, found: Found, inquiry: Inquiry) -> UserError:
     port = inquiry.site.port
     if any(each.no_tls for each in found.protocols):
         return UserError(
@@ -118,7 +134,11 @@ def _silent(found: Found, inquiry: Inquiry) -> UserError:
             remedy="turn TLS 1.3 on: HTTP/3 has no other, and like is compared with like",
         )
     said = "; ".join(f"{TITLES[each.protocol]}: {each.error}" for each in found.protocols)
-    return UserError(f"the server speaks no HTTP on port {port} ({said})", remedy="name the port of its HTTPS in --url")
+    return UserError(
+        f"the server speaks no HTTP on port {port} ({said}).{_printed(inquired.log)}",
+        remedy="name the port of its HTTPS in --url; if it listens there before it is ready, say what it prints then: "
+        "--ready TEXT",
+    )
 
 
 def _fault(answer: Answer, path: str) -> tuple[str, str] | None:
@@ -143,16 +163,21 @@ def _fault(answer: Answer, path: str) -> tuple[str, str] | None:
         where = answer.location or "nowhere"
         return f"leads elsewhere: {answer.status} to {where}", "name in --url what is to be measured itself"
     if answer.status in _BEHIND:
-        why = "what stands behind it does not answer: start that too, and first (--ready TEXT waits for a line)"
-        return f"was answered with {answer.status}", why
+        return (
+            f"was answered with {answer.status}",
+            "what stands behind it does not answer: start that too, and first (--ready tcp:PORT waits for its port, "
+            "--ready TEXT for a line that it prints)",
+        )
     if not 200 <= answer.status < 300:
-        wrong = "the server's log says why" if answer.status >= 500 else "is the path right, and --method?"
+        wrong = f"the server's log says why. {_ALONE}" if answer.status >= 500 else "is the path right, and --method?"
         return f"was answered with {answer.status}", wrong
     return None
 
 
-def _of_request(protocol: str, path: str, what: str, remedy: str) -> UserError:
-    return UserError(f"{TITLES[protocol]}: the request for {path} {what}", remedy=remedy)
+def _of_request(protocol: str, path: str, what: str, remedy: str, log: Sequence[str]) -> UserError:
+    """Of a server that runs elsewhere nobody sees what it prints."""
+    printed = f".{_printed(log)}" if log else ""
+    return UserError(f"{TITLES[protocol]}: the request for {path} {what}{printed}", remedy=remedy)
 
 
 def _remarks(found: Found, spoken: Sequence[Spoken], inquiry: Inquiry) -> Iterator[str]:
@@ -169,6 +194,13 @@ def _remarks(found: Found, spoken: Sequence[Spoken], inquiry: Inquiry) -> Iterat
     if packed and not asked:
         how = ", ".join(sorted(set().union(*packed.values())))
         yield f"Answers to {_named(packed)} are compressed ({how}) though nobody asked for it"
+    slow = [path for path, had in answers.items() if had and had[0].ns > _SLOW_NS and had[0].ns > 10 * had[-1].ns]
+    if slow:
+        first, later = (f"{answers[slow[0]][index].ns / 1e6:.0f} ms" for index in (0, -1))
+        yield (
+            f"The first answer to {_named(slow)} took {first}, a later one {later}: if what stands behind the server "
+            "starts late, --ready tcp:PORT or --ready TEXT waits for it"
+        )
     if found.certificate and not inquiry.authorities:
         yield from _of_certificate(found.certificate, inquiry)
 

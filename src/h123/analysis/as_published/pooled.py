@@ -36,7 +36,7 @@ class Pooled:
             f"(SELECT *, row_number() OVER (ORDER BY {_ORDER}) AS number FROM analysed WHERE NOT twin) "
             "SELECT number, end_ns - start_ns AS latency_ns, first_byte_ns - start_ns AS ttfb_ns "
             "FROM samples JOIN numbered USING (trial, attempt) "
-            "WHERE phase = 'warm' AND error = '' AND status = statuses[coalesce(resource, 0) + 1] AND end_ns > start_ns"
+            "WHERE phase = 'warm' AND succeeded AND end_ns > start_ns"
         )
         self._blocks: dict[str, dict[int, int]] = {}
         rows = self._table.execute(f"SELECT cell, block FROM analysed WHERE NOT twin ORDER BY {_ORDER}").fetchall()

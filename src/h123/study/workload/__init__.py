@@ -7,7 +7,19 @@ from pydantic import RootModel
 
 from h123.study.quantities import RESOLVED
 from h123.study.workload import mix, page
-from h123.study.workload.kind import FORMAT, OK, Connections, Exchange, Kind, Load, Target, Upload, Visit, WorkloadFile
+from h123.study.workload.kind import (
+    FORMAT,
+    OK,
+    Asking,
+    Connections,
+    Exchange,
+    Kind,
+    Load,
+    Target,
+    Upload,
+    Visit,
+    WorkloadFile,
+)
 from h123.study.workload.mix import Mix, MixFile, MixParameters
 from h123.study.workload.page import Page, PageFile, PageParameters
 from h123.study.workload.requests import Requests, RequestsFile, RequestsParameters
@@ -18,6 +30,7 @@ __all__ = [
     "KINDS",
     "OK",
     "AnyWorkloadFile",
+    "Asking",
     "Connections",
     "Exchange",
     "Kind",

@@ -106,6 +106,22 @@ class WorkloadFile(BaseModel):
     """Only where the server is a person's own: what requests call it. Its certificate is not checked, and its answers
     are not the block."""
 
+    def asking(self) -> "Asking | None":
+        """How requests follow one another; None: none asks for another."""
+        return None
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How a visit's resources are asked for."""
+
+    askers: Sequence[int | None]
+    """Of each the one that asks for it; None: of the document."""
+    runs_ns: Sequence[int]
+    """From the last byte of each until what it asks for is due."""
+    at_once: int
+    """Requests that a connection has room for."""
+
 
 @dataclass(frozen=True)
 class Target:

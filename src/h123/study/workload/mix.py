@@ -182,6 +182,8 @@ class Mix(Kind):
         return None
 
     def label(self, _: Collection[str] = (), /) -> str:
+        if len(self.load.mix) == 1:
+            return self.load.mix[0].name
         shares = zip(self.load.mix, self.exchanges(), strict=True)
         return ", ".join(f"{format_share(one.share)} {entry.name}" for entry, one in shares)
 

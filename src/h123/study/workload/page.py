@@ -19,7 +19,7 @@ from h123.study.handshake import handshake_round_trips
 from h123.study.site import Resource, Site, load_site
 from h123.study.slowstart import INITIAL_WINDOW_BYTES
 from h123.study.workload.headers import Header, WrittenHeader, written
-from h123.study.workload.kind import Exchange, Kind, Load, Target, Visit, WorkloadFile
+from h123.study.workload.kind import Asking, Exchange, Kind, Load, Target, Visit, WorkloadFile
 from h123.units import format_bytes
 
 BROWSER_CONNECTIONS = 6
@@ -68,6 +68,10 @@ class PageFile(WorkloadFile):
     page: list[WrittenResource]
     at_once: int
     """Requests of one of a visit's `connections`."""
+
+    def asking(self) -> Asking:
+        askers, runs = [one.initiator for one in self.page], [one.run_ns for one in self.page]
+        return Asking(askers, runs, self.at_once)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,75 @@
+//! Cross traffic: it shares the queue and the rate, and nothing else.
+
+mod common;
+
+use common::{MS, direction, tcp};
+use h123_link::*;
+use proptest::prelude::*;
+
+/// A kilobyte a millisecond, and room for three.
+const NARROW: &str = r#"{"rate": {"bps": 8000000}, "queue": {"bytes": 3000}, "delay_ns": 1000}"#;
+
+#[test]
+fn packets_wait_behind_those_that_cross_and_find_the_queue_full_of_them() {
+    let mut path = Path::new(&direction(NARROW), 1);
+    let at = |fate| common::delivery(fate);
+    assert_eq!(at(path.offer_cross(0, tcp(1000))), Some(MS + 1000));
+    assert_eq!(at(path.offer(0, tcp(1000))), Some(2 * MS + 1000));
+    assert_eq!(at(path.offer_cross(0, tcp(1000))), Some(3 * MS + 1000));
+    assert_eq!(path.offer(0, tcp(1000)), Fate::QueueDropped);
+    assert_eq!(path.offer_cross(0, tcp(1000)), Fate::QueueDropped);
+    let count = |tally: Tally| (tally.packets_in, tally.delivered, tally.queue_dropped);
+    assert_eq!(count(path.tally()), (2, 1, 1));
+    assert_eq!(count(path.cross_tally()), (3, 2, 1));
+}
+
+#[test]
+fn it_is_lost_as_often_as_any_but_not_together_with_them() {
+    let lossy = direction(r#"{"loss": {"random": 0.1}}"#);
+    let mut path = Path::new(&lossy, 7);
+    let both = (0..10_000).map(|i| {
+        let own = path.offer(i, tcp(100)) == Fate::Lost;
+        (own, path.offer_cross(i, tcp(100)) == Fate::Lost)
+    });
+    let both: Vec<(bool, bool)> = both.collect();
+    let count = |which: fn(&(bool, bool)) -> bool| both.iter().filter(|pair| which(pair)).count();
+    let (low, high) = binomial_interval(10_000, 0.1, 0.9999);
+    for lost in [count(|pair| pair.0), count(|pair| pair.1)] {
+        assert!((low..=high).contains(&(lost as u64)), "{lost}");
+    }
+    // Independent: a hundredth of all pairs.
+    let (low, high) = binomial_interval(10_000, 0.01, 0.9999);
+    let together = count(|pair| pair.0 && pair.1) as u64;
+    assert!((low..=high).contains(&together), "{together}");
+}
+
+proptest! {
+    /// Where nothing has to wait, what crosses changes nothing; and with a rate it changes when packets come, and which
+    /// find room, but never which of them are lost.
+    #[test]
+    fn it_changes_no_packets_luck(
+        seed in any::<u64>(),
+        packets in prop::collection::vec((0..2 * MS, any::<bool>()), 1..200),
+        narrow in any::<bool>(),
+    ) {
+        let luck = r#""loss": {"random": 0.3}, "duplicate": 0.1, "delay_ns": 5000, "jitter": {"spread_ns": 4000, "distribution": "uniform"}"#;
+        let rate = r#", "rate": {"bps": 8000000}, "queue": {"bytes": 100000000}"#;
+        let direction = direction(&format!("{{{luck}{}}}", if narrow { rate } else { "" }));
+        let (mut alone, mut crossed) = (Path::new(&direction, seed), Path::new(&direction, seed));
+        let mut now = 0;
+        for (gap, crosses) in packets {
+            now += gap;
+            if crosses {
+                crossed.offer_cross(now, tcp(1000));
+                continue;
+            }
+            let (one, other) = (alone.offer(now, tcp(1000)), crossed.offer(now, tcp(1000)));
+            prop_assert_eq!(one == Fate::Lost, other == Fate::Lost);
+            if !narrow {
+                prop_assert_eq!(one, other);
+            }
+            prop_assert!(common::delivery(one) <= common::delivery(other));
+        }
+        prop_assert_eq!(alone.tally().drop_set(), crossed.tally().drop_set());
+    }
+}

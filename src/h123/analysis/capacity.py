@@ -1,0 +1,237 @@
+"""Latency against load: what a treatment does at each step of rate, where its knee is, and the most it gets through.
+
+The steps are levels of one factor that each set a `rate`, fixed before anything runs and the same for all treatments:
+so each step has its partners in its block, and the next block does not depend on what was seen in this one. Knees and
+maxima are found in each block by itself.
+
+The knee is where requests a second over the 99th percentile of latency are the most: Kleinrock's power (Power and
+deterministic rules of thumb for probabilistic problems in computer communications, ICC 1979). Up to there a higher rate
+brings more than it costs in waiting, beyond it less; of an M/M/1 queue it is half of the maximum. Between the steps it
+is the vertex of the parabola through the logarithms of the greatest power and its neighbours. A knee at the first or
+last step is a bound: the steps do not reach it.
+
+The maximum is the most requests a second that were answered at any step, of a closed loop too.
+
+Both are medians over the blocks, with exact intervals by order statistics (results/quantiles.py), which bounds do not
+upset.
+"""
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from h123.analysis.document import Bound, Capacity, CapacityRatio, CapacityRow, CapacityStep, Cell, Middle, Reached
+from h123.results import Attempt, quantiles
+from h123.study import METRICS, Plan, split_pair
+from h123.study.metrics import Answered, FromSend, Measured, Times
+
+FEWEST_STEPS = 3
+"""With fewer there is no curve."""
+KEPT_UP = 0.95
+"""Of the rate that was asked for: what is answered of less is a backlog."""
+
+
+def _named(of: Measured) -> str:
+    return next(name for name, metric in METRICS.items() if metric.of == of)
+
+
+RATE = _named(Answered())
+MEDIAN = _named(Times("warm", "end_ns"))
+TAIL = _named(Times("warm", "end_ns", 0.99, requests=300))
+SENT_TAIL = _named(FromSend(0.99, requests=300))
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The levels of a factor as steps of rate."""
+
+    factor: str
+    rates: Mapping[str, float]
+    """By level, from the lowest."""
+    closed: Sequence[str]
+    """Levels whose users wait for their answers."""
+
+
+def steps_of(plan: Plan) -> Steps | None:
+    """Of the first factor that has enough of them in the plan; None: it has no steps."""
+    for factor, levels in plan.study.factors.items():
+        kept = {trial.cell[factor] for trial in plan.trials()}
+        rates = {name: level["rate"] for name, level in levels.items() if name in kept and _is_step(level)}
+        if len(set(rates.values())) >= FEWEST_STEPS and factor != plan.study.compare.factor:
+            ordered = dict(sorted(rates.items(), key=lambda item: item[1]))
+            return Steps(factor, ordered, [name for name in levels if name in kept and name not in rates])
+    return None
+
+
+def _is_step(level: Mapping[str, object]) -> bool:
+    return isinstance(level.get("rate"), int | float)
+
+
+def capacity(attempts: Sequence[Attempt], plan: Plan) -> Capacity | None:
+    """The `capacity` of verdicts.json; None where no factor has steps, or no trial is valid."""
+    steps = steps_of(plan)
+    treatments = _treatments(attempts, steps.factor) if steps else {}
+    if steps is None or not treatments:
+        return None
+    places = {factor: list(levels) for factor, levels in plan.study.factors.items()}
+    ordered = sorted(treatments, key=lambda place: [places[factor].index(level) for factor, level in place])
+    found = {place: _Blocks(steps, treatments[place]) for place in ordered}
+    return {
+        "factor": steps.factor,
+        "rows": [_row(dict(place), blocks, steps) for place, blocks in found.items()],
+        "ratios": list(_ratios(found, plan)),
+    }
+
+
+_Place = tuple[tuple[str, str], ...]
+_AtSteps = Mapping[str, Attempt]
+"""Of one treatment in one block, by step."""
+
+
+def _treatments(attempts: Iterable[Attempt], factor: str) -> dict[_Place, dict[int, dict[str, Attempt]]]:
+    """By all levels but the step's, and block. Twins are repeats of a treatment, not more of it."""
+    found: dict[_Place, dict[int, dict[str, Attempt]]] = defaultdict(lambda: defaultdict(dict))
+    for attempt in attempts:
+        if not attempt.twin:
+            place = tuple((name, level) for name, level in attempt.cell.items() if name != factor)
+            found[place][attempt.block][attempt.cell[factor]] = attempt
+    return found
+
+
+class _Blocks:
+    """What a treatment came to, block by block."""
+
+    def __init__(self, steps: Steps, blocks: Mapping[int, _AtSteps]) -> None:
+        self.blocks = blocks
+        at_all = {number: at for number, at in blocks.items() if at.keys() >= {*steps.rates}}
+        rates = steps.rates
+        knees = {number: _knee([(rate, at[name]) for name, rate in rates.items()]) for number, at in at_all.items()}
+        self.knees = {number: knee for number, knee in knees.items() if knee is not None}
+        self.maxima = {number: max(_value(one, RATE) or 0.0 for one in at.values()) for number, at in at_all.items()}
+        self.ends = (min(rates.values()), max(rates.values()))
+        last = list(rates)[-1]
+        self.saturated = bool(at_all) and all(
+            (_value(at[last], RATE) or 0.0) < KEPT_UP * rates[last] for at in at_all.values()
+        )
+
+
+def _value(attempt: Attempt, name: str) -> float | None:
+    return attempt.metrics[name]
+
+
+def _knee(at: Sequence[tuple[float, Attempt]]) -> float | None:
+    """Of one block, by its steps in order; None where one of them has no tail."""
+    tails = [(rate, _value(one, RATE), _value(one, TAIL)) for rate, one in at]
+    if any(tail is None for _, _, tail in tails):
+        return None
+    return knee([(rate, (done or 0.0) / (tail or math.inf)) for rate, done, tail in tails])
+
+
+def knee(powers: Sequence[tuple[float, float]]) -> float | None:
+    """The rate of the greatest power, of (rate, power) in the order of the rates; None where there is none."""
+    best = max(range(len(powers)), key=lambda index: powers[index][1])
+    if powers[best][1] <= 0:
+        return None
+    near = powers[max(0, best - 1) : best + 2]
+    if len(near) < FEWEST_STEPS or any(power <= 0 for _, power in near):
+        return powers[best][0]
+    return math.exp(_vertex([(math.log(rate), math.log(power)) for rate, power in near]))
+
+
+def _vertex(points: Sequence[tuple[float, float]]) -> float:
+    """Where the parabola through three points is greatest, of which the middle one is the highest."""
+    (x0, y0), (x1, y1), (x2, y2) = points
+    left, right = (y1 - y0) / (x1 - x0), (y2 - y1) / (x2 - x1)
+    if left == right:  # all three are alike
+        return x1
+    middle = (x0 + x1) / 2 + left * (x2 - x0) / 2 / (left - right)
+    return min(max(middle, x0), x2)
+
+
+def _row(cell: Cell, found: _Blocks, steps: Steps) -> CapacityRow:
+    return {
+        "cell": cell,
+        "blocks": len(found.maxima),
+        "steps": list(_steps(found, steps.rates)),
+        "closed": list(_steps(found, dict.fromkeys(steps.closed))),
+        "knee": _reached(found.knees.values(), found.ends),
+        "maximum": _reached(found.maxima.values(), None),
+        "saturated": found.saturated,
+    }
+
+
+def _steps(found: _Blocks, rates: Mapping[str, float | None]) -> Iterator[CapacityStep]:
+    """Medians over all blocks that have the step."""
+    for name, rate in rates.items():
+        if trials := [at[name] for at in found.blocks.values() if name in at]:
+            yield {
+                "level": name,
+                "rate": rate,
+                "blocks": len(trials),
+                "achieved": _median(_value(one, RATE) for one in trials),
+                "latency": _median(_value(one, MEDIAN) for one in trials),
+                "tail": _median(_value(one, TAIL) for one in trials),
+                "sent_tail": _median(_value(one, SENT_TAIL) for one in trials),
+                "client": _median(_busy(one) for one in trials),
+            }
+
+
+def _busy(attempt: Attempt) -> float | None:
+    """The share of one processor that the client used; under the virtual clock it takes none."""
+    wall = attempt.report.machine.wall_ns
+    used = [role.cpu.main_ns for role in attempt.report.roles if role.name == "client"]
+    return used[0] / wall if used and wall and not attempt.virtual else None
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    middle = statistics.median(known) if known else None
+    return middle if middle is not None and math.isfinite(middle) else None
+
+
+def _middle(values: Iterable[float]) -> Middle | None:
+    ordered = sorted(values)
+    if not ordered:
+        return None
+    between = quantiles.ranks(len(ordered), 0.5)
+    return {
+        "value": statistics.median(ordered),
+        "low": ordered[between.low - 1] if between else None,
+        "high": ordered[between.high - 1] if between else None,
+        "confidence": between.confidence if between else None,
+    }
+
+
+def _reached(values: Iterable[float], ends: tuple[float, float] | None) -> Reached | None:
+    middle = _middle(values)
+    if middle is None:
+        return None
+    bounds: dict[float, Bound] = {} if ends is None else {ends[0]: "at most", ends[1]: "at least"}
+    return {**middle, "bound": bounds.get(middle["value"])}
+
+
+def _ratios(found: Mapping[_Place, _Blocks], plan: Plan) -> Iterator[CapacityRatio]:
+    """Of knees and maxima, paired within blocks; none of bounds, nor where not all steps were reached."""
+    compared = plan.study.compare.factor
+    for place, first in found.items():
+        cell = dict(place)
+        level = cell.pop(compared)
+        for a, b in map(split_pair, plan.pairs):
+            second = found.get(tuple((name, b if name == compared else at) for name, at in place))
+            if a != level or second is None:
+                continue
+            for what, sides in _sides(first, second).items():
+                ratios = [sides[0][block] / sides[1][block] for block in sides[0].keys() & sides[1].keys()]
+                if middle := _middle(ratios):
+                    yield {"cell": cell, "a": a, "b": b, "what": what, "blocks": len(ratios), **middle}
+
+
+def _sides(first: _Blocks, second: _Blocks) -> dict[str, tuple[Mapping[int, float], Mapping[int, float]]]:
+    sides: dict[str, tuple[Mapping[int, float], Mapping[int, float]]] = {}
+    if not any(knee in side.ends for side in (first, second) for knee in side.knees.values()):
+        sides["knee"] = (first.knees, second.knees)
+    if first.saturated and second.saturated:
+        sides["maximum"] = (first.maxima, second.maxima)
+    return sides

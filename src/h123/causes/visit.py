@@ -1,0 +1,64 @@
+"""The critical path of a page's visit: what its last byte waited for.
+
+The resource that ends last was due when the one that asks for it had come and had run, that one when its own asker had,
+and so on up to the document. Their times, and the times between them, are the visit's, from its beginning to its end.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from h123.causes.cause import CLIENT_WORK, RUNNING, Nanoseconds, spent
+from h123.results import Sample
+from h123.study.workload import OK, Asking
+
+
+@dataclass(frozen=True)
+class Step:
+    """A resource on the path."""
+
+    row: Sample
+    until: int
+    """Its end, or when what it asks for was asked for before that, as browsers do; ns."""
+    between: Nanoseconds
+    """What the time went to between the step before and this one."""
+
+
+def middle_visits(rows: Sequence[Sample], asking: Asking) -> list[list[Step]]:
+    """Of a trial's samples the path of the warm visit in the middle, of an even number of both that are: their mean is
+    the trial's median. None where one of these failed, which is slower than any that did not."""
+    visits = defaultdict[tuple[int, int], list[Sample]](list)
+    for row in rows:
+        if row["phase"] == "warm" and row["group"] is not None:
+            visits[row["user"], row["group"]].append(row)
+    ordered = sorted(visits.values(), key=lambda of: (_failed(of, asking), _took(of)))
+    middle = ordered[(len(ordered) - 1) // 2 : len(ordered) // 2 + 1]
+    return [] if any(_failed(of, asking) for of in middle) else [list(_path(of, asking)) for of in middle]
+
+
+def _failed(visit: Sequence[Sample], asking: Asking) -> bool:
+    """Whether not all of it came."""
+    came = {row["resource"] for row in visit if not row["error"] and row["status"] == OK}
+    return len(visit) != len(asking.askers) or came != set(range(len(asking.askers)))
+
+
+def _took(visit: Sequence[Sample]) -> int:
+    return max(row["end_ns"] for row in visit) - min(row["start_ns"] for row in visit)
+
+
+def _path(visit: Sequence[Sample], asking: Asking) -> Iterator[Step]:
+    """From the document on."""
+    of = {row["resource"] or 0: row for row in visit}
+    way = [max(of, key=lambda resource: of[resource]["end_ns"])]
+    while (asker := asking.askers[way[-1]]) is not None:
+        way.append(asker)
+    way.reverse()
+    now, runs = min(row["start_ns"] for row in visit), 0
+    for resource, asked in zip(way, [*way[1:], None], strict=True):
+        row = of[resource]
+        due, until = max(row["start_ns"], now), row["end_ns"]
+        if asked is not None:
+            until = max(min(until, of[asked]["start_ns"]), due)
+        ran = min(now + runs, due)
+        yield Step(row, until, spent(RUNNING, now, ran) + spent(CLIENT_WORK, ran, due))
+        now, runs = until, asking.runs_ns[resource]

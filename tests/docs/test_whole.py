@@ -1,0 +1,30 @@
+"""What is published is whole."""
+
+import subprocess
+
+import pytest
+
+from h123.paths import project_root
+
+MARKS = "^(<{7}|>{7}|[|]{7})( |$)"
+
+
+def test_no_file_has_the_marks_of_a_merge() -> None:
+    found = _grep(MARKS)
+    if found.returncode > 1:
+        pytest.skip(f"not a checkout: {found.stderr}")
+    assert found.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("mark", "found"), [("<" * 7 + " HEAD", True), (">" * 7 + " main", True), ("<" * 7 + "x", False)]
+)
+def test_the_marks_are_told_from_other_lines(mark: str, found: bool) -> None:
+    told = subprocess.run(["grep", "-E", MARKS], input=f"text\n{mark}\n", capture_output=True, text=True)
+    assert bool(told.stdout) == found
+
+
+def _grep(pattern: str) -> "subprocess.CompletedProcess[str]":
+    """In all text files that are kept, or are new and not ignored."""
+    command = ["git", "grep", "--untracked", "-nIE", pattern]
+    return subprocess.run(command, cwd=project_root(), capture_output=True, text=True)
