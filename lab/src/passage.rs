@@ -222,7 +222,7 @@ impl Passed {
         let lost: Vec<u64> = (0..sent)
             .filter(|&i| !received.contains(&(i as usize)))
             .collect();
-        let expected = expected_losses(direction, seed, sent);
+        let expected = expected_losses(direction, seed, sent, self.bytes);
         let (low, high) = loss.count_interval(sent, LOSS_CONFIDENCE);
         Some(LossCheck {
             sent,

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use h123_link::{Direction, LONGEST_NS, Move, validate_moves};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::cross_traffic::Cross;
@@ -29,7 +30,9 @@ const LEAST_RTOS_NS: RangeInclusive<u64> = MILLISECOND_NS..=60_000 * MILLISECOND
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trial {
-    h123: String,
+    /// Was looked at before all else.
+    #[serde(rename = "h123")]
+    _format: IgnoredAny,
     pub id: String,
     pub seed: u64,
     #[serde(default)]
@@ -194,6 +197,12 @@ pub struct Ready {
     pub timeout_ns: Option<u64>,
 }
 
+/// What a file says it is, whatever else is in it.
+#[derive(Deserialize)]
+struct Format {
+    h123: String,
+}
+
 impl Trial {
     /// Reads and validates a trial file.
     pub fn read(file: &Path, roots: &Roots) -> Result<Self, Refusal> {
@@ -204,8 +213,15 @@ impl Trial {
 
     /// A trial file's content; what is wrong with it, to be appended to its name.
     pub fn parse(text: &str, roots: &Roots) -> Result<Self, String> {
-        let trial: Self =
-            serde_json::from_str(text).map_err(|e| format!(" is not a trial: {e}"))?;
+        let not_a_trial = |e| format!(" is not a trial: {e}");
+        // Before anything else is read: a newer format has fields that are unknown here.
+        let Format { h123 } = serde_json::from_str(text).map_err(not_a_trial)?;
+        if h123 != FORMAT {
+            return Err(format!(
+                ": its format is \"{h123}\", this program reads \"{FORMAT}\""
+            ));
+        }
+        let trial: Self = serde_json::from_str(text).map_err(not_a_trial)?;
         trial.validate(roots).map_err(|e| format!(": {e}"))?;
         Ok(trial)
     }
@@ -235,7 +251,7 @@ impl Trial {
             address: Ipv4Addr::new(10, 1, 0, last),
         };
         Self {
-            h123: FORMAT.into(),
+            _format: IgnoredAny,
             id: "bed".into(),
             seed,
             clock: Clock::Wall,
@@ -262,12 +278,6 @@ impl Trial {
     }
 
     fn validate(&self, roots: &Roots) -> Result<(), String> {
-        if self.h123 != FORMAT {
-            return Err(format!(
-                "its format is \"{}\", this program reads \"{FORMAT}\"",
-                self.h123
-            ));
-        }
         if self.clock == Clock::Wall && self.start_unix_ns.is_some() {
             return Err("\"start_unix_ns\" belongs to the virtual clock".into());
         }

@@ -239,6 +239,13 @@ fn refused(change: impl Fn(&mut Value), words: &str) {
 #[test]
 fn bad_trials_are_refused_with_the_reason() {
     refused(|t| t["h123"] = "trial/2".into(), "trial/2");
+    refused(
+        |t| {
+            t["h123"] = "trial/2".into();
+            t["colour"] = "red".into();
+        },
+        "its format is \"trial/2\", this program reads \"trial/1\"",
+    );
     refused(|t| t["colour"] = "red".into(), "colour");
     refused(|t| t["links"][0]["up"]["dealy_ns"] = 1.into(), "dealy_ns");
     refused(|t| t["links"][0]["up"]["delay_ns"] = (-1).into(), "-1");

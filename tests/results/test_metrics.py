@@ -6,14 +6,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from h123.results import trial_files
+from h123.results.blocking import Blocking, blocking_of
 from h123.results.lab_report import NO_REPORT, Cpu, Lateness, Link, Report, Role, Way
 from h123.results.metrics import measure
 from h123.results.opening import Opening
+from h123.results.packets import DELIVERED, LOST, PACKET, QUEUE_FULL, write_packets
 from h123.results.recovery import moves_of, recoveries_of
 from h123.results.rows import Rows
 from h123.results.samples import REQUIRED, SCHEMA
@@ -44,8 +47,10 @@ class Trial:
     facts: Client | None
     openings: Sequence[Opening] = ()
     moves: Sequence[Move] = ()
+    counterpart: bool = True
+    """Whether there is a trial beside it that lost nothing, whose requests numbers 7 and 9 took 1 and 2 ms less."""
 
-    def value(self, folder: Path, name: str, clock: str = "wall") -> float | None:
+    def value(self, folder: Path, name: str, clock: str | None = None) -> float | None:
         file = folder / "samples.parquet"
         pq.write_table(self.samples, file)
         asked = workload_of({"method": "GET", "size": 1000})
@@ -53,7 +58,27 @@ class Trial:
             asked = workload_of({"kind": "page", **KINDS["page"].example(["GET"], False)})
         rows = Rows.read(file)
         recoveries = recoveries_of(moves_of(trial_files.Link(moves=[*self.moves]), self.report), rows, [200])
-        return measure(summarise(rows, asked), self.report, self.facts, clock, self._told(rows), recoveries)[name]
+        clock = clock or METRICS[name].clocks[0]
+        told, blocking = self._told(rows), self._blocking(folder)
+        return measure(summarise(rows, asked), self.report, self.facts, clock, told, recoveries, blocking)[name]
+
+    def _blocking(self, folder: Path) -> Blocking | None:
+        """A record of packets is there where openings are told."""
+        if not self.counterpart:
+            return None
+        packets = np.zeros(4, PACKET)
+        packets["bytes"], packets["fate"] = [52, 1400, 1500, 52], [DELIVERED, LOST, QUEUE_FULL, DELIVERED]
+        record = folder / "packets-access.parquet"
+        record.unlink(missing_ok=True)
+        if self.openings:
+            write_packets(packets, record)
+        beside = folder / "beside"
+        beside.mkdir(exist_ok=True)
+        column, field = SCHEMA.get_field_index("end_ns"), SCHEMA.field("end_ns")
+        less = {7: MS, 9: 2 * MS, 11: 50_000}
+        ends = [end and end - less.get(row, 0) for row, end in enumerate(self.samples["end_ns"].to_pylist())]
+        pq.write_table(self.samples.set_column(column, field, pa.array(ends, field.type)), beside / "samples.parquet")
+        return blocking_of(folder, beside, [200] * 3)
 
     def _told(self, rows: Rows) -> Sequence[Opening]:
         """As `openings_of` needs the columns."""
@@ -139,6 +164,8 @@ def test_what_it_needs_is_enough(one: Metric, trial: Trial, tmp_path: Path) -> N
     assert trial.without(unneeded).value(tmp_path, one.name) == value
     if not one.needs.packets:
         assert replace(trial, openings=[]).value(tmp_path, one.name) == value
+    if not one.needs.counterpart:
+        assert replace(trial, counterpart=False).value(tmp_path, one.name) == value
     if not one.needs.moves:
         assert replace(trial, moves=[]).value(tmp_path, one.name) == value
     others = {told for other in METRICS.values() for told in other.needs.report} - {*one.needs.report}
@@ -158,6 +185,8 @@ def test_without_what_it_needs_it_has_no_value(one: Metric, trial: Trial, tmp_pa
         assert replace(trial, openings=[]).value(tmp_path, one.name) is None
     if one.needs.moves:
         assert replace(trial, moves=[]).value(tmp_path, one.name) is None
+    if one.needs.counterpart:
+        assert replace(trial, counterpart=False).value(tmp_path, one.name) is None
     if one.needs.requests > 1:
         assert trial.head(one.needs.requests).value(tmp_path, one.name)
         assert trial.head(one.needs.requests - 1).value(tmp_path, one.name) is None
@@ -191,6 +220,12 @@ def test_a_program_begins_before_its_requests_and_ends_after_them(trial: Trial, 
     """It runs from 0 to 10 s; the first request begins at 20 ms, the last ends at 6.0353 s."""
     assert trial.value(tmp_path, "process_start") == pytest.approx(0.02)
     assert trial.value(tmp_path, "process_end") == pytest.approx(10 - 6.0353)
+
+
+def test_a_lost_packet_costs_what_the_trial_beside_it_did_not_take(trial: Trial, tmp_path: Path) -> None:
+    """Of 1 and 2 ms the longer is the lost packet's own; 50 us more is no difference."""
+    assert trial.value(tmp_path, "lost_packet") == pytest.approx(0.003)
+    assert trial.value(tmp_path, "lost_packet_others") == pytest.approx(0.001)
 
 
 def test_a_client_that_moves_has_recovered_with_the_next_answer(trial: Trial, tmp_path: Path) -> None:

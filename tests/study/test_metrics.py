@@ -49,10 +49,11 @@ def test_the_contract_has_the_same_metrics_in_the_same_order() -> None:
 def test_the_contract_says_the_same_of_each(one: Metric) -> None:
     row, needs = documented()[one.name], one.needs
     assert (row["unit"], row["better"]) == (one.unit, one.better)
-    assert row["clock"] == {("wall", "virtual"): "both", ("wall",): "wall"}[one.clocks]
+    assert row["clock"] == {("wall", "virtual"): "both", ("wall",): "wall", ("virtual",): "virtual"}[one.clocks]
     assert set(re.findall("`(.*?)`", row["needs"])) == {*needs.columns, *needs.client, *needs.report}
     assert ("a record of packets" in row["needs"]) == needs.packets
     assert ("a network over which its client moves" in row["needs"]) == needs.moves
+    assert ("that other trial" in row["needs"]) == needs.counterpart
     assert re.findall("of ([0-9]+) requests", row["needs"]) == [str(needs.requests)] * (needs.requests > 1)
 
 

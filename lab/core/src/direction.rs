@@ -108,6 +108,8 @@ pub enum Loss {
     GilbertElliott(GilbertElliott),
     /// The packets with these indices, counted from 0 over all packets offered to the direction.
     Packets(Vec<u64>),
+    /// The packets that carry these bytes, counted from 0 over all bytes offered to the direction while this is its loss.
+    Bytes(Vec<u64>),
 }
 
 /// A two-state Markov chain that takes one step per packet and loses packets with its state's probability

@@ -9,7 +9,7 @@ impl Loss {
         match self {
             Loss::Random(share) => Some(*share),
             Loss::GilbertElliott(chain) => Some(chain.mean_rate()),
-            Loss::Packets(_) => None,
+            Loss::Packets(_) | Loss::Bytes(_) => None,
         }
     }
 
@@ -19,7 +19,7 @@ impl Loss {
         match self {
             Loss::Random(share) => (*share > 0.0).then(|| 1.0 / (1.0 - share)),
             Loss::GilbertElliott(chain) => chain.mean_burst(),
-            Loss::Packets(_) => None,
+            Loss::Packets(_) | Loss::Bytes(_) => None,
         }
     }
 
@@ -27,7 +27,7 @@ impl Loss {
     ///
     /// Random: binomial. Gilbert-Elliott: from the count's own distribution, which is wider, since losses come in
     /// bursts. It takes time in the order of `n` times the interval's width: under a second for 60 000 packets.
-    /// Listed packets: their number.
+    /// Listed packets: their number; of those that carry listed bytes at most theirs, since nothing is said of sizes.
     pub fn count_interval(&self, n: u64, confidence: f64) -> (u64, u64) {
         match self {
             Loss::Random(share) => binomial_interval(n, *share, confidence),
@@ -38,6 +38,7 @@ impl Loss {
                 hit.dedup();
                 (hit.len() as u64, hit.len() as u64)
             }
+            Loss::Bytes(marks) => (0, (marks.len() as u64).min(n)),
         }
     }
 }

@@ -15,6 +15,11 @@ enum Model {
     },
     /// In order.
     Packets(Vec<u64>),
+    Bytes {
+        /// In order.
+        marks: Vec<u64>,
+        offered: u64,
+    },
 }
 
 impl Model {
@@ -31,11 +36,16 @@ impl Model {
                 indices.sort_unstable();
                 Model::Packets(indices)
             }
+            Some(Loss::Bytes(marks)) => {
+                let mut marks = marks.clone();
+                marks.sort_unstable();
+                Model::Bytes { marks, offered: 0 }
+            }
         }
     }
 
     /// Whether this packet is lost. To be asked once for each packet, in order.
-    fn loses(&mut self, index: u64, draws: &Draws) -> bool {
+    fn loses(&mut self, index: u64, bytes: u32, draws: &Draws) -> bool {
         match self {
             Model::None => false,
             Model::Random(share) => draws.loss < *share,
@@ -49,6 +59,12 @@ impl Model {
                 draws.loss < chain.loss(now_bad)
             }
             Model::Packets(indices) => indices.binary_search(&index).is_ok(),
+            Model::Bytes { marks, offered } => {
+                let first = *offered;
+                *offered += u64::from(bytes);
+                let place = marks.partition_point(|&mark| mark < first);
+                marks.get(place).is_some_and(|mark| mark < offered)
+            }
         }
     }
 }
@@ -73,18 +89,18 @@ impl Losses {
     }
 
     /// Whether the packet that meets this stage at `time` is lost. To be asked once for each packet, in order.
-    pub fn lose(&mut self, time: u64, index: u64, draws: &Draws) -> bool {
-        let by_model = self.models.at(time).0.loses(index, draws);
+    pub fn lose(&mut self, time: u64, index: u64, bytes: u32, draws: &Draws) -> bool {
+        let by_model = self.models.at(time).0.loses(index, bytes, draws);
         by_model || *self.blackouts.at(time).0
     }
 }
 
-/// The drop set: indices of those of the first `n` packets that the direction's loss model loses with this seed.
-/// It leaves out what depends on time: `changes` and `blackouts`.
-pub fn expected_losses(direction: &Direction, seed: u64, n: u64) -> Vec<u64> {
+/// The drop set: indices of those of the first `n` packets, of so many `bytes` each, that the direction's loss model loses
+/// with this seed. It leaves out what depends on time: `changes` and `blackouts`.
+pub fn expected_losses(direction: &Direction, seed: u64, n: u64, bytes: u32) -> Vec<u64> {
     let mut stream = Stream::new(seed);
     let mut model = Model::new(direction.loss.as_ref());
     (0..n)
-        .filter(|&index| model.loses(index, &stream.next_packet()))
+        .filter(|&index| model.loses(index, bytes, &stream.next_packet()))
         .collect()
 }

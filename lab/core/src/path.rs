@@ -71,7 +71,7 @@ impl Path {
         self.now = self.now.max(now);
         let departure = self.depart(packet);
         let free_at = self.limiter.free_at(self.now);
-        let fate = match self.own.decide(departure, free_at, self.duplicate) {
+        let fate = match self.own.decide(packet, departure, free_at, self.duplicate) {
             Fate::Deliver { at, .. } if !reaches(at) => Fate::Blocked { reject: false },
             fate => fate,
         };
@@ -85,7 +85,9 @@ impl Path {
         self.now = self.now.max(now);
         let departure = self.depart(packet);
         let free_at = self.limiter.free_at(self.now);
-        let fate = self.cross.decide(departure, free_at, self.duplicate);
+        let fate = self
+            .cross
+            .decide(packet, departure, free_at, self.duplicate);
         self.cross.tally.count(packet, fate);
         fate
     }
@@ -129,13 +131,19 @@ impl Flow {
     }
 
     /// The stages after the rate. `free_at`: where a packet without a departure meets them.
-    fn decide(&mut self, departure: Result<u64, Fate>, free_at: u64, duplicate: f64) -> Fate {
+    fn decide(
+        &mut self,
+        packet: Packet,
+        departure: Result<u64, Fate>,
+        free_at: u64,
+        duplicate: f64,
+    ) -> Fate {
         let index = self.tally.packets_in;
         let draws = self.stream.next_packet();
         // A refused packet steps the loss model too, so that the others' losses do not hang on it.
         let lost = self
             .losses
-            .lose(departure.unwrap_or(free_at), index, &draws);
+            .lose(departure.unwrap_or(free_at), index, packet.bytes, &draws);
         match departure {
             Err(refused) => refused,
             Ok(_) if lost => Fate::Lost,

@@ -63,6 +63,10 @@ fn amount(field: &str, value: u64, least: u64, why: &str) -> Result<(), Invalid>
     )
 }
 
+fn listing(field: &str, listed: &[u64]) -> Result<(), Invalid> {
+    amount(field, listed.iter().copied().max().unwrap_or(0), 0, "")
+}
+
 impl Direction {
     /// Checks every field.
     ///
@@ -213,10 +217,8 @@ impl Loss {
         match self {
             Loss::Random(value) => share(&format!("{field}.random"), *value),
             Loss::GilbertElliott(chain) => chain.validate(&format!("{field}.gilbert_elliott")),
-            Loss::Packets(indices) => {
-                let largest = indices.iter().copied().max().unwrap_or(0);
-                amount(&format!("{field}.packets"), largest, 0, "")
-            }
+            Loss::Packets(listed) => listing(&format!("{field}.packets"), listed),
+            Loss::Bytes(listed) => listing(&format!("{field}.bytes"), listed),
         }
     }
 }

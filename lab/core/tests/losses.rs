@@ -16,9 +16,9 @@ fn the_stream_is_the_documented_one() {
         7, 40, 90, 191, 222, 229, 257, 287, 288, 325, 381, 393, 397, 537, 559, 598, 688, 699, 739,
         764, 914, 925, 950, 992,
     ];
-    assert_eq!(expected_losses(&random, 1, 1000), expected);
+    assert_eq!(expected_losses(&random, 1, 1000, 1400), expected);
     let bursts = direction(r#"{"loss": {"gilbert_elliott": {"p": 0.02, "r": 0.25}}}"#);
-    let lost = expected_losses(&bursts, 1, 1000);
+    let lost = expected_losses(&bursts, 1, 1000, 1400);
     assert_eq!(lost.len(), 43);
     assert_eq!(
         lost[..12],
@@ -68,11 +68,31 @@ fn a_loss_model_that_comes_later_acts_from_its_time_on() {
     assert_eq!(losses(&later, 1, 100, 1), (50..70).collect::<Vec<_>>());
 }
 
+/// Whatever the packets' sizes: 40 and 1000 bytes take turns here.
+#[test]
+fn a_listed_byte_is_lost_with_the_packet_that_carries_it() {
+    let listed = direction(r#"{"loss": {"bytes": [1039, 0, 1040, 3119, 3120, 999999, 999]}}"#);
+    let mut path = Path::new(&listed, 1);
+    let lost: Vec<_> = (0..8)
+        .filter(|index| {
+            let bytes = if index % 2 == 0 { 40 } else { 1000 };
+            path.offer(*index, tcp(bytes)) == h123_link::Fate::Lost
+        })
+        .collect();
+    assert_eq!(lost, [0, 1, 2, 5, 6]);
+    assert_eq!(expected_losses(&listed, 1, 8, 1000), [0, 1, 3]);
+    let loss = listed.loss.as_ref().unwrap();
+    assert_eq!(
+        (loss.mean_rate(), loss.count_interval(5, 0.999)),
+        (None, (0, 5))
+    );
+}
+
 /// With this seed the chain is good before the blackout and bad at its end: it has to step within.
 #[test]
 fn a_blackout_leaves_the_losses_after_it_as_they_were() {
     let mut bursts = direction(r#"{"loss": {"gilbert_elliott": {"p": 0.02, "r": 0.25}}}"#);
-    let mut expected = expected_losses(&bursts, 1, 1000);
+    let mut expected = expected_losses(&bursts, 1, 1000, 1400);
     assert!(!expected.contains(&103) && expected.contains(&108) && expected.contains(&109));
     expected.retain(|index| !(104..109).contains(index));
     expected.extend(104..109);
@@ -92,7 +112,12 @@ fn random_loss_stays_within_its_interval() {
         let lossy = direction(&format!(r#"{{"loss": {{"random": {share}}}}}"#));
         // An interval of 99.9 % may miss one seed in a thousand: of 100, two are already rare.
         let missed: Vec<_> = (0..100)
-            .map(|seed| (seed, expected_losses(&lossy, seed, 5_000).len() as u64))
+            .map(|seed| {
+                (
+                    seed,
+                    expected_losses(&lossy, seed, 5_000, 1400).len() as u64,
+                )
+            })
             .filter(|(_, lost)| !(low..=high).contains(lost))
             .collect();
         assert!(
@@ -112,7 +137,7 @@ fn gilbert_elliott_keeps_its_rate_and_its_bursts() {
         let bursty = direction(&format!(r#"{{"loss": {{"gilbert_elliott": {chain}}}}}"#));
         let loss = bursty.loss.as_ref().unwrap();
         let n = 20_000;
-        let lost = expected_losses(&bursty, 5, n);
+        let lost = expected_losses(&bursty, 5, n, 1400);
         let (low, high) = loss.count_interval(n, 0.999);
         assert!(
             (low..=high).contains(&(lost.len() as u64)),
@@ -139,7 +164,7 @@ fn gilbert_elliott_keeps_its_rate_and_its_bursts() {
 fn gilbert_elliott_starts_stationary() {
     let bursty = direction(r#"{"loss": {"gilbert_elliott": {"p": 0.1, "r": 0.3}}}"#);
     let first_lost = (0..2000)
-        .filter(|&seed| !expected_losses(&bursty, seed, 1).is_empty())
+        .filter(|&seed| !expected_losses(&bursty, seed, 1, 1400).is_empty())
         .count();
     let (low, high) = binomial_interval(2000, 0.25, 0.999);
     assert!(
@@ -176,7 +201,7 @@ proptest! {
     ) {
         let mut direction = direction(r#"{"rate": {"bps": 8000000}, "queue": {"packets": 5}, "udp": "drop"}"#);
         direction.loss = Some(loss);
-        let expected = expected_losses(&direction, seed, packets.len() as u64);
+        let expected = expected_losses(&direction, seed, packets.len() as u64, 1400);
         let mut path = Path::new(&direction, seed);
         let mut now = 0;
         for (index, (gap, bytes, is_udp)) in (0..).zip(packets) {

@@ -146,6 +146,7 @@ fn any_loss() -> impl Strategy<Value = Loss> {
         share().prop_map(Loss::Random),
         chain.prop_map(Loss::GilbertElliott),
         prop::collection::vec(0..50u64, 0..8).prop_map(Loss::Packets),
+        prop::collection::vec(0..50_000u64, 0..8).prop_map(Loss::Bytes),
         prop::collection::vec(up_to(LARGEST), 0..3).prop_map(Loss::Packets),
     ]
 }

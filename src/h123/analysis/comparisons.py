@@ -88,8 +88,9 @@ class Values:
         values = [value for run in self._attempts.get(place, []) if (value := run.metrics[metric]) is not None]
         if worst in values:
             return worst
-        # A ratio needs two positive numbers.
-        return float(median(values)) if values and min(values) > 0 else None
+        # A ratio needs two positive numbers, unless nothing is a value too.
+        least = 0.0 if METRICS[metric].zero else math.nextafter(0, 1)
+        return float(median(values)) if values and min(values) >= least else None
 
     def logs(self, plan: Plan, cell: Cell, metric: str) -> dict[int, float]:
         """The logarithm of the trial's value, by block."""
@@ -139,8 +140,10 @@ def observed_by(plan: Plan, metric: str, cell: Cell, a: str, b: str) -> str | No
 
 def _measured(study: Study, metric: str, cell: Cell, *levels: str) -> bool:
     """Whether such trials have the metric at all."""
-    clocks = {study.parameters({**cell, study.compare.factor: level}).clock for level in levels}
-    return clocks <= {*METRICS[metric].clocks}
+    sides = [study.parameters({**cell, study.compare.factor: level}) for level in levels]
+    if METRICS[metric].needs.counterpart and any(side.losses != "one" for side in sides):
+        return False
+    return {side.clock for side in sides} <= {*METRICS[metric].clocks}
 
 
 def other_cells(plan: Plan) -> list[Cell]:
@@ -176,8 +179,8 @@ def pair_values(
         sides = ({**cell, compared: first}, False), ({**cell, compared: second}, twin)
         a, b = (values.of(block, *side, metric) for side in sides)
         if a is not None and b is not None:
-            # Where both failed, neither is the better.
-            if a != b or a != METRICS[metric].worst:
+            # Where both failed, or both are nothing, neither is the better.
+            if a != b or math.isfinite(_log(a)):
                 pairs.append(Pair(block, a, b, max(values.share(block, *side, metric) for side in sides)))
         elif a is not None or b is not None:
             one_sided += 1

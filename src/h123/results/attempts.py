@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from h123.errors import UserError
 from h123.processes import each
+from h123.results.blocking import Blocking, blocking_of
 from h123.results.documents import fault_of, held, parsed, read_content, read_document
 from h123.results.events import Values
 from h123.results.folder import CampaignFolder
@@ -19,7 +20,7 @@ from h123.results.opening import Opening, openings_of
 from h123.results.recovery import moves_of, recoveries_of
 from h123.results.rows import Rows
 from h123.results.summary import Summary, summarise
-from h123.results.tables import counting
+from h123.results.tables import Row, counting
 from h123.results.timeline import Timeline, timeline
 from h123.results.trial_files import Client, Link, Tls, Trial
 from h123.study.workload import Kind, workload_of
@@ -96,11 +97,14 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     ]
     timed = folder.imported is None or folder.imported["timed"]
     content = each(partial(_read, timed=timed, imported=imported), works)
+    blocking = _blocking(rows)
     attempts = []
     for row, (link, report, facts), (summary, in_time, openings, recoveries) in zip(
         rows, documents, content, strict=True
     ):
         conditions = json.loads(row["parameters"])
+        lost = blocking.get(row["trial"])
+        metrics = measure(summary, report, facts, conditions["clock"], openings, recoveries, lost)
         attempts.append(
             Attempt(
                 **{known: row[known] for known in ("trial", "attempt", "block", "position", "place", "twin")},
@@ -116,10 +120,30 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
                 summary=summary,
                 timeline=in_time,
                 openings=openings,
-                metrics=measure(summary, report, facts, conditions["clock"], openings, recoveries),
+                metrics=metrics,
             )
         )
     return attempts
+
+
+def _blocking(rows: Sequence[Row]) -> dict[str, Blocking]:
+    """Of each trial that loses one packet and has one beside it that loses none."""
+    kinds = [json.loads(row["parameters"]).get("losses") for row in rows]
+    without = {_but_losses(row): row for row, losses in zip(rows, kinds, strict=True) if losses == "none"}
+    asked = [row for row, losses in zip(rows, kinds, strict=True) if losses == "one" and _but_losses(row) in without]
+    found = each(_blocked, [(row["file"], without[_but_losses(row)]["file"], row["statuses"]) for row in asked])
+    return {row["trial"]: blocking for row, blocking in zip(asked, found, strict=True) if blocking}
+
+
+def _but_losses(row: Row) -> tuple[int, bool, str]:
+    """What two trials have alike of which one loses a packet that the other does not."""
+    conditions = {name: value for name, value in json.loads(row["parameters"]).items() if name != "losses"}
+    return row["block"], row["twin"], json.dumps(conditions, sort_keys=True)
+
+
+def _blocked(pair: tuple[str, str, list[int]]) -> Blocking | None:
+    lost, delivered, statuses = pair
+    return blocking_of(Path(lost).parent, Path(delivered).parent, statuses)
 
 
 def _documents(kept: Path, *, imported: bool) -> tuple[Link, Finished, Client | None]:

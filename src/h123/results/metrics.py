@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, assert_never
 
+from h123.results.blocking import Blocking
 from h123.results.documents import read_document
 from h123.results.events import Values
 from h123.results.lab_report import Report
@@ -21,6 +22,7 @@ from h123.study.metrics import (
     Around,
     Carried,
     FromSend,
+    Lost,
     Memory,
     Opened,
     Processor,
@@ -42,11 +44,14 @@ def measure(
     clock: str = "wall",
     openings: Sequence[Opening] = (),
     recoveries: Sequence[float] = (),
+    blocking: Blocking | None = None,
 ) -> dict[str, float | None]:
     """All metrics of a trial; None where the trial has no value for one, `Metric.worst` where so many requests failed
     that nothing better can be said."""
     return {
-        name: metric_value(metric, summary, report, facts, openings, recoveries) if clock in metric.clocks else None
+        name: metric_value(metric, summary, report, facts, openings, recoveries, blocking)
+        if clock in metric.clocks
+        else None
         for name, metric in METRICS.items()
     }
 
@@ -78,6 +83,7 @@ def metric_value(
     facts: Client | None,
     openings: Sequence[Opening] = (),
     recoveries: Sequence[float] = (),
+    blocking: Blocking | None = None,
 ) -> float | None:
     """Seconds, bits a second or bytes, as the metric has it."""
     match metric.of:
@@ -107,10 +113,16 @@ def metric_value(
             return statistics.median(getattr(one, what) for one in openings) if openings else None
         case Recovered():
             return _seconds(statistics.median(recoveries)) if recoveries else None
+        case Lost(what):
+            return _lost(blocking, what) if blocking else None
         case None:
             return None
         case _:
             assert_never(metric.of)
+
+
+def _lost(found: Blocking, what: Literal["all", "others"]) -> float | None:
+    return _seconds(found.others if what == "others" else found.own + found.others)
 
 
 def _quantile(times: Times, s: Summary) -> float | None:

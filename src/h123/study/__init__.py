@@ -7,6 +7,7 @@ from h123.study.estimate import Estimate, estimate, estimate_check
 from h123.study.handshake import handshake_round_trips
 from h123.study.ledger import Ledger, find_ledgers, ledgers_of, load_ledger
 from h123.study.likeness import Choosing, Likeness, Sender, likenesses, unmatched
+from h123.study.lost import with_losses
 from h123.study.metrics import METRICS, PRINTED, Metric, metric
 from h123.study.network import Network
 from h123.study.parameters import Parameters
@@ -109,5 +110,6 @@ __all__ = [
     "timeless",
     "together",
     "unmatched",
+    "with_losses",
     "workload",
 ]

@@ -24,6 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from h123.study.handshake import handshake_round_trips
+from h123.study.lost import with_losses
 from h123.study.network import Direction, Network
 from h123.study.parameters import Parameters
 from h123.study.slowstart import INITIAL_WINDOW_BYTES, MSS_BYTES
@@ -91,14 +92,14 @@ def estimate_parameters(parameters: Parameters, networks: Mapping[str, Network])
         # Work that costs the trial nothing has to be done all the same.
         seconds = VIRTUAL_BOOT_S + max(seconds / VIRTUAL_SPEED, _processing_s(parameters))
     _, _, moved_behind = _storage(parameters, networks)
-    paths, requests = _paths(network, parameters), parameters.workload.all_requests()
+    paths, requests = _paths(_access(parameters, networks), parameters), parameters.workload.all_requests()
     moved = sum(requests * _bits(parameters, way) / 8 / max(1 - paths[way].loss, 0.01) for way in WAYS)
     return Estimate(seconds, round(moved + moved_behind))
 
 
 def own_seconds(parameters: Parameters, networks: Mapping[str, Network]) -> float:
     """Seconds that one trial takes on its own clock: the one that its `trial_timeout` is of."""
-    paths, work = _paths(networks[parameters.network], parameters), parameters.workload
+    paths, work = _paths(_access(parameters, networks), parameters), parameters.workload
     cold = (work.rows() or {})["cold"] * _cold_s(parameters, paths)
     cold += work.connections_uncounted() * _uncounted_s(parameters, paths)
     warm = _warm_s(parameters, paths, work.connection_count(), after=parameters.cold)
@@ -107,6 +108,11 @@ def own_seconds(parameters: Parameters, networks: Mapping[str, Network]) -> floa
         return seeding + cold + max(warm, storing)
     # Bodies pass the server as they come, so the slower of its two links sets the pace.
     return TRIAL_OVERHEAD_S + seeding + cold + max(warm, storing, _processing_s(parameters))
+
+
+def _access(parameters: Parameters, networks: Mapping[str, Network]) -> Network:
+    """A listed loss counts for nothing, wherever it is."""
+    return with_losses(networks[parameters.network], parameters, 0.0)
 
 
 def _processing_s(parameters: Parameters) -> float:

@@ -34,6 +34,8 @@ class Needs:
     """The record of that link's packets."""
     moves: bool = False
     """A network over which its client moves."""
+    counterpart: bool = False
+    """One lost packet, and a trial in which it was delivered."""
     requests: int = 1
     """So many of its phase: of fewer, a high quantile says nothing."""
 
@@ -177,7 +179,20 @@ class Recovered:
     needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"), moves=True)
 
 
-Measured = Times | FromSend | Visits | Carried | Answered | Processor | Memory | Around | Sent | Opened | Recovered
+@dataclass(frozen=True)
+class Lost:
+    """What one lost packet cost requests, beside the trial of the block that lost none and is the same otherwise."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("virtual",)
+    """Under the wall one two trials differ anyway."""
+    needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"), packets=True, counterpart=True)
+    what: Literal["all", "others"]
+    """Requests: all, or those but the lost packet's own."""
+
+
+Measured = (
+    Times | FromSend | Visits | Carried | Answered | Processor | Memory | Around | Sent | Opened | Recovered | Lost
+)
 
 
 @dataclass(frozen=True)
@@ -219,6 +234,8 @@ class Metric:
     """The same of cold requests, which stands in brackets beside it in the answer."""
     repeats: str | None = None
     """The metric that it is the same observation as, in a closed loop with requests of one size."""
+    zero: bool = False
+    """Whether nothing is a value like others, lower than any other."""
     by_role: bool = False
     """Drawn in one figure with the other role's, wherever there are values, asked for or not."""
 
@@ -546,6 +563,26 @@ METRICS = _table(
         words=_SPEED,
         noun="recovery from a move",
         meaning="from the moment at which the client is seen from another port or address until the next whole answer",
+    ),
+    Metric(
+        "lost_packet",
+        title="What a lost packet costs",
+        unit="s",
+        of=Lost("all"),
+        words=_TAIL,
+        noun="cost of a lost packet",
+        meaning="by how much all requests together took longer than in the trial of the block that lost nothing",
+        zero=True,
+    ),
+    Metric(
+        "lost_packet_others",
+        title="What it costs other requests",
+        unit="s",
+        of=Lost("others"),
+        words=_TAIL,
+        noun="cost of a lost packet to other requests",
+        meaning="the same, without the request that it cost most, which is taken to be the lost packet's own",
+        zero=True,
     ),
 )
 PRINTED = _table(

@@ -64,6 +64,8 @@ class Loss(LinkModel):
     random: float | None = None
     gilbert_elliott: GilbertElliott | None = None
     packets: list[int] | None = None
+    bytes: list[int] | None = None
+    """The packets that carry these, counted from 0 over all that is offered."""
 
     @property
     def mean(self) -> float:
@@ -239,6 +241,6 @@ def _describe_traffic(traffic: Traffic) -> str:
 
 
 def _describe_loss(loss: Loss) -> str:
-    if loss.packets:
-        return f"{len(loss.packets)} chosen packets lost"
+    if chosen := loss.packets or loss.bytes:
+        return f"{len(chosen)} chosen packets lost"
     return f"{loss.mean * 100:.3g} % loss" + (" in bursts" if loss.gilbert_elliott else "")

@@ -47,6 +47,9 @@ class Parameters(WorkloadParameters):
     server: str
     client: str
     network: str
+    losses: Literal["own", "none", "one"] = "own"
+    """Of the access link. own: what its network loses; none: nothing; one: in each block another one of the packets
+    that carry the bodies, and no other (lost.py)."""
     port: Annotated[Count, Field(ge=1, le=65_535)] = 4443
     """Where the server listens, TCP or UDP."""
     store: Literal["memory", "gcs"] = "memory"
@@ -92,8 +95,8 @@ class Parameters(WorkloadParameters):
         return (self.network, behind) if behind else (self.network,)
 
     def checked_links(self) -> tuple[str, ...]:
-        """What a link check vouches for: links of these networks, under this clock."""
-        return (self.clock, *self.networks())
+        """What a link check vouches for: links of these networks, with these losses, under this clock."""
+        return (self.clock, self.losses, *self.networks())
 
     def roles(self) -> dict[Role, str]:
         """The subject in each role that a trial with these parameters has."""

@@ -5,7 +5,8 @@ Order and seeds come out of SHA-256 alone, so they are the same on every machine
 
 * a treatment's place in its block is the rank of hash(seed, block, treatment);
 * the link's seed is hash(seed, block, network), so whatever is compared within a block meets the same packet fates,
-  under the wall clock and under the virtual one.
+  under the wall clock and under the virtual one;
+* the place of a packet that is lost on purpose is the block's in a sequence of even spread.
 
 Neither depends on how many blocks there are or on what else is in them. So a longer campaign extends a shorter one, and
 one that is filtered with `only` is a part of the whole one: same names, same seeds, same relative order.
@@ -21,6 +22,7 @@ from h123.errors import UserError
 from h123.strict import choose
 from h123.study.confounded import confounded, confounded_note
 from h123.study.estimate import Estimate, estimate, estimate_check, own_seconds
+from h123.study.lost import spread
 from h123.study.parameters import Parameters
 from h123.study.study import MOST_TRIALS, Study, split_pair
 from h123.study.timeless import timeless_note
@@ -216,6 +218,7 @@ def _block(
             twin=treatment.twin,
             parameters=treatment.parameters,
             link_seed=_draw("link", seed, number, treatment.link),
+            lost_at=spread(_draw("lost", seed) / 2**53, number),
         )
         for position, treatment in enumerate(order, 1)
         if _is_kept(treatment, kept)

@@ -22,3 +22,5 @@ class PlannedTrial:
     parameters: Parameters
     link_seed: int
     """Seed of the link's random draws, below 2^53 so that any JSON reader keeps it."""
+    lost_at: float = 0.0
+    """Where in the transfer, 0 to 1, a trial that loses one packet loses it."""

@@ -23,7 +23,7 @@ from h123.results.packets import KEPT
 from h123.results.qlog import QLOG_FOLDER
 from h123.results.trial_files import Link, Ready, Role, Tcp, Trial
 from h123.roots import mounted
-from h123.study import Network, Parameters, PlannedTrial
+from h123.study import Network, Parameters, PlannedTrial, with_losses
 from h123.study.documents import FOLDER as DOCUMENTS
 from h123.study.workload import Target
 from h123.trial.certificate import HOST_NAME, Certificate
@@ -86,7 +86,7 @@ def _trial(
     check: bool,
 ) -> Trial:
     p = trial.parameters
-    links = _recorded(_links(p, networks), capture=p.capture)
+    links = _recorded(_links(trial, networks), capture=p.capture)
     server = subjects[p.server]
     started = own_role(server.own, p.port) if isinstance(server, OwnSubject) else _server(p, server, certificate)
     roles = [started, _client(p, subjects[p.client])]
@@ -129,13 +129,14 @@ def _stored(p: Parameters) -> bool:
     return p.store != "memory"
 
 
-def _links(p: Parameters, networks: Mapping[str, Network]) -> list[Link]:
+def _links(trial: PlannedTrial, networks: Mapping[str, Network]) -> list[Link]:
     """The access link, which audits take as the first one, and the one behind the server."""
+    p = trial.parameters
     access = {
         "name": "access",
         "a": {"host": "client", "address": CLIENT_ADDRESS},
         "b": {"host": "server", "address": SERVER_ADDRESS},
-        **networks[p.network].link(),
+        **with_losses(networks[p.network], p, trial.lost_at).link(),
     }
     if not _stored(p):
         return [Link.model_validate(access)]

@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from h123.verification.reception import Reception, reception, reception_faults, 
 from h123.verification.record import failures_folder
 from h123.verification.result import Result, Verdict
 from h123.verification.settings import verify_settings
-from h123.verification.trial import Trial, Trials
+from h123.verification.trial import Clock, Trial, Trials, calm_clock
 from h123.verification.witness import witness
 from h123.virtual import installed_kernel
 
@@ -80,12 +80,18 @@ def verify_client(subject: Subject, engine: Engine) -> Iterator[Result]:
 
 def _ask(asked: Assignment, subject: Subject, trials: Trials, folder: Path) -> tuple[Result, Any]:
     """What comes of an assignment, and the client's facts. The last attempt's folder stays if the subject failed."""
-    for _ in range(asked.attempts):
+    for attempt in range(asked.attempts):
+        if attempt and asked.controller:  # what it does where no other work can be the reason
+            asked = _under(calm_clock(subject), asked)
         carried = carry_out(asked, trials, folder)
         result = _judged(asked, subject, carried)
         if result.verdict != "failed":
             break
     return result, carried.facts
+
+
+def _under(clock: Clock, asked: Assignment) -> Assignment:
+    return replace(asked, parameters=asked.parameters.model_copy(update={"clock": clock}))
 
 
 def counterpart(subject: Subject, known: Mapping[str, Subject]) -> Subject:

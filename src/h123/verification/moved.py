@@ -26,9 +26,8 @@ from h123.study import Network, Parameters
 from h123.study.network import Bottleneck, Direction, Move, Queue
 from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate
 from h123.units import format_seconds
-from h123.verification.constants.experiment import Asked, Clock
-from h123.verification.trial import Trial, Trials
-from h123.virtual import installed_kernel
+from h123.verification.constants.experiment import Asked
+from h123.verification.trial import Clock, Trial, Trials, calm_clock
 
 New = Literal["port", "address"]
 BODY_BYTES = 5_000_000
@@ -87,14 +86,12 @@ def moves(subject: Subject, engine: Engine, told: Callable[[str], None]) -> list
     """
     if subject.server is None or QUIC not in subject.server.protocols:
         return []
-    virtual = "virtual" in subject.features.clocks and installed_kernel() is not None
-    clock: Clock = "virtual" if virtual else "wall"
     make_bodies([BODY_BYTES])
     with scratch() as place:
         certificate = campaign_certificate(place, [SERVER_ADDRESS])
         trials = Trials({**catalogue(), subject.name: subject}, certificate, engine)
         found = []
-        for one in _each(subject, clock, trials, place):
+        for one in _each(subject, calm_clock(subject), trials, place):
             told(f"{one.protocol} new {one.new}")
             found.append(one)
     return sorted(found, key=lambda one: get_args(New).index(one.new))

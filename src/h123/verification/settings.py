@@ -11,12 +11,11 @@ from h123.results.packets import read_packets
 from h123.transport import SETTINGS, TCP_PAYLOAD, Name, Value
 from h123.verification.assignment import MEGABYTE
 from h123.verification.constants import growth
-from h123.verification.constants.experiment import FAR_NS, Asked, Body, Clock, record_packets
+from h123.verification.constants.experiment import FAR_NS, Asked, Body, record_packets
 from h123.verification.constants.found import Untold
 from h123.verification.constants.transfer import Transfer
 from h123.verification.result import Result, Verdict
-from h123.verification.trial import Trial, Trials
-from h123.virtual import installed_kernel
+from h123.verification.trial import Trial, Trials, calm_clock
 
 ATTEMPTS = 2
 """Before it counts as failed: a busy machine can blur a flight, but hardly twice."""
@@ -84,10 +83,7 @@ def verify_settings(subject: Subject, role: VerifiedRole, trials: Trials, kept: 
 
 
 def _body(subject: Subject, role: VerifiedRole, name: Name, value: Value) -> Body:
-    """Under the virtual clock, where nothing disturbs it, if there is one."""
-    virtual = "virtual" in subject.features.clocks and installed_kernel() is not None
-    clock: Clock = "virtual" if virtual else "wall"
-    asked = Asked(subject, role, QUIC, OWN, clock)
+    asked = Asked(subject, role, QUIC, OWN, calm_clock(subject))
     return Body(f"{name}-{value}", asked, asked.sends, MEGABYTE, FAR_NS, settings={name: value})
 
 

@@ -5,19 +5,27 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from h123.catalogue import Subject
 from h123.results import Reason, read_document, ruined, tabulate_evidence
 from h123.results.lab_report import Report
 from h123.study import Network, Parameters, PlannedTrial
 from h123.trial import Certificate, Engine, write_trial_files
+from h123.virtual import installed_kernel
 
+Clock = Literal["wall", "virtual"]
 Window = tuple[int, int]
 """The monotonic clock before and after a trial."""
 _MOST_ATTEMPTS = 3
 SEED = 1
 _LATE_NS = 1_000_000
 """99th percentile of the link's lateness above which what a subject did in time is not its own doing."""
+
+
+def calm_clock(subject: Subject) -> Clock:
+    """The virtual one, under which nothing disturbs a trial, where the subject runs under it and it is there."""
+    return "virtual" if "virtual" in subject.features.clocks and installed_kernel() is not None else "wall"
 
 
 @dataclass(frozen=True)

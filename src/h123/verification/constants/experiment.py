@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from h123.catalogue import Subject, check_supported
 from h123.errors import UserError
@@ -22,9 +22,8 @@ from h123.verification import assignment, question
 from h123.verification.constants import recovery
 from h123.verification.constants.found import Untold
 from h123.verification.constants.transfer import Transfer, download, upload
-from h123.verification.trial import Trials
+from h123.verification.trial import Clock, Trials
 
-Clock = Literal["wall", "virtual"]
 FAR_NS = 100_000_000
 """A round trip so long that flights are apart, and usual enough that no timer runs out in it."""
 NEAR_NS = 2_000_000

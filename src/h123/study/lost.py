@@ -1,0 +1,41 @@
+"""The one packet that a trial loses on purpose, so that what its loss costs shows beside the trial that loses none.
+
+It is the packet with a certain byte, counted on the link in the direction in which most bodies go. How many bytes will
+pass is not known before, but how many the bodies have is: so places are shares of that, after what opens connections.
+"""
+
+from h123.study.network import Direction, Loss, Network
+from h123.study.parameters import Parameters
+
+_OPENING = {"h1": 2000, "h2": 2000, "h3": 4000}
+"""Bytes to the client before the first of a body, about, of each connection: QUIC pads (RFC 9000, 14.1)."""
+_GOLDEN = (5**0.5 - 1) / 2
+
+
+def spread(first: float, number: int) -> float:
+    """The `number`-th of a sequence that fills 0 to 1 evenly however far it goes, from anywhere (multiples of the
+    golden ratio: Knuth, The Art of Computer Programming 3, 6.4, theorem S)."""
+    return (first + number * _GOLDEN) % 1
+
+
+def with_losses(network: Network, p: Parameters, lost_at: float) -> Network:
+    """The network as a trial with these parameters has it."""
+    if p.losses == "own" or network.up is None or network.down is None:
+        return network
+    ways = {"up": _lossless(network.up), "down": _lossless(network.down)}
+    if p.losses == "one":
+        way = "down" if p.workload.senders()[0] == "server" else "up"
+        ways[way] = ways[way].model_copy(update={"loss": Loss(bytes=[_byte(p, way, lost_at)])})
+    return network.model_copy(update=ways)
+
+
+def _lossless(way: Direction) -> Direction:
+    changes = [change.model_copy(update={"loss": None}) for change in way.changes or []]
+    kept = [change for change in changes if change.model_dump(exclude={"at_ns"}, exclude_none=True)]
+    return way.model_copy(update={"loss": None, "changes": kept or None})
+
+
+def _byte(p: Parameters, way: str, lost_at: float) -> int:
+    work = p.workload
+    opening = _OPENING[p.protocol] * work.connections_opened()
+    return int(opening + lost_at * work.all_requests() * work.moved(way))
