@@ -223,9 +223,9 @@ impl Worker {
         loop {
             let next_ns = self.release_due()?;
             let (waiting, ordered) = self.sleep(next_ns, wake)?;
-            for pair in 0..self.pairs.len() {
-                self.take_in(pair, UP, waiting[pair][UP])?;
-                self.take_in(pair, DOWN, waiting[pair][DOWN])?;
+            for (pair, sides) in waiting.into_iter().enumerate().take(self.pairs.len()) {
+                self.take_in(pair, UP, sides[UP])?;
+                self.take_in(pair, DOWN, sides[DOWN])?;
             }
             if ordered {
                 // Only wakes the sleeper; what it is about stands in the inbox.

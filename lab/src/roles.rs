@@ -143,16 +143,14 @@ impl<'a> Roles<'a> {
 
     /// Lets the services wait until then.
     pub fn stand_by(&mut self, until_ns: u64) -> Result<(), Remark> {
-        loop {
-            match self
-                .processes
-                .wait(until_ns)
-                .map_err(Remark::setup_failed)?
-            {
-                Event::Deadline => return Ok(()),
-                Event::Interrupted => return Err(interrupted()),
-                Event::Ended(which) => return Err(self.service_ended(which)),
-            }
+        match self
+            .processes
+            .wait(until_ns)
+            .map_err(Remark::setup_failed)?
+        {
+            Event::Deadline => Ok(()),
+            Event::Interrupted => Err(interrupted()),
+            Event::Ended(which) => Err(self.service_ended(which)),
         }
     }
 
