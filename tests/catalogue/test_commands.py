@@ -38,7 +38,6 @@ class Demand:
     workload: Kind = field(default_factory=lambda: asked("GET"))
     congestion: str = "cubic"
     transport: str = "deployed"
-    rate: float | None = None
     store: str = "memory"
     clock: str = "wall"
     connections: str | int = "shared"
@@ -171,7 +170,7 @@ REFUSED: list[tuple[Role, Demand, list[str]]] = [
     ("server", Demand(protocol="h3", congestion="bbr"), ["congestion for h3 bbr", "cubic, reno"]),
     ("client", Demand(kind="page"), ["client", "workloads of kind page", "requests"]),
     ("client", Demand(workload=asked("GET", [{"name": "a", "value": "b"}])), ["request headers", "`headers`"]),
-    ("client", Demand(rate=50.0), ["open loop", "`rate`"]),
+    ("client", Demand(workload=workload_of({"rate": 50.0})), ["open loop"]),
     ("server", Demand(store="gcs"), ["server", "store gcs", "supports memory"]),
     ("backend", Demand(store="gcs"), ["small is not a backend"]),
     ("server", Demand(clock="virtual"), ["server", "clock virtual", "supports wall"]),
@@ -266,7 +265,7 @@ def pausing(think: str, **values: object) -> Demand:
     [
         pausing("29s"),
         pausing("40s", protocol="h3"),  # not limited
-        replace(crowd(1, rate=1.0), rate=1.0),
+        crowd(1, rate=1.0),
     ],
 )
 def test_pauses_within_a_servers_limit(tmp_path: Path, demand: Demand) -> None:
@@ -277,8 +276,8 @@ def test_pauses_within_a_servers_limit(tmp_path: Path, demand: Demand) -> None:
     ("demand", "found", "remedy"),
     [
         (pausing("30s"), "30 s: its users `think` so long", "`think`"),
-        (replace(crowd(10, rate=0.1), rate=0.1), "92.1 s: requests come so rarely at its `rate`", "`rate`"),
-        (replace(crowd(100, connections="per-user", rate=20.0), rate=20.0), "57.6 s: requests", "fewer connections"),
+        (crowd(10, rate=0.1), "92.1 s: requests come so rarely at its `rate`", "`rate`"),
+        (crowd(100, connections="per-user", rate=20.0), "57.6 s: requests", "fewer connections"),
     ],
 )
 def test_longer_pauses_than_a_server_waits_for_are_refused(
@@ -289,7 +288,8 @@ def test_longer_pauses_than_a_server_waits_for_are_refused(
     said = "server small ends connections over h2 that are idle for 30 s, and in the study one can be for"
     assert refused.value.message.startswith(f"{said} {found}")
     assert remedy in refused.value.remedy
-    check_supported(small(tmp_path / "as a client", IMPATIENT), "client", replace(demand, rate=None))
+    able = IMPATIENT.replace("[client]\n", "[client]\nopen_loop = true\nkinds = ['requests', 'mix']\n")
+    check_supported(small(tmp_path / "as a client", able), "client", demand)
 
 
 LIMITED = MANIFEST.replace(
