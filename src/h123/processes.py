@@ -5,8 +5,9 @@ import ctypes
 import math
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import TypeVar
 
@@ -22,12 +23,20 @@ _AT_ONCE = 30
 
 def each(work: Callable[[Thing], Result], things: Sequence[Thing]) -> list[Result]:
     """What `work` makes of each, in their order. Raises what it raises. It, and what it makes, can be pickled."""
+    with beginning(work, things) as results:
+        return list(results)
+
+
+@contextmanager
+def beginning(work: Callable[[Thing], Result], things: Sequence[Thing]) -> Iterator[Iterator[Result]]:
+    """The same, for whoever has other work to do before the results are asked for."""
     processes = min(os.cpu_count() or 1, math.ceil(len(things) / _WORTH_A_PROCESS))
     if processes <= 1:
-        return [work(thing) for thing in things]
+        yield map(work, things)
+        return
     # Forked, since an interpreter that starts anew imports for a second what this one has.
     with ProcessPoolExecutor(processes, get_context("fork"), _begin, (os.getpid(),)) as pool:
-        return list(pool.map(work, things, chunksize=_AT_ONCE))
+        yield pool.map(work, things, chunksize=_AT_ONCE)
 
 
 def _begin(parent: int) -> None:

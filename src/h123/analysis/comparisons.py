@@ -80,9 +80,9 @@ class Values:
         for attempt in trials.attempts:
             self._attempts[treated(attempt)].append(attempt)
 
-    def of(self, block: int, cell: Cell, twin: bool, metric: str) -> float | None:
+    def of(self, place: Treated, metric: str) -> float | None:
         """The trial's value; the median where imported samples have several runs in one block."""
-        place, worst = Treated(block, tuple(sorted(cell.items())), twin), METRICS[metric].worst
+        worst = METRICS[metric].worst
         if place in self._failed:
             return worst if METRICS[metric].of_requests else None
         values = [value for run in self._attempts.get(place, []) if (value := run.metrics[metric]) is not None]
@@ -94,13 +94,18 @@ class Values:
 
     def logs(self, plan: Plan, cell: Cell, metric: str) -> dict[int, float]:
         """The logarithm of the trial's value, by block."""
-        known = {block: self.of(block, cell, False, metric) for block in range(1, len(plan.blocks) + 1)}
+        known = {place.block: self.of(place, metric) for place in in_blocks(plan, cell)}
         return {block: _log(value) for block, value in known.items() if value is not None}
 
-    def share(self, block: int, cell: Cell, twin: bool, metric: str) -> float:
+    def share(self, place: Treated, metric: str) -> float:
         """The largest share of the trial's value that may be the machine's; 0 where that is not known."""
-        runs = self._attempts.get(Treated(block, tuple(sorted(cell.items())), twin), [])
-        return max((attempt.shares.get(metric, 0.0) for attempt in runs), default=0.0)
+        return max((run.shares.get(metric, 0.0) for run in self._attempts.get(place, [])), default=0.0)
+
+
+def in_blocks(plan: Plan, cell: Cell, *, twin: bool = False) -> list[Treated]:
+    """The treatment in each block."""
+    levels = tuple(sorted(cell.items()))
+    return [Treated(block, levels, twin) for block in range(1, len(plan.blocks) + 1)]
 
 
 def compare(trials: Trials, plan: Plan, *, unknown: Collection[str] = ()) -> list[Comparison]:
@@ -174,14 +179,15 @@ def pair_values(
     `twin`: the second is the twin's.
     """
     compared, (first, second) = plan.study.compare.factor, levels
+    sides = in_blocks(plan, {**cell, compared: first}), in_blocks(plan, {**cell, compared: second}, twin=twin)
     pairs, one_sided = [], 0
-    for block in range(1, len(plan.blocks) + 1):
-        sides = ({**cell, compared: first}, False), ({**cell, compared: second}, twin)
-        a, b = (values.of(block, *side, metric) for side in sides)
+    for there, beside in zip(*sides, strict=True):
+        a, b = values.of(there, metric), values.of(beside, metric)
         if a is not None and b is not None:
             # Where both failed, or both are nothing, neither is the better.
             if a != b or math.isfinite(_log(a)):
-                pairs.append(Pair(block, a, b, max(values.share(block, *side, metric) for side in sides)))
+                share = max(values.share(there, metric), values.share(beside, metric))
+                pairs.append(Pair(there.block, a, b, share))
         elif a is not None or b is not None:
             one_sided += 1
     return pairs, one_sided

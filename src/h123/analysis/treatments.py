@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from h123.analysis.case import Case
-from h123.analysis.comparisons import TWINS, Cell, Comparison, Pair, Values, compare
+from h123.analysis.comparisons import TWINS, Cell, Comparison, Pair, Values, compare, in_blocks
 from h123.analysis.precision import FEWEST
 from h123.study import METRICS, Parameters
 
@@ -48,9 +48,9 @@ def treatments(case: Case) -> Iterator[Treatment]:
 
 def _measured(case: Case, values: Values, cell: Cell, metric: str) -> Measured:
     """What speaks against judging a comparison of the treatment with itself speaks against the treatment."""
-    known = {block: values.of(block, cell, False, metric) for block in range(1, len(case.plan.blocks) + 1)}
-    had = {block: value for block, value in known.items() if value is not None}
-    pairs = [Pair(block, value, value, values.share(block, cell, False, metric)) for block, value in had.items()]
+    known = {trial: values.of(trial, metric) for trial in in_blocks(case.plan, cell)}
+    had = {trial.block: value for trial, value in known.items() if value is not None}
+    pairs = [Pair(at.block, v, v, values.share(at, metric)) for at, v in known.items() if v is not None]
     compared = case.plan.study.compare.factor
     others, level = {name: at for name, at in cell.items() if name != compared}, cell[compared]
     ground = case.grounds.against(Comparison(others, "", metric, level, level, False, TWINS, pairs, 0))

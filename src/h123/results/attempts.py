@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from h123.errors import UserError
-from h123.processes import each
+from h123.processes import beginning, each
 from h123.results.blocking import Blocking, blocking_of
 from h123.results.documents import fault_of, held, parsed, read_content, read_document
 from h123.results.events import Values
@@ -25,7 +25,7 @@ from h123.results.timeline import Timeline, timeline
 from h123.results.trial_files import Client, Link, Tls, Trial
 from h123.study.workload import Kind, workload_of
 
-Content = tuple[Summary, Timeline, list[Opening], list[float]]
+Content = tuple[Summary, Timeline, list[Opening]]
 
 
 @dataclass(frozen=True)
@@ -90,19 +90,16 @@ class Attempt:
 def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     """In the order of execution. Raises UserError where a file is missing or of another format."""
     rows, imported = counting(folder), folder.imported is not None
-    documents = [_documents(Path(row["file"]).parent, imported=imported) for row in rows]
-    works = [
-        (Path(row["file"]), row["parameters"], moves_of(link, report))
-        for row, (link, report, _) in zip(rows, documents, strict=True)
-    ]
     timed = folder.imported is None or folder.imported["timed"]
-    content = each(partial(_read, timed=timed, imported=imported), works)
+    read = partial(_read, timed=timed, imported=imported)
+    with beginning(read, [(Path(row["file"]), row["parameters"]) for row in rows]) as reading:
+        documents = [_documents(Path(row["file"]).parent, imported=imported) for row in rows]
+        content = list(reading)
     blocking = _blocking(rows)
     attempts = []
-    for row, (link, report, facts), (summary, in_time, openings, recoveries) in zip(
-        rows, documents, content, strict=True
-    ):
+    for row, (link, report, facts), (summary, in_time, openings) in zip(rows, documents, content, strict=True):
         conditions = json.loads(row["parameters"])
+        recoveries = _recoveries(row, moves_of(link, report))
         lost = blocking.get(row["trial"])
         metrics = measure(summary, report, facts, conditions["clock"], openings, recoveries, lost)
         attempts.append(
@@ -147,22 +144,26 @@ def _blocked(pair: tuple[str, str, list[int]]) -> Blocking | None:
 
 
 def _documents(kept: Path, *, imported: bool) -> tuple[Link, Finished, Client | None]:
-    """An attempt's link, its report, its client's account. Read here and not where the samples are: to hand them on
-    from one process to another takes longer than to read them."""
+    """An attempt's link, its report, its client's account. Read here while others read samples: to hand them on from
+    one process to another takes longer than to read them."""
     report = NO_REPORT if imported else finished_report(kept / "report.json")
     return read_document(kept / "trial.json", Trial).links[0], report, read_facts(kept)
 
 
-def _read(attempt: tuple[Path, str, list[int]], *, timed: bool, imported: bool) -> Content:
-    """What the samples of an attempt say. Of their path, of its parameters as text, and of when its client moved."""
-    file, parameters, moves = attempt
+def _recoveries(row: Row, moves: Sequence[int]) -> list[float]:
+    """Of the few attempts whose client moved, whose samples are read again."""
+    return recoveries_of(moves, Rows.read(Path(row["file"])), row["statuses"]) if moves else []
+
+
+def _read(attempt: tuple[Path, str], *, timed: bool, imported: bool) -> Content:
+    """What the samples of an attempt say. Of their path, and of its parameters as text."""
+    file, parameters = attempt
     rows, work = Rows.read(file), _workload(parameters)
     summary = summarise(rows, work)
     if not timed:
         summary = replace(summary, warm_start_ns=None, warm_end_ns=None)
     openings = [] if imported else openings_of(file.parent, rows, work.statuses())
-    recoveries = [] if imported else recoveries_of(moves, rows, work.statuses())
-    return summary, timeline(rows, timed=timed), openings, recoveries
+    return summary, timeline(rows, timed=timed), openings
 
 
 @cache
