@@ -84,6 +84,17 @@ def test_what_the_build_does_not_depend_on_builds_nothing_anew(tmp_path: Path) -
     assert fingerprint(subject) != before  # but what was verified is another subject
 
 
+def test_a_clone_of_another_umask_is_the_same_subject(tmp_path: Path) -> None:
+    subject = small(tmp_path)
+    script = subject.folder / "build.sh"
+    script.chmod(0o755)
+    before = fingerprint(subject)
+    script.chmod(0o700)
+    assert fingerprint(subject) == before
+    script.chmod(0o600)
+    assert fingerprint(subject) != before
+
+
 def test_a_part_of_another_is_built_with_it_and_known_by_the_files_of_both(tmp_path: Path, cache: Path) -> None:
     whole = small(tmp_path)
     part = read_subject(write_small(tmp_path, PART, name="part"))

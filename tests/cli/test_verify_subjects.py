@@ -59,7 +59,7 @@ def test_a_subject_that_is_not_as_declared(h123: Tool, manifest: Path) -> None:
     assert done.returncode == 1
     assert "failed verification: go" in done.stderr
     assert "go as a server: h1 connection failed: " in done.stdout
-    place = Path(done.stdout.split("(")[-1].split(")")[0].replace("\n", ""))
+    place = Path(done.stdout.partition("h1 connection failed: ")[2].split("(")[1].split(")")[0].replace("\n", ""))
     assert json.loads((place / "report.json").read_text())["id"] == "h1-wall"
 
 

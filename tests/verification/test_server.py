@@ -187,8 +187,8 @@ def test_a_server_that_does_not_stop(tmp_path: Path, engine: LocalEngine) -> Non
 def test_a_server_that_was_late_to_stop_once(
     tmp_path: Path, engine: LocalEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    late = """"sh", "-c", "test -e $0 && exec \\"$@\\"; touch $0; trap '' TERM; \\"$@\\" & while :; do wait; done", """
-    subject = other(tmp_path, before=f'{late}"{tmp_path}/late", ')
+    late = """test -e \\"$0\\" && exec \\"$@\\"; touch \\"$0\\"; trap '' TERM; \\"$@\\" & while :; do wait; done"""
+    subject = other(tmp_path, before=f'"sh", "-c", "{late}", "{tmp_path}/late", ')
     contract = next(question for question in questions(subject) if question.purpose == "contract")
     monkeypatch.setattr("h123.verification.server.questions", lambda _: [contract])
     assert failures(list(verify_server(subject, engine))) == {}

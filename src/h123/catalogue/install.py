@@ -144,7 +144,9 @@ def _digest(files: Iterable[tuple[Path, Path]]) -> str:
     digest = hashlib.sha256()
     for path, name in files:
         content = path.read_bytes()
-        digest.update(f"{name}\0{path.stat().st_mode & 0o111}\0{len(content)}\0".encode())
+        # By its owner alone: whether others may execute it, too, is a matter of the umask it was cloned with.
+        executable = 0o111 if path.stat().st_mode & 0o100 else 0
+        digest.update(f"{name}\0{executable}\0{len(content)}\0".encode())
         digest.update(content)
     return digest.hexdigest()
 
