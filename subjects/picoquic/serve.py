@@ -56,7 +56,7 @@ def configuration(asked: Namespace) -> QuicConfiguration:
         max_stream_data=STREAM_WINDOW,
         max_streams_bidi=STREAMS,
         socket_buffer_size=SOCKET_BUFFER,
-        max_datagram_frame_size=None,
+        max_datagram_frame_size=65536,  # announced in any case; aiopquic takes it for the client's too
         qlog_dir=asked.qlog or None,
         ip_family=socket.AF_INET6 if ":" in asked.address else socket.AF_INET,
     )

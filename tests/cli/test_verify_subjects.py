@@ -50,7 +50,8 @@ def test_a_subject_that_is_as_declared(h123: Tool) -> None:
     assert row[:2] == ["go", "server"]
     assert row[3:] == ["passed", "-", "-"]
     record = json.loads((h123.folder / "cache/verified/go.json").read_text())
-    assert {"100 downloads at once", "clean stop"} <= {result["check"] for result in record["results"]}
+    # A machine that is very busy is not asked for the last of these.
+    assert {"100 downloads at once", "clean stop", "GET 1100000000"} <= {one["check"] for one in record["results"]}
 
 
 def test_a_subject_that_is_not_as_declared(h123: Tool, manifest: Path) -> None:

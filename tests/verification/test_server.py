@@ -55,6 +55,12 @@ def go() -> Subject:
 
 
 @pytest.fixture(autouse=True)
+def no_huge_body(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes a gigabyte of the disk, and more of the processor than all else; tests of the command ask for it."""
+    monkeypatch.setattr("h123.verification.server.QUICK_S", 0.0)
+
+
+@pytest.fixture(autouse=True)
 def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Folders of failures of the test's own."""
     monkeypatch.setattr("h123.verification.record._folder", lambda: tmp_path / "verified")
@@ -95,6 +101,7 @@ def test_the_embedded_server_keeps_the_contract(go: Subject, engine: LocalEngine
             assert asked[check].verdict == "passed"
         assert asked["TLS"].detail.startswith("TLS 1.3, TLS_")
     assert asked["0-RTT"].verdict == "passed"
+    assert asked["GET 1100000000"].detail.endswith("only who needs less than 0 s is asked")
     assert "events about packets" in asked["qlog"].detail
     assert "of the window" in asked["congestion cubic"].detail
     assert "full packets in the first flight" in asked["initial window 32"].detail

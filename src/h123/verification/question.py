@@ -22,6 +22,10 @@ OTHER_SIZES = [*EDGES, *random.Random(1).sample(range(2, 1_000_000), 6)]
 """And some that no program can have been made for: the same ones each time, since the cache keeps such bodies."""
 LARGE = 100_000_000
 """More than any limit of megabytes lets pass, and not yet minutes for the slowest servers."""
+HUGE = 1_100_000_000
+"""More than 2^30, so that QUIC's offsets get longer (RFC 9000, section 16); asked of those who are quick enough."""
+QUICK_S = 6.0
+"""In which a server must have sent the large body, so that it is asked for the huge one."""
 LOGGED_BYTES = 1_000_000
 """So many that their packets outnumber those of all handshakes."""
 _LENGTHY: dict[str, Asked] = {
@@ -34,10 +38,11 @@ _RESUMED = {"wall": 10, "virtual": 1}
 CHECK_NS = 30_000_000_000
 """In which a server must have answered all requests of a check."""
 _LARGE_NS = 240_000_000_000
-"""And a large body: 3 Mbit/s, which a server in an interpreter passes on a busy machine."""
+"""And a large body: 3 Mbit/s, which a server in an interpreter passes on a busy machine; also a huge one, which only
+those are asked for who need a quarter of that."""
 TRIAL_TIMEOUT = "300s"
 
-Purpose = Literal["versions", "contract", "large", "limit", "idleness", "qlog", "controller"]
+Purpose = Literal["versions", "contract", "large", "huge", "limit", "idleness", "qlog", "controller"]
 
 
 @dataclass(frozen=True)
@@ -87,8 +92,10 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
         silent = idleness.asked(server, protocol) if clock == "virtual" else 0
         plan = {**contract, **_LENGTHY[clock], "idle_ns": silent, "resumption": resumed}
         yield Question(f"{protocol}-{clock}", "contract", parameters(clock=clock), plan)
-    large = _plan(protocol, [LARGE], methods=["GET"], timeout_ns=_LARGE_NS)
-    yield Question(f"{protocol}-large", "large", parameters(size=LARGE), large)
+    bodies: list[tuple[Purpose, int]] = [("large", LARGE), ("huge", HUGE)]
+    for purpose, size in bodies:
+        plan = _plan(protocol, [size], methods=["GET"], timeout_ns=_LARGE_NS)
+        yield Question(f"{protocol}-{purpose}", purpose, parameters(size=size), plan)
     if further := crowd.beyond(server, protocol):
         yield Question(f"{protocol}-limit", "limit", parameters(), {**_plan(protocol, [100_000]), **further})
     if silence := idleness.beyond(server, protocol):

@@ -3,7 +3,8 @@
 import json
 import shutil
 import signal
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -18,7 +19,18 @@ from h123.trial import ORIGIN, SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification import crowd, idleness, versions
 from h123.verification.complaint import explained
 from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
-from h123.verification.question import LARGE, LOGGED_BYTES, OTHER_SIZES, PROBE, SIZES, Purpose, Question, questions
+from h123.verification.question import (
+    HUGE,
+    LARGE,
+    LOGGED_BYTES,
+    OTHER_SIZES,
+    PROBE,
+    QUICK_S,
+    SIZES,
+    Purpose,
+    Question,
+    questions,
+)
 from h123.verification.record import failures_folder
 from h123.verification.result import Result, Verdict
 from h123.verification.settings import verify_settings
@@ -29,7 +41,7 @@ STOP_NS = 2_000_000_000
 """In which a server must have stopped."""
 MOST_LINES = 1000
 """Of a log: a fifth of the requests."""
-REPEATED: frozenset[Purpose] = frozenset(["versions", "large", "limit", "idleness", "controller"])
+REPEATED: frozenset[Purpose] = frozenset(["versions", "large", "huge", "limit", "idleness", "controller"])
 """What times decide is asked twice before it counts as failed: a busy machine can blur a server's behaviour, but hardly
 so that it is taken for another one twice."""
 STOPPED = "clean stop"
@@ -46,12 +58,27 @@ def verify_server(subject: Subject, engine: Engine) -> Iterator[Result]:
     with scratch() as place:
         certificate = campaign_certificate(place, [SERVER_ADDRESS])
         trials = Trials(subjects, certificate, engine)
+        took = dict[Purpose, float]()
         for asked in questions(subject):
-            if asked.parameters.clock == "virtual" and installed_kernel() is None:
-                yield asked.result("everything", "unsupported", f"{NAME} is not installed")
+            began = time.monotonic()
+            if unable := _unable(asked, took):
+                yield unable
             else:
                 yield from _ask(asked, trials, kept / asked.name)
+            took[asked.purpose] = time.monotonic() - began
         yield from verify_settings(subject, "server", trials, kept)
+
+
+def _unable(asked: Question, took: Mapping[Purpose, float]) -> Result | None:
+    """Why this cannot be asked here, with the seconds that the last question of each purpose took."""
+    if asked.parameters.clock == "virtual" and installed_kernel() is None:
+        return asked.result("everything", "unsupported", f"{NAME} is not installed")
+    if asked.purpose == "huge":
+        if took["large"] > QUICK_S:
+            slow = f"{LARGE / 1e6:g} MB took {took['large']:.0f} s; only who needs less than {QUICK_S:g} s is asked"
+            return asked.result(f"GET {HUGE}", "unsupported", slow)
+        make_bodies([HUGE])  # only now, since it takes room on the disk
+    return None
 
 
 def _ask(asked: Question, trials: Trials, folder: Path) -> list[Result]:
@@ -193,7 +220,7 @@ def _is_probe(command: str) -> bool:
 
 
 def _large(asked: Question, _: Path) -> Result:
-    return asked.result(f"GET {LARGE}", "passed")
+    return asked.result(f"GET {asked.plan['sizes'][0]}", "passed")
 
 
 def _qlog(asked: Question, folder: Path) -> Result:
@@ -232,6 +259,7 @@ _LIMITS: dict[Purpose, Callable[[Question, Sequence[Result]], Result]] = {
 }
 _SEEN: dict[Purpose, Callable[[Question, Path], Result]] = {
     "large": _large,
+    "huge": _large,
     "qlog": _qlog,
     "controller": _controller,
 }
