@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from h123.results.qlog import packet_events
+from h123.results.qlog import ill_formed, packet_events
 
 SEQUENCE = (
     '\x1e{"qlog_version": "0.3", "trace": {"vantage_point": {"type": "server"}}}\n'
@@ -22,6 +22,20 @@ def events(tmp_path: Path, text: str) -> int:
 def test_a_sequence(tmp_path: Path) -> None:
     assert events(tmp_path, SEQUENCE) == 2
     assert events(tmp_path, SEQUENCE.replace("\x1e", "")) == 2
+
+
+def test_a_record_that_is_ill_formed_takes_no_other_with_it(tmp_path: Path) -> None:
+    """As ngtcp2 1.11 has it now and then: the end of a record without its beginning."""
+    lines = SEQUENCE.splitlines(keepends=True)
+    torn = "".join([*lines[:2], '{"frame_type":"padding"}],"header":{}}}\n', *lines[2:]])
+    assert events(tmp_path, torn) == 2
+    assert ill_formed(tmp_path) == 1
+    with pytest.raises(
+        ValueError, match="is not qlog"
+    ):  # where nothing separates records, nobody knows where one begins
+        events(tmp_path, torn.replace("\x1e", ""))
+    assert events(tmp_path, SEQUENCE) == 2
+    assert ill_formed(tmp_path) == 0
 
 
 def test_a_document(tmp_path: Path) -> None:

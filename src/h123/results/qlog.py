@@ -38,34 +38,49 @@ def events(path: Path) -> Iterator[Event]:
         raise ValueError(f"{path.name} is not qlog: {error}") from None
 
 
+def ill_formed(folder: Path) -> int:
+    """How many records of the sequences in a folder are not JSON, and were passed over."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and _is_separated(path))
+    return sum(_is_ill_formed(record) for path in files for record in list(_lines(path))[:-1])
+
+
 def _records(path: Path) -> Iterator[Any]:
-    """One JSON document, or a sequence of them, one a line, of which the last may be cut off: by the server's end."""
+    """One JSON document, or a sequence of them, one a line, of which the last may be cut off by the server's end. Where
+    records are separated, one that is ill-formed takes no other with it (RFC 7464, section 2.2); the first must be."""
     if _is_document(path):
         yield json.loads(path.read_text(encoding="utf-8"))
         return
-    last, whole = None, False
+    separated, cut, whole = _is_separated(path), None, False
     for record in _lines(path):
-        if last is not None:
-            yield json.loads(last)
-        last, whole = record, last is not None
+        if cut is not None:
+            raise cut
+        try:
+            found = json.loads(record)
+        except ValueError as error:
+            if not whole:
+                raise
+            cut = None if separated else error
+            continue
+        whole = True
+        yield found
+
+
+def _is_ill_formed(record: str) -> bool:
     try:
-        yield json.loads(last or "")
+        json.loads(record)
     except ValueError:
-        if not whole:
-            raise
+        return True
+    return False
+
+
+def _is_separated(path: Path) -> bool:
+    with path.open(encoding="utf-8") as file:
+        return RECORD_SEPARATOR in file.readline()
 
 
 def _is_document(path: Path) -> bool:
     """Whether it has lines that are no records by themselves."""
-    first = next(_lines(path), "")
-    with path.open(encoding="utf-8") as file:
-        if RECORD_SEPARATOR in file.readline():
-            return False
-    try:
-        json.loads(first)
-    except ValueError:
-        return True
-    return False
+    return not _is_separated(path) and _is_ill_formed(next(_lines(path), ""))
 
 
 def _lines(path: Path) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Literal
 from h123.catalogue import Server, Subject, catalogue, make_bodies, probe_command
 from h123.results import Document, Shape, read_document, trial_files, write_document
 from h123.results.lab_report import Exit, Report
-from h123.results.qlog import QLOG_FOLDER, packet_events
+from h123.results.qlog import QLOG_FOLDER, ill_formed, packet_events
 from h123.roots import mounted
 from h123.scratch import scratch
 from h123.trial import ORIGIN, SERVER_ADDRESS, Engine, campaign_certificate
@@ -44,6 +44,8 @@ MOST_LINES = 1000
 REPEATED: frozenset[Purpose] = frozenset(["versions", "large", "huge", "limit", "idleness", "controller"])
 """What times decide is asked twice before it counts as failed: a busy machine can blur a server's behaviour, but hardly
 so that it is taken for another one twice."""
+MOST_ILL_FORMED = 0.01
+"""Records of a log, for each event about a packet, that readers may have to pass over."""
 STOPPED = "clean stop"
 
 
@@ -225,12 +227,14 @@ def _large(asked: Question, _: Path) -> Result:
 
 def _qlog(asked: Question, folder: Path) -> Result:
     try:
-        count = packet_events(folder / QLOG_FOLDER)
+        count, ill = packet_events(folder / QLOG_FOLDER), ill_formed(folder / QLOG_FOLDER)
     except ValueError as error:
         return asked.result("qlog", "failed", str(error))
     # Of so many bytes there are more packets than this, sent or acknowledged.
     enough = LOGGED_BYTES // 1500
-    return asked.result("qlog", "passed" if count >= enough else "failed", f"{count} events about packets")
+    verdict: Verdict = "passed" if count >= enough and ill <= MOST_ILL_FORMED * count else "failed"
+    besides = f"; {ill} records are not JSON" if ill else ""
+    return asked.result("qlog", verdict, f"{count} events about packets{besides}")
 
 
 def _controller(asked: Question, folder: Path) -> Result:
