@@ -1,6 +1,7 @@
 """The files of one trial: its hosts, links and roles."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,14 @@ def test_without_a_store_there_is_no_backend(tmp_path: Path) -> None:
     assert [link["name"] for link in trial["links"]] == ["access"]
     assert [role["name"] for role in trial["roles"]] == ["server", "client"]
     assert option(role(trial, "server")["command"], "--store") == "memory"
+
+
+def test_client_and_server_have_processors_of_their_own_where_asked(tmp_path: Path) -> None:
+    trial, _ = files(tmp_path, affinity="apart")
+    mine, others = role(trial, "client")["processors"], role(trial, "server")["processors"]
+    assert sorted(mine + others) == sorted(os.sched_getaffinity(0))
+    trial, _ = files(tmp_path)
+    assert "processors" not in role(trial, "client")
 
 
 def test_a_backend_stands_behind_the_server_and_starts_first(tmp_path: Path) -> None:

@@ -79,6 +79,9 @@ class Parameters(WorkloadParameters):
     """The links' packets are kept whole, in files that Wireshark opens, with the TLS keys that the client logs."""
     clock: Literal["wall", "virtual"] = "wall"
     """wall: real time; virtual: time passes only while a virtual kernel waits, so that processing takes none."""
+    affinity: Literal["shared", "apart"] = "shared"
+    """shared: the kernel lets programs run on any processor; apart: the client has half of them for itself, the server,
+    and what stands behind it, the others."""
     trial_timeout: Annotated[Duration, Field(gt=0)] = 120 * 10**9
     """Of the client's whole run."""
 

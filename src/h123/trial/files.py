@@ -27,6 +27,7 @@ from h123.study import Network, Parameters, PlannedTrial, with_losses
 from h123.study.documents import FOLDER as DOCUMENTS
 from h123.study.workload import Target
 from h123.trial.certificate import HOST_NAME, Certificate
+from h123.trial.seats import seats, usable_processors
 
 CLIENT_ADDRESS, SERVER_ADDRESS = "10.1.0.1", "10.1.0.2"
 STORING_ADDRESS, BACKEND_ADDRESS = "10.1.0.5", "10.1.0.6"
@@ -94,6 +95,9 @@ def _trial(
         roles.insert(0, _origin(p, subjects[ORIGIN]))
     if _stored(p):
         roles.insert(0, _backend(subjects[p.backend]))
+    for role in roles:
+        if chosen := seats(p, role.host, usable_processors()):
+            role.processors = chosen
     written = Trial(
         h123="trial/1",
         id=trial.id,
