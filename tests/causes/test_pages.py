@@ -50,7 +50,7 @@ def _visit(trials: Trials, folder: Path, resources: list[dict[str, Any]], protoc
     done = trials.carry_out(folder, parameters, NETWORK, lambda _: None)
     assert done.reasons == []
     assert ingest(folder, values) == []
-    (visit,) = explain(folder).visits
+    (visit,) = explain(folder, parameters.workload.statuses()).visits
     metrics = trial_metrics(folder, read_document(folder / "report.json", Report), values)
     assert visit.took == pytest.approx(metrics["page_complete"])
     assert visit.seconds.sum() == pytest.approx(visit.took)

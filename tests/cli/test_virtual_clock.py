@@ -104,7 +104,7 @@ def test_a_backend_behind_the_edge_adds_its_links_round_trips(h123: Tool, kernel
     assert done.returncode == 0, done.stderr
     verdicts = json.loads((h123.folder / "out/verdicts.json").read_text())
     here, away = ({v["cell"]["behind"]: v["metrics"] for v in verdicts["values"]}[one] for one in ("here", "away"))
-    # A first request waits for the proxy's own connection, later ones find it open. 0.1 ms: packets, readings of clocks.
+    # A first request waits for the proxy's own connection, later ones find it open. 0.1 ms: packets, clocks read.
     assert away["cold_ttfb"] - here["cold_ttfb"] == pytest.approx(2 * 0.001, abs=1e-4)
     assert away["latency"] - here["latency"] == pytest.approx(0.001, abs=1e-4)
     assert _gone(kernel)

@@ -92,7 +92,8 @@ class Told:
 
     def _means(self, attempt: Attempt) -> Mapping[str, Means]:
         def explained() -> dict[str, Means]:
-            return means(explain(self._folder.trial(attempt.trial, attempt.attempt)))
+            folder = self._folder.trial(attempt.trial, attempt.attempt)
+            return means(explain(folder, attempt.workload.statuses()))
 
         seal = self._seals.get(attempt.name)
         try:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from h123.causes.cause import CAUSES, MENDING, NUMBER, UNTOLD, spent
@@ -17,7 +16,7 @@ from h123.causes.processors import work
 from h123.causes.request import Explainer, Request
 from h123.causes.stated import stated
 from h123.causes.visit import Step, middle_visits
-from h123.results import Sample, read_document
+from h123.results import Sample, read_document, read_samples
 from h123.results.lab_report import Report
 from h123.results.packets import BLOCKED, UP, Packets, read_packets
 from h123.results.stack_log import read_stack_logs
@@ -86,12 +85,13 @@ def _missed(seconds: NDArray[np.float64], took: NDArray[np.float64]) -> NDArray[
     return missed
 
 
-def explain(folder: Path) -> Explained:
-    """Of the trial in a folder. Raises UserError where it left no record of packets."""
+def explain(folder: Path, statuses: Sequence[int]) -> Explained:
+    """Of the trial in a folder, whose resources must be answered with these `statuses`. Raises UserError where it left
+    no record of packets."""
     packets, link = read_packets(folder), read_document(folder / "trial.json", Trial).links[0]
     report = read_document(folder / "report.json", Report)
     known_to = int(packets["at_ns"].max()) if _cut(report) and len(packets) else None
-    every, asking = _rows(folder / "samples.parquet"), _asking(folder)
+    every, asking = read_samples(folder / "samples.parquet", statuses), _asking(folder)
     rows, blocked = [row for row in every if not row["error"] and _told(row, known_to)], _blocked(packets)
     places = defaultdict[int | None, list[int]](list)
     for place, row in enumerate(rows):
@@ -158,12 +158,6 @@ def _asking(folder: Path) -> Asking | None:
         return AnyWorkloadFile.model_validate_json(written).root.asking()
     except (OSError, ValueError):  # another version's
         return None
-
-
-def _rows(file: Path) -> list[Sample]:
-    """In the order of their start, and of those that are due together in that of their sending."""
-    rows: list[Sample] = pq.read_table(file).to_pylist()
-    return sorted(rows, key=lambda row: (row["start_ns"], row["sent_ns"] or row["end_ns"]))
 
 
 def _told(row: Sample, known_to: int | None) -> bool:
