@@ -13,8 +13,9 @@ use crate::enclosure;
 use crate::process::Exit;
 use crate::refusal::Refusal;
 use crate::report::{LinkReport, Report};
+use crate::role::{Role, RoleKind};
 use crate::roles::Setting;
-use crate::trial::{Profile, Role, RoleKind, Trial};
+use crate::trial::{Profile, Trial};
 use crate::whole::write_atomically;
 
 /// Exit status if the client never ran.
@@ -78,6 +79,7 @@ fn role(name: &str, kind: RoleKind, command: &str) -> Role {
         stop_timeout_ns: None,
         timeout_ns: None,
         outside: false,
+        processors: vec![],
     }
 }
 

@@ -43,6 +43,7 @@ mod realtime;
 mod refusal;
 mod remark;
 mod report;
+mod role;
 mod roles;
 mod roots;
 mod run;

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sched::{CloneFlags, setns};
+use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, setns};
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::time::TimeSpec;
@@ -67,6 +67,8 @@ pub struct Launch<'a> {
     pub namespace: BorrowedFd<'a>,
     pub command: &'a [String],
     pub env: &'a BTreeMap<String, String>,
+    /// Where it may run; none: wherever the lab may.
+    pub seats: Option<CpuSet>,
     /// What the process may have of the network that the lab was started in.
     pub outside: Option<&'a Outside>,
     pub dir: Option<PathBuf>,
@@ -129,6 +131,7 @@ impl Processes {
         };
         let namespace = launch.namespace.as_raw_fd();
         let outside = launch.outside.map(Outside::as_raw_fd);
+        let seats = launch.seats;
         if let Some(descriptor) = outside {
             command.env(outside::VARIABLE, descriptor.to_string());
         }
@@ -137,6 +140,9 @@ impl Processes {
             command.pre_exec(move || {
                 setns(BorrowedFd::borrow_raw(namespace), CloneFlags::CLONE_NEWNET)?;
                 sysfs::renew()?;
+                if let Some(seats) = &seats {
+                    sched_setaffinity(Pid::from_raw(0), seats)?;
+                }
                 outside.map_or(Ok(()), outside::keep_open)?;
                 if own_session {
                     setsid()?;

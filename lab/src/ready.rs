@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::namespace::Host;
-use crate::trial::Ready;
+use crate::role::Ready;
 
 /// States in `/proc/net/tcp` and `udp`.
 pub const LISTEN: &str = "0A";

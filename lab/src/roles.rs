@@ -15,8 +15,8 @@ use crate::process::{Event, Exit, Launch, Processes, Streams};
 use crate::ready::{Open, Readiness};
 use crate::remark::Remark;
 use crate::report::{RoleCpu, RoleReport};
+use crate::role::{Role, RoleKind};
 use crate::tcp_account::TcpAccount;
-use crate::trial::{Role, RoleKind};
 use crate::usage::Usage;
 
 const READY_TIMEOUT_NS: u64 = 10_000_000_000;
@@ -393,6 +393,7 @@ impl<'a> Roles<'a> {
             namespace,
             command: &role.command,
             env: &role.env,
+            seats: role.seats(),
             outside: self.outside.filter(|_| role.outside),
             dir,
             streams,

@@ -1,16 +1,17 @@
 //! The trial file: what to build, what to run in it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::net::Ipv4Addr;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use h123_link::{Direction, LONGEST_NS, Move, validate_moves};
+use h123_link::{Direction, Move, validate_moves};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::cross_traffic::Cross;
 use crate::refusal::Refusal;
+use crate::role::{Role, RoleKind};
 use crate::roots::Roots;
 use crate::{log, nat, packets};
 
@@ -140,63 +141,6 @@ pub struct End {
     pub address: Ipv4Addr,
 }
 
-/// A command on a host.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Role {
-    pub name: String,
-    pub host: String,
-    pub kind: RoleKind,
-    pub command: Vec<String>,
-    #[serde(default)]
-    pub env: BTreeMap<String, String>,
-    /// Services only: when the next role may start.
-    #[serde(default)]
-    pub ready: Option<Ready>,
-    /// Services only: time between SIGTERM and SIGKILL.
-    #[serde(default)]
-    pub stop_timeout_ns: Option<u64>,
-    /// Main only: the longest it may take.
-    #[serde(default)]
-    pub timeout_ns: Option<u64>,
-    /// It may open sockets in the network that the lab was started in.
-    #[serde(default)]
-    pub outside: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RoleKind {
-    Service,
-    Main,
-}
-
-/// What makes a service ready: all of it, within the timeout.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Ready {
-    #[serde(default)]
-    pub tcp: Vec<u16>,
-    #[serde(default)]
-    pub udp: Vec<u16>,
-    /// Where the ports must be open; sockets of no particular address are, too. Without one any will do.
-    #[serde(default)]
-    pub address: Option<Ipv4Addr>,
-    /// Whether a connection to the first TCP port must have been accepted: some programs open their ports long before.
-    #[serde(default)]
-    pub accepts: bool,
-    #[serde(default)]
-    pub line: Option<String>,
-    /// Further TCP ports, which may be open at any address.
-    #[serde(default)]
-    pub besides: Vec<u16>,
-    /// How long it may listen in other places alone before it is given up; without it, as long as anything may take.
-    #[serde(default)]
-    pub elsewhere_ns: Option<u64>,
-    #[serde(default)]
-    pub timeout_ns: Option<u64>,
-}
-
 /// What a file says it is, whatever else is in it.
 #[derive(Deserialize)]
 struct Format {
@@ -286,6 +230,11 @@ impl Trial {
         }
         if self.clock == Clock::Virtual && self.reaches_outside() {
             return Err("under the virtual clock no role is \"outside\": time passes there".into());
+        }
+        if self.clock == Clock::Virtual && self.roles.iter().any(|r| !r.processors.is_empty()) {
+            return Err(
+                "under the virtual clock there is one processor: no role has \"processors\"".into(),
+            );
         }
         self.tcp.validate().map_err(|e| format!("tcp: {e}"))?;
         if self.hosts.len().max(self.links.len()) > MOST {
@@ -444,48 +393,7 @@ impl Link {
     }
 }
 
-impl Role {
-    fn validate(&self, hosts: &[String], roots: &Roots) -> Result<(), String> {
-        known_host(&self.host, hosts)?;
-        log::names_a_file("a role", &self.name)?;
-        match self.kind {
-            RoleKind::Main if self.ready.is_some() || self.stop_timeout_ns.is_some() => {
-                return Err(
-                    "\"ready\" and \"stop_timeout_ns\" belong to services, not to the main role"
-                        .into(),
-                );
-            }
-            RoleKind::Service if self.timeout_ns.is_some() => {
-                return Err("\"timeout_ns\" belongs to the main role; a service has \"stop_timeout_ns\" and \"ready.timeout_ns\"".into());
-            }
-            _ => {}
-        }
-        let ready_ns = self.ready.as_ref().and_then(|ready| ready.timeout_ns);
-        let longest = self.timeout_ns.max(self.stop_timeout_ns).max(ready_ns);
-        if longest > Some(LONGEST_NS) {
-            return Err(format!("a timeout is at most {LONGEST_NS} ns, 115 days"));
-        }
-        let mut texts = self
-            .command
-            .iter()
-            .chain(self.env.keys())
-            .chain(self.env.values());
-        if texts.any(|text| text.contains('\0')) {
-            return Err("no program can be given a text that contains a NUL (\\u0000)".into());
-        }
-        let Some(program) = self.command.first() else {
-            return Err("its command is empty".into());
-        };
-        if !roots.has_program(program) {
-            return Err(format!(
-                "its command \"{program}\" does not exist or is not executable: install it, or give its absolute path"
-            ));
-        }
-        Ok(())
-    }
-}
-
-fn known_host(host: &str, hosts: &[String]) -> Result<(), String> {
+pub fn known_host(host: &str, hosts: &[String]) -> Result<(), String> {
     if hosts.iter().any(|h| h == host) {
         return Ok(());
     }

@@ -41,6 +41,52 @@ fn what_roles_add_to_tmp_is_private_and_what_was_there_stays() {
 }
 
 #[test]
+fn a_role_and_its_children_stay_on_their_processors() {
+    let allowed = |log: String| log.lines().map(str::to_owned).collect::<Vec<_>>();
+    let bench = Bench::new();
+    let show = "sed -n 's/^Cpus_allowed_list:\\s*//p' /proc/self/status";
+    let mut trial = trial(
+        direction(1),
+        Value::Null,
+        &format!("{show}; (sh -c \"{show}\")"),
+    );
+    trial["roles"][0]["processors"] = json!([0]);
+    bench.run(&trial);
+    assert_eq!(allowed(bench.log("client")), ["0", "0"]);
+    trial["roles"][0]["processors"] = json!([]);
+    bench.run(&trial);
+    assert_eq!(
+        allowed(bench.log("client")),
+        vec![String::from_utf8(usable()).unwrap().trim(); 2]
+    );
+}
+
+/// Those of this test's own, in the kernel's words.
+fn usable() -> Vec<u8> {
+    let mut show = std::process::Command::new("sed");
+    show.args(["-n", "s/^Cpus_allowed_list:\\s*//p", "/proc/self/status"]);
+    show.output().unwrap().stdout
+}
+
+#[test]
+fn processors_that_are_not_there_are_refused() {
+    let bench = Bench::new();
+    let mut trial = trial(direction(1), Value::Null, "true");
+    for missing in [1000, 100_000] {
+        trial["roles"][0]["processors"] = json!([0, missing]);
+        let done = bench.run_command(&trial).output().unwrap();
+        assert_eq!(done.status.code(), Some(2));
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(
+            said.contains(&format!(
+                "to run on processor {missing}, which is not there"
+            )),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn what_a_role_leaves_running_is_counted_and_ended() {
     let bench = Bench::new();
     let client = format!(

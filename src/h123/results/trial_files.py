@@ -92,6 +92,8 @@ class Role(Shape):
     """Of the main role."""
     outside: bool = False
     """It may open sockets in the network that the lab was started in."""
+    processors: list[int] = Field(default=[])
+    """Those that it may run on, by the kernel's numbers; none: any."""
 
 
 class Tcp(Shape):

@@ -57,7 +57,8 @@ class Parameters(WorkloadParameters):
     backend: str = "fake-gcs"
     """Subject behind the server; started only where `store` is not memory."""
     backend_network: str | None = None
-    """Between server (a) and backend (b); None: a plain veth pair."""
+    """Between server (a) and what stands behind it (b), on a host of its own. None: a plain veth pair to a store's
+    backend; the origin behind a proxy is on the proxy's host."""
     congestion: Literal["cubic", "reno", "bbr", "own"] = "cubic"
     """Of the end that sends bodies; own: the one that each QUIC stack has by itself, cubic for TCP."""
     transport: Literal["deployed", "matched"] = "deployed"
@@ -79,6 +80,9 @@ class Parameters(WorkloadParameters):
     """The links' packets are kept whole, in files that Wireshark opens, with the TLS keys that the client logs."""
     clock: Literal["wall", "virtual"] = "wall"
     """wall: real time; virtual: time passes only while a virtual kernel waits, so that processing takes none."""
+    affinity: Literal["shared", "apart"] = "shared"
+    """shared: the kernel lets programs run on any processor; apart: the client has half of them for itself, the server,
+    and what stands behind it, the others."""
     trial_timeout: Annotated[Duration, Field(gt=0)] = 120 * 10**9
     """Of the client's whole run."""
 
@@ -91,8 +95,7 @@ class Parameters(WorkloadParameters):
 
     def networks(self) -> tuple[str, ...]:
         """Names of the networks that the links of such a trial have, the access link's first."""
-        behind = self.backend_network if self.store != "memory" else None
-        return (self.network, behind) if behind else (self.network,)
+        return (self.network, self.backend_network) if self.backend_network else (self.network,)
 
     def checked_links(self) -> tuple[str, ...]:
         """What a link check vouches for: links of these networks, with these losses, under this clock."""

@@ -18,6 +18,7 @@ from h123.catalogue import (
 from h123.errors import UserError
 from h123.study import Parameters
 from h123.trial.files import trial_roles
+from h123.trial.seats import check_affinity, require_processors
 from h123.virtual import virtual_kernel
 
 
@@ -28,6 +29,7 @@ def prepare(
     are in no catalogue. Raises UserError."""
     subjects = check_trials(trials, own)
     require_kernel(trials)  # refused now rather than at the first such trial
+    require_processors(trials)
     for subject in subjects.values():
         install(subject, report)
     files = {size for p in trials if server_uses(subjects[p.server], "files") for size in p.workload.served()}
@@ -51,6 +53,7 @@ def check_trials(trials: Sequence[Parameters], own: Mapping[str, Subject] | None
     known, subjects = ChainMap(dict(own or {}), cast(MutableMapping[str, Subject], catalogue())), dict[str, Subject]()
     for p in trials:
         _check_store(p)
+        check_affinity(p)
         for named, name in p.roles().items():  # a campaign may name one that has been taken away since
             _require(known, name, f"the study's {named} is")
         for role, name in trial_roles(p, known).items():

@@ -24,6 +24,7 @@ from h123.verification.question import (
     LARGE,
     LOGGED_BYTES,
     OTHER_SIZES,
+    PASSED_BYTES,
     PROBE,
     QUICK_S,
     SIZES,
@@ -225,6 +226,14 @@ def _large(asked: Question, _: Path) -> Result:
     return asked.result(f"GET {asked.plan['sizes'][0]}", "passed")
 
 
+def _edge(asked: Question, folder: Path) -> Result:
+    """What it answers comes from behind it, whose kernel counts what it sends."""
+    report = read_document(folder / "report.json", Report)
+    sent = next(host.counters.grown("IpExt.OutOctets") for host in report.hosts if host.name == "backend")
+    verdict: Verdict = "passed" if sent >= PASSED_BYTES else "failed"
+    return asked.result("edge", verdict, f"{sent} bytes came from the host behind it")
+
+
 def _qlog(asked: Question, folder: Path) -> Result:
     try:
         count, ill = packet_events(folder / QLOG_FOLDER), ill_formed(folder / QLOG_FOLDER)
@@ -264,6 +273,7 @@ _LIMITS: dict[Purpose, Callable[[Question, Sequence[Result]], Result]] = {
 _SEEN: dict[Purpose, Callable[[Question, Path], Result]] = {
     "large": _large,
     "huge": _large,
+    "edge": _edge,
     "qlog": _qlog,
     "controller": _controller,
 }

@@ -1,0 +1,41 @@
+"""The processors that a trial's programs run on."""
+
+import os
+from collections.abc import Iterable, Sequence
+
+from h123.errors import UserError
+from h123.study import Parameters
+
+
+def usable_processors() -> list[int]:
+    """Those of this machine that we may use, by the kernel's numbers."""
+    return sorted(os.sched_getaffinity(0))
+
+
+def seats(p: Parameters, host: str, usable: Sequence[int]) -> list[int]:
+    """Those of a host's programs; none: any. The client has the upper half, and of an odd number one less: nobody but
+    the client is on its host, and it has less to do than the others together."""
+    if p.affinity == "shared":
+        return []
+    half = (len(usable) + 1) // 2
+    return list(usable[half:] if host == "client" else usable[:half])
+
+
+def check_affinity(p: Parameters) -> None:
+    """Raises UserError for what no machine can do."""
+    if p.affinity == "apart" and p.clock == "virtual":
+        raise UserError(
+            "with `affinity: apart` client and server have processors of their own; under the virtual clock there is"
+            " one, and processing takes no time",
+            remedy="leave `affinity` out, or use the wall clock",
+        )
+
+
+def require_processors(trials: Iterable[Parameters]) -> None:
+    """Raises UserError where this machine has too few."""
+    if any(p.affinity == "apart" for p in trials) and len(usable_processors()) < 2:
+        raise UserError(
+            "`affinity: apart` needs two processors at least, one for the client and one for the server; here is one",
+            remedy="leave `affinity` out",
+            status=1,
+        )
