@@ -103,9 +103,16 @@ def test_the_embedded_server_keeps_the_contract(go: Subject, engine: LocalEngine
     assert asked["0-RTT"].verdict == "passed"
     assert asked["GET 1100000000"].detail.endswith("only who needs less than 0 s is asked")
     assert "events about packets" in asked["qlog"].detail
-    assert "of the window" in asked["congestion cubic"].detail
-    assert "full packets in the first flight" in asked["initial window 32"].detail
-    assert {"pacing off", "packet size 1252", "packet size 1448"} <= set(asked)
+    for check, seen in (
+        ("congestion cubic", "of the window"),
+        ("initial window 32", "full packets in the first flight"),
+        ("pacing off", ""),
+        ("packet size 1252", ""),
+        ("packet size 1448", ""),
+    ):
+        # A machine that was too busy for the link says so in place of what shows over it.
+        assert check in asked or asked["h3-cubic"].verdict == "unsupported"
+        assert check not in asked or asked[check].verdict == "unsupported" or seen in asked[check].detail
     assert not list(records.rglob("trial.json"))
 
 
