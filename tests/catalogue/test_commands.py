@@ -15,6 +15,7 @@ from h123.catalogue import (
     check_supported,
     client_command,
     controller,
+    is_edge,
     origin_command,
     server_command,
     server_uses,
@@ -39,6 +40,7 @@ class Demand:
     congestion: str = "cubic"
     transport: str = "deployed"
     store: str = "memory"
+    backend_network: str | None = None
     clock: str = "wall"
     connections: str | int = "shared"
     cold: bool = False
@@ -113,6 +115,28 @@ def test_documents_are_served_by_who_has_them_or_passes_all_on(tmp_path: Path, p
         return
     with pytest.raises(UserError, match="server small does not serve a page's own documents"):
         check_supported(subject, "server", demand)
+
+
+@pytest.mark.parametrize(
+    ("placeholders", "edge", "can"),
+    [
+        ('"{upstream}"', False, True),
+        ('"{upstream}", "{files}"', False, False),
+        ('"{upstream}", "{files}"', True, True),
+        ('"{files}"', False, False),
+    ],
+)
+def test_an_edge_is_who_can_pass_all_on(tmp_path: Path, placeholders: str, edge: bool, can: bool) -> None:
+    manifest = MANIFEST.replace('"{cert}", "{key}"', placeholders)
+    subject = small(tmp_path, manifest.replace("listens =", "edge = true\nlistens =") if edge else manifest)
+    there = Demand(kind="page", workload=REAL, backend_network="edge")
+    assert is_edge(subject, there) == can
+    assert not is_edge(subject, replace(there, backend_network=None))
+    if can:  # and so it serves a page's documents, which are behind it
+        check_supported(subject, "server", there)
+        return
+    with pytest.raises(UserError, match="nothing is behind the server small"):
+        check_supported(subject, "server", there)
 
 
 def test_a_browser_loads_real_documents_alone(tmp_path: Path) -> None:
@@ -190,6 +214,7 @@ REFUSED: list[tuple[Role, Demand, list[str]]] = [
     ("client", Demand(workload=workload_of({"rate": 50.0})), ["open loop"]),
     ("server", Demand(store="gcs"), ["server", "store gcs", "supports memory"]),
     ("backend", Demand(store="gcs"), ["small is not a backend"]),
+    ("server", Demand(backend_network="edge"), ["nothing is behind the server small", "`backend_network`"]),
     ("server", Demand(clock="virtual"), ["server", "clock virtual", "supports wall"]),
     ("server", Demand(protocol="h3", settings={"initial_window": 10}), ["server", "initial window over h3"]),
     ("server", Demand(protocol="h3", settings={"max_datagram": 1252}), ["server", "packet size over h3"]),

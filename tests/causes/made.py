@@ -19,6 +19,7 @@ from h123.results.qlog import QLOG_FOLDER
 from h123.results.trial_files import Trial
 from h123.study import Network, Parameters
 from h123.study.network import Bottleneck, Direction, Loss, Queue
+from h123.study.workload import OK
 from h123.trial import Engine
 from h123.trial.certificate import Certificate
 from h123.verification.trial import Trials
@@ -184,7 +185,7 @@ class Bench:
 
     def _seconds(self, made: Made, server: str, protocol: str, seed: int) -> NDArray[np.float64]:
         """Of each cause, of the mean request."""
-        told = explain(self.carry_out(made, server, protocol, seed))
+        told = explain(self.carry_out(made, server, protocol, seed), [OK])
         self.missed[self._clock(made)].append(float(np.median(told.missed)))
         mean: NDArray[np.float64] = told.seconds[np.array(told.phases) == made.phase].mean(axis=0)
         return mean

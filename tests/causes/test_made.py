@@ -10,6 +10,7 @@ from causes.made import MADE, Bench, Made
 from h123.catalogue import catalogue, install
 from h123.causes import explain
 from h123.causes.cause import NUMBER, UNTOLD
+from h123.study.workload import OK
 from h123.trial import SERVER_ADDRESS, LocalEngine, campaign_certificate
 
 CASES = [(made, protocol) for made in MADE for protocol in made.protocols]
@@ -64,7 +65,8 @@ def test_every_made_cause_is_named(bench: Bench, made: Made, protocol: str) -> N
 def test_what_the_record_of_packets_does_not_cover_is_left_out(bench: Bench) -> None:
     full_link = next(made for made in MADE if made.name == "a full link")
     folder = bench.carry_out(full_link, "none", "h2", seed=1, packets=1000)  # of some 600 a request
-    told = explain(folder)
+    told = explain(folder, [OK])
     asked = len(pq.read_table(folder / "samples.parquet"))
     assert 0 < len(told.phases) < asked
     assert told.seconds[:, NUMBER[UNTOLD]].max() == 0
+    assert not explain(folder, [201]).rows  # which no answer has

@@ -86,6 +86,30 @@ def test_smoke_study_in_virtual_time(h123: Tool, kernel: Path) -> None:
     assert _gone(kernel)
 
 
+EDGE = """\
+h123: study/1
+name: edge
+question: What does a backend elsewhere add?
+factors:
+  behind: {here: {backend_network: null}, away: {backend_network: edge}}
+settings: {server: envoy, client: go, protocol: h2, network: us-us, size: 1kB, users: 1, requests: 4}
+compare: {factor: behind, pairs: [away/here], twin: here}
+blocks: 1
+"""
+
+
+def test_a_backend_behind_the_edge_adds_its_links_round_trips(h123: Tool, kernel: Path) -> None:
+    (h123.folder / "edge.yaml").write_text(EDGE)
+    done = h123("run", "edge.yaml", "--clock", "virtual", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    verdicts = json.loads((h123.folder / "out/verdicts.json").read_text())
+    here, away = ({v["cell"]["behind"]: v["metrics"] for v in verdicts["values"]}[one] for one in ("here", "away"))
+    # A first request waits for the proxy's own connection, later ones find it open. 0.1 ms: packets, clocks read.
+    assert away["cold_ttfb"] - here["cold_ttfb"] == pytest.approx(2 * 0.001, abs=1e-4)
+    assert away["latency"] - here["latency"] == pytest.approx(0.001, abs=1e-4)
+    assert _gone(kernel)
+
+
 VISITED = """\
 h123: study/1
 name: visited

@@ -1,11 +1,14 @@
 """Which attempts a page shows."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from h123.closeup import choose
 from h123.closeup.arm import arms
+from h123.closeup.facts import rows
+from h123.closeup.latency import latency_figure
 from h123.errors import UserError
 from h123.results import CampaignFolder
 from synthetic import Scenario, make_campaign
@@ -64,6 +67,16 @@ def test_a_trial_whose_files_have_changed_is_refused(tmp_path: Path) -> None:
     (campaign.trial(name, 1) / "samples.parquet").unlink()
     with pytest.raises(UserError, match="not those that were measured"):
         choose(CampaignFolder.open(campaign.path), [name])
+
+
+def test_an_answer_is_a_success_only_with_the_status_that_the_workload_asks_for(campaign: CampaignFolder) -> None:
+    chosen = choose(campaign, [_trial(campaign, "h3")])
+    (arm,) = arms(chosen, "protocol")
+    assert latency_figure([arm])
+    assert ", median " in dict(rows([arm]))["requests"][0]
+    (other,) = arms([replace(chosen[0], statuses=[201])], "protocol")
+    assert latency_figure([other]) is None
+    assert dict(rows([other]))["requests"] == [f"none that succeeded; {len(arm.requests)} failed"]
 
 
 def test_arms_are_called_by_what_tells_them_apart(campaign: CampaignFolder) -> None:

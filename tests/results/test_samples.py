@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from h123.errors import UserError
-from h123.results import ingest
+from h123.results import ingest, read_samples
 from h123.results.rows import Rows
 from h123.results.samples import COLUMNS, LIMIT, SCHEMA, TEXT_COLUMNS, write_samples
 from h123.results.summary import summarise
@@ -47,6 +47,19 @@ def test_the_largest_numbers_and_long_texts_come_back_as_they_were(tmp_path: Pat
     kept = {column.path_in_schema: column for column in map(written.column, range(len(SCHEMA)))}
     assert all("DELTA_BINARY_PACKED" in kept[name].encodings for name in odd)
     assert kept["error"].compression == "ZSTD"
+
+
+def test_an_answer_with_another_status_than_its_resource_must_have_has_failed(tmp_path: Path) -> None:
+    """A client that did not notice leaves no error."""
+    answers = [(0, 200), (0, 404), (1, 201), (1, 200), (None, 200)]
+    rows = [
+        {"start_ns": 9 - n, "end_ns": 20, "status": status, "resource": of, "error": ""}
+        for n, (of, status) in enumerate(answers)
+    ]
+    write_samples(pa.Table.from_pylist(rows, SCHEMA), tmp_path / "samples.parquet")
+    read = read_samples(tmp_path / "samples.parquet", [200, 201])
+    assert [row["error"] for row in reversed(read)] == ["", "status 404", "", "status 200", ""]
+    assert [row["start_ns"] for row in read] == [5, 6, 7, 8, 9]
 
 
 @pytest.mark.parametrize("lines", [None, [], [HEADER]])

@@ -30,8 +30,8 @@ from h123.study.metrics import Times
 from h123.study.shelf import list_published
 
 ROOT = project_root()
-NAMED_LIKE_OTHERS = {"latency", "ttfb", "handshake", "cpu", "throughput"}
-"""Columns, features and constants have these names too."""
+NAMED_LIKE_OTHERS = {"latency", "ttfb", "handshake", "cpu", "throughput", "recovery"}
+"""Columns, features, constants and what causes are told of have these names too."""
 
 
 def documented() -> dict[str, dict[str, str]]:

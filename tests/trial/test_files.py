@@ -14,7 +14,7 @@ from h123.study import Parameters, PlannedTrial, load_network
 from h123.trial.certificate import Certificate
 from h123.trial.files import write_trial_files
 
-NETWORKS = {name: load_network(name) for name in ("lan", "medium", "egress-poor")}
+NETWORKS = {name: load_network(name) for name in ("lan", "medium", "egress-poor", "edge")}
 CERTIFICATE = Certificate(ca=Path("/ca.pem"), cert=Path("/cert.pem"), key=Path("/key.pem"))
 
 
@@ -103,6 +103,27 @@ def test_a_server_that_passes_requests_on_has_an_origin_in_its_host(tmp_path: Pa
     assert option(origin["command"], "--port") == str(listens)
     upstream = f"{option(origin['command'], '--address')}:{listens}"
     assert role(trial, "server")["command"][3:] == [upstream, mounted("bodies"), mounted("bodies", "block"), "cubic"]
+
+
+EDGE = PROXY.replace("listens =", "edge = true\nlistens =")
+
+
+def test_behind_an_edge_the_origin_has_a_host_of_its_own(tmp_path: Path) -> None:
+    only = {"small": small(tmp_path, EDGE)}
+    trial, _ = files(tmp_path, only, server="small", backend_network="edge")
+    assert trial["hosts"] == ["client", "server", "backend"]
+    _, link = trial["links"]
+    assert (link["name"], link["a"]["host"], link["b"]["host"], link["kind"]) == (
+        "edge",
+        "server",
+        "backend",
+        "emulated",
+    )
+    origin, server = role(trial, "origin"), role(trial, "server")
+    assert (origin["host"], origin["ready"]["address"]) == ("backend", link["b"]["address"])
+    upstream, its_own_files = server["command"][3:5]
+    assert upstream == f"{link['b']['address']}:{origin['ready']['tcp'][0]}"
+    assert its_own_files == ""
 
 
 def test_qlog_files_go_to_the_trials_folder_where_there_are_any(tmp_path: Path) -> None:

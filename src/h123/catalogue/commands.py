@@ -63,6 +63,8 @@ class Demand(Protocol):
     @property
     def store(self) -> str: ...
     @property
+    def backend_network(self) -> str | None: ...
+    @property
     def transport(self) -> str: ...
     @property
     def clock(self) -> str: ...
@@ -117,10 +119,21 @@ def server_uses(subject: Subject, placeholder: str) -> bool:
     return subject.server is not None and f"{{{placeholder}}}" in " ".join(subject.server.command)
 
 
-def serves_documents(subject: Subject) -> bool:
+def serves_documents(subject: Subject, parameters: Demand) -> bool:
     """Whether a page's own documents can be had from the server: it has them, or passes on all that is asked for."""
-    passes_on = server_uses(subject, "upstream") and not server_uses(subject, "files")
-    return server_uses(subject, "documents") or passes_on
+    always = server_uses(subject, "upstream") and not server_uses(subject, "files")
+    return server_uses(subject, "documents") or always or is_edge(subject, parameters)
+
+
+def can_be_edge(subject: Subject) -> bool:
+    """Whether the server can pass all requests on to an origin on another host."""
+    declared = subject.server is not None and subject.server.edge
+    return server_uses(subject, "upstream") and (declared or not server_uses(subject, "files"))
+
+
+def is_edge(subject: Subject, parameters: Demand) -> bool:
+    """Whether it does so in such a trial."""
+    return can_be_edge(subject) and parameters.backend_network is not None
 
 
 def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
@@ -169,7 +182,12 @@ def _check_settings(subject: Subject, role: Role, parameters: Demand) -> None:
 def _check_server(subject: Subject, server: Server, parameters: Demand) -> None:
     _check_streams(subject, server, parameters)
     _check_idleness(subject, server, parameters)
-    if parameters.workload.documents() and not serves_documents(subject):
+    if parameters.backend_network is not None and parameters.store == "memory" and not can_be_edge(subject):
+        raise UserError(
+            f"nothing is behind the server {subject.name} that a `backend_network` could lead to",
+            remedy="choose a server that can pass all requests on, such as envoy, or leave `backend_network` out",
+        )
+    if parameters.workload.documents() and not serves_documents(subject, parameters):
         raise UserError(
             f"server {subject.name} does not serve a page's own documents (`documents: true`)",
             remedy="choose go, or a server that passes all requests on, such as envoy",

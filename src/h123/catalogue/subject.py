@@ -152,6 +152,8 @@ class Server(Strict):
     """Where it sends the answers on a connection one after another: one that is not read holds up the others."""
     stores: OneOrMore[Literal["memory", "gcs"]] = Field(default=["memory"])
     """Where it can keep the bodies."""
+    edge: StrictBool = False
+    """Passes all requests on where `{files}` is empty. What has an `{upstream}` and no `{files}` always does."""
     limits: Limits = Limits()
 
     @field_validator("limits")

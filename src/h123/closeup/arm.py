@@ -7,13 +7,12 @@ from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from h123.causes import Connection, Explained, connections, explain, stated
 from h123.closeup.choice import Chosen
 from h123.errors import UserError
 from h123.report import level
-from h123.results import Sample, read_document
+from h123.results import Sample, read_document, read_samples
 from h123.results.lab_report import Report
 from h123.results.packets import DOWN, PACKET, UDP, Packets, read_packets
 from h123.results.stack_log import StackLog, StackLogs, read_stack_logs
@@ -107,16 +106,13 @@ class Arm:
     def requests(self) -> list[Sample]:
         """In the order of their start; none where the attempt left no samples."""
         file = self.chosen.folder / "samples.parquet"
-        if not file.is_file():
-            return []
-        rows: list[Sample] = pq.read_table(file).to_pylist()
-        return sorted(rows, key=lambda row: row["start_ns"])
+        return read_samples(file, self.chosen.statuses) if file.is_file() else []
 
     @cached_property
     def explained(self) -> Explained | None:
         """What the time of its requests was spent on, if packets tell."""
         told = self.packets is not None and self.requests and self.report
-        return _if_there(lambda: explain(self.chosen.folder)) if told else None
+        return _if_there(lambda: explain(self.chosen.folder, self.chosen.statuses)) if told else None
 
     @cached_property
     def began(self) -> int:

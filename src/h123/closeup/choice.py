@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from h123.errors import UserError
 from h123.results import CampaignFolder, connect
@@ -30,6 +31,8 @@ class Chosen:
     cell: Mapping[str, str]
     twin: bool
     clock: str | None
+    statuses: Sequence[int]
+    """That each resource must be answered with."""
     folder: Path
 
     @property
@@ -49,15 +52,15 @@ def choose(folder: CampaignFolder, names: Sequence[str]) -> list[Chosen]:
         raise UserError(f"{names[0]} is named twice", remedy="name two trials, or one alone")
     rows = connect(folder).execute(
         "SELECT a.trial, a.attempt, c.attempt IS NOT NULL AS counts, a.valid, a.reasons, a.disturbed, a.block, "
-        "a.cell, a.twin, a.parameters, a.damage FROM attempts a LEFT JOIN analysed c USING (trial, attempt) "
-        "ORDER BY a.block, a.trial, a.attempt"
+        "a.cell, a.twin, a.parameters, a.statuses, a.damage FROM attempts a "
+        "LEFT JOIN analysed c USING (trial, attempt) ORDER BY a.block, a.trial, a.attempt"
     )
     columns = [column for column, *_ in rows.description]
     attempts = [dict(zip(columns, row, strict=True)) for row in rows.fetchall()]
     return [_one(folder, attempts, name) for name in names]
 
 
-def _one(folder: CampaignFolder, attempts: Sequence[Mapping[str, object]], name: str) -> Chosen:
+def _one(folder: CampaignFolder, attempts: Sequence[Mapping[str, Any]], name: str) -> Chosen:
     trial, _, number = Path(name).name.partition("~")
     tried = [row for row in attempts if row["trial"] == trial]
     if not tried:
@@ -75,7 +78,7 @@ def _one(folder: CampaignFolder, attempts: Sequence[Mapping[str, object]], name:
     return _chosen(folder, mine[0])
 
 
-def _chosen(folder: CampaignFolder, row: Mapping[str, object]) -> Chosen:
+def _chosen(folder: CampaignFolder, row: Mapping[str, Any]) -> Chosen:
     trial, attempt = str(row["trial"]), int(str(row["attempt"]))
     if row["damage"]:
         raise UserError(
@@ -94,6 +97,7 @@ def _chosen(folder: CampaignFolder, row: Mapping[str, object]) -> Chosen:
         cell=json.loads(str(row["cell"])),
         twin=bool(row["twin"]),
         clock=json.loads(str(row["parameters"])).get("clock"),
+        statuses=row["statuses"],
         folder=folder.trial(trial, attempt),
     )
 

@@ -13,8 +13,9 @@ from h123.results.machine import machine_facts
 from h123.results.metrics import shown, trial_metrics
 from h123.results.opening import Opening
 from h123.results.processor import SHARES_TELL_NS, Usage
+from h123.results.recovery import moves_of
 from h123.results.repetition import Repetition, compare_executions
-from h123.results.samples import Sample, ingest
+from h123.results.samples import Sample, ingest, read_samples
 from h123.results.shapes import Count, Document, Reason, Shape
 from h123.results.summary import Bodies
 from h123.results.tables import connect
@@ -53,6 +54,7 @@ __all__ = [
     "loss",
     "machine_facts",
     "machine_noise",
+    "moves_of",
     "own_ns",
     "packets",
     "qlog",
@@ -60,6 +62,7 @@ __all__ = [
     "read_content",
     "read_document",
     "read_gateway",
+    "read_samples",
     "ruined",
     "shown",
     "stack_log",

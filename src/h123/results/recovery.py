@@ -18,12 +18,17 @@ class Break(NamedTuple):
     """Whether what was under way on the link still arrives: then an answer shows nothing whose request is older."""
 
 
+def moves_of(link: Link, report: Report) -> list[int]:
+    """When the client moved over the link during a trial, on the clock of its samples."""
+    return [report.main_began_ns + move.at_ns for move in link.moves]
+
+
 def breaks_of(link: Link, report: Report) -> list[Break]:
     """When the client moved over the link during a trial, or a way of it began to stop UDP."""
     changes = [change for way in (link.up, link.down) if way for change in way.changes or []]
-    stopped = {change.at_ns for change in changes if change.udp in ("drop", "reject")}
-    moved = {move.at_ns for move in link.moves}
-    return [Break(report.main_began_ns + at, at not in moved) for at in sorted(moved | stopped)]
+    stopped = {report.main_began_ns + change.at_ns for change in changes if change.udp in ("drop", "reject")}
+    moved = {*moves_of(link, report)}
+    return [Break(at, at not in moved) for at in sorted(moved | stopped)]
 
 
 def recoveries_of(breaks: Sequence[Break], rows: Rows, statuses: Sequence[int]) -> list[float]:

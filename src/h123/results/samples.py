@@ -214,6 +214,17 @@ def succeeded(table: pa.Table, statuses: Sequence[int]) -> pa.Array:
     return pc.and_(pc.equal(table["error"], ""), pc.equal(table["status"], wanted))
 
 
+def read_samples(file: Path, statuses: Sequence[int]) -> list[Sample]:
+    """Of a trial whose resources must be answered with these statuses, in the order of their start, and of those that
+    are due together in that of their sending. An answer with another one has the error `status 404`."""
+    table = pq.read_table(file)
+    answered, good = (pc.fill_null(told, False) for told in (pc.equal(table["error"], ""), succeeded(table, statuses)))
+    said = pc.binary_join_element_wise("status", pc.cast(table["status"], pa.string()), " ")
+    errors = pc.if_else(pc.and_not(answered, good), said, table["error"])
+    rows: list[Sample] = table.set_column(table.column_names.index("error"), "error", errors).to_pylist()
+    return sorted(rows, key=lambda row: (row["start_ns"], row["sent_ns"] or row["end_ns"]))
+
+
 def _resources(table: pa.Table) -> pa.ChunkedArray:
     """The index of what each row is a request for, where there is more than one thing."""
     if "resource" not in table.column_names:  # in a file of an earlier version

@@ -3,7 +3,7 @@
 An estimate to plan an afternoon by, not a prediction of results. It adds up handshakes and cold requests (round trips,
 slow start), then the warm requests at the tightest of these limits:
 
-* the link's rate, and that of the link to the storage behind the server;
+* the link's rate, and that of the link to what stands behind the server;
 * what the subjects' processors get through;
 * the loss-limited rate of the connections in use (Mathis, Semke, Mahdavi, Ott, The macroscopic behavior of the TCP
   congestion avoidance algorithm, CCR 27(3), 1997) from each one's first loss on, after 1/p packets on average;
@@ -91,7 +91,7 @@ def estimate_parameters(parameters: Parameters, networks: Mapping[str, Network])
     if parameters.clock == "virtual":
         # Work that costs the trial nothing has to be done all the same.
         seconds = VIRTUAL_BOOT_S + max(seconds / VIRTUAL_SPEED, _processing_s(parameters))
-    _, _, moved_behind = _storage(parameters, networks)
+    _, _, moved_behind = _behind(parameters, networks)
     paths, requests = _paths(_access(parameters, networks), parameters), parameters.workload.all_requests()
     moved = sum(requests * _bits(parameters, way) / 8 / max(1 - paths[way].loss, 0.01) for way in WAYS)
     return Estimate(seconds, round(moved + moved_behind))
@@ -103,7 +103,7 @@ def own_seconds(parameters: Parameters, networks: Mapping[str, Network]) -> floa
     cold = (work.rows() or {})["cold"] * _cold_s(parameters, paths)
     cold += work.connections_uncounted() * _uncounted_s(parameters, paths)
     warm = _warm_s(parameters, paths, work.connection_count(), after=parameters.cold)
-    seeding, storing, _ = _storage(parameters, networks)
+    seeding, storing, _ = _behind(parameters, networks)
     if parameters.clock == "virtual":
         return seeding + cold + max(warm, storing)
     # Bodies pass the server as they come, so the slower of its two links sets the pace.
@@ -121,15 +121,16 @@ def _processing_s(parameters: Parameters) -> float:
     return sum(requests * _bits(parameters, way) / PROCESSED_BPS[parameters.protocol, way] for way in WAYS)
 
 
-def _storage(parameters: Parameters, networks: Mapping[str, Network]) -> tuple[float, float, float]:
+def _behind(parameters: Parameters, networks: Mapping[str, Network]) -> tuple[float, float, float]:
     """Behind the server: seconds to seed what is downloaded, seconds of the warm requests, bytes."""
-    if parameters.store == "memory":
+    stored = parameters.store != "memory"
+    if not stored and parameters.backend_network is None:
         return 0.0, 0.0, 0.0
     work = parameters.workload
     paths = _paths(networks[parameters.backend_network] if parameters.backend_network else None, parameters)
-    # The storage's client has a connection for each request under way.
+    # The server has a connection for each request under way.
     warm = _warm_s(parameters, paths, parameters.users, after=False)
-    seeded = [_on_link(size) for size in work.served()]
+    seeded = [_on_link(size) for size in work.served()] if stored else []
     seeding = sum(paths["up"].transfer_s(bits) for bits in seeded)
     requested = work.all_requests() * sum(_bits(parameters, way) for way in WAYS)
     return seeding, warm, (requested + sum(seeded)) / 8

@@ -57,7 +57,8 @@ class Parameters(WorkloadParameters):
     backend: str = "fake-gcs"
     """Subject behind the server; started only where `store` is not memory."""
     backend_network: str | None = None
-    """Between server (a) and backend (b); None: a plain veth pair."""
+    """Between server (a) and what stands behind it (b), on a host of its own. None: a plain veth pair to a store's
+    backend; the origin behind a proxy is on the proxy's host."""
     congestion: Literal["cubic", "reno", "bbr", "own"] = "cubic"
     """Of the end that sends bodies; own: the one that each QUIC stack has by itself, cubic for TCP."""
     transport: Literal["deployed", "matched"] = "deployed"
@@ -91,8 +92,7 @@ class Parameters(WorkloadParameters):
 
     def networks(self) -> tuple[str, ...]:
         """Names of the networks that the links of such a trial have, the access link's first."""
-        behind = self.backend_network if self.store != "memory" else None
-        return (self.network, behind) if behind else (self.network,)
+        return (self.network, self.backend_network) if self.backend_network else (self.network,)
 
     def checked_links(self) -> tuple[str, ...]:
         """What a link check vouches for: links of these networks, with these losses, under this clock."""

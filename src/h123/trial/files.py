@@ -12,6 +12,7 @@ from h123.catalogue import (
     backend_command,
     client_command,
     controller,
+    is_edge,
     kernel_controller,
     origin_command,
     server_command,
@@ -35,6 +36,7 @@ BACKEND_PORT = 4443
 ORIGIN = "go"
 """The subject that answers behind a server that only passes requests on."""
 ORIGIN_ADDRESS = "127.0.0.1"
+"""Where it is on the server's host."""
 READY_TIMEOUT_NS = 30_000_000_000
 """A virtual machine that compiles as it starts, on processors that have other work, needs more than ten seconds."""
 SEEDING_TIMEOUT_NS = 300_000_000_000
@@ -86,15 +88,16 @@ def _trial(
     check: bool,
 ) -> Trial:
     p = trial.parameters
-    links = _recorded(_links(trial, networks), capture=p.capture)
     server = subjects[p.server]
+    behind = _behind(p, server)
+    links = _recorded(_links(trial, networks, behind), capture=p.capture)
     started = own_role(server.own, p.port) if isinstance(server, OwnSubject) else _server(p, server, certificate)
     roles = [started, _client(p, subjects[p.client])]
     if (other := p.workload.fallback) and not isinstance(server, OwnSubject):
         second = _server(p.model_copy(update={"protocol": other}), server, certificate)
         roles.insert(0, second.model_copy(update={"name": SECOND_SERVER}))
     if "origin" in trial_roles(p, subjects):
-        roles.insert(0, _origin(p, subjects[ORIGIN]))
+        roles.insert(0, _origin(p, subjects[ORIGIN], server))
     if _stored(p):
         roles.insert(0, _backend(subjects[p.backend]))
     written = Trial(
@@ -102,7 +105,7 @@ def _trial(
         id=trial.id,
         seed=trial.link_seed,
         clock=p.clock,
-        hosts=["client", "server", *(["backend"] if _stored(p) else [])],
+        hosts=["client", "server", *(["backend"] if behind else [])],
         links=links,
         congestion=kernel_controller(p.congestion),
         tcp_account=True,
@@ -132,7 +135,12 @@ def _stored(p: Parameters) -> bool:
     return p.store != "memory"
 
 
-def _links(trial: PlannedTrial, networks: Mapping[str, Network]) -> list[Link]:
+def _behind(p: Parameters, server: Subject) -> str | None:
+    """The link behind the server; None: all that is behind it is on its own host."""
+    return "storage" if _stored(p) else "edge" if is_edge(server, p) else None
+
+
+def _links(trial: PlannedTrial, networks: Mapping[str, Network], behind: str | None) -> list[Link]:
     """The access link, which audits take as the first one, and the one behind the server."""
     p = trial.parameters
     access = {
@@ -141,15 +149,15 @@ def _links(trial: PlannedTrial, networks: Mapping[str, Network]) -> list[Link]:
         "b": {"host": "server", "address": SERVER_ADDRESS},
         **with_losses(networks[p.network], p, trial.lost_at).link(),
     }
-    if not _stored(p):
+    if behind is None:
         return [Link.model_validate(access)]
-    storage = {
-        "name": "storage",
+    second = {
+        "name": behind,
         "a": {"host": "server", "address": STORING_ADDRESS},
         "b": {"host": "backend", "address": BACKEND_ADDRESS},
         **(networks[p.backend_network].link() if p.backend_network else {"kind": "veth"}),
     }
-    return [Link.model_validate(link) for link in (access, storage)]
+    return [Link.model_validate(link) for link in (access, second)]
 
 
 def _recorded(links: list[Link], *, capture: bool) -> list[Link]:
@@ -170,10 +178,15 @@ def _origin_port(p: Parameters) -> int:
     return 8080 if p.port != 8080 else 8081
 
 
-def _origin(p: Parameters, subject: Subject) -> Role:
-    port = _origin_port(p)
-    command = origin_command(subject, address=ORIGIN_ADDRESS, port=port, documents=mounted("bodies", DOCUMENTS))
-    return _service("origin", "server", ORIGIN_ADDRESS, command, tcp=[port])
+def _origin_at(p: Parameters, server: Subject) -> tuple[str, str]:
+    """Host and address of the origin."""
+    return ("backend", BACKEND_ADDRESS) if is_edge(server, p) else ("server", ORIGIN_ADDRESS)
+
+
+def _origin(p: Parameters, subject: Subject, server: Subject) -> Role:
+    port, (host, address) = _origin_port(p), _origin_at(p, server)
+    command = origin_command(subject, address=address, port=port, documents=mounted("bodies", DOCUMENTS))
+    return _service("origin", host, address, command, tcp=[port])
 
 
 def _server(p: Parameters, subject: Subject, certificate: Certificate) -> Role:
@@ -192,9 +205,9 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate) -> Role:
         backend=f"{BACKEND_ADDRESS}:{BACKEND_PORT}" if _stored(p) else "",
         seed_bytes=max(seeded, default=0),
         block=mounted("bodies", "block"),
-        files=mounted("bodies"),
+        files="" if is_edge(subject, p) else mounted("bodies"),
         documents=mounted("bodies", DOCUMENTS),
-        upstream=f"{ORIGIN_ADDRESS}:{_origin_port(p)}",
+        upstream=f"{_origin_at(p, subject)[1]}:{_origin_port(p)}",
         qlog=QLOG_FOLDER if p.qlog and p.protocol in subject.features.qlog else "",
     )
     assert subject.server is not None  # check_supported has seen to it

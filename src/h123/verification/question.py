@@ -35,9 +35,11 @@ CHECK_NS = 30_000_000_000
 """In which a server must have answered all requests of a check."""
 _LARGE_NS = 240_000_000_000
 """And a large body: 3 Mbit/s, which a server in an interpreter passes on a busy machine."""
+PASSED_BYTES = 1_000_000
+"""Asked of a server at the edge: so much must come from the host behind it."""
 TRIAL_TIMEOUT = "300s"
 
-Purpose = Literal["versions", "contract", "large", "limit", "idleness", "qlog", "controller"]
+Purpose = Literal["versions", "contract", "large", "limit", "idleness", "edge", "qlog", "controller"]
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,9 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
     if silence := idleness.beyond(server, protocol):
         clock = "virtual" if "virtual" in features.clocks else "wall"  # where it takes no time
         yield Question(f"{protocol}-idle", "idleness", parameters(clock=clock), {**_plan(protocol, [1]), **silence})
+    if server.edge:
+        passed = _plan(protocol, [1000, PASSED_BYTES], methods=server.methods)
+        yield Question(f"{protocol}-edge", "edge", parameters(backend_network=PLAIN.name), passed)
     if protocol in features.qlog:
         yield Question(f"{protocol}-qlog", "qlog", parameters(qlog=True), _plan(protocol, [LOGGED_BYTES]))
     download = _plan(protocol, [controller.BODY_BYTES], arrivals="arrivals.csv")

@@ -18,7 +18,17 @@ from h123.trial import ORIGIN, SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification import crowd, idleness, versions
 from h123.verification.complaint import explained
 from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
-from h123.verification.question import LARGE, LOGGED_BYTES, OTHER_SIZES, PROBE, SIZES, Purpose, Question, questions
+from h123.verification.question import (
+    LARGE,
+    LOGGED_BYTES,
+    OTHER_SIZES,
+    PASSED_BYTES,
+    PROBE,
+    SIZES,
+    Purpose,
+    Question,
+    questions,
+)
 from h123.verification.record import failures_folder
 from h123.verification.result import Result, Verdict
 from h123.verification.settings import verify_settings
@@ -196,6 +206,14 @@ def _large(asked: Question, _: Path) -> Result:
     return asked.result(f"GET {LARGE}", "passed")
 
 
+def _edge(asked: Question, folder: Path) -> Result:
+    """What it answers comes from behind it, whose kernel counts what it sends."""
+    report = read_document(folder / "report.json", Report)
+    sent = next(host.counters.grown("IpExt.OutOctets") for host in report.hosts if host.name == "backend")
+    verdict: Verdict = "passed" if sent >= PASSED_BYTES else "failed"
+    return asked.result("edge", verdict, f"{sent} bytes came from the host behind it")
+
+
 def _qlog(asked: Question, folder: Path) -> Result:
     try:
         count = packet_events(folder / QLOG_FOLDER)
@@ -232,6 +250,7 @@ _LIMITS: dict[Purpose, Callable[[Question, Sequence[Result]], Result]] = {
 }
 _SEEN: dict[Purpose, Callable[[Question, Path], Result]] = {
     "large": _large,
+    "edge": _edge,
     "qlog": _qlog,
     "controller": _controller,
 }

@@ -91,7 +91,7 @@ def _logs(asked: Asked, server: str) -> bool:
 
 
 def _told(asked: Asked, situation: Situation, folder: Path) -> Held:
-    told = explain(folder)
+    told = explain(folder, parameters_of(asked, situation).workload.statuses())
     rows = told.seconds[np.array(told.phases) == situation.phase]
     if not len(rows):
         return _untold(asked, situation, "no request succeeded")
