@@ -1,10 +1,13 @@
 """What is said of causes."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from h123.errors import UserError
+from h123.report import causes
 from h123.report.causes import causes_figure, held, nothing_told, parts, sentence, sums, told
 from h123.report.drawing import inline
 
@@ -117,6 +120,16 @@ def test_a_difference_that_may_be_nothing_is_said_so() -> None:
 
 
 SUMS = {"a_requests": 0.9995, "b_requests": 0.5, "a_untold": 0.0, "b_untold": 0.231}
+
+
+def test_the_page_asks_for_what_there_is() -> None:
+    page = (Path(causes.__file__).parent / "page.html.j2").read_text()
+    asked = set(re.findall(r"\bcauses\.(\w+)", page))
+    assert {"sentence", "parts", "which"} <= asked
+    assert {name for name in asked if not hasattr(causes, name)} == set()
+    recovery = {**ROW, "metric": "recovery"}
+    assert causes.which([ROW, recovery]).count("Of each trial the") == 2
+    assert causes.which([recovery, recovery]).startswith("Of each trial the recovery from its client's move")
 
 
 def test_a_recovery_from_a_move_is_the_one_in_the_middle() -> None:

@@ -115,12 +115,35 @@ class _Of:
     many: str
     whole: str
     """What its parts sum up to."""
-    typical: Literal["mean", "median"] = "mean"
+    typical: Literal["mean", "median"]
+    which: str
+    """Of each trial."""
 
 
-_REQUEST = _Of("request", "requests", "a request's latency")
-_VISIT = _Of("visit", "visits", "a visit's time", "median")
-_RECOVERY = _Of("recovery", "recoveries", "a recovery's time", "median")
+_REQUEST = _Of(
+    "request",
+    "requests",
+    "a request's latency",
+    "mean",
+    "the mean over its requests, because means of parts sum up to the mean of the whole; the answer above rests on "
+    "medians, which do not",
+)
+_VISIT = _Of(
+    "visit",
+    "visits",
+    "a visit's time",
+    "median",
+    "the visit in the middle, along its critical path: from the document to the resource that ended last, each due "
+    "when what asks for it had come and had run",
+)
+_RECOVERY = _Of(
+    "recovery",
+    "recoveries",
+    "a recovery's time",
+    "median",
+    "the recovery from its client's move, of several the one in the middle: from the move to the end of the first "
+    "whole answer",
+)
 
 
 def _of(row: Row) -> _Of:
@@ -140,6 +163,11 @@ def _kind(row: Row) -> str:
             return f"cold {_of(row).one}"
         case _:
             return _of(row).one
+
+
+def which(rows: Sequence[Row]) -> str:
+    """What the rows tell of each trial, in sentences."""
+    return " ".join(f"Of each trial {of.which}." for of in dict.fromkeys(map(_of, rows)))
 
 
 def _typical(row: Row) -> str:
