@@ -21,7 +21,7 @@ func (p *plan) askTLS(ctx context.Context) (string, error) {
 	if state.HelloRetryRequest {
 		seen += ", after a round trip more (HelloRetryRequest)"
 	}
-	if state.Version != tls.VersionTLS13 {
+	if state.Version != versions[p.TLS] {
 		return "", errors.New(seen)
 	}
 	return seen, nil
