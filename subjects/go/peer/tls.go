@@ -23,6 +23,15 @@ const (
 // versions are those of crypto/tls.
 var versions = map[tlsVersion]uint16{"": tls.VersionTLS13, tls12: tls.VersionTLS12, tls13: tls.VersionTLS13}
 
+// curves are what keys are exchanged by: X25519 alone. TLS 1.2 has the certificate's curve in the same list (RFC 8422,
+// section 5.1.1), behind it.
+func curves(version tlsVersion) []tls.CurveID {
+	if version == tls12 {
+		return []tls.CurveID{tls.X25519, tls.CurveP256}
+	}
+	return []tls.CurveID{tls.X25519}
+}
+
 // supported refuses what is not known here, and what does not exist.
 func (v tlsVersion) supported(p protocol) error {
 	switch {
@@ -41,7 +50,7 @@ func pinned(p protocol, version tlsVersion) *tls.Config {
 	return &tls.Config{
 		MinVersion:       versions[version],
 		MaxVersion:       versions[version],
-		CurvePreferences: []tls.CurveID{tls.X25519},
+		CurvePreferences: curves(version),
 		NextProtos:       []string{alpn[p]},
 	}
 }
