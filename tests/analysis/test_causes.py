@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from h123.analysis.causes import UNTOLD_AT_MOST, VISIT, between, explained_phase, means
-from h123.causes import CAUSES, NUMBER, UNTOLD, Explained, Visit
+from h123.causes import CAUSES, NUMBER, UNTOLD, Explained, Stretch
 from h123.causes.cause import CUT, MENDING
 from h123.results import Sample
 
@@ -49,7 +49,7 @@ def test_of_pages_the_visits_in_the_middle_are_kept_beside_the_requests() -> Non
     trial = _trial(0.0, 0.0)
     told = len(CAUSES) - 1
     of = ((0.1, 0.1 * told), (0.3, 0.2 * told))  # the second one misses what its client measured
-    visits = [Visit(np.full(len(CAUSES), seconds), held=seconds, took=took) for seconds, took in of]
+    visits = [Stretch(np.full(len(CAUSES), seconds), held=seconds, took=took) for seconds, took in of]
     kept = means(replace(trial, visits=visits))
     assert kept.keys() == {"warm", VISIT}
     assert kept[VISIT].seconds == pytest.approx([0.2] * len(CAUSES))

@@ -1,7 +1,7 @@
 """What packets told is kept by seal and code, and makes no difference but of time."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,6 +12,7 @@ from h123.analysis import analyse
 from h123.analysis.explained import Kept, Means
 from h123.causes import CAUSES, Explained
 from h123.results import CampaignFolder, Sample
+from h123.study.workload import OK
 from synthetic import Scenario, make_campaign
 
 SEAL, OTHER = "a" * 64, "b" * 64
@@ -100,7 +101,8 @@ def explained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The attempts of which packets were explained, in turn: made up, for each attempt its own."""
     asked = list[str]()
 
-    def explain(folder: Path) -> Explained:
+    def explain(folder: Path, statuses: Sequence[int]) -> Explained:
+        assert statuses == [OK]
         asked.append(folder.name)
         rows = [cast(Sample, {"phase": phase, "start_ns": 0, "end_ns": 10**8}) for phase in ("cold", "warm", "warm")]
         seconds = np.random.default_rng(sum(folder.name.encode())).random((len(rows), len(CAUSES)))

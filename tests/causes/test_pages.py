@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from h123.catalogue import catalogue, install, make_bodies
-from h123.causes import CAUSES, Visit, explain
+from h123.causes import CAUSES, Stretch, explain
 from h123.results import ingest, read_document, trial_metrics
 from h123.results.lab_report import Report
 from h123.study import Network, Parameters
@@ -40,7 +40,7 @@ def trials(tmp_path: Path) -> Iterator[Trials]:
     engine.stop()
 
 
-def _visit(trials: Trials, folder: Path, resources: list[dict[str, Any]], protocol: str) -> Visit:
+def _visit(trials: Trials, folder: Path, resources: list[dict[str, Any]], protocol: str) -> Stretch:
     """The only one of a trial; it takes what the metric says."""
     load = {"kind": "page", "site": {"name": "made", "resources": resources}, "users": 1, "requests": 1}
     where = {"network": "made", "server": "go", "client": "go", "clock": "virtual", "congestion": "cubic"}
@@ -58,7 +58,7 @@ def _visit(trials: Trials, folder: Path, resources: list[dict[str, Any]], protoc
     return visit
 
 
-def _ms(visit: Visit) -> Mapping[str, float]:
+def _ms(visit: Stretch) -> Mapping[str, float]:
     """Of each part of a millisecond or more."""
     return {cause.name: round(s * 1e3, 1) for cause, s in zip(CAUSES, visit.seconds.tolist(), strict=True) if s >= 1e-3}
 

@@ -1,8 +1,8 @@
 """Causes: what the time of both sides' requests was spent on, or of pages, and which parts make the difference.
 
 Of each trial the mean over its requests, because means of parts sum up to the mean of the whole, which medians do not;
-of pages the visit in the middle, whose parts sum up to the median themselves. Differences are paired within blocks, as
-everything is.
+of pages the visit in the middle, and of moves the recovery, whose parts sum up to the median themselves. Differences
+are paired within blocks, as everything is.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,11 +15,11 @@ from h123.analysis.document import CauseRow, CausesRow, Cell, Judged, SecondsBet
 from h123.analysis.explained import Kept, Means
 from h123.analysis.families import headline
 from h123.analysis.signedrank import SignedRank
-from h123.causes import CAUSES, NUMBER, UNTOLD, Explained, explain
+from h123.causes import CAUSES, NUMBER, UNTOLD, Explained, Stretch, explain
 from h123.errors import UserError
 from h123.results import Attempt, CampaignFolder
 from h123.study import METRICS
-from h123.study.metrics import Times, Visits
+from h123.study.metrics import Recovered, Times, Visits
 
 Seconds = NDArray[np.float64]
 """Of each cause, in the order of CAUSES."""
@@ -28,7 +28,8 @@ NOTABLE = 0.005
 _SIDES: Final = ("a", "b")
 LOSS: Final = "loss"
 VISIT: Final = "visit"
-"""Beside the phases of requests, what trials that load pages tell."""
+RECOVERY: Final = "recovery"
+"""Beside the phases of requests, what trials tell that load pages, or whose client moves."""
 UNTOLD_AT_MOST = 0.1
 """Share of a side's time; where more is untold, what is told may not be what makes the difference."""
 
@@ -61,6 +62,8 @@ def explained_phase(metric: str) -> str | None:
             return phase
         case Visits("complete"):
             return VISIT
+        case Recovered():
+            return RECOVERY
         case _:
             return None
 
@@ -118,13 +121,16 @@ def means(told: Explained) -> dict[str, Means]:
         )
         for phase, its in of.items()
     }
-    if told.visits:
-        found[VISIT] = Means(
-            seconds=tuple(np.mean([visit.seconds for visit in told.visits], axis=0).tolist()),
-            sums_up=float(np.mean([visit.sums_up for visit in told.visits])),
-            held=float(np.mean([visit.held for visit in told.visits])),
-        )
-    return found
+    stretches = {VISIT: told.visits, RECOVERY: told.recoveries}
+    return found | {name: _mean(of) for name, of in stretches.items() if of}
+
+
+def _mean(of: Sequence[Stretch]) -> Means:
+    return Means(
+        seconds=tuple(np.mean([one.seconds for one in of], axis=0).tolist()),
+        sums_up=float(np.mean([one.sums_up for one in of])),
+        held=float(np.mean([one.held for one in of])),
+    )
 
 
 def _place(block: int, cell: Cell) -> tuple[int, tuple[tuple[str, str], ...]]:

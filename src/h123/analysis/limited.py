@@ -26,6 +26,7 @@ _GROUPS: Mapping[str, str] = {
     **dict.fromkeys(("rate", "queue"), _RATE),
     **dict.fromkeys(("connecting", "retry", "blocked", "trip"), _TRIPS),
     "mending": "losses",
+    **dict.fromkeys(("gone", "validating", "anew"), "a path that had gone"),
 }
 """What a cause counts to; any other stands for itself."""
 BUSY = 0.9

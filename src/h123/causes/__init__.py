@@ -9,7 +9,8 @@ from h123.causes.connection import NEVER, Connection, Sending, connections
 from h123.causes.losses import lost, resent
 from h123.causes.spans import Times
 from h123.causes.stated import stated
-from h123.causes.trial import SUMS_UP, Explained, Visit, explain
+from h123.causes.stretch import SUMS_UP, Stretch
+from h123.causes.trial import Explained, explain
 
 __all__ = [
     "CAUSES",
@@ -21,8 +22,8 @@ __all__ = [
     "Connection",
     "Explained",
     "Sending",
+    "Stretch",
     "Times",
-    "Visit",
     "connections",
     "explain",
     "lost",

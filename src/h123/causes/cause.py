@@ -41,12 +41,16 @@ IDLE = Cause("idle", "idle", "a sender with nothing to send")
 CLIENT_WORK = Cause("client-work", "client-work", "the client's processing")
 SERVER_WORK = Cause("server-work", "server-work", "the server's processing")
 RUNNING = Cause("running", "running", "running the page's scripts")
+GONE = Cause("gone", "moved", "a path that had gone: until that was found out")
+VALIDATING = Cause("validating", "moved", "a path that had gone: validating the new one")
+ANEW = Cause("anew", "moved", "a connection that had to be made anew")
 UNTOLD = Cause("untold", "untold", "what packets do not tell")
 
 CAUSES = (
     *(PLACE, CONNECTING, RETRY, BLOCKED, TRIP, SERVER, SLOW_START, WINDOW, CUT, MENDING),
     *(LIMIT, RECEIVER, STREAM_LIMIT, CONNECTION_LIMIT, DROPS),
-    *(RATE, QUEUE, IDLE, CLIENT_WORK, SERVER_WORK, RUNNING, UNTOLD),
+    *(RATE, QUEUE, IDLE, CLIENT_WORK, SERVER_WORK, RUNNING),
+    *(GONE, VALIDATING, ANEW, UNTOLD),
 )
 NUMBER = {cause: number for number, cause in enumerate(CAUSES)}
 """Places in a row of seconds."""

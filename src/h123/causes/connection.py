@@ -17,6 +17,8 @@ FULL = 1150
 1448."""
 SPEAKS = 60
 """Bytes of QUIC's payload above which a packet is more than an acknowledgement, nearly always."""
+_LONG, _SYN = 0x80, 0x02
+"""In QUIC's first byte, that the header is long, as that of all packets of a handshake; TCP's flag."""
 NEVER = int(np.iinfo(np.int64).max)
 """A time that does not come."""
 
@@ -101,6 +103,15 @@ class Sending:
         """Its first packets."""
         return Sending(self.packets[:count], Wire(self.wire.begins[:count], self.wire.ends[:count]))
 
+    def joined(self, other: "Sending") -> "Sending":
+        """With what it sent to, or from, another place."""
+        packets = np.concatenate([self.packets, other.packets])
+        begins, ends = (
+            np.concatenate([getattr(one.wire, name) for one in (self, other)]) for name in ("begins", "ends")
+        )
+        order = np.argsort(packets["at_ns"], kind="stable")
+        return Sending(packets[order], Wire(begins[order], ends[order]))
+
     def __len__(self) -> int:
         return len(self.packets)
 
@@ -114,6 +125,10 @@ class Connection:
     round_trip_ns: int
     """Of the link, without its queue."""
 
+    def joined(self, other: "Connection") -> "Connection":
+        """With its part since its client was seen elsewhere."""
+        return Connection(self.up.joined(other.up), self.down.joined(other.down), self.round_trip_ns)
+
     @property
     def quic(self) -> bool:
         """Whether it is one of UDP."""
@@ -123,6 +138,13 @@ class Connection:
     def began(self) -> int:
         """When its first packet came to the link, ns."""
         return int(self.up.at[0])
+
+    @property
+    def continues(self) -> bool:
+        """Whether it begins in the midst of another one, of a client that is seen elsewhere from then on: TCP's with no
+        SYN, QUIC's with a short header (RFC 9000, 17.3)."""
+        first = int(self.up.packets["flags"][0])
+        return not first & (_LONG if self.quic else _SYN)
 
     @cached_property
     def retry(self) -> int | None:

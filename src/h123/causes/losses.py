@@ -4,16 +4,15 @@ import numpy as np
 
 from h123.causes.connection import Sending
 from h123.causes.spans import Spans, Times
-from h123.results.packets import LOST, QUEUE_FULL, TCP
+from h123.results.packets import BLOCKED, LOST, QUEUE_FULL, TCP
 
 _REORDERED = 3
 """Packets that must arrive after one before it counts as lost (RFC 9002, 6.1.1; TCP's duplicate acknowledgements)."""
 
 
 def lost(sending: Sending) -> Times:
-    """Places of the sender's packets that the link lost, or had no room for."""
-    fate = sending.packets["fate"]
-    return np.flatnonzero(((fate == LOST) | (fate == QUEUE_FULL)) & sending.speaks)
+    """Places of the sender's packets that the link lost, had no room for, or let not pass."""
+    return np.flatnonzero(np.isin(sending.packets["fate"], (LOST, QUEUE_FULL, BLOCKED)) & sending.speaks)
 
 
 def mending(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:

@@ -1,27 +1,46 @@
 """Which connection of the client's account is which one on the link."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 
-from h123.causes.connection import Connection
+from h123.causes.connection import NEVER, Connection
 from h123.causes.request import Request
 
 _UNLIKELY_NS = 10**12
 """A connection that cannot be the one."""
 _CLOCKS_NS = 1_000_000
 """A client may take its time a little after its first packet."""
+_Asked = TypeVar("_Asked")
 
 
-def match(requests: Sequence[Sequence[Request]], found: Sequence[Connection]) -> list[Connection | None]:
+def match(
+    requests: Sequence[Sequence[Request]], found: Sequence[Connection], moves: Sequence[int] = ()
+) -> list[Connection | None]:
     """Of the requests of each connection, in the order of their start, the connection on the link: the one that begins
-    and answers when they do."""
-    if not requests or not found:
-        return [None] * len(requests)
+    and answers when they do. Where the client was seen elsewhere from some times on, `moves`, with its parts since."""
+    chosen = _assigned(requests, [one for one in found if not one.continues], _unlike)
+    for begin, end in pairwise([*moves, NEVER]):
+        parts = [one for one in found if one.continues and one.quic and begin <= one.began < end]
+        wholes = list(zip(requests, chosen, strict=True))
+        for place, part in enumerate(_assigned(wholes, parts, _unlike_since)):
+            if (whole := chosen[place]) and part:
+                chosen[place] = whole.joined(part)
+    return chosen
+
+
+def _assigned(
+    asked: Sequence[_Asked], found: Sequence[Connection], unlike: Callable[[_Asked, Connection], float]
+) -> list[Connection | None]:
+    """Of each the connection that is its own, so that all together are as little `unlike` as can be; ns."""
+    if not asked or not found:
+        return [None] * len(asked)
     from scipy.optimize import linear_sum_assignment  # only now: campaigns without packets need not wait for it
 
-    costs = np.array([[_unlike(of, one) for one in found] for of in requests])
-    chosen: list[Connection | None] = [None] * len(requests)
+    costs = np.array([[unlike(of, one) for one in found] for of in asked])
+    chosen: list[Connection | None] = [None] * len(asked)
     for row, column in zip(*linear_sum_assignment(costs), strict=True):
         if costs[row, column] < _UNLIKELY_NS:
             chosen[int(row)] = found[int(column)]
@@ -33,9 +52,23 @@ def _unlike(requests: Sequence[Request], one: Connection) -> float:
     first = requests[0]
     if not first.start - _CLOCKS_NS <= one.began <= first.end or not one.down.arrived.any():
         return _UNLIKELY_NS
+    return _apart(requests, one) + (one.began - first.start) * 0.01
+
+
+def _unlike_since(of: tuple[Sequence[Request], Connection | None], part: Connection) -> float:
+    """The same of a part of a connection that was there before, by the requests that ended since."""
+    requests, whole = of
+    if whole is None or not whole.quic or whole.began > part.began or not part.down.arrived.any():
+        return _UNLIKELY_NS
+    since = [request for request in requests if request.end > int(part.down.left[part.down.arrivals[0]])]
+    return _apart(since, part) if since else _UNLIKELY_NS
+
+
+def _apart(requests: Sequence[Request], one: Connection) -> float:
+    """By how much a connection's packets came before requests ended."""
     came = np.sort(one.down.left[one.down.arrived & one.down.speaks])
     ends = np.array([request.end for request in requests])
     place = np.searchsorted(came, ends + _CLOCKS_NS // 20, side="right") - 1
     if (place < 0).any():
         return _UNLIKELY_NS
-    return float(np.minimum(np.abs(ends - came[place]), 10**9).mean() + (one.began - first.start) * 0.01)
+    return float(np.minimum(np.abs(ends - came[place]), 10**9).mean())

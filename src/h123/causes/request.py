@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from h123.causes import handshake
 from h123.causes.cause import (
+    CAUSES,
     CLIENT_WORK,
+    GONE,
     IDLE,
     MENDING,
     NUMBER,
@@ -27,12 +29,14 @@ from h123.causes.cause import (
     SERVER_WORK,
     TRIP,
     UNTOLD,
+    VALIDATING,
     Nanoseconds,
     spent,
 )
 from h123.causes.connection import FULL, NEVER, Connection, Sending
 from h123.causes.held import Body, held_back
 from h123.causes.limits import limits
+from h123.causes.moved import elsewhere
 from h123.causes.processors import Work
 from h123.causes.sender import Sender
 from h123.causes.spans import Times
@@ -83,14 +87,16 @@ class Explainer:
         server: Work,
         log: StackLog | None = None,
         at_once: int | None = None,
+        moves: Sequence[int] = (),
     ) -> None:
         """`log`: what the server's stack says of the connection. `at_once`: requests that it has room for, where others
-        wait for a place on it; None: nobody waits."""
+        wait for a place on it; None: nobody waits. `moves`: when its client was seen elsewhere, ns."""
         self._of, self._server_work = connection, server
         self._requests = requests if at_once is None else _waiting(requests, at_once)
         up, down, trip = connection.up, connection.down, connection.round_trip_ns
-        self._client = Sender(up, down, trip, limits(connection, UP, log))
-        self._server = Sender(down, up, trip, limits(connection, DOWN, log))
+        unheard = elsewhere(connection, moves)
+        self._client = Sender(up, down, trip, [*limits(connection, UP, log), *unheard])
+        self._server = Sender(down, up, trip, limits(connection, DOWN, log), unheard)
 
     def explain(self) -> list[Nanoseconds]:
         """What the time of each went to; the parts sum up to it."""
@@ -101,6 +107,27 @@ class Explainer:
         """What the time of one of them went to, up to a moment in it."""
         return self._one(replace(self._requests[number], end=time), _shared(self._requests)[number])
 
+    def since(self, number: int, time: int) -> Nanoseconds:
+        """What the time of one of them went to from a moment on; of a time before it was asked for, what the server's
+        data for others waited for."""
+        request, shared = self._requests[number], _shared(self._requests)[number]
+        if request.start >= time:
+            return self._server.course.between(time, request.start) + self._one(request, shared)
+        if request.up > _SMALL:
+            return self._one(replace(request, start=time, ready=time), shared)
+        last = self._last_answer(request)
+        if last is None:
+            return spent(UNTOLD, time, request.end)
+        spent_since = self._received(_Marks(replace(request, start=time)), last)
+        return self._own(request, spent_since, self._came_since(request, time)) if shared else spent_since
+
+    def from_opening(self, number: int) -> Nanoseconds:
+        """The same from when its connection began to be made."""
+        request, began = self._requests[number], self._of.began
+        if request.began <= self._open:
+            return self._one(replace(request, start=began), _shared(self._requests)[number])
+        return handshake.explain(self._of, began, self._open, request.blocked) + self.since(number, self._open)
+
     def held_back(self) -> NDArray[np.float64]:
         """ns of each in which data of others was held back behind what was lost."""
         up = [Body(one.began, one.end, one.up) for one in self._requests]
@@ -110,12 +137,10 @@ class Explainer:
     def _one(self, request: Request, shared: bool) -> Nanoseconds:
         """`shared`: whether another request was under way on the connection at the same time."""
         up, down = self._of.up, self._of.down
-        # Over QUIC a small answer may be no larger than an acknowledgement.
-        answers = down.arrivals if self._of.quic and request.down <= _SMALL else down.delivered
-        first, last_answer = self._first(request), _last(down, answers, request.end)
+        first, last_answer = self._first(request), self._last_answer(request)
         if first is None or last_answer is None or int(up.at[first]) > request.end:
             return spent(UNTOLD, request.start, request.end)
-        answer = _last(down, answers, request.first_byte) if request.first_byte is not None else None
+        answer = _last(down, self._answers(request), request.first_byte) if request.first_byte is not None else None
         begun = int(down.at[last_answer if answer is None else min(answer, last_answer)])
         last = _last_of_request(up, first, begun, request.up)
         marks = _Marks(request)
@@ -127,10 +152,24 @@ class Explainer:
         if not shared and request.up <= _SMALL:
             begun = min(begun, self._first_answer(request, asked))
         time += self._answering(*marks.up_to(_answer_begins(down, asked, begun)), shared)
-        time += self._server.course.between(*marks.up_to(int(down.wire.ends[last_answer])))
-        time += spent(TRIP, *marks.up_to(int(down.left[last_answer])))
-        time += spent(CLIENT_WORK, *marks.up_to(request.end))
+        time += self._received(marks, last_answer)
         return self._own(request, time) if shared else time
+
+    def _received(self, marks: "_Marks", last: int) -> Nanoseconds:
+        """From when its answer was sent to its end; `last`: place of the answer's last packet."""
+        down = self._of.down
+        time = self._server.course.between(*marks.up_to(int(down.wire.ends[last])))
+        time += spent(TRIP, *marks.up_to(int(down.left[last])))
+        return time + spent(CLIENT_WORK, *marks.up_to(NEVER))
+
+    def _answers(self, request: Request) -> Times:
+        """Places of the packets that may be of its answer. Over QUIC a small one may be no larger than an
+        acknowledgement."""
+        down = self._of.down
+        return down.arrivals if self._of.quic and request.down <= _SMALL else down.delivered
+
+    def _last_answer(self, request: Request) -> int | None:
+        return _last(self._of.down, self._answers(request), request.end)
 
     def _first(self, request: Request) -> int | None:
         """The packet that carries the request, or its beginning, whether or not it arrived: the last one that was sent
@@ -169,19 +208,27 @@ class Explainer:
         return int(up.left[np.argmax(again)]) if again.any() else begin
 
     def _thinking(self, begin: int, end: int, shared: bool) -> Nanoseconds:
-        """While the connection is busy with answers to others, this one waits for what they wait for."""
+        """While the connection is busy with answers to others, this one waits for what they wait for; and so it does
+        while its client is looked for elsewhere."""
         alone = SERVER_WORK if self._server_work.fills(begin, end) else SERVER
-        if not shared:
+        if not shared and not self._server.unheard:
             return spent(alone, begin, end)
         time = self._server.course.between(begin, end)
-        for cause in (IDLE, UNTOLD):
+        for cause in (IDLE, UNTOLD) if shared else [c for c in CAUSES if c not in (alone, GONE, VALIDATING)]:
             time[NUMBER[alone]] += time[NUMBER[cause]]
             time[NUMBER[cause]] = 0
         return time
 
-    def _own(self, request: Request, time: Nanoseconds) -> Nanoseconds:
-        """What the wire took for answers to others on the same connection is queueing for this one."""
-        own = self._of.up.wire_ns(request.up) + self._of.down.wire_ns(request.down)
+    def _came_since(self, request: Request, time: int) -> float:
+        """Share of its answer that came after a moment in it: that of the time in which the connection's data was on
+        the wire."""
+        whole, since = (self._server.course.between(begin, request.end) for begin in (request.start, time))
+        return float(since[NUMBER[RATE]] / max(whole[NUMBER[RATE]], 1.0))
+
+    def _own(self, request: Request, time: Nanoseconds, share: float = 1.0) -> Nanoseconds:
+        """What the wire took for answers to others on the same connection is queueing for this one; `share`: of its
+        bodies, that this is the time of."""
+        own = share * (self._of.up.wire_ns(request.up) + self._of.down.wire_ns(request.down))
         others = max(time[NUMBER[RATE]] - own, 0.0)
         time[NUMBER[RATE]] -= others
         time[NUMBER[QUEUE]] += others

@@ -38,12 +38,14 @@ class Sender:
     answers: Sending
     round_trip_ns: int
     limits: Limits = ()
+    unheard: Limits = ()
+    """Times in which what it sends reaches nobody."""
 
     @cached_property
     def course(self) -> Course:
         """From its first packet to its last."""
         occupied, on_wire, mended = self.sending.occupied, self.sending.on_wire, self.mending
-        known = [spans.edges for _, spans in self.limits]
+        known = [spans.edges for _, spans in (*self.limits, *self.unheard)]
         edges = np.concatenate([occupied.edges, on_wire.edges, mended.edges, self.sending.at, *known])
 
         def tell(moments: Times) -> Numbers:
@@ -53,7 +55,10 @@ class Sender:
                 said = np.where(spans.hold(moments), NUMBER[cause], said)
             said = np.where(mended.hold(moments), NUMBER[MENDING], said)
             said = np.where(occupied.hold(moments), NUMBER[QUEUE], said)
-            return np.where(on_wire.hold(moments), NUMBER[RATE], said).astype(np.int8)
+            said = np.where(on_wire.hold(moments), NUMBER[RATE], said)
+            for cause, spans in self.unheard:
+                said = np.where(spans.hold(moments), NUMBER[cause], said)
+            return said.astype(np.int8)
 
         return Course.cut(edges, tell)
 

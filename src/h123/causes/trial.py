@@ -1,4 +1,5 @@
-"""What the time of each request of a trial was spent on, and of a page's visits, from what the trial left."""
+"""What the time of each request of a trial was spent on, of a page's visits, and of its client's recoveries from moves,
+from what the trial left."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -8,24 +9,23 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from h123.causes.cause import CAUSES, MENDING, NUMBER, UNTOLD, spent
+from h123.causes.cause import CAUSES, MENDING, NUMBER, UNTOLD, Nanoseconds, spent
 from h123.causes.connection import Connection, connections
 from h123.causes.drops import dropped, put_down
 from h123.causes.matching import match
 from h123.causes.processors import work
+from h123.causes.recovery import Recovery, middle_recoveries
 from h123.causes.request import Explainer, Request
 from h123.causes.stated import stated
+from h123.causes.stretch import SUMS_UP, Stretch, missed
 from h123.causes.visit import Step, middle_visits
-from h123.results import Sample, read_document, read_samples
+from h123.results import Sample, moves_of, read_document, read_samples
 from h123.results.lab_report import Report
 from h123.results.packets import BLOCKED, UP, Packets, read_packets
 from h123.results.stack_log import read_stack_logs
 from h123.results.trial_files import Trial
 from h123.study.network import Direction
 from h123.study.workload import AnyWorkloadFile, Asking
-
-SUMS_UP = 0.02
-"""Share of a request's latency by which the parts that are told may miss it, and still sum up to it."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,10 @@ class Explained:
     held: NDArray[np.float64]
     """Of each request, seconds of `finding and mending losses` in which data of others on its connection had arrived
     and was held back."""
-    visits: Sequence["Visit"] = ()
+    visits: Sequence[Stretch] = ()
     """Of a page the warm visit in the middle, or both that are: their mean took as long as the trial's median."""
+    recoveries: Sequence[Stretch] = ()
+    """Of a client that moved the recovery in the middle, or both."""
 
     @property
     def phases(self) -> list[str]:
@@ -51,38 +53,13 @@ class Explained:
     def missed(self) -> NDArray[np.float64]:
         """Share of its latency by which the parts of each request, without what packets do not tell, miss what its
         client measured."""
-        return _missed(self.seconds, np.array([row["end_ns"] - row["start_ns"] for row in self.rows]) / 1e9)
+        return missed(self.seconds, np.array([row["end_ns"] - row["start_ns"] for row in self.rows]) / 1e9)
 
     @property
     def sums_up(self) -> NDArray[np.bool_]:
         """Whether those of each request do not miss it by more."""
         near: NDArray[np.bool_] = self.missed <= SUMS_UP
         return near
-
-
-@dataclass(frozen=True)
-class Visit:
-    """What a visit of a page spent its time on, along its critical path."""
-
-    seconds: NDArray[np.float64]
-    """Of each cause, in the order of CAUSES."""
-    held: float
-    """As of a request, of all on the path."""
-    took: float
-    """Seconds, as its client measured it."""
-
-    @property
-    def sums_up(self) -> bool:
-        """Whether the parts that are told do not miss it by more than a request's may."""
-        (missed,) = _missed(self.seconds[np.newaxis], np.array([self.took]))
-        return bool(missed <= SUMS_UP)
-
-
-def _missed(seconds: NDArray[np.float64], took: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Share of each time by which the parts that are told miss it."""
-    told = seconds.sum(axis=1) - seconds[:, NUMBER[UNTOLD]]
-    missed: NDArray[np.float64] = np.abs(told - took) / took
-    return missed
 
 
 def explain(folder: Path, statuses: Sequence[int]) -> Explained:
@@ -93,24 +70,26 @@ def explain(folder: Path, statuses: Sequence[int]) -> Explained:
     known_to = int(packets["at_ns"].max()) if _cut(report) and len(packets) else None
     every, asking = read_samples(folder / "samples.parquet", statuses), _asking(folder)
     rows, blocked = [row for row in every if not row["error"] and _told(row, known_to)], _blocked(packets)
-    places = defaultdict[int | None, list[int]](list)
-    for place, row in enumerate(rows):
-        places[row["connection"]].append(place)
-    places.pop(None, None)  # a client that does not tell
-    requests = [[_request(rows[place], blocked) for place in of] for of in places.values()]
+    places = _by_connection(rows)
+    requests = [[_request(rows[place], blocked) for place in of] for of in places]
     there = connections(packets, link.up or Direction(), link.down or Direction(), shared=link.cross is not None)
-    logs = dict(zip(map(id, there), stated(read_stack_logs(folder).logs, there), strict=True))
+    moves = moves_of(link, report)
+    matched = match(requests, there, moves)
+    whole = [one for one in matched if one] if moves else there
+    logs = dict(zip(map(id, whole), stated(read_stack_logs(folder).logs, whole), strict=True))
     held = np.zeros(len(rows))
     seconds = np.array([spent(UNTOLD, row["start_ns"], row["end_ns"]) for row in rows]).reshape(len(rows), len(CAUSES))
     server, drops = work(report, "server"), dropped(report)
     parts = dict[int, _Explaining]()
-    for of, asked, one in zip(places.values(), requests, match(requests, there), strict=True):
+    for of, asked, one in zip(places, requests, matched, strict=True):
         if one:
-            explainer = Explainer(one, asked, server, logs[id(one)], asking.at_once if asking else None)
+            explainer = Explainer(one, asked, server, logs[id(one)], asking.at_once if asking else None, moves)
             seconds[of] = put_down(np.array(explainer.explain()), drops, one)
             held[of] = np.minimum(explainer.held_back(), seconds[of][:, NUMBER[MENDING]])
             parts |= {place: _Explaining(explainer, number, one, drops) for number, place in enumerate(of)}
     told = Explained(rows, seconds / 1e9, held / 1e9)
+    if moves:
+        told = replace(told, recoveries=_recoveries(middle_recoveries(moves, every), told, parts))
     return told if asking is None else replace(told, visits=_visits(middle_visits(every, asking), told, parts))
 
 
@@ -125,12 +104,15 @@ class _Explaining:
 
     def until(self, time: int) -> NDArray[np.float64]:
         """Seconds of each cause, up to a moment in it."""
-        row = np.array([self.explainer.until(self.number, time)])
-        seconds: NDArray[np.float64] = put_down(row, self.drops, self.connection)[0] / 1e9
+        return self.seconds(self.explainer.until(self.number, time))
+
+    def seconds(self, spent: Nanoseconds) -> NDArray[np.float64]:
+        """Of each cause, with what drops did."""
+        seconds: NDArray[np.float64] = put_down(np.array([spent]), self.drops, self.connection)[0] / 1e9
         return seconds
 
 
-def _visits(paths: Sequence[Sequence[Step]], told: Explained, parts: Mapping[int, _Explaining]) -> list[Visit]:
+def _visits(paths: Sequence[Sequence[Step]], told: Explained, parts: Mapping[int, _Explaining]) -> list[Stretch]:
     """None where one has a request that the record of packets does not cover."""
     places = {id(row): place for place, row in enumerate(told.rows)}
     if any(id(step.row) not in places for path in paths for step in path):
@@ -138,7 +120,7 @@ def _visits(paths: Sequence[Sequence[Step]], told: Explained, parts: Mapping[int
     return [_visit(path, [places[id(step.row)] for step in path], told, parts) for path in paths]
 
 
-def _visit(path: Sequence[Step], places: Sequence[int], told: Explained, parts: Mapping[int, _Explaining]) -> Visit:
+def _visit(path: Sequence[Step], places: Sequence[int], told: Explained, parts: Mapping[int, _Explaining]) -> Stretch:
     seconds, held = np.zeros(len(CAUSES)), 0.0
     for step, place in zip(path, places, strict=True):
         of = told.seconds[place]
@@ -148,7 +130,32 @@ def _visit(path: Sequence[Step], places: Sequence[int], told: Explained, parts: 
             of = spent(UNTOLD, step.row["start_ns"], step.until) / 1e9
         seconds += step.between / 1e9 + of
         held += min(told.held[place], of[NUMBER[MENDING]])
-    return Visit(seconds, held, (path[-1].until - path[0].row["start_ns"]) / 1e9)
+    return Stretch(seconds, held, (path[-1].until - path[0].row["start_ns"]) / 1e9)
+
+
+def _recoveries(chosen: Sequence[Recovery], told: Explained, parts: Mapping[int, _Explaining]) -> list[Stretch]:
+    """None where the record of packets does not cover one."""
+    places = {id(row): place for place, row in enumerate(told.rows)}
+    if any(id(one.answer) not in places for one in chosen):
+        return []
+    return [_stretch(one, parts.get(place), told.held[place]) for one in chosen for place in [places[id(one.answer)]]]
+
+
+def _stretch(one: Recovery, of: _Explaining | None, held: float) -> Stretch:
+    end = one.answer["end_ns"]
+    if of is None:
+        return Stretch(spent(UNTOLD, one.at, end) / 1e9, 0.0, (end - one.at) / 1e9)
+    seconds = of.seconds(one.spent(of.connection, of.explainer, of.number))
+    return Stretch(seconds, min(held, float(seconds[NUMBER[MENDING]])), (end - one.at) / 1e9)
+
+
+def _by_connection(rows: Sequence[Sample]) -> list[list[int]]:
+    """Places of the rows of each connection; of a client that does not tell them, none."""
+    places = defaultdict[int | None, list[int]](list)
+    for place, row in enumerate(rows):
+        places[row["connection"]].append(place)
+    places.pop(None, None)
+    return list(places.values())
 
 
 def _asking(folder: Path) -> Asking | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from h123.causes.cause import CLIENT_WORK, RUNNING, Nanoseconds, spent
+from h123.causes.stretch import middle
 from h123.results import Sample
 from h123.study.workload import Asking
 
@@ -32,8 +33,8 @@ def middle_visits(rows: Sequence[Sample], asking: Asking) -> list[list[Step]]:
         if row["phase"] == "warm" and row["group"] is not None:
             visits[row["user"], row["group"]].append(row)
     ordered = sorted(visits.values(), key=lambda of: (_failed(of, asking), _took(of)))
-    middle = ordered[(len(ordered) - 1) // 2 : len(ordered) // 2 + 1]
-    return [] if any(_failed(of, asking) for of in middle) else [list(_path(of, asking)) for of in middle]
+    chosen = middle(ordered)
+    return [] if any(_failed(of, asking) for of in chosen) else [list(_path(of, asking)) for of in chosen]
 
 
 def _failed(visit: Sequence[Sample], asking: Asking) -> bool:

@@ -29,7 +29,10 @@ def rows(arms: Sequence[Arm]) -> list[Row]:
         ("requests", _requests),
         ("packets down", lambda arm: _packets(arm, DOWN)),
         ("packets up", lambda arm: _packets(arm, UP)),
-        ("connections", lambda arm: str(len(arm.connections)) if arm.packets is not None else "–"),
+        (
+            "connections",
+            lambda arm: str(sum(not one.continues for one in arm.connections)) if arm.packets is not None else "–",
+        ),
         ("processor of the server", lambda arm: ends.processor(arm, "server")),
         ("processor of the client", lambda arm: ends.processor(arm, "client")),
     ]

@@ -27,6 +27,7 @@ PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         "other-dot",
         ("slow-start", "window", "limit", "receiver", "stream-limit", "connection-limit"),
     ),
+    "a path that had gone": ("dot", ("gone", "validating", "anew")),
     "losses": ("worse", ("cut", "mending", "drops")),
     "queueing": ("queue", ("queue",)),
     "the link's rate": ("hairline", ("rate",)),

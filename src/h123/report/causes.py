@@ -1,7 +1,9 @@
-"""Why: what both sides of an answer spent a request's or a visit's time on, and which parts make the difference."""
+"""Why: what both sides of an answer spent a request's, a visit's or a recovery's time on, and which parts make the
+difference."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import altair as alt
 
@@ -11,7 +13,7 @@ from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.report.names import header, row_names
 from h123.report.words import cell_name, level, listed, opened, place, unbroken
 from h123.study import metric
-from h123.study.metrics import Times, Visits
+from h123.study.metrics import Recovered, Times, Visits
 from h123.units import common_unit, format_seconds
 
 Row = Mapping[str, Any]
@@ -41,7 +43,7 @@ def sentence(row: Row) -> str:
         return unbroken(opened(place(row["cell"]), f"{said} what makes the difference)."))
     if row["difference"]["low"] * row["difference"]["high"] <= 0:
         said = f"the {_typical(row)} of {a} and that of {b} do not differ by more than chance"
-        medians = "" if is_visit(row) else "; the answer is of medians"
+        medians = "; the answer is of medians" if _of(row).typical == "mean" else ""
         return unbroken(opened(place(row["cell"]), f"{said} ({between(row['difference'])}{medians})."))
     said = f"a {_typical(row)} of {a} takes {amount(whole)} than one of {b}"
     if not row.get("told", True):
@@ -64,8 +66,8 @@ def sums(row: Row) -> str:
         listed([f"{_percent(row['sums'][f'{side}_{of}'])} for {level(row[side])}" for side in "ab"], "and")
         for of in ("requests", "untold")
     )
-    whole, them = ("a visit's time", "visits") if is_visit(row) else ("a request's latency", "requests")
-    return unbroken(f"The parts sum up to {whole} within 2 % in {requests} of the {them}; untold is {untold}.")
+    of = _of(row)
+    return unbroken(f"The parts sum up to {of.whole} within 2 % in {requests} of the {of.many}; untold is {untold}.")
 
 
 def held(row: Row) -> str:
@@ -76,7 +78,7 @@ def held(row: Row) -> str:
         return ""
     if max(of["a_held"], of["b_held"]) < _NOTHING_S:
         return unbroken("Head-of-line blocking has no part in it: no loss held back data of other requests.")
-    one = "visit" if is_visit(row) else "request"
+    one = _of(row).one
     said = [f"{_held(of, side)} a {one} of {level(row[side])}" for side in sorted("ab", key=lambda s: -of[f"{s}_held"])]
     return unbroken(
         "Head-of-line blocking: while data of other requests had arrived, and was held back behind a lost packet, "
@@ -105,25 +107,72 @@ def told(row: Row) -> list[Mapping[str, Any]]:
     return [part for part in parts if abs(part["difference"]["seconds"]) >= least][:_NAMED]
 
 
-def kind(row: Row) -> str:
-    """`request`, `cold request` or `visit`."""
+@dataclass(frozen=True)
+class _Of:
+    """What a row takes apart, in words."""
+
+    one: str
+    many: str
+    whole: str
+    """What its parts sum up to."""
+    typical: Literal["mean", "median"]
+    which: str
+    """Of each trial."""
+
+
+_REQUEST = _Of(
+    "request",
+    "requests",
+    "a request's latency",
+    "mean",
+    "the mean over its requests, because means of parts sum up to the mean of the whole; the answer above rests on "
+    "medians, which do not",
+)
+_VISIT = _Of(
+    "visit",
+    "visits",
+    "a visit's time",
+    "median",
+    "the visit in the middle, along its critical path: from the document to the resource that ended last, each due "
+    "when what asks for it had come and had run",
+)
+_RECOVERY = _Of(
+    "recovery",
+    "recoveries",
+    "a recovery's time",
+    "median",
+    "the recovery from its client's move, of several the one in the middle: from the move to the end of the first "
+    "whole answer",
+)
+
+
+def _of(row: Row) -> _Of:
     match metric(row["metric"]).of:
         case Visits():
-            return "visit"
-        case Times(phase="cold"):
-            return "cold request"
+            return _VISIT
+        case Recovered():
+            return _RECOVERY
         case _:
-            return "request"
+            return _REQUEST
 
 
-def is_visit(row: Row) -> bool:
-    """Of a page, or else it is a request."""
-    return kind(row) == "visit"
+def _kind(row: Row) -> str:
+    """`request`, `cold request`, `visit`, `recovery`."""
+    match metric(row["metric"]).of:
+        case Times(phase="cold"):
+            return f"cold {_of(row).one}"
+        case _:
+            return _of(row).one
+
+
+def which(rows: Sequence[Row]) -> str:
+    """What the rows tell of each trial, in sentences."""
+    return " ".join(f"Of each trial {of.which}." for of in dict.fromkeys(map(_of, rows)))
 
 
 def _typical(row: Row) -> str:
-    """`mean request`; of visits the one in the middle."""
-    return f"{'median' if is_visit(row) else 'mean'} {kind(row)}"
+    """`mean request`; of visits and recoveries the one in the middle."""
+    return f"{_of(row).typical} {_kind(row)}"
 
 
 def amount(seconds: float) -> str:
@@ -153,9 +202,15 @@ def nothing_told(verdicts: Mapping[str, Any]) -> UserError:
     if asked and not any(map(explained_phase, asked)):
         names = listed([metric(name).title for name in sorted(asked)], "and")
         return UserError(
-            f"only the times of whole requests and pages are taken apart, and this campaign's question is of another: "
-            f"{names}",
+            "only the times of whole requests, of pages and of recoveries from a move are taken apart, and this "
+            f"campaign's question is of another: {names}",
             remedy="see a trial's packets, windows and requests with h123 show DIR TRIAL",
+        )
+    if any(isinstance(metric(name).of, Recovered) for name in asked):
+        return UserError(
+            "this campaign does not tell what its recoveries were spent on: there is no block in which requests of "
+            "both sides were answered after the move, and which recorded their packets",
+            remedy="see what became of a trial with h123 show DIR TRIAL",
         )
     return UserError(
         "this campaign does not tell what its time was spent on: its trials left no record of packets",
@@ -165,7 +220,7 @@ def nothing_told(verdicts: Mapping[str, Any]) -> UserError:
 
 def title(row: Row) -> str:
     """`poor, cold request`."""
-    return ", ".join(filter(None, [cell_name(row["cell"]), kind(row)]))
+    return ", ".join(filter(None, [cell_name(row["cell"]), _kind(row)]))
 
 
 def parts(row: Row) -> list[Mapping[str, Any]]:
@@ -176,7 +231,7 @@ def parts(row: Row) -> list[Mapping[str, Any]]:
 
 def causes_figure(rows: Sequence[Row]) -> Figure:
     """Both sides' parts as bars, a panel for each cell; of cold and other requests apart."""
-    whose = "median visit" if all(map(is_visit, rows)) else "mean request"
+    whose = listed(list(dict.fromkeys(f"{of.typical} {of.one}" for of in map(_of, rows))), "or")
     one, unit = common_unit((row[f"{side}_seconds"] for row in rows for side in ("a", "b")), "s")
     data = _marks(rows, one)
     levels = list(dict.fromkeys(mark["level"] for mark in data))
@@ -204,7 +259,7 @@ def causes_figure(rows: Sequence[Row]) -> Figure:
         drawn = chart.facet(data=Rows(data), facet=titles, columns=1)
         return drawn.resolve_scale(x="independent", y="independent")
 
-    along = " along its critical path" if all(map(is_visit, rows)) else ""
+    along = " along its critical path" if all(_of(row) is _VISIT for row in rows) else ""
     caption = (
         f"What the {whose} of each side spent its time on{along}, told from the packets of the link; the bars of a "
         "side sum up to its time. Each panel has its own axis."

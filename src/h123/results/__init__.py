@@ -13,6 +13,7 @@ from h123.results.machine import machine_facts
 from h123.results.metrics import shown, trial_metrics
 from h123.results.opening import Opening
 from h123.results.processor import SHARES_TELL_NS, Usage
+from h123.results.recovery import moves_of
 from h123.results.repetition import Repetition, compare_executions
 from h123.results.samples import Sample, ingest, read_samples
 from h123.results.shapes import Count, Document, Reason, Shape
@@ -53,6 +54,7 @@ __all__ = [
     "loss",
     "machine_facts",
     "machine_noise",
+    "moves_of",
     "own_ns",
     "packets",
     "qlog",

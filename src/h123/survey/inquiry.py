@@ -3,6 +3,7 @@
 import json
 import shutil
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -15,6 +16,7 @@ from h123.results.lab_report import Report
 from h123.results.trial_files import End, Link, Role, Trial
 from h123.study import Header
 from h123.survey.found import Found
+from h123.survey.patience import impatience
 from h123.survey.site import Site
 from h123.trial import CLIENT_ADDRESS, SERVER_ADDRESS, Engine, own_role
 
@@ -91,14 +93,17 @@ def _carry_out(
     if inquiry.authorities:
         shutil.copyfile(inquiry.authorities, folder / "ca.pem")
     (folder / "plan.json").write_text(json.dumps(_plan(server, inquiry), indent=1) + "\n", encoding="utf-8")
-    write_document(folder / "trial.json", _trial(server, inquiry, command, udp=udp))
+    trial = _trial(server, inquiry, command, udp=udp)
+    started, scout = trial.roles
+    write_document(folder / "trial.json", trial)
     try:
         engine.start(folder, {}, engine.places[0])
-        engine.wait()
+        with impatience(folder, started, scout, say) if server.command is not None else nullcontext():
+            engine.wait()
     finally:
         engine.stop()
     reasons = read_document(folder / "report.json", Report).reasons
-    log = folder / "logs" / f"{own_role(server, inquiry.site.port).name}.log"
+    log = folder / "logs" / f"{started.name}.log"
     lines = log.read_text("utf-8", errors="replace").splitlines()[-_LINES:] if log.exists() else []
     found = folder / "found.json"
     return Inquired(read_document(found, Found) if found.exists() and not reasons else None, reasons, lines)

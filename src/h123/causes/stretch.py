@@ -1,0 +1,46 @@
+"""A stretch of a trial's time that a metric is made of, such as a visit of a page: what it was spent on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from h123.causes.cause import NUMBER, UNTOLD
+
+SUMS_UP = 0.02
+"""Share of a time by which the parts that are told may miss it, and still sum up to it."""
+_Any = TypeVar("_Any")
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """One of them."""
+
+    seconds: NDArray[np.float64]
+    """Of each cause, in the order of CAUSES."""
+    held: float
+    """Of these, seconds of `finding and mending losses` in which data of others on the connection had arrived and was
+    held back."""
+    took: float
+    """Seconds, as its client measured it."""
+
+    @property
+    def sums_up(self) -> bool:
+        """Whether the parts that are told do not miss it by more."""
+        (share,) = missed(self.seconds[np.newaxis], np.array([self.took]))
+        return bool(share <= SUMS_UP)
+
+
+def missed(seconds: NDArray[np.float64], took: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share of each time by which the parts that are told, shape (times, causes), miss it."""
+    told = seconds.sum(axis=1) - seconds[:, NUMBER[UNTOLD]]
+    shares: NDArray[np.float64] = np.abs(told - took) / took
+    return shares
+
+
+def middle(ordered: Sequence[_Any]) -> Sequence[_Any]:
+    """Of some in the order of their lengths the one in the middle, or both that are: the mean of their lengths is the
+    median of all."""
+    return ordered[(len(ordered) - 1) // 2 : len(ordered) // 2 + 1]

@@ -1,0 +1,62 @@
+"""What a person hears while a server that was started has not yet opened what it is waited for."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from h123.results.trial_files import Role
+
+FIRST_S = 5.0
+"""So long nobody wonders what is waited for."""
+EVERY_S = 10.0
+_LINE = 160
+"""Characters of what it printed last."""
+_TAIL_BYTES = 2000
+
+
+@contextmanager
+def impatience(folder: Path, started: Role, scout: Role, say: Callable[[str], None]) -> Iterator[None]:
+    """While the lab waits in `folder` for `started` to be ready, after which it begins `scout`, say from time to time
+    what it waits for."""
+    ended = threading.Event()
+    teller = threading.Thread(target=_tell, args=(ended, folder, started, scout, say), daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        teller.join()
+
+
+def _tell(ended: threading.Event, folder: Path, started: Role, scout: Role, say: Callable[[str], None]) -> None:
+    waited = FIRST_S
+    while not ended.wait(EVERY_S if waited > FIRST_S else FIRST_S):
+        if _log(folder, scout).exists():  # then the other is ready
+            return
+        say(f"  {_awaited(started, waited)}. {_printed_last(_log(folder, started))}")
+        waited += EVERY_S
+
+
+def _awaited(role: Role, waited: float) -> str:
+    """`After 5 s it has not opened TCP port 8443; it has 30 s in all (Ctrl-C ends this)`"""
+    ready = role.ready
+    assert ready is not None
+    ports = [f"TCP port {port}" for port in (*ready.tcp, *ready.besides)] + [f"UDP port {port}" for port in ready.udp]
+    awaited = [f"opened {' and '.join(ports)}"] if ports else []
+    awaited += [f"printed {ready.line!r}"] if ready.line else []
+    longest = f"{ready.timeout_ns / 1e9:g} s"
+    return f"After {waited:g} s it has not {' and '.join(awaited)}; it has {longest} in all (Ctrl-C ends this)"
+
+
+def _printed_last(log: Path) -> str:
+    if not log.exists():
+        return "It has printed nothing"
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - _TAIL_BYTES))
+        said = [line.strip() for line in file.read().decode(errors="replace").split("\n") if line.strip()]
+    return f"It printed last: {said[-1][:_LINE]}" if said else "It has printed nothing"
+
+
+def _log(folder: Path, role: Role) -> Path:
+    return folder / "logs" / f"{role.name}.log"
