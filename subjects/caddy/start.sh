@@ -12,11 +12,7 @@ h3) PROTOCOLS=h3 ALPN=h3 HTTP=http/3 ;;
     exit 127
     ;;
 esac
-# Where 1.2 is not asked for, a client that has nothing newer is served all the same.
-if [ "$TLS" = 1.2 ]; then VERSIONS="tls1.2 tls1.2"; else VERSIONS="tls1.2 tls1.3"; fi
-# Without files of its own it passes on all that is asked for.
-if [ -n "$FILES" ]; then PASSED=/upload; else PASSED='*' FILES=/nowhere; fi
 # Caddy keeps a log of its own care for certificates there; nothing else, as the certificate is given.
 state=$(mktemp -d)
-export PROTOCOLS ALPN HTTP VERSIONS PASSED FILES HOME="$state" XDG_DATA_HOME="$state" XDG_CONFIG_HOME="$state"
+export PROTOCOLS ALPN HTTP HOME="$state" XDG_DATA_HOME="$state" XDG_CONFIG_HOME="$state"
 exec "$@"
