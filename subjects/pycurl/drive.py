@@ -19,7 +19,7 @@ class Drive:
     def __init__(self, workload: Workload) -> None:
         self._workload = workload
         self._loop = Loop()
-        self._facts = Facts(workload)
+        self._facts = Facts()
         self._seats = [Seat(self._loop, max(100, workload.users)) for _ in range(workload.seats)]
         self._users = [Transfer(workload, user, self._facts) for user in range(workload.users)]
         self._made = [0] * workload.users

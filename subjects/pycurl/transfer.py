@@ -16,6 +16,7 @@ VERSIONS = {
     "h1": pycurl.CURL_HTTP_VERSION_1_1,
     "h2": pycurl.CURL_HTTP_VERSION_2TLS,
     "h3": pycurl.CURL_HTTP_VERSION_3ONLY,
+    "h3-or-h2": pycurl.CURL_HTTP_VERSION_3,  # races: TCP begins when QUIC has failed, or is slow to answer
 }
 _NEGOTIATED = {VERSIONS["h1"]: "h1", pycurl.CURL_HTTP_VERSION_2_0: "h2", pycurl.CURL_HTTP_VERSION_3: "h3"}
 _FAILURES = {
@@ -107,8 +108,7 @@ class Transfer:
         # What is not compared goes to a function in C that takes bytes and returns how many.
         handle.setopt(pycurl.WRITEFUNCTION, self._take if workload.compares else len)
         handle.setopt(pycurl.DEBUGFUNCTION, self._heard)
-        if workload.protocol == "h3":
-            handle.setopt(pycurl.SOCKOPTFUNCTION, _widen)
+        handle.setopt(pycurl.SOCKOPTFUNCTION, _widen)
         _pin_tls(handle, workload.ca)
         if workload.method == "POST":
             handle.setopt(pycurl.POST, 1)
@@ -138,9 +138,10 @@ class Transfer:
 
 
 def _widen(descriptor: int, _purpose: int) -> int:
-    """libcurl leaves its sockets the kernel's own buffer, which a burst of datagrams overflows."""
-    with socket.socket(fileno=os.dup(descriptor)) as udp:
-        udp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SOCKET_BUFFER)
+    """libcurl leaves its sockets of QUIC the kernel's own buffer, which a burst of datagrams overflows."""
+    with socket.socket(fileno=os.dup(descriptor)) as opened:
+        if opened.type == socket.SOCK_DGRAM:
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SOCKET_BUFFER)
     return int(pycurl.SOCKOPT_OK)
 
 

@@ -205,6 +205,23 @@ def test_a_server_with_an_older_tls_is_told_which(tmp_path: Path, manifest: str)
         small(tmp_path, manifest)
 
 
+def test_a_fallback_needs_a_client_that_has_one_and_a_second_server(tmp_path: Path) -> None:
+    falling = Demand(protocol="h3", workload=workload_of({"protocol": "h3", "method": "GET", "fallback": True}))
+    able = small(
+        tmp_path / "able", MANIFEST.replace('methods = ["GET", "POST"]', 'methods = ["GET"]\nfallback = true', 1)
+    )
+    check_supported(able, "server", falling)
+    check_supported(able, "client", falling)
+    with pytest.raises(UserError, match="client small has no fallback from HTTP/3 to HTTP/2"):
+        check_supported(small(tmp_path / "without"), "client", falling)
+    stores = MANIFEST.replace("listens = {", 'stores = ["memory", "gcs"]\nlistens = {', 1)
+    with pytest.raises(UserError, match="has no second one to fall back to"):
+        check_supported(small(tmp_path / "stores", stores), "server", replace(falling, store="gcs"))
+    alone = MANIFEST.replace('["h1", "h2", "h3"]', '["h3"]', 1).replace('{h1 = ["tcp"], h2 = ["tcp"], h3', "{h3", 1)
+    with pytest.raises(UserError, match="as a server does not support a fallback to h2; it supports h3"):
+        check_supported(small(tmp_path / "alone", alone), "server", falling)
+
+
 @pytest.mark.parametrize(("role", "demand"), SUPPORTED)
 def test_supported(tmp_path: Path, role: Role, demand: Demand) -> None:
     check_supported(small(tmp_path), role, demand)

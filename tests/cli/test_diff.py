@@ -1,6 +1,7 @@
 """`h123 diff` as a person runs it."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,15 @@ def two(h123: Tool) -> Path:
     for name, seed in (("before", 1), ("after", 2)):
         make_campaign(h123.folder / name, Scenario(blocks=6, seed=seed, networks=NETS, block_noise=0.05, effects={}))
     return h123.folder
+
+
+@pytest.fixture
+def begun(h123: Tool, two: Path) -> Path:
+    """One whose trials are still to come."""
+    shutil.copytree(two / "before", h123.folder / "begun")
+    journal = h123.folder / "begun/journal.jsonl"
+    journal.write_text(journal.read_text().splitlines(keepends=True)[0])
+    return journal
 
 
 def test_it_says_what_it_is_worth_and_holds_conditions(h123: Tool, two: Path) -> None:
@@ -37,13 +47,15 @@ def test_it_says_what_it_is_worth_and_holds_conditions(h123: Tool, two: Path) ->
     ("arguments", "said"),
     [
         (["before", "before"], "the same campaign twice"),
-        (["before", "nowhere"], "is not a campaign"),
+        (["before", "nowhere"], "is not a campaign: there is no folder"),
+        (["before", "before/study.yaml"], "is not a campaign: it is a file"),
+        (["before", "begun"], "begun has no trial that counts"),
         (["before", "after", "--fail-if", "latency new/base > 1"], "here the levels are after and before"),
-        (["before", "after", "--fail-if", "rps after/before < 1"], "the campaign does not compare it"),
+        (["before", "after", "--fail-if", "rps after/before < 1"], "it compares latency after/before"),
         (["before", "after", "--fail-if", "slow"], "cannot be read"),
     ],
 )
-@pytest.mark.usefixtures("two")
+@pytest.mark.usefixtures("begun")
 def test_what_cannot_be_compared(h123: Tool, arguments: list[str], said: str) -> None:
     done = h123("diff", *arguments)
     assert done.returncode == 2

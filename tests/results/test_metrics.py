@@ -17,14 +17,14 @@ from h123.results.lab_report import NO_REPORT, Cpu, Lateness, Link, Report, Role
 from h123.results.metrics import measure
 from h123.results.opening import Opening
 from h123.results.packets import DELIVERED, LOST, PACKET, QUEUE_FULL, write_packets
-from h123.results.recovery import moves_of, recoveries_of
+from h123.results.recovery import breaks_of, recoveries_of
 from h123.results.rows import Rows
 from h123.results.samples import REQUIRED, SCHEMA
 from h123.results.summary import summarise
-from h123.results.trial_files import Client, Process
+from h123.results.trial_files import SECOND_SERVER, Client, Process
 from h123.study import METRICS, Metric
-from h123.study.metrics import Opened, Visits
-from h123.study.network import Move
+from h123.study.metrics import FellBack, Opened, Visits
+from h123.study.network import Change, Direction, Move
 from h123.study.workload import KINDS, workload_of
 
 MS = 1_000_000
@@ -47,6 +47,7 @@ class Trial:
     facts: Client | None
     openings: Sequence[Opening] = ()
     moves: Sequence[Move] = ()
+    changes: Sequence[Change] = ()
     counterpart: bool = True
     """Whether there is a trial beside it that lost nothing, whose requests numbers 7 and 9 took 1 and 2 ms less."""
 
@@ -56,8 +57,11 @@ class Trial:
         asked = workload_of({"method": "GET", "size": 1000})
         if isinstance(METRICS[name].of, Visits):
             asked = workload_of({"kind": "page", **KINDS["page"].example(["GET"], False)})
+        if isinstance(METRICS[name].of, FellBack):
+            asked = workload_of({"protocol": "h3", "fallback": True, "method": "GET", "size": 1000})
         rows = Rows.read(file)
-        recoveries = recoveries_of(moves_of(trial_files.Link(moves=[*self.moves]), self.report), rows, [200])
+        link = trial_files.Link(moves=[*self.moves], down=Direction(changes=[*self.changes]))
+        recoveries = recoveries_of(breaks_of(link, self.report), rows, [200])
         clock = clock or METRICS[name].clocks[0]
         told, blocking = self._told(rows), self._blocking(folder)
         return measure(summarise(rows, asked), self.report, self.facts, clock, told, recoveries, blocking)[name]
@@ -166,7 +170,7 @@ def test_what_it_needs_is_enough(one: Metric, trial: Trial, tmp_path: Path) -> N
         assert replace(trial, openings=[]).value(tmp_path, one.name) == value
     if not one.needs.counterpart:
         assert replace(trial, counterpart=False).value(tmp_path, one.name) == value
-    if not one.needs.moves:
+    if not one.needs.breaks:
         assert replace(trial, moves=[]).value(tmp_path, one.name) == value
     others = {told for other in METRICS.values() for told in other.needs.report} - {*one.needs.report}
     for told in others:
@@ -183,7 +187,7 @@ def test_without_what_it_needs_it_has_no_value(one: Metric, trial: Trial, tmp_pa
         assert trial.silent(told).value(tmp_path, one.name) is None, told
     if one.needs.packets:
         assert replace(trial, openings=[]).value(tmp_path, one.name) is None
-    if one.needs.moves:
+    if one.needs.breaks:
         assert replace(trial, moves=[]).value(tmp_path, one.name) is None
     if one.needs.counterpart:
         assert replace(trial, counterpart=False).value(tmp_path, one.name) is None
@@ -239,6 +243,37 @@ def test_a_client_that_moves_has_recovered_with_the_next_answer(trial: Trial, tm
     failing = pa.array([500] * 301, SCHEMA.field("status").type)
     failed = replace(moved, samples=trial.samples.set_column(column, SCHEMA.field("status"), failing))
     assert failed.value(tmp_path, "recovery") == math.inf
+
+
+def test_where_udp_is_stopped_it_has_recovered_with_the_next_answer(trial: Trial, tmp_path: Path) -> None:
+    """What was asked before may have been under way, and its answer shows nothing. Each time is one break, however
+    often UDP is stopped at it; letting it pass again is none."""
+    stops = [
+        Change(at_ns=115 * MS, udp="reject"),
+        Change(at_ns=2_000 * MS, udp="drop"),
+        Change(at_ns=2_100 * MS, udp="pass"),
+    ]
+    # Requests begin every 20 ms: the first after the second stop at 2000 ms, and ends 15.098 ms later.
+    stopped = replace(trial, changes=stops, moves=[Move(at_ns=115 * MS, new="port")])
+    assert stopped.value(tmp_path, "recovery") == pytest.approx((4e-6 + 0.015099) / 2)
+    alone = replace(trial, changes=stops[:1], moves=[])
+    assert alone.value(tmp_path, "recovery") == pytest.approx(0.005 + 0.015005)
+
+
+def test_what_fell_back_is_the_share_of_the_answers_over_the_other_protocol(trial: Trial, tmp_path: Path) -> None:
+    column = SCHEMA.get_field_index("protocol")
+    names = pa.array([("h3", "h2", "h3", "h3")[number % 4] for number in range(301)], SCHEMA.field("protocol").type)
+    mixed = replace(trial, samples=trial.samples.set_column(column, SCHEMA.field("protocol"), names))
+    assert mixed.value(tmp_path, "fell_back") == pytest.approx(100 * 75 / 301)
+    assert trial.value(tmp_path, "fell_back") == 100
+
+
+def test_what_two_servers_use_is_no_servers(trial: Trial, tmp_path: Path) -> None:
+    roles = [*trial.report.roles, Role(name=SECOND_SERVER, max_rss_bytes=20_000_000)]
+    two = replace(trial, report=trial.report.model_copy(update={"roles": roles}))
+    assert [two.value(tmp_path, name) for name in ("memory_server", "cpu_server", "cpu", "cpu_warm")] == [None] * 4
+    assert two.value(tmp_path, "memory_client") == 50_000_000
+    assert two.value(tmp_path, "cpu_client") == trial.value(tmp_path, "cpu_client")
 
 
 def test_memory_is_the_roles_own_peak(trial: Trial, tmp_path: Path) -> None:

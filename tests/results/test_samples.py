@@ -102,6 +102,13 @@ def test_another_protocol_on_a_successful_row_is_wrong(tmp_path: Path) -> None:
     assert (tmp_path / "samples.parquet").exists()
 
 
+def test_another_protocol_is_right_where_the_client_may_fall_back_to_it(tmp_path: Path) -> None:
+    may = ASKED | {"fallback": True}
+    assert ingest(write(tmp_path / "h2", HEADER, COLD, WARM.replace("h3", "h2")), may) == []
+    (reason,) = ingest(write(tmp_path / "h1", HEADER, COLD, WARM.replace("h3", "h1")), may)
+    assert "1 of 2 successful requests went over 'h1' instead of 'h3' or 'h2'" in reason["detail"]
+
+
 def test_a_success_with_another_size_than_asked_is_wrong(tmp_path: Path) -> None:
     (reason,) = ingest(write(tmp_path, HEADER, COLD, WARM.replace(",100,", ",50,"), FAILED), ASKED)
     assert reason["code"] == "wrong-size"

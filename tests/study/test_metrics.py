@@ -30,8 +30,8 @@ from h123.study.metrics import Times
 from h123.study.shelf import list_published
 
 ROOT = project_root()
-NAMED_LIKE_OTHERS = {"latency", "ttfb", "handshake", "cpu", "throughput"}
-"""Columns, features and constants have these names too."""
+NAMED_LIKE_OTHERS = {"latency", "ttfb", "handshake", "cpu", "throughput", "recovery"}
+"""Columns, features, constants and what causes are told of have these names too."""
 
 
 def documented() -> dict[str, dict[str, str]]:
@@ -52,7 +52,7 @@ def test_the_contract_says_the_same_of_each(one: Metric) -> None:
     assert row["clock"] == {("wall", "virtual"): "both", ("wall",): "wall", ("virtual",): "virtual"}[one.clocks]
     assert set(re.findall("`(.*?)`", row["needs"])) == {*needs.columns, *needs.client, *needs.report}
     assert ("a record of packets" in row["needs"]) == needs.packets
-    assert ("a network over which its client moves" in row["needs"]) == needs.moves
+    assert ("a network over which its client moves" in row["needs"]) == needs.breaks
     assert ("that other trial" in row["needs"]) == needs.counterpart
     assert re.findall("of ([0-9]+) requests", row["needs"]) == [str(needs.requests)] * (needs.requests > 1)
 
@@ -79,7 +79,7 @@ def test_each_has_all_that_others_ask(one: Metric) -> None:
     assert one.words.better != one.words.worse
     assert {one.cold, one.repeats} - {None} <= METRICS.keys()
     assert set(one.needs.client) <= Client.model_fields.keys()
-    assert one.format(1.5).endswith(("s", "B", "B/s", "/s"))
+    assert one.format(1.5).endswith(("s", "B", "B/s", "/s", "%"))
     assert one.format(None) == "–"
 
 

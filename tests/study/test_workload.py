@@ -36,6 +36,17 @@ def test_sessions_are_told_only_where_they_are_not_full() -> None:
     assert [workload_of(one).rows() for one in (full, early)] == [{"warm": 10, "warmup": 0, "cold": 1}] * 2
 
 
+def test_a_client_may_take_another_protocol_only_where_it_is_told_so() -> None:
+    alone, either = ({"protocol": "h3", "size": 1000, "fallback": fallback} for fallback in (False, True))
+    assert workload_of(alone).file(TARGET).protocol == "h3"
+    assert workload_of(either).file(TARGET).protocol == "h3-or-h2"
+    assert [workload_of(one).protocols() for one in (alone, either)] == [["h3"], ["h3", "h2"]]
+    assert workload_of(either).label() == "GET 1 kB (or over HTTP/2)"
+    assert workload_of(either).fault() is None
+    for wrong, said in (({"protocol": "h2"}, "leave it out for h2"), ({"sessions": "resumed"}, "leave out `sessions`")):
+        assert said in (workload_of({**either, **wrong}).fault() or "")
+
+
 def mix(*entries: dict[str, Any], **values: Any) -> Kind:
     return workload_of({"protocol": "h2", "kind": "mix", "mix": entries, **values})
 

@@ -130,6 +130,25 @@ def test_sessions_that_are_not_resumed(
     assert said in faults if said else not faults
 
 
+@pytest.mark.parametrize(
+    ("protocol", "name", "said"),
+    [
+        ("h3", "HTTP/3 where HTTP/2 is there too", ""),
+        ("h2", "HTTP/3 where HTTP/2 is there too", "protocol 'h2' instead of 'h3'"),
+        ("h2", "a fallback where networks drop UDP", ""),
+        ("h2", "a fallback where networks reject UDP", ""),
+    ],
+)
+def test_a_fallback_is_to_be_taken_where_it_is_needed_alone(
+    tmp_path: Path, certificate: Certificate, protocol: str, name: str, said: str
+) -> None:
+    """Both servers are there, at one address; the client asks one of them whatever comes through."""
+    declares = "ttfb = true\nfallback = true\n[features]\ncongestion = {h3 = ['cubic']}\n"
+    client = broken(tmp_path, "pass", declares, 'h2", "h3', f"asked['protocol'] = '{protocol}'")
+    faults = "; ".join(_faults(client, name, certificate, tmp_path))
+    assert said in faults if said else not faults
+
+
 @pytest.mark.heavy
 def test_a_controller_that_is_declared_and_not_chosen(tmp_path: Path, certificate: Certificate) -> None:
     """quic-go has CUBIC, whatever it is asked for."""

@@ -37,6 +37,18 @@ impl Direction {
             ..self.clone()
         }
     }
+
+    /// As the packets of cross traffic meet it: those that are listed as lost are the link's own.
+    pub(crate) fn for_cross_traffic(&self) -> Direction {
+        let mut direction = self.clone();
+        let changes = direction.changes.iter_mut().map(|change| &mut change.loss);
+        for loss in std::iter::once(&mut direction.loss).chain(changes) {
+            if matches!(loss, Some(Loss::Packets(_) | Loss::Bytes(_))) {
+                *loss = Some(Loss::Random(0.0));
+            }
+        }
+        direction
+    }
 }
 
 /// How fast packets are served. A packet's size is that of its IP packet.
@@ -183,6 +195,8 @@ pub enum Udp {
     Drop,
     /// As drop, and the sender is to be told (ICMP).
     Reject,
+    /// So many bits a second pass, and what is more is dropped; what 100 ms pass, or a full packet, may come at once.
+    Limit(u64),
 }
 
 /// New values from `at_ns` on; what is absent stays as it was. A new loss model starts afresh.

@@ -37,6 +37,7 @@ mod limiter;
 mod loss;
 mod moves;
 mod path;
+mod policer;
 mod progress;
 mod queue;
 mod tally;

@@ -6,6 +6,7 @@ use crate::draws::{Stream, cross_seed};
 use crate::fate::{Fate, Packet};
 use crate::limiter::Limiter;
 use crate::loss::Losses;
+use crate::policer::Policer;
 use crate::queue::Waiting;
 use crate::tally::Tally;
 use crate::timeline::Timeline;
@@ -14,6 +15,7 @@ use crate::timeline::Timeline;
 pub struct Path {
     now: u64,
     udp: Timeline<Udp>,
+    policer: Policer,
     waiting: Waiting,
     limiter: Limiter,
     duplicate: f64,
@@ -46,11 +48,12 @@ impl Path {
         Path {
             now: 0,
             udp: Timeline::new(direction.udp, policies),
+            policer: Policer::default(),
             waiting: Waiting::new(direction.queue),
             limiter: Limiter::new(direction),
             duplicate: direction.duplicate,
             own: Flow::new(direction, seed),
-            cross: Flow::new(direction, cross_seed(seed)),
+            cross: Flow::new(&direction.for_cross_traffic(), cross_seed(seed)),
         }
     }
 
@@ -104,11 +107,8 @@ impl Path {
 
     /// The stages up to the rate: the packet's departure, or the fate of one that does not get so far.
     fn depart(&mut self, packet: Packet) -> Result<u64, Fate> {
-        let policy = *self.udp.at(self.now).0;
-        if packet.udp && policy != Udp::Pass {
-            return Err(Fate::Blocked {
-                reject: policy == Udp::Reject,
-            });
+        if packet.udp {
+            self.police(packet)?;
         }
         let free_at = self.limiter.free_at(self.now);
         if !self.waiting.has_room(self.now, free_at, packet.bytes) {
@@ -117,6 +117,20 @@ impl Path {
         let departure = self.limiter.serve(self.now, packet.bytes);
         self.waiting.admit(departure, packet.bytes);
         Ok(departure)
+    }
+}
+
+impl Path {
+    /// What the policy of the moment makes of a UDP packet.
+    fn police(&mut self, packet: Packet) -> Result<(), Fate> {
+        let policy = *self.udp.at(self.now).0;
+        let passes = match policy {
+            Udp::Pass => true,
+            Udp::Drop | Udp::Reject => false,
+            Udp::Limit(bps) => self.policer.passes(self.now, packet.bytes, bps),
+        };
+        let reject = policy == Udp::Reject;
+        passes.then_some(()).ok_or(Fate::Blocked { reject })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::direction::{Change, Direction, GilbertElliott, Jitter, Loss, Queue, Rate};
+use crate::direction::{Change, Direction, GilbertElliott, Jitter, Loss, Queue, Rate, Udp};
 
 /// No time is longer: 115 days, of which sums stay far within 64 bits.
 pub const LONGEST_NS: u64 = 10_000_000_000_000_000;
@@ -81,6 +81,7 @@ impl Direction {
         if let Some(loss) = &self.loss {
             loss.validate("loss")?;
         }
+        self.udp.validate("udp")?;
         self.validate_blackouts()?;
         share("duplicate", self.duplicate)?;
         time("delay_ns", self.delay_ns)?;
@@ -142,6 +143,9 @@ impl Direction {
             }
             if let Some(loss) = &change.loss {
                 loss.validate(&format!("{field}.loss"))?;
+            }
+            if let Some(udp) = &change.udp {
+                udp.validate(&format!("{field}.udp"))?;
             }
         }
         Ok(())
@@ -208,6 +212,15 @@ impl Rate {
                     "at least 1",
                 )
             }
+        }
+    }
+}
+
+impl Udp {
+    fn validate(self, field: &str) -> Result<(), Invalid> {
+        match self {
+            Udp::Pass | Udp::Drop | Udp::Reject => Ok(()),
+            Udp::Limit(bps) => amount(&format!("{field}.limit"), bps, 1, "; none is `drop`"),
         }
     }
 }

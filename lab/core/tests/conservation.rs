@@ -100,7 +100,8 @@ fn any_reorder() -> impl Strategy<Value = Reorder> {
 }
 
 fn any_udp() -> impl Strategy<Value = Udp> {
-    prop_oneof![3 => Just(Udp::Pass), 1 => Just(Udp::Drop), 1 => Just(Udp::Reject)]
+    let limit = (1_000u64..50_000_000).prop_map(Udp::Limit);
+    prop_oneof![3 => Just(Udp::Pass), 1 => Just(Udp::Drop), 1 => Just(Udp::Reject), 1 => limit]
 }
 
 fn any_changes() -> impl Strategy<Value = Vec<Change>> {
@@ -212,6 +213,9 @@ proptest! {
     ) {
         (direction.rate, direction.queue) = (None, None);
         direction.changes.iter_mut().for_each(|change| change.rate = None);
+        // Under a limit of UDP they do: what passes leaves less for those behind it.
+        direction.udp = Udp::Pass;
+        direction.changes.iter_mut().for_each(|change| change.udp = None);
         let jitter = Jitter { spread_ns: 50_000, distribution: Distribution::Normal, keep_order: false };
         direction.jitter = Some(jitter);
         let changed = changed.index(packets.len());
@@ -222,6 +226,29 @@ proptest! {
         before.remove(changed);
         after.remove(changed);
         prop_assert_eq!(before, after);
+    }
+
+    /// In any window no more UDP passes than its limit allows and what 100 ms, or a full packet, have saved.
+    #[test]
+    fn no_window_passes_more_udp_than_its_limit(bps in 1_000u64..100_000_000, packets in any_packets()) {
+        let direction = Direction { udp: Udp::Limit(bps), ..Direction::default() };
+        let passed: Vec<(u64, u64)> = common::fates(&direction, 1, &packets)
+            .into_iter()
+            .zip(&packets)
+            .filter(|(fate, (_, packet))| packet.udp && common::delivery(*fate).is_some())
+            .map(|(_, (at, packet))| (*at, u64::from(packet.bytes) * 8))
+            .collect();
+        let saved = (bps / 10).max(12_000);
+        for first in 0..passed.len() {
+            let mut bits = 0;
+            for (at, more) in &passed[first..] {
+                bits += more;
+                let allowed = u128::from(bps) * u128::from(at - passed[first].0) / 1_000_000_000;
+                // Each packet's time is rounded down to a nanosecond.
+                let rounded = 2 + passed.len() as u128 * u128::from(bps) / 1_000_000_000;
+                prop_assert!(u128::from(bits) <= allowed + u128::from(saved) + rounded);
+            }
+        }
     }
 
     /// On a link without delay a delivery is a departure. In any window that begins with one, the packets after it

@@ -43,6 +43,21 @@ fn it_is_lost_as_often_as_any_but_not_together_with_them() {
     assert!((low..=high).contains(&together), "{together}");
 }
 
+#[test]
+fn the_packets_that_are_listed_as_lost_are_none_of_it() {
+    let listed = r#"{"loss": {"random": 1.0}, "changes": [
+        {"at_ns": 1, "loss": {"bytes": [100]}}, {"at_ns": 2, "loss": {"packets": [4]}}]}"#;
+    let mut path = Path::new(&direction(listed), 1);
+    let lost: Vec<(bool, bool)> = [0, 1, 1, 2, 2, 2]
+        .map(|now| {
+            let crosses = path.offer_cross(now, tcp(100)) == Fate::Lost;
+            (crosses, path.offer(now, tcp(100)) == Fate::Lost)
+        })
+        .to_vec();
+    let (neither, own) = ((false, false), (false, true));
+    assert_eq!(lost, [(true, true), neither, own, neither, own, neither]);
+}
+
 proptest! {
     /// Where nothing has to wait, what crosses changes nothing; and with a rate it changes when packets come, and which
     /// find room, but never which of them are lost.

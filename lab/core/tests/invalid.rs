@@ -68,6 +68,14 @@ fn each_refusal_names_the_field_the_value_and_what_is_allowed() {
             ["changes[0].at_ns is", "115 days"],
         ),
         (
+            r#"{"udp": {"limit": 0}}"#,
+            ["udp.limit is 0", "none is `drop`"],
+        ),
+        (
+            r#"{"changes": [{"at_ns": 1, "udp": {"limit": 18446744073709551615}}]}"#,
+            ["changes[0].udp.limit is", "at most"],
+        ),
+        (
             r#"{"loss": {"packets": [3, 18446744073709551615]}}"#,
             ["loss.packets is 18446744073709551615", "at most"],
         ),

@@ -213,6 +213,37 @@ fn blocked_udp_leaves_the_rate_to_others() {
 }
 
 #[test]
+fn limited_udp_is_what_100_ms_have_saved_and_then_the_rate() {
+    // 1500 bytes are 10 ms of 1.2 Mbit/s: ten at once, then one each 10 ms; TCP is not asked.
+    let limited = direction(r#"{"udp": {"limit": 1200000}}"#);
+    let mut arrivals = vec![(0, udp(1500)); 11];
+    arrivals.extend([
+        (0, tcp(1500)),
+        (10 * MS - 1, udp(1500)),
+        (10 * MS, udp(1500)),
+        (10 * MS, udp(1500)),
+        (40 * MS, udp(4500)),
+    ]);
+    let passed: Vec<_> = fates(&limited, 1, &arrivals)
+        .iter()
+        .map(|fate| *fate != Fate::Blocked { reject: false })
+        .collect();
+    let expected = [&[true; 10][..], &[false, true, false, true, false, true]].concat();
+    assert_eq!(passed, expected);
+}
+
+#[test]
+fn however_low_the_limit_a_full_packet_passes_after_a_silence() {
+    // 12 s each at 1 kbit/s.
+    let limited = direction(r#"{"udp": {"limit": 1000}}"#);
+    let arrivals = [0, 11_999, 12_000].map(|ms| (ms * MS, udp(1500)));
+    let blocked = Fate::Blocked { reject: false };
+    let passed = fates(&limited, 1, &arrivals);
+    assert_eq!(passed[1], blocked);
+    assert!(passed[0] != blocked && passed[2] != blocked);
+}
+
+#[test]
 fn a_blackout_loses_what_departs_in_it() {
     // Departures at 1, 2, 3 and 4 ms.
     let json = r#"{"rate": {"bps": 12000000}, "blackouts": [{"from_ns": 2000000, "to_ns": 3000000}, {"from_ns": 3000001, "to_ns": 4000001}]}"#;

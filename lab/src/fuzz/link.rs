@@ -170,7 +170,8 @@ fn any_reorder() -> impl Strategy<Value = Reorder> {
 }
 
 fn any_udp() -> impl Strategy<Value = Udp> {
-    prop_oneof![4 => Just(Udp::Pass), 1 => Just(Udp::Drop), 1 => Just(Udp::Reject)]
+    let limit = (1u64..1_000_000_000).prop_map(Udp::Limit);
+    prop_oneof![4 => Just(Udp::Pass), 1 => Just(Udp::Drop), 1 => Just(Udp::Reject), 1 => limit]
 }
 
 fn any_change() -> impl Strategy<Value = Change> {

@@ -46,6 +46,8 @@ class Asked(Protocol):
     def most_on_connection(self) -> int | None: ...
     def longest_silence_ns(self) -> int: ...
     def documents(self) -> object | None: ...
+    @property
+    def fallback(self) -> str | None: ...
 
 
 class Demand(Protocol):
@@ -213,6 +215,7 @@ def _check_server(subject: Subject, server: Server, parameters: Demand) -> None:
         )
     features = subject.features
     _check_sessions(subject, "server", {"resumed": features.resumption, "early": features.zero_rtt}, parameters)
+    _check_second(subject, server, parameters)
     # Other protocols have no such log, so there is none to miss.
     if parameters.qlog and parameters.protocol == "h3" and "h3" not in features.qlog:
         raise UserError(f"server {subject.name} cannot write qlog files: leave `qlog` out of the study")
@@ -243,6 +246,15 @@ def _check_idleness(subject: Subject, server: Server, parameters: Demand) -> Non
             if parameters.workload.open_loop
             else "have them `think` less long",
         )
+
+
+def _check_second(subject: Subject, server: Server, parameters: Demand) -> None:
+    """What a client may fall back to is a second process of the same server."""
+    other = parameters.workload.fallback
+    if other and other not in server.protocols:
+        raise _cannot(subject, "server", "a fallback to", other, server.protocols)
+    if other and parameters.store != "memory":
+        raise UserError(f"a server that stores bodies ({parameters.store}) has no second one to fall back to")
 
 
 def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
@@ -277,6 +289,11 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
             remedy="have fewer `users`, or exclude these trials with --only",
         )
     _check_sessions(subject, "client", client.sessions, parameters)
+    if parameters.workload.fallback and not client.fallback:
+        raise UserError(
+            f"client {subject.name} has no fallback from HTTP/3 to HTTP/2",
+            remedy="leave `fallback` out of the study, or choose a client that declares it",
+        )
 
 
 def _check_sessions(subject: Subject, role: Role, able: Mapping[Any, Sequence[str]], parameters: Demand) -> None:

@@ -21,6 +21,7 @@ from pydantic import (
     model_validator,
 )
 
+from h123.catalogue.container import check_container
 from h123.catalogue.subject import QUIC, Install, OneOrMore, Protocol, Server, Subject
 from h123.errors import UserError
 from h123.strict import Strict
@@ -145,12 +146,15 @@ class OwnServer(Strict):
         if self.command is None:
             self._check_consent()
             return
-        folder, program = Path(self.folder), shlex.split(self.command)[0]
+        words = shlex.split(self.command)
+        folder, program = Path(self.folder), words[0]
         if not folder.is_dir():
             raise UserError(f"the server's folder {folder} is not there", remedy="name another one")
         own = folder / program if "/" in program else None
         path = self.environment.get("PATH", os.environ.get("PATH"))
-        if own is None and shutil.which(program, path=path) is None:
+        on_path = own is None and shutil.which(program, path=path) is not None
+        check_container(words, on_path or (own is not None and own.is_file()))
+        if own is None and not on_path:
             near = f"; write ./{program} for the one in {folder}" if (folder / program).exists() else ""
             raise UserError(
                 f"there is no program {program} on PATH", remedy=f"name the server's program by its path{near}"

@@ -261,6 +261,8 @@ class Client(Strict):
     sessions: dict[Literal["resumed", "early"], OneOrMore[Protocol]] = Field(default={})
     """Over which protocols the connections of cold requests can resume sessions, and their requests go out as early
     data. Absent: every handshake is a full one."""
+    fallback: StrictBool = False
+    """Asked for HTTP/3, it takes HTTP/2 at the same address where UDP does not come through."""
     connections: OneOrMore[Literal["shared", "per-user", "number"]] = Field(default=["shared", "per-user", "number"])
     """Ways in which it can spread users over connections."""
     verified_with: Name = "go"
@@ -282,6 +284,13 @@ class Client(Strict):
         if hasty := [protocol for protocol in told.get("early", []) if protocol not in told.get("resumed", [])]:
             raise ValueError(f"{hasty[0]} is early but not resumed: early data is of a session that is resumed")
         return told
+
+    @field_validator("fallback")
+    @classmethod
+    def _has_both(cls, fallback: bool, info: ValidationInfo) -> bool:
+        if fallback and not {QUIC, "h2"} <= {*info.data.get("protocols", [])}:
+            raise ValueError("a fallback is from h3 to h2: the client needs both among its protocols")
+        return fallback
 
 
 class Features(Strict):

@@ -41,9 +41,9 @@ IDLE = Cause("idle", "idle", "a sender with nothing to send")
 CLIENT_WORK = Cause("client-work", "client-work", "the client's processing")
 SERVER_WORK = Cause("server-work", "server-work", "the server's processing")
 RUNNING = Cause("running", "running", "running the page's scripts")
-GONE = Cause("gone", "moved", "a path that had gone: until that was found out")
-VALIDATING = Cause("validating", "moved", "a path that had gone: validating the new one")
-ANEW = Cause("anew", "moved", "a connection that had to be made anew")
+GONE = Cause("gone", "moved", "finding out that the path had gone")
+VALIDATING = Cause("validating", "moved", "validating the new path")
+ANEW = Cause("anew", "moved", "making a connection anew")
 UNTOLD = Cause("untold", "untold", "what packets do not tell")
 
 CAUSES = (

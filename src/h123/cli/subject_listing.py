@@ -222,6 +222,7 @@ def _client_facts(subject: Subject) -> Iterator[tuple[str, str]]:
         yield f"  {name}", "yes" if able else "no"
     yield "  resumed sessions", _joined(client.sessions.get("resumed", []))
     yield "  early data", _joined(client.sessions.get("early", []))
+    yield "  fallback", "from h3 to h2" if client.fallback else _NOTHING
     if client.process:
         yield "  program", "starts another one for the requests, and tells when that ran"
     for protocol, most in client.at_once.items():

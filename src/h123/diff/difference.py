@@ -41,6 +41,8 @@ def differ(before: CampaignFolder, after: CampaignFolder) -> Diff:
     if before.path.resolve() == after.path.resolve():
         raise UserError(f"{before.path} is the same campaign twice", remedy="name two campaigns' folders")
     sides = _Campaign(before), _Campaign(after)
+    if bare := [side.folder.path for side in sides if not side.case.trials.attempts]:
+        raise UserError(f"{bare[0]} has no trial that counts", remedy=f"measure some: `h123 run --out {bare[0]}`")
     common, left_out = _match(*sides)
     rows = [row for one, other in common for row in _rows(one, other, sides[0].case.plan.study.compare.failures)]
     if not rows:

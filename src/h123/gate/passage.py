@@ -72,7 +72,8 @@ def judge(condition: Condition, ratios: Sequence[Ratio]) -> Passage:
     if not mine:
         known = ", ".join(dict.fromkeys(one.pair for one in of_metric))
         has = f"of {condition.metric} the campaign compares {known}" if known else "the campaign does not compare it"
-        raise UserError(f"{condition.holds!r}: nothing to hold against it: {has}")
+        told = ", ".join(dict.fromkeys(f"{one.metric} {one.pair}" for one in ratios)) or "nothing"
+        raise UserError(f"{condition.holds!r}: nothing to hold against it: {has}", remedy=f"it compares {told}")
     return Passage(condition, [_cell(condition, one) for one in mine])
 
 

@@ -17,7 +17,7 @@ from h123.results.folder import CampaignFolder
 from h123.results.lab_report import NO_REPORT, Finished, Report
 from h123.results.metrics import measure, read_facts
 from h123.results.opening import Opening, openings_of
-from h123.results.recovery import moves_of, recoveries_of
+from h123.results.recovery import Break, breaks_of, recoveries_of
 from h123.results.rows import Rows
 from h123.results.summary import Summary, summarise
 from h123.results.tables import Row, counting
@@ -104,7 +104,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     attempts = []
     for row, (link, report, facts), (summary, in_time, openings) in zip(rows, documents, content, strict=True):
         conditions = json.loads(row["parameters"])
-        recoveries = _recoveries(row, moves_of(link, report))
+        recoveries = _recoveries(row, breaks_of(link, report))
         lost = blocking.get(row["trial"])
         metrics = measure(summary, report, facts, conditions["clock"], openings, recoveries, lost)
         attempts.append(
@@ -155,9 +155,9 @@ def _documents(kept: Path, *, imported: bool) -> tuple[Link, Finished, Client | 
     return read_document(kept / "trial.json", Trial).links[0], report, read_facts(kept)
 
 
-def _recoveries(row: Row, moves: Sequence[int]) -> list[float]:
+def _recoveries(row: Row, breaks: Sequence[Break]) -> list[float]:
     """Of the few attempts whose client moved, whose samples are read again."""
-    return recoveries_of(moves, Rows.read(Path(row["file"])), row["statuses"]) if moves else []
+    return recoveries_of(breaks, Rows.read(Path(row["file"])), row["statuses"]) if breaks else []
 
 
 def _read(attempt: tuple[Path, str], *, timed: bool, imported: bool) -> Content:

@@ -97,8 +97,15 @@ class CampaignFolder:
         check_name(path)
         file = path / "campaign.json"
         if not file.is_file():
+            why = (
+                "it has no campaign.json"
+                if path.is_dir()
+                else "it is a file"
+                if path.exists()
+                else "there is no folder"
+            )
             raise UserError(
-                f"{path} is not a campaign: it has no campaign.json",
+                f"{path} is not a campaign: {why}",
                 remedy="give the folder that `h123 run` wrote (by default under campaigns/)",
             )
         content = read_content(file, Campaign.form())

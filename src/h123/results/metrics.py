@@ -12,15 +12,16 @@ from h123.results.events import Values
 from h123.results.lab_report import Report
 from h123.results.opening import Opening, openings_of
 from h123.results.processor import of_handshake, of_request
-from h123.results.recovery import moves_of, recoveries_of
+from h123.results.recovery import breaks_of, recoveries_of
 from h123.results.rows import Rows
 from h123.results.summary import QUANTILES, SEND_QUANTILES, Summary, summarise
-from h123.results.trial_files import Client, Trial
+from h123.results.trial_files import SECOND_SERVER, Client, Trial
 from h123.study import METRICS, Metric
 from h123.study.metrics import (
     Answered,
     Around,
     Carried,
+    FellBack,
     FromSend,
     Lost,
     Memory,
@@ -47,10 +48,11 @@ def measure(
     blocking: Blocking | None = None,
 ) -> dict[str, float | None]:
     """All metrics of a trial; None where the trial has no value for one, `Metric.worst` where so many requests failed
-    that nothing better can be said."""
+    that nothing better can be said. What two servers use together is no server's."""
+    two = any(role.name == SECOND_SERVER for role in report.roles)
     return {
         name: metric_value(metric, summary, report, facts, openings, recoveries, blocking)
-        if clock in metric.clocks
+        if clock in metric.clocks and not (two and metric.of_the_server)
         else None
         for name, metric in METRICS.items()
     }
@@ -66,7 +68,7 @@ def trial_metrics(trial: Path, report: Report, parameters: Values) -> dict[str, 
     rows, work = Rows.read(trial / "samples.parquet"), workload_of(parameters)
     openings = openings_of(trial, rows, work.statuses())
     link = read_document(trial / "trial.json", Trial).links[0]
-    recoveries = recoveries_of(moves_of(link, report), rows, work.statuses())
+    recoveries = recoveries_of(breaks_of(link, report), rows, work.statuses())
     return measure(summarise(rows, work), report, read_facts(trial), parameters["clock"], openings, recoveries)
 
 
@@ -115,6 +117,8 @@ def metric_value(
             return _seconds(statistics.median(recoveries)) if recoveries else None
         case Lost(what):
             return _lost(blocking, what) if blocking else None
+        case FellBack():
+            return None if summary.fell_back is None else 100 * summary.fell_back
         case None:
             return None
         case _:

@@ -136,6 +136,10 @@ class Rows:
             self._phases[name] = self._is("phase", lambda value: value == name)
         return self._phases[name]
 
+    def carried_by(self, protocol: str) -> Mask:
+        """Those with this protocol."""
+        return self._is("protocol", lambda value: value == protocol)
+
     @cached_property
     def every(self) -> Mask:
         """All rows."""

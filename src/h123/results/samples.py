@@ -14,7 +14,7 @@ from h123.durable import replacement
 from h123.errors import UserError
 from h123.results.events import Values
 from h123.results.shapes import Reason
-from h123.study.workload import OK, Exchange, workload_of
+from h123.study.workload import OK, Exchange, Kind, workload_of
 
 TEXT_COLUMNS = {"phase", "protocol", "error"}
 TIME_COLUMNS = ["start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns"]
@@ -60,7 +60,7 @@ class Sample(TypedDict):
 def ingest(partial: Path, parameters: Values) -> list[Reason]:
     """Turn `partial`/samples.csv into samples.parquet; return reasons that make the trial invalid, none if all is well.
 
-    `parameters` are the trial's (`protocol`, `method` and `size` are read). Reasons are `samples-missing`,
+    `parameters` are the trial's, of which those of its workload are read. Reasons are `samples-missing`,
     `samples-malformed` (with the line; the CSV then stays for inspection), `wrong-protocol` and `wrong-size`. Raises
     OSError where the Parquet cannot be written.
     """
@@ -77,7 +77,8 @@ def ingest(partial: Path, parameters: Values) -> list[Reason]:
         return [_reason("samples-malformed", fault)]
     write_samples(table, partial / "samples.parquet")
     source.unlink()
-    return _negotiated(table, str(parameters["protocol"])) + _whole(table, parameters)
+    work = workload_of(parameters)
+    return _negotiated(table, work.protocols()) + _whole(table, work)
 
 
 def _read(source: Path) -> pa.Table:
@@ -160,19 +161,20 @@ def write_samples(table: pa.Table, target: Path) -> None:
         )
 
 
-def _negotiated(table: pa.Table, asked: str) -> list[Reason]:
+def _negotiated(table: pa.Table, allowed: Sequence[str]) -> list[Reason]:
     succeeded = table.filter(pc.equal(table["error"], ""))
-    other = succeeded.filter(pc.not_equal(succeeded["protocol"], asked))
+    known = pc.is_in(succeeded["protocol"], value_set=pa.array(allowed))
+    other = succeeded.filter(pc.invert(known))
     if other.num_rows == 0:
         return []
+    asked = " or ".join(map(repr, allowed))
     names = ", ".join(sorted({repr(name[:_SHOWN]) for name in other["protocol"].unique().to_pylist()})[:5])
-    detail = f"{other.num_rows} of {succeeded.num_rows} successful requests went over {names} instead of {asked!r}"
+    detail = f"{other.num_rows} of {succeeded.num_rows} successful requests went over {names} instead of {asked}"
     return [_reason("wrong-protocol", detail)]
 
 
-def _whole(table: pa.Table, parameters: Values) -> list[Reason]:
+def _whole(table: pa.Table, work: Kind) -> list[Reason]:
     """Whoever counts a cut answer as a success is quicker than those who wait for the whole."""
-    work = workload_of(parameters)
     if fault := _stray(table, len(work.exchanges())):
         return [_reason("samples-malformed", fault)]
     good = table.filter(succeeded(table, work.statuses()))

@@ -110,6 +110,9 @@ class Summary:
     protocol_min: str | None
     protocol_max: str | None
     """First and last, by alphabet, of the protocols negotiated by requests without an error."""
+    fell_back: float | None
+    """Of the rows that are ok the share that another protocol carried than the client would rather have; None where it
+    may take no other, or nothing is known."""
     bodies: Sequence[Bodies]
     """Of each resource that an answer is known of."""
     visits_ns: Mapping[VisitTime, float | None]
@@ -143,6 +146,7 @@ def summarise(rows: Rows, work: Kind) -> Summary:
         **sizes,
         **_quickest(rows, took, moving, sizes),
         shortest_ns=took.least(moving),
+        fell_back=_fell_back(rows, ok, work),
         bodies=_bodies(rows, ok, sizes, len(work.exchanges())),
         visits_ns=_visits(rows, parts, work),
     )
@@ -169,6 +173,13 @@ def _counts(rows: Rows, parts: _Parts) -> _Fields:
         "protocol_min": protocols[0] if protocols else None,
         "protocol_max": protocols[-1] if protocols else None,
     }
+
+
+def _fell_back(rows: Rows, ok: Mask, work: Kind) -> float | None:
+    if work.fallback is None:
+        return None
+    wanted, other = (_count(ok & rows.carried_by(protocol)) for protocol in (work.load.protocol, work.fallback))
+    return other / (wanted + other) if wanted + other else None
 
 
 def _opening(rows: Rows, parts: _Parts) -> _Fields:

@@ -76,6 +76,10 @@ class Ready(Shape):
     timeout_ns: int
 
 
+SECOND_SERVER = "server-h2"
+"""The role that has HTTP/2 where clients may fall back to it, at the server's address and port."""
+
+
 class Role(Shape):
     """A command on a host."""
 

@@ -181,17 +181,21 @@ def _client_row(subject: Subject, results: list[Result]) -> dict[str, str]:
     return {
         "protocols": " ".join(_crowded(protocol, client) for protocol in client.protocols),
         "methods": " ".join(client.methods),
-        "workloads": ", ".join([*client.kinds, *(["headers"] if client.headers else []), *_resumed(client)]),
+        "workloads": ", ".join([*client.kinds, *_further(client)]),
         "connections": ", ".join(client.connections),
         "measures": ", ".join(name for name, yes in able.items() if yes) or NOTHING,
         "TLS": _tls(results),
     }
 
 
-def _resumed(client: Client) -> Iterator[str]:
-    """`resumed sessions h1 h2 h3`."""
+def _further(client: Client) -> Iterator[str]:
+    """`headers`, `resumed sessions h1 h2 h3`, `fallback`."""
+    if client.headers:
+        yield "headers"
     for sessions, protocols in client.sessions.items():
         yield f"{sessions} {'data' if sessions == 'early' else 'sessions'} {' '.join(protocols)}"
+    if client.fallback:
+        yield "fallback from h3 to h2"
 
 
 def _proved(subject: Subject, results: Sequence[Result]) -> Iterator[str]:

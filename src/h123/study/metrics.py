@@ -32,8 +32,8 @@ class Needs:
     """Of each role in report.json, or of the client's link there."""
     packets: bool = False
     """The record of that link's packets."""
-    moves: bool = False
-    """A network over which its client moves."""
+    breaks: bool = False
+    """A network over which its client moves, or that stops UDP."""
     counterpart: bool = False
     """One lost packet, and a trial in which it was delivered."""
     requests: int = 1
@@ -173,10 +173,19 @@ class Opened:
 
 @dataclass(frozen=True)
 class Recovered:
-    """The median, over a client's moves to another place, of the time until the first answer after it."""
+    """The median, over a client's moves to another place and the times at which UDP is stopped, of the time until the
+    first answer after it."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
-    needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"), moves=True)
+    needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"), breaks=True)
+
+
+@dataclass(frozen=True)
+class FellBack:
+    """The share of answers that another protocol carried than the client would rather have."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    needs: ClassVar[Needs] = Needs(("protocol",))
 
 
 @dataclass(frozen=True)
@@ -191,7 +200,19 @@ class Lost:
 
 
 Measured = (
-    Times | FromSend | Visits | Carried | Answered | Processor | Memory | Around | Sent | Opened | Recovered | Lost
+    Times
+    | FromSend
+    | Visits
+    | Carried
+    | Answered
+    | Processor
+    | Memory
+    | Around
+    | Sent
+    | Opened
+    | Recovered
+    | FellBack
+    | Lost
 )
 
 
@@ -557,12 +578,23 @@ METRICS = _table(
     ),
     Metric(
         "recovery",
-        title="Recovery from a move",
+        title="Recovery",
         unit="s",
         of=Recovered(),
         words=_SPEED,
-        noun="recovery from a move",
-        meaning="from the moment at which the client is seen from another port or address until the next whole answer",
+        noun="recovery",
+        meaning="from the moment at which the client is seen from another port or address, or at which the network "
+        "stops UDP, until the next whole answer",
+    ),
+    Metric(
+        "fell_back",
+        title="Answers over HTTP/2 instead",
+        unit="%",
+        of=FellBack(),
+        words=_TAIL,
+        noun="share of answers over HTTP/2",
+        meaning="of the answers that a client got which would rather have had HTTP/3",
+        zero=True,
     ),
     Metric(
         "lost_packet",

@@ -97,6 +97,17 @@ class Reorder(LinkModel):
     ahead_ns: int
 
 
+class Limit(LinkModel):
+    """More UDP than this is dropped."""
+
+    limit: int
+    """Bits a second."""
+
+
+Udp = Literal["pass", "drop", "reject"] | Limit
+"""What happens to UDP packets."""
+
+
 class Change(LinkModel):
     """What becomes different at a moment of the trial."""
 
@@ -104,7 +115,7 @@ class Change(LinkModel):
     delay_ns: int | None = None
     rate: Bottleneck | None = None
     loss: Loss | None = None
-    udp: Literal["pass", "drop", "reject"] | None = None
+    udp: Udp | None = None
 
 
 class Direction(LinkModel):
@@ -118,7 +129,7 @@ class Direction(LinkModel):
     delay_ns: int | None = None
     jitter: Jitter | None = None
     reorder: Reorder | None = None
-    udp: Literal["pass", "drop", "reject"] | None = None
+    udp: Udp | None = None
     changes: list[Change] | None = None
 
 
@@ -222,11 +233,15 @@ def _describe(direction: Direction | None) -> str:
     if direction.loss:
         parts.append(_describe_loss(direction.loss))
     if direction.udp and direction.udp != "pass":
-        parts.append(f"UDP {direction.udp}")
+        parts.append(f"UDP {_describe_udp(direction.udp)}")
     extras = {"jitter": direction.jitter, "reordering": direction.reorder, "duplicates": direction.duplicate}
     parts += [name for name, value in extras.items() if value]
     parts += [name for name, value in {"blackouts": direction.blackouts, "changes": direction.changes}.items() if value]
     return ", ".join(parts)
+
+
+def _describe_udp(udp: Udp) -> str:
+    return f"limited to {format_rate(udp.limit)}" if isinstance(udp, Limit) else udp
 
 
 def _describe_move(move: Move) -> str:

@@ -5,7 +5,17 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictInt, Tag, ValidationInfo, model_validator
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    StrictBool,
+    StrictInt,
+    Tag,
+    TypeAdapter,
+    ValidationInfo,
+    model_validator,
+)
 
 from h123.errors import UserError
 from h123.strict import Strict, fault_at, shown
@@ -16,7 +26,7 @@ from h123.textfile import read_text
 from h123.units import parse_delay, parse_size
 
 Positive = Field(gt=0)
-Block = Literal["pass", "drop", "reject"]
+POLICIES = ("pass", "drop", "reject")
 OPPORTUNITY_BYTES = 1500
 """What one line of a Mahimahi trace delivers (Netravali et al., USENIX ATC 2015)."""
 FULL_PACKET_BYTES = 1500
@@ -113,6 +123,19 @@ def _read_queue(value: Any) -> resolved.Queue:
     return queue
 
 
+_RATE = TypeAdapter[int](BitRate)
+
+
+def _read_udp(value: Any) -> Any:
+    """`pass`, `drop`, `reject`, or a rate."""
+    if value is None or value in POLICIES:
+        return value
+    if not str(value)[:1].isdigit():
+        limited = "or a rate to limit UDP to, such as 1Mbit/s"
+        raise ValueError(f"{shown(value)} is not allowed; write {', '.join(POLICIES)}, {limited}")
+    return resolved.Limit(limit=_RATE.validate_python(value))
+
+
 class ChangeFile(Strict):
     """`{at: 5s, rate: 2Mbit/s}`: from then on."""
 
@@ -120,7 +143,7 @@ class ChangeFile(Strict):
     delay: Delay | None = None
     rate: BitRate | None = None
     loss: LossFile | None = None
-    udp: Block | None = None
+    udp: Annotated[resolved.Udp | None, BeforeValidator(_read_udp)] = None
 
     @model_validator(mode="after")
     def _changes_something(self) -> "ChangeFile":
@@ -178,7 +201,7 @@ class DirectionFile(Strict):
     blackouts: list[tuple[Duration, Duration]] | None = None
     duplicate: Share | None = None
     reorder: ReorderFile | None = None
-    udp: Block | None = None
+    udp: Annotated[resolved.Udp | None, BeforeValidator(_read_udp)] = None
     changes: list[ChangeFile] | None = None
 
     @model_validator(mode="after")

@@ -22,7 +22,7 @@ from h123.catalogue import (
 from h123.results import gateway_file, write_document
 from h123.results.packets import KEPT
 from h123.results.qlog import QLOG_FOLDER
-from h123.results.trial_files import Link, Ready, Role, Tcp, Trial
+from h123.results.trial_files import SECOND_SERVER, Link, Ready, Role, Tcp, Trial
 from h123.roots import mounted
 from h123.study import Network, Parameters, PlannedTrial, with_losses
 from h123.study.documents import FOLDER as DOCUMENTS
@@ -93,6 +93,9 @@ def _trial(
     links = _recorded(_links(trial, networks, behind), capture=p.capture)
     started = own_role(server.own, p.port) if isinstance(server, OwnSubject) else _server(p, server, certificate)
     roles = [started, _client(p, subjects[p.client])]
+    if (other := p.workload.fallback) and not isinstance(server, OwnSubject):
+        second = _server(p.model_copy(update={"protocol": other}), server, certificate)
+        roles.insert(0, second.model_copy(update={"name": SECOND_SERVER}))
     if "origin" in trial_roles(p, subjects):
         roles.insert(0, _origin(p, subjects[ORIGIN], server))
     if _stored(p):

@@ -56,6 +56,10 @@ LOSSES = Network(
     name="losses up", title="a few lost packets upwards", up=controller.NETWORK.down, down=controller.NETWORK.up
 )
 """A sender's controller shows in what it makes of these."""
+NO_UDP: dict[str, Network] = {
+    policy: _both_ways(f"UDP {policy}", Direction(delay_ns=10 * _MS, udp=policy)) for policy in ("drop", "reject")
+}
+"""Paths on which HTTP/3 does not come through, silently or with a word."""
 SLOW = _both_ways("slow", Direction(rate=Bottleneck(bps=200_000)))
 DEAD = _both_ways("dead", Direction(blackouts=[Blackout(from_ns=0, to_ns=600_000 * _MS)]))
 CHANGING = {
@@ -90,6 +94,14 @@ class Assignment:
     """The wrong one that the server sends; empty: the right one."""
     receives: bool = False
     """Whether the server's log shows what the client let it do."""
+    falls_back: bool = False
+    """Whether the requests must be carried by what the client may fall back to."""
+
+    @property
+    def protocol(self) -> str:
+        """That must carry the requests."""
+        p = self.parameters
+        return p.workload.fallback or p.protocol if self.falls_back else p.protocol
 
     @property
     def attempts(self) -> int:
@@ -141,6 +153,8 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
         yield from _reception(client, logged)
     yield from _sessions(client, logged, protocol)
     yield from _older_tls(subject, asked, protocol)
+    if client.fallback and protocol == QUIC:
+        yield from _fallbacks(client, asked)
     yield from _kinds(client, asked)
     if client.open_loop:
         yield _open_loop(client, logged, protocol)
@@ -218,6 +232,14 @@ def _older_tls(subject: Subject, asked: Asked, protocol: str) -> Iterator[Assign
     """Over a link that shows that it has one more round trip."""
     if OLDER_TLS in subject.features.tls and protocol != QUIC:
         yield Assignment(f"TLS {OLDER_TLS}", asked(size=MEGABYTE, requests=2, tls=OLDER_TLS), FAR)
+
+
+def _fallbacks(client: Client, asked: Asked) -> Iterator[Assignment]:
+    """To HTTP/2 where UDP does not come through, and not where it does."""
+    small = asked(method=client.methods[0], size=KILOBYTE, users=2, requests=3, fallback=True)
+    yield Assignment("HTTP/3 where HTTP/2 is there too", small)
+    for policy, network in NO_UDP.items():
+        yield Assignment(f"a fallback where networks {policy} UDP", small, network, falls_back=True)
 
 
 def _kinds(client: Client, asked: Asked) -> Iterator[Assignment]:

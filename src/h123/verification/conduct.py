@@ -97,8 +97,8 @@ def _answered(asked: Assignment, row: Sample) -> str | None:
     exchange = asked.parameters.workload.exchanges()[row["resource"] or 0]
     if row["error"] or row["status"] != exchange.status:
         return f"a request ended with status {row['status']}, error {row['error']!r}"
-    if row["protocol"] != asked.parameters.protocol:
-        return f"protocol {row['protocol']!r} instead of {asked.parameters.protocol!r}"
+    if row["protocol"] != asked.protocol:
+        return f"protocol {row['protocol']!r} instead of {asked.protocol!r}"
     up, down = exchange.up or 0, exchange.down
     if down is None:  # an upload is answered by the count of its bytes, as text; of another answer nothing is asked
         down = len(str(up)) if up else row["bytes_down"]
@@ -206,8 +206,8 @@ def _facts(asked: Assignment, rows: Sequence[Sample], facts: Any) -> Iterator[st
         # One that has nothing newer may speak 1.2 where all is open; nobody may speak 1.3 where 1.2 is asked for.
         if told.get("version") not in {"1.2", asked.parameters.tls}:
             yield f"client.json: TLS version {told.get('version')!r} instead of {asked.parameters.tls!r}"
-        if told.get("alpn") not in (None, *ALPN[asked.parameters.protocol]):
-            yield f"client.json: ALPN {told.get('alpn')!r} instead of {ALPN[asked.parameters.protocol][0]!r}"
+        if told.get("alpn") not in (None, *ALPN[asked.protocol]):
+            yield f"client.json: ALPN {told.get('alpn')!r} instead of {ALPN[asked.protocol][0]!r}"
     used = {row["connection"] for row in rows}
     count = sum(told.get("connections", 0) for told in facts["tls"])
     if facts["tls"] and None not in used and count < len(used):

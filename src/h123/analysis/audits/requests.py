@@ -55,12 +55,13 @@ def requests_miscounted(attempt: Attempt) -> Finding | None:
 
 
 def protocol_wrong(attempt: Attempt) -> Finding | None:
-    """Every request without an error went over the protocol asked for."""
+    """Every request without an error went over the protocol asked for, or over the one that the client may take."""
     low, high = attempt.summary.protocol_min, attempt.summary.protocol_max
     if low is None or high is None:
         return None
-    asked = attempt.parameters["protocol"]
-    return Finding(low == high == asked, None, None, f"{' and '.join(dict.fromkeys([low, high]))}, {asked} asked")
+    asked = attempt.workload.protocols()
+    detail = f"{' and '.join(dict.fromkeys([low, high]))}, {' or '.join(asked)} asked"
+    return Finding({low, high} <= {*asked}, None, None, detail)
 
 
 def tls_wrong(attempt: Attempt) -> Finding | None:

@@ -91,7 +91,8 @@ class WorkloadFile(BaseModel):
     model_config = ConfigDict(strict=True, allow_inf_nan=False, defer_build=True)
 
     h123: Literal["workload/2", "workload/1"]
-    protocol: Literal["h1", "h2", "h3"]
+    protocol: Literal["h1", "h2", "h3", "h3-or-h2"]
+    """h3-or-h2: HTTP/3 where it comes through, else HTTP/2."""
     host: str
     address: str
     port: int
@@ -281,6 +282,15 @@ class Kind(ABC):
     def early(self) -> bool:
         """Whether the first request of a connection goes out before its handshake is complete."""
         return self.sessions == "early"
+
+    @property
+    def fallback(self) -> Literal["h2"] | None:
+        """The protocol that the client may take where its own does not come through; None: no other."""
+        return None
+
+    def protocols(self) -> list[str]:
+        """That a request may have been carried by."""
+        return [self.load.protocol, *([self.fallback] if self.fallback else [])]
 
     def rows(self) -> dict[str, int] | None:
         """Samples by phase; None where not all parameters are known."""

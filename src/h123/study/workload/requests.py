@@ -4,9 +4,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
-from h123.catalogue import FULL
+from h123.catalogue import FULL, QUIC
 from h123.study.quantities import Size
 from h123.study.workload.kind import Exchange, Kind, Load, Method, Target, WorkloadFile
 from h123.units import format_bytes
@@ -21,6 +21,8 @@ class RequestsParameters(Load):
     sessions: Literal["full", "resumed", "early"] = "full"
     """full: every handshake is a full one; resumed: each connection resumes the session of an earlier one, which is
     not counted; early: and its first request goes out before the handshake is complete."""
+    fallback: StrictBool = False
+    """The server has HTTP/2 at the same address too, and the client, which would rather have HTTP/3, may take it."""
 
 
 class RequestsFile(WorkloadFile):
@@ -53,7 +55,15 @@ class Requests(Kind):
             return f"`sessions: {self.load.sessions}` is about the handshakes of cold requests: leave out `cold: false`"
         if self.early and self.load.method != "GET":
             return "early data can be replayed, so only a GET goes out in it: leave out `method`, or `sessions: early`"
+        if self.load.fallback and self.load.protocol != QUIC:
+            return f"`fallback` is from HTTP/3 to HTTP/2: leave it out for {self.load.protocol}"
+        if self.load.fallback and self._resumes:
+            return "a connection that falls back makes a full handshake: leave out `sessions`, or `fallback`"
         return super().fault()
+
+    @property
+    def fallback(self) -> Literal["h2"] | None:
+        return "h2" if self.load.fallback else None
 
     def connections_uncounted(self) -> int:
         return int(self._resumes)
@@ -67,6 +77,7 @@ class Requests(Kind):
             "method": self.load.method,
             "size": self.load.size and format_bytes(self.load.size),
             "sessions": self._resumes and f"({self.load.sessions} sessions)",
+            "fallback": self.load.fallback and "(or over HTTP/2)",
         }
         return " ".join(str(word) for name, word in known.items() if word and name not in unknown) or "requests"
 
@@ -76,7 +87,9 @@ class Requests(Kind):
     def file(self, target: Target) -> WorkloadFile:
         get, size = self.load.method == "GET", self.load.size
         return RequestsFile(
-            **self.common(target) | ({"sessions": self.load.sessions} if self._resumes else {}),
+            **self.common(target)
+            | ({"sessions": self.load.sessions} if self._resumes else {})
+            | {"protocol": "-or-".join(self.protocols())},
             kind="requests",
             method=self.load.method,
             path=f"/bytes/{size}" if get else "/upload",
