@@ -36,7 +36,20 @@ def cpu_seconds(go: str, workload: Path) -> float:
 
 def compare(go: str, protocol: str, pairs: int, folder: Path) -> str:
     tls = campaign_certificate(folder / protocol, ["127.0.0.1"])
-    served = ["--address", "127.0.0.1", "--port", "0", "--protocol", protocol, "--qlog", "", "--documents", ""]
+    served = [
+        "--address",
+        "127.0.0.1",
+        "--port",
+        "0",
+        "--protocol",
+        protocol,
+        "--tls",
+        "1.3",
+        "--qlog",
+        "",
+        "--documents",
+        "",
+    ]
     files = ["--cert", str(tls.cert), "--key", str(tls.key)]
     server = subprocess.Popen([go, "serve", *served, *files, *SETTINGS], stderr=subprocess.PIPE, text=True)
     assert server.stderr

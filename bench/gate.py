@@ -61,7 +61,7 @@ def cases(folder: Path) -> dict[str, Case]:
     tls = campaign_certificate(folder, ["127.0.0.1"])
     go = catalogue()["go"]
     install(go, print)
-    options = "--qlog= --documents= --pacing= --max-datagram= --initial-window="
+    options = "--tls=1.3 --qlog= --documents= --pacing= --max-datagram= --initial-window="
     program = f"{shlex.quote(str(prefix(go) / 'h123-go'))} serve --address 0.0.0.0 --port 8443 --protocol h3"
     serve = f"{program} --cert {tls.cert} --key {tls.key} {options}"
     hashing = shlex.join([sys.executable, str(ROOT / "bench/gate_server.py"), str(tls.cert), str(tls.key)])

@@ -80,6 +80,8 @@ class Place:
             "0",
             "--protocol",
             self._protocol,
+            "--tls",
+            "1.3",
             "--documents",
             "",
             "--qlog",

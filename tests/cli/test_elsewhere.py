@@ -35,6 +35,7 @@ def port(certificate: Certificate) -> Iterator[int]:
         "--address",
         "127.0.0.1",
         "--documents=",
+        "--tls=1.3",
         "--qlog=",
         "--initial-window=",
     ]

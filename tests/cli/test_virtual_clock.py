@@ -110,6 +110,40 @@ def test_a_backend_behind_the_edge_adds_its_links_round_trips(h123: Tool, kernel
     assert _gone(kernel)
 
 
+TLS = """\
+h123: study/1
+name: tls
+question: What does an older TLS take?
+factors:
+  opening:
+    h1: {protocol: h1}
+    h1-tls12: {protocol: h1, tls: 1.2}
+    h2: {protocol: h2}
+    h2-tls12: {protocol: h2, tls: "1.2"}
+settings: {server: SERVER, client: go, network: europe-us, size: 1kB, users: 1, requests: 2}
+compare: {factor: opening, pairs: [h1-tls12/h1, h2-tls12/h2], twin: h2}
+blocks: 1
+"""
+
+
+@pytest.mark.parametrize("server", ["go", "envoy"])
+def test_tls_1_2_takes_one_round_trip_more(h123: Tool, kernel: Path, server: str) -> None:
+    (h123.folder / "tls.yaml").write_text(TLS.replace("SERVER", server))
+    done = h123("run", "tls.yaml", "--clock", "virtual", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    verdicts = json.loads((h123.folder / "out/verdicts.json").read_text())
+    took = {v["cell"]["opening"]: v["metrics"] for v in verdicts["values"]}
+    for protocol in ("h1", "h2"):
+        newer, older = took[protocol], took[f"{protocol}-tls12"]
+        # 0.1 ms: packets of other sizes. A warm request has no handshake.
+        assert older["handshake"] - newer["handshake"] == pytest.approx(0.105, abs=1e-4)
+        assert older["cold_ttfb"] - newer["cold_ttfb"] == pytest.approx(0.105, abs=1e-4)
+        assert older["latency"] == pytest.approx(newer["latency"], abs=1e-4)
+    looked_at = [audit["passed"] for audit in verdicts["audits"] if audit["audit"] == "tls-wrong"]
+    assert looked_at == [True] * 5
+    assert _gone(kernel)
+
+
 VISITED = """\
 h123: study/1
 name: visited

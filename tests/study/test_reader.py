@@ -140,6 +140,12 @@ def test_quantities_and_defaults_are_settled(tmp_path: Path) -> None:
     assert set(study.networks) == {"lan", "poor"}
 
 
+@pytest.mark.parametrize("written", ["1.2", '"1.2"'])
+def test_a_version_of_tls_may_be_written_as_a_number(tmp_path: Path, written: str) -> None:
+    study = load_study(write(tmp_path, STUDY.replace("timeout: 5s", f"tls: {written}")))
+    assert study.settings["tls"] == "1.2"
+
+
 def test_the_network_behind_the_server_is_read_too(tmp_path: Path) -> None:
     text = STUDY.replace("[lan, poor]", "[lan]").replace("timeout: 5s", "backend_network: egress-poor")
     study = load_study(write(tmp_path, text))

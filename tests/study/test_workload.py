@@ -1,6 +1,7 @@
 """Workloads of every kind: what a study may say of one, and what it answers."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,12 @@ TARGET = Target("h123.test", "10.1.0.2", 4443, "/ca.pem", 7)
 GET, POST = {"size": 2000, "weight": 9}, {"method": "POST", "body": 20_000}
 CELL = {"protocol": "h2", "network": "lan", "load": "light"}
 COOKIE = {"name": "cookie", "bytes": 1000}
+
+
+def test_tls_is_told_only_where_it_is_an_older_one() -> None:
+    work = workload_of({"protocol": "h2", "size": 1000})
+    assert "tls" not in work.file(TARGET).model_dump(exclude_unset=True)
+    assert work.file(replace(TARGET, tls="1.2")).model_dump(exclude_unset=True)["tls"] == "1.2"
 
 
 def test_sessions_are_told_only_where_they_are_not_full() -> None:

@@ -28,8 +28,8 @@ build = ["true"]
 
 [server]
 command = [{before}"{go}/h123-go", "serve", "--address", "{{address}}", "--port", "{{port}}", "--protocol", "{spoken}",
-           "--cert", "{{cert}}", "--key", "{{key}}", "--qlog", "", "--documents", "", "--initial-window", "",
-           "--pacing", "", "--max-datagram", ""]
+           "--tls", "1.3", "--cert", "{{cert}}", "--key", "{{key}}", "--qlog", "", "--documents", "",
+           "--initial-window", "", "--pacing", "", "--max-datagram", ""]
 protocols = ["{protocol}"]
 methods = ["GET", "POST"]
 listens = {{{protocol} = ["{listens}"]}}

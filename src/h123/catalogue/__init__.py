@@ -40,13 +40,25 @@ from h123.catalogue.install import (
 from h123.catalogue.own import OwnServer, OwnSubject, own_subjects
 from h123.catalogue.shelf import Catalogue, catalogue, read_subject, subject_names, subjects_folder, unknown_subject
 from h123.catalogue.stated import Stated, stated
-from h123.catalogue.subject import LEAST_IDLE_NS, PROTOCOLS, QUIC, Ability, Client, Limits, Reach, Server, Subject
+from h123.catalogue.subject import (
+    LEAST_IDLE_NS,
+    NEWEST_TLS,
+    PROTOCOLS,
+    QUIC,
+    Ability,
+    Client,
+    Limits,
+    Reach,
+    Server,
+    Subject,
+)
 from h123.catalogue.tried import Tried, tried
 
 __all__ = [
     "FULL",
     "LEAST_IDLE_NS",
     "MANIFEST",
+    "NEWEST_TLS",
     "OWN",
     "PROTOCOLS",
     "QUIC",

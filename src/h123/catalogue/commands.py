@@ -5,6 +5,7 @@ from typing import Any, Literal, Protocol
 
 from h123.catalogue.subject import (
     FIXED,
+    NEWEST_TLS,
     PLACEHOLDER,
     QUIC,
     Ability,
@@ -68,6 +69,8 @@ class Demand(Protocol):
     def transport(self) -> str: ...
     @property
     def clock(self) -> str: ...
+    @property
+    def tls(self) -> str: ...
     @property
     def connections(self) -> str | int: ...
     @property
@@ -147,6 +150,7 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
         return
     if parameters.protocol not in part.protocols:
         raise _cannot(subject, role, "protocol", parameters.protocol, part.protocols)
+    _check_tls(subject, role, parameters)
     for method in parameters.workload.methods():
         if method not in part.methods:
             raise _cannot(subject, role, "method", method, list(part.methods))
@@ -160,6 +164,23 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
         _check_server(subject, part, parameters)
     else:
         _check_client(subject, part, parameters)
+
+
+def _check_tls(subject: Subject, role: Role, parameters: Demand) -> None:
+    if parameters.tls not in subject.features.tls:
+        raise _cannot(subject, role, "TLS", parameters.tls, list(subject.features.tls))
+    if parameters.tls == NEWEST_TLS:
+        return
+    if parameters.protocol == QUIC:
+        raise UserError(
+            f"there is no HTTP/3 over TLS {parameters.tls}: QUIC has TLS {NEWEST_TLS} in it (RFC 9001)",
+            remedy=f"compare with HTTP/3 over {NEWEST_TLS}: give `tls` to the levels of h1 and h2 alone",
+        )
+    if parameters.sessions != FULL:
+        raise UserError(
+            f"sessions are resumed over TLS {NEWEST_TLS} alone here, and the study asks for {parameters.tls}",
+            remedy=f"write `sessions: {FULL}`, or leave `tls` out",
+        )
 
 
 def _check_settings(subject: Subject, role: Role, parameters: Demand) -> None:

@@ -31,6 +31,9 @@ PLACEHOLDER = re.compile(r"\{(\w+)\}", re.ASCII)
 Item = TypeVar("Item")
 Ability = Literal["ttfb", "cold", "process"]
 """A feature of a client that a metric may need."""
+Tls = Literal["1.2", "1.3"]
+NEWEST_TLS: Tls = "1.3"
+"""QUIC's only one."""
 LEAST_IDLE_NS = 60 * 10**9
 """In which the contract lets no server end a connection that is idle, but for those that say so."""
 
@@ -140,7 +143,7 @@ class Server(Strict):
     command: Annotated[
         Command,
         _known_placeholders(
-            {"prefix", "address", "port", "protocol", "cert", "key", "congestion", *SETTINGS, "qlog"}
+            {"prefix", "address", "port", "protocol", "cert", "key", "congestion", *SETTINGS, "qlog", "tls"}
             | {"store", "backend", "seed_bytes", "block", "files", "documents", "upstream"}
         ),
     ]
@@ -304,6 +307,8 @@ class Features(Strict):
     """Where a sender takes the size of its packets, and looks for no other."""
     clocks: OneOrMore[Literal["wall", "virtual"]] = Field(default=["wall"])
     """Under which it has been seen to run; a program that waits by spinning stops the virtual one."""
+    tls: OneOrMore[Tls] = Field(default=["1.3"])
+    """Versions that can be asked of it, 1.2 over h1 and h2 alone."""
     resumption: Annotated[list[Protocol], AfterValidator(_once_each)] = Field(default=[])
     """Where the server resumes TLS sessions."""
     zero_rtt: list[Literal["h3"]] = Field(default=[], max_length=1)
@@ -379,6 +384,7 @@ class Subject(Strict):
             raise ValueError(f"a subject needs a {roles} section")
         self._check_features()
         self._check_settings()
+        self._check_tls()
         self._check_tcp_controllers()
         self._check_quic_controllers()
         return self
@@ -407,6 +413,13 @@ class Subject(Strict):
             if taken != bool(getattr(self.features, name)):
                 what = "no command has the placeholder" if not taken else "it is missing: a command has the placeholder"
                 raise fault_at(["features", name], f"features.{name}: {what} {{{name}}}")
+
+    def _check_tls(self) -> None:
+        """A server that has several versions is told which one it is to speak."""
+        told = self.server is not None and "{tls}" in " ".join(self.server.command)
+        if self.server is not None and told != (len(self.features.tls) > 1):
+            what = "no command has the placeholder" if not told else "there is one alone, and the command has"
+            raise fault_at(["features", "tls"], f"features.tls: {what} {{tls}}")
 
     def _check_tcp_controllers(self) -> None:
         if own := [name for name, told in self.features.congestion.items() if name != QUIC and told != "kernel"]:

@@ -77,6 +77,11 @@ class Attempt:
         return self.facts.tls if self.facts else []
 
     @property
+    def asked_tls(self) -> str:
+        """The version that the study asks for; earlier versions of h123 asked for no other than 1.3."""
+        return str(self.parameters.get("tls", "1.3"))
+
+    @property
     def tls_versions(self) -> set[str]:
         """`1.3`, `1.2`... as far as they are known; `none` without TLS."""
         return {kind.version for kind in self.tls if kind.version}

@@ -189,14 +189,14 @@ def _cold_s(parameters: Parameters, paths: _Paths) -> float:
     first = parameters.workload.exchanges()[0]
     slow_start = math.log2(1 + max(first.moved(way) for way in WAYS) / INITIAL_WINDOW_BYTES)
     work = parameters.workload
-    round_trips = handshake_round_trips(parameters.protocol, early=work.early) + 1 + slow_start
+    round_trips = handshake_round_trips(parameters.protocol, tls=parameters.tls, early=work.early) + 1 + slow_start
     transfers = sum(path.transfer_s(_on_link(first.moved(way))) for way, path in paths.items())
     return round_trips * paths["down"].round_trip_s + transfers
 
 
 def _uncounted_s(parameters: Parameters, paths: _Paths) -> float:
     """A connection with one request that moves no body."""
-    return (handshake_round_trips(parameters.protocol) + 1) * paths["down"].round_trip_s
+    return (handshake_round_trips(parameters.protocol, tls=parameters.tls) + 1) * paths["down"].round_trip_s
 
 
 def _pace_s(parameters: Parameters, paths: _Paths) -> float:

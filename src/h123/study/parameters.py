@@ -41,6 +41,10 @@ def _read_pacing(value: object) -> object:
     raise ValueError("must be off, or left out for what each stack has by itself")
 
 
+def _read_version(value: object) -> object:
+    return str(value) if isinstance(value, float) else value  # YAML's 1.2 is a number
+
+
 class Parameters(WorkloadParameters):
     """One trial's conditions, complete. Times are nanoseconds, sizes bytes, `rate` requests a second."""
 
@@ -50,6 +54,8 @@ class Parameters(WorkloadParameters):
     losses: Literal["own", "none", "one"] = "own"
     """Of the access link. own: what its network loses; none: nothing; one: in each block another one of the packets
     that carry the bodies, and no other (lost.py)."""
+    tls: Annotated[Literal["1.2", "1.3"], BeforeValidator(_read_version)] = "1.3"
+    """The version that both sides speak, and no other."""
     port: Annotated[Count, Field(ge=1, le=65_535)] = 4443
     """Where the server listens, TCP or UDP."""
     store: Literal["memory", "gcs"] = "memory"

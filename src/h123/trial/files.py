@@ -72,7 +72,7 @@ def write_trial_files(
     if trial.parameters.qlog:
         (folder / QLOG_FOLDER).mkdir()
     p = trial.parameters
-    target = Target(HOST_NAME, SERVER_ADDRESS, p.port, certificate.mounted(certificate.ca), trial.link_seed)
+    target = Target(HOST_NAME, SERVER_ADDRESS, p.port, certificate.mounted(certificate.ca), trial.link_seed, tls=p.tls)
     if isinstance(server := subjects[p.server], OwnSubject):
         own = server.own
         target = replace(target, host=own.sni or own.host, authority=own.authority(p.port))
@@ -201,6 +201,7 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate) -> Role:
         address=SERVER_ADDRESS,
         port=p.port,
         protocol=p.protocol,
+        tls=p.tls,
         cert=certificate.mounted(certificate.cert),
         key=certificate.mounted(certificate.key),
         congestion=controller(subject, p),

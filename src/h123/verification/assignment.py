@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from h123.catalogue import FULL, OWN, PROTOCOLS, QUIC, Client, Subject, controllers
+from h123.catalogue import FULL, NEWEST_TLS, OWN, PROTOCOLS, QUIC, Client, Subject, controllers
 from h123.study import Network, Parameters
 from h123.study.network import Blackout, Bottleneck, Direction
 from h123.study.workload import DEFAULT, KINDS, AnyWorkloadFile
@@ -16,6 +16,8 @@ Asked = Callable[..., Parameters]
 """What a client of one protocol can do, except for what is given."""
 Expected = Literal["answers", "wrong bytes", "not found", "refused", "timeout", "anything", "unsupported"]
 METHODS = ("GET", "POST")
+OLDER_TLS: Literal["1.2"] = "1.2"
+"""The only one besides that over which all else is asked."""
 SIZES = BYTE, KILOBYTE, MEGABYTE = (1, 1000, 1_000_000)
 FRESH_BYTES = 4000
 CROWD, LARGE = 300, 20_000_000
@@ -115,10 +117,11 @@ class Assignment:
 
     @property
     def of_server(self) -> Parameters:
-        """What the server must be able to do. A client that has to refuse resumed sessions asks for none, and any
-        server can be started for it; no server can be for a protocol that it does not speak."""
+        """What the server must be able to do. A client that has to refuse resumed sessions or an older TLS asks for
+        neither, and any server can be started for it; no server can be for a protocol that it does not speak."""
         p = self.parameters
-        return p.model_copy(update={"sessions": FULL}) if self.expected == "unsupported" else p
+        easier = {"sessions": FULL, "tls": NEWEST_TLS}
+        return p.model_copy(update=easier) if self.expected == "unsupported" else p
 
     def connections(self) -> int:
         """How many the workload asks for (docs/contracts/workload.md)."""
@@ -149,6 +152,7 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
     if protocol == QUIC and client.verified_with == WITNESS and "GET" in client.methods:
         yield from _reception(client, logged)
     yield from _sessions(client, logged, protocol)
+    yield from _older_tls(subject, asked, protocol)
     if client.fallback and protocol == QUIC:
         yield from _fallbacks(client, asked)
     yield from _kinds(client, asked)
@@ -222,6 +226,12 @@ def _sessions(client: Client, asked: Asked, protocol: str) -> Iterator[Assignmen
         if protocol in over:
             resuming = asked(method="GET", size=MEGABYTE, requests=1, connections=way, sessions=sessions)
             yield Assignment(SESSIONS[sessions], resuming, FAR)
+
+
+def _older_tls(subject: Subject, asked: Asked, protocol: str) -> Iterator[Assignment]:
+    """Over a link that shows that it has one more round trip."""
+    if OLDER_TLS in subject.features.tls and protocol != QUIC:
+        yield Assignment(f"TLS {OLDER_TLS}", asked(size=MEGABYTE, requests=2, tls=OLDER_TLS), FAR)
 
 
 def _fallbacks(client: Client, asked: Asked) -> Iterator[Assignment]:
@@ -302,6 +312,8 @@ def _refusals_over(protocol: str, subject: Subject, client: Client) -> Iterator[
         # Nobody has early data over TCP, so that no server can be asked for it.
         if protocol not in client.sessions.get(sessions, []) and (sessions != "early" or protocol == QUIC):
             yield refused(name, sessions=sessions, method="GET", cold=client.cold)
+    if OLDER_TLS not in subject.features.tls and protocol != QUIC:
+        yield refused(f"TLS {OLDER_TLS}", tls=OLDER_TLS)
 
 
 def _offered_ways(protocol: str, client: Client) -> set[str]:

@@ -1,11 +1,11 @@
 """What a server is asked so that it can be judged: trials with the probe as the client."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from h123.catalogue import OWN, QUIC, Server, Subject, controllers
+from h123.catalogue import NEWEST_TLS, OWN, QUIC, Server, Subject, controllers
 from h123.study import Network, Parameters
 from h123.verification import controller, crowd, idleness
 from h123.verification.assignment import PLAIN
@@ -44,7 +44,7 @@ PASSED_BYTES = 1_000_000
 """Asked of a server at the edge: so much must come from the host behind it."""
 TRIAL_TIMEOUT = "300s"
 
-Purpose = Literal["versions", "contract", "large", "huge", "limit", "idleness", "edge", "qlog", "controller"]
+Purpose = Literal["versions", "contract", "large", "huge", "limit", "idleness", "tls", "edge", "qlog", "controller"]
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,9 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
     if silence := idleness.beyond(server, protocol):
         clock = "virtual" if "virtual" in features.clocks else "wall"  # where it takes no time
         yield Question(f"{protocol}-idle", "idleness", parameters(clock=clock), {**_plan(protocol, [1]), **silence})
+    for version in _older_tls(features.tls, protocol):
+        older = _plan(protocol, [1000, 1_000_000], methods=server.methods, tls=version)
+        yield Question(f"{protocol}-tls-{version}", "tls", parameters(tls=version), older)
     if server.edge:
         passed = _plan(protocol, [1000, PASSED_BYTES], methods=server.methods)
         yield Question(f"{protocol}-edge", "edge", parameters(backend_network=PLAIN.name), passed)
@@ -116,8 +119,13 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
         yield Question(f"{protocol}-{name}", "controller", asked, download, name, controller.NETWORK)
 
 
+def _older_tls(declared: Sequence[str], protocol: str) -> list[str]:
+    """Versions besides the one that all else is asked over. QUIC has no other."""
+    return [version for version in declared if version != NEWEST_TLS and protocol != QUIC]
+
+
 def _plan(protocol: str, sizes: list[int], **values: Any) -> Asked:
-    basis = {"h123": "probe/1", "protocol": protocol, "timeout_ns": CHECK_NS, "sizes": sizes}
+    basis = {"h123": "probe/1", "protocol": protocol, "tls": "1.3", "timeout_ns": CHECK_NS, "sizes": sizes}
     nothing: Asked = dict.fromkeys(("at_once", "in_a_row", "rest_ns", "idle_ns", "resumption"), 0)
     nothing |= dict.fromkeys(("in_turn", "zero_rtt", "left_open"), False)
     absent: Asked = {"methods": [], "other_sizes": [], "arrivals": ""}

@@ -226,6 +226,12 @@ def _large(asked: Question, _: Path) -> Result:
     return asked.result(f"GET {asked.plan['sizes'][0]}", "passed")
 
 
+def _older_tls(asked: Question, folder: Path) -> Result:
+    """It was negotiated with a client that offers a newer one too, and answers came over it."""
+    told = next(check.detail for check in read_document(folder / "checks.json", Checks).checks if check.check == "TLS")
+    return asked.result(f"TLS {asked.parameters.tls}", "passed", told)
+
+
 def _edge(asked: Question, folder: Path) -> Result:
     """What it answers comes from behind it, whose kernel counts what it sends."""
     report = read_document(folder / "report.json", Report)
@@ -273,6 +279,7 @@ _LIMITS: dict[Purpose, Callable[[Question, Sequence[Result]], Result]] = {
 _SEEN: dict[Purpose, Callable[[Question, Path], Result]] = {
     "large": _large,
     "huge": _large,
+    "tls": _older_tls,
     "edge": _edge,
     "qlog": _qlog,
     "controller": _controller,

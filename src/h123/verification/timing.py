@@ -91,7 +91,7 @@ def _not_connected(asked: Assignment, row: Sample) -> str | None:
     if row["connected_ns"] is None:
         return None
     p = asked.parameters
-    handshake = handshake_round_trips(p.protocol, early=p.workload.early) * asked.network.round_trip_ns
+    handshake = handshake_round_trips(p.protocol, tls=p.tls, early=p.workload.early) * asked.network.round_trip_ns
     connected = row["connected_ns"] - row["start_ns"]
     if connected < _MEASURED * handshake:
         return f"connected after {_seconds(connected)}; a handshake takes {_seconds(handshake)}"
@@ -148,7 +148,7 @@ def _waiting(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
     """An open loop waits for no answers: all end in time, after a round trip and what the machine did meanwhile, the
     first after a handshake. `start_ns` alone tells only when they were due."""
     p = asked.parameters
-    trips = MOST_TRIPS + (0 if p.cold else handshake_round_trips(p.protocol))
+    trips = MOST_TRIPS + (0 if p.cold else handshake_round_trips(p.protocol, tls=p.tls))
     limit = trips * asked.network.round_trip_ns
     late = sum(row["end_ns"] - row["start_ns"] > limit for row in rows)
     if late > MOST_LATE * len(rows):

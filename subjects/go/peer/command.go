@@ -19,7 +19,7 @@ const (
 
 const usage = `h123-go: the Go server and client of h123 (net/http, quic-go)
 
-  h123-go serve --address A --port P --protocol h1|h2|h3 --cert FILE --key FILE --qlog FOLDER --initial-window N
+  h123-go serve --address A --port P --protocol h1|h2|h3 --tls 1.3|1.2 --cert FILE --key FILE --qlog FOLDER --initial-window N
       Serves one protocol: GET /bytes/<n>, POST /upload, GET /health. Stops on SIGTERM. With h3, a qlog file of each
       connection goes to FOLDER, unless that is empty, and senders begin with N packets, unless that is.
 
@@ -31,7 +31,7 @@ const usage = `h123-go: the Go server and client of h123 (net/http, quic-go)
       and the facts of its connections (JSON).
 
 Example, in two terminals:
-  h123-go serve --address 127.0.0.1 --port 4443 --protocol h3 --cert server.pem --key server.key --qlog "" --initial-window ""
+  h123-go serve --address 127.0.0.1 --port 4443 --protocol h3 --tls 1.3 --cert server.pem --key server.key --qlog "" --initial-window ""
   h123-go drive --workload workload.json --samples samples.csv --facts client.json --initial-window ""
 
 Exit status: 0 done (failed requests are rows), 1 could not be done, 2 bad arguments or workload,

@@ -85,6 +85,31 @@ func TestUploads(t *testing.T) {
 	})
 }
 
+func TestTLSIsTheVersionAskedFor(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		if p == h3 {
+			certificate, key := identity(t)
+			status, said := execute(t, "serve", "--address", "127.0.0.1", "--port", "0", "--protocol", "h3", "--tls", "1.2", "--cert", certificate,
+				"--key", key, "--qlog", "", "--documents", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
+			if status != 127 || !strings.Contains(said, "no TLS but 1.3") {
+				t.Errorf("exit %d, %s", status, said)
+			}
+			return
+		}
+		server := serveOver(t, p, tls12)
+		old := server.drive(t, fields{"tls": "1.2"})
+		old.mustSucceed(t, 12)
+		for _, kind := range old.facts.TLS {
+			if kind.Version != "1.2" || kind.KeyExchange != "X25519" || kind.Resumed {
+				t.Errorf("%+v", kind)
+			}
+		}
+		if other := server.drive(t, fields{}); other.count("error", "") != 0 {
+			t.Error("TLS 1.3 was spoken with a server of TLS 1.2 alone")
+		}
+	})
+}
+
 func TestKeysAreLoggedWhereAFileIsNamed(t *testing.T) {
 	for _, p := range everyProtocol {
 		file := filepath.Join(t.TempDir(), "keys.txt")

@@ -56,7 +56,7 @@ func (d *dialer) facts(notes []string) facts {
 }
 
 func describe(state session) tlsFacts {
-	version := map[uint16]string{tls.VersionTLS13: "1.3"}[state.Version]
+	version := map[uint16]string{tls.VersionTLS12: "1.2", tls.VersionTLS13: "1.3"}[state.Version]
 	return tlsFacts{
 		Version:     cmp.Or(version, tls.VersionName(state.Version)),
 		Cipher:      tls.CipherSuiteName(state.CipherSuite),

@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -40,6 +41,7 @@ func serve(arguments []string, stderr io.Writer, storage Storage) error {
 	address := flags.String("address", "", "IP address to listen on")
 	port := flags.Uint("port", 0, "port to listen on, TCP for h1 and h2, UDP for h3; 0 for any that is free")
 	wanted := flags.String("protocol", "", "h1, h2 or h3: the only one spoken on this port")
+	version := flags.String("tls", "", "version of TLS: 1.3, or 1.2 with h1 and h2")
 	certificate := flags.String("cert", "", "certificate chain, PEM `file`")
 	key := flags.String("key", "", "its private key, PEM `file`")
 	folder := flags.String("qlog", "", "where h3 writes a qlog file for each connection; empty for none")
@@ -53,10 +55,11 @@ func serve(arguments []string, stderr io.Writer, storage Storage) error {
 		return err
 	}
 	p := protocol(*wanted)
-	if err := p.supported(); err != nil {
+	v := tlsVersion(*version)
+	if err := cmp.Or(p.supported(), v.supported(p)); err != nil {
 		return err
 	}
-	config, err := serverTLS(p, *certificate, *key)
+	config, err := serverTLS(p, v, *certificate, *key)
 	if err != nil {
 		return err
 	}

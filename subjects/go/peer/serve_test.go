@@ -152,7 +152,7 @@ func TestWritesQlog(t *testing.T) {
 	t.Parallel()
 	certificate, key := identity(t)
 	folder := t.TempDir()
-	command := self("serve", "--address", "127.0.0.1", "--port", "0", "--protocol", "h3", "--cert", certificate, "--key", key,
+	command := self("serve", "--address", "127.0.0.1", "--port", "0", "--protocol", "h3", "--tls", "1.3", "--cert", certificate, "--key", key,
 		"--qlog", folder, "--documents", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
 	_, address, _ := strings.Cut(firstLine(t, command), "serving h3 on ")
 	served{h3, portOf(t, address), certificate, command}.connect(t).ask(t, "GET", "/bytes/100000", nil)
@@ -192,7 +192,7 @@ func TestSpeaksOneProtocolOnly(t *testing.T) {
 	for _, p := range []protocol{h1, h2} {
 		server := serveProcess(t, p)
 		for _, offered := range [][]string{{"http/1.1"}, {"h2"}, {"h2", "http/1.1"}} {
-			config, err := clientTLS(p, serverName, server.ca)
+			config, err := clientTLS(p, tls13, serverName, server.ca)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -221,7 +221,7 @@ func TestRefusesToServe(t *testing.T) {
 	for _, p := range everyProtocol {
 		holder := serveProcess(t, p)
 		status, said := execute(t, "serve", "--address", "127.0.0.1", "--port", strconv.Itoa(holder.port),
-			"--protocol", string(p), "--cert", certificate, "--key", key, "--qlog", "", "--documents", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
+			"--protocol", string(p), "--tls", "1.3", "--cert", certificate, "--key", key, "--qlog", "", "--documents", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
 		if status != 1 || !strings.Contains(said, "the port is in use") || strings.Count(said, "\n") != 1 {
 			t.Errorf("%s, port in use: exit %d, %s", p, status, said)
 		}
@@ -236,7 +236,7 @@ func TestRefusesToServe(t *testing.T) {
 		{"h2", key, 1, "cannot load the certificate"},
 	} {
 		status, said := execute(t, "serve", "--address", "127.0.0.1", "--port", "1", "--protocol", c.protocol,
-			"--cert", c.certificate, "--key", key, "--qlog", "", "--documents", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
+			"--tls", "1.3", "--cert", c.certificate, "--key", key, "--qlog", "", "--documents", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
 		if status != c.status || !strings.Contains(said, c.says) || strings.Count(said, "\n") != 1 {
 			t.Errorf("%v: exit %d, %s", c, status, said)
 		}
@@ -279,7 +279,7 @@ func TestWindows(t *testing.T) {
 		}
 	}
 	server := serveProcess(t, h2)
-	config, err := clientTLS(h2, serverName, server.ca)
+	config, err := clientTLS(h2, tls13, serverName, server.ca)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +299,7 @@ func TestWindows(t *testing.T) {
 	check("server", framer)
 
 	certificate, key := identity(t)
-	listening, err := serverTLS(h2, certificate, key)
+	listening, err := serverTLS(h2, tls13, certificate, key)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,6 +63,7 @@ func TestSessionsThatAreUnknownAreRefused(t *testing.T) {
 	}{
 		{fields{"sessions": "half", "cold": true}, 127, "half"},
 		{fields{"sessions": "resumed"}, 2, "sessions"},
+		{fields{"sessions": "resumed", "cold": true, "protocol": "h2", "tls": "1.2"}, 2, "sessions"},
 		{fields{"sessions": "early", "cold": true, "method": "POST", "path": "/upload", "upload_bytes": 1}, 2, "sessions"},
 	} {
 		if status, said := execute(t, driving(server.workloadFile(t, c.changes))...); status != c.status || !strings.Contains(said, c.said) {
@@ -75,7 +76,7 @@ func TestSessionsThatAreUnknownAreRefused(t *testing.T) {
 func serveQUIC(t *testing.T, config *quic.Config, change func(*tls.Config)) served {
 	t.Helper()
 	certificate, key := identity(t)
-	secure, err := serverTLS(h3, certificate, key)
+	secure, err := serverTLS(h3, tls13, certificate, key)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,25 +12,56 @@ import (
 
 var errWrongALPN = errors.New("the other side does not speak the protocol asked for")
 
-// pinned is what both sides have in common: TLS 1.3, X25519 (no post-quantum share, which would add about 1.1 kB
-// each way to some stacks only) and a single protocol. Go does not let TLS 1.3 ciphers be chosen; it takes
-// AES-128-GCM where the processor has AES instructions.
-func pinned(p protocol) *tls.Config {
+// tlsVersion is the one that a workload or a server's command asks for; empty: 1.3.
+type tlsVersion string
+
+const (
+	tls12 tlsVersion = "1.2"
+	tls13 tlsVersion = "1.3"
+)
+
+// versions are those of crypto/tls.
+var versions = map[tlsVersion]uint16{"": tls.VersionTLS13, tls12: tls.VersionTLS12, tls13: tls.VersionTLS13}
+
+// curves are what keys are exchanged by: X25519 alone. TLS 1.2 has the certificate's curve in the same list (RFC 8422,
+// section 5.1.1), behind it.
+func curves(version tlsVersion) []tls.CurveID {
+	if version == tls12 {
+		return []tls.CurveID{tls.X25519, tls.CurveP256}
+	}
+	return []tls.CurveID{tls.X25519}
+}
+
+// supported refuses what is not known here, and what does not exist.
+func (v tlsVersion) supported(p protocol) error {
+	switch {
+	case versions[v] == 0:
+		return failure{exitUnsupported, fmt.Errorf("tls: only %s and %s are possible here, not %q", tls12, tls13, string(v))}
+	case v == tls12 && p == h3:
+		return failure{exitUnsupported, errors.New("tls: HTTP/3 has no TLS but 1.3 (RFC 9001)")}
+	}
+	return nil
+}
+
+// pinned is what both sides have in common: one version of TLS, X25519 (no post-quantum share, which would add about
+// 1.1 kB each way to some stacks only) and a single protocol. Go does not let TLS 1.3 ciphers be chosen; it takes
+// AES-128-GCM where the processor has AES instructions, with TLS 1.2 too.
+func pinned(p protocol, version tlsVersion) *tls.Config {
 	return &tls.Config{
-		MinVersion:       tls.VersionTLS13,
-		MaxVersion:       tls.VersionTLS13,
-		CurvePreferences: []tls.CurveID{tls.X25519},
+		MinVersion:       versions[version],
+		MaxVersion:       versions[version],
+		CurvePreferences: curves(version),
 		NextProtos:       []string{alpn[p]},
 	}
 }
 
 // serverTLS is the server's configuration with the certificate of two PEM files.
-func serverTLS(p protocol, certificate, key string) (*tls.Config, error) {
+func serverTLS(p protocol, version tlsVersion, certificate, key string) (*tls.Config, error) {
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	if err != nil {
 		return nil, fmt.Errorf("cannot load the certificate %s with the key %s: %w", certificate, key, err)
 	}
-	config := pinned(p)
+	config := pinned(p, version)
 	config.Certificates = []tls.Certificate{pair}
 	if p == h2 {
 		// Go would serve HTTP/1.1 on this port to clients that offer it, or offer nothing.
@@ -46,7 +77,7 @@ func serverTLS(p protocol, certificate, key string) (*tls.Config, error) {
 
 // clientTLS is the client's configuration: it trusts the roots of one PEM file and asks for host. It keeps no
 // session cache, so every handshake is a full one.
-func clientTLS(p protocol, host, roots string) (*tls.Config, error) {
+func clientTLS(p protocol, version tlsVersion, host, roots string) (*tls.Config, error) {
 	pem, err := os.ReadFile(roots)
 	if err != nil {
 		return nil, err
@@ -55,7 +86,7 @@ func clientTLS(p protocol, host, roots string) (*tls.Config, error) {
 	if !pool.AppendCertsFromPEM(pem) {
 		return nil, fmt.Errorf("%s holds no certificate in PEM", roots)
 	}
-	config := pinned(p)
+	config := pinned(p, version)
 	config.RootCAs = pool
 	config.ServerName = host
 	if config.KeyLogWriter, err = keyLog(); err != nil {

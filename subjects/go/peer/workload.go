@@ -33,6 +33,9 @@ type workload struct {
 	Seed        uint64      `json:"seed"`
 	Headers     []named     `json:"headers"`
 
+	// TLS is there where the version is not to be 1.3.
+	TLS tlsVersion `json:"tls"`
+
 	// Authority is there where the server is no subject, but somebody's own: what requests name instead of Host. Its
 	// certificate is not checked, and what it answers is not the block.
 	Authority string `json:"authority"`
@@ -173,7 +176,7 @@ func readWorkload(path string) (*workload, error) {
 	if err != nil {
 		return nil, failure{exitBadInput, fmt.Errorf("%s: %w", path, err)}
 	}
-	return w, cmp.Or(w.Protocol.supported(), w.Sessions.supported(w.Protocol))
+	return w, cmp.Or(w.Protocol.supported(), w.TLS.supported(w.Protocol), w.Sessions.supported(w.Protocol))
 }
 
 // understood refuses versions and kinds that are not known here, whatever else is in them.
@@ -246,6 +249,7 @@ func (w *workload) check() error {
 		{!slices.ContainsFunc(w.GapsNs, func(gap int64) bool { return gap < 0 }), "gaps_ns", "each 0 or more"},
 		{!paged || w.Connections.number > 0, "connections", "a number with the kind page"},
 		{!other || w.Sessions == "", "sessions", "of the kind requests alone"},
+		{w.Sessions == "" || w.TLS != tls12, "sessions", "of TLS 1.3 alone"},
 		{w.Sessions == "" || w.Cold, "sessions", "there with cold requests, which are made on the connections that resume them"},
 		{w.Sessions != earlySessions || w.Method == "GET", "sessions", "early with GET alone: a POST that is replayed is made twice"},
 		{!other || w.Method == "" && w.Path == "" && w.UploadBytes == 0, w.Kind, "without a method, path or upload_bytes beside it"},

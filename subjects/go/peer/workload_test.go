@@ -29,7 +29,7 @@ func TestBadWorkloads(t *testing.T) {
 			t.Errorf("%s = %v: exit %d, %s", c.field, c.value, status, said)
 		}
 	}
-	for field, value := range (fields{"protocol": "h4", "h123": "workload/3", "kind": "journey", "colour": "blue"}) {
+	for field, value := range (fields{"protocol": "h4", "h123": "workload/3", "kind": "journey", "colour": "blue", "tls": "1.1"}) {
 		path := server.workloadFile(t, fields{field: value})
 		status, said := execute(t, "drive", "--workload", path, "--samples", "s", "--facts", "f", "--initial-window", "", "--pacing", "", "--max-datagram", "")
 		if status != 127 || !strings.Contains(said, field) || strings.Count(said, "\n") != 1 {

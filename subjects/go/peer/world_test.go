@@ -118,8 +118,14 @@ type served struct {
 // serveProcess starts `h123-go serve` and waits until it says that it serves.
 func serveProcess(t *testing.T, p protocol) served {
 	t.Helper()
+	return serveOver(t, p, tls13)
+}
+
+// serveOver is the same with a version of TLS.
+func serveOver(t *testing.T, p protocol, version tlsVersion) served {
+	t.Helper()
 	certificate, key := identity(t)
-	command := self("serve", "--address", "127.0.0.1", "--port", "0", "--protocol", string(p), "--cert", certificate, "--key", key,
+	command := self("serve", "--address", "127.0.0.1", "--port", "0", "--protocol", string(p), "--tls", string(version), "--cert", certificate, "--key", key,
 		"--qlog", "", "--documents", documentsOf(t), "--initial-window", "", "--pacing", "", "--max-datagram", "")
 	line := firstLine(t, command)
 	address, serves := strings.CutPrefix(line, "h123-go: serving "+string(p)+" on ")
@@ -160,7 +166,7 @@ func firstLine(t *testing.T, server *exec.Cmd) string {
 func serveHandler(t *testing.T, p protocol, handler http.Handler) served {
 	t.Helper()
 	certificate, key := identity(t)
-	config, err := serverTLS(p, certificate, key)
+	config, err := serverTLS(p, tls13, certificate, key)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func (p *plan) askTLS(ctx context.Context) (string, error) {
 	if state.HelloRetryRequest {
 		seen += ", after a round trip more (HelloRetryRequest)"
 	}
-	if state.Version != tls.VersionTLS13 {
+	if state.Version != versions[p.TLS] {
 		return "", errors.New(seen)
 	}
 	return seen, nil
@@ -49,10 +49,14 @@ func (p *plan) askALPN(ctx context.Context) (string, error) {
 	return name, nil
 }
 
-// askX25519 offers nothing else for the exchange of keys, as the clients do that are to be alike.
+// askX25519 offers nothing else for the exchange of keys, as the clients do that are to be alike. TLS 1.2 has the
+// certificate's curve in the same list (RFC 8422, section 5.1.1).
 func (p *plan) askX25519(ctx context.Context) (string, error) {
 	config := p.tls()
 	config.CurvePreferences = []tls.CurveID{tls.X25519}
+	if versions[p.TLS] == tls.VersionTLS12 {
+		config.CurvePreferences = append(config.CurvePreferences, tls.CurveP256)
+	}
 	if _, err := p.negotiate(ctx, config); err != nil {
 		return "", fmt.Errorf("no connection where X25519 alone is offered: %w", err)
 	}

@@ -34,6 +34,15 @@ func TestWrongNegotiationFails(t *testing.T) {
 			p := serve(t, protocol, good(), options{tls: func(config *tls.Config) { config.MaxVersion = tls.VersionTLS12 }})
 			p.AtOnce, p.InARow, p.Resume = 0, 0, 0
 			mustFail(t, probe(t, p), []string{"TLS"})
+			p.TLS = "1.2"
+			mustFail(t, probe(t, p), nil)
+		})
+	})
+	t.Run("TLS 1.3 where 1.2 is asked for", func(t *testing.T) {
+		eachProtocol(t, []string{"h1", "h2"}, func(t *testing.T, protocol string) {
+			p := serve(t, protocol, good(), options{})
+			p.TLS, p.AtOnce, p.InARow, p.Resume = "1.2", 0, 0, 0
+			mustFail(t, probe(t, p), []string{"TLS"})
 		})
 	})
 	t.Run("nobody", func(t *testing.T) {

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,9 @@ const host = "h123.test"
 // alpn maps each protocol to its name in TLS.
 var alpn = map[string]string{"h1": "http/1.1", "h2": "h2", "h3": "h3"}
 
+// versions are those of TLS that a server can be started with.
+var versions = map[string]uint16{"1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13}
+
 // longest is within what the longest point must be asked: the trial's own time comes before.
 const longest = time.Hour
 
@@ -34,6 +38,7 @@ type plan struct {
 	Address  string   `json:"address"`
 	Port     int      `json:"port"`
 	CA       string   `json:"ca"`
+	TLS      string   `json:"tls"`        // the version that the server is started with
 	Timeout  int64    `json:"timeout_ns"` // of one check
 	Methods  []string `json:"methods"`
 	Sizes    []int64  `json:"sizes"`
@@ -61,8 +66,8 @@ func readPlan(path string) (*plan, error) {
 	if err := json.Unmarshal(data, p); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if p.Format != "probe/1" || alpn[p.Protocol] == "" || len(p.Sizes) == 0 {
-		return nil, fmt.Errorf("%s: not a plan of the format probe/1 with a known protocol and sizes", path)
+	if p.Format != "probe/1" || alpn[p.Protocol] == "" || versions[p.TLS] == 0 || len(p.Sizes) == 0 {
+		return nil, fmt.Errorf("%s: not a plan of the format probe/1 with a known protocol, TLS and sizes", path)
 	}
 	if p.AtOnce > 0 && !p.InTurn && p.crowdSize() <= crowdWindow {
 		return nil, fmt.Errorf("%s: downloads can be held open of more than %d bytes alone", path, crowdWindow)

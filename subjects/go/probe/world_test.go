@@ -95,7 +95,7 @@ func serve(t *testing.T, protocol string, handler http.Handler, o options) *plan
 		o.tls(config)
 	}
 	p := &plan{
-		Format: "probe/1", Protocol: protocol, Address: "127.0.0.1", CA: roots, Timeout: int64(10 * time.Second),
+		Format: "probe/1", Protocol: protocol, TLS: "1.3", Address: "127.0.0.1", CA: roots, Timeout: int64(10 * time.Second),
 		Methods: []string{"GET", "POST"}, Sizes: []int64{0, 1, 1000, 200_000}, Others: []int64{65_536, 70_001}, AtOnce: 100, InARow: 200,
 		Rest: int64(10 * time.Millisecond), Resume: 3, Early: protocol == "h3",
 	}

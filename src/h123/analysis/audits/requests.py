@@ -7,8 +7,6 @@ from h123.catalogue import FULL
 from h123.results import Attempt, Bodies
 from h123.study.workload import Exchange
 
-TLS_VERSION = "1.3"
-
 
 def times_disordered(attempt: Attempt) -> Finding | None:
     """Rows that break start <= connected <= sent <= end or start <= first byte <= end: none."""
@@ -67,14 +65,15 @@ def protocol_wrong(attempt: Attempt) -> Finding | None:
 
 
 def tls_wrong(attempt: Attempt) -> Finding | None:
-    """Every connection is TLS 1.3, as the client records it. Nothing to check if no request was answered; nor if the
-    client recorded none because no cold request came through its handshake: no time then depends on the version."""
+    """Every connection has the version of TLS that was asked for, as the client records it. Nothing to check if no
+    request was answered; nor if the client recorded none because no cold request came through its handshake: no time
+    then depends on the version."""
     s, versions = attempt.summary, [str(kind.version) for kind in attempt.tls]
     none_began = s.cold and not s.cold_ok and s.handshake_min_ns is None
     if attempt.imported or s.protocol_min is None or (none_began and not versions):
         return None
     detail = f"TLS {', '.join(dict.fromkeys(versions))}" if versions else "the client recorded no TLS version"
-    return Finding(bool(versions) and set(versions) == {TLS_VERSION}, None, None, detail)
+    return Finding(bool(versions) and set(versions) == {attempt.asked_tls}, None, None, detail)
 
 
 def sessions_wrong(attempt: Attempt) -> Finding | None:
@@ -99,7 +98,7 @@ def tls_impossible(attempt: Attempt) -> Finding | None:
     versions = attempt.tls_versions
     if attempt.parameters["protocol"] != "h3" or not versions:
         return None
-    return Finding(versions == {TLS_VERSION}, None, None, f"HTTP/3 with TLS {' and '.join(sorted(versions))}")
+    return Finding(versions == {"1.3"}, None, None, f"HTTP/3 with TLS {' and '.join(sorted(versions))}")
 
 
 def request_as_trial(attempt: Attempt) -> Finding | None:
@@ -159,9 +158,9 @@ AUDITS = [
     ),
     Audit(
         "tls-wrong",
-        "All connections use TLS 1.3.",
-        "connections used an older TLS than 1.3, or did not tell: it needs one more round trip, so their handshakes "
-        "and cold times do not compare with those of other trials.",
+        "All connections use the version of TLS that the study asks for: 1.3, unless it says otherwise.",
+        "connections used another TLS than asked for, or did not tell: 1.2 needs one more round trip than 1.3, so "
+        "handshakes and cold times of these trials do not compare with those of others.",
         tls_wrong,
         spoils=COLD,
     ),

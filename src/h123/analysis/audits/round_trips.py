@@ -81,15 +81,17 @@ def _handshake(attempt: Attempt) -> int | None:
     protocol, versions = attempt.parameters["protocol"], attempt.tls_versions
     if protocol is None:
         return None
-    encrypted = not attempt.imported or (bool(versions) and UNENCRYPTED not in versions)
-    return handshake_round_trips(protocol, encrypted=encrypted, early=attempt.workload.early)
+    tls: str | None = attempt.asked_tls
+    if attempt.imported and (not versions or UNENCRYPTED in versions):
+        tls = None
+    return handshake_round_trips(protocol, tls=tls, early=attempt.workload.early)
 
 
 AUDITS = [
     Audit(
         "handshake-below-round-trips",
-        "A handshake takes the protocol's round trips: two over TCP with TLS 1.3, one over QUIC, none that a request "
-        "waits for with early data.",
+        "A handshake takes the protocol's round trips: two over TCP with TLS 1.3, three with TLS 1.2, one over "
+        "QUIC, none that a request waits for with early data.",
         "a handshake took less than the protocol's round trips: the connection was resumed, was not new, or did not "
         "cross the link. Cold times and handshakes of these trials are not what they are called.",
         handshake_below_round_trips,
@@ -110,7 +112,7 @@ AUDITS = [
         "packets, a Retry, QUIC's limit of three times, early data refused.",
         "connections took other round trips than their protocol says, and neither lost packets nor a Retry nor QUIC's "
         "limit of three times explain it. With one more the client may have guessed a key exchange that the server "
-        "does not take (HelloRetryRequest), or TLS is 1.2; `h123 show` draws their packets.",
+        "does not take (HelloRetryRequest), or TLS is older than asked; `h123 show` draws their packets.",
         round_trips_odd,
     ),
     Audit(

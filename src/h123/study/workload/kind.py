@@ -110,6 +110,8 @@ class WorkloadFile(BaseModel):
     authority: str | None = None
     """Only where the server is a person's own: what requests call it. Its certificate is not checked, and its answers
     are not the block."""
+    tls: Literal["1.2", "1.3"] = "1.3"
+    """Only where it is not 1.3: the version that the client offers, and no other."""
     gaps_ns: list[int] | None = None
     """Only where the study has `arrivals`: from the beginning to the first request, and from each to the next."""
 
@@ -142,6 +144,7 @@ class Target:
     seed: int
     authority: str | None = None
     """Of a server that is no subject."""
+    tls: str = "1.3"
 
 
 @dataclass(frozen=True)
@@ -374,6 +377,7 @@ class Kind(ABC):
             "seed": target.seed,
             "headers": list(written(load.headers)),
             **({} if target.authority is None else {"authority": target.authority}),
+            **({} if target.tls == "1.3" else {"tls": target.tls}),
             **({} if load.arrivals is None else {"gaps_ns": self._gaps(load.arrivals, target.seed)}),
         }
 
