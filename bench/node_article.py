@@ -25,7 +25,10 @@ PAGE = RESULTS / "node-article.md"
 MARK = "<!-- Below: written by bench/node_article.py -->\n"
 LEDGERS = "nodejs-*.yaml"
 _HEAD = re.compile(r"^  (?P<id>[A-Z]\d+[a-z]?) +(?P<verdict>confirmed|direction only|refuted|undecided)\b", re.M)
-_FIGURE = re.compile(r"measured: (?P<figure>[^(]+ %) \(\d+ %: (?P<low>[^)]+) to (?P<high>[^)]+)\)")
+_FIGURE = re.compile(r"measured: (?P<figure>without bound|[^(]+ %) \(\d+ %: (?P<low>[^)]+) to (?P<high>[^)]+)\)")
+_UNBOUNDED = "without bound"
+_NOT_IN_IT = re.compile(r" this campaign has no ")
+"""Of a claim that a part of a study was not asked."""
 _SECTIONS = (
     "the first sentence",
     "Key Insights",
@@ -88,9 +91,15 @@ def verdicts_of(campaign: str, printed: str) -> Iterable[tuple[str, Measured]]:
     heads = list(_HEAD.finditer(printed))
     for head, after in zip(heads, [*heads[1:], None], strict=True):
         text = " ".join(printed[head.end() : after.start() if after else None].split())
+        if _NOT_IN_IT.search(text):
+            continue
         figure = _FIGURE.search(text)
-        words = f"{figure['figure']} ({figure['low']} to {figure['high']})" if figure else ""
-        yield head["id"], Measured(campaign, head["verdict"], words)
+        yield head["id"], Measured(campaign, head["verdict"], _words(**figure.groupdict()) if figure else "")
+
+
+def _words(figure: str, low: str, high: str) -> str:
+    """Where the other side's value is zero, there is no bound."""
+    return figure if {figure, low, high} == {_UNBOUNDED} else f"{figure} ({low} to {high})"
 
 
 def _rows() -> Iterator[ClaimRow]:

@@ -57,7 +57,7 @@ def test_bash_is_offered_what_fits(script: Path, words: list[str], offered: list
         (["list", "subjects", "ngtc"], ["ngtcp2"]),
         (["list", "networks", ""], []),
         (["matrix", "--servers", "go,ngtc"], ["go,ngtcp2"]),
-        (["claims", "page-l"], ["page-loads"]),
+        (["claims", "page-loads-"], ["page-loads-beyond"]),
         (["import", "--schema", "k6-"], ["k6-csv"]),
     ],
 )

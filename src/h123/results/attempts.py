@@ -78,8 +78,9 @@ class Attempt:
 
     @property
     def asked_tls(self) -> str:
-        """The version that the study asks for; earlier versions of h123 asked for no other than 1.3."""
-        return str(self.parameters.get("tls", "1.3"))
+        """The version that the study asks for: 1.3 where nobody did, as in samples that were imported, and in trials of
+        earlier versions of h123."""
+        return str(self.parameters.get("tls") or "1.3")
 
     @property
     def tls_versions(self) -> set[str]:
