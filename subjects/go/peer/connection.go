@@ -158,7 +158,9 @@ func (d *dialer) dialQUIC(ctx context.Context, early bool) (*connection, error) 
 	transport := &http3.Transport{DisableCompression: true}
 	var requests http.RoundTripper
 	if early {
-		requests = newEager(conn, transport)
+		if requests, err = newEager(ctx, conn, transport); err != nil {
+			return nil, err
+		}
 	} else {
 		requests = transport.NewClientConn(conn)
 	}

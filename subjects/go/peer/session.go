@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"sync"
-	"sync/atomic"
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
@@ -91,48 +91,108 @@ func (l *load) earn(ctx context.Context) error {
 type eager struct {
 	conn      *quic.Conn
 	transport *http3.Transport
-	first     http.RoundTripper
-	begun     atomic.Int64 // requests, each on a stream of its own
-	refused   sync.Once
-	next      http.RoundTripper // after early data has been refused
+	first     *http3.ClientConn
+	settled   sync.Once
+	next      http.RoundTripper // once the handshake is complete
 	failed    error
 }
 
-func newEager(conn *quic.Conn, transport *http3.Transport) *eager {
-	return &eager{conn: conn, transport: transport, first: transport.NewClientConn(conn)}
+// newEager takes a connection that DialAddrEarly gave. One whose handshake is complete had no early data to offer.
+func newEager(ctx context.Context, conn *quic.Conn, transport *http3.Transport) (http.RoundTripper, error) {
+	if complete(conn) {
+		conn, err := conn.NextConnection(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return transport.NewClientConn(conn), nil
+	}
+	return &eager{conn: conn, transport: transport, first: transport.NewClientConn(conn)}, nil
 }
 
 func (e *eager) RoundTrip(request *http.Request) (*http.Response, error) {
-	early := request.WithContext(request.Context())
-	if request.Method == http.MethodGet {
-		early.Method = http3.MethodGet0RTT
+	if request.Method == http.MethodGet && !complete(e.conn) {
+		response, err := e.early(request)
+		if !errors.Is(err, quic.Err0RTTRejected) {
+			return response, err
+		}
 	}
-	e.begun.Add(1)
-	response, err := e.first.RoundTrip(early)
-	if !errors.Is(err, quic.Err0RTTRejected) {
-		return response, err
-	}
-	if e.refused.Do(func() { e.failed = e.renew(request.Context()) }); e.failed != nil {
+	if e.settled.Do(func() { e.failed = e.settle(request.Context()) }); e.failed != nil {
 		return nil, e.failed
 	}
 	return e.next.RoundTrip(request)
 }
 
-// renew waits for the handshake that has refused early data. The streams of what was refused are numbered again from the
-// first, but quic-go still resets those that it had: as many are given up, or it would be the next requests'.
-func (e *eager) renew(ctx context.Context) error {
+func complete(conn *quic.Conn) bool {
+	select {
+	case <-conn.HandshakeComplete():
+		return true
+	default:
+		return false
+	}
+}
+
+// early sends a request at once, and reads its answer once the handshake has told whether the server took it. A stream
+// that was refused must not be touched again: http3's RoundTrip resets it, and its number is another request's by then.
+func (e *eager) early(request *http.Request) (*http.Response, error) {
+	ctx := request.Context()
+	stream, err := e.first.OpenRequestStream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := stream.SendRequestHeader(request); err != nil {
+		return nil, err
+	}
+	if trace := httptrace.ContextClientTrace(ctx); trace != nil && trace.WroteRequest != nil {
+		trace.WroteRequest(httptrace.WroteRequestInfo{})
+	}
+	_ = stream.Close()
+	select {
+	case <-e.conn.HandshakeComplete():
+	case <-e.conn.Context().Done():
+		return nil, context.Cause(e.conn.Context())
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if !e.conn.ConnectionState().Used0RTT {
+		return nil, quic.Err0RTTRejected
+	}
+	return answerOf(ctx, stream)
+}
+
+// answerOf reads the answer of a request, which is given up when its context ends.
+func answerOf(ctx context.Context, stream *http3.RequestStream) (*http.Response, error) {
+	stop := context.AfterFunc(ctx, func() {
+		stream.CancelRead(quic.StreamErrorCode(http3.ErrCodeRequestCanceled))
+		stream.CancelWrite(quic.StreamErrorCode(http3.ErrCodeRequestCanceled))
+	})
+	response, err := stream.ReadResponse()
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	response.Body = &answerBody{response.Body, stop}
+	return response, nil
+}
+
+// answerBody lets go of the request's context when it has been read.
+type answerBody struct {
+	io.ReadCloser
+	stop func() bool
+}
+
+func (b *answerBody) Close() error {
+	b.stop()
+	return b.ReadCloser.Close()
+}
+
+// settle waits for the end of the handshake. Where it has refused early data, the connection begins anew.
+func (e *eager) settle(ctx context.Context) error {
 	conn, err := e.conn.NextConnection(ctx)
 	if err != nil {
 		return err
 	}
-	for range e.begun.Load() {
-		stream, err := conn.OpenStreamSync(ctx)
-		if err != nil {
-			return err
-		}
-		stream.CancelRead(quic.StreamErrorCode(http3.ErrCodeRequestCanceled))
-		stream.CancelWrite(quic.StreamErrorCode(http3.ErrCodeRequestCanceled))
+	if e.next = e.first; !conn.ConnectionState().Used0RTT {
+		e.next = e.transport.NewClientConn(conn)
 	}
-	e.next = e.transport.NewClientConn(conn)
 	return nil
 }

@@ -49,7 +49,18 @@ where
     for part in body {
         stream.send_data(part).await?;
     }
-    stream.finish().await
+    stream.finish().await?;
+    read_to_the_end(&mut stream).await
+}
+
+/// A request that is dropped before its end has been read is told to stop sending, which some clients take for a failure
+/// even of an answer that is whole.
+async fn read_to_the_end<S>(stream: &mut RequestStream<S, Bytes>) -> Result<(), StreamError>
+where
+    S: BidiStream<Bytes>,
+{
+    while stream.recv_data().await?.is_some() {}
+    Ok(())
 }
 
 async fn count<S>(stream: &mut RequestStream<S, Bytes>) -> Result<u64, StreamError>
