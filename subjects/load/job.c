@@ -163,6 +163,66 @@ static void read_mix(struct reading *from, struct job *job)
     }
 }
 
+static void read_resource(struct reading from, struct entry *resources, int index)
+{
+    struct entry *resource = &resources[index];
+    bool document = index == 0;
+    *resource = (struct entry){.method = "GET", .path = reading_text(&from, "path"), .status = 200};
+    read_headers(&from, resource);
+    resource->urgency = (int)reading_number(&from, "urgency", 0);
+    resource->run_ns = (int64_t)reading_large(&from, "run_ns", 0);
+    if (reading_has(&from, "initiator") == document) {
+        fail(BAD_INPUT, "%s: initiator must be null of the first, and of no other", from.where);
+    }
+    resource->asked_by = document ? 0 : (int)reading_number(&from, "initiator", 0);
+    reading_pass(&from, "initiator");
+    reading_end(&from);
+    complete(&from, resource, false);
+}
+
+/* Each resource is asked for by one that is, in the end, asked for by the first. */
+static void check_initiators(const struct reading *from, const struct job *job)
+{
+    for (size_t i = 0; i < job->entry_count; i++) {
+        size_t at = i, steps = 0;
+        while (at && steps++ < job->entry_count) {
+            at = (size_t)job->entries[at].asked_by;
+            if (at >= job->entry_count) {
+                fail(BAD_INPUT, "%s: page[%zu]: initiator must be an index of page", from->where, i);
+            }
+        }
+        if (at) {
+            fail(BAD_INPUT, "%s: page[%zu]: initiator must lead to the first, not round in a circle", from->where, i);
+        }
+    }
+}
+
+static void read_page(struct reading *from, struct job *job)
+{
+    char **list = reading_list(from, "page");
+    struct entry none = {0};
+    read_headers(from, &none);
+    if (none.header_count || job->rate > 0 || job->due) {
+        fail(BAD_INPUT, "%s: with the kind page, headers are each request's own, and there is no rate and no gaps_ns",
+             from->where);
+    }
+    for (size_t i = 0; list[i]; i++) {
+        job->entries = realloc(job->entries, (i + 1) * sizeof *job->entries);
+        read_resource(reading_begin(place("%s: %s[%zu]", from->where, "page", i), list[i]), job->entries, (int)i);
+        job->entry_count = i + 1;
+    }
+    if (!job->entry_count) {
+        fail(BAD_INPUT, "%s: page must have a document", from->where);
+    }
+    check_initiators(from, job);
+    for (size_t i = job->entry_count; --i > 0;) { /* from the end, so that each comes before those after it */
+        struct entry *resource = &job->entries[i], *initiator = &job->entries[resource->asked_by];
+        resource->next_asked = initiator->first_asked;
+        initiator->first_asked = (int)i;
+    }
+    job->at_once = (int)reading_number(from, "at_once", 1);
+}
+
 static int read_protocol(struct reading *from)
 {
     const char *value = reading_text(from, "protocol");
@@ -194,6 +254,9 @@ static int64_t *read_gaps(struct reading *from, const struct job *job)
 static int read_connections(struct reading *from, const struct job *job)
 {
     const char *value = reading_text(from, "connections");
+    if (job->kind == PAGE && !atoi(value)) {
+        fail(BAD_INPUT, "%s: connections must be a number with the kind page", from->where);
+    }
     if (strcmp(value, "shared") == 0) {
         return job->http == 1 ? job->users : 1;
     }
@@ -244,7 +307,7 @@ struct job job_read(const char *path)
     struct reading from = reading_begin(path, contents(path, &length));
     struct job job = {0};
     check_form(&from, "h123", (const char *const[]){"workload/2", NULL});
-    job.kind = (enum kind)check_form(&from, "kind", (const char *const[]){"requests", "mix", NULL});
+    job.kind = (enum kind)check_form(&from, "kind", (const char *const[]){"requests", "mix", "page", NULL});
     job.http = read_protocol(&from);
     job.host = reading_text(&from, "host");
     job.address = reading_text(&from, "address");
@@ -262,6 +325,8 @@ struct job job_read(const char *path)
     job.connections = read_connections(&from, &job);
     if (job.kind == MIX) {
         read_mix(&from, &job);
+    } else if (job.kind == PAGE) {
+        read_page(&from, &job);
     } else {
         read_request(&from, &job);
     }

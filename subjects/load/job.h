@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum kind { REQUESTS, MIX };
+enum kind { REQUESTS, MIX, PAGE };
 enum sessions { FULL, RESUMED, EARLY };
 
 enum { NUMBER_DIGITS = 12 }; /* of a header that changes: the end, which is the request's number */
@@ -29,6 +29,10 @@ struct entry {
     int64_t think_ns;
     int64_t most;  /* bytes that an answer's body can have */
     bool compared; /* whether the answer is the block, repeated */
+    int urgency;    /* of a page's resource, as is what follows: the least goes first */
+    int64_t run_ns; /* from its end until it asks for others */
+    int asked_by;   /* its initiator; 0 of the first too, which has none */
+    int first_asked, next_asked; /* by this one; by the one that asks for this one: indices of entries, 0: none */
 };
 
 /* What the client is to do: workload.json, as docs/contracts/workload.md describes it. */
@@ -40,7 +44,8 @@ struct job {
     int users, requests, warmup;
     double rate;     /* requests a second, at random; 0: see `due` */
     int64_t *due;    /* ns from the beginning at which each request is due; NULL, and no rate: closed loop */
-    int connections; /* their number */
+    int connections; /* their number; of the kind page, that of each user */
+    int at_once;     /* of the kind page, the most requests under way on one */
     bool cold;
     enum sessions sessions;
     int64_t timeout_ns;
@@ -54,13 +59,26 @@ struct job {
 /* Reads a workload. Ends the program where the file is wrong, or asks for what this client cannot do. */
 struct job job_read(const char *path);
 
-/* How many requests each user makes once the users have started. */
+/* How many requests, or visits of a page, each user makes once the users have started. */
 static inline int job_per_user(const struct job *job) { return job->warmup + job->requests; }
 
 /* How many requests all of them make then. */
-static inline int64_t job_warm(const struct job *job) { return (int64_t)job->users * job_per_user(job); }
+static inline int64_t job_warm(const struct job *job)
+{
+    int64_t all = (int64_t)job->users * job_per_user(job);
+    return job->kind == PAGE ? all * (int64_t)job->entry_count : all;
+}
 
-/* The number of a user's nth request; `users` itself stands for the cold requests, one for each connection. */
+/* How many cold requests come before: a page has none. */
+static inline int job_cold(const struct job *job) { return job->cold && job->kind != PAGE ? job->connections : 0; }
+
+/* How many connections there can be at once. */
+static inline int64_t job_seats(const struct job *job)
+{
+    return (int64_t)job->connections * (job->kind == PAGE ? job->users : 1);
+}
+
+/* The number of a user's nth request or visit; `users` itself stands for the cold requests, one for each connection. */
 static inline int64_t job_number(const struct job *job, int user, int n)
 {
     return (int64_t)user * job_per_user(job) + n;
@@ -69,7 +87,16 @@ static inline int64_t job_number(const struct job *job, int user, int n)
 /* The index of the entry that the request with this number is for. */
 static inline int job_resource(const struct job *job, int64_t number)
 {
+    if (job->kind == PAGE) {
+        return (int)((size_t)number % job->entry_count);
+    }
     return job->order_count ? job->order[(size_t)number % job->order_count] : 0;
+}
+
+/* The visit of its user that the request with this number is a part of; -1: of none. */
+static inline int job_visit(const struct job *job, int64_t number)
+{
+    return job->kind == PAGE ? (int)(number / (int64_t)job->entry_count % job_per_user(job)) : -1;
 }
 
 #endif

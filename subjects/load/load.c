@@ -23,7 +23,7 @@ struct exchange *load_exchange(struct load *load, enum phase phase, int user, in
     int resource = phase > COLD ? job_resource(load->job, number) : 0;
     *exchange = (struct exchange){
         .sample = {.phase = phase, .user = user, .resource = resource, .start = start, .connection = -1,
-                   .late = now() - start},
+                   .visit = phase > COLD ? job_visit(load->job, number) : -1, .late = now() - start},
         .asked = &load->job->entries[resource],
         .number = number,
         .announced = -1,
@@ -175,7 +175,7 @@ struct load *load_run(const struct job *job, const struct sending *sending)
 {
     static const struct carrier *const carriers[] = {NULL, &http1_carrier, &http2_carrier, &http3_carrier};
     struct load *load = calloc(1, sizeof *load);
-    int64_t warm = job_warm(job), cold = job->cold ? job->connections : 0;
+    int64_t warm = job_warm(job), cold = job_cold(job), seats = job_seats(job);
     load->job = job;
     load->sending = sending;
     load->carrier = carriers[job->http];
@@ -185,8 +185,8 @@ struct load *load_run(const struct job *job, const struct sending *sending)
     load->tls = tls_context(job, &load->memory);
     load->heads = heads_make(job);
     load->record = record_new((size_t)(warm + cold));
-    load->seats = calloc((size_t)job->connections, sizeof *load->seats);
-    for (int i = 0; i < job->connections; i++) {
+    load->seats = calloc((size_t)seats, sizeof *load->seats);
+    for (int64_t i = 0; i < seats; i++) {
         load->seats[i].load = load;
     }
     load->users = users_new(load);
@@ -197,7 +197,7 @@ struct load *load_run(const struct job *job, const struct sending *sending)
     load->left = warm + cold;
     users_begin(load->users);
     load_work(load);
-    for (int i = 0; i < job->connections; i++) {
+    for (int64_t i = 0; i < seats; i++) {
         seat_leave(&load->seats[i]);
     }
     load->facts.delay = record_delay(load->record);

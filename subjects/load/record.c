@@ -9,7 +9,7 @@
 struct record {
     size_t count;
     int64_t *start, *connected, *sent, *first_byte, *end, *up, *down;
-    int32_t *user, *resource, *connection;
+    int32_t *user, *visit, *resource, *connection;
     uint16_t *status;
     uint8_t *phase, *protocol, *reused;
     const char **error;
@@ -25,7 +25,7 @@ struct record *record_new(size_t room)
     struct record *record = calloc(1, sizeof *record);
 #define COLUMN(name) (record->name = calloc(room, sizeof *record->name))
     if (!COLUMN(start) || !COLUMN(connected) || !COLUMN(sent) || !COLUMN(first_byte) || !COLUMN(end) || !COLUMN(up) ||
-        !COLUMN(down) || !COLUMN(user) || !COLUMN(resource) || !COLUMN(connection) || !COLUMN(status) ||
+        !COLUMN(down) || !COLUMN(user) || !COLUMN(visit) || !COLUMN(resource) || !COLUMN(connection) || !COLUMN(status) ||
         !COLUMN(phase) || !COLUMN(protocol) || !COLUMN(reused) || !COLUMN(error) || !COLUMN(late) || !COLUMN(held)) {
         abort();
     }
@@ -44,6 +44,7 @@ void record_add(struct record *record, const struct sample *sample)
     record->up[row] = sample->up;
     record->down[row] = sample->down;
     record->user[row] = sample->user;
+    record->visit[row] = sample->visit;
     record->resource[row] = sample->resource;
     record->connection[row] = sample->connection;
     record->status[row] = (uint16_t)sample->status;
@@ -119,6 +120,9 @@ static char *put_time(char *to, int64_t time)
     return to + 1;
 }
 
+/* An index, or nothing where there is none. */
+static char *put_index(char *to, int32_t index) { return index < 0 ? put_text(to, ",") : put_number(to, index); }
+
 /* As CSV wants it, in one line, and cut where it is long. */
 static char *put_quoted(char *to, const char *text)
 {
@@ -148,12 +152,13 @@ static char *put_row(const struct record *of, size_t row, char *to)
     to = put_number(to, of->up[row]);
     to = put_number(to, of->down[row]);
     to = put_text(to, protocols[of->protocol[row]]);
-    to = of->connection[row] < 0 ? put_text(to, ",") : put_number(to, of->connection[row]);
+    to = put_index(to, of->connection[row]);
     to = put_number(to, of->reused[row]);
     if (of->error[row]) {
         to = put_quoted(to, of->error[row]);
     }
-    to = put_text(to, ",,"); /* no group */
+    *to++ = ',';
+    to = put_index(to, of->visit[row]);
     to = put_number(to, of->resource[row]);
     to[-1] = '\n';
     return to;

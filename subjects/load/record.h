@@ -10,7 +10,7 @@ enum phase { EARNING, COLD, WARMUP, WARM }; /* EARNING: has no row */
 /* One request: a row of samples.csv. Times are of the monotonic clock, 0 where unknown. */
 struct sample {
     enum phase phase;
-    int user, resource, status;
+    int user, visit, resource, status; /* visit: of a page, from 0; -1 where there are none */
     int64_t start, connected, sent, first_byte, end;
     int64_t up, down;
     int protocol;      /* 1, 2 or 3; 0 without a connection */

@@ -5,6 +5,7 @@
 
 #include "clock.h"
 #include "load.h"
+#include "visits.h"
 #include "workload.h"
 
 struct user {
@@ -23,7 +24,8 @@ struct users {
     int64_t arrived;      /* requests so far */
     struct queue waiting; /* open loop over HTTP/1.1: for any seat */
     struct seat *free, **last_free;
-    const char *failure; /* of the request that earns a session */
+    struct visits *visits; /* NULL: the workload is no page */
+    const char *failure;   /* of the request that earns a session */
 };
 
 static enum phase phase(const struct job *job, int n) { return n < job->warmup ? WARMUP : WARM; }
@@ -169,6 +171,7 @@ struct users *users_new(struct load *load)
         users->each[i] = (struct user){.timer = {.expired = rested}, .all = users};
     }
     users->last_free = &users->free;
+    users->visits = job->kind == PAGE ? visits_new(load) : NULL;
     users->due = schedule(job);
     if (users->due) {
         users->arrival.expired = arrivals;
@@ -207,7 +210,9 @@ void users_earn(struct users *users)
 
 void users_begin(struct users *users)
 {
-    if (users->job->cold) {
+    if (users->visits) {
+        visits_begin(users->visits);
+    } else if (users->job->cold) {
         ask_cold(users);
     } else {
         begin_together(users);
@@ -216,7 +221,9 @@ void users_begin(struct users *users)
 
 void users_next(struct users *users, const struct exchange *ended)
 {
-    if (ended->sample.phase == EARNING) {
+    if (users->visits) {
+        visits_next(users->visits, ended);
+    } else if (ended->sample.phase == EARNING) {
         users->failure = ended->sample.status ? NULL : ended->sample.error;
     } else if (ended->sample.phase == COLD) {
         if (users->cold < users->job->connections) {

@@ -44,6 +44,14 @@ static void read_job(const char *path)
     for (int64_t i = 0; j.due && i < job_warm(&j); i++) {
         printf("due %" PRId64 "\n", j.due[i]);
     }
+    for (size_t i = 0; j.at_once && i < j.entry_count; i++) {
+        const struct entry *e = &j.entries[i];
+        printf("%s: urgency %d, runs %" PRId64 ", asks for", e->path, e->urgency, e->run_ns);
+        for (int asked = e->first_asked; asked; asked = j.entries[asked].next_asked) {
+            printf(" %d", asked);
+        }
+        printf("\n");
+    }
     for (size_t i = 0; i < first->header_count; i++) {
         printf("%s: %s (%d)\n", first->headers[i].name, first->headers[i].value, first->headers[i].changes);
     }
@@ -144,6 +152,18 @@ MIX = {
     ],
     "order": [0, 0, 0],
 }
+NO_REQUEST = {"method": ..., "path": ..., "upload_bytes": ...}
+
+
+def _resource(path: str, initiator: int | None, urgency: int = 0, run_ns: int = 0, **more: Any) -> dict[str, Any]:
+    return {"path": path, "headers": [], "initiator": initiator, "urgency": urgency, "run_ns": run_ns, **more}
+
+
+def _page(*initiators: int | None, **changed: Any) -> dict[str, Any]:
+    page = [_resource(f"/bytes/{i}", initiator, i, 10 * i) for i, initiator in enumerate(initiators)]
+    return {"kind": "page", **NO_REQUEST, "connections": 6, "page": page, "at_once": 1, **changed}
+
+
 USUAL = "h123.test|2|4|1|0|1|0|18446744073709551615|1|0|GET|/bytes/100000|0|0|1|100000"
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
@@ -188,9 +208,21 @@ def _read(program: Path, changed: dict[str, Any], indent: int | None = None) -> 
             USUAL.replace("100000|0|0|1", "100000|0|1|1") + "\ncookie: a, [b]000000000000 (1)",
         ),
         (
-            {**MIX, "method": ..., "path": ..., "upload_bytes": ...},
+            {**MIX, **NO_REQUEST},
             USUAL.replace("|1|0|GET|/bytes/100000|0|0|1|100000", f"|1|3|POST|/a|7|1|0|{2**40}")
             + '\nx-odd: ], "\\{ (0)',
+        ),
+        (
+            _page(None, 0, 3, 0, 3, 1),
+            USUAL.replace("|4|1|0|1|0|", "|4|6|0|1|0|").replace(
+                "|1|0|GET|/bytes/100000|0|0|1|100000", "|6|0|GET|/bytes/0|0|0|1|65536"
+            )
+            + "\n/bytes/0: urgency 0, runs 0, asks for 1 3"
+            + "\n/bytes/1: urgency 1, runs 10, asks for 5"
+            + "\n/bytes/2: urgency 2, runs 20, asks for"
+            + "\n/bytes/3: urgency 3, runs 30, asks for 2 4"
+            + "\n/bytes/4: urgency 4, runs 40, asks for"
+            + "\n/bytes/5: urgency 5, runs 50, asks for",
         ),
     ],
 )
@@ -214,7 +246,19 @@ def test_requests_are_due_as_the_gaps_say(program: Path) -> None:
     [
         ({"later": None}, 127, "later is not supported"),
         ({"later": []}, 127, "later is not supported"),
-        ({"kind": "page"}, 127, "kind page is not supported"),
+        ({"kind": "journey"}, 127, "kind journey is not supported"),
+        (_page(None, 0, page=[]), 2, "page must have a document"),
+        (_page(0, 0), 2, "initiator must be null of the first"),
+        (_page(None, None), 2, "initiator must be null of the first"),
+        (_page(None, 2), 2, "page[1]: initiator must be an index of page"),
+        (_page(None, 2, 1), 2, "page[1]: initiator must lead to the first, not round in a circle"),
+        (_page(None, 1), 2, "must lead to the first"),
+        (_page(None, 0, at_once=0), 2, "at_once must be a number from 1"),
+        (_page(None, connections="shared"), 2, "connections must be a number with the kind page"),
+        (_page(None, rate=5.0), 2, "no rate and no gaps_ns"),
+        (_page(None, page=[_resource("/a", None, hue=1)]), 127, "hue is not supported"),
+        (_page(None, page=[_resource("/a", None, run_ns=-1)]), 2, "run_ns must be"),
+        ({"at_once": 2}, 127, "at_once is not supported"),
         ({"protocol": "h4"}, 127, "protocol h4 is not supported"),
         ({"h123": "workload/3"}, 127, "h123 workload/3 is not supported"),
         ({"sessions": "early"}, 127, "sessions early is not supported over h2"),
@@ -239,7 +283,7 @@ def test_requests_are_due_as_the_gaps_say(program: Path) -> None:
         ({"gaps_ns": 5}, 2, "gaps_ns must be a list"),
         ({"upload_bytes": 5}, 2, "only POST uploads something"),
         ({"method": "PUT"}, 2, "method must be GET or POST"),
-        ({**MIX, "order": [1], "method": ..., "path": ..., "upload_bytes": ...}, 2, "no index of mix"),
+        ({**MIX, **NO_REQUEST, "order": [1]}, 2, "no index of mix"),
     ],
 )
 def test_what_it_cannot_do_is_refused(program: Path, changed: dict[str, Any], status: int, said: str) -> None:
