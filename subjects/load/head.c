@@ -27,6 +27,9 @@ static struct named named(const char *name, char *value)
 
 static char *authority(const struct job *job)
 {
+    if (job->authority) {
+        return job->authority;
+    }
     return text(strchr(job->host, ':') ? "[%s]:%d" : "%s:%d", job->host, job->port);
 }
 

@@ -80,10 +80,11 @@ static int64_t block_bytes(const char *path)
     return errno ? -1 : bytes;
 }
 
-static void complete(const struct reading *from, struct entry *entry, bool of_a_service)
+static void complete(const struct reading *from, struct entry *entry, const struct job *job)
 {
     bool post = strcmp(entry->method, "POST") == 0;
-    int64_t bytes = block_bytes(entry->path);
+    int64_t bytes = job->authority ? -1 : block_bytes(entry->path);
+    bool of_a_service = job->kind == MIX || job->authority;
     if (!post && strcmp(entry->method, "GET") != 0) {
         fail(BAD_INPUT, "%s: method must be GET or POST, not %s", from->where, entry->method);
     }
@@ -110,7 +111,7 @@ static void read_request(struct reading *from, struct job *job)
     entry->path = reading_text(from, "path");
     entry->body_bytes = (int64_t)reading_large(from, "upload_bytes", 0);
     read_headers(from, entry);
-    complete(from, entry, false);
+    complete(from, entry, job);
 }
 
 static void read_body(struct reading *from, struct entry *entry)
@@ -126,7 +127,7 @@ static void read_body(struct reading *from, struct entry *entry)
     reading_pass(from, "body_file");
 }
 
-static void read_entry(struct reading from, struct entry *entry)
+static void read_entry(struct reading from, struct entry *entry, const struct job *job)
 {
     *entry = (struct entry){.method = reading_text(&from, "method"), .path = reading_text(&from, "path")};
     read_headers(&from, entry);
@@ -134,7 +135,7 @@ static void read_entry(struct reading from, struct entry *entry)
     entry->status = (int)reading_number(&from, "status", 100);
     entry->think_ns = (int64_t)reading_large(&from, "think_ns", 0);
     reading_end(&from);
-    complete(&from, entry, true);
+    complete(&from, entry, job);
 }
 
 static void read_mix(struct reading *from, struct job *job)
@@ -147,7 +148,7 @@ static void read_mix(struct reading *from, struct job *job)
     }
     for (size_t i = 0; list[i]; i++) {
         job->entries = realloc(job->entries, (i + 1) * sizeof *job->entries);
-        read_entry(reading_begin(place("%s: %s[%zu]", from->where, "mix", i), list[i]), &job->entries[i]);
+        read_entry(reading_begin(place("%s: %s[%zu]", from->where, "mix", i), list[i]), &job->entries[i], job);
         job->entry_count = i + 1;
     }
     for (size_t i = 0; order[i]; i++) {
@@ -163,9 +164,9 @@ static void read_mix(struct reading *from, struct job *job)
     }
 }
 
-static void read_resource(struct reading from, struct entry *resources, int index)
+static void read_resource(struct reading from, struct job *job, int index)
 {
-    struct entry *resource = &resources[index];
+    struct entry *resource = &job->entries[index];
     bool document = index == 0;
     *resource = (struct entry){.method = "GET", .path = reading_text(&from, "path"), .status = 200};
     read_headers(&from, resource);
@@ -177,7 +178,7 @@ static void read_resource(struct reading from, struct entry *resources, int inde
     resource->asked_by = document ? 0 : (int)reading_number(&from, "initiator", 0);
     reading_pass(&from, "initiator");
     reading_end(&from);
-    complete(&from, resource, false);
+    complete(&from, resource, job);
 }
 
 /* Each resource is asked for by one that is, in the end, asked for by the first. */
@@ -208,7 +209,7 @@ static void read_page(struct reading *from, struct job *job)
     }
     for (size_t i = 0; list[i]; i++) {
         job->entries = realloc(job->entries, (i + 1) * sizeof *job->entries);
-        read_resource(reading_begin(place("%s: %s[%zu]", from->where, "page", i), list[i]), job->entries, (int)i);
+        read_resource(reading_begin(place("%s: %s[%zu]", from->where, "page", i), list[i]), job, (int)i);
         job->entry_count = i + 1;
     }
     if (!job->entry_count) {
@@ -310,6 +311,7 @@ struct job job_read(const char *path)
     job.kind = (enum kind)check_form(&from, "kind", (const char *const[]){"requests", "mix", "page", NULL});
     job.http = read_protocol(&from);
     job.host = reading_text(&from, "host");
+    job.authority = reading_has(&from, "authority") ? reading_text(&from, "authority") : NULL; /* null is unknown */
     job.address = reading_text(&from, "address");
     job.ca = reading_text(&from, "ca");
     job.port = (int)reading_number(&from, "port", 1);

@@ -40,6 +40,7 @@ struct job {
     enum kind kind;
     int http; /* 1, 2 or 3 */
     char *host, *address, *ca;
+    char *authority; /* what requests call a server that is no subject, of which nothing is known; NULL: it is one */
     int port;
     int users, requests, warmup;
     double rate;     /* requests a second, at random; 0: see `due` */

@@ -1,5 +1,6 @@
 #include "tls.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
 #include "workload.h"
@@ -21,20 +22,29 @@ static const char *alpn(int http)
     return names[http];
 }
 
+/* A subject has one cipher and one key exchange; of another server nobody knows what it has. */
+static const char *ciphers(const struct job *job)
+{
+    return job->authority ? "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
+                          : "TLS_AES_128_GCM_SHA256";
+}
+
+static const char *groups(const struct job *job) { return job->authority ? "X25519:P-256:P-384" : "X25519"; }
+
 SSL_CTX *tls_context(const struct job *job, struct memory *memory)
 {
     OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL); /* the machine's settings are for its own version */
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
     const char *protocol = alpn(job->http);
     if (!context || !SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) ||
-        !SSL_CTX_set_ciphersuites(context, "TLS_AES_128_GCM_SHA256") || !SSL_CTX_set1_groups_list(context, "X25519") ||
+        !SSL_CTX_set_ciphersuites(context, ciphers(job)) || !SSL_CTX_set1_groups_list(context, groups(job)) ||
         SSL_CTX_set_alpn_protos(context, (const unsigned char *)protocol, (unsigned)strlen(protocol)) != 0) {
         fail(FAILED, "OpenSSL has not the TLS that is wanted");
     }
     if (!SSL_CTX_load_verify_file(context, job->ca)) {
         fail(BAD_INPUT, "ca: %s has no certificates", job->ca);
     }
-    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+    SSL_CTX_set_verify(context, job->authority ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     if (job->sessions != FULL) {
@@ -46,10 +56,17 @@ SSL_CTX *tls_context(const struct job *job, struct memory *memory)
     return context;
 }
 
+/* Addresses are no names, which alone a server can be asked for (RFC 6066, section 3). */
+static bool named(const char *host)
+{
+    unsigned char address[sizeof(struct in6_addr)];
+    return inet_pton(AF_INET, host, address) != 1 && inet_pton(AF_INET6, host, address) != 1;
+}
+
 SSL *tls_new(SSL_CTX *context, const struct job *job, const struct memory *memory)
 {
     SSL *ssl = SSL_new(context);
-    if (!ssl || !SSL_set_tlsext_host_name(ssl, job->host) || !SSL_set1_host(ssl, job->host) ||
+    if (!ssl || (named(job->host) && !SSL_set_tlsext_host_name(ssl, job->host)) || !SSL_set1_host(ssl, job->host) ||
         (memory->session && !SSL_set_session(ssl, memory->session))) {
         fail(FAILED, "OpenSSL makes no connection for %s", job->host);
     }

@@ -202,6 +202,8 @@ def _read(program: Path, changed: dict[str, Any], indent: int | None = None) -> 
         ({"connections": 3, "rate": 12.5}, USUAL.replace("|4|1|0|", "|4|3|12.5|")),
         ({"connections": "per-user", "cold": False}, USUAL.replace("|4|1|0|1|", "|4|4|0|0|")),
         ({"sessions": "resumed"}, USUAL.replace("|1|0|1844", "|1|1|1844")),
+        # Of a server that is no subject, nobody knows what it answers.
+        ({"authority": "own:8443"}, USUAL.replace("|0|0|1|100000", f"|0|0|0|{2**40}")),
         ({"path": "/bytes/1?x"}, USUAL.replace("/bytes/100000|0|0|1|100000", "/bytes/1?x|0|0|0|65536")),
         (
             {"headers": [{"name": "Cookie", "value": "a, [b]" + "0" * 12, "changes": True}]},
@@ -258,6 +260,7 @@ def test_requests_are_due_as_the_gaps_say(program: Path) -> None:
         (_page(None, rate=5.0), 2, "no rate and no gaps_ns"),
         (_page(None, page=[_resource("/a", None, hue=1)]), 127, "hue is not supported"),
         (_page(None, page=[_resource("/a", None, run_ns=-1)]), 2, "run_ns must be"),
+        ({"authority": None}, 127, "authority is not supported"),
         ({"at_once": 2}, 127, "at_once is not supported"),
         ({"protocol": "h4"}, 127, "protocol h4 is not supported"),
         ({"h123": "workload/3"}, 127, "h123 workload/3 is not supported"),

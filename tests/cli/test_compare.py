@@ -235,6 +235,10 @@ def test_a_build_is_no_slower_than_itself(h123: Tool, own: Path) -> None:
         (["--server", "true", "--url", URL, "--fail-if", "slow"], "cannot be read"),
         (["--server", "true", "--url", URL, "--header", "x"], "NAME: VALUE"),
         (["--server", "true", "--url", URL, "--method", "POST"], "a POST needs --data"),
+        (
+            ["--server", "true", "--url", URL, "--client", "curl-ngtcp2"],
+            "--client curl-ngtcp2: the choices are go, load",
+        ),
         (["--server", "true", "--url", URL, "--ready", "tcp:99999"], "ports are from 1 to 65535"),
         (["--server", "true", "--url", URL, "--protocols", "h4"], "h4"),
         (["--server", "true", "--url", URL, "--fail-if", "page_complete h3/h2 > 1"], "of visits of a page"),

@@ -45,6 +45,12 @@ def test_protocols_of_one_server(tmp_path: Path) -> None:
     assert (trial.server, trial.port, trial.users, trial.cold) == ("server", 8443, 4, True)
 
 
+def test_who_asks(tmp_path: Path) -> None:
+    path = tmp_path / "study.yaml"
+    path.write_text(draft(client="load").text())
+    assert {trial.parameters.client for trial in make_plan(load_study(path)).trials()} == {"load"}
+
+
 def test_two_builds(tmp_path: Path) -> None:
     path = tmp_path / "study.yaml"
     path.write_text(draft(servers={"base": SERVER, "new": SERVER}, protocols=["h3"], clock="virtual").text())

@@ -38,7 +38,15 @@ from h123.catalogue.install import (
     remove,
 )
 from h123.catalogue.own import OwnServer, OwnSubject, own_subjects
-from h123.catalogue.shelf import Catalogue, catalogue, read_subject, subject_names, subjects_folder, unknown_subject
+from h123.catalogue.shelf import (
+    Catalogue,
+    catalogue,
+    clients_of_any_server,
+    read_subject,
+    subject_names,
+    subjects_folder,
+    unknown_subject,
+)
 from h123.catalogue.stated import Stated, stated
 from h123.catalogue.subject import (
     LEAST_IDLE_NS,
@@ -83,6 +91,7 @@ __all__ = [
     "check_metrics",
     "check_supported",
     "client_command",
+    "clients_of_any_server",
     "controller",
     "controllers",
     "damage",

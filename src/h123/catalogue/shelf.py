@@ -75,6 +75,11 @@ def catalogue() -> Catalogue:
     return Catalogue(subjects, broken)
 
 
+def clients_of_any_server() -> list[str]:
+    """Names of the clients that ask servers which are no subjects."""
+    return [name for name, subject in catalogue().items() if subject.client and subject.client.any_server]
+
+
 @functools.cache
 def _warn(message: str) -> None:
     """Once, however often the catalogue is read."""

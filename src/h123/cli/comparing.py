@@ -12,7 +12,7 @@ from typing import Literal, cast
 from cryptography import x509
 from pydantic import ValidationError
 
-from h123.catalogue import OwnServer
+from h123.catalogue import OwnServer, clients_of_any_server
 from h123.cli import gating, running
 from h123.console import say
 from h123.errors import UserError
@@ -78,6 +78,7 @@ class Asked:
     ready: str | None
     environment: Sequence[str]
     cwd: Path
+    client: str
     congestion: str
     clock: str
     seed: int
@@ -95,6 +96,7 @@ def compare(asked: Asked) -> int:
     page = recorded_page(asked.har) if asked.har else None
     if page is None:
         _check_visits(conditions)
+    _check_client(asked.client)
     inquiry, load = _inquiry(asked, page), _load(asked.load or ("1" if page else "4"))
     servers = {name: _server(command, asked, inquiry) for name, command in _named(asked.servers).items()}
     if not servers:
@@ -110,6 +112,7 @@ def compare(asked: Asked) -> int:
         protocols=shared,
         asked=_visits(page, inquiry, answers, load) if page else Requests(inquiry, answers, load),
         networks=networks,
+        client=asked.client,
         clock=asked.clock,
         congestion=asked.congestion,
         seed=asked.seed,
@@ -130,6 +133,13 @@ def _check(conditions: Sequence[Condition], study: Study, clock: str) -> None:
     for condition in conditions:
         if fault := condition.fault(study.compare.pairs, [clock]):
             raise UserError(f"--fail-if: {fault}")
+
+
+def _check_client(name: str) -> None:
+    """Refuse one that asks only servers of the catalogue."""
+    able = clients_of_any_server()
+    if name not in able:
+        raise UserError(f"--client {name}: {choose(name, able)}")
 
 
 def _check_elsewhere(asked: Asked, conditions: Sequence[Condition]) -> None:

@@ -121,6 +121,14 @@ def compare(
     cwd: Annotated[
         Path, typer.Option(metavar="DIR", help="The server's working directory.", show_default=False)
     ] = Path(),
+    client: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Who asks: go, or load, which takes less of the processors that your server has too (`h123 install "
+            "load`).",
+        ),
+    ] = "go",
     congestion: Annotated[
         Literal["cubic", "reno", "bbr", "own"],
         typer.Option(help="Congestion control of TCP; of QUIC it is the server's."),
@@ -174,6 +182,7 @@ def compare(
             ready=ready,
             environment=env or [],
             cwd=cwd,
+            client=client,
             congestion=congestion,
             clock=(clock or Clock.WALL).value,
             seed=1 if seed is None else seed,

@@ -13,9 +13,6 @@ from h123.study import METRICS, Condition, Network
 from h123.survey.inquiry import Inquiry
 from h123.survey.load import Asked, Part, by_network
 
-CLIENT = "go"
-"""The embedded subject that asks servers which are no subjects."""
-
 
 @dataclass(frozen=True)
 class Draft:
@@ -28,6 +25,8 @@ class Draft:
     """Those that all of them speak, of what is to be compared."""
     asked: Asked
     networks: Mapping[str, Network]
+    client: str = "go"
+    """A subject that asks servers which are no subjects."""
     clock: str = "wall"
     congestion: str = "own"
     seed: int = 1
@@ -68,7 +67,7 @@ class Draft:
         return f"Which HTTP version serves {self.asked.what} faster?"
 
     def _settings(self) -> Part:
-        settings: Part = {"client": CLIENT, "port": self.inquiry.site.port, "congestion": self.congestion}
+        settings: Part = {"client": self.client, "port": self.inquiry.site.port, "congestion": self.congestion}
         if not self.builds:
             settings["server"] = next(iter(self.servers))
         if len(self.protocols) == 1:

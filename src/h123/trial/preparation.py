@@ -9,6 +9,7 @@ from h123.catalogue import (
     Subject,
     catalogue,
     check_supported,
+    clients_of_any_server,
     install,
     make_bodies,
     make_documents,
@@ -73,10 +74,9 @@ def _check_own(p: Parameters, server: Subject, client: Subject) -> None:
             f"server {server.name} is the study's own, and has its own certificate: leave out `certificate`"
         )
     if not (client.client and client.client.any_server):
-        able = [name for name, subject in catalogue().items() if subject.client and subject.client.any_server]
         raise UserError(
             f"client {client.name} asks only servers of the catalogue, and {server.name} is the study's own",
-            remedy=f"choose another client: {', '.join(able)}",
+            remedy=f"choose another client: {', '.join(clients_of_any_server())}",
         )
 
 
