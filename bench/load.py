@@ -2,22 +2,26 @@
 
     PYTHONPATH=src .venv/bin/python bench/load.py [--blocks 6] [--seed N] [--protocol h2]... [LOAD...]
 
-Over loopback, against the server go. In each block every client makes the requests once, in random order; the ratios of
-processor time are taken within the block, so that a busy machine matters little. A row has load's processor time for a
-request, and its ratio to each other client's: the median over the blocks, and in brackets the least and the most, which
-hold the median of all blocks with 97 % confidence where there are 6. h2load of Debian 12 has no HTTP/3; quinn's client
-has nothing else, and takes part if it is installed. Bars: as much as h2load at most, 0.4 of go; one is missed where the
-whole interval is beyond it.
+Over loopback, against the server go. In each block every client makes the requests once, in random order; the ratios
+are taken within the block, so that a busy machine matters little. A row has load's processor time for a request, and
+its ratio to each other client's: the median over the blocks, and in brackets the least and the most, which hold the
+median of all blocks with 97 % confidence where there are 6; below it the same of the most memory that it had. A client
+that fails requests is left out of the row, and named. h2load of Debian 12 has no HTTP/3; quinn's client has nothing
+else, and takes part if it is installed. Bars: processor time and memory as much as h2load's at most, processor time 0.4
+of go's; one is missed where the whole interval is beyond it.
 """
 
 import argparse
 import json
 import os
 import random
-import resource
+import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
@@ -30,12 +34,16 @@ from h123.trial.certificate import HOST_NAME
 LOADS = {
     "1kB-1": (1, 1500, 1000),
     "1kB-64": (64, 60, 1000),
+    "1kB-1000": (1000, 4, 1000),
+    "10kB-1": (1, 1500, 10_000),
     "10kB-64": (64, 60, 10_000),
+    "10kB-1000": (1000, 4, 10_000),
     "1MB-1": (1, 60, 1_000_000),
     "1MB-64": (64, 3, 1_000_000),
+    "1MB-1000": (1000, 1, 1_000_000),
 }
 """Users, each with a connection of its own; requests of each; bytes of an answer."""
-BARS = {"h2load": 1.0, "go": 0.4}
+BARS = {("h2load", "time"): 1.0, ("h2load", "memory"): 1.0, ("go", "time"): 0.4}
 SETTINGS = [part for name in ("initial-window", "pacing", "max-datagram") for part in (f"--{name}", "")]
 
 
@@ -61,6 +69,43 @@ def main(arguments: list[str]) -> int:
                 missed += place.row(name, [known["load"], *able], asked.blocks, chance)
     print("\n".join(["missed:", *missed]) if missed else "all bars are met")
     return 1 if missed else 0
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of a client."""
+
+    time: float
+    """Seconds of processor time, of all its processes."""
+    memory: float
+    """Bytes: the most that a process had which started no other, as those do that only drive a program."""
+
+
+def _watch(running: "subprocess.Popen[bytes]") -> Cost:
+    """Waits for a program's end. (The most memory that wait4 tells is, of a small program, that of this process, whose
+    memory its child shared before it became the program.)"""
+    most: dict[int, int] = {}
+    while not (ended := os.wait4(running.pid, os.WNOHANG))[0]:
+        most |= _most_memory(running.pid)
+        time.sleep(0.01)
+    running.returncode = os.waitstatus_to_exitcode(ended[1])
+    return Cost(ended[2].ru_utime + ended[2].ru_stime, max(most.values(), default=0))
+
+
+def _most_memory(pid: int) -> dict[int, int]:
+    """In bytes so far, by process: of it and all below it, without those that have started others."""
+    try:
+        below = (Path("/proc") / f"{pid}/task/{pid}/children").read_text().split()
+        found = re.search(r"VmHWM:\s*(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    except OSError:  # it has ended meanwhile
+        return {}
+    if below:
+        return {pid: 0} | {other: most for child in below for other, most in _most_memory(int(child)).items()}
+    return {pid: int(found[1]) * 1024} if found else {}
+
+
+def _spread(found: list[float]) -> str:
+    return f"{median(found):.2f} ({min(found):.2f} to {max(found):.2f})"
 
 
 class Place:
@@ -93,6 +138,10 @@ class Place:
         self._port = int(self._server.stderr.readline().rsplit(":", 1)[1])
         return self
 
+    def signal(self, number: signal.Signals) -> None:
+        """To the server."""
+        self._server.send_signal(number)
+
     def __exit__(self, *_: object) -> None:
         self._server.terminate()
         self._server.wait()
@@ -101,24 +150,35 @@ class Place:
     def row(self, load: str, clients: list[Subject], blocks: int, chance: random.Random) -> list[str]:
         """Prints what the load costs; returns the bars that are missed."""
         users, requests, size = LOADS[load]
-        (self._folder / "workload.json").write_text(json.dumps(self._workload(users, requests, size)))
-        ours, ratios = [], {one.name: list[float]() for one in clients[1:]}
-        for _ in range(blocks):
-            spent = {one.name: self._cpu_seconds(one) for one in chance.sample(clients, len(clients))}
-            ours.append(spent["load"])
-            for name, found in ratios.items():
-                found.append(spent["load"] / spent[name])
-        each = median(ours) / (users * (requests + 1)) * 1e6
-        told = [f"{name} {median(found):.2f} ({min(found):.2f} to {max(found):.2f})" for name, found in ratios.items()]
-        print(f"{self._protocol} {load:<8} {each:7.1f} µs a request; load / {', / '.join(told)}", flush=True)
+        (self._folder / "workload.json").write_text(json.dumps(self.workload(users, requests, size)))
+        made = [{one.name: self._cost(one) for one in chance.sample(clients, len(clients))} for _ in range(blocks)]
+        failed = {name: cost for block in made for name, cost in block.items() if isinstance(cost, str)}
+        for name, why in failed.items():
+            print(f"{self._protocol} {load}: {name} is left out: {why}")
+        if "load" in failed:
+            return [f"{self._protocol} {load}: load failed"]
+        costs = [{name: cost for name, cost in block.items() if isinstance(cost, Cost)} for block in made]
+        others = [one.name for one in clients[1:] if one.name not in failed]
+        ratios = {
+            (name, what): [getattr(block["load"], what) / getattr(block[name], what) for block in costs]
+            for name in others
+            for what in ("time", "memory")
+        }
+        each = median(block["load"].time for block in costs) / (users * (requests + 1)) * 1e6
+        most = median(block["load"].memory for block in costs) / 1e6
+        times, memories = (
+            ", ".join(f"/ {name} {_spread(ratios[name, what])}" for name in others) for what in ("time", "memory")
+        )
+        print(f"{self._protocol} {load:<9} {each:7.1f} µs a request; load {times}")
+        print(f"{'':<13}{most:7.1f} MB; load {memories}", flush=True)
         return [
-            f"{self._protocol} {load}: load / {name} is {median(ratios[name]):.2f}, the bar {bar}"
-            for name, bar in BARS.items()
-            if name in ratios and min(ratios[name]) > bar
+            f"{self._protocol} {load}, {what}: load / {name} is {_spread(ratios[name, what])}, the bar {bar}"
+            for (name, what), bar in BARS.items()
+            if name in others and min(ratios[name, what]) > bar
         ]
 
-    def _cpu_seconds(self, client: Subject) -> float:
-        """Of all its processes; no request may fail."""
+    def _cost(self, client: Subject) -> "Cost | str":
+        """Of a run; why there is none, where a request failed."""
         assert client.client
         usual = {"server": "go", "client": client.name, "network": "lan", "protocol": self._protocol, "size": 1}
         p = Parameters.model_validate({**usual, "congestion": OWN})
@@ -126,14 +186,15 @@ class Place:
         command = client_command(client, **places, congestion=controller(client, p), **settings(p))
         # Outside of a lab the subjects are where the cache has them.
         command = [word.replace(mounted("subjects"), str(prefix(client).parent)) for word in command]
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run(command, cwd=self._folder, capture_output=True, text=True, check=False)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        if done.returncode or "failed" in done.stderr:
-            raise SystemExit(f"{client.name}: {done.stderr}")
-        return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+        with (self._folder / "said").open("w+") as said:
+            running = subprocess.Popen(command, cwd=self._folder, stdout=subprocess.DEVNULL, stderr=said)
+            cost = _watch(running)
+            said.seek(0)
+            words = said.read()
+        return words.strip()[-200:] if running.returncode or "failed" in words else cost
 
-    def _workload(self, users: int, requests: int, size: int) -> dict[str, object]:
+    def workload(self, users: int, requests: int, size: int) -> dict[str, object]:
+        """What so many users ask for, as clients read it."""
         return {
             "h123": "workload/2",
             "kind": "requests",
