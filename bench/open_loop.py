@@ -60,9 +60,7 @@ def run(place: Place, folder: Path, asked: argparse.Namespace, stall: float) -> 
     beyond = [(end - resumed) / 1e6 for _, end in waited]
     length = median((end - start) / 1e6 for start, end in waited)
     print(f"{len(waited)} of {len(rows)} requests were due in {(resumed - stopped) / 1e6:.0f} ms of stall:", end=" ")
-    print(
-        f"{length:.0f} ms at the median, {median(beyond):.1f} ms of it after the server went on ({min(beyond):.1f} least)"
-    )
+    print(f"{length:.0f} ms at the median, {median(beyond):.1f} ms of it after it went on (least: {min(beyond):.1f})")
     return median(beyond) <= stall * 1e3 / 10 and min(beyond) >= 0
 
 
