@@ -23,8 +23,8 @@ from h123.results.samples import REQUIRED, SCHEMA
 from h123.results.summary import summarise
 from h123.results.trial_files import SECOND_SERVER, Client, Process
 from h123.study import METRICS, Metric
-from h123.study.metrics import FellBack, Opened, Visits
 from h123.study.network import Change, Direction, Move
+from h123.study.observed import FellBack, Opened, Visits
 from h123.study.workload import KINDS, workload_of
 
 MS = 1_000_000

@@ -26,7 +26,7 @@ from h123.study import (
     load_study,
     metric,
 )
-from h123.study.metrics import Times
+from h123.study.observed import Times
 from h123.study.shelf import list_published
 
 ROOT = project_root()

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from h123.analysis.document import Bound, Capacity, CapacityRatio, CapacityRow, CapacityStep, Cell, Middle, Reached
 from h123.results import Attempt, quantiles
 from h123.study import METRICS, Plan, split_pair
-from h123.study.metrics import Answered, FromSend, Measured, Times
+from h123.study.observed import Answered, FromSend, Observed, Times
 
 FEWEST_STEPS = 3
 """With fewer there is no curve."""
@@ -33,7 +33,7 @@ KEPT_UP = 0.95
 """Of the rate that was asked for: what is answered of less is a backlog."""
 
 
-def _named(of: Measured) -> str:
+def _named(of: Observed) -> str:
     return next(name for name, metric in METRICS.items() if metric.of == of)
 
 

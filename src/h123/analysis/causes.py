@@ -19,7 +19,7 @@ from h123.causes import CAUSES, NUMBER, UNTOLD, Explained, Stretch, explain
 from h123.errors import UserError
 from h123.results import Attempt, CampaignFolder
 from h123.study import METRICS
-from h123.study.metrics import Recovered, Times, Visits
+from h123.study.observed import Recovered, Times, Visits
 
 Seconds = NDArray[np.float64]
 """Of each cause, in the order of CAUSES."""

@@ -14,7 +14,7 @@ from h123.analysis.document import TailRow
 from h123.results import Attempt, CampaignFolder
 from h123.results.quantiles import intervals, ranks
 from h123.study import METRICS, Plan
-from h123.study.metrics import Times
+from h123.study.observed import Times
 
 MEDIAN = 0.5
 TAILS = {name: of.share for name, metric in METRICS.items() if isinstance(of := metric.of, Times) and of.share > MEDIAN}

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 from h123.analysis.document import Judged, WindowsRow
 from h123.results import CampaignFolder
-from h123.study import METRICS, Choosing, Network, Parameters, Plan, Sender, metrics
+from h123.study import METRICS, Choosing, Network, Parameters, Plan, Sender, observed
 from h123.study.slowstart import Straight, download_s
 from h123.transport import SETTINGS
 
-METRIC = next(name for name, one in METRICS.items() if one.of == metrics.Times("cold", "end_ns"))
+METRIC = next(name for name, one in METRICS.items() if one.of == observed.Times("cold", "end_ns"))
 """A whole request on a connection that is new."""
 PACKET_BYTES, PAYLOAD_BYTES = 1500, 1400
 """Of a full packet on the link, and of the body in it, about: TCP's have 1448, those of QUIC 1200 to 1440."""

@@ -20,7 +20,7 @@ from h123.results.processor import TICKS_TELL_NS
 from h123.results.samples import succeeded
 from h123.results.trial_files import Trial
 from h123.study import METRICS, Metric
-from h123.study.metrics import FromSend, Times, Visits
+from h123.study.observed import FromSend, Times, Visits
 from h123.study.workload import OK
 
 TURNS = 6

@@ -18,7 +18,7 @@ from h123.results.metrics import shown
 from h123.results.scorecard import Load, card_of
 from h123.results.tables import CELL_PREFIX, connect, literal, name
 from h123.study import METRICS
-from h123.study.metrics import Carried
+from h123.study.observed import Carried
 
 _OPTIONS = {
     "csv": "FORMAT csv, HEADER true",

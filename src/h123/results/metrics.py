@@ -17,7 +17,7 @@ from h123.results.rows import Rows
 from h123.results.summary import QUANTILES, SEND_QUANTILES, Summary, summarise
 from h123.results.trial_files import SECOND_SERVER, Client, Trial
 from h123.study import METRICS, Metric
-from h123.study.metrics import (
+from h123.study.observed import (
     Answered,
     Around,
     Carried,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from h123.results.rows import Mask, Numbers, Rows
 from h123.study import METRICS
-from h123.study.metrics import FromSend, Times, VisitTime
+from h123.study.observed import FromSend, Times, VisitTime
 from h123.study.workload import Kind
 
 QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, Times)})

@@ -12,9 +12,10 @@ from h123.errors import UserError
 from h123.strict import Strict, choose
 from h123.study.condition import Condition
 from h123.study.document import Document, Location
-from h123.study.metrics import METRICS, Visits
+from h123.study.metrics import METRICS
 from h123.study.names import Levels, check_name
 from h123.study.network import Network
+from h123.study.observed import Visits
 from h123.study.parameters import (
     NETWORK_PARAMETERS,
     PARAMETER_NAMES,

@@ -1,0 +1,210 @@
+"""What metrics are taken of: requests' times, visits, packets, processors; and what a trial must have for each.
+
+A trial's samples and report.json have the values (results/metrics.py), by these.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from h123.catalogue import Ability
+
+Clock = Literal["wall", "virtual"]
+Role = Literal["server", "client"]
+Way = Literal["up", "down"]
+VisitTime = Literal["complete", "document", "largest"]
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a trial must have, or it has no value."""
+
+    columns: tuple[str, ...] = ()
+    """Of its samples, besides `phase`, `status` and `error`."""
+    client: tuple[Ability, ...] = ()
+    """What its client must be able to do."""
+    report: tuple[str, ...] = ()
+    """Of each role in report.json, or of the client's link there."""
+    packets: bool = False
+    """The record of that link's packets."""
+    breaks: bool = False
+    """A network over which its client moves, or that stops UDP."""
+    counterpart: bool = False
+    """One lost packet, and a trial in which it was delivered."""
+    requests: int = 1
+    """So many of its phase: of fewer, a high quantile says nothing."""
+
+
+@dataclass(frozen=True)
+class Times:
+    """A quantile of the time that requests of a phase took, from their start `until` something of them."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    phase: Literal["warm", "cold"]
+    until: Literal["connected_ns", "first_byte_ns", "end_ns"]
+    share: float = 0.5
+    requests: int = 1
+
+    @property
+    def needs(self) -> Needs:
+        abilities: dict[Ability, bool] = {"ttfb": self.until == "first_byte_ns", "cold": self.phase == "cold"}
+        client = tuple(ability for ability, asked in abilities.items() if asked)
+        return Needs(("start_ns", self.until), client, requests=self.requests)
+
+
+@dataclass(frozen=True)
+class FromSend:
+    """A quantile of the time that warm requests took once they were sent: without what they waited for before, which a
+    client that sends no faster than it is answered never sees (coordinated omission)."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    share: float
+    requests: int
+
+    @property
+    def needs(self) -> Needs:
+        return Needs(("sent_ns", "end_ns"), requests=self.requests)
+
+
+@dataclass(frozen=True)
+class Visits:
+    """The median of the time that warm visits of a page took, from their start until something of them."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    until: VisitTime
+    """All that it asks for has come; the document's first byte; the largest body."""
+
+    @property
+    def needs(self) -> Needs:
+        every = ("user", "group", "start_ns")
+        match self.until:
+            case "complete":
+                return Needs((*every, "end_ns"))
+            case "document":
+                return Needs((*every, "resource", "first_byte_ns"), ("ttfb",))
+            case "largest":
+                return Needs((*every, "resource", "end_ns"))
+
+
+@dataclass(frozen=True)
+class Carried:
+    """Body bytes over the time that they took: of all warm requests together, or of each by itself."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    by: Literal["trial", "request"]
+
+    @property
+    def needs(self) -> Needs:
+        return Needs(("start_ns", "end_ns", "bytes_up", "bytes_down"))
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Warm requests over the time that all of them took together."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"))
+
+
+@dataclass(frozen=True)
+class Processor:
+    """Processor time of roles together: a request's share of all, of what came once all connections were open, or a
+    connection's share of what came before."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall",)
+    """Under the virtual one processing takes no time: what its kernel counts is rounding, not a value."""
+    roles: tuple[Role, ...]
+    part: Literal["all", "open", "opening"] = "all"
+
+    @property
+    def needs(self) -> Needs:
+        columns = {"all": (), "open": ("start_ns", "end_ns"), "opening": ("start_ns", "end_ns", "reused")}
+        return Needs(columns[self.part], report=("cpu.main_ns" if self.part == "all" else "cpu.main_over_time",))
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The largest resident set that a role ever had."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    role: Role
+
+    @property
+    def needs(self) -> Needs:
+        return Needs(report=("max_rss_bytes",))
+
+
+@dataclass(frozen=True)
+class Around:
+    """What the program that makes the requests takes before the first one, or after the last."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    part: Literal["start", "end"]
+
+    @property
+    def needs(self) -> Needs:
+        return Needs((f"{self.part}_ns",), ("process",))
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Bytes of all packets that came to the client's link to go this way, over all requests: connecting, headers,
+    acknowledgements and what was sent again included."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    needs: ClassVar[Needs] = Needs(report=("bytes_in",))
+    way: Way
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The median, over connections with a cold request, of what crossed the link from a connection's first packet to
+    the first byte of the answer."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    needs: ClassVar[Needs] = Needs(("start_ns", "first_byte_ns"), ("ttfb", "cold"), packets=True)
+    what: Literal["round_trips", "bytes_up", "bytes_down", "packets_up", "packets_down"]
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """The median, over a client's moves to another place and the times at which UDP is stopped, of the time until the
+    first answer after it."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"), breaks=True)
+
+
+@dataclass(frozen=True)
+class FellBack:
+    """The share of answers that another protocol carried than the client would rather have."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    needs: ClassVar[Needs] = Needs(("protocol",))
+
+
+@dataclass(frozen=True)
+class Lost:
+    """What one lost packet cost requests, beside the trial of the block that lost none and is the same otherwise."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("virtual",)
+    """Under the wall one two trials differ anyway."""
+    needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"), packets=True, counterpart=True)
+    what: Literal["all", "others"]
+    """Requests: all, or those but the lost packet's own."""
+
+
+Observed = (
+    Times
+    | FromSend
+    | Visits
+    | Carried
+    | Answered
+    | Processor
+    | Memory
+    | Around
+    | Sent
+    | Opened
+    | Recovered
+    | FellBack
+    | Lost
+)
