@@ -8,6 +8,7 @@ export class Bidi {
   #last = 0;
   #waiting = new Map();
   #listeners = new Map();
+  connected = true;
 
   /** Connects to a browser that listens at `url` and begins a session. */
   static async connect(url) {
@@ -22,6 +23,7 @@ export class Bidi {
 
   /** The result of a command; an error of the browser's is thrown. */
   send(method, params) {
+    if (!this.connected) return Promise.reject(new Error("the browser has gone"));
     const id = ++this.#last;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, {resolve, reject});
@@ -32,6 +34,12 @@ export class Bidi {
   /** Calls `listener` with the parameters of each event of this name, instead of one before. */
   on(method, listener) {
     this.#listeners.set(method, listener);
+  }
+
+  /** Calls `listener` with the parameters of each event of this name that is about `context`. */
+  onOf(method, context, listener) {
+    const before = this.#listeners.get(method);
+    this.on(method, (params) => (params.context === context ? listener(params) : before?.(params)));
   }
 
   /** Calls a function, given as its source, in a browsing context; what it returns, or its promise gives, as a string. */
@@ -58,6 +66,7 @@ export class Bidi {
   }
 
   #lost() {
+    this.connected = false;
     for (const {reject} of this.#waiting.values()) reject(new Error("the browser has gone"));
   }
 }

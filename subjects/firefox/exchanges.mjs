@@ -25,7 +25,7 @@ function firstByte({times, version}) {
   return Math.min(times.headersRead, times.responseEnd || times.ended);
 }
 
-/** One request: `seen` as watcher.js tells of it, `outcome` as the page does, null for the document. */
+/** One request: `seen` as watcher.js tells of it, `outcome` as the page that made it does; null: no script made it. */
 export function exchange(seen, outcome, offset) {
   const {times} = seen;
   const at = (time) => monotonic(time, offset);
@@ -45,7 +45,7 @@ export function exchange(seen, outcome, offset) {
     dialled: times.connectStart !== 0,
     status: seen.status,
     statusText: seen.statusText,
-    protocol: outcome ? PROTOCOLS[seen.version] ?? seen.version : "",
+    protocol: PROTOCOLS[seen.version] ?? seen.version,
     requestHeaders: seen.requestHeaders,
     responseHeaders: seen.responseHeaders,
     mimeType: seen.mimeType || "x-unknown",
@@ -53,6 +53,8 @@ export function exchange(seen, outcome, offset) {
     connection: answered ? seen.localPort : null,
     reused: answered ? times.connectStart === 0 : null,
     encoded: seen.encoded,
+    received: seen.encoded ?? 0,
+    failure: seen.failure ? failureWord(seen.failure) : null,
     tls: seen.tls,
     timings: timings({...times, responseStart: firstByte(seen)}),
     outcome,

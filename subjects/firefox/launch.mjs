@@ -10,6 +10,7 @@ import {onPath} from "../browser/program.mjs";
 import {trust} from "../browser/trust.mjs";
 import {Bidi} from "./bidi.mjs";
 import {monotonicOffset} from "./clock.mjs";
+import {Profile} from "./profile.mjs";
 import {Tab} from "./tab.mjs";
 
 const WATCHER = readFileSync(new URL("watcher.js", import.meta.url), "utf8");
@@ -37,6 +38,9 @@ const PREFERENCES = {
   "network.http.throttle.enable": false,
   "dom.min_background_timeout_value": 4,
   "privacy.reduceTimerPrecision": false,
+  // Nothing is asked for that no page asks for.
+  "browser.chrome.site_icons": false,
+  "network.predictor.enabled": false,
   // Nobody to ask about revocation.
   "security.OCSP.enabled": 0,
   "network.trr.mode": 5,
@@ -63,14 +67,19 @@ export async function launch(workload) {
     {env: {...process.env, HOME: home, MOZ_CRASHREPORTER_DISABLE: "1"}, stdio: ["ignore", "ignore", "pipe"]},
   );
   const bidi = await Bidi.connect(await address(program));
-  const watched = await watch(bidi, workload.host);
+  const window = await watch(bidi, workload.host);
   const {capabilities} = bidi;
   const offset = monotonicOffset();
+  const watched = async () => JSON.parse(await bidi.call(window, "() => h123Seen()"));
+  if (workload.kind === "page") await bidi.send("session.subscribe", {events: ["browsingContext.domContentLoaded", "browsingContext.load"]});
   let opened = 0;
   return {
     name: "Firefox",
     version: capabilities.browserVersion,
     notes: [],
+    alive: () => bidi.connected,
+    kill: () => program.kill("SIGKILL"),
+    openProfile: () => Profile.open(bidi, {window, offset}),
     openTab: async (origin, document) => {
       const tab = await Tab.open(bidi, opened++, origin, document);
       return {perform: (order) => tab.perform(order), record: async (n) => tab.record(n, await watched(), offset)};
@@ -103,9 +112,9 @@ async function address(program) {
   throw new Error(`Firefox ended: ${said.slice(-5).join(" / ")}`);
 }
 
-/** Installs watcher.js in the browser's own window; gives what calls for its list. */
+/** Installs watcher.js in the browser's own window, and gives that. */
 async function watch(bidi, host) {
   const {contexts: [window]} = await bidi.send("browsingContext.getTree", {"moz:scope": "chrome"});
   await bidi.call(window.context, WATCHER, host);
-  return async () => JSON.parse(await bidi.call(window.context, "() => h123Seen()"));
+  return window.context;
 }

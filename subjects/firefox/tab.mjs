@@ -36,6 +36,7 @@ export class Tab {
   async record(number, seen, offset) {
     const [onContentLoad, onLoad] = JSON.parse(await this.#bidi.call(this.#context, LOAD_TIMES));
     const document = exchange(seen.filter(({tag}) => tag === "")[this.#index], null, offset);
+    document.protocol = "";
     document.comment = "Answered by the driver: no byte of the document crossed the network.";
     const requests = seen
       .filter(({tag}) => this.#outcomes.has(tag))

@@ -1,7 +1,10 @@
 // Runs inside Firefox's own process, with its rights: keeps what the network tells of each request to `host`. Times are
-// microseconds since 1970, 0 for what has not been. Evaluated as a function; h123Seen() gives the list as JSON.
+// microseconds since 1970, 0 for what has not been. Evaluated as a function; h123Seen() gives the list as JSON. Of tabs that
+// load a page, h123Adopt() finds one and h123News() tells what has become of its requests.
 (host) => {
   const seen = new Map(); // by channel: of a failed one the end is announced twice
+  const asking = new Map(); // by channel: those under way, where there are such tabs
+  const tabs = new Map(); // by number
   const headersAt = new Map();
   const now = () => Math.round((performance.timeOrigin + performance.now()) * 1000);
   const pairs = [];
@@ -36,10 +39,18 @@
     };
   }
 
+  /** The number of the tab that a request belongs to. */
+  function tabOf({loadInfo}) {
+    const place = loadInfo.targetBrowsingContext ?? loadInfo.frameBrowsingContext ?? loadInfo.browsingContext;
+    return place?.browserId ?? null;
+  }
+
   function describe(channel) {
     const timed = channel.QueryInterface(Ci.nsITimedChannel);
     const internal = channel.QueryInterface(Ci.nsIHttpChannelInternal);
     return {
+      id: channel.channelId,
+      tab: attempt(() => tabOf(channel), null),
       tag: channel.URI.ref,
       url: channel.URI.specIgnoringRef,
       method: channel.requestMethod,
@@ -76,11 +87,31 @@
       channel.QueryInterface(Ci.nsIIdentChannel);
       if (channel.URI.host !== host) return;
       if (topic === "http-on-examine-response") headersAt.set(channel.channelId, now());
+      else if (topic === "http-on-modify-request") tabs.size > 0 && asking.set(channel.channelId, describe(channel));
       else if (!seen.has(channel.channelId)) seen.set(channel.channelId, describe(channel));
+      if (topic === "http-on-stop-request") asking.delete(channel.channelId);
     },
   };
+  Services.obs.addObserver(observer, "http-on-modify-request");
   Services.obs.addObserver(observer, "http-on-examine-response");
   Services.obs.addObserver(observer, "http-on-stop-request");
   globalThis.h123Seen = () => JSON.stringify([...seen.values()]);
+
+  /** The number of the tab that shows `url`. `cached`: it may use what its container has stored. */
+  globalThis.h123Adopt = (url, cached) => {
+    const found = [...Services.wm.getEnumerator("navigator:browser")]
+      .flatMap(({gBrowser}) => [...gBrowser.tabs])
+      .find(({linkedBrowser}) => linkedBrowser.currentURI.spec === url);
+    const place = found.linkedBrowser.browsingContext;
+    if (cached !== "true") place.defaultLoadFlags |= Ci.nsIRequest.LOAD_BYPASS_CACHE | Ci.nsIRequest.INHIBIT_CACHING;
+    tabs.set(place.browserId, found);
+    return String(place.browserId);
+  };
+  /** What of a tab's requests has ended, but for the first `known`, and what is under way. */
+  globalThis.h123News = (number, known) => {
+    const mine = (requests) => [...requests.values()].filter(({tab}) => String(tab) === number);
+    const ended = mine(seen).slice(Number(known));
+    return JSON.stringify({ended, open: mine(asking), crashed: tabs.get(Number(number)).hasAttribute("crashed")});
+  };
   return "";
 }

@@ -13,15 +13,15 @@ from h123.verification.client import carry_out, judge
 from h123.verification.trial import Trials
 
 pytestmark = pytest.mark.heavy
-BROWSER = "chromium"
 PAGE = "a workload of kind page"
 
 
 @pytest.mark.parametrize("protocol", ["h1", "h2", "h3"])
-def test_a_browser_asks_for_what_documents_say(protocol: str, tmp_path: Path) -> None:
-    if not (installations() / BROWSER).is_dir():
-        pytest.skip(f"{BROWSER} is not installed")
-    browser = catalogue()[BROWSER]
+@pytest.mark.parametrize("name", ["chromium", "firefox"])
+def test_a_browser_asks_for_what_documents_say(name: str, protocol: str, tmp_path: Path) -> None:
+    if not (installations() / name).is_dir():
+        pytest.skip(f"{name} is not installed")
+    browser = catalogue()[name]
     for subject in (browser, catalogue()["go"]):
         install(subject, print)
     asked = next(one for one in assignments(browser) if one.name == PAGE and one.parameters.protocol == protocol)
