@@ -225,6 +225,8 @@ def _client_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     yield "  fallback", "from h3 to h2" if client.fallback else _NOTHING
     if client.process:
         yield "  program", "starts another one for the requests, and tells when that ran"
+    if client.reopens:
+        yield "  connections", "h1: closes idle ones, and opens others"
     for protocol, most in client.at_once.items():
         yield "  limit", f"{protocol}: {most} users at once"
     for protocol, most in client.limits.streams.items():

@@ -32,7 +32,7 @@ def faults_of(asked: Assignment, client: Client, rows: Sequence[Sample], facts: 
         found += [*_first_bytes(client, rows), *_connections(asked, rows), *_facts(asked, rows, facts)]
         found += _process(client, rows, facts, seen)
         found += _delay(rows, facts)
-        found += [*_opened(asked, rows, seen), *times_over_the_link(asked, rows), *_in_turn(asked, rows)]
+        found += [*_opened(asked, client, rows, seen), *times_over_the_link(asked, rows), *_in_turn(asked, rows)]
         found += _sessions(asked, facts, seen)
         if asked.controller:
             found += _controller(asked, seen)
@@ -237,8 +237,8 @@ def _process(client: Client, rows: Sequence[Sample], facts: Any, seen: Witness) 
             yield f"client.json tells of a process that did not run around its requests: {told}"
 
 
-def _opened(asked: Assignment, rows: Sequence[Sample], seen: Witness) -> Iterator[str]:
-    """As many connections as were asked for, whatever the client writes of them."""
+def _opened(asked: Assignment, client: Client, rows: Sequence[Sample], seen: Witness) -> Iterator[str]:
+    """As many connections as were asked for, whatever the client writes of them; or more, where it declares that."""
     p, most = asked.parameters, asked.connections()
     least = most if p.cold else min(most, p.users)
     if p.workload.open_loop:  # those that are free are taken first
@@ -246,7 +246,7 @@ def _opened(asked: Assignment, rows: Sequence[Sample], seen: Witness) -> Iterato
     if p.workload.documents():  # so does a browser, and which are free, times decide; each visit has one
         least = p.users * (p.requests + p.warmup if p.cold else 1)
     if p.protocol == "h1":  # wrk dials once before, to see whether anybody listens
-        most += 1
+        most = max(most + 1, len(rows) if client.reopens else 0)
     uncounted = p.workload.connections_uncounted()
     least, most = least + uncounted, most + uncounted
     if seen.connections is None:
