@@ -256,8 +256,8 @@ class Client(Strict):
     at_once: dict[Protocol, Annotated[StrictInt, Field(ge=1)]] = Field(default={})
     """By protocol, the most users that it can have ask at once. Absent: as many as are asked for."""
     reopens: StrictBool = False
-    """Over HTTP/1.1 it closes connections that are idle for a moment, and opens others: more come to the server than are
-    open at once."""
+    """Over HTTP/1.1 it closes connections that are idle for a moment, and opens others: more come to the server than
+    are open at once."""
     any_server: StrictBool = False
     """Asks servers that are no subjects, and so have names, certificates and answers of their own."""
     limits: Reach = Reach()
