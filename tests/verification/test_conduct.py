@@ -149,6 +149,31 @@ def test_a_browser_opens_as_many_connections_for_a_page_as_it_needs(seen: int, a
     assert ("came to the server" not in _faults(browser, asked, [], seen=Witness(WINDOW, seen))) == alike
 
 
+def test_a_client_that_reopens_connections_may_have_more_of_them_over_h1(go: Subject) -> None:
+    assert go.client
+    able = go.client.model_copy(update={"reopens": True})
+    for protocol, fits in (("h1", True), ("h2", False)):
+        asked = _asked(go, "GET 1 kB, 4 users, connections shared", protocol)
+        silent = [
+            {**row, "connection": None, "reused": None, "protocol": protocol} for row in _dealt(asked.connections())
+        ]
+        more = Witness(WINDOW, asked.connections() + 2)
+        assert ("came to the server" not in _faults(go, asked, silent, client=able, seen=more)) == fits
+        assert "came to the server" in _faults(go, asked, silent, seen=more)
+
+
+@pytest.mark.parametrize(("swapped", "said"), [(False, False), (True, True)])
+def test_what_a_page_asks_for_at_one_moment_is_in_its_order(go: Subject, swapped: bool, said: bool) -> None:
+    """Whichever comes first: rows are in the order of their ends."""
+    asked = _asked(go, "a workload of kind page")
+    rows = [
+        _row("warm", 0, 0, 1000 * (1 + (resource > 1)), group=0, resource=resource) for resource in (0, 1, 3, 2, 5, 4)
+    ]
+    if swapped:
+        rows[2]["start_ns"] -= 1
+    assert ("user 0 asked for resources" in _faults(go, asked, rows)) == said
+
+
 def test_first_bytes_that_were_not_declared(go: Subject) -> None:
     assert go.client
     without = go.client.model_copy(update={"ttfb": False})

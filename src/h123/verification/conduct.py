@@ -63,7 +63,8 @@ def _in_turn(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
     """Each user asks for what it is its turn to ask for; cold requests are all for the first."""
     work = asked.parameters.workload
     of_user = defaultdict(list)
-    for row in sorted(rows, key=lambda row: row["start_ns"]):
+    # What one resource of a page asks for is due at one moment.
+    for row in sorted(rows, key=lambda row: (row["start_ns"], row["resource"] or 0)):
         if row["phase"] == "cold" and row["resource"]:
             yield "a cold request is not for the first of the workload's resources"
         elif row["phase"] != "cold":
