@@ -4,6 +4,7 @@ import dev.h123.java.Options;
 import dev.h123.java.Udp;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
@@ -21,6 +22,8 @@ import io.netty.handler.codec.quic.QuicConnectionIdGenerator;
 import io.netty.handler.codec.quic.QuicServerCodecBuilder;
 import io.netty.handler.codec.quic.QuicSslContext;
 import io.netty.handler.codec.quic.QuicSslContextBuilder;
+import java.util.ArrayList;
+import java.util.List;
 
 /** HTTP/3: a UDP socket for each event loop, all on one port, connections spread over them by the kernel. */
 final class QuicServer {
@@ -44,8 +47,15 @@ final class QuicServer {
                         .build());
                 }
             });
+        // All are made before the first is bound: a client that comes in between would be heard by another socket once
+        // there are more of them, and Netty passes on what belongs elsewhere only after the handshake.
+        List<Channel> sockets = new ArrayList<>();
         for (int i = 0; i < loops.count; i++) {
-            loops.await(socket.bind(options.endpoint()));
+            sockets.add(socket.register().sync().channel());
+        }
+        List<ChannelFuture> bound = sockets.stream().map(one -> one.bind(options.endpoint())).toList();
+        for (ChannelFuture one : bound) {
+            loops.await(one);
         }
         return loops;
     }
