@@ -5,7 +5,14 @@ import {exchange} from "./exchanges.mjs";
 const LOOK_MS = 20;
 const ENDED = "other: the browser ended";
 
-let opened = 0;
+// Tabs open and close one after another: so each that is new is known, and none is opened beside one that is closing.
+let turn = Promise.resolve();
+
+function inTurn(work) {
+  const done = turn.then(work);
+  turn = done.catch(() => {});
+  return done;
+}
 
 export class Profile {
   #bidi;
@@ -30,17 +37,17 @@ export class Profile {
   async open({cached}) {
     this.#visit?.leave();
     const bidi = this.#bidi;
-    const {context} = await bidi.send("browsingContext.create", {type: "tab", userContext: this.#userContext});
-    const url = `about:blank#h123-${opened++}`;
-    await bidi.send("browsingContext.navigate", {context, url, wait: "complete"});
-    const adopt = "(url, cached) => h123Adopt(url, cached)";
-    const tab = await bidi.call(this.#watch.window, adopt, url, String(cached));
-    return (this.#visit = new Visit(bidi, context, tab, this.#watch));
+    this.#visit = await inTurn(async () => {
+      const {context} = await bidi.send("browsingContext.create", {type: "tab", userContext: this.#userContext});
+      const tab = await bidi.call(this.#watch.window, "(cached) => h123Adopt(cached)", String(cached));
+      return new Visit(bidi, context, tab, this.#watch);
+    });
+    return this.#visit;
   }
 
   close() {
     this.#visit?.leave();
-    return this.#bidi.send("browser.removeUserContext", {userContext: this.#userContext});
+    return inTurn(() => this.#bidi.send("browser.removeUserContext", {userContext: this.#userContext}));
   }
 }
 

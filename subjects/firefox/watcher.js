@@ -5,6 +5,8 @@
   const seen = new Map(); // by channel: of a failed one the end is announced twice
   const asking = new Map(); // by channel: those under way, where there are such tabs
   const tabs = new Map(); // by number
+  const openTabs = () => [...Services.wm.getEnumerator("navigator:browser")].flatMap(({gBrowser}) => [...gBrowser.tabs]);
+  const adopted = new Set(openTabs());
   const headersAt = new Map();
   const now = () => Math.round((performance.timeOrigin + performance.now()) * 1000);
   const pairs = [];
@@ -97,11 +99,10 @@
   Services.obs.addObserver(observer, "http-on-stop-request");
   globalThis.h123Seen = () => JSON.stringify([...seen.values()]);
 
-  /** The number of the tab that shows `url`. `cached`: it may use what its container has stored. */
-  globalThis.h123Adopt = (url, cached) => {
-    const found = [...Services.wm.getEnumerator("navigator:browser")]
-      .flatMap(({gBrowser}) => [...gBrowser.tabs])
-      .find(({linkedBrowser}) => linkedBrowser.currentURI.spec === url);
+  /** The number of the tab that has been opened since. `cached`: it may use what its container has stored. */
+  globalThis.h123Adopt = (cached) => {
+    const found = openTabs().find((tab) => !adopted.has(tab));
+    adopted.add(found);
     const place = found.linkedBrowser.browsingContext;
     if (cached !== "true") place.defaultLoadFlags |= Ci.nsIRequest.LOAD_BYPASS_CACHE | Ci.nsIRequest.INHIBIT_CACHING;
     tabs.set(place.browserId, found);
