@@ -70,13 +70,17 @@ WIDE = {
 }
 
 
+@pytest.mark.parametrize("version", ["1.2", "1.3"])
 @pytest.mark.parametrize("name", list(WIDE))
-def test_haproxy_has_the_windows_of_others_and_one_key_exchange(tmp_path: Path, name: str) -> None:
-    for written in _configurations(tmp_path, name, "127.0.0.1:1", "cubic"):
+def test_haproxy_has_the_windows_of_others_one_key_exchange_and_one_version_of_tls(
+    tmp_path: Path, name: str, version: str
+) -> None:
+    for written in _configurations(tmp_path, name, "127.0.0.1:1", "cubic", version):
         settings = {line.strip() for line in written.splitlines()}
         wide = ["h2.fe.initial-window-size 6291456", *WIDE[name]]
         assert settings >= {f"tune.{setting}" for setting in wide}
         assert "curves X25519:P-256" in written
+        assert f"ssl-min-ver TLSv{version} ssl-max-ver TLSv{version}" in written
 
 
 def test_the_page_quotes_what_is_there() -> None:
