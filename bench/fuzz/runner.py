@@ -21,8 +21,8 @@ from reader import Reader
 from h123.errors import UserError
 
 LIMIT_S = 5.0
-"""Processor time of a case: what other programs do meanwhile is not counted, but caches that they share make it more. The
-largest of the project's own studies, with 2400 trials, takes half a second to plan where nothing else runs."""
+"""Processor time of a case: what other programs do meanwhile is not counted, but caches that they share make it more.
+The largest of the project's own studies, with 2400 trials, takes half a second to plan where nothing else runs."""
 STUCK_S = 60.0
 """Time of a case that waits for something, or holds Python's lock: the worker ends with all its stacks."""
 PROCESSES = 2
