@@ -2,8 +2,9 @@
 
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -84,17 +85,19 @@ class Trials:
                 break
         return trial
 
-    def carry_out_each(self, folders: Sequence[Path], at_once: int) -> Iterator[Trial]:
-        """Prepared trials as they end, several at once: for those under the virtual clock, which nothing disturbs."""
-        waiting, running = list(reversed(folders)), 0
-        while waiting or running:
-            if waiting and running < at_once:
-                self._start(waiting.pop())
+    def carry_out_each(self, folders: Iterable[Path], at_once: int) -> Iterator[Trial]:
+        """Prepared trials as they end, several at once: for those under the virtual clock, which nothing disturbs.
+        The next folder is asked for when there is room for its trial."""
+        waiting, running = iter(folders), 0
+        while True:
+            for folder in islice(waiting, at_once - running):
+                self._start(folder)
                 running += 1
-            else:
-                folder = self.engine.wait()
-                running -= 1
-                yield _ended(folder, (0, 2**63))
+            if not running:
+                return
+            folder = self.engine.wait()
+            running -= 1
+            yield _ended(folder, (0, 2**63))
 
     def prepare(self, folder: Path, parameters: Parameters, network: Network, change: Callable[[Path], None]) -> None:
         """Writes a trial's files into a new folder, whose name is the trial's."""

@@ -40,6 +40,8 @@ PAUSED = {"requests": 4, "rate": 0.05}
 PAUSES_SEED = 4_324_167
 """Of the open loop (docs/contracts/workload.md): its requests are due 2, 5.8 and 57.8 s after the one before."""
 LEAST_PAUSE_S = 0.8
+_STALLED = "time-stalled"
+"""A program that spins does so in each transfer of the kind, for minutes of processor time: the first is enough."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +152,7 @@ class Laboratory:
         self._trials, self._place = trials, place
 
     def transfers(self, bodies: Iterable[Body]) -> Iterator[tuple[Body, Transfer | Untold]]:
-        """What came of each, or why nothing did, as they end."""
+        """What came of each, or why nothing did, as they end. Where time stalls in one, others of its kind are left."""
         begun = dict[Path, Body]()
         for body in bodies:
             try:
@@ -162,13 +164,27 @@ class Laboratory:
                 folder = Path(tempfile.mkdtemp(dir=self._place)) / body.name
                 self._trials.prepare(folder, body.parameters, body.network, record_packets)
                 begun[folder] = body
-        for trial in self._trials.carry_out_each(list(begun), len(os.sched_getaffinity(0))):
+        stalled = dict[tuple[Asked, str], Untold]()
+
+        def worthwhile() -> Iterator[Path]:
+            return (folder for folder, body in begun.items() if (body.asked, body.method) not in stalled)
+
+        made = set[Path]()
+        for trial in self._trials.carry_out_each(worthwhile(), len(os.sched_getaffinity(0))):
+            made.add(trial.folder)
             body = begun[trial.folder]
             if trial.reasons:
-                yield body, Untold("; ".join(f"{reason['code']}: {reason['detail']}" for reason in trial.reasons))
+                untold = Untold("; ".join(f"{reason['code']}: {reason['detail']}" for reason in trial.reasons))
+                if any(reason["code"] == _STALLED for reason in trial.reasons):
+                    stalled[body.asked, body.method] = untold
+                yield body, untold
             else:
                 yield body, body.of(read_packets(trial.folder))
             shutil.rmtree(trial.folder)
+        for folder in begun.keys() - made:
+            body = begun[folder]
+            yield body, stalled[body.asked, body.method]
+            shutil.rmtree(folder)
 
 
 def record_packets(folder: Path) -> None:
