@@ -48,6 +48,7 @@ from h123.trial import (
     require_room,
     write_trial_files,
 )
+from h123.units import format_span
 
 Attempts = dict[str, list[Event]]
 """The journal's events of each planned trial, oldest first."""
@@ -135,7 +136,9 @@ class Course:
                 continue
             if not calm_enough(noise, tried, self._tolerated):
                 if waiting_s > 0:
-                    self._display.say(f"{len(pending)} disturbed trials wait for a calmer machine", self._standing())
+                    longest = format_span(patience.waiting_s)
+                    said = f"{len(pending)} disturbed trials wait for a calmer machine, for {longest} at most"
+                    self._display.say(said, self._standing())
                     time.sleep(PAUSE_S)
                     waiting_s -= PAUSE_S
                     continue

@@ -140,11 +140,12 @@ class LiveDisplay:
 
 
 class LineDisplay:
-    """One line a trial, for logs and pipes."""
+    """One line a trial, for logs and pipes; what is said again and again is one line, too."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._blocks = _Blocks()
+        self._last = ""
 
     def __enter__(self) -> "LineDisplay":
         return self
@@ -156,7 +157,9 @@ class LineDisplay:
         pass
 
     def say(self, text: str, standing: Standing) -> None:
-        self._print(f"[{standing.done}/{standing.total}] {text}")
+        line = f"[{standing.done}/{standing.total}] {text}"
+        if line != self._last:
+            self._print(line)
 
     def end(self, event: Ended, standing: Standing) -> None:
         name = event["trial"] + (f" attempt {event['attempt']}" if event["attempt"] > 1 else "")
@@ -166,6 +169,7 @@ class LineDisplay:
             self._print(line)
 
     def _print(self, line: str) -> None:
+        self._last = line
         self._console.print(line, soft_wrap=True)
 
 

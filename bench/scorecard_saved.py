@@ -1,0 +1,64 @@
+"""The tables of docs/results/scorecard.md, of a campaign of `studies/scorecard.yaml`.
+
+    PYTHONPATH=src .venv/bin/python bench/scorecard_saved.py CAMPAIGN
+
+For each network and server a Markdown table of the goodput, medians over the blocks, a row for each load and a column
+for each curl; and one of the ratios of goodput that the study asks for, bold where there is a verdict.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+METRIC = "goodput"
+BITS = 8 / 1e6
+"""Mbit of a byte."""
+Row = Mapping[str, Any]
+
+
+def main(arguments: list[str]) -> int:
+    verdicts = json.loads((Path(arguments[0]) / "verdicts.json").read_text())
+    asked = [one for one in verdicts["comparisons"] if one["metric"] == METRIC and not one["twin"]]
+    for network, server in dict.fromkeys((one["cell"]["network"], one["cell"]["server"]) for one in asked):
+        here = [one for one in asked if (one["cell"]["network"], one["cell"]["server"]) == (network, server)]
+        print(f"## {server}, {network}\n")
+        print("\n".join(_table(_medians(here))), end="\n\n")
+        print("\n".join(_table(_ratios(here))), end="\n\n")
+    return 0
+
+
+def _medians(here: Iterable[Row]) -> dict[str, dict[str, str]]:
+    """Mbit/s by load and curl."""
+    found = dict[str, dict[str, str]]()
+    for one in here:
+        row = found.setdefault(one["cell"]["load"], {})
+        for side in ("a", "b"):
+            if one[f"{side}_median"] is not None:
+                row[one[side]] = f"{one[f'{side}_median'] * BITS:.0f}"
+    return found
+
+
+def _ratios(here: Iterable[Row]) -> dict[str, dict[str, str]]:
+    found = dict[str, dict[str, str]]()
+    for one in here:
+        found.setdefault(one["cell"]["load"], {})[f"{one['a']}/{one['b']}"] = _ratio(one)
+    return found
+
+
+def _ratio(one: Row) -> str:
+    if one["ratio"] is None:
+        return "–"
+    said = f"{one['ratio']:.2f}"
+    return said if one["verdict"] == "inconclusive" else f"**{said}**"
+
+
+def _table(rows: Mapping[str, Mapping[str, str]]) -> Sequence[str]:
+    heads = list(dict.fromkeys(name for row in rows.values() for name in row))
+    lines = [f"| load | {' | '.join(heads)} |", "|" + "---|" * (len(heads) + 1)]
+    return lines + [f"| {load} | {' | '.join(row.get(name, '–') for name in heads)} |" for load, row in rows.items()]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
