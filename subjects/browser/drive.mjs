@@ -21,7 +21,7 @@ const PAGE = readFileSync(new URL("page.html", import.meta.url), "utf8");
 const DOCUMENT = PAGE.replace("@block@", block().toString("base64"));
 
 /**
- * Carries out what the command line says. `launch(workload, newestTls)` starts the browser: {name, version, notes,
+ * Carries out what the command line says. `launch(workload)` starts the browser: {name, version, notes,
  * openTab(origin, document), close()}; a tab has perform(order) and record(number), as page.html and har.mjs want them.
  * One that can carry out workloads of the `kind` page, too, has alive(), openProfile(), kill() (see visits.mjs).
  */
@@ -36,15 +36,12 @@ export async function main(launch, kinds = ["requests"]) {
 
 async function drive(launch, kinds) {
   const {values} = parseArgs({
-    options: {
-      workload: {type: "string"}, samples: {type: "string"}, facts: {type: "string"},
-      "newest-tls": {type: "string"}, // 1.2, or whatever is newest
-    },
+    options: {workload: {type: "string"}, samples: {type: "string"}, facts: {type: "string"}},
   });
   const workload = readWorkload(values.workload, kinds);
-  refuseWhatCannotBe(workload, values["newest-tls"]);
+  refuseWhatCannotBe(workload);
   const begun = now();
-  const start = () => launch(workload, values["newest-tls"]);
+  const start = () => launch(workload);
   const {browser, records} = await (workload.kind === "page" ? visits(start, workload) : perform(start, workload));
   const requests = records.flatMap((record) => record.requests);
   checkClock(requests, begun);
@@ -90,11 +87,8 @@ async function performIn(browser, workload) {
   return records;
 }
 
-function refuseWhatCannotBe(workload, newestTls) {
-  const {protocol, rate, kind} = workload;
+function refuseWhatCannotBe({protocol, rate}) {
   if (!["h1", "h2", "h3"].includes(protocol)) throw new Refusal(UNSUPPORTED, `no protocol ${protocol} here`);
-  if (protocol === "h3" && newestTls) throw new Refusal(UNSUPPORTED, "HTTP/3 has no TLS before 1.3");
-  if (kind === "page" && newestTls) throw new Refusal(UNSUPPORTED, "kind: pages are loaded with the newest TLS alone");
   if (rate !== null) throw new Refusal(UNSUPPORTED, "no open loop here");
 }
 

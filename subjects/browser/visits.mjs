@@ -8,6 +8,7 @@ import {setTimeout as sleep} from "node:timers/promises";
 
 const LOOK_MS = 10;
 const QUIET_MS = 1000; // after a failure, in which nothing more is asked for
+const OPENING_MS = 30_000; // of a tab: a busy machine may take seconds
 const CLOSING_MS = 5000;
 const NOT_ASKED = "other: not asked for, because what asks for it failed";
 
@@ -42,7 +43,7 @@ class Browsers {
 
   async end() {
     const browser = await this.#current;
-    if (browser?.alive()) await browser.close();
+    if (browser?.alive()) await closed(browser, browser);
   }
 }
 
@@ -51,24 +52,40 @@ async function visitsOf(user, browsers, workload, records) {
   let profile = null;
   for (let n = 0; n < each; n += 1) {
     const browser = await browsers.one();
-    if (workload.cold || !profile?.alive()) profile = await browser.openProfile();
-    const visit = await visited(profile, workload);
+    const opened = await inTime(tabIn(browser, profile, workload), OPENING_MS);
+    if (opened) ({profile} = opened);
+    else browser.kill();
+    const visit = opened ? await visited(opened.tab, workload) : notBegun();
     const place = {phase: n < workload.warmup ? "warmup" : "warm", user, group: n};
     records.push(record(visit, user * each + n + 1, place, workload));
-    if (workload.cold || visit.failure) await leave(browser, profile);
+    if (opened && (workload.cold || visit.failure)) await closed(profile, browser);
   }
 }
 
-/** Closes a profile; a browser that does not is ended. */
-async function leave(browser, profile) {
-  const closed = profile.close().then(() => true, () => false);
-  if (!(await Promise.race([closed, sleep(CLOSING_MS, false, {ref: false})]))) browser.kill();
+/** A tab for the next visit, and the profile that it is in: a new one, where nothing is to be warm or none is left. */
+async function tabIn(browser, last, {cold}) {
+  const profile = cold || !last?.alive() ? await browser.openProfile() : last;
+  return {profile, tab: await profile.open({cached: cold})};
+}
+
+/** Closes a profile, or the browser itself; where that takes too long, the browser is killed. */
+async function closed(what, browser) {
+  if (!(await inTime(what.close().then(() => true), CLOSING_MS))) browser.kill();
+}
+
+/** What comes of some work; null where it fails or takes longer. */
+function inTime(work, ms) {
+  return Promise.race([work.catch(() => null), sleep(ms, null, {ref: false})]);
+}
+
+/** What a visit is like for which the browser opened no tab. */
+function notBegun() {
+  return {exchanges: [], loaded: {}, failure: "other: the browser opened no tab", endedAt: now()};
 }
 
 /** Loads the page once: {exchanges, loaded, failure, endedAt}. */
-async function visited(profile, {page, host, port, timeout_ns: timeout, cold}) {
+async function visited(tab, {page, host, port, timeout_ns: timeout}) {
   const deadline = now() + timeout;
-  const tab = await profile.open({cached: cold});
   tab.go(`https://${host}:${port}${page[0].path}`);
   let quietSince = now();
   for (;;) {

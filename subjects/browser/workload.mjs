@@ -30,21 +30,23 @@ const COMMON = [
   "h123", "kind", "protocol", "host", "address", "port", "ca", "users", "requests", "rate", "connections", "cold",
   "warmup", "timeout_ns", "seed", "headers",
 ];
+const OLDER_TLS = "1.2"; // in `tls`, which is there where it is asked for
 const OWN = {requests: ["method", "path", "upload_bytes"], page: ["page", "at_once"]};
 
 /** What is asked for and not known is not passed over. */
 export function refuseUnknown(workload, kinds = ["requests"]) {
-  const {h123, kind, headers, page} = workload;
+  const {h123, kind, headers, page, protocol, tls} = workload;
   const refuse = (message) => {
     throw new Refusal(UNSUPPORTED, message);
   };
   if (h123 !== FORMAT) refuse(`h123: only ${FORMAT} is understood here, not ${JSON.stringify(h123)}`);
   if (!kinds.includes(kind)) refuse(`kind: only ${kinds.join(" and ")} is possible here, not ${JSON.stringify(kind)}`);
   const fields = [...COMMON, ...OWN[kind]];
-  const unknown = Object.keys(workload).find((field) => !fields.includes(field));
+  const unknown = Object.keys(workload).find((field) => !fields.includes(field) && field !== "tls");
   if (unknown !== undefined) refuse(`the field ${unknown} is not known here`);
   const missing = fields.find((field) => !Object.hasOwn(workload, field));
   if (missing !== undefined) throw new Refusal(BAD_INPUT, `the field ${missing} is missing`);
+  if (tls !== undefined && (tls !== OLDER_TLS || protocol === "h3")) refuse(`tls: not ${JSON.stringify(tls)} over ${protocol}`);
   // A browser has priorities of its own, and so what is said of them is left to it.
   const asked = [...headers, ...(page ?? []).flatMap((resource) => resource.headers)];
   if (asked.some(({name}) => kind === "requests" || name !== "priority")) {

@@ -21,7 +21,7 @@ const PROTOCOL_FLAGS = {
 const PREFERENCES = {net: {network_prediction_options: 2}};
 
 /** Starts Chromium in a profile that has never seen the server; `close` ends it and removes the profile. See main. */
-export async function launch(workload, newestTls) {
+export async function launch(workload) {
   const home = mkdtempSync(join(tmpdir(), "h123-chromium-"));
   trust(join(home, ".pki", "nssdb"), workload.ca);
   const profile = join(home, "profile");
@@ -35,7 +35,7 @@ export async function launch(workload, newestTls) {
     // Puppeteer would listen to the network too, and with it pay for every event twice.
     networkEnabled: false,
     protocolTimeout: 0,
-    args: flags(workload, newestTls),
+    args: flags(workload),
   });
   const [name, version] = (await browser.version()).split("/");
   return {
@@ -43,21 +43,31 @@ export async function launch(workload, newestTls) {
     version,
     notes: [],
     alive: () => browser.connected,
-    kill: () => browser.process()?.kill("SIGKILL"),
+    kill: () => kill(browser.process()),
     openProfile: async () => new Profile(await browser.createBrowserContext()),
     openTab: (origin, document) => Tab.open(browser, origin, document),
     close: async () => {
       await browser.close();
+      kill(browser.process());
       rmSync(home, {recursive: true, force: true, maxRetries: 5});
     },
   };
 }
 
-function flags(workload, newestTls) {
-  const {host, port, address, protocol} = workload;
+/** Ends the program and all that it has started: a page's process that stands still would keep our pipes open. */
+function kill(program) {
+  try {
+    process.kill(-program.pid, "SIGKILL"); // Puppeteer starts it in a group of its own
+  } catch (error) {
+    if (error.code !== "ESRCH") throw error;
+  }
+}
+
+function flags(workload) {
+  const {host, port, address, protocol, tls} = workload;
   return [
     ...PROTOCOL_FLAGS[protocol](workload),
-    ...(newestTls ? [`--ssl-version-max=tls${newestTls}`] : []),
+    ...(tls ? [`--ssl-version-min=tls${tls}`, `--ssl-version-max=tls${tls}`] : []),
     `--host-resolver-rules=MAP ${host} ${address}, MAP * ~NOTFOUND`,
     `--explicitly-allowed-ports=${port}`, // whichever it is
     "--no-sandbox", // the lab's hosts have one user, root

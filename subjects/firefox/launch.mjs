@@ -49,6 +49,8 @@ const PREFERENCES = {
   "datareporting.policy.dataSubmissionEnabled": false,
 };
 
+const TLS_NUMBERS = {"1.2": 3}; // as Firefox counts versions
+
 /** Starts Firefox in a profile that has never seen the server; `close` ends it and removes the profile. See main. */
 export async function launch(workload) {
   const home = mkdtempSync(join(tmpdir(), "h123-firefox-"));
@@ -58,6 +60,7 @@ export async function launch(workload) {
   writeFileSync(join(profile, "user.js"), userJs({
     ...PREFERENCES,
     ...PROTOCOL_PREFERENCES[workload.protocol](workload),
+    ...(workload.tls ? tlsPreferences(TLS_NUMBERS[workload.tls]) : {}),
     "network.dns.forceResolve": workload.address,
     "network.security.ports.banned.override": String(workload.port), // whichever it is
   }));
@@ -78,7 +81,7 @@ export async function launch(workload) {
     version: capabilities.browserVersion,
     notes: [],
     alive: () => bidi.connected,
-    kill: () => program.kill("SIGKILL"),
+    kill: () => kill(program),
     openProfile: () => Profile.open(bidi, {window, offset}),
     openTab: async (origin, document) => {
       const tab = await Tab.open(bidi, opened++, origin, document);
@@ -88,9 +91,20 @@ export async function launch(workload) {
       const ended = once(program, "exit");
       await bidi.send("browser.close", {});
       await ended;
+      kill(program);
       rmSync(home, {recursive: true, force: true, maxRetries: 5});
     },
   };
+}
+
+/** Ends the program, if it has not ended, and forgets its pipe: a page's process that stands still would keep it open. */
+function kill(program) {
+  program.kill("SIGKILL");
+  program.stderr.destroy();
+}
+
+function tlsPreferences(number) {
+  return {"security.tls.version.min": number, "security.tls.version.max": number};
 }
 
 function userJs(preferences) {

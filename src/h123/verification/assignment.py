@@ -229,7 +229,7 @@ def _sessions(client: Client, asked: Asked, protocol: str) -> Iterator[Assignmen
 
 
 def _older_tls(subject: Subject, asked: Asked, protocol: str) -> Iterator[Assignment]:
-    """Over a link that shows that it has one more round trip."""
+    """Over a link whose round trips show in a handshake."""
     if OLDER_TLS in subject.features.tls and protocol != QUIC:
         yield Assignment(f"TLS {OLDER_TLS}", asked(size=MEGABYTE, requests=2, tls=OLDER_TLS), FAR)
 

@@ -204,8 +204,7 @@ def _facts(asked: Assignment, rows: Sequence[Sample], facts: Any) -> Iterator[st
         yield "client.json: each element of tls has names and values, and connections is a whole number"
         return
     for told in facts["tls"]:
-        # One that has nothing newer may speak 1.2 where all is open; nobody may speak 1.3 where 1.2 is asked for.
-        if told.get("version") not in {"1.2", asked.parameters.tls}:
+        if told.get("version") != asked.parameters.tls:
             yield f"client.json: TLS version {told.get('version')!r} instead of {asked.parameters.tls!r}"
         if told.get("alpn") not in (None, *ALPN[asked.protocol]):
             yield f"client.json: ALPN {told.get('alpn')!r} instead of {ALPN[asked.protocol][0]!r}"

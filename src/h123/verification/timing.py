@@ -10,7 +10,7 @@ from statistics import mean, stdev
 from typing import Literal, get_args
 
 from h123.results import Sample
-from h123.study import handshake_round_trips
+from h123.study import handshake_round_trips, least_handshake_round_trips
 from h123.study.workload import Arrivals
 from h123.verification.assignment import DISTANT, FAR, Assignment
 from h123.verification.trial import SEED, Window
@@ -91,7 +91,8 @@ def _not_connected(asked: Assignment, row: Sample) -> str | None:
     if row["connected_ns"] is None:
         return None
     p = asked.parameters
-    handshake = handshake_round_trips(p.protocol, tls=p.tls, early=p.workload.early) * asked.network.round_trip_ns
+    trips = least_handshake_round_trips(p.protocol, tls=p.tls, early=p.workload.early)
+    handshake = trips * asked.network.round_trip_ns
     connected = row["connected_ns"] - row["start_ns"]
     if connected < _MEASURED * handshake:
         return f"connected after {_seconds(connected)}; a handshake takes {_seconds(handshake)}"

@@ -16,17 +16,23 @@ const WORKLOAD = {
 };
 
 /** A browser whose tabs do what `load` does to {seen, open, ...}. `log` has what became of profiles and browsers. */
-function browserOf(load, log) {
+function browserOf(load, log, openable) {
   let alive = true;
   const browser = {
     name: "Fake", version: "1", notes: [],
     alive: () => alive,
-    kill: () => log.push("killed"),
+    kill: () => {
+      log.push("killed");
+      alive = false;
+    },
     close: async () => log.push("ended"),
     die: () => (alive = false),
     openProfile: async () => ({
       alive: () => alive,
-      open: async () => tab(load, browser),
+      open: async () => {
+        if (!openable()) throw new Error("no tab");
+        return tab(load, browser);
+      },
       close: async () => log.push("left"),
     }),
   };
@@ -55,12 +61,12 @@ function exchange(resource, more = {}) {
 
 const complete = (state) => state.exchanges.seen.push(...[0, 1, 2].map((resource) => exchange(resource)));
 
-async function run(load, changes = {}) {
+async function run(load, changes = {}, openable = () => true) {
   const log = [];
   let started = 0;
   const start = async () => {
     started += 1;
-    return browserOf(load, log);
+    return browserOf(load, log, openable);
   };
   const {records} = await visits(start, {...WORKLOAD, ...changes});
   const rows = samplesCsv(records.flatMap(({requests}) => requests)).trim().split("\n").slice(1).map((row) => row.split(","));
@@ -110,6 +116,20 @@ test("a browser that ends fails its visit, and the next one has another", async 
   }, {users: 1, requests: 2, warmup: 0});
   assert.equal(started, 2);
   assert.deepEqual(rows.map((row) => row[13]).sort(), ["", "", "", ...Array(3).fill("other: the browser ended")]);
+});
+
+test("a browser that opens no tab is killed, its visit has failed, and the next one has another", async () => {
+  let tabs = 0;
+  const {rows, log, started} = await run(complete, {users: 1, requests: 2, warmup: 0}, () => (tabs += 1) > 1);
+  assert.equal(started, 2);
+  assert.deepEqual(log, ["killed", "left", "ended"]);
+  assert.deepEqual(rows.map((row) => row[13]).sort(), ["", "", "", ...Array(3).fill("other: the browser opened no tab")]);
+});
+
+test("an older TLS may be asked for, but not of QUIC, which has none", () => {
+  refuseUnknown({...WORKLOAD, tls: "1.2"}, ["page"]);
+  assert.throws(() => refuseUnknown({...WORKLOAD, tls: "1.1"}, ["page"]), /tls/);
+  assert.throws(() => refuseUnknown({...WORKLOAD, protocol: "h3", tls: "1.2"}, ["page"]), /tls/);
 });
 
 test("a request that the page does not have, or has made before, is no visit of it", async () => {
