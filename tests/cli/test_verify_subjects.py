@@ -68,6 +68,7 @@ def test_a_subject_that_is_not_as_declared(h123: Tool, manifest: Path) -> None:
     ("arguments", "said"),
     [
         (["verify"], "give either subject names or --all"),
+        (["verify", "--all", "--missing"], "give either --all or --missing"),
         (["verify", "goo"], "goo is neither a subject nor the folder of a campaign or trial"),
         (["verify", "goo"], "did you mean go?"),
         (["verify", "go", "og"], "there is no subject 'og'"),

@@ -15,9 +15,9 @@ from h123.steps import Steps
 from h123.trial import Engine
 from h123.verification import contract_test
 from h123.verification.constants.found import Constants
-from h123.verification.contract_test import measure_each, verify_each
-from h123.verification.record import keep_results, read_record, trials_folder
-from h123.verification.result import Result, VerifiedRole
+from h123.verification.contract_test import Part, lacking, measure_each, verify_each
+from h123.verification.record import keep_constants, keep_moves, keep_results, read_record, trials_folder
+from h123.verification.result import DISTURBED, Result, VerifiedRole
 
 WELL = Result(role="server", protocol="h3", check="GET 1", verdict="passed")
 Asking = Callable[[Subject, Engine], Iterator[Result]]
@@ -123,3 +123,36 @@ def test_why_constants_cannot_be_measured_is_said(subjects: list[Subject]) -> No
     with Steps(Console(file=said, width=200)) as steps:
         measure_each([(subjects[0], "server")], ScriptedEngine(), steps)
     assert "constants of small as a server: not measured, the subject does not run under the virtual" in said.getvalue()
+
+
+FAILED = WELL.model_copy(update={"verdict": "failed"})
+LATE = WELL.model_copy(update={"verdict": "unsupported", "detail": f"{DISTURBED}was too busy: 3 ms late"})
+NEVER = WELL.model_copy(update={"verdict": "unsupported", "detail": "the client does not know"})
+
+
+@pytest.mark.parametrize(
+    ("results", "parts"),
+    [
+        ([], {"checks", "constants", "moves"}),
+        ([WELL], {"constants", "moves"}),
+        ([WELL, FAILED], {"checks", "constants", "moves"}),
+        ([WELL, LATE], {"checks", "constants", "moves"}),
+        ([WELL, NEVER], {"constants", "moves"}),
+    ],
+)
+def test_what_is_missing_is_what_is_not_known_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, results: list[Result], parts: set[Part]
+) -> None:
+    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("h123.verification.constants.measure.installed_kernel", lambda: "there")
+    manifest = MANIFEST.replace("[features]", '[features]\nclocks = ["wall", "virtual"]')
+    subject = read_subject(write_small(tmp_path, manifest))
+    assert lacking((subject, "server")) == {"checks", "constants", "moves"}
+    keep_results(subject, "server", results)
+    assert lacking((subject, "server")) == parts
+    assert lacking((subject, "client")) == {"checks", "constants"}  # no server, so nobody moves
+    keep_constants(subject, "server", [Constants(role="server", protocol="h3", congestion="cubic")])
+    keep_moves(subject, [])
+    assert lacking((subject, "server")) == parts & {"checks"}
+    (subject.folder / "serve").write_text("something else")
+    assert lacking((subject, "server")) == {"checks", "constants", "moves"}

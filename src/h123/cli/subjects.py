@@ -200,13 +200,18 @@ def publish_command(
 
 
 def verify_subjects(
-    names: list[str] | None, everything: bool, role: Role | None, *, only: Literal["constants", "moves"] | None
+    names: list[str] | None,
+    everything: bool,
+    role: Role | None,
+    *,
+    missing: bool,
+    only: Literal["constants", "moves"] | None,
 ) -> None:
     """What `h123 verify` does about subjects. Raises UserError if one does not do what it declares."""
     from h123.cli import verifying
 
-    asked = _named(names, everything)[1]
-    verifying.verify_subjects(asked, everything, role.value if role else None, only=only)
+    asked = _named(names, everything or missing)[1]
+    verifying.verify_subjects(asked, everything or missing, role.value if role else None, missing=missing, only=only)
 
 
 def profile_subjects(names: list[str] | None, everything: bool, role: Role | None) -> None:

@@ -4,7 +4,7 @@ What measures, reads results, analyses and reports is imported by the commands t
 """
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -30,6 +30,14 @@ def verify(
         ),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Verify all installed subjects.")] = False,
+    missing: Annotated[
+        bool,
+        typer.Option(
+            "--missing",
+            help="What --all would, where it is not known yet: go on after Ctrl-C, a failure, a busy hour or a change "
+            "of subjects.",
+        ),
+    ] = False,
     role: Annotated[
         Role | None,
         typer.Option(help="Verify only this role of subjects that are both server and client.", show_default=False),
@@ -54,10 +62,13 @@ def verify(
     Trials run twice, and the two runs are compared: what the link did (packets, bytes, which packets were dropped) and
     the times of every sample. The exit status is 1 if anything fails or does not repeat.
     """
-    if everything or not what or what[0] in subject_names():
+    if everything or missing or not what or what[0] in subject_names():
         if constants and moves:
             raise UserError("give either --constants or --moves; without them everything is verified")
-        verify_subjects(what, everything, role, only="constants" if constants else "moves" if moves else None)
+        if everything and missing:
+            raise UserError("give either --all or --missing, which is the part of --all that is not known yet")
+        only: Literal["constants", "moves"] | None = "constants" if constants else "moves" if moves else None
+        verify_subjects(what, everything, role, missing=missing, only=only)
     elif Path(what[0]).exists():
         if role or constants or moves:
             option = "--role" if role else "--constants" if constants else "--moves"

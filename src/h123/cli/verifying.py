@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import get_args
 
 from h123 import virtual
 from h123.catalogue import (
@@ -26,8 +26,11 @@ from h123.strict import choose
 from h123.trial import ORIGIN, LocalEngine, display_for
 from h123.verification import (
     PROBE,
+    Part,
+    Task,
     VerifiedRole,
     counterpart,
+    lacking,
     measurable,
     measure_each,
     move_each,
@@ -38,8 +41,6 @@ from h123.verification import (
 )
 from h123.verification.matrix import MatrixFolder, failures, known_cells, pairings, run_matrix
 
-Part = Literal["constants", "moves"]
-"""Of what `h123 verify` finds out of a subject."""
 _HELPERS = dict.fromkeys([PROBE, ORIGIN])
 
 
@@ -72,27 +73,36 @@ def try_pairs(servers: str | None, clients: str | None, protocols: str, out: Pat
 
 
 def verify_subjects(
-    subjects: Sequence[Subject], everything: bool, role: VerifiedRole | None, *, only: Part | None
+    subjects: Sequence[Subject],
+    everything: bool,
+    role: VerifiedRole | None,
+    *,
+    missing: bool = False,
+    only: Part | None = None,
 ) -> None:
-    """What `h123 verify` does about subjects; `everything`: those are all; `only`: the rest of it is known. Raises
-    UserError if one does not do what it declares."""
+    """What `h123 verify` does about subjects; `everything`: those are all; `missing`: nothing that is known; `only`:
+    the rest of it is known. Raises UserError if one does not do what it declares."""
     known, asked = catalogue(), _tasks(subjects, everything, role)
     absent = list(dict.fromkeys(subject.name for subject, _ in asked if everything and not installed(subject)))
-    casts = {(s.name, r): _cast(s, r, known) for s, r in asked if s.name not in absent}
-    if everything and not casts:
+    if everything and len(absent) == len({subject.name for subject, _ in asked}):
         raise UserError("no subject is installed", remedy="`h123 install NAME`, or `h123 install --all`", status=1)
+    wanted = {(s.name, r): _wanted((s, r), missing, only) for s, r in asked if s.name not in absent}
+    casts = {(s.name, r): _cast(s, r, known) for s, r in asked if wanted.get((s.name, r))}
+    if not casts:
+        say("Nothing is missing: all that is installed has been verified as it is now.")
     asked_as = {subject.name: fingerprint(subject) for subject, _ in asked}
     engine = LocalEngine()
     with Steps(err_console) as steps:
         failed = _install([subject for cast in casts.values() for subject in cast], steps)
         complete = {task for task, cast in casts.items() if not any(subject.name in failed for subject in cast)}
+
+        def tasks(part: Part) -> list[Task]:
+            return [(s, r) for s, r in asked if (s.name, r) in complete and part in wanted[s.name, r]]
+
         try:
-            tasks = [(s, r) for s, r in asked if (s.name, r) in complete]
-            found = {} if only else verify_each(tasks, asked_as, engine, steps)
-            if only in (None, "constants"):
-                measure_each(tasks, engine, steps)
-            if only in (None, "moves"):
-                move_each(tasks, engine, steps)
+            found = verify_each(tasks("checks"), asked_as, engine, steps)
+            measure_each(tasks("constants"), engine, steps)
+            move_each(tasks("moves"), engine, steps)
         finally:
             engine.stop()
     if found:
@@ -112,6 +122,11 @@ def verify_subjects(
             "subject.toml",
             status=1,
         )
+
+
+def _wanted(task: Task, missing: bool, only: Part | None) -> set[Part]:
+    every: set[Part] = {only} if only else set(get_args(Part))
+    return every & lacking(task) if missing else every
 
 
 def profile_subjects(subjects: Sequence[Subject], everything: bool, role: VerifiedRole | None) -> None:

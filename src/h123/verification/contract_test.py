@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import get_args
+from typing import Literal, get_args
 
 from h123.catalogue import QUIC, Subject, fingerprint
 from h123.errors import UserError
@@ -14,12 +14,21 @@ from h123.verification.client import verify_client
 from h123.verification.constants.measure import measurable, measure
 from h123.verification.moved import moved_words, moves
 from h123.verification.profile import Held, profile
-from h123.verification.record import keep_constants, keep_moves, keep_profile, keep_results, trials_folder
+from h123.verification.record import (
+    keep_constants,
+    keep_moves,
+    keep_profile,
+    keep_results,
+    read_record,
+    trials_folder,
+)
 from h123.verification.result import Result, Verdict
 from h123.verification.server import verify_server
 
 Task = tuple[Subject, VerifiedRole]
 """What is to be verified."""
+Part = Literal["checks", "constants", "moves"]
+"""Of what is found out of a subject."""
 _NOT_KEPT = "  not kept: there is no current record of it; `h123 verify {}` makes one"
 _VERIFY: dict[VerifiedRole, Callable[[Subject, Engine], Iterator[Result]]] = {
     "server": verify_server,
@@ -31,6 +40,30 @@ def roles_of(subject: Subject, asked: VerifiedRole | None = None) -> list[Verifi
     """The roles in which a subject can be verified; only the one asked for, if it is named."""
     has: dict[VerifiedRole, bool] = {"server": subject.server is not None, "client": subject.client is not None}
     return [role for role, there in has.items() if there and asked in (None, role)]
+
+
+def lacking(task: Task) -> set[Part]:
+    """What the cache does not know, or not well, of a subject in a role, as its files are now: checks that failed, or
+    that the machine kept from being asked; constants and moves that can be measured here and have not been."""
+    subject, role = task
+    record = read_record(subject)
+    if record is None:
+        return {"checks", "constants", "moves"}
+    parts = set[Part]()
+    results = record.of_role(role)
+    if not results or any(result.verdict == "failed" or result.open for result in results):
+        parts.add("checks")
+    if not measurable(subject) and not any(one.role == role for one in record.constants or []):
+        parts.add("constants")
+    if _meets_moves(task) and record.moves is None:
+        parts.add("moves")
+    return parts
+
+
+def _meets_moves(task: Task) -> bool:
+    """Only servers over HTTP/3 meet clients that move."""
+    subject, role = task
+    return role == "server" and subject.server is not None and QUIC in subject.server.protocols
 
 
 def verify_each(
@@ -87,9 +120,7 @@ def profile_each(tasks: Sequence[Task], engine: Engine, steps: Steps) -> dict[st
 
 def move_each(tasks: Sequence[Task], engine: Engine, steps: Steps) -> None:
     """What servers over HTTP/3 make of clients that move, into their records like constants."""
-    for subject, role in tasks:
-        if role != "server" or subject.server is None or QUIC not in subject.server.protocols:
-            continue
+    for subject, _ in filter(_meets_moves, tasks):
         steps.begin(f"clients of {subject.name} that move")
         with alone(trials_folder(subject), steps.begin, "verifying"):
             try:

@@ -6,6 +6,8 @@ from h123.results.campaign_file import VerifiedRole
 from h123.strict import Strict
 
 Verdict = Literal["passed", "failed", "unsupported"]
+DISTURBED = "the machine "
+"""With which the details begin of what was not asked, because a trial was disturbed."""
 
 
 class Result(Strict):
@@ -20,3 +22,8 @@ class Result(Strict):
     """unsupported: it could not be asked here, and `detail` says why."""
     detail: str = ""
     """What was seen; of a failure, what is wrong and where its log is."""
+
+    @property
+    def open(self) -> bool:
+        """Whether another time may tell: the machine kept it from being asked (Trial.disturbed says so)."""
+        return self.verdict == "unsupported" and self.detail.startswith(DISTURBED)

@@ -13,6 +13,7 @@ from h123.results import Reason, read_document, ruined, tabulate_evidence
 from h123.results.lab_report import Report
 from h123.study import Network, Parameters, PlannedTrial
 from h123.trial import Certificate, Engine, write_trial_files
+from h123.verification.result import DISTURBED
 from h123.virtual import installed_kernel
 
 Clock = Literal["wall", "virtual"]
@@ -46,11 +47,11 @@ class Trial:
     def disturbed(self) -> str:
         """How the machine kept the trial from saying anything about the subject; empty: it did not."""
         if ruined(self.report):
-            return f"the machine stalled: {'; '.join(reason['detail'] for reason in self.reasons)}"
+            return f"{DISTURBED}stalled: {'; '.join(reason['detail'] for reason in self.reasons)}"
         latest = max((way.lateness_ns.p99 for link in self.report.links for way in link.ways()), default=0)
         if self.reasons or latest <= _LATE_NS:
             return ""
-        return f"the machine was too busy: one packet in a hundred left the link {latest / 1e6:.1f} ms late or more"
+        return f"{DISTURBED}was too busy: one packet in a hundred left the link {latest / 1e6:.1f} ms late or more"
 
     def logs(self, lines: int) -> dict[str, list[str]]:
         """The end of what each role printed, by its name; without those that were silent."""
