@@ -12,7 +12,16 @@ import pytest
 from rich.console import Console
 
 from catalogue.small import BUILD, MANIFEST, PART, small, write_small
-from h123.catalogue import catalogue, damage, fingerprint, install, installed, prefix, read_subject
+from h123.catalogue import (
+    catalogue,
+    damage,
+    fingerprint,
+    install,
+    installed,
+    installed_once,
+    prefix,
+    read_subject,
+)
 from h123.cli.doctor import diagnose
 from h123.cli.subject_listing import print_subject, print_subjects
 from h123.errors import UserError
@@ -48,6 +57,7 @@ def test_built_once_and_runs(tmp_path: Path, cache: Path) -> None:
 
 @pytest.mark.parametrize("change", ["content", "manifest", "new file", "executable"])
 def test_changed_sources_build_again(tmp_path: Path, cache: Path, change: str) -> None:
+    assert not installed_once(small(tmp_path))
     install(small(tmp_path), _quiet)
     match change:
         case "content":
@@ -60,6 +70,7 @@ def test_changed_sources_build_again(tmp_path: Path, cache: Path, change: str) -
             (tmp_path / "small/serve").chmod(0o755)
     subject = read_subject(tmp_path / "small")
     assert not installed(subject)
+    assert installed_once(subject)
     install(subject, _quiet)
     assert installed(subject)
     assert _builds(cache) == 2

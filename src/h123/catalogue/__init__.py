@@ -34,6 +34,7 @@ from h123.catalogue.install import (
     installation,
     installations,
     installed,
+    installed_once,
     prefix,
     remove,
 )
@@ -102,6 +103,7 @@ __all__ = [
     "installation",
     "installations",
     "installed",
+    "installed_once",
     "is_edge",
     "kernel_controller",
     "make_bodies",

@@ -91,6 +91,11 @@ def installed(subject: Subject) -> bool:
     return installation(subject) is not None
 
 
+def installed_once(subject: Subject) -> bool:
+    """Whether the cache holds the subject, be it as its sources were before they changed."""
+    return prefix(subject).is_dir()
+
+
 def install(subject: Subject, report: Callable[[str], None], meanwhile: Callable[[], None] = lambda: None) -> None:
     """Builds the subject unless the cache has it; `meanwhile` is called about twice a second. A person's own server
     only has to be there.

@@ -13,6 +13,7 @@ from h123.catalogue import (
     fingerprint,
     install_each,
     installed,
+    installed_once,
     subjects_folder,
     unknown_subject,
 )
@@ -80,10 +81,11 @@ def verify_subjects(
     missing: bool = False,
     only: Part | None = None,
 ) -> None:
-    """What `h123 verify` does about subjects; `everything`: those are all; `missing`: nothing that is known; `only`:
-    the rest of it is known. Raises UserError if one does not do what it declares."""
+    """What `h123 verify` does about subjects; `everything`: those are all, and of them those count that are installed,
+    anew where their sources have changed; `missing`: nothing that is known; `only`: the rest of it is known. Raises
+    UserError if one does not do what it declares."""
     known, asked = catalogue(), _tasks(subjects, everything, role)
-    absent = list(dict.fromkeys(subject.name for subject, _ in asked if everything and not installed(subject)))
+    absent = list(dict.fromkeys(subject.name for subject, _ in asked if everything and not installed_once(subject)))
     if everything and len(absent) == len({subject.name for subject, _ in asked}):
         raise UserError("no subject is installed", remedy="`h123 install NAME`, or `h123 install --all`", status=1)
     wanted = {(s.name, r): _wanted((s, r), missing, only) for s, r in asked if s.name not in absent}
@@ -132,7 +134,7 @@ def _wanted(task: Task, missing: bool, only: Part | None) -> set[Part]:
 def profile_subjects(subjects: Sequence[Subject], everything: bool, role: VerifiedRole | None) -> None:
     """What `h123 profile` does. Raises UserError where nothing can be measured."""
     known = catalogue()
-    asked = [(s, r) for s, r in _tasks(subjects, everything, role) if not everything or installed(s)]
+    asked = [(s, r) for s, r in _tasks(subjects, everything, role) if not everything or installed_once(s)]
     if not asked:
         raise UserError("no subject is installed", remedy="`h123 install NAME`, or `h123 install --all`", status=1)
     for subject in [] if everything else subjects:
