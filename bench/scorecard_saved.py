@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 METRIC = "goodput"
-BITS = 8 / 1e6
-"""Mbit of a byte."""
+MEGA = 1e6
+"""Of bits a second, in which verdicts.json has goodput."""
 Row = Mapping[str, Any]
 
 
@@ -36,7 +36,7 @@ def _medians(here: Iterable[Row]) -> dict[str, dict[str, str]]:
         row = found.setdefault(one["cell"]["load"], {})
         for side in ("a", "b"):
             if one[f"{side}_median"] is not None:
-                row[one[side]] = f"{one[f'{side}_median'] * BITS:.0f}"
+                row[one[side]] = f"{one[f'{side}_median'] / MEGA:.0f}"
     return found
 
 

@@ -403,8 +403,8 @@ CURL: list[tuple[str, Effect, str]] = [
     ("C12e", of("ngtcp2", 2.0, "parallel"), "confirmed"),
     ("C12e", of("ngtcp2", 2.0), "refuted"),
     ("C13", of("ngtcp2", 0.7), "confirmed"),
-    ("C13b", of("h1-6", 0.7), "confirmed"),
-    ("C13b", of("h1-6", 1.2), "refuted"),
+    ("C13a", of("h1", 2.0), "confirmed"),
+    ("C13a", of("h1", 0.5), "refuted"),
 ]
 
 
@@ -424,8 +424,9 @@ def test_the_studys_blocks_are_enough_for_all_claims_about_curl(curl: Ledger) ->
 
     blocks = load_study(find_study("scorecard")).blocks
     found = rows(curl, case({"goodput": effect}, study="scorecard", blocks=blocks, only={"server": ["caddy"]}))
+    elsewhere = {"C13b", "C13c", "C13d"}  # of a client that is not there, and of the program curl
     undecided = {name: row["reason"] for name, row in found.items() if row["verdict"] != "confirmed"}
-    assert not undecided
+    assert set(undecided) == elsewhere, undecided
 
 
 def test_what_is_said_of_one_level_is_worded_so(curl: Ledger) -> None:
