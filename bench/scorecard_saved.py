@@ -1,9 +1,10 @@
-"""The tables of docs/results/scorecard.md, of a campaign of `studies/scorecard.yaml`.
+"""The tables of docs/results/scorecard.md, of a campaign of `studies/scorecard.yaml` or `studies/curl-tool.yaml`.
 
-    PYTHONPATH=src .venv/bin/python bench/scorecard_saved.py CAMPAIGN
+    PYTHONPATH=src .venv/bin/python bench/scorecard_saved.py CAMPAIGN [--intervals]
 
 For each network and server a Markdown table of the goodput, medians over the blocks, a row for each load and a column
-for each curl; and one of the ratios of goodput that the study asks for, bold where there is a verdict.
+for each curl; and one of the ratios of goodput that the study asks for, bold where there is a verdict, with their
+intervals if these are asked for.
 """
 
 import json
@@ -13,20 +14,27 @@ from pathlib import Path
 from typing import Any
 
 METRIC = "goodput"
+INTERVALS = "--intervals"
 MEGA = 1e6
 """Of bits a second, in which verdicts.json has goodput."""
 Row = Mapping[str, Any]
 
 
 def main(arguments: list[str]) -> int:
-    verdicts = json.loads((Path(arguments[0]) / "verdicts.json").read_text())
+    [folder] = [argument for argument in arguments if argument != INTERVALS]
+    verdicts = json.loads((Path(folder) / "verdicts.json").read_text())
     asked = [one for one in verdicts["comparisons"] if one["metric"] == METRIC and not one["twin"]]
-    for network, server in dict.fromkeys((one["cell"]["network"], one["cell"]["server"]) for one in asked):
-        here = [one for one in asked if (one["cell"]["network"], one["cell"]["server"]) == (network, server)]
-        print(f"## {server}, {network}\n")
+    for place in dict.fromkeys(_place(one) for one in asked):
+        here = [one for one in asked if _place(one) == place]
+        print(f"## {place}\n")
         print("\n".join(_table(_medians(here))), end="\n\n")
-        print("\n".join(_table(_ratios(here))), end="\n\n")
+        print("\n".join(_table(_ratios(here, intervals=INTERVALS in arguments))), end="\n\n")
     return 0
+
+
+def _place(one: Row) -> str:
+    """Of the campaign that has more than one."""
+    return ", ".join(one["cell"][factor] for factor in ("server", "network") if factor in one["cell"])
 
 
 def _medians(here: Iterable[Row]) -> dict[str, dict[str, str]]:
@@ -40,17 +48,17 @@ def _medians(here: Iterable[Row]) -> dict[str, dict[str, str]]:
     return found
 
 
-def _ratios(here: Iterable[Row]) -> dict[str, dict[str, str]]:
+def _ratios(here: Iterable[Row], *, intervals: bool) -> dict[str, dict[str, str]]:
     found = dict[str, dict[str, str]]()
     for one in here:
-        found.setdefault(one["cell"]["load"], {})[f"{one['a']}/{one['b']}"] = _ratio(one)
+        found.setdefault(one["cell"]["load"], {})[f"{one['a']}/{one['b']}"] = _ratio(one, intervals)
     return found
 
 
-def _ratio(one: Row) -> str:
+def _ratio(one: Row, intervals: bool) -> str:
     if one["ratio"] is None:
         return "–"
-    said = f"{one['ratio']:.2f}"
+    said = f"{one['ratio']:.2f}" + (f" ({one['low']:.2f} to {one['high']:.2f})" if intervals else "")
     return said if one["verdict"] == "inconclusive" else f"**{said}**"
 
 
