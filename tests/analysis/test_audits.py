@@ -185,13 +185,16 @@ def test_one_fault_fails_one_audit(sound: Attempt, name: str, spoil: Callable[[A
     assert finding.detail
 
 
-@pytest.mark.parametrize(("round_trips", "possible"), [(1.5, False), (2.0, True)])
-def test_an_older_tls_is_right_where_it_is_asked_for_and_takes_two_round_trips_at_least(
-    sound: Attempt, round_trips: float, possible: bool
+@pytest.mark.parametrize(
+    ("round_trips", "false_start", "possible"),
+    [(2.5, False, False), (3.0, False, True), (1.5, True, False), (2.0, True, True)],
+)
+def test_an_older_tls_is_right_where_it_is_asked_for_and_takes_its_round_trips(
+    sound: Attempt, round_trips: float, false_start: bool, possible: bool
 ) -> None:
-    """Two with False Start, which clients may have; else three."""
     took = summary(handshake_min_ns=round(round_trips * round_trip_floor_ns(sound.link)))(sound)
     older = parameters(protocol="h2", tls="1.2")(facts(tls=[{"version": "1.2"}])(took))
+    older = replace(older, false_start=false_start)
     found = {name: CHECKS[name](older) for name in ("tls-wrong", "handshake-below-round-trips")}
     assert {name: finding and finding.passed for name, finding in found.items()} == {
         "tls-wrong": True,

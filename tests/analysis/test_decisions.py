@@ -90,6 +90,7 @@ def case(
                 link={},
                 report=NO_REPORT,
                 facts=None,
+                false_start=False,
                 imported=False,
                 summary=ANSWERED,
                 timeline=Timeline(),

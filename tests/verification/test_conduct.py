@@ -224,6 +224,23 @@ def test_times_that_were_not_measured(go: Subject, after: dict[str, int], said: 
     assert "a handshake takes 0.200 s" in _faults(go, asked, rows)
 
 
+def test_false_start_is_for_clients_that_declare_it_and_have_it(go: Subject) -> None:
+    assert go.client
+    asked, hasty = _asked(go, "TLS 1.2"), go.client.model_copy(update={"false_start": True})
+    assert asked.network is FAR
+
+    def told(connected_ms: int, client: Client) -> str:
+        rows = _far()
+        rows[0]["connected_ns"] = rows[0]["start_ns"] + connected_ms * MS
+        return str(_faults(go, asked, rows, client=client))
+
+    assert "a handshake takes 0.300 s" in told(250, go.client)
+    assert "a handshake takes 0.200 s" in told(150, hasty)
+    assert "handshake" not in told(250, hasty) + told(300, go.client)
+    assert "as without the false_start that it declares" in told(300, hasty)
+    assert "false_start" not in told(250, hasty) + told(300, go.client)
+
+
 def test_connections_ready_too_late_for_their_answers(go: Subject) -> None:
     asked = _asked(go, "times over a link of 100 ms and 10 Mbit/s")
     rows = _far()

@@ -91,6 +91,7 @@ def _facts(subject: Subject, proofs: Mapping[VerifiedRole, Proof]) -> SubjectFac
         "initial_window": takes["initial_window"],
         "pacing": takes["pacing"],
         "max_datagram": takes["max_datagram"],
+        "false_start": bool(subject.client and subject.client.false_start),
         "proofs": proofs,
     }
 

@@ -264,6 +264,8 @@ class Client(Strict):
     sessions: dict[Literal["resumed", "early"], OneOrMore[Protocol]] = Field(default={})
     """Over which protocols the connections of cold requests can resume sessions, and their requests go out as early
     data. Absent: every handshake is a full one."""
+    false_start: StrictBool = False
+    """Over TLS 1.2 its first request does not wait for the server to end the handshake (RFC 7918)."""
     fallback: StrictBool = False
     """Asked for HTTP/3, it takes HTTP/2 at the same address where UDP does not come through."""
     connections: OneOrMore[Literal["shared", "per-user", "number"]] = Field(default=["shared", "per-user", "number"])

@@ -53,6 +53,8 @@ class Attempt:
     report: Finished
     facts: Client | None
     """client.json; None if the client wrote none, and where imported samples do not tell of TLS."""
+    false_start: bool
+    """Whether the client declared that it has TLS 1.2's."""
     imported: bool
     """Whether a foreign tool measured it: then `report` is empty and unknown parameters are None."""
     summary: Summary
@@ -102,6 +104,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
         documents = [_documents(Path(row["file"]).parent, imported=imported) for row in rows]
         content = list(reading)
     blocking = _blocking(rows)
+    hasty = {name for name, about in folder.subjects.items() if about.get("false_start")}
     attempts = []
     for row, (link, report, facts), (summary, in_time, openings) in zip(rows, documents, content, strict=True):
         conditions = json.loads(row["parameters"])
@@ -119,6 +122,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
                 link=link,
                 report=report,
                 facts=facts,
+                false_start=conditions.get("client") in hasty,
                 imported=imported,
                 summary=summary,
                 timeline=in_time,

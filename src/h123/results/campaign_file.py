@@ -67,6 +67,8 @@ class SubjectFacts(TypedDict):
     initial_window: NotRequired[Takes]
     pacing: NotRequired[Takes]
     max_datagram: NotRequired[Takes]
+    false_start: NotRequired[bool]
+    """As in subject.toml, of a client."""
     proofs: NotRequired[Mapping[VerifiedRole, Proof]]
     """In each role that it has in the campaign."""
 

@@ -194,6 +194,8 @@ def _further(client: Client) -> Iterator[str]:
         yield "headers"
     for sessions, protocols in client.sessions.items():
         yield f"{sessions} {'data' if sessions == 'early' else 'sessions'} {' '.join(protocols)}"
+    if client.false_start:
+        yield "false start with TLS 1.2"
     if client.fallback:
         yield "fallback from h3 to h2"
 

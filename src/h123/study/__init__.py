@@ -4,7 +4,7 @@ from h123.study.claim import ALL_LEVELS, ARITHMETIC, BOUNDED, Claim, MeasurableC
 from h123.study.condition import Basis, Condition
 from h123.study.confounded import confounded, together
 from h123.study.estimate import Estimate, estimate, estimate_check
-from h123.study.handshake import handshake_round_trips, least_handshake_round_trips
+from h123.study.handshake import handshake_round_trips
 from h123.study.ledger import Ledger, find_ledgers, ledgers_of, load_ledger
 from h123.study.likeness import Choosing, Likeness, Sender, likenesses, unmatched
 from h123.study.lost import with_losses
@@ -83,7 +83,6 @@ __all__ = [
     "find_study",
     "handshake_round_trips",
     "import_site",
-    "least_handshake_round_trips",
     "ledgers_of",
     "likenesses",
     "list_claims",

@@ -6,17 +6,14 @@ _TLS = {"1.3": 1, "1.2": 2}
 """Of full handshakes: RFC 8446, section 2; RFC 5246, section 7.3."""
 
 
-def handshake_round_trips(protocol: str, *, tls: str | None = "1.3", early: bool = False) -> int:
+def handshake_round_trips(
+    protocol: str, *, tls: str | None = "1.3", early: bool = False, false_start: bool = False
+) -> int:
     """Round trips before the first request of a new connection. `tls`: its version; None: not encrypted. `early`: it
-    goes out as early data over QUIC (RFC 9001, section 4.6). Resuming a session of TLS 1.3 alone saves none."""
+    goes out as early data over QUIC (RFC 9001, section 4.6). `false_start`: it does not wait for the server to end the
+    handshake of TLS 1.2 (RFC 7918). Resuming a session of TLS 1.3 alone saves none."""
     if early:
         return 0
     if protocol == "h3":
         return _QUIC
-    return _PLAIN_TCP + (_TLS[tls] if tls else 0)
-
-
-def least_handshake_round_trips(protocol: str, *, tls: str | None = "1.3", early: bool = False) -> int:
-    """The same of a client that sends its first request before the server has ended the handshake of TLS 1.2 (False
-    Start, RFC 7918), as Chromium does."""
-    return handshake_round_trips(protocol, tls="1.3" if tls else None, early=early)
+    return _PLAIN_TCP + (_TLS[tls] - (false_start and tls == "1.2") if tls else 0)

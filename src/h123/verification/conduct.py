@@ -32,7 +32,11 @@ def faults_of(asked: Assignment, client: Client, rows: Sequence[Sample], facts: 
         found += [*_first_bytes(client, rows), *_connections(asked, rows), *_facts(asked, rows, facts)]
         found += _process(client, rows, facts, seen)
         found += _delay(rows, facts)
-        found += [*_opened(asked, client, rows, seen), *times_over_the_link(asked, rows), *_in_turn(asked, rows)]
+        found += [
+            *_opened(asked, client, rows, seen),
+            *times_over_the_link(asked, client, rows),
+            *_in_turn(asked, rows),
+        ]
         found += _sessions(asked, facts, seen)
         if asked.controller:
             found += _controller(asked, seen)

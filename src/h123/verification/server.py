@@ -4,7 +4,7 @@ import json
 import shutil
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -61,25 +61,35 @@ def verify_server(subject: Subject, engine: Engine) -> Iterator[Result]:
     with scratch() as place:
         certificate = campaign_certificate(place, [SERVER_ADDRESS])
         trials = Trials(subjects, certificate, engine)
-        took = dict[Purpose, float]()
+        unfit: str | None = None
         for asked in questions(subject):
-            began = time.monotonic()
-            if unable := _unable(asked, took):
+            if unable := _unable(asked, unfit):
                 yield unable
-            else:
-                yield from _ask(asked, trials, kept / asked.name)
-            took[asked.purpose] = time.monotonic() - began
+                continue
+            began = time.monotonic()
+            results = _ask(asked, trials, kept / asked.name)
+            if asked.purpose == "large":
+                unfit = _unfit(results, time.monotonic() - began)
+            yield from results
         yield from verify_settings(subject, "server", trials, kept)
 
 
-def _unable(asked: Question, took: Mapping[Purpose, float]) -> Result | None:
-    """Why this cannot be asked here, with the seconds that the last question of each purpose took."""
+def _unfit(results: Sequence[Result], took: float) -> str | None:
+    """Why a server that answered so, in so many seconds, is not asked for more than 100 MB."""
+    if any(result.verdict == "failed" for result in results):
+        return f"{LARGE / 1e6:g} MB failed"
+    if took > QUICK_S:
+        return f"{LARGE / 1e6:g} MB took {took:.0f} s; only who needs less than {QUICK_S:g} s is asked"
+    return None
+
+
+def _unable(asked: Question, unfit: str | None) -> Result | None:
+    """Why this cannot be asked here. `unfit`: why not the largest of bodies."""
     if asked.parameters.clock == "virtual" and installed_kernel() is None:
         return asked.result("everything", "unsupported", f"{NAME} is not installed")
     if asked.purpose == "huge":
-        if took["large"] > QUICK_S:
-            slow = f"{LARGE / 1e6:g} MB took {took['large']:.0f} s; only who needs less than {QUICK_S:g} s is asked"
-            return asked.result(f"GET {HUGE}", "unsupported", slow)
+        if unfit:
+            return asked.result(f"GET {HUGE}", "unsupported", unfit)
         make_bodies([HUGE])  # only now, since it takes room on the disk
     return None
 

@@ -9,8 +9,9 @@ from itertools import pairwise
 from statistics import mean, stdev
 from typing import Literal, get_args
 
+from h123.catalogue.subject import Client
 from h123.results import Sample
-from h123.study import handshake_round_trips, least_handshake_round_trips
+from h123.study import handshake_round_trips
 from h123.study.workload import Arrivals
 from h123.verification.assignment import DISTANT, FAR, Assignment
 from h123.verification.trial import SEED, Window
@@ -55,13 +56,16 @@ def _order(row: Sample) -> str | None:
     return None
 
 
-def times_over_the_link(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+def times_over_the_link(asked: Assignment, client: Client, rows: Sequence[Sample]) -> Iterator[str]:
     """Of trials over links whose delay and rate show what was not measured."""
     if asked.network is FAR:
+        handshake = _handshake_ns(asked, false_start=client.false_start)
         yield from dict.fromkeys(
-            fault for row in rows if (fault := _unmeasured(asked, row) or _not_connected(asked, row))
+            fault for row in rows if (fault := _unmeasured(asked, row) or _not_connected(asked, row, handshake))
         )
         yield from _too_slow(asked, rows)
+        if client.false_start:
+            yield from _false_start(asked, rows)
     if asked.parameters.arrivals:
         yield from _as_told(asked.parameters.arrivals, rows)
     if asked.network is DISTANT:
@@ -86,13 +90,16 @@ def _unmeasured(asked: Assignment, row: Sample) -> str | None:
     return None
 
 
-def _not_connected(asked: Assignment, row: Sample) -> str | None:
+def _handshake_ns(asked: Assignment, *, false_start: bool) -> int:
+    p = asked.parameters
+    trips = handshake_round_trips(p.protocol, tls=p.tls, early=p.workload.early, false_start=false_start)
+    return trips * asked.network.round_trip_ns
+
+
+def _not_connected(asked: Assignment, row: Sample, handshake: int) -> str | None:
     """A connection that was ready before it can have been, or so late that its request's answer could not follow."""
     if row["connected_ns"] is None:
         return None
-    p = asked.parameters
-    trips = least_handshake_round_trips(p.protocol, tls=p.tls, early=p.workload.early)
-    handshake = trips * asked.network.round_trip_ns
     connected = row["connected_ns"] - row["start_ns"]
     if connected < _MEASURED * handshake:
         return f"connected after {_seconds(connected)}; a handshake takes {_seconds(handshake)}"
@@ -103,6 +110,16 @@ def _not_connected(asked: Assignment, row: Sample) -> str | None:
         what = "the last byte" if first is None else "the first byte"
         return f"{what} came {_seconds(answered)} after the connection was ready; the link needs {_seconds(needed)}"
     return None
+
+
+def _false_start(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+    """What is declared saves a round trip of TLS 1.2."""
+    waiting, opened = _handshake_ns(asked, false_start=False), [row for row in rows if row["connected_ns"] is not None]
+    if not opened or waiting == _handshake_ns(asked, false_start=True):
+        return
+    quickest = min((row["connected_ns"] or 0) - row["start_ns"] for row in opened)
+    if quickest >= _MEASURED * waiting:
+        yield f"connected after {_seconds(quickest)}, as without the false_start that it declares"
 
 
 def _too_slow(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:

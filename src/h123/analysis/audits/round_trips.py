@@ -1,27 +1,26 @@
 """Audits against physics: nothing is answered sooner than the link's round trips allow."""
 
 from collections import Counter
-from collections.abc import Callable
 
 from h123.analysis.audits.finding import ALL, COLD, UNENCRYPTED, Audit, Finding, at_least, none_of
 from h123.analysis.audits.path import round_trip_floor_ns
 from h123.results import Attempt, Opening
-from h123.study import handshake_round_trips, least_handshake_round_trips
+from h123.study import handshake_round_trips
 from h123.units import format_seconds
 
 TOLERANCE = 0.98
 
 
 def handshake_below_round_trips(attempt: Attempt) -> Finding | None:
-    """Shortest handshake >= least round trips of the protocol x shortest round trip of the link, less 2 %."""
-    trips = _handshake(attempt, least_handshake_round_trips)
+    """Shortest handshake >= round trips of the protocol x shortest round trip of the link, less 2 %."""
+    trips = _handshake(attempt)
     return _held(attempt, attempt.summary.handshake_min_ns, trips, "handshake") if trips else None
 
 
 def cold_below_round_trips(attempt: Attempt) -> Finding | None:
     """Shortest cold request >= round trips of the handshake and one more, less 2 %; none of a handshake with early
     data, nor of an imported one that was resumed."""
-    shortest, trips = attempt.summary.cold_shortest_ns, _handshake(attempt, least_handshake_round_trips)
+    shortest, trips = attempt.summary.cold_shortest_ns, _handshake(attempt)
     if trips is None:
         return None
     if attempt.imported and any(kind.resumed for kind in attempt.tls):
@@ -31,13 +30,11 @@ def cold_below_round_trips(attempt: Attempt) -> Finding | None:
 
 def round_trips_odd(attempt: Attempt) -> Finding | None:
     """Connections whose packets made as many round trips before the first answer as the protocol says, the request's
-    own included: all, but for those with one less over TLS 1.2 (False Start), or with more whose packets were lost,
-    that met a Retry or QUIC's limit of three times, or whose early data was refused. More are looked at under the
-    virtual clock alone: by the wall others go on while a server is at work. Nothing to check where bodies go up, which
-    an answer follows."""
+    own included: all, but for those with more whose packets were lost, that met a Retry or QUIC's limit of three times,
+    or whose early data was refused. More are looked at under the virtual clock alone: by the wall others go on while a
+    server is at work. Nothing to check where bodies go up, which an answer follows."""
     handshake, uploads = _handshake(attempt), attempt.workload.exchanges()[0].moved("up") > 0
-    least = _handshake(attempt, least_handshake_round_trips)
-    if not attempt.openings or handshake is None or least is None or uploads:
+    if not attempt.openings or handshake is None or uploads:
         return None
     refused = attempt.workload.early and any(not kind.early for kind in attempt.tls)
     told = Counter((one.round_trips, _reason(one, handshake + 1, refused=refused)) for one in attempt.openings)
@@ -45,7 +42,7 @@ def round_trips_odd(attempt: Attempt) -> Finding | None:
     odd = sum(
         count
         for (trips, why), count in told.items()
-        if trips <= least or (trips > handshake + 1 and not why and attempt.virtual)
+        if trips <= handshake or (trips > handshake + 1 and not why and attempt.virtual)
     )
     return none_of(odd, f"of {len(attempt.openings)} connections {', '.join(said)}; {handshake + 1} expected")
 
@@ -79,7 +76,7 @@ def _held(attempt: Attempt, shortest: int | None, trips: int, what: str) -> Find
     return at_least(shortest * 1e-9, trips * floor * TOLERANCE * 1e-9, detail + format_seconds(floor * 1e-9))
 
 
-def _handshake(attempt: Attempt, round_trips: Callable[..., int] = handshake_round_trips) -> int | None:
+def _handshake(attempt: Attempt) -> int | None:
     """Round trips before the first request; where it is not known whether TLS was used, as without it."""
     protocol, versions = attempt.parameters["protocol"], attempt.tls_versions
     if protocol is None:
@@ -87,14 +84,14 @@ def _handshake(attempt: Attempt, round_trips: Callable[..., int] = handshake_rou
     tls: str | None = attempt.asked_tls
     if attempt.imported and (not versions or UNENCRYPTED in versions):
         tls = None
-    return round_trips(protocol, tls=tls, early=attempt.workload.early)
+    return handshake_round_trips(protocol, tls=tls, early=attempt.workload.early, false_start=attempt.false_start)
 
 
 AUDITS = [
     Audit(
         "handshake-below-round-trips",
-        "A handshake takes the protocol's round trips: two over TCP with TLS 1.3, three with TLS 1.2 (two with "
-        "False Start), one over QUIC, none that a request waits for with early data.",
+        "A handshake takes the protocol's round trips: two over TCP with TLS 1.3, three with TLS 1.2 (two for "
+        "clients that declare False Start), one over QUIC, none that a request waits for with early data.",
         "a handshake took less than the protocol's round trips: the connection was resumed, was not new, or did not "
         "cross the link. Cold times and handshakes of these trials are not what they are called.",
         handshake_below_round_trips,
