@@ -59,7 +59,7 @@ static void write_body(const char *path, int64_t bytes)
     file_save(file, path);
 }
 
-/* Each line as it comes: that is when its transfer has ended. */
+/* Each line as it comes: its transfer has just ended. */
 static void collect(struct run *run, FILE *output, int requests)
 {
     char *line = NULL;
@@ -70,6 +70,32 @@ static void collect(struct run *run, FILE *output, int requests)
         }
     }
     free(line);
+}
+
+/* Keeps the earliest starts, in order. */
+static void keep_earliest(int64_t *starts, int *known, int most, int64_t start)
+{
+    int place = *known < most ? (*known)++ : most;
+    for (; place > 0 && starts[place - 1] > start; place--) {
+        starts[place] = starts[place - 1];
+    }
+    starts[place] = start;
+}
+
+/* A line is read some time after it was printed, while curl goes on. But a transfer had ended before the one began that took
+ * its place: of those that ended later, all but `at_once` - 1 began later. So from the last one back, none keeps a time that
+ * is too late for that. */
+static void correct_lateness(struct run *run, int at_once)
+{
+    int64_t *starts = calloc((size_t)at_once + 1, sizeof *starts); /* of those that ended later; one place is to spare */
+    int known = 0;
+    for (struct sample *row = run->samples + run->count - 1; row >= run->samples; row--) {
+        if (known == at_once && row->end > starts[at_once - 1]) {
+            transfer_set_back(row, row->end - starts[at_once - 1]);
+        }
+        keep_earliest(starts, &known, at_once, row->start);
+    }
+    free(starts);
 }
 
 static int by_start(const void *a, const void *b)
@@ -111,6 +137,7 @@ static struct run start_and_follow(const struct workload *work, const struct too
     int status = child_end(curl);
     run.ended = now();
     check_begun(&run, work, status);
+    correct_lateness(&run, work->users);
     add_missing(&run, requests, status);
     return run;
 }

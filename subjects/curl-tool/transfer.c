@@ -97,3 +97,11 @@ bool transfer_read(const char *line, int64_t came, struct sample *sample)
     set_error(sample, status);
     return true;
 }
+
+void transfer_set_back(struct sample *sample, int64_t by)
+{
+    sample->start -= by;
+    sample->end -= by;
+    sample->first_byte -= sample->first_byte ? by : 0;
+    sample->sent -= sample->sent ? by : 0;
+}

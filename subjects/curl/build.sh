@@ -5,4 +5,4 @@ set -eu
 program=$1
 shift
 cd "$(dirname "$0")"
-exec cc -std=gnu11 -O2 -Wall -Wextra -pthread -I../c -o "$program" ./*.c ../c/*.c "$@" -lm
+exec cc -std=gnu11 -O2 -Wall -Wextra -I../c -o "$program" ./*.c ../c/*.c "$@" -lm

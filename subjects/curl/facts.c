@@ -5,7 +5,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/ssl.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +20,6 @@ struct kind {
     int connections;
 };
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct kind kinds[KINDS];
 static char congestion[WORD];
 static int seen_mark = -1; /* marks a TLS connection that was counted: later messages look like handshakes too */
@@ -66,14 +64,12 @@ static void on_event(const SSL *ssl, int where, int result)
     SSL_set_ex_data((SSL *)ssl, seen_mark, kinds);
     struct kind kind = {.connections = 0};
     describe(ssl, &kind);
-    pthread_mutex_lock(&mutex);
     struct kind *same = kinds;
     while (same < kinds + KINDS - 1 && same->connections && !alike(same, &kind)) {
         same++;
     }
     kind.connections = same->connections + 1;
     *same = kind;
-    pthread_mutex_unlock(&mutex);
 }
 
 static CURLcode on_context(CURL *easy, void *context, void *nothing)
@@ -102,9 +98,7 @@ void facts_of_socket(CURL *easy)
     char name[WORD] = "";
     socklen_t length = WORD - 1;
     if (getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name, &length) == 0) {
-        pthread_mutex_lock(&mutex);
         memcpy(congestion, name, WORD);
-        pthread_mutex_unlock(&mutex);
     }
 }
 

@@ -1,5 +1,5 @@
-/* h123-curl: the load generator on libcurl. One connection of the workload is one multi handle of libcurl; what it measures
- * is what `curl -w` prints. */
+/* h123-curl: the load generator on libcurl. One connection of the workload is one multi handle of libcurl, and one event loop
+ * in one thread drives them all; what it measures is what `curl -w` prints. */
 #include <curl/curl.h>
 
 #include "facts.h"

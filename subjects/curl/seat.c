@@ -1,14 +1,13 @@
 #include "seat.h"
 
-#include <errno.h>
-#include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 
+#include "clock.h"
 #include "facts.h"
+#include "load.h"
 
-enum { STREAMS = 1000, PATIENCE_MS = 1000 };
+enum { STREAMS = 1000 };
 
 static void check(CURLMcode code, const char *what)
 {
@@ -23,21 +22,56 @@ static void give_back(struct seat *seat, struct transfer *transfer)
     seat->spare = transfer;
 }
 
-void seat_init(struct seat *seat, const struct workload *work, int index, int places)
+/* libcurl is not to be called from its own callbacks, but for this mark on a socket that is watched. */
+static int on_socket(CURL *easy, curl_socket_t socket, int wanted, void *of, void *mark)
 {
-    *seat = (struct seat){.multi = curl_multi_init(), .work = work, .index = index, .alarm = -1};
-    seat->busy = calloc((size_t)work->users, sizeof *seat->busy);
-    check(curl_multi_setopt(seat->multi, CURLMOPT_MAX_HOST_CONNECTIONS, 1L), "one connection");
-    check(curl_multi_setopt(seat->multi, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)STREAMS), "streams");
+    (void)easy;
+    struct seat *seat = of;
+    loop_watch(seat->loop, seat, socket, wanted, mark != NULL);
+    seat->socket = socket;
+    if (!mark && wanted != CURL_POLL_REMOVE) {
+        check(curl_multi_assign(seat->multi, socket, seat), "a socket's mark");
+    }
+    return 0;
+}
+
+static int on_timer(CURLM *multi, long milliseconds, void *of)
+{
+    (void)multi;
+    struct seat *seat = of;
+    timers_set(&seat->loop->timers, &seat->timer, milliseconds < 0 ? NEVER : now() + milliseconds * INT64_C(1000000));
+    return 0;
+}
+
+static void on_expiry(struct timer *timer)
+{
+    struct seat *seat = (struct seat *)((char *)timer - offsetof(struct seat, timer));
+    seat_ready(seat, CURL_SOCKET_TIMEOUT, 0);
+}
+
+#define SET(option, value) check(curl_multi_setopt(seat->multi, option, value), #option)
+
+void seat_init(struct seat *seat, int places)
+{
+    seat->multi = curl_multi_init();
+    seat->socket = CURL_SOCKET_BAD;
+    seat->timer.expired = on_expiry;
+    seat->busy = calloc((size_t)seat->work->users, sizeof *seat->busy);
+    SET(CURLMOPT_SOCKETFUNCTION, on_socket);
+    SET(CURLMOPT_SOCKETDATA, seat);
+    SET(CURLMOPT_TIMERFUNCTION, on_timer);
+    SET(CURLMOPT_TIMERDATA, seat);
+    SET(CURLMOPT_MAX_HOST_CONNECTIONS, 1L);
+    SET(CURLMOPT_MAX_CONCURRENT_STREAMS, (long)STREAMS);
     while (places-- > 0) {
-        give_back(seat, transfer_new(work));
+        give_back(seat, transfer_new(seat->work));
     }
 }
 
 /* Numbers the connections of all seats in the order in which their first requests ended. */
 static int index_of(struct seat *seat, const struct transfer *transfer)
 {
-    static atomic_int connections;
+    static int connections;
     curl_off_t number = transfer->connection;
     if (number < 0) {
         return -1;
@@ -66,15 +100,20 @@ void seat_request(struct seat *seat, const char *phase, int user, int64_t start)
     transfer_ready(transfer, phase, user, start);
     check(curl_multi_add_handle(seat->multi, transfer->easy), "a request");
     seat->busy[user] = true;
-    seat->under_way++;
 }
 
-/* Collects the requests that have ended; returns how many. */
-static int reap(struct seat *seat)
+/* What has become of requests since it was last asked. */
+struct outcome {
+    int ended, failed;
+};
+
+/* Collects the requests that have ended. */
+static void reap(struct seat *seat, struct outcome *outcome)
 {
-    int ended = 0, left;
-    for (CURLMsg *message; (message = curl_multi_info_read(seat->multi, &left)); ended++) {
+    int left;
+    for (CURLMsg *message; (message = curl_multi_info_read(seat->multi, &left)); outcome->ended++) {
         struct transfer *transfer;
+        outcome->failed += message->data.result != CURLE_OK;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
         transfer_ended(transfer, message->data.result);
         transfer->sample.connection = index_of(seat, transfer);
@@ -82,44 +121,26 @@ static int reap(struct seat *seat)
         check(curl_multi_remove_handle(seat->multi, transfer->easy), "a request's end");
         seat->busy[transfer->sample.user] = false;
         give_back(seat, transfer);
-        seat->under_way--;
-    }
-    return ended;
-}
-
-/* An alarm that has gone off ends every sleep until it is read. */
-static void quieten(struct seat *seat)
-{
-    uint64_t times;
-    if (read(seat->alarm, &times, sizeof times) < 0 && errno != EAGAIN) {
-        fail(FAILED, "cannot read a timer");
     }
 }
 
-void seat_work(struct seat *seat, seat_fill *fill, void *source)
+static void act(struct seat *seat, curl_socket_t socket, int events, struct outcome *outcome)
 {
-    struct curl_waitfd alarm = {.events = CURL_WAIT_POLLIN};
-    while (fill(seat, source) || seat->under_way) {
-        int running;
-        check(curl_multi_perform(seat->multi, &running), "work");
-        if (!reap(seat)) {
-            alarm.fd = seat->alarm;
-            alarm.revents = 0;
-            check(curl_multi_poll(seat->multi, &alarm, seat->alarm >= 0, PATIENCE_MS, NULL), "waiting");
-            if (alarm.revents) {
-                quieten(seat);
-            }
-        }
-    }
+    int running;
+    check(curl_multi_socket_action(seat->multi, socket, events, &running), "work");
+    reap(seat, outcome);
 }
 
-void seat_alarm(struct seat *seat, int64_t due)
+/* What fails may be the connection. libcurl closes it when all requests have left it; till then it would be given the next
+ * ones, too, and they would fail as quickly. So all that are on it have to look at it before a next one is made. */
+void seat_ready(struct seat *seat, curl_socket_t socket, int events)
 {
-    if (seat->alarm < 0) {
-        seat->alarm = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    struct outcome outcome = {0};
+    act(seat, socket, events, &outcome);
+    if (outcome.failed) {
+        act(seat, seat->socket, CURL_CSELECT_ERR, &outcome);
     }
-    struct itimerspec at = {.it_value = {due / 1000000000, due % 1000000000}};
-    if (timerfd_settime(seat->alarm, TFD_TIMER_ABSTIME, &at, NULL) != 0) {
-        fail(FAILED, "cannot set a timer");
+    if (outcome.ended) {
+        load_ended(seat->load, seat, outcome.ended);
     }
 }

@@ -107,7 +107,8 @@ def test_a_curl_with_another_quic_is_not_installed(tmp_path: Path, wanted: str) 
 
 def _printing(folder: Path, *lines: str, status: int = 0) -> Path:
     printed = "".join(f"printf '{line}\\n'; " for line in lines)
-    return _script(folder / "curl", f"{printed}exit {status}")
+    # As long as its transfers would have taken, at least.
+    return _script(folder / "curl", f"sleep 0.1; {printed}exit {status}")
 
 
 def test_each_user_has_as_many_requests_and_the_program_ran_around_them(program: Path, tmp_path: Path) -> None:
@@ -125,6 +126,19 @@ def test_each_user_has_as_many_requests_and_the_program_ran_around_them(program:
     for row in rows:
         assert int(row["end_ns"]) - int(row["start_ns"]) == 500_000
         assert int(row["first_byte_ns"]) - int(row["start_ns"]) == 200_000
+
+
+@pytest.mark.parametrize("users", [1, 3])
+def test_lines_that_are_read_late_do_not_make_more_requests_at_once(program: Path, tmp_path: Path, users: int) -> None:
+    took = [3, 9, 4, 4, 1, 8, 2, 6, 7, 5, 5, 2]
+    lines = [WHOLE.format(dials=int(not number), took=f"0.00{ms}000") for number, ms in enumerate(took)]
+    done, rows = _run(program, tmp_path, _printing(tmp_path, *lines), users=users, requests=12 // users)
+    assert done.returncode == 0, done.stderr
+    times = [(int(row["start_ns"]), int(row["end_ns"])) for row in rows]
+    assert sorted(end - start for start, end in times) == sorted(ms * 1_000_000 for ms in took)
+    assert all(sum(start < end and after > end for start, after in times) < users for _, end in times)
+    process = json.loads((tmp_path / "client.json").read_text())["process"]
+    assert all(process["began_ns"] <= start < end <= process["ended_ns"] for start, end in times)
 
 
 def test_what_curl_gives_up_is_rows_that_failed(program: Path, tmp_path: Path) -> None:
