@@ -223,6 +223,7 @@ def _client_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     yield "  resumed sessions", _joined(client.sessions.get("resumed", []))
     yield "  early data", _joined(client.sessions.get("early", []))
     yield "  fallback", "from h3 to h2" if client.fallback else _NOTHING
+    yield "  visits", "first and repeat, finds HTTP/3 by itself" if client.remembers else _NOTHING
     if client.process:
         yield "  program", "starts another one for the requests, and tells when that ran"
     if client.reopens:
