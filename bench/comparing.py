@@ -47,6 +47,8 @@ def compare(go: str, protocol: str, pairs: int, folder: Path) -> str:
         "1.3",
         "--qlog",
         "",
+        "--alt-svc",
+        "",
         "--documents",
         "",
     ]

@@ -23,22 +23,23 @@ const DOCUMENT = PAGE.replace("@block@", block().toString("base64"));
 /**
  * Carries out what the command line says. `launch(workload)` starts the browser: {name, version, notes,
  * openTab(origin, document), close()}; a tab has perform(order) and record(number), as page.html and har.mjs want them.
- * One that can carry out workloads of the `kind` page, too, has alive(), openProfile(), kill() (see visits.mjs).
+ * One that can carry out workloads of the `kind` page, too, has alive(), openProfile(), kill() (see visits.mjs); one that
+ * `remembers` between visits, hangUp() of a profile.
  */
-export async function main(launch, kinds = ["requests"]) {
+export async function main(launch, kinds = ["requests"], remembers = false) {
   try {
-    await drive(launch, kinds);
+    await drive(launch, kinds, remembers);
   } catch (error) {
     console.error(`h123: ${error instanceof Refusal ? error.message : error.stack}`);
     process.exitCode = error.status ?? 1;
   }
 }
 
-async function drive(launch, kinds) {
+async function drive(launch, kinds, remembers) {
   const {values} = parseArgs({
     options: {workload: {type: "string"}, samples: {type: "string"}, facts: {type: "string"}},
   });
-  const workload = readWorkload(values.workload, kinds);
+  const workload = readWorkload(values.workload, kinds, remembers);
   refuseWhatCannotBe(workload);
   const begun = now();
   const start = () => launch(workload);
@@ -87,8 +88,7 @@ async function performIn(browser, workload) {
   return records;
 }
 
-function refuseWhatCannotBe({protocol, rate}) {
-  if (!["h1", "h2", "h3"].includes(protocol)) throw new Refusal(UNSUPPORTED, `no protocol ${protocol} here`);
+function refuseWhatCannotBe({rate}) {
   if (rate !== null) throw new Refusal(UNSUPPORTED, "no open loop here");
 }
 

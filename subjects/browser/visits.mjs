@@ -1,7 +1,8 @@
 // Visits of a page: the browser is given the address of a document, and its own loader does the rest.
 //
 // A visit is a tab; where nothing is to be warm, one in a profile of its own, so that its connections, its cache and its
-// sessions are nobody else's. It is over when everything that the page has is there, when something failed and nothing has
+// sessions are nobody else's. Before a repeat visit there is one of which nothing is told, in the same profile: what the
+// browser has learnt of the server stays, connections are closed, and of the page nothing is kept. A visit is over when everything that the page has is there, when something failed and nothing has
 // been under way for a while, or when the time of the workload has run out. Opening and closing tabs are in no time.
 // A browser that ends or does not answer fails the visits that it had; the next visit starts another one.
 import {setTimeout as sleep} from "node:timers/promises";
@@ -10,6 +11,7 @@ const LOOK_MS = 10;
 const QUIET_MS = 1000; // after a failure, in which nothing more is asked for
 const OPENING_MS = 30_000; // of a tab: a busy machine may take seconds
 const CLOSING_MS = 5000;
+const BEFORE = "other: the visit before it failed: ";
 const NOT_ASKED = "other: not asked for, because what asks for it failed";
 
 /** All of a workload: the browser that was there last, which has ended, and a record of each visit as har.mjs wants it. */
@@ -55,7 +57,7 @@ async function visitsOf(user, browsers, workload, records) {
     const opened = await inTime(tabIn(browser, profile, workload), OPENING_MS);
     if (opened) ({profile} = opened);
     else browser.kill();
-    const visit = opened ? await visited(opened.tab, workload) : notBegun();
+    const visit = opened ? await visitIn(opened, workload) : notBegun("other: the browser opened no tab");
     const place = {phase: n < workload.warmup ? "warmup" : "warm", user, group: n};
     records.push(record(visit, user * each + n + 1, place, workload));
     if (opened && (workload.cold || visit.failure)) await closed(profile, browser);
@@ -63,9 +65,23 @@ async function visitsOf(user, browsers, workload, records) {
 }
 
 /** A tab for the next visit, and the profile that it is in: a new one, where nothing is to be warm or none is left. */
-async function tabIn(browser, last, {cold}) {
+async function tabIn(browser, last, {cold, visit}) {
   const profile = cold || !last?.alive() ? await browser.openProfile() : last;
-  return {profile, tab: await profile.open({cached: cold})};
+  return {profile, tab: await profile.open({cached: cold && !visit})};
+}
+
+/** The visit that is told of: in the profile's tab, or, where it is to be a repeat one, in another after it. */
+async function visitIn({profile, tab}, workload) {
+  if (!workload.visit) return visited(tab, workload);
+  const before = await visited(tab, workload);
+  const error = before.failure ?? before.exchanges.map((one) => outcome(one).error).find(Boolean);
+  if (error || before.exchanges.length < workload.page.length) return notBegun(BEFORE + (error || NOT_ASKED).replace("other: ", ""));
+  const again = await inTime(profile.hangUp().then(() => profile.open({cached: false})), OPENING_MS);
+  if (!again) return notBegun("other: the browser opened no second tab");
+  const visit = await visited(again, workload);
+  const left = new Set(before.exchanges.map(({connection}) => connection));
+  if (visit.exchanges.some(({connection}) => left.has(connection))) throw new Error("a repeat visit found a connection open");
+  return visit;
 }
 
 /** Closes a profile, or the browser itself; where that takes too long, the browser is killed. */
@@ -78,9 +94,9 @@ function inTime(work, ms) {
   return Promise.race([work.catch(() => null), sleep(ms, null, {ref: false})]);
 }
 
-/** What a visit is like for which the browser opened no tab. */
-function notBegun() {
-  return {exchanges: [], loaded: {}, failure: "other: the browser opened no tab", endedAt: now()};
+/** What a visit is like that never was. */
+function notBegun(failure) {
+  return {exchanges: [], loaded: {}, failure, endedAt: now()};
 }
 
 /** Loads the page once: {exchanges, loaded, failure, endedAt}. */

@@ -14,14 +14,14 @@ export class Refusal extends Error {
 }
 
 /** Reads the file, of one of these kinds; throws a Refusal with status 2 if it is none. */
-export function readWorkload(path, kinds) {
+export function readWorkload(path, kinds, remembers) {
   let workload;
   try {
     workload = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
     throw new Refusal(BAD_INPUT, `cannot read the workload ${path}: ${error.message}`);
   }
-  refuseUnknown(workload, kinds);
+  refuseUnknown(workload, kinds, remembers);
   return workload;
 }
 
@@ -30,23 +30,32 @@ const COMMON = [
   "h123", "kind", "protocol", "host", "address", "port", "ca", "users", "requests", "rate", "connections", "cold",
   "warmup", "timeout_ns", "seed", "headers",
 ];
+const PROTOCOLS = ["h1", "h2", "h3"];
 const OLDER_TLS = "1.2"; // in `tls`, which is there where it is asked for
+const REPEAT = "repeat"; // in `visit`, likewise
+const FOUND = "h3-or-h2"; // in `protocol`: HTTP/3 is to be found
 const OWN = {requests: ["method", "path", "upload_bytes"], page: ["page", "at_once"]};
 
-/** What is asked for and not known is not passed over. */
-export function refuseUnknown(workload, kinds = ["requests"]) {
-  const {h123, kind, headers, page, protocol, tls} = workload;
+/**
+ * What is asked for and not known is not passed over. `remembers`: the browser keeps what it learns of a server from one
+ * visit to the next.
+ */
+export function refuseUnknown(workload, kinds = ["requests"], remembers = false) {
+  const {h123, kind, headers, page, protocol, tls, visit} = workload;
   const refuse = (message) => {
     throw new Refusal(UNSUPPORTED, message);
   };
   if (h123 !== FORMAT) refuse(`h123: only ${FORMAT} is understood here, not ${JSON.stringify(h123)}`);
   if (!kinds.includes(kind)) refuse(`kind: only ${kinds.join(" and ")} is possible here, not ${JSON.stringify(kind)}`);
   const fields = [...COMMON, ...OWN[kind]];
-  const unknown = Object.keys(workload).find((field) => !fields.includes(field) && field !== "tls");
+  const unknown = Object.keys(workload).find((field) => ![...fields, "tls", "visit"].includes(field));
   if (unknown !== undefined) refuse(`the field ${unknown} is not known here`);
   const missing = fields.find((field) => !Object.hasOwn(workload, field));
   if (missing !== undefined) throw new Refusal(BAD_INPUT, `the field ${missing} is missing`);
-  if (tls !== undefined && (tls !== OLDER_TLS || protocol === "h3")) refuse(`tls: not ${JSON.stringify(tls)} over ${protocol}`);
+  if (tls !== undefined && (tls !== OLDER_TLS || ["h3", FOUND].includes(protocol))) refuse(`tls: not ${JSON.stringify(tls)} over ${protocol}`);
+  const visits = kind === "page" && remembers;
+  if (visit !== undefined && (visit !== REPEAT || !visits)) refuse(`visit: not ${JSON.stringify(visit)} here`);
+  if (![...PROTOCOLS, ...(visits ? [FOUND] : [])].includes(protocol)) refuse(`no protocol ${protocol} here`);
   // A browser has priorities of its own, and so what is said of them is left to it.
   const asked = [...headers, ...(page ?? []).flatMap((resource) => resource.headers)];
   if (asked.some(({name}) => kind === "requests" || name !== "priority")) {

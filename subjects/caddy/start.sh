@@ -14,7 +14,9 @@ h3) PROTOCOLS=h3 ALPN=h3 HTTP=http/3 ;;
 esac
 # Without files of its own it passes on all that is asked for.
 if [ -n "$FILES" ]; then PASSED=/upload; else PASSED="*" FILES=/nowhere; fi
+# A header without a value would be sent as one.
+if [ -n "$ALT_SVC" ]; then ANNOUNCED="header Alt-Svc \`$ALT_SVC\`"; else ANNOUNCED=; fi
 # Caddy keeps a log of its own care for certificates there; nothing else, as the certificate is given.
 state=$(mktemp -d)
-export PROTOCOLS ALPN HTTP FILES PASSED HOME="$state" XDG_DATA_HOME="$state" XDG_CONFIG_HOME="$state"
+export PROTOCOLS ALPN HTTP FILES PASSED ANNOUNCED HOME="$state" XDG_DATA_HOME="$state" XDG_CONFIG_HOME="$state"
 exec "$@"

@@ -1,4 +1,4 @@
 import {main} from "../browser/drive.mjs";
 import {launch} from "./launch.mjs";
 
-await main(launch, ["requests", "page"]);
+await main(launch, ["requests", "page"], true);

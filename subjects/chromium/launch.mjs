@@ -15,6 +15,8 @@ const PROTOCOL_FLAGS = {
   h2: () => ["--disable-quic"],
   // Forced, so that no request goes over TCP first to learn of HTTP/3; this also lets QUIC trust a CA of one's own.
   h3: ({host, port}) => ["--enable-quic", `--origin-to-force-quic-on=${host}:${port}`],
+  // As users have it. QUIC trusts a CA of one's own at hosts of which some port is forced: here one that nobody asks.
+  "h3-or-h2": ({host, port}) => [`--origin-to-force-quic-on=${host}:${port === 1 ? 2 : 1}`],
 };
 
 // No connection before a request asks for it: it would hide the handshake.

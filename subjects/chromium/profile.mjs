@@ -1,6 +1,23 @@
 // A browser profile for visits of a page: its connections, cache and sessions are nobody else's.
+import {setTimeout as sleep} from "node:timers/promises";
+
 import {failureWord} from "./failures.mjs";
 import {Exchanges} from "./exchanges.mjs";
+
+const SOCKETS = "chrome://net-internals/#sockets";
+const LOOK_MS = 20;
+const FLUSHING_MS = 200; // another process closes the connections, and nobody tells when it has
+
+/** Presses the button that users have for it, as soon as it is there. */
+async function flushed(session) {
+  const expression = `document.readyState === "complete" && location.protocol === "chrome:" && (chrome.send("flushSocketPools"), true)`;
+  for (;;) {
+    const {result} = await session.send("Runtime.evaluate", {expression, returnByValue: true});
+    if (result.value === true) break;
+    await sleep(LOOK_MS);
+  }
+  await sleep(FLUSHING_MS);
+}
 
 export class Profile {
   #context;
@@ -23,6 +40,17 @@ export class Profile {
     await session.send("Page.enable");
     if (!cached) await session.send("Network.setCacheDisabled", {cacheDisabled: true});
     return visit;
+  }
+
+  /** Closes its tabs and all of its connections; what it knows of servers stays. */
+  async hangUp() {
+    const pages = await this.#context.pages();
+    const tools = await this.#context.newPage();
+    await Promise.all(pages.map((page) => page.close()));
+    const session = await tools.createCDPSession();
+    await session.send("Page.navigate", {url: SOCKETS});
+    await flushed(session);
+    await tools.close();
   }
 
   close() {

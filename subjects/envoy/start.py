@@ -29,7 +29,7 @@ TICKET_KEY_BYTES = 80
 
 def main() -> None:
     parser = ArgumentParser(description=__doc__)
-    for name in ("address", "port", "protocol", "tls", "cert", "key", "congestion", "upstream"):
+    for name in ("address", "port", "protocol", "tls", "cert", "key", "congestion", "upstream", "alt-svc"):
         parser.add_argument(f"--{name}", required=True)
     asked = parser.parse_args()
     if asked.protocol not in ALPN:
@@ -71,7 +71,7 @@ def over_tcp(asked: Namespace) -> dict[str, Any]:
                     "name": "envoy.transport_sockets.tls",
                     "typed_config": {**typed("transport_sockets.tls", "DownstreamTlsContext"), **tls(asked)},
                 },
-                "filters": [connection_manager(codec[asked.protocol])],
+                "filters": [connection_manager(codec[asked.protocol], asked.alt_svc)],
             }
         ],
     }
@@ -97,7 +97,7 @@ def over_quic(asked: Namespace) -> dict[str, Any]:
                         "enable_early_data": True,
                     },
                 },
-                "filters": [connection_manager({"codec_type": "HTTP3", "http3_protocol_options": {}})],
+                "filters": [connection_manager({"codec_type": "HTTP3", "http3_protocol_options": {}}, asked.alt_svc)],
             }
         ],
     }
@@ -128,8 +128,9 @@ def tls(asked: Namespace) -> dict[str, Any]:
     }
 
 
-def connection_manager(codec: dict[str, Any]) -> dict[str, Any]:
+def connection_manager(codec: dict[str, Any], alt_svc: str) -> dict[str, Any]:
     everything = {"match": {"prefix": "/"}, "route": {"cluster": "origin", "timeout": "0s", "idle_timeout": "0s"}}
+    announced = [{"header": {"key": "alt-svc", "value": alt_svc}}] if alt_svc else []
     return {
         "name": "envoy.filters.network.http_connection_manager",
         "typed_config": {
@@ -138,7 +139,10 @@ def connection_manager(codec: dict[str, Any]) -> dict[str, Any]:
             "stat_prefix": "http",
             "generate_request_id": False,
             "stream_idle_timeout": "0s",
-            "route_config": {"virtual_hosts": [{"name": "all", "domains": ["*"], "routes": [everything]}]},
+            "route_config": {
+                "response_headers_to_add": announced,
+                "virtual_hosts": [{"name": "all", "domains": ["*"], "routes": [everything]}],
+            },
             "http_filters": [
                 {"name": "envoy.filters.http.router", "typed_config": typed("filters.http.router", "Router")}
             ],

@@ -25,6 +25,8 @@ const PROTOCOL_PREFERENCES = {
     "network.http.http3.disable_when_third_party_roots_found": false, // ours is one
     "network.http.happy_eyeballs_enabled": false, // no race with TCP
   }),
+  // As users have it, but for whom it trusts.
+  "h3-or-h2": () => ({"network.http.http3.disable_when_third_party_roots_found": false}),
 };
 
 const PREFERENCES = {

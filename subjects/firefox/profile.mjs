@@ -45,6 +45,14 @@ export class Profile {
     return this.#visit;
   }
 
+  /** Closes its tab and all connections of the browser; what it knows of servers stays. */
+  async hangUp() {
+    const visit = this.#visit;
+    visit.leave();
+    await inTurn(() => visit.close());
+    await this.#bidi.call(this.#watch.window, "() => h123HangUp()");
+  }
+
   close() {
     this.#visit?.leave();
     return inTurn(() => this.#bidi.send("browser.removeUserContext", {userContext: this.#userContext}));
@@ -81,6 +89,10 @@ class Visit {
   /** What ended the visit before its time. */
   failure() {
     return this.#failure ?? (this.#bidi.connected ? null : ENDED);
+  }
+
+  close() {
+    return this.#bidi.send("browsingContext.close", {context: this.#context});
   }
 
   /** Nobody asks what becomes of it any more. */

@@ -108,6 +108,12 @@
     tabs.set(place.browserId, found);
     return String(place.browserId);
   };
+  /** Closes all connections, those under way too. */
+  globalThis.h123HangUp = () => {
+    Services.obs.notifyObservers(null, "net:cancel-all-connections");
+    return "";
+  };
+
   /** What of a tab's requests has ended, but for the first `known`, and what is under way. */
   globalThis.h123News = (number, known) => {
     const mine = (requests) => [...requests.values()].filter(({tab}) => String(tab) === number);

@@ -32,6 +32,9 @@ def asked(method: str, headers: Sequence[Mapping[str, str]] = ()) -> Kind:
     return workload_of({"method": method, "headers": list(headers)})
 
 
+DOCUMENT = {"name": "/", "type": "document", "size": 1000}
+
+
 @dataclass(frozen=True)
 class Demand:
     protocol: str = "h2"
@@ -220,6 +223,28 @@ def test_a_fallback_needs_a_client_that_has_one_and_a_second_server(tmp_path: Pa
     alone = MANIFEST.replace('["h1", "h2", "h3"]', '["h3"]', 1).replace('{h1 = ["tcp"], h2 = ["tcp"], h3', "{h3", 1)
     with pytest.raises(UserError, match="as a server does not support a fallback to h2; it supports h3"):
         check_supported(small(tmp_path / "alone", alone), "server", falling)
+
+
+def test_only_who_remembers_finds_http_3_and_only_where_it_is_announced(tmp_path: Path) -> None:
+    visit = {"kind": "page", "protocol": "h3", "method": "GET", "site": {"name": "one", "resources": [DOCUMENT]}}
+    found = Demand(protocol="h3", kind="page", workload=workload_of({**visit, "fallback": True}))
+    repeat = Demand(protocol="h3", kind="page", workload=workload_of({**visit, "visit": "repeat"}))
+    pages = MANIFEST.replace('"POST"]', '"POST"]\nkinds = ["page"]')
+    able = small(tmp_path / "able", pages.replace('["page"]', '["page"]\nremembers = true'))
+    for asked_for, cannot in ((found, "finds no HTTP/3 by itself"), (repeat, "makes no repeat visits")):
+        check_supported(able, "client", asked_for)
+        with pytest.raises(UserError, match=f"client small {cannot}"):
+            check_supported(small(tmp_path / "pages", pages), "client", asked_for)
+    announces = small(tmp_path / "announces", MANIFEST.replace('"{key}"', '"{key}", "{alt_svc}"'))
+    check_supported(announces, "server", found)
+    with pytest.raises(UserError, match="server small does not announce HTTP/3"):
+        check_supported(able, "server", found)
+    check_supported(able, "server", repeat)
+
+
+def test_what_is_remembered_of_http_3_shows_in_visits(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"remembers: .*needs the kind page, h2 and h3"):
+        small(tmp_path, MANIFEST.replace('"POST"]', '"POST"]\nremembers = true'))
 
 
 @pytest.mark.parametrize(("role", "demand"), SUPPORTED)

@@ -33,7 +33,8 @@ def own(h123: Tool) -> Path:
 
 def script(folder: Path, name: str, *protocols: str) -> str:
     """A program that serves these protocols on port 8443, one process each."""
-    options = "--tls=1.3 --cert cert.pem --key key.pem --qlog= --documents= --initial-window= --pacing= --max-datagram="
+    empty = ("qlog", "alt-svc", "documents", "initial-window", "pacing", "max-datagram")
+    options = " ".join(["--tls=1.3 --cert cert.pem --key key.pem", *(f"--{name}=" for name in empty)])
     lines = [
         f"{shlex.quote(str(GO))} serve --address 0.0.0.0 --port 8443 --protocol {protocol} {options} &"
         for protocol in protocols

@@ -34,6 +34,7 @@ def port(certificate: Certificate) -> Iterator[int]:
         "serve",
         "--address",
         "127.0.0.1",
+        "--alt-svc=",
         "--documents=",
         "--tls=1.3",
         "--qlog=",

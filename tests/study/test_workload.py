@@ -251,6 +251,31 @@ def test_what_a_client_is_told_of_a_page() -> None:
     assert (old["connections"], old["at_once"], old["page"][0]["headers"]) == (6, 1, [])
 
 
+def test_a_visit_may_find_http_3_by_itself_and_be_a_repeat_one() -> None:
+    found = page(protocol="h3", fallback=True)
+    assert (found.found, found.protocols(), found.file(TARGET).protocol) == (True, ["h3", "h2"], "h3-or-h2")
+    assert "visit" not in found.file(TARGET).model_dump(exclude_unset=True)
+    repeat = page(protocol="h3", fallback=True, visit="repeat")
+    assert repeat.file(TARGET).model_dump(exclude_unset=True)["visit"] == "repeat"
+    assert repeat.label() == "page example, 10 requests, 172 kB (HTTP/3 to be found) (repeat visits)"
+    assert repeat.label(["visit"]) == found.label()
+    assert (repeat.fault(), repeat.rows()) == (None, found.rows())  # the visit before has no rows
+    assert not page(protocol="h3").found
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"protocol": "h2", "fallback": True}, "leave it out for h2"),
+        ({"protocol": "h3", "fallback": True, "cold": False}, "`fallback` is about visits with new connections"),
+        ({"visit": "repeat", "cold": False}, "`visit: repeat` is about visits with new connections"),
+        ({"visit": "repeat", "users": 2}, "closes the connections of all users at once"),
+    ],
+)
+def test_what_no_visit_can_be(values: dict[str, Any], said: str) -> None:
+    assert said in (page(**values).fault() or "")
+
+
 PAGE = "  kind: page\n  site: small\n"
 
 

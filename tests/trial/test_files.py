@@ -135,6 +135,28 @@ def test_behind_an_edge_the_origin_has_a_host_of_its_own(tmp_path: Path) -> None
     assert its_own_files == ""
 
 
+ANNOUNCES = MANIFEST.replace('"{key}"', '"{alt_svc}"')
+SITE = {"name": "one", "resources": [{"name": "/", "type": "document", "size": 1000}]}
+
+
+def test_http_3_is_announced_where_it_is_to_be_found(tmp_path: Path) -> None:
+    """By the server over TCP, and by none that a client is told of."""
+    only = {"small": small(tmp_path, ANNOUNCES)}
+    visit = {"kind": "page", "site": SITE, "protocol": "h3", "port": 4442}
+    cases: list[tuple[dict[str, Any], list[str]]] = [
+        ({**visit, "fallback": True}, ['h3=":4442"; ma=86400', ""]),
+        ({"protocol": "h3", "fallback": True}, ["", ""]),
+        ({**visit}, [""]),
+    ]
+    for number, (changes, announced) in enumerate(cases):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        trial, workload = files(folder, only, server="small", **changes)
+        servers = [one for one in trial["roles"] if one["name"].startswith("server")]
+        assert [one["command"][4] for one in servers] == announced
+        assert workload["protocol"] == ("h3-or-h2" if changes.get("fallback") else "h3")
+
+
 def test_qlog_files_go_to_the_trials_folder_where_there_are_any(tmp_path: Path) -> None:
     for protocol, asked, given in (("h3", True, "qlog"), ("h3", False, ""), ("h2", True, "")):
         folder = tmp_path / f"{protocol}-{asked}"

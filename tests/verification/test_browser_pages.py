@@ -8,8 +8,8 @@ import pytest
 from h123.catalogue import catalogue, install, installations, make_documents
 from h123.trial import LocalEngine, campaign_certificate
 from h123.trial.files import SERVER_ADDRESS
-from h123.verification.assignment import assignments
-from h123.verification.client import carry_out, judge
+from h123.verification.assignment import FIRST_VISIT, REPEAT_VISIT, assignments
+from h123.verification.client import Carried, carry_out, judge
 from h123.verification.trial import Trials
 
 pytestmark = pytest.mark.heavy
@@ -19,24 +19,39 @@ PAGE = "a workload of kind page"
 @pytest.mark.parametrize("protocol", ["h1", "h2", "h3"])
 @pytest.mark.parametrize("name", ["chromium", "firefox"])
 def test_a_browser_asks_for_what_documents_say(name: str, protocol: str, tmp_path: Path) -> None:
-    if not (installations() / name).is_dir():
-        pytest.skip(f"{name} is not installed")
-    browser = catalogue()[name]
-    for subject in (browser, catalogue()["go"]):
-        install(subject, print)
-    asked = next(one for one in assignments(browser) if one.name == PAGE and one.parameters.protocol == protocol)
-    made = asked.parameters.workload.documents()
-    assert made
-    make_documents(made.folder, made.contents)
-    trials = Trials(catalogue(), campaign_certificate(tmp_path / "tls", [SERVER_ADDRESS]), LocalEngine())
-    carried = carry_out(asked, trials, tmp_path / "trial")
-    assert not judge(asked, browser, carried)
+    carried = _carried_out(name, PAGE, protocol, tmp_path)
     _document_comes_first(carried.rows)
     archives = sorted((tmp_path / "trial").glob("page-*.har"))
     assert len(archives) == 2 * 7  # a visit each
     log = json.loads(archives[0].read_text())["log"]
     assert [entry["request"]["url"].rsplit("/", 1)[1] for entry in log["entries"]][:2] == ["0.html", "1.css"]
     assert log["pages"][0]["pageTimings"]["onLoad"] > log["pages"][0]["pageTimings"]["onContentLoad"] > 0
+
+
+@pytest.mark.parametrize("name", ["chromium", "firefox"])
+def test_a_browser_finds_http_3_and_remembers_it(name: str, tmp_path: Path) -> None:
+    """A first visit begins over HTTP/2, and each in a profile that knows nothing; a repeat one is over HTTP/3."""
+    first = _carried_out(name, FIRST_VISIT, "h3", tmp_path / "first").rows
+    assert {row["protocol"] for row in first if row["resource"] == 0} == {"h2"}
+    again = _carried_out(name, REPEAT_VISIT, "h3", tmp_path / "again").rows
+    assert {row["protocol"] for row in again if row["resource"] == 0} == {"h3"}
+
+
+def _carried_out(name: str, check: str, protocol: str, folder: Path) -> Carried:
+    """What comes of a check that the browser passes."""
+    if not (installations() / name).is_dir():
+        pytest.skip(f"{name} is not installed")
+    browser = catalogue()[name]
+    for subject in (browser, catalogue()["go"]):
+        install(subject, print)
+    asked = next(one for one in assignments(browser) if one.name == check and one.parameters.protocol == protocol)
+    made = asked.parameters.workload.documents()
+    assert made
+    make_documents(made.folder, made.contents)
+    trials = Trials(catalogue(), campaign_certificate(folder / "tls", [SERVER_ADDRESS]), LocalEngine())
+    carried = carry_out(asked, trials, folder / "trial")
+    assert not judge(asked, browser, carried)
+    return carried
 
 
 def _document_comes_first(rows: "list[dict[str, int]]") -> None:

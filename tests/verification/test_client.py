@@ -11,7 +11,7 @@ from h123.trial import LocalEngine
 from h123.trial.certificate import Certificate, campaign_certificate
 from h123.trial.files import SERVER_ADDRESS
 from h123.verification import client
-from h123.verification.assignment import SESSIONS, SPOILED, Assignment, assignments
+from h123.verification.assignment import FIRST_VISIT, REPEAT_VISIT, SESSIONS, SPOILED, Assignment, assignments
 from h123.verification.client import carry_out, judge
 from h123.verification.trial import Trials
 from verification.broken import broken
@@ -145,6 +145,30 @@ def test_a_fallback_is_to_be_taken_where_it_is_needed_alone(
     """Both servers are there, at one address; the client asks one of them whatever comes through."""
     declares = "ttfb = true\nfallback = true\n[features]\ncongestion = {h3 = ['cubic']}\n"
     client = broken(tmp_path, "pass", declares, 'h2", "h3', f"asked['protocol'] = '{protocol}'")
+    faults = "; ".join(_faults(client, name, certificate, tmp_path))
+    assert said in faults if said else not faults
+
+
+NO_MEMORY = "asked.pop('visit', None); asked.update(protocol='{}', connections=1)"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "name", "said"),
+    [
+        ("h2", FIRST_VISIT, ""),
+        ("h3", FIRST_VISIT, "protocol 'h3' of a document instead of 'h2'"),
+        ("h3", REPEAT_VISIT, ""),
+        ("h2", REPEAT_VISIT, "protocol 'h2' of a document instead of 'h3'"),
+    ],
+)
+def test_what_a_visit_cannot_know_and_what_the_next_one_must(
+    tmp_path: Path, certificate: Certificate, protocol: str, name: str, said: str
+) -> None:
+    """The client asks one of the two servers, whatever it could have learnt."""
+    declares = (
+        "ttfb = true\nkinds = ['requests', 'page']\nremembers = true\n[features]\ncongestion = {h3 = ['cubic']}\n"
+    )
+    client = broken(tmp_path, "pass", declares, 'h2", "h3', NO_MEMORY.format(protocol))
     faults = "; ".join(_faults(client, name, certificate, tmp_path))
     assert said in faults if said else not faults
 

@@ -49,7 +49,7 @@ def client(request: pytest.FixtureRequest) -> Subject:
 def server(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Target]]:
     """The embedded one over loopback, HTTP/2."""
     tls = campaign_certificate(tmp_path / "tls", ["127.0.0.1"])
-    unasked = ("documents", "qlog", "initial-window", "pacing", "max-datagram")
+    unasked = ("alt-svc", "documents", "qlog", "initial-window", "pacing", "max-datagram")
     asked = {"address": "127.0.0.1", "port": "0", "protocol": "h2", "tls": "1.3"}
     files = {"cert": str(tls.cert), "key": str(tls.key)}
     options = [f"--{name}={value}" for name, value in {**asked, **files, **dict.fromkeys(unasked, "")}.items()]

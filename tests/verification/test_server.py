@@ -28,7 +28,7 @@ build = ["true"]
 
 [server]
 command = [{before}"{go}/h123-go", "serve", "--address", "{{address}}", "--port", "{{port}}", "--protocol", "{spoken}",
-           "--tls", "1.3", "--cert", "{{cert}}", "--key", "{{key}}", "--qlog", "", "--documents", "",
+           "--tls", "1.3", "--cert", "{{cert}}", "--key", "{{key}}", "--qlog", "", "--alt-svc", "", "--documents", "",
            "--initial-window", "", "--pacing", "", "--max-datagram", ""]
 protocols = ["{protocol}"]
 methods = ["GET", "POST"]

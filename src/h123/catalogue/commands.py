@@ -48,6 +48,10 @@ class Asked(Protocol):
     def documents(self) -> object | None: ...
     @property
     def fallback(self) -> str | None: ...
+    @property
+    def found(self) -> bool: ...
+    @property
+    def repeats(self) -> bool: ...
 
 
 class Demand(Protocol):
@@ -255,6 +259,11 @@ def _check_second(subject: Subject, server: Server, parameters: Demand) -> None:
         raise _cannot(subject, "server", "a fallback to", other, server.protocols)
     if other and parameters.store != "memory":
         raise UserError(f"a server that stores bodies ({parameters.store}) has no second one to fall back to")
+    if parameters.workload.found and not server_uses(subject, "alt_svc"):
+        raise UserError(
+            f"server {subject.name} does not announce HTTP/3 (Alt-Svc), so that no client finds it",
+            remedy="choose one that does, such as caddy, nginx or envoy, or leave `fallback` out of the study",
+        )
 
 
 def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
@@ -289,7 +298,19 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
             remedy="have fewer `users`, or exclude these trials with --only",
         )
     _check_sessions(subject, "client", client.sessions, parameters)
-    if parameters.workload.fallback and not client.fallback:
+    _check_memory(subject, client, parameters)
+
+
+def _check_memory(subject: Subject, client: Client, parameters: Demand) -> None:
+    """What a client takes by itself, of which it is told, or which it has learnt."""
+    work = parameters.workload
+    if (work.found or work.repeats) and not client.remembers:
+        asked = "finds no HTTP/3 by itself" if work.found else "makes no repeat visits"
+        raise UserError(
+            f"client {subject.name} {asked}",
+            remedy="choose a browser that does, such as chromium, or leave `fallback` and `visit` out of the study",
+        )
+    if work.fallback and not work.found and not client.fallback:
         raise UserError(
             f"client {subject.name} has no fallback from HTTP/3 to HTTP/2",
             remedy="leave `fallback` out of the study, or choose a client that declares it",

@@ -144,7 +144,7 @@ class Server(Strict):
         Command,
         _known_placeholders(
             {"prefix", "address", "port", "protocol", "cert", "key", "congestion", *SETTINGS, "qlog", "tls"}
-            | {"store", "backend", "seed_bytes", "block", "files", "documents", "upstream"}
+            | {"store", "backend", "seed_bytes", "block", "files", "documents", "upstream", "alt_svc"}
         ),
     ]
     protocols: OneOrMore[Protocol]
@@ -268,6 +268,9 @@ class Client(Strict):
     """Over TLS 1.2 its first request does not wait for the server to end the handshake (RFC 7918)."""
     fallback: StrictBool = False
     """Asked for HTTP/3, it takes HTTP/2 at the same address where UDP does not come through."""
+    remembers: StrictBool = False
+    """Over HTTP/3 or HTTP/2, as it finds: it begins over TCP, learns of HTTP/3 from the server's answers (Alt-Svc), and
+    keeps that, and sessions, for later visits of a page."""
     connections: OneOrMore[Literal["shared", "per-user", "number"]] = Field(default=["shared", "per-user", "number"])
     """Ways in which it can spread users over connections."""
     verified_with: Name = "go"
@@ -296,6 +299,14 @@ class Client(Strict):
         if fallback and not {QUIC, "h2"} <= {*info.data.get("protocols", [])}:
             raise ValueError("a fallback is from h3 to h2: the client needs both among its protocols")
         return fallback
+
+    @field_validator("remembers")
+    @classmethod
+    def _visits_over_both(cls, remembers: bool, info: ValidationInfo) -> bool:
+        able = {*info.data.get("protocols", []), *info.data.get("kinds", [])}
+        if remembers and not {QUIC, "h2", "page"} <= able:
+            raise ValueError("what a client remembers of HTTP/3 shows in visits: it needs the kind page, h2 and h3")
+        return remembers
 
 
 class Features(Strict):

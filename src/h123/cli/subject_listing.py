@@ -223,6 +223,7 @@ def _client_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     yield "  resumed sessions", _joined(client.sessions.get("resumed", []))
     yield "  early data", _joined(client.sessions.get("early", []))
     yield "  fallback", "from h3 to h2" if client.fallback else _NOTHING
+    yield "  visits", "first and repeat, finds HTTP/3 by itself" if client.remembers else _NOTHING
     if client.false_start:
         yield "  false start", "TLS 1.2: does not wait for the handshake's end"
     if client.process:

@@ -189,7 +189,7 @@ def _client_row(subject: Subject, results: list[Result]) -> dict[str, str]:
 
 
 def _further(client: Client) -> Iterator[str]:
-    """`headers`, `resumed sessions h1 h2 h3`, `fallback`."""
+    """`headers`, `resumed sessions h1 h2 h3`, `fallback`, `repeat visits`."""
     if client.headers:
         yield "headers"
     for sessions, protocols in client.sessions.items():
@@ -198,6 +198,8 @@ def _further(client: Client) -> Iterator[str]:
         yield "false start with TLS 1.2"
     if client.fallback:
         yield "fallback from h3 to h2"
+    if client.remembers:
+        yield "repeat visits, HTTP/3 found"
 
 
 def _proved(subject: Subject, results: Sequence[Result]) -> Iterator[str]:

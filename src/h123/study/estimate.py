@@ -29,6 +29,7 @@ from h123.study.network import Direction, Network
 from h123.study.parameters import Parameters
 from h123.study.slowstart import INITIAL_WINDOW_BYTES, MSS_BYTES
 from h123.study.trial import PlannedTrial
+from h123.study.workload import Kind
 
 WAYS = ("up", "down")
 WIRE_OVERHEAD = 1.05
@@ -92,7 +93,8 @@ def estimate_parameters(parameters: Parameters, networks: Mapping[str, Network])
         # Work that costs the trial nothing has to be done all the same.
         seconds = VIRTUAL_BOOT_S + max(seconds / VIRTUAL_SPEED, _processing_s(parameters))
     _, _, moved_behind = _behind(parameters, networks)
-    paths, requests = _paths(_access(parameters, networks), parameters), parameters.workload.all_requests()
+    paths, work = _paths(_access(parameters, networks), parameters), parameters.workload
+    requests = _passes(work) * work.all_requests()
     moved = sum(requests * _bits(parameters, way) / 8 / max(1 - paths[way].loss, 0.01) for way in WAYS)
     return Estimate(seconds, round(moved + moved_behind))
 
@@ -102,12 +104,17 @@ def own_seconds(parameters: Parameters, networks: Mapping[str, Network]) -> floa
     paths, work = _paths(_access(parameters, networks), parameters), parameters.workload
     cold = (work.rows() or {})["cold"] * _cold_s(parameters, paths)
     cold += work.connections_uncounted() * _uncounted_s(parameters, paths)
-    warm = _warm_s(parameters, paths, work.connection_count(), after=parameters.cold)
+    warm = _passes(work) * _warm_s(parameters, paths, work.connection_count(), after=parameters.cold)
     seeding, storing, _ = _behind(parameters, networks)
     if parameters.clock == "virtual":
         return seeding + cold + max(warm, storing)
     # Bodies pass the server as they come, so the slower of its two links sets the pace.
     return TRIAL_OVERHEAD_S + seeding + cold + max(warm, storing, _processing_s(parameters))
+
+
+def _passes(work: Kind) -> int:
+    """How often all is asked for: before a repeat visit there is another one."""
+    return 2 if work.repeats else 1
 
 
 def _access(parameters: Parameters, networks: Mapping[str, Network]) -> Network:
@@ -117,7 +124,7 @@ def _access(parameters: Parameters, networks: Mapping[str, Network]) -> Network:
 
 def _processing_s(parameters: Parameters) -> float:
     """What the processors need for all requests."""
-    requests = parameters.workload.all_requests()
+    requests = _passes(parameters.workload) * parameters.workload.all_requests()
     return sum(requests * _bits(parameters, way) / PROCESSED_BPS[parameters.protocol, way] for way in WAYS)
 
 
@@ -129,10 +136,10 @@ def _behind(parameters: Parameters, networks: Mapping[str, Network]) -> tuple[fl
     work = parameters.workload
     paths = _paths(networks[parameters.backend_network] if parameters.backend_network else None, parameters)
     # The server has a connection for each request under way.
-    warm = _warm_s(parameters, paths, parameters.users, after=False)
+    warm = _passes(work) * _warm_s(parameters, paths, parameters.users, after=False)
     seeded = [_on_link(size) for size in work.served()] if stored else []
     seeding = sum(paths["up"].transfer_s(bits) for bits in seeded)
-    requested = work.all_requests() * sum(_bits(parameters, way) for way in WAYS)
+    requested = _passes(work) * work.all_requests() * sum(_bits(parameters, way) for way in WAYS)
     return seeding, warm, (requested + sum(seeded)) / 8
 
 

@@ -46,6 +46,8 @@ STOP_TIMEOUT_NS = 3_000_000_000
 ROLE_ENVIRONMENT = {"TMPDIR": "/tmp"}
 """What a role makes there goes with the lab, wherever the person's own temporary files are."""
 _LISTENS = "gateway: ready"
+_HTTP_3 = 'h3=":{port}"; ma=86400'
+"""What the server over TCP announces (RFC 7838) where HTTP/3 is to be had at the same address: for a day."""
 KEYS = "keys.txt"
 """In the trial's folder. The lab puts them into its captures; the variable that names the file is the one that
 OpenSSL's programs, browsers and curl know."""
@@ -95,7 +97,12 @@ def _trial(
     started = own_role(server.own, p.port) if isinstance(server, OwnSubject) else _server(p, server, certificate)
     roles = [started, _client(p, subjects[p.client])]
     if (other := p.workload.fallback) and not isinstance(server, OwnSubject):
-        second = _server(p.model_copy(update={"protocol": other}), server, certificate)
+        second = _server(
+            p.model_copy(update={"protocol": other}),
+            server,
+            certificate,
+            announced=_HTTP_3.format(port=p.port) if p.workload.found else "",
+        )
         roles.insert(0, second.model_copy(update={"name": SECOND_SERVER}))
     if "origin" in trial_roles(p, subjects):
         roles.insert(0, _origin(p, subjects[ORIGIN], server))
@@ -193,7 +200,7 @@ def _origin(p: Parameters, subject: Subject, server: Subject) -> Role:
     return _service("origin", host, address, command, tcp=[port])
 
 
-def _server(p: Parameters, subject: Subject, certificate: Certificate) -> Role:
+def _server(p: Parameters, subject: Subject, certificate: Certificate, announced: str = "") -> Role:
     # What is downloaded must be in the backend before the server is ready.
     seeded = p.workload.served() if _stored(p) else []
     command = server_command(
@@ -213,6 +220,7 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate) -> Role:
         files="" if is_edge(subject, p) else mounted("bodies"),
         documents=mounted("bodies", DOCUMENTS),
         upstream=f"{_origin_at(p, subject)[1]}:{_origin_port(p)}",
+        alt_svc=announced,
         qlog=QLOG_FOLDER if p.qlog and p.protocol in subject.features.qlog else "",
     )
     assert subject.server is not None  # check_supported has seen to it

@@ -33,6 +33,9 @@ SESSIONS: dict[Literal["resumed", "early"], str] = {
     "early": "requests in early data",
 }
 """The checks of clients that declare them."""
+PAGE = "page"
+FIRST_VISIT, REPEAT_VISIT = "a first visit, HTTP/3 announced", "a repeat visit, HTTP/3 announced"
+"""The checks of clients that remember."""
 CONNECTIONS: dict[str, str | int] = {"shared": "shared", "per-user": "per-user", "number": 2}
 """A way of spreading users over connections, and what a workload says for it."""
 _MS = 10**6
@@ -96,12 +99,16 @@ class Assignment:
     """Whether the server's log shows what the client let it do."""
     falls_back: bool = False
     """Whether the requests must be carried by what the client may fall back to."""
+    document: str = ""
+    """The protocol that must carry each visit's document, where the client finds HTTP/3 by itself; all else may go over
+    any that the workload allows."""
 
-    @property
-    def protocol(self) -> str:
-        """That must carry the requests."""
-        p = self.parameters
-        return p.workload.fallback or p.protocol if self.falls_back else p.protocol
+    def carriers(self, resource: int | None) -> list[str]:
+        """The protocols one of which must carry a request."""
+        work = self.parameters.workload
+        if self.document:
+            return work.protocols() if resource else [self.document]
+        return [work.fallback or self.parameters.protocol if self.falls_back else self.parameters.protocol]
 
     @property
     def attempts(self) -> int:
@@ -117,10 +124,11 @@ class Assignment:
 
     @property
     def of_server(self) -> Parameters:
-        """What the server must be able to do. A client that has to refuse resumed sessions or an older TLS asks for
-        neither, and any server can be started for it; no server can be for a protocol that it does not speak."""
+        """What the server must be able to do. A client that has to refuse resumed sessions, an older TLS or to find
+        HTTP/3 asks for none of these, and any server can be started for it; no server can be for a protocol that it
+        does not speak."""
         p = self.parameters
-        easier = {"sessions": FULL, "tls": NEWEST_TLS}
+        easier = {"sessions": FULL, "tls": NEWEST_TLS, "fallback": False}
         return p.model_copy(update=easier) if self.expected == "unsupported" else p
 
     def connections(self) -> int:
@@ -155,6 +163,8 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
     yield from _older_tls(subject, asked, protocol)
     if client.fallback and protocol == QUIC:
         yield from _fallbacks(client, asked)
+    if client.remembers and protocol == QUIC:
+        yield from _findings(client, asked)
     yield from _kinds(client, asked)
     if client.open_loop:
         yield _open_loop(client, logged, protocol)
@@ -242,6 +252,19 @@ def _fallbacks(client: Client, asked: Asked) -> Iterator[Assignment]:
         yield Assignment(f"a fallback where networks {policy} UDP", small, network, falls_back=True)
 
 
+def _findings(client: Client, asked: Asked) -> Iterator[Assignment]:
+    """HTTP/3 that the server announces: not known to a first visit, and taken by a repeat one where a round trip less
+    shows."""
+    found = partial(asked, **_visits(client), fallback=True, requests=2)
+    yield Assignment(FIRST_VISIT, found(), REMOTE, document="h2")
+    yield Assignment(REPEAT_VISIT, found(visit="repeat"), REMOTE, document=QUIC)
+
+
+def _visits(client: Client) -> dict[str, Any]:
+    """Of a small page."""
+    return {"kind": PAGE, "cold": True, **KINDS[PAGE].example(client.methods, client.documents)}
+
+
 def _kinds(client: Client, asked: Asked) -> Iterator[Assignment]:
     """Beside the usual workloads, those of other kinds, and headers: they change, so that all their bytes are sent."""
     for kind in client.kinds:
@@ -300,6 +323,10 @@ def _refusals_over(protocol: str, subject: Subject, client: Client) -> Iterator[
             yield refused(
                 f"workloads of kind {kind}", kind=kind, **KINDS[kind].example(client.methods, client.documents)
             )
+    if PAGE in client.kinds and not client.remembers:
+        yield refused("repeat visits", **_visits(client), visit="repeat")
+        if protocol == QUIC:
+            yield refused("finding HTTP/3", **_visits(client), fallback=True)
     if not client.headers:
         yield refused("headers of its own", headers=[{"name": "x-h123", "value": "1"}])
     if not client.open_loop:

@@ -102,8 +102,9 @@ def _answered(asked: Assignment, row: Sample) -> str | None:
     exchange = asked.parameters.workload.exchanges()[row["resource"] or 0]
     if row["error"] or row["status"] != exchange.status:
         return f"a request ended with status {row['status']}, error {row['error']!r}"
-    if row["protocol"] != asked.protocol:
-        return f"protocol {row['protocol']!r} instead of {asked.protocol!r}"
+    if row["protocol"] not in (carriers := asked.carriers(row["resource"])):
+        what = "of a document " * bool(asked.document and not row["resource"])
+        return f"protocol {row['protocol']!r} {what}instead of {' or '.join(map(repr, carriers))}"
     up, down = exchange.up or 0, exchange.down
     if down is None:  # an upload is answered by the count of its bytes, as text; of another answer nothing is asked
         down = len(str(up)) if up else row["bytes_down"]
@@ -207,11 +208,13 @@ def _facts(asked: Assignment, rows: Sequence[Sample], facts: Any) -> Iterator[st
     if not all(isinstance(told, dict) and isinstance(told.get("connections", 0), int) for told in facts["tls"]):
         yield "client.json: each element of tls has names and values, and connections is a whole number"
         return
+    carriers = {protocol: None for row in rows for protocol in asked.carriers(row["resource"])}
+    names = [name for protocol in carriers for name in ALPN[protocol]]
     for told in facts["tls"]:
         if told.get("version") != asked.parameters.tls:
             yield f"client.json: TLS version {told.get('version')!r} instead of {asked.parameters.tls!r}"
-        if told.get("alpn") not in (None, *ALPN[asked.protocol]):
-            yield f"client.json: ALPN {told.get('alpn')!r} instead of {ALPN[asked.protocol][0]!r}"
+        if told.get("alpn") not in (None, *names):
+            yield f"client.json: ALPN {told.get('alpn')!r} instead of {names[0]!r}"
     used = {row["connection"] for row in rows}
     count = sum(told.get("connections", 0) for told in facts["tls"])
     if facts["tls"] and None not in used and count < len(used):

@@ -33,6 +33,7 @@ function browserOf(load, log, openable) {
         if (!openable()) throw new Error("no tab");
         return tab(load, browser);
       },
+      hangUp: async () => log.push("hung up"),
       close: async () => log.push("left"),
     }),
   };
@@ -87,6 +88,39 @@ test("every visit is a row for each resource, with its visit and its place in th
 test("warm visits of a user have one profile", async () => {
   const {log} = await run(complete, {cold: false});
   assert.equal(log.filter((what) => what === "left").length, 0);
+});
+
+const REPEAT = {visit: "repeat", users: 1, requests: 2, warmup: 0};
+
+test("a repeat visit is the second one of its profile, and the first one has no row", async () => {
+  let visit = 0;
+  const {records, rows, log} = await run((state) => {
+    visit += 1;
+    state.exchanges.seen.push(...[0, 1, 2].map((resource) => exchange(resource, {connection: visit, received: visit})));
+  }, REPEAT);
+  assert.deepEqual(rows.map((row) => row[9]), ["2", "2", "2", "4", "4", "4"]);
+  assert.deepEqual(records.map(({page}) => page.number), [1, 2]);
+  assert.deepEqual(log, ["hung up", "left", "hung up", "left", "ended"]);
+});
+
+test("a repeat visit over a connection of the visit before is none", async () => {
+  await assert.rejects(run(complete, REPEAT), /found a connection open/);
+});
+
+test("without the visit before there is no repeat visit", async () => {
+  const {rows, log} = await run((state) => state.exchanges.seen.push(exchange(0, {status: 502})), {...REPEAT, requests: 1});
+  assert.equal(rows.length, 3);
+  assert.ok(rows.every((row) => row[13] === "other: the visit before it failed: status 502"));
+  assert.ok(!log.includes("hung up"));
+});
+
+test("only browsers that remember are asked for repeat visits, and for HTTP/3 that is to be found", () => {
+  for (const asked of [{visit: "repeat"}, {protocol: "h3-or-h2"}]) {
+    refuseUnknown({...WORKLOAD, ...asked}, ["page"], true);
+    assert.throws(() => refuseUnknown({...WORKLOAD, ...asked}, ["page"]), /visit|protocol/);
+  }
+  assert.throws(() => refuseUnknown({...WORKLOAD, visit: "last"}, ["page"], true), /visit/);
+  assert.throws(() => refuseUnknown({...WORKLOAD, protocol: "h3-or-h2", tls: "1.2"}, ["page"], true), /tls/);
 });
 
 test("what does not come in time is a timeout, and what nobody asked for a failed row", async () => {

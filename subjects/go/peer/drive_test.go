@@ -90,7 +90,7 @@ func TestTLSIsTheVersionAskedFor(t *testing.T) {
 		if p == h3 {
 			certificate, key := identity(t)
 			status, said := execute(t, "serve", "--address", "127.0.0.1", "--port", "0", "--protocol", "h3", "--tls", "1.2", "--cert", certificate,
-				"--key", key, "--qlog", "", "--documents", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
+				"--key", key, "--qlog", "", "--documents", "", "--alt-svc", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
 			if status != 127 || !strings.Contains(said, "no TLS but 1.3") {
 				t.Errorf("exit %d, %s", status, said)
 			}

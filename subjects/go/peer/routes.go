@@ -48,6 +48,17 @@ func routes(store Store, documents string) http.Handler {
 	return mux
 }
 
+// announcing tells of other services (RFC 7838) in every answer, if there is something to tell.
+func announcing(services string, handler http.Handler) http.Handler {
+	if services == "" {
+		return handler
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Alt-Svc", services)
+		handler.ServeHTTP(w, r)
+	})
+}
+
 func serveBytes(w http.ResponseWriter, r *http.Request) {
 	count, ok := bytesAsked(w, r)
 	if !ok {

@@ -45,6 +45,7 @@ func serve(arguments []string, stderr io.Writer, storage Storage) error {
 	certificate := flags.String("cert", "", "certificate chain, PEM `file`")
 	key := flags.String("key", "", "its private key, PEM `file`")
 	folder := flags.String("qlog", "", "where h3 writes a qlog file for each connection; empty for none")
+	announced := flags.String("alt-svc", "", "`value` of the field Alt-Svc of every answer; empty for none")
 	documents := documentsFlag(flags)
 	sendingFlags(flags)
 	open := func(context.Context) (Store, error) { return nil, nil }
@@ -72,7 +73,7 @@ func serve(arguments []string, stderr io.Writer, storage Storage) error {
 		return err
 	}
 	logs := &qlogs{folder: *folder}
-	running, err := start(p, endpoint, config, routes(store, *documents), logs)
+	running, err := start(p, endpoint, config, announcing(*announced, routes(store, *documents)), logs)
 	if err != nil {
 		return err
 	}

@@ -166,7 +166,7 @@ func qlogOfStoppedServer(t *testing.T, certificate, key string) []byte {
 	t.Helper()
 	folder := t.TempDir()
 	command := self("serve", "--address", "127.0.0.1", "--port", "0", "--protocol", "h3", "--tls", "1.3", "--cert", certificate, "--key", key,
-		"--qlog", folder, "--documents", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
+		"--qlog", folder, "--documents", "", "--alt-svc", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
 	_, address, _ := strings.Cut(firstLine(t, command), "serving h3 on ")
 	served{h3, portOf(t, address), certificate, command}.connect(t).ask(t, "GET", "/bytes/100000", nil)
 	_ = command.Process.Signal(syscall.SIGTERM) // while the connection lasts
@@ -240,7 +240,7 @@ func TestRefusesToServe(t *testing.T) {
 	for _, p := range everyProtocol {
 		holder := serveProcess(t, p)
 		status, said := execute(t, "serve", "--address", "127.0.0.1", "--port", strconv.Itoa(holder.port),
-			"--protocol", string(p), "--tls", "1.3", "--cert", certificate, "--key", key, "--qlog", "", "--documents", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
+			"--protocol", string(p), "--tls", "1.3", "--cert", certificate, "--key", key, "--qlog", "", "--documents", "", "--alt-svc", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
 		if status != 1 || !strings.Contains(said, "the port is in use") || strings.Count(said, "\n") != 1 {
 			t.Errorf("%s, port in use: exit %d, %s", p, status, said)
 		}
@@ -255,7 +255,7 @@ func TestRefusesToServe(t *testing.T) {
 		{"h2", key, 1, "cannot load the certificate"},
 	} {
 		status, said := execute(t, "serve", "--address", "127.0.0.1", "--port", "1", "--protocol", c.protocol,
-			"--tls", "1.3", "--cert", c.certificate, "--key", key, "--qlog", "", "--documents", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
+			"--tls", "1.3", "--cert", c.certificate, "--key", key, "--qlog", "", "--documents", "", "--alt-svc", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
 		if status != c.status || !strings.Contains(said, c.says) || strings.Count(said, "\n") != 1 {
 			t.Errorf("%v: exit %d, %s", c, status, said)
 		}

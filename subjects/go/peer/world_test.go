@@ -126,7 +126,7 @@ func serveOver(t *testing.T, p protocol, version tlsVersion) served {
 	t.Helper()
 	certificate, key := identity(t)
 	command := self("serve", "--address", "127.0.0.1", "--port", "0", "--protocol", string(p), "--tls", string(version), "--cert", certificate, "--key", key,
-		"--qlog", "", "--documents", documentsOf(t), "--initial-window", "", "--pacing", "", "--max-datagram", "")
+		"--qlog", "", "--documents", documentsOf(t), "--alt-svc", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
 	line := firstLine(t, command)
 	address, serves := strings.CutPrefix(line, "h123-go: serving "+string(p)+" on ")
 	if !serves {

@@ -288,6 +288,16 @@ class Kind(ABC):
         """The protocol that the client may take where its own does not come through; None: no other."""
         return None
 
+    @property
+    def found(self) -> bool:
+        """Whether the client begins over TCP and finds HTTP/3 by itself, and is not told of it."""
+        return False
+
+    @property
+    def repeats(self) -> bool:
+        """Whether each visit follows one that has no row, and of which the client has kept what it learnt."""
+        return False
+
     def protocols(self) -> list[str]:
         """That a request may have been carried by."""
         return [self.load.protocol, *([self.fallback] if self.fallback else [])]

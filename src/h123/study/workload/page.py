@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictBool, ValidationInfo
 
+from h123.catalogue import QUIC
 from h123.errors import UserError
 from h123.study.documents import Documents
 from h123.study.handshake import handshake_round_trips
@@ -46,6 +47,12 @@ class PageParameters(Load):
     documents: StrictBool = False
     """Its resources are real HTML, styles and scripts, which make a browser ask for what the page says; else they are
     bodies like all others, and the client knows what asks for what."""
+    fallback: StrictBool = False
+    """The server has HTTP/2 at the same address too, and announces HTTP/3 there (Alt-Svc). The client is not told of
+    it, and takes either as it finds."""
+    visit: Literal["first", "repeat"] = "first"
+    """first: the client knows nothing of the server; repeat: it has visited the page before, and keeps what it has
+    learnt of the server, but no connection and nothing of the page."""
 
 
 class WrittenResource(BaseModel):
@@ -68,6 +75,8 @@ class PageFile(WorkloadFile):
     page: list[WrittenResource]
     at_once: int
     """Requests of one of a visit's `connections`."""
+    visit: Literal["repeat"] | None = None
+    """Only where it is none of a client that knows nothing of the server."""
 
     def asking(self) -> Asking:
         askers, runs = [one.initiator for one in self.page], [one.run_ns for one in self.page]
@@ -98,16 +107,40 @@ class Page(Kind):
         if self.load.connections != "shared":
             rule = f"{BROWSER_CONNECTIONS} over h1, one over h2 and h3"
             return f"a visit of a page has as many connections as in a browser, {rule}: leave out `connections`"
+        if self.load.fallback and self.load.protocol != QUIC:
+            return f"`fallback` is from HTTP/3 to HTTP/2: leave it out for {self.load.protocol}"
+        if not self.load.cold and (self.load.fallback or self.repeats):
+            which = "`visit: repeat`" if self.repeats else "`fallback`"
+            return f"{which} is about visits with new connections: leave out `cold: false`"
+        if self.repeats and self.load.users > 1:
+            return "a browser closes the connections of all users at once: leave out `users`, or `visit: repeat`"
         made = self.documents()
         if made and (fault := made.fault()):
             return f"the site {self.site.name} cannot be real documents: {fault}; leave out `documents`, or change it"
         return None
 
+    @property
+    def fallback(self) -> Literal["h2"] | None:
+        return "h2" if self.load.fallback else None
+
+    @property
+    def found(self) -> bool:
+        return self.load.fallback
+
+    @property
+    def repeats(self) -> bool:
+        return self.load.visit == "repeat"
+
     def documents(self) -> Documents | None:
         return Documents(self.site) if self.load.documents else None
 
-    def label(self, _: Collection[str] = (), /) -> str:
-        return f"page {self.site.name}, {len(self.site.loads())} requests, {format_bytes(self.site.bytes)}"
+    def label(self, unknown: Collection[str] = (), /) -> str:
+        known = {
+            "fallback": self.found and "(HTTP/3 to be found)",
+            "visit": self.repeats and "(repeat visits)",
+        }
+        page = f"page {self.site.name}, {len(self.site.loads())} requests, {format_bytes(self.site.bytes)}"
+        return " ".join([page, *(word for name, word in known.items() if word and name not in unknown)])
 
     def served(self) -> Sequence[int]:
         if self.load.documents:
@@ -129,14 +162,15 @@ class Page(Kind):
 
     @property
     def _of_visit(self) -> int:
-        return BROWSER_CONNECTIONS if self.load.protocol == "h1" else 1
+        return BROWSER_CONNECTIONS if self.load.protocol == "h1" else len(self.protocols())
 
     def connection_count(self) -> int:
         """At once, of all users."""
         return self.load.users * self._of_visit
 
     def connections_opened(self) -> int:
-        """Those of an h1 visit are all opened by a page that is broad enough."""
+        """Those of an h1 visit are all opened by a page that is broad enough; at most those of each protocol where
+        HTTP/3 is to be found."""
         depths = Counter(self.site.depth())
         needed = min(max(depths.values()), self._of_visit)
         return self.load.users * needed * (super().each() if self.load.cold else 1)
@@ -162,7 +196,7 @@ class Page(Kind):
         depths = Counter(self.site.depth())
         turns = sum(math.ceil(count / (self._of_visit * self._at_once)) for count in depths.values())
         each = self.site.bytes / self._of_visit
-        opened = handshake_round_trips(self.load.protocol) + math.log2(1 + each / INITIAL_WINDOW_BYTES)
+        opened = handshake_round_trips(self.fallback or self.load.protocol) + math.log2(1 + each / INITIAL_WINDOW_BYTES)
         visits = self.load.requests + self.load.warmup
         return visits * turns + (visits if self.load.cold else 1) * opened
 
@@ -179,7 +213,12 @@ class Page(Kind):
         made, loads = self.documents(), self.site.loads()
         paths = made.paths() if made else [one.path or f"/bytes/{one.size}" for one, _ in loads]
         page = [self._written(path, one, asker) for path, (one, asker) in zip(paths, loads, strict=True)]
-        return PageFile(**told, kind="page", page=page, at_once=self._at_once)
+        return PageFile(
+            **told | ({"visit": "repeat"} if self.repeats else {}) | {"protocol": "-or-".join(self.protocols())},
+            kind="page",
+            page=page,
+            at_once=self._at_once,
+        )
 
     def _written(self, path: str, one: Resource, asker: int | None) -> WrittenResource:
         urgency: dict[str, Header] = {}
