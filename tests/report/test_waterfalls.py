@@ -15,7 +15,7 @@ from h123.report.completion import BYTES, RESOURCES, completion_figure
 from h123.report.drawing import inline
 from h123.report.stages import AWAITING, CONNECTING, FAILED, RECEIVING, WAITING, stages
 from h123.report.visits import MOST_ARMS, by_cell, median_visits, took
-from h123.report.waterfalls import LOST, waterfalls_figure
+from h123.report.waterfalls import CARRIERS, LOST, waterfalls_figure
 from h123.results import CampaignFolder, connect
 from h123.results.packets import DELIVERED, PACKET, QUEUE_FULL, write_packets
 from h123.results.packets import LOST as LOST_ON_THE_LINK
@@ -29,7 +29,15 @@ def request(start: int, sent: int, first: int, end: int, **others: Any) -> dict[
     """Times in ms."""
     times = {"start_ns": start, "sent_ns": sent, "first_byte_ns": first, "end_ns": end}
     known: dict[str, Any] = {name: value * MS for name, value in times.items()}
-    told = {"connected_ns": None, "reused": 1, "error": "", "bytes_up": 0, "bytes_down": 1000, "resource": 0}
+    told = {
+        "connected_ns": None,
+        "reused": 1,
+        "error": "",
+        "bytes_up": 0,
+        "bytes_down": 1000,
+        "resource": 0,
+        "protocol": "h2",
+    }
     return known | told | others
 
 
@@ -72,6 +80,18 @@ def test_every_request_has_its_stages_since_the_page_was_asked_for() -> None:
     assert strokes(figure, AWAITING) == [(10, 20), (60, 90)]
     assert strokes(figure, RECEIVING) == [(20, 50), (90, 100)]
     assert {row["row"] for row in marks(figure) if row["stage"] == WAITING} == {1.5, None}
+
+
+def test_a_visit_over_two_protocols_says_which_carried_what() -> None:
+    rows = [request(100, 110, 120, 150, reused=0), request(150, 160, 190, 200, protocol="h3")]
+    alone, mixed = (waterfalls_figure([visit(rows=given)], "protocol") for given in ((), rows))
+    assert [strokes(mixed, CARRIERS[protocol]) for protocol in ("h2", "h3")] == [[(-2, -0.8)]] * 2
+    assert {row["row"] for row in marks(mixed) if row["stage"] == CARRIERS["h3"]} == {1.5, None}
+    assert "1 over HTTP/2, 1 over HTTP/3" in inline(mixed)
+    assert "the protocol that carried it" in mixed.caption
+    assert not strokes(alone, CARRIERS["h2"])
+    assert "2 over HTTP/2" in inline(alone)
+    assert "the protocol that carried it" not in alone.caption
 
 
 def test_losses_stand_below_the_bars_once_a_pixel() -> None:

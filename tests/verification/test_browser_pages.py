@@ -1,11 +1,12 @@
 """A real browser loads a page by its own loader: over each protocol the requests are the page's, and all came whole."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from h123.catalogue import catalogue, install, installations, make_documents
+from h123.catalogue import catalogue, install, installations, is_edge, make_documents, server_uses
 from h123.trial import LocalEngine, campaign_certificate
 from h123.trial.files import SERVER_ADDRESS
 from h123.verification.assignment import FIRST_VISIT, REPEAT_VISIT, assignments
@@ -37,14 +38,23 @@ def test_a_browser_finds_http_3_and_remembers_it(name: str, tmp_path: Path) -> N
     assert {row["protocol"] for row in again if row["resource"] == 0} == {"h3"}
 
 
-def _carried_out(name: str, check: str, protocol: str, folder: Path) -> Carried:
+@pytest.mark.parametrize("server", [name for name, one in catalogue().items() if server_uses(one, "alt_svc")])
+def test_what_a_server_announces_is_found(server: str, tmp_path: Path) -> None:
+    """Repeat visits are over HTTP/3; each server passes all requests on that can."""
+    _carried_out("chromium", REPEAT_VISIT, "h3", tmp_path, server=server)
+
+
+def _carried_out(name: str, check: str, protocol: str, folder: Path, server: str = "go") -> Carried:
     """What comes of a check that the browser passes."""
-    if not (installations() / name).is_dir():
-        pytest.skip(f"{name} is not installed")
     browser = catalogue()[name]
-    for subject in (browser, catalogue()["go"]):
+    for subject in (browser, catalogue()[server], catalogue()["go"]):
+        if not (installations() / subject.name).is_dir():
+            pytest.skip(f"{subject.name} is not installed")
         install(subject, print)
     asked = next(one for one in assignments(browser) if one.name == check and one.parameters.protocol == protocol)
+    behind = asked.parameters.model_copy(update={"server": server, "backend_network": asked.parameters.network})
+    if is_edge(catalogue()[server], behind):
+        asked = replace(asked, parameters=behind)
     made = asked.parameters.workload.documents()
     assert made
     make_documents(made.folder, made.contents)

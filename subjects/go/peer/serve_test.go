@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,6 +56,16 @@ func (c *connection) ask(t *testing.T, method, path string, body io.Reader) (*ht
 		t.Fatal(err)
 	}
 	return response, data
+}
+
+func TestAnnouncesWhatItIsTold(t *testing.T) {
+	for _, services := range []string{"", `h3=":4443"; ma=86400`} {
+		answer := httptest.NewRecorder()
+		announcing(services, routes(nil, "")).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/nowhere", nil))
+		if told := strings.Join(answer.Header().Values("Alt-Svc"), ", "); told != services {
+			t.Errorf("it announced %q instead of %q", told, services)
+		}
+	}
 }
 
 func TestServesBytes(t *testing.T) {
