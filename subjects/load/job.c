@@ -251,6 +251,25 @@ static int64_t *read_gaps(struct reading *from, const struct job *job)
     return due;
 }
 
+/* On which connection each of them is made, where that is told. */
+static int64_t *read_dealing(struct reading *from, const struct job *job)
+{
+    if (!reading_has(from, "dealt_to")) {
+        return NULL; /* and a null is unknown */
+    }
+    size_t count;
+    int64_t *dealt_to = reading_whole_numbers(from, "dealt_to", &count);
+    if (!job->due || (int64_t)count != job_warm(job)) {
+        fail(BAD_INPUT, "%s: dealt_to must be there for each of gaps_ns", from->where);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (dealt_to[i] >= job->connections) {
+            fail(BAD_INPUT, "%s: dealt_to must be indices of the connections", from->where);
+        }
+    }
+    return dealt_to;
+}
+
 /* An HTTP/1.1 connection carries one request at a time, so there sharing gives each user one. */
 static int read_connections(struct reading *from, const struct job *job)
 {
@@ -325,6 +344,7 @@ struct job job_read(const char *path)
     job.timeout_ns = (int64_t)reading_large(&from, "timeout_ns", 1);
     job.seed = reading_large(&from, "seed", 0);
     job.connections = read_connections(&from, &job);
+    job.dealt_to = read_dealing(&from, &job);
     if (job.kind == MIX) {
         read_mix(&from, &job);
     } else if (job.kind == PAGE) {

@@ -94,9 +94,12 @@ static int64_t *schedule(const struct job *job)
     return due;
 }
 
-/* Over HTTP/1.1 a request takes a connection that is free, as from any client's pool: in turn, it could wait behind a
+/* Where none is told, over HTTP/1.1 a request takes a connection that is free, as from any client's pool: in turn, it could wait behind a
  * slow one while others are free. */
-static bool pooled(const struct users *users) { return users->due && users->job->http == 1; }
+static bool pooled(const struct users *users)
+{
+    return users->due && !users->job->dealt_to && users->job->http == 1;
+}
 
 static void set_free(struct users *users, struct seat *seat)
 {
@@ -127,7 +130,7 @@ static void arrive(struct users *users, int64_t due)
         queue_push(&users->waiting, exchange);
         deal(users);
     } else {
-        seat_ask(seat_of(users, i), exchange);
+        seat_ask(seat_of(users, users->job->dealt_to ? users->job->dealt_to[i] : i), exchange);
     }
 }
 

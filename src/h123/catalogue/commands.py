@@ -40,6 +40,8 @@ class Asked(Protocol):
     def open_loop(self) -> bool: ...
     @property
     def tells_arrivals(self) -> bool: ...
+    @property
+    def tells_connections(self) -> bool: ...
     def methods(self) -> Sequence[str]: ...
     def senders(self) -> Sequence[str]: ...
     def most_in_flight(self) -> int | None: ...
@@ -276,6 +278,11 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
         raise UserError(
             f"client {subject.name} cannot send at rates that change",
             remedy="write one `rate` instead of `arrivals` in the study",
+        )
+    if parameters.workload.tells_connections and not client.per_connection:
+        raise UserError(
+            f"client {subject.name} cannot send at a rate of each connection",
+            remedy="leave `per: connection` out of the study's `arrivals`, or choose a client that declares it",
         )
     if parameters.cold and not client.cold:
         raise UserError(f"client {subject.name} cannot make cold requests: write `cold: false` in the study")

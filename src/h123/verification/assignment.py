@@ -161,6 +161,11 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
     if client.arrivals:
         told = asked(method="GET", size=KILOBYTE, users=2, requests=100, warmup=2, arrivals=CHANGING, cold=False)
         yield Assignment("an open loop whose rates change", told)
+    if client.per_connection and client.cold:
+        each = {**CHANGING, "per": "connection"}
+        way = CONNECTIONS["number" if "number" in client.connections else client.connections[0]]
+        told = asked(method="GET", size=KILOBYTE, users=4, requests=50, warmup=2, connections=way, arrivals=each)
+        yield Assignment("an open loop with rates of each connection", told)
     if protocol == "h3" and "POST" in client.methods:
         upload = partial(logged, method="POST", size=controller.BODY_BYTES, requests=1, cold=False, timeout="50s")
         for number, name in enumerate(controllers(subject, protocol) or []):

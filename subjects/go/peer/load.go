@@ -133,10 +133,13 @@ func (l *load) openLoop(ctx context.Context) error {
 	return nil
 }
 
-// dealer deals the connections to the requests of an open loop. HTTP/2 and HTTP/3 requests take them in turn; an
-// HTTP/1.1 request takes one that is free, as from any client's pool: in turn, it could wait behind a slow one
-// while others are free.
+// dealer deals the connections to the requests of an open loop: as told, or else HTTP/2 and HTTP/3 requests take them
+// in turn; an HTTP/1.1 request takes one that is free, as from any client's pool: in turn, it could wait behind a slow
+// one while others are free.
 func (l *load) dealer() func(i int) take {
+	if l.DealtTo != nil {
+		return func(i int) take { return l.seats[l.DealtTo[i]].take }
+	}
 	if l.Protocol == h1 {
 		free := newPool(l.seats)
 		return func(int) take { return free.take }

@@ -24,8 +24,9 @@ type workload struct {
 	CA          string      `json:"ca"`
 	Users       int         `json:"users"`
 	Requests    int         `json:"requests"`
-	Rate        *float64    `json:"rate"`    // requests a second; nil: closed loop
-	GapsNs      []int64     `json:"gaps_ns"` // of an open loop whose requests are due as h123 says, instead of Rate
+	Rate        *float64    `json:"rate"`     // requests a second; nil: closed loop
+	GapsNs      []int64     `json:"gaps_ns"`  // of an open loop whose requests are due as h123 says, instead of Rate
+	DealtTo     []int       `json:"dealt_to"` // of each of them the connection that it is made on; nil: of no matter
 	Connections connections `json:"connections"`
 	Cold        bool        `json:"cold"`
 	Warmup      int         `json:"warmup"`
@@ -247,6 +248,8 @@ func (w *workload) check() error {
 		{w.Rate == nil || w.GapsNs == nil, "gaps_ns", "not there beside a rate"},
 		{w.GapsNs == nil || len(w.GapsNs) == w.Users*w.perUser(), "gaps_ns", "there for each request, the cold ones apart"},
 		{!slices.ContainsFunc(w.GapsNs, func(gap int64) bool { return gap < 0 }), "gaps_ns", "each 0 or more"},
+		{w.DealtTo == nil || len(w.DealtTo) == len(w.GapsNs), "dealt_to", "there for each of gaps_ns"},
+		{w.DealtTo == nil || inRange(w.DealtTo, w.count()), "dealt_to", "indices of the connections"},
 		{!paged || w.Connections.number > 0, "connections", "a number with the kind page"},
 		{!other || w.Sessions == "", "sessions", "of the kind requests alone"},
 		{w.Sessions == "" || w.TLS != tls12, "sessions", "of TLS 1.3 alone"},

@@ -114,6 +114,8 @@ class WorkloadFile(BaseModel):
     """Only where it is not 1.3: the version that the client offers, and no other."""
     gaps_ns: list[int] | None = None
     """Only where the study has `arrivals`: from the beginning to the first request, and from each to the next."""
+    dealt_to: list[int] | None = None
+    """Only where these are of each connection: the index of the one that each request is made on."""
 
     def asking(self) -> "Asking | None":
         """How requests follow one another; None: none asks for another."""
@@ -221,6 +223,11 @@ class Kind(ABC):
     def tells_arrivals(self) -> bool:
         """Whether the client is told when each request is due."""
         return self.load.arrivals is not None
+
+    @property
+    def tells_connections(self) -> bool:
+        """And on which connection."""
+        return self.load.arrivals is not None and self.load.arrivals.per == "connection"
 
     def resource(self, _number: int, _seed: int) -> int:
         """What a request is for, of those of all users, counted one user after another."""
@@ -378,12 +385,20 @@ class Kind(ABC):
             "headers": list(written(load.headers)),
             **({} if target.authority is None else {"authority": target.authority}),
             **({} if target.tls == "1.3" else {"tls": target.tls}),
-            **({} if load.arrivals is None else {"gaps_ns": self._gaps(load.arrivals, target.seed)}),
+            **({} if load.arrivals is None else self._told(load.arrivals, target.seed)),
         }
 
-    def _gaps(self, arrivals: Arrivals, seed: int) -> list[int]:
-        due = arrivals.due(seed, self.load.users * self.each())
-        return [later - earlier for earlier, later in itertools.pairwise([0, *due])]
+    def _told(self, arrivals: Arrivals, seed: int) -> dict[str, list[int]]:
+        """When each request is due, and where that is a matter of each connection, on which."""
+        count = self.load.users * self.each()
+        if not self.tells_connections:
+            return {"gaps_ns": _gaps(arrivals.due(seed, count))}
+        dealt = arrivals.dealt(seed, count, self.connection_count())
+        return {"gaps_ns": _gaps([due for due, _ in dealt]), "dealt_to": [connection for _, connection in dealt]}
+
+
+def _gaps(due: Sequence[int]) -> list[int]:
+    return [later - earlier for earlier, later in itertools.pairwise([0, *due])]
 
 
 def _unknown(load: Load, *names: str) -> bool:
