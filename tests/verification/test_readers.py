@@ -166,6 +166,23 @@ def test_requests_are_on_the_connections_that_they_are_dealt_to(reader: Reader) 
     assert reader.run({**document, "dealt_to": [2] * 120}).returncode == 2
 
 
+def test_only_those_who_can_are_told_to_abandon(reader: Reader) -> None:
+    """Of a server that is not there: what is refused before its user leaves has failed, and is not abandoned."""
+    asked = reader.parameters(requests=8, warmup=1, timeout="900ms", abandon={"share": 0.5, "after": "400ms"})
+    document = reader.document(asked)
+    if not reader.client.abandons:
+        reader.refuses(document, "abandon")
+        return
+    done = reader.run(document)
+    assert done.returncode == 0, done.stderr
+    with (reader.folder / "samples.csv").open() as file:
+        rows = sorted(csv.DictReader(file), key=lambda row: int(row["start_ns"]))
+    leaving = [number for number, row in enumerate(rows) if row["phase"] == "leaving"]
+    assert leaving == document["abandoned"]
+    for change in ({"abandoned": [99]}, {"abandoned": leaving[::-1]}, {"abandon_ns": document["timeout_ns"]}):
+        assert reader.run({**document, **change}).returncode == 2, change
+
+
 def test_headers_are_refused_by_those_who_do_not_send_them(reader: Reader) -> None:
     document = {**reader.document(reader.parameters()), "headers": HEADER}
     if reader.client.headers:

@@ -249,6 +249,8 @@ class Client(Strict):
     """Can be told when each request is due."""
     per_connection: StrictBool = False
     """And on which connection."""
+    abandons: StrictBool = False
+    """Gives requests up that it is told to, and no others with them."""
     compares: StrictBool = False
     """Holds every byte of a download against the block; else it counts them."""
     cold: StrictBool = True

@@ -51,7 +51,7 @@ func (l *load) run(ctx context.Context) error {
 // request makes a user's nth request, due at start (the time of now).
 func (l *load) request(ctx context.Context, take take, user, n int, start int64) {
 	l.perform(ctx, take, &sample{
-		phase: l.phaseOf(n), user: user, start: start, resource: l.resource(user, n), number: l.number(user, n),
+		phase: l.phaseOf(user, n), user: user, start: start, resource: l.resource(user, n), number: l.number(user, n),
 	})
 }
 
@@ -74,9 +74,12 @@ func (l *load) coldRequests(ctx context.Context) {
 }
 
 // phaseOf is the phase of a user's nth request.
-func (l *load) phaseOf(n int) phase {
-	if n < l.Warmup {
+func (l *load) phaseOf(user, n int) phase {
+	switch {
+	case n < l.Warmup:
 		return warmup
+	case l.leaves(l.number(user, n)):
+		return leaving
 	}
 	return warm
 }
