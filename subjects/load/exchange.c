@@ -9,7 +9,7 @@
 #include "clock.h"
 
 const char TIMEOUT[] = "timeout", RESET[] = "reset", REFUSED[] = "refused", TLS_FAILED[] = "tls",
-           PROTOCOL[] = "protocol", WRONG_BYTES[] = "wrong-bytes";
+           PROTOCOL[] = "protocol", WRONG_BYTES[] = "wrong-bytes", ABANDONED[] = "abandoned";
 
 const char *other_error(const char *format, ...)
 {

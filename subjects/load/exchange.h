@@ -3,14 +3,18 @@
 
 #include "job.h"
 #include "record.h"
+#include "timers.h"
 
 struct connection;
+struct load;
 struct queue;
 struct seat;
 
 /* A request and its answer, from when it was due to its end. */
 struct exchange {
     struct sample sample;
+    struct load *load;
+    struct timer leaving; /* when it is given up; not set if it is not */
     const struct entry *asked;
     int64_t number;
     struct seat *seat;             /* whose connection it is for; NULL before it is chosen */

@@ -251,6 +251,54 @@ static int64_t *read_gaps(struct reading *from, const struct job *job)
     return due;
 }
 
+/* On which connection each of them is made, where that is told. */
+static int64_t *read_dealing(struct reading *from, const struct job *job)
+{
+    if (!reading_has(from, "dealt_to")) {
+        return NULL; /* and a null is unknown */
+    }
+    size_t count;
+    int64_t *dealt_to = reading_whole_numbers(from, "dealt_to", &count);
+    if (!job->due || (int64_t)count != job_warm(job)) {
+        fail(BAD_INPUT, "%s: dealt_to must be there for each of gaps_ns", from->where);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (dealt_to[i] >= job->connections) {
+            fail(BAD_INPUT, "%s: dealt_to must be indices of the connections", from->where);
+        }
+    }
+    return dealt_to;
+}
+
+/* Which requests are given up, by their numbers, where any are. */
+static bool *read_abandoned(struct reading *from, const struct job *job)
+{
+    size_t count;
+    int64_t *numbers = reading_whole_numbers(from, "abandoned", &count);
+    bool *abandoned = calloc((size_t)job_warm(job) + 1, sizeof *abandoned);
+    for (size_t i = 0; i < count; i++) {
+        if (numbers[i] >= job_warm(job) || numbers[i] % job_per_user(job) < job->warmup ||
+            (i && numbers[i] <= numbers[i - 1])) {
+            fail(BAD_INPUT, "%s: abandoned must be numbers of warm requests, in order", from->where);
+        }
+        abandoned[numbers[i]] = true;
+    }
+    free(numbers);
+    return abandoned;
+}
+
+static void read_abandon(struct reading *from, struct job *job)
+{
+    if (job->kind == PAGE || !reading_has(from, "abandon_ns")) {
+        return; /* and what is there all the same is unknown */
+    }
+    job->abandon_ns = (int64_t)reading_large(from, "abandon_ns", 1);
+    if (job->abandon_ns >= job->timeout_ns) {
+        fail(BAD_INPUT, "%s: abandon_ns must be less than timeout_ns", from->where);
+    }
+    job->abandoned = read_abandoned(from, job);
+}
+
 /* An HTTP/1.1 connection carries one request at a time, so there sharing gives each user one. */
 static int read_connections(struct reading *from, const struct job *job)
 {
@@ -323,8 +371,10 @@ struct job job_read(const char *path)
     job.due = read_gaps(&from, &job);
     job.cold = reading_truth(&from, "cold");
     job.timeout_ns = (int64_t)reading_large(&from, "timeout_ns", 1);
+    read_abandon(&from, &job);
     job.seed = reading_large(&from, "seed", 0);
     job.connections = read_connections(&from, &job);
+    job.dealt_to = read_dealing(&from, &job);
     if (job.kind == MIX) {
         read_mix(&from, &job);
     } else if (job.kind == PAGE) {

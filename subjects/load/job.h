@@ -45,8 +45,11 @@ struct job {
     int users, requests, warmup;
     double rate;     /* requests a second, at random; 0: see `due` */
     int64_t *due;    /* ns from the beginning at which each request is due; NULL, and no rate: closed loop */
+    int64_t *dealt_to; /* the connection that each of these is made on; NULL: it does not matter */
     int connections; /* their number; of the kind page, that of each user */
     int at_once;     /* of the kind page, the most requests under way on one */
+    int64_t abandon_ns; /* from when a request is due that is to be given up, until then */
+    bool *abandoned;    /* of each warm-up and warm request by its number, whether it is one; NULL: none is */
     bool cold;
     enum sessions sessions;
     int64_t timeout_ns;

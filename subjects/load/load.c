@@ -12,6 +12,30 @@ static struct load *of_deadline(struct timer *timer)
     return (struct load *)((char *)timer - offsetof(struct load, deadline));
 }
 
+/* Ends a request whose time is over, for this reason, wherever it is. */
+static void give_up(struct exchange *exchange, const char *why)
+{
+    struct connection *connection = exchange->connection;
+    if (connection) {
+        connection->carrier->cancel(connection, exchange);
+        connection_end(connection, exchange, why);
+        return;
+    }
+    if (exchange->queue) {
+        queue_remove(exchange->queue, exchange);
+    }
+    load_end(exchange->load, exchange, why);
+    if (exchange->seat) {
+        seat_give_up(exchange->seat);
+    }
+}
+
+/* Its user leaves. */
+static void on_leaving(struct timer *timer)
+{
+    give_up((struct exchange *)((char *)timer - offsetof(struct exchange, leaving)), ABANDONED);
+}
+
 struct exchange *load_exchange(struct load *load, enum phase phase, int user, int64_t number, int64_t start)
 {
     struct exchange *exchange = load->spare;
@@ -24,6 +48,8 @@ struct exchange *load_exchange(struct load *load, enum phase phase, int user, in
     *exchange = (struct exchange){
         .sample = {.phase = phase, .user = user, .resource = resource, .start = start, .connection = -1,
                    .visit = phase > COLD ? job_visit(load->job, number) : -1, .late = now() - start},
+        .load = load,
+        .leaving = {.expired = on_leaving},
         .asked = &load->job->entries[resource],
         .number = number,
         .announced = -1,
@@ -31,6 +57,9 @@ struct exchange *load_exchange(struct load *load, enum phase phase, int user, in
     };
     *(load->newest ? &load->newest->younger : &load->oldest) = exchange;
     load->newest = exchange;
+    if (phase == LEAVING) {
+        timers_set(&load->loop.timers, &exchange->leaving, start + load->job->abandon_ns);
+    }
     if (!load->deadline.place) {
         timers_set(&load->loop.timers, &load->deadline, start + load->job->timeout_ns);
     }
@@ -43,26 +72,10 @@ void load_end(struct load *load, struct exchange *exchange, const char *error)
     sample->end = now();
     sample->held = load->loop.arrived ? sample->end - load->loop.arrived : 0;
     sample->error = error;
+    timers_set(&load->loop.timers, &exchange->leaving, NEVER);
     *(exchange->older ? &exchange->older->younger : &load->oldest) = exchange->younger;
     *(exchange->younger ? &exchange->younger->older : &load->newest) = exchange->older;
     queue_push(&load->ended, exchange);
-}
-
-static void time_out(struct load *load, struct exchange *exchange)
-{
-    struct connection *connection = exchange->connection;
-    if (connection) {
-        connection->carrier->cancel(connection, exchange);
-        connection_end(connection, exchange, TIMEOUT);
-        return;
-    }
-    if (exchange->queue) {
-        queue_remove(exchange->queue, exchange);
-    }
-    load_end(load, exchange, TIMEOUT);
-    if (exchange->seat) {
-        seat_give_up(exchange->seat);
-    }
 }
 
 /* All have the same time, so that the oldest one's is over first. */
@@ -71,7 +84,7 @@ static void on_deadline(struct timer *timer)
     struct load *load = of_deadline(timer);
     int64_t time = now();
     while (load->oldest && load->oldest->sample.start + load->job->timeout_ns <= time) {
-        time_out(load, load->oldest);
+        give_up(load->oldest, TIMEOUT);
     }
     if (load->oldest) {
         timers_set(&load->loop.timers, timer, load->oldest->sample.start + load->job->timeout_ns);

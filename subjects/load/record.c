@@ -139,7 +139,7 @@ static char *put_quoted(char *to, const char *text)
 
 static char *put_row(const struct record *of, size_t row, char *to)
 {
-    static const char *const phases[] = {"", "cold,", "warmup,", "warm,"};
+    static const char *const phases[] = {"", "cold,", "warmup,", "warm,", "leaving,"};
     static const char *const protocols[] = {",", "h1,", "h2,", "h3,"};
     to = put_text(to, phases[of->phase[row]]);
     to = put_number(to, of->user[row]);
@@ -185,7 +185,7 @@ void record_summary(const struct record *record, FILE *to)
     size_t failed = 0;
     const char *first = "";
     for (size_t row = 0; row < record->count; row++) {
-        if (record->error[row] && failed++ == 0) {
+        if (record->error[row] && record->error[row] != ABANDONED && failed++ == 0) {
             first = record->error[row];
         }
     }

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum phase { EARNING, COLD, WARMUP, WARM }; /* EARNING: has no row */
+enum phase { EARNING, COLD, WARMUP, WARM, LEAVING }; /* EARNING: has no row; LEAVING: warm, but to be given up */
 
 /* One request: a row of samples.csv. Times are of the monotonic clock, 0 where unknown. */
 struct sample {
@@ -20,6 +20,9 @@ struct sample {
     int64_t late;      /* ns from `start` until the loop took it up */
     int64_t held;      /* ns from when the kernel had what ended it until `end` */
 };
+
+/* What stands in place of an error of a request that was given up. */
+extern const char ABANDONED[];
 
 /* Samples that have ended, a column each, in memory until the run is over. */
 struct record;

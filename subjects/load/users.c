@@ -28,7 +28,11 @@ struct users {
     const char *failure;   /* of the request that earns a session */
 };
 
-static enum phase phase(const struct job *job, int n) { return n < job->warmup ? WARMUP : WARM; }
+/* Of a user's nth request, which has this number. */
+static enum phase phase(const struct job *job, int n, int64_t number)
+{
+    return n < job->warmup ? WARMUP : job->abandoned && job->abandoned[number] ? LEAVING : WARM;
+}
 
 static struct seat *seat_of(const struct users *users, int64_t index)
 {
@@ -40,7 +44,7 @@ static void ask(struct user *user, int64_t start)
     struct users *all = user->all;
     int index = (int)(user - all->each), n = user->asked++;
     int64_t number = job_number(all->job, index, n);
-    seat_ask(seat_of(all, index), load_exchange(all->load, phase(all->job, n), index, number, start));
+    seat_ask(seat_of(all, index), load_exchange(all->load, phase(all->job, n, number), index, number, start));
 }
 
 static void rested(struct timer *timer)
@@ -94,9 +98,12 @@ static int64_t *schedule(const struct job *job)
     return due;
 }
 
-/* Over HTTP/1.1 a request takes a connection that is free, as from any client's pool: in turn, it could wait behind a
+/* Where none is told, over HTTP/1.1 a request takes a connection that is free, as from any client's pool: in turn, it could wait behind a
  * slow one while others are free. */
-static bool pooled(const struct users *users) { return users->due && users->job->http == 1; }
+static bool pooled(const struct users *users)
+{
+    return users->due && !users->job->dealt_to && users->job->http == 1;
+}
 
 static void set_free(struct users *users, struct seat *seat)
 {
@@ -122,12 +129,12 @@ static void arrive(struct users *users, int64_t due)
     int64_t i = users->arrived++;
     int user = (int)(i % users->job->users), n = (int)(i / users->job->users);
     int64_t number = job_number(users->job, user, n);
-    struct exchange *exchange = load_exchange(users->load, phase(users->job, n), user, number, due);
+    struct exchange *exchange = load_exchange(users->load, phase(users->job, n, number), user, number, due);
     if (pooled(users)) {
         queue_push(&users->waiting, exchange);
         deal(users);
     } else {
-        seat_ask(seat_of(users, i), exchange);
+        seat_ask(seat_of(users, users->job->dealt_to ? users->job->dealt_to[i] : i), exchange);
     }
 }
 

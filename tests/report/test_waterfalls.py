@@ -66,6 +66,12 @@ def strokes(figure: Any, stage: str) -> list[tuple[float, float]]:
         (request(0, 10, 30, 60, connected_ns=8 * MS), {CONNECTING: 8, AWAITING: 22, RECEIVING: 30}),
         (request(0, 25, 30, 60, bytes_up=9), {WAITING: 0, AWAITING: 30, RECEIVING: 30}),
         (request(0, 10, 30, 60, error="reset"), {FAILED: 60}),
+        (request(0, 10, 30, 60, error="abandoned"), {WAITING: 10, AWAITING: 20, RECEIVING: 30}),
+        (request(0, 10, 0, 60, error="abandoned", first_byte_ns=None), {WAITING: 10, AWAITING: 50, RECEIVING: 0}),
+        (
+            request(0, 0, 0, 60, error="abandoned", first_byte_ns=None, sent_ns=None, reused=0),
+            {CONNECTING: 60, AWAITING: 0, RECEIVING: 0},
+        ),
         (request(0, 10, 30, 60, first_byte_ns=None), {WAITING: 10, AWAITING: 0, RECEIVING: 50}),
     ],
 )

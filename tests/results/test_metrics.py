@@ -24,14 +24,14 @@ from h123.results.summary import summarise
 from h123.results.trial_files import SECOND_SERVER, Client, Process
 from h123.study import METRICS, Metric
 from h123.study.network import Change, Direction, Move
-from h123.study.observed import FellBack, Opened, Visits
+from h123.study.observed import Abandoned, FellBack, Opened, Visits, Wasted
 from h123.study.workload import KINDS, workload_of
 
 MS = 1_000_000
 ALWAYS = {"phase", "user", "status", "error", "protocol"}
 
 WAYS = {
-    name: Way(packets_in=900, bytes_in=size, lateness_ns=Lateness(p99=0))
+    name: Way(packets_in=900, bytes_in=size, bytes_delivered=size, lateness_ns=Lateness(p99=0))
     for name, size in (("up", 30_100), ("down", 602_000))
 }
 LINK = Link(name="access", directions=WAYS)
@@ -53,7 +53,8 @@ class Trial:
 
     def value(self, folder: Path, name: str, clock: str | None = None) -> float | None:
         file = folder / "samples.parquet"
-        pq.write_table(self.samples, file)
+        left = isinstance(METRICS[name].of, Abandoned | Wasted)
+        pq.write_table(self._left() if left else self.samples, file)
         asked = workload_of({"method": "GET", "size": 1000})
         if isinstance(METRICS[name].of, Visits):
             asked = workload_of({"kind": "page", **KINDS["page"].example(["GET"], False)})
@@ -88,6 +89,17 @@ class Trial:
         """As `openings_of` needs the columns."""
         whole = all(rows[column].known.any() for column in Opened.needs.columns)
         return self.openings if whole else ()
+
+    def _left(self) -> pa.Table:
+        """The same where the users of every third request were to leave, and of every sixth one did."""
+        every = range(len(self.samples))
+        phases = ["leaving" if number and number % 3 == 0 else "warm" if number else "cold" for number in every]
+        errors = ["abandoned" if number and number % 6 == 0 else "" for number in every]
+        table = self.samples
+        for name, values in (("phase", phases), ("error", errors)):
+            field = SCHEMA.field(name)
+            table = table.set_column(SCHEMA.get_field_index(name), field, pa.array(values, field.type))
+        return table
 
     def without(self, columns: set[str]) -> "Trial":
         """As if nobody had told these."""
@@ -266,6 +278,22 @@ def test_what_fell_back_is_the_share_of_the_answers_over_the_other_protocol(tria
     mixed = replace(trial, samples=trial.samples.set_column(column, SCHEMA.field("protocol"), names))
     assert mixed.value(tmp_path, "fell_back") == pytest.approx(100 * 75 / 301)
     assert trial.value(tmp_path, "fell_back") == 100
+
+
+def test_what_is_abandoned_is_no_failure_and_no_part_of_a_latency(trial: Trial, tmp_path: Path) -> None:
+    """Of 300 warm requests 100 are to be left, and 50 are. 251 answers of 1000 bytes came whole."""
+    file = tmp_path / "left.parquet"
+    pq.write_table(trial._left(), file)
+    found = summarise(Rows.read(file), workload_of({"method": "GET", "size": 1000}))
+    assert (found.warm, found.leaving, found.abandoned) == (200, 100, 50)
+    assert (found.errors, found.refused, found.warm_ok) == (0, 0, 200)
+    took = [15 * MS + number * 1000 for number in range(1, 301) if number % 3]
+    assert found.latency_ns
+    assert found.latency_ns[0] == np.median(took)
+    assert trial.value(tmp_path, "abandonment") == 50
+    down = WAYS["down"].bytes_delivered
+    assert down
+    assert trial.value(tmp_path, "wasted") == pytest.approx(100 * (1 - 251_000 / down))
 
 
 def test_what_two_servers_use_is_no_servers(trial: Trial, tmp_path: Path) -> None:

@@ -132,6 +132,58 @@ def test_the_schedule_never_changes_between_versions() -> None:
 GOLDEN = [391315, 554833, 1607329, 1682523, 2450139]
 
 
+@given(any_arrivals(), st.integers(0, 2**53), st.integers(0, 200), st.integers(1, 7))
+def test_each_connection_has_the_steps_by_itself(one: Arrivals, seed: int, count: int, connections: int) -> None:
+    dealt = one.dealt(seed, count, connections)
+    assert dealt == sorted(dealt) == one.dealt(seed, count + 50, connections)[:count]
+    assert {index for _, index in dealt} <= set(range(connections))
+    for index in range(connections):
+        own, more = ([at for at, on in of if on == index] for of in (dealt, one.dealt(seed, count, connections + 1)))
+        shorter = min(len(own), len(more))
+        if one.process == "poisson":  # what a connection has is no matter of how many others there are
+            assert own[:shorter] == more[:shorter]
+
+
+def test_an_even_rate_of_each_connection_is_one_beat_of_all() -> None:
+    """Connections take turns, so that they do not all ask at once."""
+    dealt = arrivals({"rate": 250}).dealt(1, 1000, 4)
+    assert dealt == [(n * MS, n % 4) for n in range(1000)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_chance_on_each_connection_is_its_own(seed: int) -> None:
+    dealt = arrivals({"rate": 500}, process="poisson").dealt(seed, 6000, 3)
+    own = [[at for at, on in dealt if on == index] for index in range(3)]
+    for times in own:
+        gaps = [(later - earlier) / SECOND * 500 for earlier, later in itertools.pairwise([0, *times])]
+        assert stats.kstest(gaps, "expon").pvalue > 1e-4
+    assert own[0][:1000] != own[1][:1000] != own[2][:1000]
+
+
+def test_the_schedule_of_connections_never_changes_between_versions() -> None:
+    assert arrivals({"rate": 1000}, process="poisson").dealt(7, 7, 2) == GOLDEN_DEALT
+
+
+GOLDEN_DEALT = [(480543, 0), (774376, 0), (1326419, 0), (1363017, 0), (1481600, 0), (2952087, 1), (2974203, 1)]
+
+
+@pytest.mark.parametrize(("protocol", "connections"), [("h1", 4), ("h2", 1)])
+def test_a_client_is_told_on_which_connection(protocol: str, connections: int) -> None:
+    told = {"per": "connection", "steps": [{"rate": 100, "lasts": SECOND}]}
+    work = workload_of({"protocol": protocol, "users": 4, "requests": 3, "warmup": 1, "arrivals": told})
+    document = work.file(TARGET).model_dump(exclude_unset=True)
+    assert work.load.arrivals
+    dealt = work.load.arrivals.dealt(7, 16, connections)
+    assert [*zip(itertools.accumulate(document["gaps_ns"]), document["dealt_to"], strict=True)] == dealt
+    assert work.tells_connections
+
+
+def test_rates_of_each_connection_take_as_long_as_one_connection() -> None:
+    even = arrivals({"rate": 10}, {"rate": 0, "lasts": "3s"}).model_copy(update={"per": "connection"})
+    assert even.longest_gap_s(100, 2) == pytest.approx(3 + 0.1)
+    assert even.lasts_s(40, 2) == pytest.approx(arrivals({"rate": 20}, {"rate": 0, "lasts": "3s"}).lasts_s(40, 2))
+
+
 def test_a_client_is_told_the_gaps_and_no_rate() -> None:
     told = {
         "protocol": "h2",
@@ -146,6 +198,7 @@ def test_a_client_is_told_the_gaps_and_no_rate() -> None:
     assert work.load.arrivals
     assert list(itertools.accumulate(document["gaps_ns"])) == work.load.arrivals.due(7, 8)
     assert (work.open_loop, work.tells_arrivals, work.most_in_flight()) == (True, True, None)
+    assert "dealt_to" not in document
     assert "gaps_ns" not in workload_of({"protocol": "h2", "rate": 5.0}).file(TARGET).model_dump(exclude_unset=True)
 
 
@@ -165,6 +218,7 @@ def test_how_long_a_connection_can_be_without_one() -> None:
         ({"steps": [{"rate": 0, "lasts": "1s"}]}, "less than one request"),
         ({"steps": [{"rate": 5, "lasts": "0s"}]}, "greater than 0"),
         ({"steps": [{"rate": 5, "lasts": "1s"}], "process": "weekly"}, "poisson"),
+        ({"steps": [{"rate": 5, "lasts": "1s"}], "per": "user"}, "connection"),
         ({"steps": [{"rate": 5, "lasts": "1s", "colour": 1}]}, "colour"),
     ],
 )

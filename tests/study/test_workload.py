@@ -33,7 +33,9 @@ def test_sessions_are_told_only_where_they_are_not_full() -> None:
     assert workload_of(early).file(TARGET).model_dump(exclude_unset=True)["sessions"] == "early"
     assert (workload_of(full).label(), workload_of(early).label()) == ("GET 1 kB", "GET 1 kB (early sessions)")
     assert [workload_of(one).connections_uncounted() for one in (full, early)] == [0, 1]
-    assert [workload_of(one).rows() for one in (full, early)] == [{"warm": 10, "warmup": 0, "cold": 1}] * 2
+    assert [workload_of(one).rows() for one in (full, early)] == [
+        {"warm": 10, "leaving": 0, "warmup": 0, "cold": 1}
+    ] * 2
 
 
 def test_a_client_may_take_another_protocol_only_where_it_is_told_so() -> None:
@@ -60,7 +62,7 @@ def test_one_request_again_and_again() -> None:
     (exchange,) = work.exchanges()
     assert (exchange.method, exchange.up, exchange.down, exchange.status) == ("POST", 100, None, 200)
     assert (work.methods(), work.senders(), work.label()) == (["POST"], ["client"], "POST 100 B")
-    assert work.rows() == {"warm": 20, "warmup": 4, "cold": 4}
+    assert work.rows() == {"warm": 20, "leaving": 0, "warmup": 4, "cold": 4}
     assert (work.served(), work.body_bytes(), work.statuses()) == ([], 100, [200])
 
 
@@ -102,7 +104,7 @@ def test_a_mix_answers_as_its_entries_say() -> None:
     assert work.label() == "90 % GET 2 kB, 10 % POST /orders 20 kB"
     assert (work.methods(), work.senders(), work.served()) == (["GET", "POST"], ["client", "server"], [2000])
     assert (work.moved("down"), work.moved("up"), work.pause_s()) == (1800, 2000, pytest.approx(0.005))
-    assert (work.rows(), work.body_bytes()) == ({"warm": 20, "warmup": 0, "cold": 1}, None)
+    assert (work.rows(), work.body_bytes()) == ({"warm": 20, "leaving": 0, "warmup": 0, "cold": 1}, None)
 
 
 def test_what_a_client_is_told_of_a_mix() -> None:
@@ -218,7 +220,7 @@ def test_a_page_answers_as_its_site_says() -> None:
     assert work.label() == "page example, 10 requests, 172 kB"
     assert [one.down for one in work.exchanges()] == [2000, 10_000, *[20_000] * 8]
     assert (work.served(), work.methods(), work.senders()) == ([2000, 10_000, 20_000], ["GET"], ["server"])
-    assert (work.rows(), work.each()) == ({"warm": 60, "warmup": 20, "cold": 0}, 40)
+    assert (work.rows(), work.each()) == ({"warm": 60, "leaving": 0, "warmup": 20, "cold": 0}, 40)
     assert [work.resource(number, 7) for number in (0, 9, 10, 25)] == [0, 9, 0, 5]
     assert work.visit() == Visit(10, 2)
 

@@ -404,3 +404,78 @@ def test_an_open_loop_over_h1_has_a_connection_for_each_request_under_way(go: Su
     client = go.client.model_copy(update={"connections": ["number"]})
     asked = _asked(go.model_copy(update={"client": client}), "open loop, 50 requests a second", "h1")
     assert asked.parameters.connections == asked.parameters.users == 20
+
+
+def _given_up(connections: int) -> list[Sample]:
+    """As the assignment asks of 3 users on one connection, or of one whose connections are closed, one after another:
+    warm-up, then six requests each, of which the first, third, fourth and sixth are abandoned."""
+    size, users = 1_500_000, 3 if connections == 1 else 1
+    rows = [_row("cold", 0, 0, 10**9, size)]
+    of_user = dict.fromkeys(range(users), 0)
+    for n in range(18 // users + 1):
+        for user in of_user:
+            phase = "warmup" if n == 0 else "warm" if n % 3 == 2 else "leaving"
+            fresh = connections > 1 and rows[-1]["error"] == "abandoned"
+            of_user[user] += fresh
+            start = 10**10 + 2 * 10**9 * n
+            ended = {"error": "abandoned", "bytes_down": 9, "end_ns": start + 500 * MS} if phase == "leaving" else {}
+            rows.append(_row(phase, user, of_user[user], start, size, reused=int(not fresh), **ended))
+    for row in rows:
+        row["protocol"] = "h2" if connections == 1 else "h1"
+    return rows
+
+
+def _seen_given_up(protocol: str, **changed: Any) -> Witness:
+    count = 1 if protocol == "h2" else 12
+    usual = {"connections": count, "bytes_down": 15_000_000, "given_up": 12 if protocol == "h2" else None}
+    return Witness(WINDOW, **{**usual, **changed})
+
+
+FACTS_OF = {
+    protocol: {**FACTS, "tls": [{"version": "1.3", "alpn": name, "connections": 12}]}
+    for protocol, name in (("h2", "h2"), ("h1", "http/1.1"))
+}
+
+
+@pytest.mark.parametrize("protocol", ["h1", "h2"])
+def test_requests_are_abandoned_and_all_else_goes_on(go: Subject, protocol: str) -> None:
+    asked = _asked(go, "requests that are abandoned", protocol)
+    rows = _given_up(1 if protocol == "h2" else 12)
+    assert not _faults(go, asked, rows, FACTS_OF[protocol], seen=_seen_given_up(protocol))
+
+
+_SOON: Any = {"sent_ns": None, "first_byte_ns": None}
+LEFT_WRONG: list[tuple[str, str, Edit, dict[str, Any], str]] = [
+    ("answered", "h2", lambda rows: _first_left(rows).update(error=""), {}, "to be abandoned ended with status 200"),
+    ("timed out", "h2", lambda rows: _first_left(rows).update(error="timeout"), {}, "error 'timeout'"),
+    ("whole", "h2", lambda rows: _first_left(rows).update(bytes_down=1_500_000), {}, "1500000 bytes down"),
+    (
+        "too soon",
+        "h2",
+        lambda rows: _first_left(rows).update(_SOON, end_ns=_first_left(rows)["start_ns"] + 100 * MS),
+        {},
+        "was after 0.100 s",
+    ),
+    ("not told", "h2", lambda _: None, {"given_up": 3}, "told of 3 of"),
+    ("sent on", "h2", lambda _: None, {"bytes_down": 25_000_000}, "did not stop sending"),
+    ("unseen", "h2", lambda _: None, {"bytes_down": None}, "nothing shows whether the server stopped"),
+    ("another connection", "h2", lambda rows: rows[-1].update(connection=1, reused=0), {}, "where 1 were asked for"),
+    ("not closed", "h1", lambda rows: rows[3].update(connection=0, reused=1), {}, "of which one had been abandoned"),
+    ("other ones", "h2", lambda rows: rows[-1].update(phase="warm"), {}, "rows of phase warm instead of 6"),
+]
+
+
+def _first_left(rows: list[Sample]) -> Sample:
+    return next(row for row in rows if row["phase"] == "leaving")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "edit", "seen", "said"), [row[1:] for row in LEFT_WRONG], ids=[r[0] for r in LEFT_WRONG]
+)
+def test_what_is_wrong_with_abandoned_requests_is_said(
+    go: Subject, protocol: str, edit: Edit, seen: dict[str, Any], said: str
+) -> None:
+    asked = _asked(go, "requests that are abandoned", protocol)
+    rows = _given_up(1 if protocol == "h2" else 12)
+    edit(rows)
+    assert said in _faults(go, asked, rows, FACTS_OF[protocol], seen=_seen_given_up(protocol, **seen))

@@ -146,6 +146,43 @@ def test_requests_count_from_when_they_are_due(reader: Reader) -> None:
     assert [at - starts[0] for at in starts] == [at - due[0] for at in due]
 
 
+def test_requests_are_on_the_connections_that_they_are_dealt_to(reader: Reader) -> None:
+    """Of a server that is not there: each is due as of its own connection, whichever it is."""
+    each = {**CHANGING, "per": "connection"}
+    asked = reader.parameters(users=2, requests=60, connections="per-user", arrivals=each, timeout="500ms")
+    document = reader.document(asked)
+    if not reader.client.arrivals:
+        pytest.skip(f"{reader.subject.name} refuses gaps_ns already")
+    if not reader.client.per_connection:
+        reader.refuses(document, "dealt_to")
+        return
+    done = reader.run(document)
+    assert done.returncode == 0, done.stderr
+    with (reader.folder / "samples.csv").open() as file:
+        starts = sorted(int(row["start_ns"]) for row in csv.DictReader(file))
+    assert asked.arrivals
+    due = [at for at, _ in asked.arrivals.dealt(reader.seed, 120, 2)]
+    assert [at - starts[0] for at in starts] == [at - due[0] for at in due]
+    assert reader.run({**document, "dealt_to": [2] * 120}).returncode == 2
+
+
+def test_only_those_who_can_are_told_to_abandon(reader: Reader) -> None:
+    """Of a server that is not there: what is refused before its user leaves has failed, and is not abandoned."""
+    asked = reader.parameters(requests=8, warmup=1, timeout="900ms", abandon={"share": 0.5, "after": "400ms"})
+    document = reader.document(asked)
+    if not reader.client.abandons:
+        reader.refuses(document, "abandon")
+        return
+    done = reader.run(document)
+    assert done.returncode == 0, done.stderr
+    with (reader.folder / "samples.csv").open() as file:
+        rows = sorted(csv.DictReader(file), key=lambda row: int(row["start_ns"]))
+    leaving = [number for number, row in enumerate(rows) if row["phase"] == "leaving"]
+    assert leaving == document["abandoned"]
+    for change in ({"abandoned": [99]}, {"abandoned": leaving[::-1]}, {"abandon_ns": document["timeout_ns"]}):
+        assert reader.run({**document, **change}).returncode == 2, change
+
+
 def test_headers_are_refused_by_those_who_do_not_send_them(reader: Reader) -> None:
     document = {**reader.document(reader.parameters()), "headers": HEADER}
     if reader.client.headers:

@@ -6,7 +6,7 @@ import pytest
 
 from h123.catalogue import Reach, catalogue
 from h123.verification.assignment import STREAMS, WINDOWS, Assignment, assignments
-from h123.verification.reception import Reception, Window, reception, reception_faults, reception_words
+from h123.verification.reception import Reception, Window, given_up, reception, reception_faults, reception_words
 
 FIRST, MOST = 1000, 5000
 
@@ -47,6 +47,13 @@ def test_what_a_client_gives_up_is_not_open_any_more() -> None:
     found = reception([*_asked(3, 3), given_up, *(_packet(10, "received", n, _stream(4 * n)) for n in (10, 11))])
     assert found is not None
     assert found.streams == 4
+
+
+def test_each_request_that_is_given_up_counts_once() -> None:
+    ends = [{"frame_type": kind, "stream_id": stream} for stream in (4, 8) for kind in ("stop_sending", "reset_stream")]
+    log = [*_asked(3, 3), _packet(100, "received", 90, *ends), _packet(101, "received", 91, *ends[:2])]
+    assert given_up(log) == 2
+    assert given_up(_asked(3, 3)) == 0
 
 
 def test_control_streams_are_no_requests() -> None:

@@ -40,6 +40,10 @@ class Asked(Protocol):
     def open_loop(self) -> bool: ...
     @property
     def tells_arrivals(self) -> bool: ...
+    @property
+    def tells_connections(self) -> bool: ...
+    @property
+    def abandons(self) -> bool: ...
     def methods(self) -> Sequence[str]: ...
     def senders(self) -> Sequence[str]: ...
     def most_in_flight(self) -> int | None: ...
@@ -285,6 +289,16 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
         raise UserError(
             f"client {subject.name} cannot send at rates that change",
             remedy="write one `rate` instead of `arrivals` in the study",
+        )
+    if parameters.workload.tells_connections and not client.per_connection:
+        raise UserError(
+            f"client {subject.name} cannot send at a rate of each connection",
+            remedy="leave `per: connection` out of the study's `arrivals`, or choose a client that declares it",
+        )
+    if parameters.workload.abandons and not client.abandons:
+        raise UserError(
+            f"client {subject.name} cannot abandon requests",
+            remedy="leave `abandon` out of the study, or choose a client that declares it",
         )
     if parameters.cold and not client.cold:
         raise UserError(f"client {subject.name} cannot make cold requests: write `cold: false` in the study")

@@ -247,6 +247,10 @@ class Client(Strict):
     """Can send at a given rate."""
     arrivals: StrictBool = False
     """Can be told when each request is due."""
+    per_connection: StrictBool = False
+    """And on which connection."""
+    abandons: StrictBool = False
+    """Gives requests up that it is told to, and no others with them."""
     compares: StrictBool = False
     """Holds every byte of a download against the block; else it counts them."""
     cold: StrictBool = True
@@ -282,6 +286,13 @@ class Client(Strict):
         if idle := [protocol for protocol in at_once if protocol not in info.data.get("protocols", [])]:
             raise ValueError(f"{idle[0]} is not one of the client's protocols")
         return at_once
+
+    @field_validator("per_connection")
+    @classmethod
+    def _is_told(cls, per_connection: bool, info: ValidationInfo) -> bool:
+        if per_connection and not info.data.get("arrivals"):
+            raise ValueError("arrivals is false: a client that is told on which connection is told when")
+        return per_connection
 
     @field_validator("sessions")
     @classmethod

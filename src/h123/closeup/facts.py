@@ -10,6 +10,7 @@ from h123.closeup.arm import Arm
 from h123.report import level
 from h123.results.packets import BLOCKED, DELIVERED, DOWN, LOST, QUEUE_FULL, UP
 from h123.study import Network
+from h123.study.workload import ABANDONED
 from h123.units import format_bytes, format_seconds, format_span
 
 Row = tuple[str, list[str]]
@@ -66,9 +67,11 @@ def _path(arm: Arm) -> tuple[str, str]:
 
 def _requests(arm: Arm) -> str:
     good = [row["end_ns"] - row["start_ns"] for row in arm.requests if not row["error"]]
-    failed = len(arm.requests) - len(good)
+    abandoned = sum(row["error"] == ABANDONED for row in arm.requests)
+    failed = len(arm.requests) - len(good) - abandoned
     said = f"{len(good)}, median {format_seconds(median(good) / 1e9)}" if good else "none that succeeded"
-    return f"{said}; {failed} failed" if failed else said
+    others = {"failed": failed, "abandoned": abandoned}
+    return "; ".join([said, *(f"{count} {what}" for what, count in others.items() if count)])
 
 
 def _packets(arm: Arm, way: int) -> str:

@@ -18,6 +18,7 @@ from h123.results.summary import QUANTILES, SEND_QUANTILES, Summary, summarise
 from h123.results.trial_files import SECOND_SERVER, Client, Trial
 from h123.study import METRICS, Metric
 from h123.study.observed import (
+    Abandoned,
     Answered,
     Around,
     Carried,
@@ -31,6 +32,7 @@ from h123.study.observed import (
     Sent,
     Times,
     Visits,
+    Wasted,
     Way,
 )
 from h123.study.workload import workload_of
@@ -119,6 +121,10 @@ def metric_value(
             return _lost(blocking, what) if blocking else None
         case FellBack():
             return None if summary.fell_back is None else 100 * summary.fell_back
+        case Abandoned():
+            return 100 * summary.abandoned / summary.leaving if summary.leaving else None
+        case Wasted():
+            return _wasted(summary, report) if summary.leaving else None
         case None:
             return None
         case _:
@@ -207,3 +213,12 @@ def _sent(summary: Summary, report: Report, way: Way) -> float | None:
     link = report.links[0] if report.links else None
     direction = link.directions.get(way) if link and link.directions else None
     return direction.bytes_in / summary.rows if direction and direction.bytes_in and summary.rows else None
+
+
+def _wasted(summary: Summary, report: Report) -> float | None:
+    """Percent."""
+    link = report.links[0] if report.links else None
+    down = link.directions.get("down") if link and link.directions else None
+    if down is None or not down.bytes_delivered or summary.bytes_down is None:
+        return None
+    return 100 * (1 - summary.bytes_down / down.bytes_delivered)

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from h123.results.samples import EARLIER_SCHEMA, LIMIT, SCHEMA, TEXT_COLUMNS, complaint
-from h123.study.workload import OK
+from h123.study.workload import ABANDONED, OK
 
 Mask = NDArray[np.bool_]
 Integers = NDArray[np.int64]
@@ -152,8 +152,13 @@ class Rows:
 
     @cached_property
     def faulty(self) -> Mask:
-        """Those with one."""
-        return self._is("error", lambda value: value != "")
+        """Those with one. Those that were abandoned have ended as they should."""
+        return self._is("error", lambda value: value not in ("", ABANDONED))
+
+    @cached_property
+    def abandoned(self) -> Mask:
+        """Those that were given up."""
+        return self._is("error", lambda value: value == ABANDONED)
 
     def ok(self, statuses: Sequence[int]) -> Mask:
         """Those without an error and with the status that their resource must have."""

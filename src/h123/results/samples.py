@@ -14,7 +14,7 @@ from h123.durable import replacement
 from h123.errors import UserError
 from h123.results.events import Values
 from h123.results.shapes import Reason
-from h123.study.workload import OK, Exchange, Kind, workload_of
+from h123.study.workload import LEAVING, OK, Exchange, Kind, workload_of
 
 TEXT_COLUMNS = {"phase", "protocol", "error"}
 TIME_COLUMNS = ["start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns"]
@@ -25,7 +25,7 @@ EARLIER_COLUMNS = [
 """Those that earlier versions' samples have."""
 COLUMNS = [*EARLIER_COLUMNS, "group", "resource"]
 REQUIRED = ("user", "start_ns", "end_ns", "status", "bytes_up", "bytes_down")
-PHASES = ("cold", "warmup", "warm")
+PHASES = ("cold", "warmup", "warm", LEAVING)
 LIMIT = 2**61
 """No number of a sample is larger: what is computed of two of them is still one of 64 bits."""
 _SHOWN = 60

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from h123.results.rows import Mask, Numbers, Rows
 from h123.study import METRICS
 from h123.study.observed import FromSend, Times, VisitTime
-from h123.study.workload import Kind
+from h123.study.workload import LEAVING, Kind
 
 QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, Times)})
 """Of latency: all that a metric asks of any time. Of the other times only the median is known."""
@@ -51,6 +51,10 @@ class Summary:
     cold: int
     handshakes: int | None
     """Rows that opened a connection."""
+    leaving: int
+    """Rows of requests that were to be abandoned."""
+    abandoned: int
+    """Those of them that were."""
     errors: int
     """Rows with an error."""
     first_error: str | None
@@ -113,6 +117,8 @@ class Summary:
     fell_back: float | None
     """Of the rows that are ok the share that another protocol carried than the client would rather have; None where it
     may take no other, or nothing is known."""
+    bytes_down: int | None
+    """Body bytes of all requests that are ok."""
     bodies: Sequence[Bodies]
     """Of each resource that an answer is known of."""
     visits_ns: Mapping[VisitTime, float | None]
@@ -147,6 +153,7 @@ def summarise(rows: Rows, work: Kind) -> Summary:
         **_quickest(rows, took, moving, sizes),
         shortest_ns=took.least(moving),
         fell_back=_fell_back(rows, ok, work),
+        bytes_down=rows["bytes_down"].total(ok),
         bodies=_bodies(rows, ok, sizes, len(work.exchanges())),
         visits_ns=_visits(rows, parts, work),
     )
@@ -161,6 +168,8 @@ def _counts(rows: Rows, parts: _Parts) -> _Fields:
         "warm": _count(warm),
         "warmup": _count(rows.phase("warmup")),
         "cold": _count(cold),
+        "leaving": _count(rows.phase(LEAVING)),
+        "abandoned": _count(rows.abandoned),
         "errors": _count(rows.faulty),
         "first_error": errors[0] if errors else None,
         "refused": _count(rows.faultless & ~ok),

@@ -1,5 +1,5 @@
 """What only an attempt's requests beside one another tell: how many were under way at once, how long none ended, which
-rows stand there twice. All of it is about warm requests."""
+rows stand there twice. All of it is about warm requests, those that are to be abandoned too."""
 
 from dataclasses import dataclass
 
@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from h123.results.rows import Rows
+from h123.study.workload import LEAVING
 
 _MOST = 0.99
 """Quantile of what was in flight, the value below where it lies between two: a client that notes a start some
@@ -46,7 +47,7 @@ class Timeline:
 def timeline(rows: Rows, *, timed: bool) -> Timeline:
     """Of an attempt's rows. `timed`: whether their starts are known."""
     starts, ends, user = rows["start_ns"], rows["end_ns"], rows["user"]
-    told = rows.phase("warm") & starts.known & ends.known
+    told = (rows.phase("warm") | rows.phase(LEAVING)) & starts.known & ends.known
     if not told.any():
         return Timeline()
     waited = rows["first_byte_ns"] - starts

@@ -213,7 +213,7 @@ def _pace_s(parameters: Parameters, paths: _Paths) -> float:
     if parameters.rate is not None:
         return requests / parameters.rate
     if parameters.arrivals is not None:
-        return parameters.arrivals.at(requests) / 1e9
+        return parameters.arrivals.lasts_s(requests, work.connection_count())
     moving = sum(_bits(parameters, way) / path.rate_bps for way, path in paths.items())
     return work.each() * (work.pause_s() + moving) + work.round_trips() * paths["down"].round_trip_s
 

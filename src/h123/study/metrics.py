@@ -12,6 +12,7 @@ from pydantic import BeforeValidator
 
 from h123.strict import choose, shown
 from h123.study.observed import (
+    Abandoned,
     Answered,
     Around,
     Carried,
@@ -28,6 +29,7 @@ from h123.study.observed import (
     Sent,
     Times,
     Visits,
+    Wasted,
 )
 from h123.units import Unit, format_value
 
@@ -411,6 +413,25 @@ METRICS = _table(
         noun="share of answers over HTTP/2",
         meaning="of the answers that a client got which would rather have had HTTP/3",
         zero=True,
+    ),
+    Metric(
+        "abandonment",
+        title="Requests abandoned",
+        unit="%",
+        of=Abandoned(),
+        words=_TURNS,
+        noun="share of requests abandoned",
+        meaning="of the requests whose user leaves after a while, those whose answer had not come whole by then",
+        zero=True,
+    ),
+    Metric(
+        "wasted",
+        title="Bytes wasted",
+        unit="%",
+        of=Wasted(),
+        words=_TURNS,
+        noun="share of bytes wasted",
+        meaning="of all that came down the link, what was not the body of a whole answer",
     ),
     Metric(
         "lost_packet",

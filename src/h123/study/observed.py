@@ -183,6 +183,23 @@ class FellBack:
 
 
 @dataclass(frozen=True)
+class Abandoned:
+    """The share of the requests that were to be abandoned whose answer had not come whole by then."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    needs: ClassVar[Needs] = Needs()
+
+
+@dataclass(frozen=True)
+class Wasted:
+    """The share of what came down the client's link that was not the body of a whole answer: where requests are
+    abandoned, what came for them, before and after."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    needs: ClassVar[Needs] = Needs(("bytes_down",), report=("bytes_delivered",))
+
+
+@dataclass(frozen=True)
 class Lost:
     """What one lost packet cost requests, beside the trial of the block that lost none and is the same otherwise."""
 
@@ -206,5 +223,7 @@ Observed = (
     | Opened
     | Recovered
     | FellBack
+    | Abandoned
+    | Wasted
     | Lost
 )

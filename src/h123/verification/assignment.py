@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from h123.catalogue import FULL, NEWEST_TLS, OWN, PROTOCOLS, QUIC, Client, Subject, controllers
 from h123.study import Network, Parameters
-from h123.study.network import Blackout, Bottleneck, Direction
+from h123.study.network import Blackout, Bottleneck, Direction, Queue
 from h123.study.workload import DEFAULT, KINDS, AnyWorkloadFile
 from h123.verification import controller
 
@@ -55,6 +55,11 @@ REMOTE = _both_ways("remote", Direction(delay_ns=100 * _MS))
 CROWDED = _both_ways("crowded", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000)))
 """Many large answers together take so long that none ends while there is still a request to be sent, however slowly a
 window, or a busy machine, lets a client send them."""
+LEFT = _both_ways("left", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000), queue=Queue(bytes=100_000)))
+"""1.5 MB takes 1.2 s, so that users who leave sooner leave before it is there; and what nobody wants any more does not
+hold up the next connection for long."""
+PATIENCE_NS = 500 * _MS
+"""Of these users: a connection over that link, and an answer's first bytes, take less."""
 LOSSES = Network(
     name="losses up", title="a few lost packets upwards", up=controller.NETWORK.down, down=controller.NETWORK.up
 )
@@ -113,7 +118,7 @@ class Assignment:
     @property
     def attempts(self) -> int:
         """Before it counts as failed: a busy machine can blur times, but hardly twice so that they look wrong."""
-        return 2 if self.network in (FAR, DISTANT, REMOTE, CROWDED, LOSSES) else 1
+        return 2 if self.network in (FAR, DISTANT, REMOTE, CROWDED, LEFT, LOSSES) else 1
 
     @property
     def logged(self) -> bool:
@@ -171,6 +176,13 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
     if client.arrivals:
         told = asked(method="GET", size=KILOBYTE, users=2, requests=100, warmup=2, arrivals=CHANGING, cold=False)
         yield Assignment("an open loop whose rates change", told)
+    if client.per_connection and client.cold:
+        each = {**CHANGING, "per": "connection"}
+        way = CONNECTIONS["number" if "number" in client.connections else client.connections[0]]
+        told = asked(method="GET", size=KILOBYTE, users=4, requests=50, warmup=2, connections=way, arrivals=each)
+        yield Assignment("an open loop with rates of each connection", told)
+    if client.abandons and client.cold and "GET" in client.methods:
+        yield _left(logged, protocol)
     if protocol == "h3" and "POST" in client.methods:
         upload = partial(logged, method="POST", size=controller.BODY_BYTES, requests=1, cold=False, timeout="50s")
         for number, name in enumerate(controllers(subject, protocol) or []):
@@ -285,6 +297,14 @@ def _open_loop(client: Client, asked: Asked, protocol: str) -> Assignment:
     way = users if client.connections[0] == "number" else CONNECTIONS[client.connections[0]]
     opened = asked(size=KILOBYTE, users=users, requests=40 // users, rate=50.0, connections=way)
     return Assignment("open loop, 50 requests a second", opened, DISTANT)
+
+
+def _left(asked: Asked, protocol: str) -> Assignment:
+    """Most are, and the rest go on beside them; over HTTP/1.1 one after another, so that nothing delays the handshake
+    of the connection after one that was closed."""
+    users, leaving = 1 if protocol == "h1" else 3, {"share": 0.67, "after": f"{PATIENCE_NS}ns"}
+    left = asked(method="GET", size=1_500_000, users=users, requests=18 // users, warmup=1, abandon=leaving)
+    return Assignment("requests that are abandoned", left, LEFT)
 
 
 def _failures(asked: Asked) -> Iterator[Assignment]:

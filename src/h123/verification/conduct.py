@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from h123.catalogue import FULL, Client
 from h123.results import Sample
+from h123.study.workload import ABANDONED, LEAVING
 from h123.verification.assignment import Assignment
 from h123.verification.controller import behaviour
 from h123.verification.timing import times, times_over_the_link
@@ -23,6 +24,8 @@ _CODED = 0.6
 """Of a text's bytes, that HPACK and QPACK leave at least of one that is new to them (RFC 7541, appendix B: 5 bits)."""
 LATE_NS = 1_500_000_000
 """That a client may notice a timeout late."""
+LAST_NS = 100_000_000
+"""Before the end of all requests: of one that is given up later, the end of the connection may tell the server."""
 
 
 def faults_of(asked: Assignment, client: Client, rows: Sequence[Sample], facts: Any, seen: Witness) -> list[str]:
@@ -38,6 +41,7 @@ def faults_of(asked: Assignment, client: Client, rows: Sequence[Sample], facts: 
             *_in_turn(asked, rows),
         ]
         found += _sessions(asked, facts, seen)
+        found += _abandoned(asked, rows, seen)
         if asked.controller:
             found += _controller(asked, seen)
     return found
@@ -58,9 +62,14 @@ def _counts(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
     if strangers := sorted({row["user"] for row in rows} - set(range(p.users))):
         yield f"user {strangers[0]}, of {p.users} users counted from 0"
     elif not p.workload.open_loop:
-        each = Counter((row["phase"], row["user"]) for row in rows if row["phase"] != "cold")
+        each = Counter((_among(row), row["user"]) for row in rows if row["phase"] != "cold")
         if uneven := sorted({user for (_, user), n in each.items() if n != each[(_, 0)]}):
             yield f"user {uneven[0]} has not as many rows as user 0"
+
+
+def _among(row: Sample) -> str:
+    """The phase that a user's requests are of, those that are to be abandoned among its warm ones."""
+    return "warm" if row["phase"] == LEAVING else row["phase"]
 
 
 def _in_turn(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
@@ -99,6 +108,8 @@ def _outcomes(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
 
 
 def _answered(asked: Assignment, row: Sample) -> str | None:
+    if row["phase"] == LEAVING:
+        return _left(asked, row)
     exchange = asked.parameters.workload.exchanges()[row["resource"] or 0]
     if row["error"] or row["status"] != exchange.status:
         return f"a request ended with status {row['status']}, error {row['error']!r}"
@@ -110,6 +121,18 @@ def _answered(asked: Assignment, row: Sample) -> str | None:
         down = len(str(up)) if up else row["bytes_down"]
     if (row["bytes_up"], row["bytes_down"]) != (up, down):
         return f"{row['bytes_up']} bytes up and {row['bytes_down']} down instead of {up} and {down}"
+    return None
+
+
+def _left(asked: Assignment, row: Sample) -> str | None:
+    """Given up when it is to be, while its body was on the way."""
+    assert asked.parameters.abandon
+    taken, allowed = row["end_ns"] - row["start_ns"], asked.parameters.abandon.after
+    if row["error"] != ABANDONED or row["bytes_down"] >= asked.parameters.size:
+        told = f"status {row['status']}, error {row['error']!r}, {row['bytes_down']} bytes down"
+        return f"a request that is to be abandoned ended with {told}"
+    if not 0.9 * allowed <= taken <= allowed + LATE_NS:
+        return f"a request that is to be abandoned after {_seconds(allowed)} was after {_seconds(taken)}"
     return None
 
 
@@ -144,11 +167,12 @@ def _timed_out(asked: Assignment, row: Sample) -> str | None:
 
 
 def _first_bytes(client: Client, rows: Sequence[Sample]) -> Iterator[str]:
-    known = sum(row["first_byte_ns"] is not None for row in rows)
-    if client.ttfb and known < len(rows):
-        yield f"first_byte_ns is declared (ttfb), but empty in {len(rows) - known} of {len(rows)} rows"
+    whole = [row for row in rows if row["error"] != ABANDONED]
+    known = sum(row["first_byte_ns"] is not None for row in whole)
+    if client.ttfb and known < len(whole):
+        yield f"first_byte_ns is declared (ttfb), but empty in {len(whole) - known} of {len(whole)} rows"
     if not client.ttfb and known:
-        yield f"first_byte_ns is not declared (ttfb), but written in {known} of {len(rows)} rows"
+        yield f"first_byte_ns is not declared (ttfb), but written in {known} of {len(whole)} rows"
     if any(row["connected_ns"] is None for row in rows if row["phase"] == "cold"):
         yield "connected_ns is empty in a cold row"
 
@@ -160,13 +184,15 @@ def _connections(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
     elif rows and all(rows[0][column] is not None for column in columns):
         yield from _indices(asked, rows)
         yield from _reuse(rows)
-        if not asked.parameters.workload.open_loop and not asked.parameters.workload.visit():
+        work = asked.parameters.workload
+        if not work.open_loop and not work.visit() and not work.connections_again():
             yield from _dealing(asked, rows)
 
 
 def _indices(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
-    used, count = {row["connection"] for row in rows}, asked.connections()
-    needed = min(count, asked.parameters.users)
+    used = {row["connection"] for row in rows}
+    count = asked.connections() + asked.parameters.workload.connections_again()
+    needed = min(asked.connections(), asked.parameters.users)
     if not used <= set(range(count)) or (not asked.parameters.workload.open_loop and len(used) < needed):
         yield f"connections {sorted(c for c in used if c is not None)[:6]} where {count} were asked for, counted from 0"
     cold = [row["connection"] for row in rows if row["phase"] == "cold"]
@@ -254,6 +280,7 @@ def _opened(asked: Assignment, client: Client, rows: Sequence[Sample], seen: Wit
         least = p.users * (p.requests + p.warmup if p.cold else 1)
     if p.protocol == "h1":  # wrk dials once before, to see whether anybody listens
         most = max(most + 1, len(rows) if client.reopens else 0)
+    most += p.workload.connections_again()
     uncounted = p.workload.connections_uncounted()
     least, most = least + uncounted, most + uncounted
     if seen.connections is None:
@@ -281,6 +308,28 @@ def _sessions(asked: Assignment, facts: Any, seen: Witness) -> Iterator[str]:
         yield f"{full} of {len(others)} connections that should resume a session made a full handshake"
     elif p.workload.early and (late := sum(not one.early for one in others)):
         yield f"the server got no early data on {late} of {len(others)} connections"
+
+
+def _abandoned(asked: Assignment, rows: Sequence[Sample], seen: Witness) -> Iterator[str]:
+    """The server knows that nobody wants the answer: over HTTP/1.1 the connection is closed, over the others the stream
+    alone, and what is left of the body is not sent."""
+    left = [row for row in rows if row["error"] == ABANDONED]
+    if not left:
+        return
+    if asked.parameters.protocol == "h1":
+        last = {row["connection"]: row["end_ns"] for row in left}
+        if again := sum(row["start_ns"] >= last.get(row["connection"], row["start_ns"] + 1) for row in rows):
+            yield f"{again} requests went out on connections of which one had been abandoned"
+    ended = max(row["end_ns"] for row in rows) - LAST_NS
+    told = sum(row["end_ns"] < ended for row in left)
+    if seen.given_up is not None and seen.given_up < told:
+        yield f"the server was told of {seen.given_up} of {told} requests that they were abandoned"
+    size = asked.parameters.size
+    whole, most = (len(rows) - len(left)) * size, (len(rows) - len(left) / 2) * size
+    if seen.bytes_down is None:
+        yield "nothing shows whether the server stopped sending"
+    elif seen.bytes_down > most:
+        yield f"{seen.bytes_down} bytes came down, and answers of {whole} were wanted: the server did not stop sending"
 
 
 def _controller(asked: Assignment, seen: Witness) -> Iterator[str]:

@@ -80,6 +80,12 @@ def reception_faults(asked: Assignment, limits: Reach, found: Reception | None) 
         yield f"its window of a stream is {found.stream}, and {format_bytes(window)} is declared to be the most"
 
 
+def given_up(log: Iterable[Mapping[str, Any]]) -> int:
+    """Requests of which the client said that it no longer wants them."""
+    received = (event for event in log if event.get("name") == RECEIVED)
+    return len({frame["stream_id"] for event in received for kind in _ENDS for frame in _frames(event, kind)})
+
+
 def _at_once(log: Iterable[Mapping[str, Any]]) -> int:
     """Requests that had come, less those that were answered or given up."""
     known, now, most = set[int](), set[int](), 0

@@ -67,7 +67,7 @@ def times_over_the_link(asked: Assignment, client: Client, rows: Sequence[Sample
         if client.false_start:
             yield from _false_start(asked, rows)
     if asked.parameters.arrivals:
-        yield from _as_told(asked.parameters.arrivals, rows)
+        yield from _as_told(asked, asked.parameters.arrivals, rows)
     if asked.network is DISTANT:
         warm = [row for row in rows if row["phase"] == "warm"]
         yield from _poisson(asked, warm)
@@ -152,14 +152,30 @@ def _poisson(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
         yield "the gaps between requests are all alike, not exponential"
 
 
-def _as_told(arrivals: Arrivals, rows: Sequence[Sample]) -> Iterator[str]:
-    """Requests count from when they were due, to the nanosecond."""
-    told, starts = arrivals.due(SEED, len(rows)), sorted(row["start_ns"] for row in rows)
-    wrong = [n for n in range(len(rows)) if starts[n] - starts[0] != told[n] - told[0]]
+def _as_told(asked: Assignment, arrivals: Arrivals, rows: Sequence[Sample]) -> Iterator[str]:
+    """Requests count from when they were due, to the nanosecond, and are on the connection that they are of."""
+    users = [row for row in rows if row["phase"] != "cold"]
+    if arrivals.per == "all":
+        told = arrivals.due(SEED, len(users))
+    else:
+        dealt = arrivals.dealt(SEED, len(users), asked.connections())
+        told = [at for at, _ in dealt]
+        yield from _as_dealt(dealt, users)
+    starts = sorted(row["start_ns"] for row in users)
+    wrong = [n for n in range(len(users)) if starts[n] - starts[0] != told[n] - told[0]]
     if wrong:
         n, due = wrong[0], told[wrong[0]] - told[0]
         counted = _seconds(starts[n] - starts[0])
         yield f"request {n} counts from {counted} after the first, and was due {_seconds(due)} after it"
+
+
+def _as_dealt(dealt: Sequence[tuple[int, int]], rows: Sequence[Sample]) -> Iterator[str]:
+    """Cold requests have opened the connections in their order."""
+    found = sorted((row["start_ns"], -1 if row["connection"] is None else row["connection"]) for row in rows)
+    wrong = [(is_on, told) for (_, is_on), (_, told) in zip(found, dealt, strict=True) if is_on != told]
+    if wrong:
+        on, told = wrong[0]
+        yield f"{len(wrong)} requests are on another connection than told, the first on {on} instead of {told}"
 
 
 def _waiting(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:

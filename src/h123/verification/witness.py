@@ -10,6 +10,7 @@ from h123.results.qlog import QLOG_FOLDER, events
 from h123.study import Parameters
 from h123.verification.controller import Arrival
 from h123.verification.handshake import RECEIVED, Handshake, quic_handshake, tcp_handshakes
+from h123.verification.reception import given_up
 from h123.verification.trial import Trial, Window
 
 
@@ -24,22 +25,31 @@ class Witness:
     """Its packets as the server got them; none where that was not logged."""
     handshakes: Sequence[Handshake] | None = None
     """Of each connection; None: nobody has seen them."""
+    bytes_down: int | None = None
+    """That the link carried to the client; None: it does not count them."""
+    given_up: int | None = None
+    """Requests of which the client said that it no longer wants them; None: nobody has seen it."""
 
 
 def witness(trial: Trial, p: Parameters, certificate_bytes: int) -> Witness:
     """Of a trial that has ended, whose server has a certificate of this size."""
-    resumes = p.sessions != FULL
+    resumes, down = p.sessions != FULL, _bytes_down(trial.report)
     if p.protocol != "h3":
         handshakes = tcp_handshakes(trial.folder, certificate_bytes) if resumes else None
-        return Witness(trial.window, _tcp_connections(trial.report), handshakes=handshakes)
+        return Witness(trial.window, _tcp_connections(trial.report), handshakes=handshakes, bytes_down=down)
     if not p.qlog:
-        return Witness(trial.window)
+        return Witness(trial.window, bytes_down=down)
     logs = [list(events(path)) for path in sorted((trial.folder / QLOG_FOLDER).iterdir())]
     received = [event for log in logs for event in log if event.get("name") == RECEIVED]
     # Times are in milliseconds.
     arrivals = [Arrival(round(event["time"] * 1e6), event["data"]["raw"]["length"]) for event in received]
     seen = [quic_handshake(log, certificate_bytes) for log in logs] if resumes else None
-    return Witness(trial.window, len(logs), arrivals, seen)
+    return Witness(trial.window, len(logs), arrivals, seen, down, sum(map(given_up, logs)))
+
+
+def _bytes_down(report: Report) -> int | None:
+    way = (report.links[0].directions or {}).get("down") if report.links else None
+    return way.bytes_delivered if way else None
 
 
 def _tcp_connections(report: Report) -> int:

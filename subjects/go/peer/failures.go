@@ -18,6 +18,8 @@ import (
 var (
 	errInterrupted = errors.New("interrupted")
 	errTimeout     = errors.New("timeout")
+	// errAbandoned ends requests whose user has left, as it should.
+	errAbandoned = errors.New("abandoned")
 	// errProtocol marks answers that break HTTP's rules and that the libraries let pass.
 	errProtocol = errors.New("protocol")
 	// errWrongBytes marks bodies that came whole and are not the block.
@@ -27,12 +29,14 @@ var (
 // alertNoApplicationProtocol is TLS's alert for "no protocol in common" (RFC 7301).
 const alertNoApplicationProtocol = 120
 
-// classify puts the error of a request into the words of the contract: timeout, reset, refused, tls, protocol,
+// classify puts the end of a request into the words of the contract: abandoned, timeout, reset, refused, tls, protocol,
 // wrong-bytes, or `other: ` with the error's own text. ctx is the request's.
 func classify(ctx context.Context, err error) string {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errInterrupted):
 		return "other: interrupted"
+	case errors.Is(cause, errAbandoned):
+		return errAbandoned.Error()
 	case errors.Is(cause, errTimeout), isTimeout(err):
 		return "timeout"
 	case errors.Is(err, errWrongBytes):

@@ -51,7 +51,7 @@ func (l *load) run(ctx context.Context) error {
 // request makes a user's nth request, due at start (the time of now).
 func (l *load) request(ctx context.Context, take take, user, n int, start int64) {
 	l.perform(ctx, take, &sample{
-		phase: l.phaseOf(n), user: user, start: start, resource: l.resource(user, n), number: l.number(user, n),
+		phase: l.phaseOf(user, n), user: user, start: start, resource: l.resource(user, n), number: l.number(user, n),
 	})
 }
 
@@ -74,9 +74,12 @@ func (l *load) coldRequests(ctx context.Context) {
 }
 
 // phaseOf is the phase of a user's nth request.
-func (l *load) phaseOf(n int) phase {
-	if n < l.Warmup {
+func (l *load) phaseOf(user, n int) phase {
+	switch {
+	case n < l.Warmup:
 		return warmup
+	case l.leaves(l.number(user, n)):
+		return leaving
 	}
 	return warm
 }
@@ -133,10 +136,13 @@ func (l *load) openLoop(ctx context.Context) error {
 	return nil
 }
 
-// dealer deals the connections to the requests of an open loop. HTTP/2 and HTTP/3 requests take them in turn; an
-// HTTP/1.1 request takes one that is free, as from any client's pool: in turn, it could wait behind a slow one
-// while others are free.
+// dealer deals the connections to the requests of an open loop: as told, or else HTTP/2 and HTTP/3 requests take them
+// in turn; an HTTP/1.1 request takes one that is free, as from any client's pool: in turn, it could wait behind a slow
+// one while others are free.
 func (l *load) dealer() func(i int) take {
+	if l.DealtTo != nil {
+		return func(i int) take { return l.seats[l.DealtTo[i]].take }
+	}
 	if l.Protocol == h1 {
 		free := newPool(l.seats)
 		return func(int) take { return free.take }

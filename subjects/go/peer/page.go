@@ -93,7 +93,7 @@ func (v *visit) run(ctx context.Context) {
 
 func (v *visit) sample(resource int) *sample {
 	return &sample{
-		phase: v.load.phaseOf(v.n), user: v.user, start: now(), resource: resource, group: v.group,
+		phase: v.load.phaseOf(v.user, v.n), user: v.user, start: now(), resource: resource, group: v.group,
 		number: v.load.number(v.user, v.n)*len(v.load.Page) + resource,
 	}
 }

@@ -16,8 +16,9 @@ import (
 
 // requester turns samples that are due into requests: it fills in all that was measured.
 type requester struct {
-	asked   []asked
-	timeout time.Duration
+	asked    []asked
+	timeout  time.Duration
+	patience time.Duration // of users who leave
 }
 
 // asked is a request that is made again and again.
@@ -50,7 +51,7 @@ func blockBytes(path string) (count int64, ok bool) {
 }
 
 func newRequester(w *workload) (*requester, error) {
-	r := &requester{timeout: time.Duration(w.TimeoutNs)}
+	r := &requester{timeout: time.Duration(w.TimeoutNs), patience: time.Duration(w.AbandonNs)}
 	for _, e := range w.entries() {
 		a, err := newAsked(w, e)
 		if err != nil {
@@ -154,6 +155,11 @@ func (r *requester) perform(ctx context.Context, take take, s *sample, buffer []
 	left := r.timeout - time.Duration(now()-s.start)
 	ctx, cancel := context.WithTimeoutCause(ctx, left, errTimeout)
 	defer cancel()
+	if s.phase == leaving {
+		var stay func()
+		ctx, stay = r.untilAbandoned(ctx, s)
+		defer stay()
+	}
 	err := r.attempt(ctx, take, s, buffer)
 	if err != nil && neverSent(err) && ctx.Err() == nil {
 		// The connection was being closed in good order, by a server that limits its requests for example. This
@@ -166,6 +172,18 @@ func (r *requester) perform(ctx context.Context, take take, s *sample, buffer []
 	}
 	if err != nil {
 		s.failure = classify(ctx, err)
+	}
+}
+
+// untilAbandoned is a context that ends when the sample's user leaves, unless the caller calls stay before. It has no
+// deadline, which a dialer would take for a timeout.
+func (r *requester) untilAbandoned(ctx context.Context, s *sample) (leaves context.Context, stay func()) {
+	leaves, leave := context.WithCancelCause(ctx)
+	left := r.patience - time.Duration(now()-s.start)
+	alarm := time.AfterFunc(left, func() { leave(errAbandoned) })
+	return leaves, func() {
+		alarm.Stop()
+		leave(nil)
 	}
 }
 

@@ -15,6 +15,8 @@ const (
 	cold   phase = "cold"
 	warmup phase = "warmup"
 	warm   phase = "warm"
+	// leaving is that of warm requests whose user gives them up after a while.
+	leaving phase = "leaving"
 )
 
 // columns is the header of samples.csv.
@@ -108,7 +110,7 @@ func (j *journal) summary() string {
 	failed := 0
 	first := ""
 	for _, s := range j.samples {
-		if s.failure != "" {
+		if s.failure != "" && s.failure != errAbandoned.Error() {
 			if failed == 0 {
 				first = s.failure
 			}

@@ -24,8 +24,11 @@ type workload struct {
 	CA          string      `json:"ca"`
 	Users       int         `json:"users"`
 	Requests    int         `json:"requests"`
-	Rate        *float64    `json:"rate"`    // requests a second; nil: closed loop
-	GapsNs      []int64     `json:"gaps_ns"` // of an open loop whose requests are due as h123 says, instead of Rate
+	Rate        *float64    `json:"rate"`       // requests a second; nil: closed loop
+	GapsNs      []int64     `json:"gaps_ns"`    // of an open loop whose requests are due as h123 says, instead of Rate
+	DealtTo     []int       `json:"dealt_to"`   // of each of them the connection that it is made on; nil: of no matter
+	AbandonNs   int64       `json:"abandon_ns"` // from when a request is due whose user leaves, until then; 0: none does
+	Abandoned   []int       `json:"abandoned"`  // their numbers, in order
 	Connections connections `json:"connections"`
 	Cold        bool        `json:"cold"`
 	Warmup      int         `json:"warmup"`
@@ -157,6 +160,12 @@ func (w *workload) count() int {
 	}
 }
 
+// leaves says whether the user of this warm request gives it up after a while.
+func (w *workload) leaves(number int) bool {
+	_, found := slices.BinarySearch(w.Abandoned, number)
+	return found
+}
+
 // perUser is how many requests each user makes once the users have started.
 func (w *workload) perUser() int { return w.Warmup + w.Requests }
 
@@ -247,6 +256,12 @@ func (w *workload) check() error {
 		{w.Rate == nil || w.GapsNs == nil, "gaps_ns", "not there beside a rate"},
 		{w.GapsNs == nil || len(w.GapsNs) == w.Users*w.perUser(), "gaps_ns", "there for each request, the cold ones apart"},
 		{!slices.ContainsFunc(w.GapsNs, func(gap int64) bool { return gap < 0 }), "gaps_ns", "each 0 or more"},
+		{w.DealtTo == nil || len(w.DealtTo) == len(w.GapsNs), "dealt_to", "there for each of gaps_ns"},
+		{w.DealtTo == nil || inRange(w.DealtTo, w.count()), "dealt_to", "indices of the connections"},
+		{!paged || w.Abandoned == nil, "abandoned", "not there with the kind page"},
+		{(w.AbandonNs != 0) == (w.Abandoned != nil), "abandoned", "there with abandon_ns, and not without"},
+		{w.AbandonNs >= 0 && w.AbandonNs < w.TimeoutNs, "abandon_ns", "1 or more, and less than timeout_ns"},
+		{w.warmNumbers(w.Abandoned), "abandoned", "numbers of warm requests, in order"},
 		{!paged || w.Connections.number > 0, "connections", "a number with the kind page"},
 		{!other || w.Sessions == "", "sessions", "of the kind requests alone"},
 		{w.Sessions == "" || w.TLS != tls12, "sessions", "of TLS 1.3 alone"},
@@ -275,6 +290,19 @@ func (w *workload) check() error {
 		}
 	}
 	return w.checkPage()
+}
+
+// warmNumbers says whether these are numbers of requests that are neither cold nor warm-up, in order.
+func (w *workload) warmNumbers(numbers []int) bool {
+	for i, number := range numbers {
+		if number < 0 || number >= w.Users*w.perUser() || number%w.perUser() < w.Warmup {
+			return false
+		}
+		if i > 0 && number <= numbers[i-1] {
+			return false
+		}
+	}
+	return true
 }
 
 // checkPage says which resource of a page cannot be: each is asked for by one that is, in the end, asked for by the

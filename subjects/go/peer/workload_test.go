@@ -20,7 +20,8 @@ func TestBadWorkloads(t *testing.T) {
 		{"upload_bytes", 5}, {"users", 0}, {"users", -1}, {"users", 1.5}, {"requests", 0}, {"requests", -1}, {"rate", 0},
 		{"rate", -2.5}, {"rate", "fast"}, {"connections", "many"}, {"connections", 0}, {"connections", nil}, {"cold", "yes"},
 		{"warmup", -1}, {"timeout_ns", 0}, {"seed", -1}, {"mix", []any{}}, {"order", []int{0}},
-		{"gaps_ns", []int{1, 2}}, {"gaps_ns", slices.Repeat([]int{-1}, 12)}, {"gaps_ns", slices.Repeat([]float64{0.5}, 12)},
+		{"gaps_ns", []int{1, 2}}, {"dealt_to", slices.Repeat([]int{0}, 12)},
+		{"abandoned", []int{1}}, {"abandoned", []int{}}, {"abandon_ns", 5}, {"abandon_ns", -5}, {"gaps_ns", slices.Repeat([]int{-1}, 12)}, {"gaps_ns", slices.Repeat([]float64{0.5}, 12)},
 		{"headers", []fields{{"name": "", "value": "a"}}}, {"headers", []fields{{"name": "a", "value": "short", "changes": true}}},
 	} {
 		path := server.workloadFile(t, fields{c.field: c.value})

@@ -23,7 +23,7 @@ RUN_TOLERANCE = 1.02
 def times_zero(attempt: Attempt) -> Finding | None:
     """Requests that took no time at all / all that were answered, at most 1 %."""
     s = attempt.summary
-    answered = s.rows - s.errors - s.refused
+    answered = s.rows - s.errors - s.refused - s.abandoned
     if not answered:
         return None
     share = s.instant / answered

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from h123.analysis.audits.finding import ALL, COLD, Audit, Finding, at_least, none_of
 from h123.catalogue import FULL
 from h123.results import Attempt, Bodies
-from h123.study.workload import Exchange
+from h123.study.workload import LEAVING, Exchange
 
 
 def times_disordered(attempt: Attempt) -> Finding | None:
@@ -45,11 +45,12 @@ def requests_failed(attempt: Attempt) -> Finding | None:
 
 
 def requests_miscounted(attempt: Attempt) -> Finding | None:
-    """Rows = users x (requests + warm-up) + one cold request a connection, each phase by itself."""
+    """Rows = users x (requests + warm-up) + one cold request a connection, each phase by itself, as are those requests
+    that were to be abandoned."""
     s, asked = attempt.summary, attempt.workload.rows()
     if asked is None:
         return None
-    found = {"warm": s.warm, "warmup": s.warmup, "cold": s.cold}
+    found = {"warm": s.warm, LEAVING: s.leaving, "warmup": s.warmup, "cold": s.cold}
     detail = ", ".join(f"{found[phase]} of {asked[phase]} {phase}" for phase in asked if asked[phase] or found[phase])
     return Finding(found == asked, sum(found.values()), sum(asked.values()), detail)
 

@@ -7,6 +7,7 @@ from pydantic import RootModel
 
 from h123.study.quantities import RESOLVED
 from h123.study.workload import mix, page
+from h123.study.workload.abandon import ABANDONED, LEAVING, Abandon
 from h123.study.workload.arrivals import Arrivals
 from h123.study.workload.kind import (
     FORMAT,
@@ -26,10 +27,13 @@ from h123.study.workload.page import Page, PageFile, PageParameters
 from h123.study.workload.requests import Requests, RequestsFile, RequestsParameters
 
 __all__ = [
+    "ABANDONED",
     "DEFAULT",
     "FORMAT",
     "KINDS",
+    "LEAVING",
     "OK",
+    "Abandon",
     "AnyWorkloadFile",
     "Arrivals",
     "Asking",

@@ -7,6 +7,7 @@ Poisson process of rate 1.
 """
 
 import bisect
+import heapq
 import itertools
 import math
 import random
@@ -34,7 +35,7 @@ class Step(Strict):
     once as it begins, then none."""
 
     rate: Rate | Annotated[tuple[Rate, Rate], Field(strict=False)] | None = None
-    """Requests a second of all users together; of a ramp those that it begins and ends with."""
+    """Requests a second of all users together, or of each connection; of a ramp those that it begins and ends with."""
     burst: Annotated[int, Field(ge=1, le=_MOST_RATE, strict=True)] | None = None
     lasts: Annotated[Duration, Field(gt=0)]
 
@@ -70,6 +71,8 @@ class Arrivals(Strict):
 
     process: Literal["poisson", "constant"] = "poisson"
     """poisson: at random, and independent of one another; constant: evenly."""
+    per: Literal["all", "connection"] = "all"
+    """all: the steps are of all users together; connection: of each connection, whose requests are its own."""
     steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=MOST_STEPS, strict=False)]
 
     @model_validator(mode="after")
@@ -92,11 +95,23 @@ class Arrivals(Strict):
 
     def due(self, seed: int, count: int) -> list[int]:
         """ns from the beginning at which each of so many requests is due, in their order."""
-        last, found = 0, []
-        for place in itertools.islice(self._places(seed), count):
+        return list(itertools.islice(self._times(random.Random(seed)), count))
+
+    def dealt(self, seed: int, count: int, connections: int) -> list[tuple[int, int]]:
+        """The same where each of so many connections has the steps by itself, and the index of the connection that each
+        request is for: at random and independent of the others, or evenly, one connection after another."""
+        each = (self._own(seed, index, connections) for index in range(connections))
+        return list(itertools.islice(heapq.merge(*each), count))
+
+    def _own(self, seed: int, index: int, connections: int) -> Iterator[tuple[int, int]]:
+        for due in self._times(random.Random(f"{seed} {index}"), index / connections):
+            yield due, index
+
+    def _times(self, draw: random.Random, ahead: float = 0.0) -> Iterator[int]:
+        last = 0
+        for place in self._places(draw, ahead):
             last = max(last, self.at(place))  # rounding must not bring two out of order
-            found.append(last)
-        return found
+            yield last
 
     def at(self, place: float) -> int:
         """ns until so many requests have been asked for."""
@@ -106,18 +121,23 @@ class Arrivals(Strict):
         within = round(self.steps[number].after(rest - before) * 1e9)
         return int(rounds) * self._begun[-1] + self._begun[number] + min(within, self.steps[number].lasts)
 
-    def _places(self, seed: int) -> Iterator[float]:
+    def _places(self, draw: random.Random, ahead: float) -> Iterator[float]:
         if self.process == "constant":
-            yield from map(float, itertools.count())
-        draw, place = random.Random(seed), 0.0
+            yield from (ahead + number for number in itertools.count())
+        place = 0.0
         while True:
             place -= math.log(1.0 - draw.random())
             yield place
+
+    def lasts_s(self, count: int, connections: int) -> float:
+        """Until so many requests have been asked for over so many connections."""
+        return self.at(count / (connections if self.per == "connection" else 1)) / 1e9
 
     def longest_gap_s(self, count: int, connections: int) -> float:
         """Between requests on one of so many connections, that one trial in a hundred has at most: the pauses, and what
         chance makes of the lowest rate."""
         rates = [rate for step in self.steps for rate in step.ends if rate > 0]
         pauses = sum(step.lasts for step in self.steps if not all(step.ends)) / 1e9
-        each = connections * (math.log(count / _RARE) if self.process == "poisson" else 1.0)
+        sharing = connections if self.per == "all" else 1
+        each = sharing * (math.log(count / _RARE) if self.process == "poisson" else 1.0)
         return pauses + (each / min(rates) if rates else 0.0)

@@ -19,6 +19,7 @@ from h123.catalogue import FULL
 from h123.strict import Strict, shown
 from h123.study.documents import Documents
 from h123.study.quantities import Duration
+from h123.study.workload.abandon import LEAVING, Abandon
 from h123.study.workload.arrivals import MOST_WRITTEN, Arrivals
 from h123.study.workload.headers import MOST_HEADERS, Header, WrittenHeader, once_each, written
 
@@ -54,6 +55,8 @@ class Load(Strict):
     """Requests a second of all users together (open loop); None: each user waits for its last answer (closed loop)."""
     arrivals: Arrivals | None = None
     """Instead of `rate`: rates that change. The client is told when each request is due."""
+    abandon: Abandon | None = None
+    """Some warm requests are given up while they are under way. The client is told which."""
     connections: Connections = "shared"
     """shared: HTTP/2 and HTTP/3 use one, HTTP/1.1 one per user; users are dealt round robin over a number of them."""
     warmup: Annotated[Count, Field(ge=0, le=10_000_000)] = 0
@@ -114,6 +117,12 @@ class WorkloadFile(BaseModel):
     """Only where it is not 1.3: the version that the client offers, and no other."""
     gaps_ns: list[int] | None = None
     """Only where the study has `arrivals`: from the beginning to the first request, and from each to the next."""
+    dealt_to: list[int] | None = None
+    """Only where these are of each connection: the index of the one that each request is made on."""
+    abandon_ns: int | None = None
+    """Only where the study has `abandon`: from when such a request is due until it is given up."""
+    abandoned: list[int] | None = None
+    """Their numbers, in order."""
 
     def asking(self) -> "Asking | None":
         """How requests follow one another; None: none asks for another."""
@@ -210,6 +219,19 @@ class Kind(ABC):
             return (
                 f"the client is told when each request is due, and can be told of {MOST_WRITTEN}: have fewer requests"
             )
+        return None if load.abandon is None else self._not_abandoned(load.abandon)
+
+    def _not_abandoned(self, abandon: Abandon) -> str | None:
+        """Why requests cannot be; None: they can."""
+        warm = self.load.users * self.load.requests
+        if abandon.after >= self.load.timeout:
+            return "`abandon` comes too late, since requests have timed out by then: write a shorter `after`"
+        if abandon.count(warm) == warm:
+            return f"all of the {warm} requests would be abandoned: have more `requests`, or a smaller `share`"
+        if abandon.count(warm) > MOST_WRITTEN:
+            return (
+                f"the client is told which requests to abandon, and can be told of {MOST_WRITTEN}: have fewer requests"
+            )
         return None
 
     @property
@@ -221,6 +243,16 @@ class Kind(ABC):
     def tells_arrivals(self) -> bool:
         """Whether the client is told when each request is due."""
         return self.load.arrivals is not None
+
+    @property
+    def tells_connections(self) -> bool:
+        """And on which connection."""
+        return self.load.arrivals is not None and self.load.arrivals.per == "connection"
+
+    @property
+    def abandons(self) -> bool:
+        """Whether the client is told to give requests up."""
+        return self.load.abandon is not None
 
     def resource(self, _number: int, _seed: int) -> int:
         """What a request is for, of those of all users, counted one user after another."""
@@ -269,6 +301,10 @@ class Kind(ABC):
         """In a trial in which none is lost."""
         return self.connection_count()
 
+    def connections_again(self) -> int:
+        """At most, in place of those over HTTP/1.1 that requests which are abandoned have closed."""
+        return (self.rows() or {}).get(LEAVING, 0) if self.load.protocol == "h1" else 0
+
     def connections_uncounted(self) -> int:
         """Beside these: such as earn a session for them to resume, and have no row."""
         return 0
@@ -308,7 +344,9 @@ class Kind(ABC):
         if _unknown(load, "users", "requests", "warmup", "cold", "connections"):
             return None
         cold = self.connection_count() if load.cold else 0
-        return {"warm": load.users * load.requests, "warmup": load.users * load.warmup, "cold": cold}
+        warm = load.users * load.requests
+        leaving = load.abandon.count(warm) if load.abandon else 0
+        return {"warm": warm - leaving, LEAVING: leaving, "warmup": load.users * load.warmup, "cold": cold}
 
     def each(self) -> int:
         """Requests of one user, cold ones apart."""
@@ -388,12 +426,28 @@ class Kind(ABC):
             "headers": list(written(load.headers)),
             **({} if target.authority is None else {"authority": target.authority}),
             **({} if target.tls == "1.3" else {"tls": target.tls}),
-            **({} if load.arrivals is None else {"gaps_ns": self._gaps(load.arrivals, target.seed)}),
+            **({} if load.arrivals is None else self._told(load.arrivals, target.seed)),
+            **({} if load.abandon is None else self._abandoned(load.abandon, target.seed)),
         }
 
-    def _gaps(self, arrivals: Arrivals, seed: int) -> list[int]:
-        due = arrivals.due(seed, self.load.users * self.each())
-        return [later - earlier for earlier, later in itertools.pairwise([0, *due])]
+    def _abandoned(self, abandon: Abandon, seed: int) -> dict[str, Any]:
+        """Which requests are given up, by their numbers, and when."""
+        load = self.load
+        placed = (divmod(place, load.requests) for place in abandon.chosen(seed, load.users * load.requests))
+        numbers = [user * self.each() + load.warmup + n for user, n in placed]
+        return {"abandon_ns": abandon.after, "abandoned": numbers}
+
+    def _told(self, arrivals: Arrivals, seed: int) -> dict[str, list[int]]:
+        """When each request is due, and where that is a matter of each connection, on which."""
+        count = self.load.users * self.each()
+        if not self.tells_connections:
+            return {"gaps_ns": _gaps(arrivals.due(seed, count))}
+        dealt = arrivals.dealt(seed, count, self.connection_count())
+        return {"gaps_ns": _gaps([due for due, _ in dealt]), "dealt_to": [connection for _, connection in dealt]}
+
+
+def _gaps(due: Sequence[int]) -> list[int]:
+    return [later - earlier for earlier, later in itertools.pairwise([0, *due])]
 
 
 def _unknown(load: Load, *names: str) -> bool:

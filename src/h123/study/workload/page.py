@@ -19,6 +19,7 @@ from h123.study.documents import Documents
 from h123.study.handshake import handshake_round_trips
 from h123.study.site import Resource, Site, load_site
 from h123.study.slowstart import INITIAL_WINDOW_BYTES
+from h123.study.workload.abandon import LEAVING
 from h123.study.workload.headers import Header, WrittenHeader, written
 from h123.study.workload.kind import Asking, Exchange, Kind, Load, Target, Visit, WorkloadFile
 from h123.units import format_bytes
@@ -104,6 +105,8 @@ class Page(Kind):
             return "a workload of the kind page needs `site`, the name of a page (`h123 site show`)"
         if self.open_loop:
             return "visits of a page follow one another: leave out `rate` and `arrivals`"
+        if self.abandons:
+            return "a visit of a page is made whole: leave out `abandon`"
         if self.load.connections != "shared":
             rule = f"{BROWSER_CONNECTIONS} over h1, one over h2 and h3"
             return f"a visit of a page has as many connections as in a browser, {rule}: leave out `connections`"
@@ -178,7 +181,7 @@ class Page(Kind):
     def rows(self) -> dict[str, int] | None:
         """No request is one of a connection alone: a visit's first opens it."""
         each = self.load.users * len(self.site.loads())
-        return {"warm": each * self.load.requests, "warmup": each * self.load.warmup, "cold": 0}
+        return {"warm": each * self.load.requests, LEAVING: 0, "warmup": each * self.load.warmup, "cold": 0}
 
     def each(self) -> int:
         return super().each() * len(self.site.loads())
