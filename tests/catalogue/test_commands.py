@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ from h123.catalogue import (
 from h123.errors import UserError
 from h123.roots import mounted
 from h123.study import METRICS
-from h123.study.workload import Kind, workload_of
+from h123.study.workload import Kind, WorkloadParameters, workload_of
 from h123.transport import Name, Value
 from h123.units import parse_duration
 
@@ -381,6 +382,30 @@ def test_longer_pauses_than_a_server_waits_for_are_refused(
     assert remedy in refused.value.remedy
     able = IMPATIENT.replace("[client]\n", "[client]\nopen_loop = true\nkinds = ['requests', 'mix']\n")
     check_supported(small(tmp_path / "as a client", able), "client", demand)
+
+
+EACH = {"per": "connection", "steps": [{"rate": 5, "lasts": "1s"}]}
+
+
+@pytest.mark.parametrize(
+    ("declared", "missing", "values", "said"),
+    [
+        ("open_loop = true\narrivals = true", "per_connection = true", {"arrivals": EACH}, "a rate of each connection"),
+        ("", "abandons = true", {"abandon": {"share": "50%", "after": "1s"}}, "cannot abandon requests"),
+    ],
+)
+def test_what_a_client_does_not_declare_is_refused(
+    tmp_path: Path, declared: str, missing: str, values: dict[str, Any], said: str
+) -> None:
+    read = WorkloadParameters.model_validate({"protocol": "h2", **values})
+    demand = Demand(workload=read.workload)
+    lacks, has = (
+        small(tmp_path / name, MANIFEST.replace("[client]\n", f"[client]\n{told}\n"))
+        for name, told in (("lacks it", declared), ("has it", f"{declared}\n{missing}"))
+    )
+    with pytest.raises(UserError, match=said):
+        check_supported(lacks, "client", demand)
+    check_supported(has, "client", demand)
 
 
 LIMITED = MANIFEST.replace(

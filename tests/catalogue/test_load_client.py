@@ -287,7 +287,7 @@ def test_requests_are_due_as_the_gaps_say(program: Path) -> None:
         ({"gaps_ns": [1] * 20, "dealt_to": None}, 127, "dealt_to is not supported"),
         ({"abandon_ns": 5}, 2, "abandoned is missing"),
         ({"abandoned": [1]}, 127, "abandoned is not supported"),
-        ({"abandon_ns": 0, "abandoned": [1]}, 2, "abandon_ns must be a number from 1"),
+        ({"abandon_ns": 0, "abandoned": [1]}, 2, "abandon_ns must be a whole number from 1"),
         ({"abandon_ns": 10**15, "abandoned": [1]}, 2, "abandon_ns must be less than timeout_ns"),
         ({"abandon_ns": 5, "abandoned": [20]}, 2, "numbers of warm requests, in order"),
         ({"abandon_ns": 5, "abandoned": [3, 2]}, 2, "numbers of warm requests, in order"),

@@ -122,6 +122,12 @@ BAD = [
             ('early = ["h3"]', "h3 is early but not resumed"),
         ]
     ],
+    (
+        'methods = ["GET", "POST"]',
+        'methods = ["GET", "POST"]\nper_connection = true',
+        ":25",
+        ["per_connection: arrivals is false"],
+    ),
     ('h2 = "kernel", h3 = ["', 'h2 = ["cubic"], h3 = ["', ":27", ['h2 can only be "kernel"']),
     *[
         ('h3 = ["cubic", "reno"]}', new, ":27", ["features.congestion", *said])
