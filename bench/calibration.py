@@ -26,8 +26,9 @@ from h123.analysis.families import Membership  # noqa: E402
 from h123.analysis.foreseen import Foreseen, foresee  # noqa: E402
 from h123.analysis.looks import PLANNED, Looks  # noqa: E402
 from h123.analysis.power import CAMPAIGNS  # noqa: E402
+from h123.analysis.rule import Rule  # noqa: E402
 from h123.analysis.signedrank import SignedRank  # noqa: E402
-from h123.analysis.verdicts import Rule, judge  # noqa: E402
+from h123.analysis.verdicts import judge  # noqa: E402
 from h123.analysis.width import FIRST, next_blocks, reached  # noqa: E402
 from h123.study import Plan, list_studies, load_study, make_plan  # noqa: E402
 

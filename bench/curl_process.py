@@ -1,10 +1,11 @@
-"""What of a run of the program curl is no transfer: its start and end, beside an empty run under `time -p`.
+"""What of a run of the program curl is no transfer: its start and end, beside an empty run under `time`.
 
     PYTHONPATH=src .venv/bin/python bench/curl_process.py [--blocks 10] [BACKEND...]
 
 Runs the load serial-10KiB of studies/curl-tool.yaml with the curl-tool-* subjects (all three, or of the BACKENDs), and
-each curl by itself with nothing to do. The bar: a run is longer than its transfers by what an empty run takes, within a
-quarter. On a busy machine that is chance.
+each curl by itself with nothing to do, after a pause, as a trial's run has one before it: where one follows the other
+at once, each finds the processor's caches as the last one left them. The bar: a run is longer than its transfers by
+what an empty run takes, within a quarter. On a busy machine that is chance.
 """
 
 import argparse
@@ -20,20 +21,20 @@ from h123.results import CampaignFolder, load_attempts
 
 BACKENDS = ("openssl", "ngtcp2", "quiche")
 RUNS, BAR = 50, 0.25
+PAUSE_S = 0.3
 WIDTHS = (8, 8, 11, 8, 13, 11)
 NOTHING = ["--disable", "--silent", "--output", "/dev/null", "file:///dev/null"]
 
 
 def empty_run(backend: str) -> float:
-    """Seconds, the median of five means: `time -p` of so many runs one after the other."""
+    """Seconds, the mean of so many runs, as the shell times them."""
     subject = catalogue()[f"curl-tool-{backend}"]
     assert subject.client
     words = [word.replace("{prefix}", str(prefix(subject))) for word in subject.client.command]
     command = [words[words.index("--run") + 1], words[words.index("--curl") + 1], *NOTHING]
-    loop = 'for i in $(seq "$0"); do "$@"; done'
-    timed = ["bash", "-c", 'time -p bash -c "$@"', "", loop, str(RUNS), *command]
-    told = [subprocess.run(timed, stderr=subprocess.PIPE, text=True, check=True).stderr for _ in range(5)]
-    return statistics.median(float(lines.split()[1]) / RUNS for lines in told)
+    loop = f'TIMEFORMAT=%R; for i in $(seq {RUNS}); do sleep {PAUSE_S}; time "$@"; done'
+    told = subprocess.run(["bash", "-c", loop, "", *command], stderr=subprocess.PIPE, text=True, check=True).stderr
+    return statistics.mean(map(float, told.split()))
 
 
 def serial_runs(backends: list[str], blocks: int, folder: Path) -> dict[str, list[tuple[float, float, float, float]]]:

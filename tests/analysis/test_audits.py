@@ -11,7 +11,9 @@ from h123.analysis.audits import AUDITS, Failed, audit_campaign, audit_trials, b
 from h123.analysis.audits.finding import Audit
 from h123.analysis.audits.path import capacity_bits, round_trip_floor_ns
 from h123.analysis.case import Case, gather
+from h123.analysis.looks import Looks
 from h123.analysis.remedy import Remedy
+from h123.analysis.rule import Rule
 from h123.analysis.trials import treated
 from h123.results import Attempt, Bodies, Opening
 from h123.results.lab_report import Finished
@@ -346,9 +348,10 @@ def test_blocks_too_few_for_a_family() -> None:
         "low": 0.9,
         "high": 1.1,
     }
-    assert [finding.passed for finding in design.blocks_too_few([one], 0.05, 0.05)] == [True]
-    assert [finding.passed for finding in design.blocks_too_few([one, one], 0.05, 0.05)] == [False]
-    assert design.blocks_too_few([{**one, "twin": True}], 0.05, 0.05) == []
+    rule = Rule(0.05, 0.05, Looks([6]))
+    assert [finding.passed for finding in design.blocks_too_few([one], rule)] == [True]
+    assert [finding.passed for finding in design.blocks_too_few([one, one], rule)] == [False]
+    assert design.blocks_too_few([{**one, "twin": True}], rule) == []
 
 
 def test_blocks_are_too_few_where_one_difference_among_equals_could_not_be_found() -> None:
@@ -362,24 +365,27 @@ def test_blocks_are_too_few_where_one_difference_among_equals_could_not_be_found
         "low": 0.48,
         "high": 0.52,
     }
-    (few,) = design.blocks_too_few([{**server, "blocks": 8}] * 20, 0.05 * 15 / 16, 0.05)
+    (few,) = design.blocks_too_few([{**server, "blocks": 8}] * 20, Rule(0.05, 0.05, Looks([8])))
     assert not few.passed
     assert few.value == pytest.approx(20 * 2 / 2**8)
-    assert "10 blocks needed" in few.detail
-    (enough,) = design.blocks_too_few([{**server, "blocks": 10}] * 20, 0.05 * 15 / 16, 0.05)
+    assert "14 blocks needed" in few.detail  # of a second look, which may spend less
+    rule = Rule(0.05, 0.05, Looks([10]))
+    (enough,) = design.blocks_too_few([{**server, "blocks": 10}] * 20, rule)
     assert enough.passed
     assert "of true differences of 5 % where one, half or all" in enough.detail
     one_block = {**server, "blocks": 1, "low": 0.5, "high": 0.5}
-    (partly,) = design.blocks_too_few([{**server, "blocks": 10}, one_block], 0.05, 0.05)
+    (partly,) = design.blocks_too_few([{**server, "blocks": 10}, one_block], rule)
     assert "power not known" in partly.detail
-    (lost,) = design.blocks_too_few([{**server, "blocks": 10, "high": None}], 0.05, 0.05)
+    (lost,) = design.blocks_too_few([{**server, "blocks": 10, "high": None}], rule)
     assert "power not known" in lost.detail
 
 
 def test_a_failure_for_want_of_blocks_says_so(case: Case) -> None:
     few = {"twin": False, "repeats": None, "p": 1.0, "family": "answer", "correction": "holm", "blocks": 1}
     families = [{**few, "family": name} for name in ("answer", "warm")]
-    _, counted = audit_campaign(case.trials.attempts, families, plan=case.plan, level=0.05, remedy=Remedy(1))
+    _, counted = audit_campaign(
+        case.trials.attempts, families, plan=case.plan, rule=Rule(0.05, 0.05, Looks([1]), Remedy(1))
+    )
     (row,) = [row for row in counted if row["audit"] == "blocks-too-few"]
     assert row["failure"] == (
         "In 2 of 2 families of comparisons 1 block cannot find a single true difference, however large, if all others "
@@ -399,7 +405,7 @@ def test_the_summary_counts_what_was_checked_and_failed(case: Case) -> None:
     assert by_name["size-wrong"]["failure"] is None
     (found,) = [row for row in rows if not row["passed"]]
     assert (found["trial"], found["value"], found["limit"]) == (attempts[0].name, 3, 0)
-    whole, _ = audit_campaign(attempts, [], case.order, plan=case.plan, level=0.05, remedy=Remedy())
+    whole, _ = audit_campaign(attempts, [], case.order, plan=case.plan, rule=Rule(0.05, 0.05, Looks([1])))
     assert {row["trial"] for row in whole} == {None}
     assert {row["audit"] for row in whole} == {"order-unrecorded", "order-confounded", "pairs-apart", "draws-mixed"}
 

@@ -7,7 +7,8 @@ from h123.analysis.comparisons import Comparison, Pair
 from h123.analysis.document import Judged
 from h123.analysis.families import Membership
 from h123.analysis.looks import Looks
-from h123.analysis.verdicts import Rule, judge
+from h123.analysis.rule import Rule
+from h123.analysis.verdicts import judge
 
 SEED = 20261124
 BOUND = 1.05

@@ -17,8 +17,8 @@ from h123.analysis.audits import TrialAudits
 from h123.analysis.case import Case
 from h123.analysis.decisions import decide
 from h123.analysis.looks import Looks
+from h123.analysis.rule import Rule
 from h123.analysis.trials import Trials
-from h123.analysis.verdicts import Rule
 from h123.report.claims import measured_lines, remarks, statement
 from h123.results import Attempt
 from h123.results.attempts import NO_REPORT
@@ -284,7 +284,7 @@ def test_eight_blocks_are_enough_for_six_claims(rest: Ledger) -> None:
 def test_six_blocks_are_too_few_for_six_claims(rest: Ledger) -> None:
     row = rows(rest, case({"latency": 0.688}, blocks=6))["C01"]
     assert (row["verdict"], row["blocks"]) == ("undecided", 6)
-    assert row["reason"] == "no p from 6 blocks can be small enough after Holm over 6 claims: run `--blocks 8`"
+    assert row["reason"] == "no p from 6 blocks can be small enough after Holm over 6 claims: run `--blocks 12`"
 
 
 def test_what_cannot_decide_says_why(rest: Ledger) -> None:

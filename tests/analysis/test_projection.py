@@ -12,7 +12,8 @@ from h123.analysis.looks import Looks
 from h123.analysis.pace import seconds_per_trial
 from h123.analysis.projection import LIMIT, Levels, pairs_needed, project
 from h123.analysis.remedy import Remedy
-from h123.analysis.verdicts import Rule, judge
+from h123.analysis.rule import Rule
+from h123.analysis.verdicts import judge
 
 SEED = 20261122
 RULE = Rule(0.05, 0.05, Looks([5]))

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from h123.analysis.comparisons import TWINS, Comparison, Pair
 from h123.analysis.families import Membership
 from h123.analysis.looks import Looks
+from h123.analysis.rule import Rule
 from h123.analysis.signedrank import size
 from h123.analysis.twins import twin_rate
-from h123.analysis.verdicts import Rule, judge
+from h123.analysis.verdicts import judge
 
 RULE = Rule(margin=0.05, alpha=0.05, looks=Looks([8]))
 ANSWER = Membership("answer", "holm")
@@ -70,7 +71,7 @@ def test_too_few_blocks_are_told_with_the_number_needed() -> None:
     nine = [comparison(BELOW, cell={"network": str(i)}) for i in range(9)]
     for found in judge(nine, RULE):
         assert found["verdict"] == "inconclusive"
-        assert found["note"] == "6 blocks: p cannot fall below 0.031; Holm over 9 needs 9 blocks: run `--blocks 9`"
+        assert found["note"] == "6 blocks: p cannot fall below 0.031; Holm over 9 needs 13 blocks: run `--blocks 13`"
         assert (found["family_size"], found["p_adjusted"]) == (9, 9 * 0.03125)
 
 
@@ -78,7 +79,7 @@ def test_a_clear_difference_that_a_sweep_drowns_is_told() -> None:
     sweep = Membership("sweep", "bh")
     drowned, *_ = judge([comparison(BELOW, family=sweep), *[comparison(WIDE, family=sweep)] * 9], RULE)
     assert drowned["verdict"] == "inconclusive"
-    assert "Benjamini-Hochberg over 10 puts it above 0.0469; 9 blocks would do: run `--blocks 9`" in drowned["note"]
+    assert "Benjamini-Hochberg over 10 puts it above 0.0469; 13 blocks would do: run `--blocks 13`" in drowned["note"]
 
 
 def test_few_pairs_say_what_their_interval_is_worth() -> None:

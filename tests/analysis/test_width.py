@@ -13,8 +13,8 @@ from h123.analysis import analyse, measure_width
 from h123.analysis.looks import Looks, told
 from h123.analysis.precision import LIMIT, blocks_for
 from h123.analysis.remedy import Remedy
+from h123.analysis.rule import Rule
 from h123.analysis.signedrank import SignedRank
-from h123.analysis.verdicts import Rule
 from h123.analysis.width import FIRST, Reached, next_blocks, reached
 from h123.report.looks import width_lines
 from synthetic import Scenario, make_campaign

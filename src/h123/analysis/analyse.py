@@ -35,12 +35,13 @@ from h123.analysis.pace import seconds_per_trial
 from h123.analysis.places import places
 from h123.analysis.projection import outlook, project
 from h123.analysis.repeats import repeats
+from h123.analysis.rule import Rule
 from h123.analysis.signedrank import attainable
 from h123.analysis.split import split
 from h123.analysis.tails import tails
 from h123.analysis.trials import treated
 from h123.analysis.twins import twin_rate
-from h123.analysis.verdicts import Rule, judge
+from h123.analysis.verdicts import judge
 from h123.analysis.width import Reached, reached
 from h123.analysis.windows import windows
 from h123.durable import write_atomically
@@ -71,7 +72,7 @@ def _analyse(folder: CampaignFolder) -> Verdicts:
     asked = study.compare.as_published
     complete = complete_blocks(attempts, plan)
     whole = [*case.order, files_changed(folder)]
-    findings, summary = audit_campaign(attempts, comparisons, whole, plan=plan, level=rule.level, remedy=rule.remedy)
+    findings, summary = audit_campaign(attempts, comparisons, whole, plan=plan, rule=rule)
     verdicts: Verdicts = {
         "h123": "verdicts/1",
         "campaign": folder.name,

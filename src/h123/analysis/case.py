@@ -10,8 +10,8 @@ from h123.analysis.failures import Shares
 from h123.analysis.grounds import Grounds
 from h123.analysis.looks import looks
 from h123.analysis.remedy import remedy
+from h123.analysis.rule import Rule
 from h123.analysis.trials import Trials, load_trials, treated
-from h123.analysis.verdicts import Rule
 from h123.results import Attempt, CampaignFolder
 from h123.results.events import superseded
 from h123.study import Network, Plan, Study, make_plan

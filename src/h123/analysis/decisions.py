@@ -19,11 +19,12 @@ from collections.abc import Hashable, Mapping
 from h123.analysis.arithmetic import check
 from h123.analysis.case import Case
 from h123.analysis.document import ClaimAnswered, ClaimAsked, ClaimFigure, ClaimRow, LedgerDecided
-from h123.analysis.families import adjust, blocks_needed
+from h123.analysis.families import adjust
 from h123.analysis.measured import Figure, Measured, claimed_cells, measure
 from h123.analysis.repeats import repeated
+from h123.analysis.rule import Rule
 from h123.analysis.signedrank import Estimate, attainable, ratio_of
-from h123.analysis.verdicts import ENOUGH_FOR_INTERVAL, Rule
+from h123.analysis.verdicts import ENOUGH_FOR_INTERVAL
 from h123.study import ALL_LEVELS, ARITHMETIC, BOUNDED, METRICS, Claim, Ledger, MeasurableClaim, Plan, WordedClaim
 
 CONFIRMED, DIRECTION, REFUTED, UNDECIDED = "confirmed", "direction only", "refuted", "undecided"
@@ -238,7 +239,7 @@ def _overlaps(estimate: Estimate, size: float) -> bool:
 def _not_rejected(blocks: int, p_adjusted: float, family: int, rule: Rule, *, sides: int) -> str:
     if attainable(blocks, sides) * family <= rule.level:
         return f"adjusted p {p_adjusted:.2g} is above {rule.level:.3g}"
-    needed = blocks_needed(family, "holm", rule.level)
+    needed = rule.blocks_needed(family, "holm")
     cure = rule.remedy.enough(needed, blocks)
     return f"no p from {blocks} blocks can be small enough after Holm over {family} claims" + (
         f": {cure}" if cure else ""

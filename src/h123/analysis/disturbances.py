@@ -8,8 +8,9 @@ import numpy as np
 from h123.analysis.comparisons import compare
 from h123.analysis.document import DisturbancesFound, Judged, WithoutDisturbed
 from h123.analysis.grounds import Grounds
+from h123.analysis.rule import Rule
 from h123.analysis.trials import Trials
-from h123.analysis.verdicts import Rule, judge
+from h123.analysis.verdicts import judge
 from h123.study import Plan
 
 

@@ -20,8 +20,8 @@ from scipy.special import nctdtr, stdtrit
 from h123.analysis.document import Judged, Outlook, Projected
 from h123.analysis.families import blocks_needed, headline
 from h123.analysis.remedy import Remedy
+from h123.analysis.rule import Rule
 from h123.analysis.signedrank import size
-from h123.analysis.verdicts import Rule
 
 POWER = 0.8
 LIMIT = 200

@@ -23,8 +23,9 @@ from h123.analysis.comparisons import Comparison, Pair, Values, fill, observed_b
 from h123.analysis.document import Compared, CostRow, Judged, PartsOfTime, PartsRow, Tested
 from h123.analysis.families import Membership, membership
 from h123.analysis.grounds import Grounds
+from h123.analysis.rule import Rule
 from h123.analysis.trials import Trials
-from h123.analysis.verdicts import Rule, judge
+from h123.analysis.verdicts import judge
 from h123.study import METRICS, Plan
 
 PARTS = ("total", "protocol", "processing")

@@ -5,17 +5,16 @@ A comparison is not judged where there is a ground against it (grounds.py); it k
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from h123.analysis.comparisons import Comparison
 from h123.analysis.document import Judged
-from h123.analysis.families import adjust, blocks_needed, smallest_adjusted
+from h123.analysis.families import adjust, smallest_adjusted
 from h123.analysis.grounds import Ground, Grounds, named
-from h123.analysis.looks import Looks
-from h123.analysis.remedy import Remedy
+from h123.analysis.rule import Rule
 from h123.analysis.signedrank import CONFIDENCE, Estimate, SignedRank, attainable, ratio_of
 from h123.analysis.symmetry import LEVEL, SignTest, symmetry
 from h123.study import METRICS
@@ -23,28 +22,6 @@ from h123.study import METRICS
 FASTER, SLOWER, EQUIVALENT, INCONCLUSIVE = "faster", "slower", "equivalent", "inconclusive"
 ENOUGH_FOR_INTERVAL = 6
 _NAMES = {"holm": "Holm", "bh": "Benjamini-Hochberg"}
-
-
-@dataclass(frozen=True)
-class Rule:
-    """How strictly the study judges."""
-
-    margin: float
-    alpha: float
-    """The error of all looks together."""
-    looks: Looks
-    remedy: Remedy = field(default_factory=Remedy)
-    """How the campaign gets more blocks, said in notes."""
-
-    @property
-    def level(self) -> float:
-        """What an adjusted p must not exceed at the present look, with room for rounding."""
-        return self.looks.level(self.alpha) * (1 + 1e-9)
-
-    @property
-    def confidence(self) -> float:
-        """Of the intervals that belong to this look."""
-        return 1 - self.looks.level(self.alpha)
 
 
 @dataclass(frozen=True)
@@ -205,7 +182,7 @@ def _count(blocks: int) -> str:
 
 
 def _too_few(blocks: int, size: int, correction: str, rule: Rule) -> str:
-    needed = blocks_needed(size, correction, rule.level)
+    needed = rule.blocks_needed(size, correction)
     reached = f"{_count(blocks)}: p cannot fall below {attainable(blocks):.2g}"
     over = f"{_NAMES[correction]} over {size}" if correction == "holm" else f"level {rule.level:.3g}"
     return f"{reached}; {over} needs {needed} blocks{_cure(needed, blocks, rule)}"
@@ -213,7 +190,7 @@ def _too_few(blocks: int, size: int, correction: str, rule: Rule) -> str:
 
 def _as_clear_as_can_be(blocks: int, size: int, correction: str, rule: Rule) -> str:
     """The data could not speak more clearly, but too few of the family's other comparisons are as clear."""
-    enough = blocks_needed(size, "holm", rule.level)
+    enough = rule.blocks_needed(size, "holm")
     above = f"{_NAMES[correction]} over {size} puts it above {rule.level:.3g}"
     return f"no p from {_count(blocks)} is smaller, but {above}; {enough} blocks would do{_cure(enough, blocks, rule)}"
 

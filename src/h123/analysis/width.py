@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from h123.analysis.document import Judged
 from h123.analysis.families import headline
 from h123.analysis.precision import LIMIT, blocks_for, spread, width
-from h123.analysis.verdicts import ENOUGH_FOR_INTERVAL, Rule
+from h123.analysis.rule import Rule
+from h123.analysis.verdicts import ENOUGH_FOR_INTERVAL
 
 FIRST = 10
 """Blocks: of fewer the spread is so little known that one would too often stop by luck."""

@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import mean, stdev
 from typing import Literal, get_args
 
-from h123.catalogue.subject import Client
+from h123.catalogue import Client
 from h123.results import Sample
 from h123.study import handshake_round_trips
 from h123.study.workload import Arrivals

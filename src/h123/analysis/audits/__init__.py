@@ -8,7 +8,7 @@ from h123.analysis.audits.files import files_changed
 from h123.analysis.audits.finding import Audit, Beside, CampaignAudit, Finding
 from h123.analysis.audits.order import of_order
 from h123.analysis.document import AuditCount, AuditRow, Judged
-from h123.analysis.remedy import Remedy
+from h123.analysis.rule import Rule
 from h123.analysis.trials import Treated, treated
 from h123.results import Attempt
 from h123.study import Plan
@@ -56,15 +56,14 @@ def audit_campaign(
     more: Sequence[CampaignAudit] = (),
     *,
     plan: Plan,
-    level: float,
-    remedy: Remedy,
+    rule: Rule,
 ) -> tuple[list[AuditRow], list[AuditCount]]:
     """The same of the campaign as a whole. Its findings have no trial (null).
 
     `more`: audits of the campaign that were made before it was judged.
     """
     rows, summary = list[AuditRow](), list[AuditCount]()
-    for whole in [*design.of_campaign(attempts, comparisons, plan=plan, alpha=level, remedy=remedy), *more]:
+    for whole in [*design.of_campaign(attempts, comparisons, plan=plan, rule=rule), *more]:
         rows += [_row(whole.name, None, finding) for finding in whole.findings]
         summary.append(_summary(whole.name, whole.meaning, whole.failure, whole.findings))
     return rows, summary

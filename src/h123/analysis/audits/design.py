@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from h123.analysis.audits.disturbed import DISTURBED_UNLIKE, disturbed_unlike
 from h123.analysis.audits.finding import CampaignAudit, Finding
 from h123.analysis.document import Judged
-from h123.analysis.power import can_find_one, fewest_blocks, power
+from h123.analysis.power import can_find_one, power
 from h123.analysis.precision import FEWEST, spread
-from h123.analysis.remedy import Remedy
+from h123.analysis.rule import Rule
 from h123.analysis.signedrank import attainable
 from h123.results import Attempt
 from h123.study import Plan
@@ -22,8 +22,7 @@ def of_campaign(
     comparisons: Sequence[Judged],
     *,
     plan: Plan,
-    alpha: float,
-    remedy: Remedy,
+    rule: Rule,
 ) -> list[CampaignAudit]:
     """All audits of the campaign as a whole."""
     unlike = disturbed_unlike(attempts, plan)
@@ -33,8 +32,8 @@ def of_campaign(
             BLOCKS_TOO_FEW,
             "Each family of comparisons can find a single true difference, if that is large and all others are none: "
             "then its p stands alone, and the correction multiplies it by the family's size.",
-            _too_few(comparisons, alpha, remedy),
-            blocks_too_few(comparisons, alpha, plan.study.compare.margin),
+            _too_few(comparisons, rule),
+            blocks_too_few(comparisons, rule),
         ),
         CampaignAudit(
             DISTURBED_UNLIKE,
@@ -65,40 +64,41 @@ def draws_mixed(attempts: Iterable[Attempt]) -> list[Finding]:
     return [Finding(len(versions) == 1, len(versions), 1, told)] if versions else []
 
 
-def blocks_too_few(comparisons: Sequence[Judged], alpha: float, margin: float) -> list[Finding]:
-    """For each family: the smallest p that its blocks allow, times its size, at most alpha."""
+def blocks_too_few(comparisons: Sequence[Judged], rule: Rule) -> list[Finding]:
+    """For each family: the smallest p that its blocks allow, times its size, at most the present look's level."""
     findings = []
     for name, members in _families(comparisons).items():
         blocks, size = max(c["blocks"] for c in members), len(members)
         smallest = min(1.0, attainable(blocks) * size)
         detail = f"family {name}: {blocks} blocks, {size} comparison(s), p of one difference at least {smallest:.2g}"
-        able = can_find_one(blocks, size, alpha)
-        chances = _chances(members, blocks, alpha, margin) if able else f"{fewest_blocks(size, alpha)} blocks needed"
-        findings.append(Finding(able, smallest, alpha, f"{detail}; {chances}"))
+        able = can_find_one(blocks, size, rule.level)
+        chances = _chances(members, blocks, rule) if able else f"{rule.blocks_needed(size, 'holm')} blocks needed"
+        findings.append(Finding(able, smallest, rule.level, f"{detail}; {chances}"))
     return findings
 
 
-def _chances(family: Sequence[Judged], blocks: int, alpha: float, margin: float) -> str:
+def _chances(family: Sequence[Judged], blocks: int, rule: Rule) -> str:
     """The power at the margin, with the spread that the intervals show; one of few blocks, or unbounded, shows none."""
     spreads = [
-        spread(low, high, c["blocks"], alpha)
+        spread(low, high, c["blocks"], rule.level)
         for c in family
         if (low := c["low"]) and (high := c["high"]) and c["blocks"] >= FEWEST
     ]
     if len(spreads) < len(family):
         return "power not known"
-    found = power(spreads, blocks, margin, correction=family[0]["correction"], level=alpha)
+    found = power(spreads, blocks, rule.margin, correction=family[0]["correction"], level=rule.level)
     shares = f"{found.one:.0%}, {found.half:.0%} or {found.all:.0%}"
-    return f"finds {shares} of true differences of {100 * margin:g} % where one, half or all of its comparisons differ"
+    of_margin = f"true differences of {100 * rule.margin:g} %"
+    return f"finds {shares} of {of_margin} where one, half or all of its comparisons differ"
 
 
-def _too_few(comparisons: Sequence[Judged], alpha: float, remedy: Remedy) -> str:
+def _too_few(comparisons: Sequence[Judged], rule: Rule) -> str:
     families = [(max(c["blocks"] for c in members), len(members)) for members in _families(comparisons).values()]
-    short = [(blocks, size) for blocks, size in families if not can_find_one(blocks, size, alpha)]
+    short = [(blocks, size) for blocks, size in families if not can_find_one(blocks, size, rule.level)]
     if not short:
         return ""
-    needed, have = max(fewest_blocks(size, alpha) for _, size in short), min(blocks for blocks, _ in short)
-    blocks, advice = "1 block" if have == 1 else f"{have} blocks", remedy.enough(needed, have)
+    needed, have = max(rule.blocks_needed(size, "holm") for _, size in short), min(blocks for blocks, _ in short)
+    blocks, advice = "1 block" if have == 1 else f"{have} blocks", rule.remedy.enough(needed, have)
     return (
         f"In {len(short)} of {len(families)} families of comparisons {blocks} cannot find a single true difference, "
         f"however large, if all others are none. That takes {needed} blocks" + (f": {advice}." if advice else ".")
