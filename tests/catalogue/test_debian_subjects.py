@@ -53,7 +53,9 @@ def _configurations(tmp_path: Path, name: str, *rest: str, protocols: Sequence[s
 
 @pytest.mark.parametrize("name", ["nginx", "nginx-sid"])
 def test_nginx_has_the_windows_of_others(tmp_path: Path, name: str) -> None:
-    for written in _configurations(tmp_path, name, "/files", "127.0.0.1:1", "1.3"):
+    announced = 'h3=":4443"; ma=86400'
+    for written in _configurations(tmp_path, name, "/files", "127.0.0.1:1", "1.3", announced):
+        assert f"add_header Alt-Svc '{announced}';" in written
         assert "http2_body_preread_size 6m;" in written
         assert ("http3_stream_buffer_size 6m;" in written) == (name == "nginx-sid")
         assert ("rcvbuf=7500000 sndbuf=7500000" in written) == ("quic reuseport" in written)
