@@ -234,8 +234,8 @@ def _facts(asked: Assignment, rows: Sequence[Sample], facts: Any) -> Iterator[st
     if not all(isinstance(told, dict) and isinstance(told.get("connections", 0), int) for told in facts["tls"]):
         yield "client.json: each element of tls has names and values, and connections is a whole number"
         return
-    carriers = {protocol: None for row in rows for protocol in asked.carriers(row["resource"])}
-    names = [name for protocol in carriers for name in ALPN[protocol]]
+    resources = dict.fromkeys(row["resource"] for row in rows) or [None]
+    names = [name for resource in resources for protocol in asked.carriers(resource) for name in ALPN[protocol]]
     for told in facts["tls"]:
         if told.get("version") != asked.parameters.tls:
             yield f"client.json: TLS version {told.get('version')!r} instead of {asked.parameters.tls!r}"
