@@ -56,8 +56,9 @@ def _study(case: bytes, folder: Path) -> None:
         place.mkdir()
         write_trial_files(place, trial, study.networks, subjects, _certificate(folder), check=True)
         assert_taken(json.loads((place / "trial.json").read_text()))
-        # That reader resumes no sessions, and refuses to.
-        if (trial.parameters.kind, trial.parameters.sessions) == (DEFAULT, FULL):
+        # That reader resumes no sessions and abandons nothing, and refuses to.
+        asked = trial.parameters
+        if (asked.kind, asked.sessions, asked.workload.abandons) == (DEFAULT, FULL, False):
             read_workload(str(place / "workload.json"))
 
 
