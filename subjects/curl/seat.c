@@ -57,6 +57,7 @@ void seat_init(struct seat *seat, int places)
     seat->socket = CURL_SOCKET_BAD;
     seat->timer.expired = on_expiry;
     seat->busy = calloc((size_t)seat->work->users, sizeof *seat->busy);
+    seat->last_waiting = &seat->waiting;
     SET(CURLMOPT_SOCKETFUNCTION, on_socket);
     SET(CURLMOPT_SOCKETDATA, seat);
     SET(CURLMOPT_TIMERFUNCTION, on_timer);
@@ -89,6 +90,22 @@ static int index_of(struct seat *seat, const struct transfer *transfer)
     return seat->connections[number];
 }
 
+/* Gives libcurl what waits. Over HTTP/1.1 one request at a time: where many wait for one connection, its own queue costs more
+ * than the requests do, and browsers, and most pools, hold them back like this. */
+static void hand_over(struct seat *seat)
+{
+    while (seat->waiting && (seat->work->http > 1 || !seat->under_way)) {
+        struct transfer *transfer = seat->waiting;
+        seat->waiting = transfer->next;
+        if (!seat->waiting) {
+            seat->last_waiting = &seat->waiting;
+        }
+        transfer_limit(transfer);
+        check(curl_multi_add_handle(seat->multi, transfer->easy), "a request");
+        seat->under_way++;
+    }
+}
+
 void seat_request(struct seat *seat, const char *phase, int user, int64_t start)
 {
     struct transfer *transfer = seat->spare;
@@ -98,8 +115,11 @@ void seat_request(struct seat *seat, const char *phase, int user, int64_t start)
         transfer = transfer_new(seat->work);
     }
     transfer_ready(transfer, phase, user, start);
-    check(curl_multi_add_handle(seat->multi, transfer->easy), "a request");
+    transfer->next = NULL;
+    *seat->last_waiting = transfer;
+    seat->last_waiting = &transfer->next;
     seat->busy[user] = true;
+    hand_over(seat);
 }
 
 /* What has become of requests since it was last asked. */
@@ -141,6 +161,8 @@ void seat_ready(struct seat *seat, curl_socket_t socket, int events)
         act(seat, seat->socket, CURL_CSELECT_ERR, &outcome);
     }
     if (outcome.ended) {
+        seat->under_way -= outcome.ended;
+        hand_over(seat);
         load_ended(seat->load, seat, outcome.ended);
     }
 }

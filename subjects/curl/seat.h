@@ -19,6 +19,8 @@ struct seat {
     bool *busy;             /* by user: whether a request of theirs is under way here */
     struct seat *next_free; /* of those that the requests of an open loop over HTTP/1.1 choose from */
     struct transfer *spare; /* places for requests that have none */
+    struct transfer *waiting, **last_waiting; /* requests that libcurl does not have yet, the oldest first */
+    int under_way;                            /* requests that it has */
     int *connections;       /* the index in samples.csv of each of the seat's connections, by libcurl's number */
     long known;             /* how many of them */
 };
@@ -27,7 +29,7 @@ struct seat {
  * under way at once. */
 void seat_init(struct seat *seat, int places);
 
-/* libcurl makes it in the loop's next turn. */
+/* libcurl makes it in the loop's next turn; over HTTP/1.1 as soon as those before it have ended. */
 void seat_request(struct seat *seat, const char *phase, int user, int64_t start);
 
 /* A socket of the seat's is ready for `events` (of CURL_CSELECT_IN and the like). */

@@ -174,7 +174,11 @@ void transfer_ready(struct transfer *self, const char *phase, int user, int64_t 
     self->connection = -1;
     self->held = (struct comparison){0};
     self->given = 0;
-    int64_t left = (self->work->timeout_ns - (now() - start)) / 1000000;
+}
+
+void transfer_limit(struct transfer *self)
+{
+    int64_t left = (self->work->timeout_ns - (now() - self->sample.start)) / 1000000;
     long milliseconds = left < 1 ? 1 : (long)left;
     SET(CURLOPT_TIMEOUT_MS, milliseconds);
     SET(CURLOPT_CONNECTTIMEOUT_MS, milliseconds);

@@ -17,13 +17,16 @@ struct transfer {
     bool compared;         /* whether the answer is the block */
     struct comparison held;
     int64_t given;         /* bytes of the body that libcurl has taken */
-    struct transfer *next; /* in a list of spare ones */
+    struct transfer *next; /* in a list of spare ones, or of those that wait for the connection */
 };
 
 struct transfer *transfer_new(const struct workload *work);
 
-/* Readies it for a request that was due at `start`; adding its handle to a multi handle makes the request. */
+/* Readies it for a request that was due at `start`. */
 void transfer_ready(struct transfer *transfer, const char *phase, int user, int64_t start);
+
+/* Just before its handle is added to a multi handle, which makes the request: how much of its time is left. */
+void transfer_limit(struct transfer *transfer);
 
 /* Completes the sample, but for the connection's index, from what libcurl measured. */
 void transfer_ended(struct transfer *transfer, CURLcode code);
