@@ -52,6 +52,22 @@ pub enum Command {
     /// What stands at a link's end for a server that runs elsewhere (a role that is `outside`)
     #[command(hide = true)]
     Gateway(Gateway),
+    /// The DNS of a host whose roles look a server's name up (`resolver` of a role)
+    #[command(hide = true)]
+    Resolver(Resolver),
+}
+
+#[derive(Args)]
+pub struct Resolver {
+    /// The one name that it knows
+    #[arg(long)]
+    pub name: String,
+    /// Where the server of that name is
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub at: SocketAddrV4,
+    /// What its HTTPS record says that it speaks, the most wanted first
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    pub alpn: Vec<String>,
 }
 
 #[derive(Args)]

@@ -79,6 +79,7 @@ fn role(name: &str, kind: RoleKind, command: &str) -> Role {
         stop_timeout_ns: None,
         timeout_ns: None,
         outside: false,
+        resolver: false,
         processors: vec![],
     }
 }

@@ -43,6 +43,7 @@ mod realtime;
 mod refusal;
 mod remark;
 mod report;
+mod resolver;
 mod role;
 mod roles;
 mod roots;
@@ -78,6 +79,7 @@ fn main() -> ExitCode {
         Command::Validate => validate::validate(),
         Command::Guest => guest::guest(),
         Command::Gateway(arguments) => gateway::gateway(&arguments),
+        Command::Resolver(arguments) => resolver::resolver(&arguments),
     };
     match result {
         Ok(status) => status.into(),

@@ -1,6 +1,7 @@
 //! The processes of the roles, and everything they leave behind: this process is their PID 1.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ffi::CStr;
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
@@ -20,7 +21,7 @@ use serde::Serialize;
 use crate::account::{CpuTime, Waiting, command_of, cpu_of_session, is_zombie, session_of};
 use crate::clock::now_ns;
 use crate::outside::{self, Outside};
-use crate::sysfs;
+use crate::{resolver, sysfs};
 
 /// What a role has left running gets this long to follow it.
 const PARTING_NS: u64 = 100_000_000;
@@ -71,6 +72,8 @@ pub struct Launch<'a> {
     pub seats: Option<CpuSet>,
     /// What the process may have of the network that the lab was started in.
     pub outside: Option<&'a Outside>,
+    /// The file that names the resolver it is to ask; none: the machine's own.
+    pub resolver: Option<&'a CStr>,
     pub dir: Option<PathBuf>,
     pub streams: Streams,
 }
@@ -132,6 +135,7 @@ impl Processes {
         let namespace = launch.namespace.as_raw_fd();
         let outside = launch.outside.map(Outside::as_raw_fd);
         let seats = launch.seats;
+        let resolver = launch.resolver.map(CStr::to_owned);
         if let Some(descriptor) = outside {
             command.env(outside::VARIABLE, descriptor.to_string());
         }
@@ -140,6 +144,7 @@ impl Processes {
             command.pre_exec(move || {
                 setns(BorrowedFd::borrow_raw(namespace), CloneFlags::CLONE_NEWNET)?;
                 sysfs::renew()?;
+                resolver.as_deref().map_or(Ok(()), resolver::appoint)?;
                 if let Some(seats) = &seats {
                     sched_setaffinity(Pid::from_raw(0), seats)?;
                 }

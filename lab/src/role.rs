@@ -34,6 +34,9 @@ pub struct Role {
     /// It may open sockets in the network that the lab was started in.
     #[serde(default)]
     pub outside: bool,
+    /// It looks names up with the resolver of its host.
+    #[serde(default)]
+    pub resolver: bool,
     /// Those that it and its children may run on, by the kernel's numbers; none: all that the lab may.
     #[serde(default)]
     pub processors: Vec<usize>,

@@ -15,6 +15,7 @@ use crate::process::{Event, Exit, Launch, Processes, Streams};
 use crate::ready::{Open, Readiness};
 use crate::remark::Remark;
 use crate::report::{RoleCpu, RoleReport};
+use crate::resolver;
 use crate::role::{Role, RoleKind};
 use crate::tcp_account::TcpAccount;
 use crate::usage::Usage;
@@ -395,6 +396,7 @@ impl<'a> Roles<'a> {
             env: &role.env,
             seats: role.seats(),
             outside: self.outside.filter(|_| role.outside),
+            resolver: role.resolver.then(resolver::configuration).transpose()?,
             dir,
             streams,
         };

@@ -187,3 +187,32 @@ fn what_ended_before_its_role_is_not_left_behind() {
     let mut warnings = report["warnings"].as_array().unwrap().iter();
     assert!(warnings.all(|w| w["code"] != "left-behind"), "{report}");
 }
+
+#[test]
+fn a_role_can_look_the_server_up_in_its_hosts_own_dns() {
+    let bench = Bench::new();
+    let words = "resolver --name h123.test --at 10.1.0.2:4443 --alpn h3,h2";
+    let mut service = service("", json!({"udp": [53], "address": "127.0.0.1"}));
+    service["host"] = json!("client");
+    service["command"] = std::iter::once("/proc/self/exe")
+        .chain(words.split(' '))
+        .collect();
+    let look = "getent ahostsv4 h123.test; getent hosts example.com || cat /etc/resolv.conf";
+    let mut trial = trial(direction(1), service, look);
+    trial["roles"][1]["resolver"] = json!(true);
+    assert_eq!(codes(&bench.run(&trial)), [""; 0]);
+    let said = bench.log("client");
+    assert!(said.starts_with("10.1.0.2 "), "{said}");
+    assert!(said.ends_with("nameserver 127.0.0.1\n"), "{said}");
+    // Nobody else's names are looked up there.
+    trial["roles"][1]["resolver"] = json!(false);
+    trial["roles"][1]["command"] = json!(["sh", "-c", "cat /etc/resolv.conf"]);
+    bench.run(&trial);
+    let machines = std::fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
+    assert_eq!(
+        bench
+            .log("client")
+            .replace("cat: /etc/resolv.conf: No such file or directory\n", ""),
+        machines
+    );
+}
