@@ -34,6 +34,7 @@ const PROTOCOLS = ["h1", "h2", "h3"];
 const OLDER_TLS = "1.2"; // in `tls`, which is there where it is asked for
 const REPEAT = "repeat"; // in `visit`, likewise
 const FOUND = "h3-or-h2"; // in `protocol`: HTTP/3 is to be found
+const DNS = "dns"; // in `lookup`, which is there where the browser is to look the server up by itself
 const OWN = {requests: ["method", "path", "upload_bytes"], page: ["page", "at_once"]};
 
 /**
@@ -41,14 +42,14 @@ const OWN = {requests: ["method", "path", "upload_bytes"], page: ["page", "at_on
  * visit to the next.
  */
 export function refuseUnknown(workload, kinds = ["requests"], remembers = false) {
-  const {h123, kind, headers, page, protocol, tls, visit} = workload;
+  const {h123, kind, headers, page, protocol, tls, visit, lookup} = workload;
   const refuse = (message) => {
     throw new Refusal(UNSUPPORTED, message);
   };
   if (h123 !== FORMAT) refuse(`h123: only ${FORMAT} is understood here, not ${JSON.stringify(h123)}`);
   if (!kinds.includes(kind)) refuse(`kind: only ${kinds.join(" and ")} is possible here, not ${JSON.stringify(kind)}`);
   const fields = [...COMMON, ...OWN[kind]];
-  const unknown = Object.keys(workload).find((field) => ![...fields, "tls", "visit"].includes(field));
+  const unknown = Object.keys(workload).find((field) => ![...fields, "tls", "visit", "lookup"].includes(field));
   if (unknown !== undefined) refuse(`the field ${unknown} is not known here`);
   const missing = fields.find((field) => !Object.hasOwn(workload, field));
   if (missing !== undefined) throw new Refusal(BAD_INPUT, `the field ${missing} is missing`);
@@ -56,6 +57,7 @@ export function refuseUnknown(workload, kinds = ["requests"], remembers = false)
   const visits = kind === "page" && remembers;
   if (visit !== undefined && (visit !== REPEAT || !visits)) refuse(`visit: not ${JSON.stringify(visit)} here`);
   if (![...PROTOCOLS, ...(visits ? [FOUND] : [])].includes(protocol)) refuse(`no protocol ${protocol} here`);
+  if (lookup !== undefined && (lookup !== DNS || protocol !== FOUND)) refuse(`lookup: not ${JSON.stringify(lookup)} over ${protocol}`);
   // A browser has priorities of its own, and so what is said of them is left to it.
   const asked = [...headers, ...(page ?? []).flatMap((resource) => resource.headers)];
   if (asked.some(({name}) => kind === "requests" || name !== "priority")) {

@@ -66,11 +66,12 @@ function kill(program) {
 }
 
 function flags(workload) {
-  const {host, port, address, protocol, tls} = workload;
+  const {host, port, address, protocol, tls, lookup} = workload;
   return [
     ...PROTOCOL_FLAGS[protocol](workload),
     ...(tls ? [`--ssl-version-min=tls${tls}`, `--ssl-version-max=tls${tls}`] : []),
-    `--host-resolver-rules=MAP ${host} ${address}, MAP * ~NOTFOUND`,
+    // Looked up or not, it is the only server.
+    `--host-resolver-rules=${lookup ? `EXCLUDE ${host}` : `MAP ${host} ${address}`}, MAP * ~NOTFOUND`,
     `--explicitly-allowed-ports=${port}`, // whichever it is
     "--no-sandbox", // the lab's hosts have one user, root
     "--disable-gpu",

@@ -63,7 +63,7 @@ export async function launch(workload) {
     ...PREFERENCES,
     ...PROTOCOL_PREFERENCES[workload.protocol](workload),
     ...(workload.tls ? tlsPreferences(TLS_NUMBERS[workload.tls]) : {}),
-    "network.dns.forceResolve": workload.address,
+    ...(workload.lookup ? {} : {"network.dns.forceResolve": workload.address}),
     "network.security.ports.banned.override": String(workload.port), // whichever it is
   }));
   const program = spawn(

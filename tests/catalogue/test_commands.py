@@ -240,7 +240,9 @@ def test_only_who_remembers_finds_http_3_and_only_where_it_is_announced(tmp_path
     check_supported(announces, "server", found)
     with pytest.raises(UserError, match="server small does not announce HTTP/3"):
         check_supported(able, "server", found)
-    check_supported(able, "server", repeat)
+    recorded = workload_of({**visit, "fallback": True, "announced": "https-record"})
+    for asked_for in (repeat, Demand(protocol="h3", kind="page", workload=recorded)):
+        check_supported(able, "server", asked_for)
 
 
 def test_what_is_remembered_of_http_3_shows_in_visits(tmp_path: Path) -> None:

@@ -255,8 +255,13 @@ def test_what_a_client_is_told_of_a_page() -> None:
 
 def test_a_visit_may_find_http_3_by_itself_and_be_a_repeat_one() -> None:
     found = page(protocol="h3", fallback=True)
-    assert (found.found, found.protocols(), found.file(TARGET).protocol) == (True, ["h3", "h2"], "h3-or-h2")
-    assert "visit" not in found.file(TARGET).model_dump(exclude_unset=True)
+    assert (found.found, found.protocols(), found.file(TARGET).protocol) == ("alt-svc", ["h3", "h2"], "h3-or-h2")
+    assert not {"visit", "lookup"} & found.file(TARGET).model_dump(exclude_unset=True).keys()
+    informed = page(protocol="h3", fallback=True, announced="https-record")
+    assert (informed.found, informed.file(TARGET).model_dump()["lookup"]) == ("https-record", "dns")
+    assert informed.label() == "page example, 10 requests, 172 kB (HTTP/3 in the DNS)"
+    saved = found.round_trips() - informed.round_trips()
+    assert saved == found.load.requests, "QUIC's handshake instead of TCP's and TLS's, in each visit"
     repeat = page(protocol="h3", fallback=True, visit="repeat")
     assert repeat.file(TARGET).model_dump(exclude_unset=True)["visit"] == "repeat"
     assert repeat.label() == "page example, 10 requests, 172 kB (HTTP/3 to be found) (repeat visits)"
@@ -269,6 +274,7 @@ def test_a_visit_may_find_http_3_by_itself_and_be_a_repeat_one() -> None:
     ("values", "said"),
     [
         ({"protocol": "h2", "fallback": True}, "leave it out for h2"),
+        ({"protocol": "h3", "announced": "https-record"}, "write `fallback: true` too"),
         ({"protocol": "h3", "fallback": True, "cold": False}, "`fallback` is about visits with new connections"),
         ({"visit": "repeat", "cold": False}, "`visit: repeat` is about visits with new connections"),
         ({"visit": "repeat", "users": 2}, "closes the connections of all users at once"),

@@ -140,11 +140,12 @@ SITE = {"name": "one", "resources": [{"name": "/", "type": "document", "size": 1
 
 
 def test_http_3_is_announced_where_it_is_to_be_found(tmp_path: Path) -> None:
-    """By the server over TCP, and by none that a client is told of."""
+    """By the server over TCP, or in the DNS of the client's host, and by none that a client is told of."""
     only = {"small": small(tmp_path, ANNOUNCES)}
     visit = {"kind": "page", "site": SITE, "protocol": "h3", "port": 4442}
     cases: list[tuple[dict[str, Any], list[str]]] = [
         ({**visit, "fallback": True}, ['h3=":4442"; ma=86400', ""]),
+        ({**visit, "fallback": True, "announced": "https-record"}, ["", ""]),
         ({"protocol": "h3", "fallback": True}, ["", ""]),
         ({**visit}, [""]),
     ]
@@ -155,6 +156,11 @@ def test_http_3_is_announced_where_it_is_to_be_found(tmp_path: Path) -> None:
         servers = [one for one in trial["roles"] if one["name"].startswith("server")]
         assert [one["command"][4] for one in servers] == announced
         assert workload["protocol"] == ("h3-or-h2" if changes.get("fallback") else "h3")
+        looks_up = "announced" in changes
+        assert [role(trial, "client")["resolver"], "lookup" in workload] == [looks_up] * 2
+        told = [one["command"] for one in trial["roles"] if one["name"] == "resolver"]
+        words = "/proc/self/exe resolver --name h123.test --at 10.1.0.2:4442 --alpn h3,h2"
+        assert told == ([words.split()] if looks_up else [])
 
 
 def test_qlog_files_go_to_the_trials_folder_where_there_are_any(tmp_path: Path) -> None:

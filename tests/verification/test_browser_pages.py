@@ -9,7 +9,7 @@ import pytest
 from h123.catalogue import catalogue, install, installations, is_edge, make_documents, server_uses
 from h123.trial import LocalEngine, campaign_certificate
 from h123.trial.files import SERVER_ADDRESS
-from h123.verification.assignment import FIRST_VISIT, REPEAT_VISIT, assignments
+from h123.verification.assignment import FIRST_VISIT, INFORMED_VISIT, REPEAT_VISIT, assignments
 from h123.verification.client import Carried, carry_out, judge
 from h123.verification.trial import Trials
 
@@ -36,6 +36,8 @@ def test_a_browser_finds_http_3_and_remembers_it(name: str, tmp_path: Path) -> N
     assert {row["protocol"] for row in first if row["resource"] == 0} == {"h2"}
     again = _carried_out(name, REPEAT_VISIT, "h3", tmp_path / "again").rows
     assert {row["protocol"] for row in again if row["resource"] == 0} == {"h3"}
+    informed = _carried_out(name, INFORMED_VISIT, "h3", tmp_path / "informed").rows
+    assert {row["protocol"] for row in informed if row["resource"] == 0} == {"h3"}
 
 
 @pytest.mark.parametrize("server", [name for name, one in catalogue().items() if server_uses(one, "alt_svc")])

@@ -11,7 +11,15 @@ from h123.trial import LocalEngine
 from h123.trial.certificate import Certificate, campaign_certificate
 from h123.trial.files import SERVER_ADDRESS
 from h123.verification import client
-from h123.verification.assignment import FIRST_VISIT, REPEAT_VISIT, SESSIONS, SPOILED, Assignment, assignments
+from h123.verification.assignment import (
+    FIRST_VISIT,
+    INFORMED_VISIT,
+    REPEAT_VISIT,
+    SESSIONS,
+    SPOILED,
+    Assignment,
+    assignments,
+)
 from h123.verification.client import carry_out, judge
 from h123.verification.trial import Trials
 from verification.broken import broken
@@ -149,7 +157,7 @@ def test_a_fallback_is_to_be_taken_where_it_is_needed_alone(
     assert said in faults if said else not faults
 
 
-NO_MEMORY = "asked.pop('visit', None); asked.update(protocol='{}', connections=1)"
+NO_MEMORY = "asked.pop('visit', None); asked.pop('lookup', None); asked.update(protocol='{}', connections=1)"
 
 
 @pytest.mark.parametrize(
@@ -159,6 +167,8 @@ NO_MEMORY = "asked.pop('visit', None); asked.update(protocol='{}', connections=1
         ("h3", FIRST_VISIT, "protocol 'h3' of a document instead of 'h2'"),
         ("h3", REPEAT_VISIT, ""),
         ("h2", REPEAT_VISIT, "protocol 'h2' of a document instead of 'h3'"),
+        ("h3", INFORMED_VISIT, ""),
+        ("h2", INFORMED_VISIT, "protocol 'h2' of a document instead of 'h3'"),
     ],
 )
 def test_what_a_visit_cannot_know_and_what_the_next_one_must(

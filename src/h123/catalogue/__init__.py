@@ -3,8 +3,11 @@
 from h123.catalogue.batch import check_failures, install_each
 from h123.catalogue.bodies import block_file, files_folder, make_bodies, make_documents
 from h123.catalogue.commands import (
+    ALT_SVC,
     FULL,
+    HTTPS_RECORD,
     OWN,
+    Announcement,
     Demand,
     Role,
     backend_command,
@@ -64,7 +67,9 @@ from h123.catalogue.subject import (
 from h123.catalogue.tried import Tried, tried
 
 __all__ = [
+    "ALT_SVC",
     "FULL",
+    "HTTPS_RECORD",
     "LEAST_IDLE_NS",
     "MANIFEST",
     "NEWEST_TLS",
@@ -72,6 +77,7 @@ __all__ = [
     "PROTOCOLS",
     "QUIC",
     "Ability",
+    "Announcement",
     "Catalogue",
     "Client",
     "Demand",

@@ -27,6 +27,10 @@ Role = Literal["server", "client", "backend", "origin", "probe", "scout", "spoil
 _Part = Server | Client | Backend | Origin | Probe | Scout | Spoiler
 FULL = "full"
 """The level of `sessions` that everybody has."""
+Announcement = Literal["alt-svc", "https-record"]
+"""Where a client finds by itself that a server has HTTP/3."""
+ALT_SVC: Announcement = "alt-svc"
+HTTPS_RECORD: Announcement = "https-record"
 OWN, _TCP_OWN = "own", "cubic"
 """The level of `congestion` that leaves each stack the one it has, and what that is for TCP: Linux's."""
 
@@ -53,7 +57,7 @@ class Asked(Protocol):
     @property
     def fallback(self) -> str | None: ...
     @property
-    def found(self) -> bool: ...
+    def found(self) -> Announcement | None: ...
     @property
     def repeats(self) -> bool: ...
 
@@ -263,10 +267,10 @@ def _check_second(subject: Subject, server: Server, parameters: Demand) -> None:
         raise _cannot(subject, "server", "a fallback to", other, server.protocols)
     if other and parameters.store != "memory":
         raise UserError(f"a server that stores bodies ({parameters.store}) has no second one to fall back to")
-    if parameters.workload.found and not server_uses(subject, "alt_svc"):
+    if parameters.workload.found == ALT_SVC and not server_uses(subject, "alt_svc"):
         raise UserError(
             f"server {subject.name} does not announce HTTP/3 (Alt-Svc), so that no client finds it",
-            remedy="choose one that does, such as caddy, nginx or envoy, or leave `fallback` out of the study",
+            remedy="choose one that does, such as caddy, nginx or envoy, or write `announced: https-record`",
         )
 
 

@@ -273,8 +273,8 @@ class Client(Strict):
     fallback: StrictBool = False
     """Asked for HTTP/3, it takes HTTP/2 at the same address where UDP does not come through."""
     remembers: StrictBool = False
-    """Over HTTP/3 or HTTP/2, as it finds: it begins over TCP, learns of HTTP/3 from the server's answers (Alt-Svc), and
-    keeps that, and sessions, for later visits of a page."""
+    """Over HTTP/3 or HTTP/2, as it finds: it learns of HTTP/3 from the DNS (HTTPS records) or, having begun over TCP,
+    from the server's answers (Alt-Svc), and keeps that, and sessions, for later visits of a page."""
     connections: OneOrMore[Literal["shared", "per-user", "number"]] = Field(default=["shared", "per-user", "number"])
     """Ways in which it can spread users over connections."""
     verified_with: Name = "go"

@@ -113,7 +113,7 @@ _ANYTHING = {"protocol": "h1", "server": "", "client": "", "network": ""}
 _NEEDED = {"protocol", "network", "congestion", "clock", "users", "requests", "rate", "connections", "warmup", "cold"}
 """Parameters that the analysis reads, besides those of the workload's kind; null where samples are imported and do not
 tell."""
-_LATER = {"sessions", "fallback", "visit"}
+_LATER = {"sessions", "fallback", "announced", "visit"}
 """Of these, what earlier versions did not write."""
 
 

@@ -96,6 +96,8 @@ class Role(Shape):
     """Of the main role."""
     outside: bool = False
     """It may open sockets in the network that the lab was started in."""
+    resolver: bool = False
+    """It looks names up with the resolver of its host."""
     processors: list[int] = Field(default=[])
     """Those that it may run on, by the kernel's numbers; none: any."""
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from h123 import catalogue
 from h123.catalogue import (
+    ALT_SVC,
+    HTTPS_RECORD,
     OwnServer,
     OwnSubject,
     Subject,
@@ -36,8 +38,9 @@ STORING_ADDRESS, BACKEND_ADDRESS = "10.1.0.5", "10.1.0.6"
 BACKEND_PORT = 4443
 ORIGIN = "go"
 """The subject that answers behind a server that only passes requests on."""
-ORIGIN_ADDRESS = "127.0.0.1"
-"""Where it is on the server's host."""
+LOOPBACK = "127.0.0.1"
+"""Where it is on the server's host, and the resolver on the client's."""
+DNS_PORT = 53
 READY_TIMEOUT_NS = 30_000_000_000
 """A virtual machine that compiles as it starts, on processors that have other work, needs more than ten seconds."""
 SEEDING_TIMEOUT_NS = 300_000_000_000
@@ -96,12 +99,14 @@ def _trial(
     links = _recorded(_links(trial, networks, behind), capture=p.capture)
     started = own_role(server.own, p.port) if isinstance(server, OwnSubject) else _server(p, server, certificate)
     roles = [started, _client(p, subjects[p.client])]
+    if p.workload.found == HTTPS_RECORD:
+        roles.insert(0, _resolver(p))
     if (other := p.workload.fallback) and not isinstance(server, OwnSubject):
         second = _server(
             p.model_copy(update={"protocol": other}),
             server,
             certificate,
-            announced=_HTTP_3.format(port=p.port) if p.workload.found else "",
+            announced=_HTTP_3.format(port=p.port) if p.workload.found == ALT_SVC else "",
         )
         roles.insert(0, second.model_copy(update={"name": SECOND_SERVER}))
     if "origin" in trial_roles(p, subjects):
@@ -191,7 +196,7 @@ def _origin_port(p: Parameters) -> int:
 
 def _origin_at(p: Parameters, server: Subject) -> tuple[str, str]:
     """Host and address of the origin."""
-    return ("backend", BACKEND_ADDRESS) if is_edge(server, p) else ("server", ORIGIN_ADDRESS)
+    return ("backend", BACKEND_ADDRESS) if is_edge(server, p) else ("server", LOOPBACK)
 
 
 def _origin(p: Parameters, subject: Subject, server: Subject) -> Role:
@@ -266,6 +271,13 @@ def _gateway(address: str, port: int) -> Role:
     return role
 
 
+def _resolver(p: Parameters) -> Role:
+    """The lab's own program again, on the client's host, whose client asks nobody else."""
+    record = ["--alpn", ",".join(p.workload.protocols())]
+    words = ["resolver", "--name", HOST_NAME, "--at", f"{SERVER_ADDRESS}:{p.port}", *record]
+    return _service("resolver", "client", LOOPBACK, ["/proc/self/exe", *words], udp=[DNS_PORT])
+
+
 def _service(
     name: str,
     host: str,
@@ -304,5 +316,6 @@ def _client(p: Parameters, subject: Subject) -> Role:
         kind="main",
         command=command,
         env=ROLE_ENVIRONMENT | keys,
+        resolver=p.workload.found == HTTPS_RECORD,
         timeout_ns=p.trial_timeout,
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from h123.catalogue import FULL, NEWEST_TLS, OWN, PROTOCOLS, QUIC, Client, Subject, controllers
+from h123.catalogue import FULL, HTTPS_RECORD, NEWEST_TLS, OWN, PROTOCOLS, QUIC, Client, Subject, controllers
 from h123.study import Network, Parameters
 from h123.study.network import Blackout, Bottleneck, Direction, Queue
 from h123.study.workload import DEFAULT, KINDS, AnyWorkloadFile
@@ -35,6 +35,7 @@ SESSIONS: dict[Literal["resumed", "early"], str] = {
 """The checks of clients that declare them."""
 PAGE = "page"
 FIRST_VISIT, REPEAT_VISIT = "a first visit, HTTP/3 announced", "a repeat visit, HTTP/3 announced"
+INFORMED_VISIT = "a first visit, HTTP/3 in the DNS"
 """The checks of clients that remember."""
 CONNECTIONS: dict[str, str | int] = {"shared": "shared", "per-user": "per-user", "number": 2}
 """A way of spreading users over connections, and what a workload says for it."""
@@ -266,10 +267,11 @@ def _fallbacks(client: Client, asked: Asked) -> Iterator[Assignment]:
 
 def _findings(client: Client, asked: Asked) -> Iterator[Assignment]:
     """HTTP/3 that the server announces: not known to a first visit, and taken by a repeat one where a round trip less
-    shows."""
+    shows. What the DNS says of it is known to a first visit too."""
     found = partial(asked, **_visits(client), fallback=True, requests=2)
     yield Assignment(FIRST_VISIT, found(), REMOTE, document="h2")
     yield Assignment(REPEAT_VISIT, found(visit="repeat"), REMOTE, document=QUIC)
+    yield Assignment(INFORMED_VISIT, found(announced=HTTPS_RECORD), REMOTE, document=QUIC)
 
 
 def _visits(client: Client) -> dict[str, Any]:

@@ -115,10 +115,11 @@ test("without the visit before there is no repeat visit", async () => {
 });
 
 test("only browsers that remember are asked for repeat visits, and for HTTP/3 that is to be found", () => {
-  for (const asked of [{visit: "repeat"}, {protocol: "h3-or-h2"}]) {
+  for (const asked of [{visit: "repeat"}, {protocol: "h3-or-h2"}, {protocol: "h3-or-h2", lookup: "dns"}]) {
     refuseUnknown({...WORKLOAD, ...asked}, ["page"], true);
     assert.throws(() => refuseUnknown({...WORKLOAD, ...asked}, ["page"]), /visit|protocol/);
   }
+  assert.throws(() => refuseUnknown({...WORKLOAD, lookup: "dns"}, ["page"], true), /lookup/);
   assert.throws(() => refuseUnknown({...WORKLOAD, visit: "last"}, ["page"], true), /visit/);
   assert.throws(() => refuseUnknown({...WORKLOAD, protocol: "h3-or-h2", tls: "1.2"}, ["page"], true), /tls/);
 });

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
-from h123.catalogue import FULL
+from h123.catalogue import FULL, Announcement
 from h123.strict import Strict, shown
 from h123.study.documents import Documents
 from h123.study.quantities import Duration
@@ -325,9 +325,9 @@ class Kind(ABC):
         return None
 
     @property
-    def found(self) -> bool:
-        """Whether the client begins over TCP and finds HTTP/3 by itself, and is not told of it."""
-        return False
+    def found(self) -> Announcement | None:
+        """Where the client finds HTTP/3 by itself; None: it is told of it."""
+        return None
 
     @property
     def repeats(self) -> bool:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictBool, ValidationInfo
 
-from h123.catalogue import QUIC
+from h123.catalogue import ALT_SVC, HTTPS_RECORD, QUIC, Announcement
 from h123.errors import UserError
 from h123.study.documents import Documents
 from h123.study.handshake import handshake_round_trips
@@ -49,8 +49,11 @@ class PageParameters(Load):
     """Its resources are real HTML, styles and scripts, which make a browser ask for what the page says; else they are
     bodies like all others, and the client knows what asks for what."""
     fallback: StrictBool = False
-    """The server has HTTP/2 at the same address too, and announces HTTP/3 there (Alt-Svc). The client is not told of
-    it, and takes either as it finds."""
+    """The server has HTTP/2 at the same address too, and HTTP/3 is announced. The client is not told of it, and takes
+    either as it finds."""
+    announced: Announcement = ALT_SVC
+    """Where: in the server's answers over HTTP/2 (Alt-Svc, RFC 7838), or before the first request in the DNS (an HTTPS
+    record, RFC 9460)."""
     visit: Literal["first", "repeat"] = "first"
     """first: the client knows nothing of the server; repeat: it has visited the page before, and keeps what it has
     learnt of the server, but no connection and nothing of the page."""
@@ -78,6 +81,8 @@ class PageFile(WorkloadFile):
     """Requests of one of a visit's `connections`."""
     visit: Literal["repeat"] | None = None
     """Only where it is none of a client that knows nothing of the server."""
+    lookup: Literal["dns"] | None = None
+    """Only where the client is to ask its host's resolver for the server, and is not to use `address`."""
 
     def asking(self) -> Asking:
         askers, runs = [one.initiator for one in self.page], [one.run_ns for one in self.page]
@@ -112,6 +117,8 @@ class Page(Kind):
             return f"a visit of a page has as many connections as in a browser, {rule}: leave out `connections`"
         if self.load.fallback and self.load.protocol != QUIC:
             return f"`fallback` is from HTTP/3 to HTTP/2: leave it out for {self.load.protocol}"
+        if self.load.announced == HTTPS_RECORD and not self.load.fallback:
+            return "`announced` is where a client that may take either finds HTTP/3: write `fallback: true` too"
         if not self.load.cold and (self.load.fallback or self.repeats):
             which = "`visit: repeat`" if self.repeats else "`fallback`"
             return f"{which} is about visits with new connections: leave out `cold: false`"
@@ -127,8 +134,8 @@ class Page(Kind):
         return "h2" if self.load.fallback else None
 
     @property
-    def found(self) -> bool:
-        return self.load.fallback
+    def found(self) -> Announcement | None:
+        return self.load.announced if self.load.fallback else None
 
     @property
     def repeats(self) -> bool:
@@ -139,7 +146,8 @@ class Page(Kind):
 
     def label(self, unknown: Collection[str] = (), /) -> str:
         known = {
-            "fallback": self.found and "(HTTP/3 to be found)",
+            "fallback": self.found == ALT_SVC and "(HTTP/3 to be found)",
+            "announced": self.found == HTTPS_RECORD and "(HTTP/3 in the DNS)",
             "visit": self.repeats and "(repeat visits)",
         }
         page = f"page {self.site.name}, {len(self.site.loads())} requests, {format_bytes(self.site.bytes)}"
@@ -199,7 +207,8 @@ class Page(Kind):
         depths = Counter(self.site.depth())
         turns = sum(math.ceil(count / (self._of_visit * self._at_once)) for count in depths.values())
         each = self.site.bytes / self._of_visit
-        opened = handshake_round_trips(self.fallback or self.load.protocol) + math.log2(1 + each / INITIAL_WINDOW_BYTES)
+        first = self.load.protocol if self.found == HTTPS_RECORD else self.fallback or self.load.protocol
+        opened = handshake_round_trips(first) + math.log2(1 + each / INITIAL_WINDOW_BYTES)
         visits = self.load.requests + self.load.warmup
         return visits * turns + (visits if self.load.cold else 1) * opened
 
@@ -216,8 +225,10 @@ class Page(Kind):
         made, loads = self.documents(), self.site.loads()
         paths = made.paths() if made else [one.path or f"/bytes/{one.size}" for one, _ in loads]
         page = [self._written(path, one, asker) for path, (one, asker) in zip(paths, loads, strict=True)]
+        known = {"visit": self.repeats and "repeat", "lookup": self.found == HTTPS_RECORD and "dns"}
         return PageFile(
-            **told | ({"visit": "repeat"} if self.repeats else {}) | {"protocol": "-or-".join(self.protocols())},
+            **told | {"protocol": "-or-".join(self.protocols())},
+            **{name: value for name, value in known.items() if value},
             kind="page",
             page=page,
             at_once=self._at_once,
