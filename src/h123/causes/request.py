@@ -70,6 +70,10 @@ class Request:
     """Whether UDP was tried in its time, and blocked."""
     waited: int = 0
     """Until when it waited for a place on its connection; 0: it need not."""
+    visit: int = 0
+    """When the visit began that it is part of; 0: it is of none."""
+    quic: bool | None = None
+    """Whether QUIC carried it; None: the client does not tell."""
 
     @property
     def began(self) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from h123.catalogue import QUIC
 from h123.causes.cause import CAUSES, MENDING, NUMBER, UNTOLD, Nanoseconds, spent
 from h123.causes.connection import Connection, connections
 from h123.causes.drops import dropped, put_down
@@ -71,7 +72,8 @@ def explain(folder: Path, statuses: Sequence[int]) -> Explained:
     every, asking = read_samples(folder / "samples.parquet", statuses), _asking(folder)
     rows, blocked = [row for row in every if not row["error"] and _told(row, known_to)], _blocked(packets)
     places = _by_connection(rows)
-    requests = [[_request(rows[place], blocked) for place in of] for of in places]
+    begun = _visits_begun(every)
+    requests = [[_request(rows[place], blocked, begun) for place in of] for of in places]
     there = connections(packets, link.up or Direction(), link.down or Direction(), shared=link.cross is not None)
     moves = moves_of(link, report)
     matched = match(requests, there, moves)
@@ -172,8 +174,18 @@ def _told(row: Sample, known_to: int | None) -> bool:
     return known_to is None or row["end_ns"] <= known_to
 
 
-def _request(row: Sample, blocked: NDArray[np.int64]) -> Request:
-    """`blocked`: when packets of UDP came to the link that let none pass."""
+def _visits_begun(rows: Sequence[Sample]) -> dict[tuple[int, int], int]:
+    """When each visit of each user began."""
+    begun: dict[tuple[int, int], int] = {}
+    for row in rows:
+        if row["group"] is not None:
+            visit = row["user"], row["group"]
+            begun[visit] = min(row["start_ns"], begun.get(visit, row["start_ns"]))
+    return begun
+
+
+def _request(row: Sample, blocked: NDArray[np.int64], begun: Mapping[tuple[int, int], int]) -> Request:
+    """`blocked`: when packets of UDP came to the link that let none pass; `begun`: when visits did."""
     start = row["start_ns"]
     begin, end = np.searchsorted(blocked, [start, row["end_ns"]])
     return Request(
@@ -185,6 +197,8 @@ def _request(row: Sample, blocked: NDArray[np.int64]) -> Request:
         up=row["bytes_up"],
         down=row["bytes_down"],
         blocked=bool(end > begin),
+        visit=0 if row["group"] is None else begun[row["user"], row["group"]],
+        quic=row["protocol"] == QUIC if row["protocol"] else None,
     )
 
 
