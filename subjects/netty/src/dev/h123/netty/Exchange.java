@@ -27,6 +27,7 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
     private static final long UNKNOWN = -1;
 
     private final Workload workload;
+    private final Workload.Asked asked;
     private final Sample sample;
     private final CompletableFuture<Void> over = new CompletableFuture<>();
     private final Body body;
@@ -38,9 +39,10 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
 
     Exchange(Workload workload, Sample sample) {
         this.workload = workload;
+        this.asked = workload.asked(sample.resource);
         this.sample = sample;
-        body = new Body(workload.uploadBytes(), this::written);
-        held = Comparison.isFor(workload.method(), workload.path()) ? new Comparison() : null;
+        body = new Body(asked.uploadBytes(), this::written);
+        held = Comparison.isFor(asked.method(), asked.path()) ? new Comparison() : null;
     }
 
     /** Waits for the end of it. */
@@ -57,22 +59,23 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
     void begin() {
         long left = sample.start + workload.timeoutNs() - System.nanoTime();
         limit = context.executor().schedule(() -> end(Failures.TIMEOUT), left, TimeUnit.NANOSECONDS);
-        HttpMethod method = HttpMethod.valueOf(workload.method());
-        if (workload.uploadBytes() > 0) {
-            context.write(headed(new DefaultHttpRequest(HttpVersion.HTTP_1_1, method, workload.path())))
+        HttpMethod method = HttpMethod.valueOf(asked.method());
+        if (asked.uploadBytes() > 0) {
+            context.write(headed(new DefaultHttpRequest(HttpVersion.HTTP_1_1, method, asked.path())))
                 .addListener(this::written);
             body.send(context);
         } else {
             HttpRequest whole =
-                new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, method, workload.path(), Unpooled.EMPTY_BUFFER);
+                new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, method, asked.path(), Unpooled.EMPTY_BUFFER);
             context.writeAndFlush(headed(whole)).addListener(this::written);
         }
     }
 
     private HttpRequest headed(HttpRequest request) {
         request.headers().set(HttpHeaderNames.HOST, workload.host()).set(HttpHeaderNames.USER_AGENT, "h123");
+        asked.headers().forEach(header -> request.headers().set(header.name(), header.value()));
         if (request.method().equals(HttpMethod.POST)) {
-            request.headers().set(HttpHeaderNames.CONTENT_LENGTH, workload.uploadBytes());
+            request.headers().set(HttpHeaderNames.CONTENT_LENGTH, asked.uploadBytes());
         }
         return request;
     }

@@ -7,6 +7,8 @@ final class Sample {
 
     final String phase;
     final int user;
+    final int visit; // of its user's, NONE where it is no part of a page
+    final int resource; // what it asks for, of all that the workload does
     final long start = System.nanoTime();
     long connected;
     long sent;
@@ -19,9 +21,18 @@ final class Sample {
     boolean reused;
     String error = "";
 
+    /** No visit. */
+    private static final int NONE = -1;
+
     Sample(String phase, int user) {
+        this(phase, user, NONE, 0);
+    }
+
+    Sample(String phase, int user, int visit, int resource) {
         this.phase = phase;
         this.user = user;
+        this.visit = visit;
+        this.resource = resource;
     }
 
     String row() {
@@ -29,7 +40,11 @@ final class Sample {
         String connection = link == null ? "" : Integer.toString(link.index);
         return String.join(",", phase, Integer.toString(user), time(start), time(connected), time(sent),
             time(firstByte), time(end), Integer.toString(status), Long.toString(up), Long.toString(down),
-            protocol, connection, reused ? "1" : "0", quoted(error), "", "");
+            protocol, connection, reused ? "1" : "0", quoted(error), number(visit), visit == NONE ? "" : number(resource));
+    }
+
+    private static String number(int of) {
+        return of == NONE ? "" : Integer.toString(of);
     }
 
     private static String time(long at) {

@@ -34,6 +34,13 @@ final class Seat {
         }
     }
 
+    /** Closes its connection: nobody asks it any more. */
+    void close() {
+        if (link != null) {
+            link.channel.close();
+        }
+    }
+
     void leave() {
         if (turn.isHeldByCurrentThread()) {
             turn.unlock();

@@ -12,17 +12,24 @@ import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** What the client is to do: workload.json. */
-record Workload(String protocol, String host, String address, int port, String ca, String method, String path,
-                long uploadBytes, int users, int requests, Double rate, JsonPrimitive connections, boolean cold,
-                int warmup, long timeoutNs) {
+/** What the client is to do: workload.json. `method`, `path` and `uploadBytes` are of one kind, `page` and `atOnce` of the other. */
+record Workload(String kind, String protocol, String host, String address, int port, String ca, String method, String path,
+                long uploadBytes, List<Page.Resource> page, int atOnce, int users, int requests, Double rate,
+                JsonPrimitive connections, boolean cold, int warmup, long timeoutNs) {
 
-    private static final Set<String> FIELDS = Set.of("h123", "kind", "protocol", "host", "address", "port", "ca",
-        "method", "path", "upload_bytes", "users", "requests", "rate", "connections", "cold", "warmup", "timeout_ns",
-        "seed", "headers");
+    /** What a request asks for. */
+    record Asked(String method, String path, long uploadBytes, List<Page.Header> headers) {}
+
+    private static final String PAGE = "page";
+    private static final Set<String> COMMON = Set.of("h123", "kind", "protocol", "host", "address", "port", "ca", "users",
+        "requests", "rate", "connections", "cold", "warmup", "timeout_ns", "seed", "headers");
+    private static final Map<String, Set<String>> OWN =
+        Map.of("requests", Set.of("method", "path", "upload_bytes"), PAGE, Set.of("page", "at_once"));
 
     static Workload read(Path file) throws IOException {
         try (Reader text = Files.newBufferedReader(file)) {
@@ -38,15 +45,20 @@ record Workload(String protocol, String host, String address, int port, String c
     /** What is asked for and not known is not passed over. */
     private static void refuseUnknown(JsonObject whole) {
         require(whole, "h123", new JsonPrimitive("workload/2"));
-        require(whole, "kind", new JsonPrimitive("requests"));
+        JsonElement kind = whole.get("kind");
+        if (kind == null || !kind.isJsonPrimitive() || !OWN.containsKey(kind.getAsString())) {
+            throw new UnsupportedOperationException("kind: only one of " + new TreeSet<>(OWN.keySet()) + " is possible here");
+        }
+        Set<String> fields = new TreeSet<>(COMMON);
+        fields.addAll(OWN.get(kind.getAsString()));
         Set<String> unknown = new TreeSet<>(whole.keySet());
-        unknown.removeAll(FIELDS);
+        unknown.removeAll(fields);
         if (!unknown.isEmpty()) {
             throw new UnsupportedOperationException("the field " + unknown.iterator().next() + " is not known here");
         }
         require(whole, "headers", new JsonArray());
-        if (!whole.keySet().containsAll(FIELDS)) {
-            throw new IllegalArgumentException("the workload lacks one of " + new TreeSet<>(FIELDS));
+        if (!whole.keySet().containsAll(fields)) {
+            throw new IllegalArgumentException("the workload lacks one of " + fields);
         }
     }
 
@@ -56,7 +68,28 @@ record Workload(String protocol, String host, String address, int port, String c
         }
     }
 
-    /** How many connections the users share. */
+    boolean visits() {
+        return kind.equals(PAGE);
+    }
+
+    /** What a request is for, by its resource. */
+    Asked asked(int resource) {
+        if (!visits()) {
+            return new Asked(method, path, uploadBytes, List.of());
+        }
+        Page.Resource one = page.get(resource);
+        return new Asked("GET", one.path(), 0, one.headers());
+    }
+
+    /** The page, or IllegalArgumentException. */
+    Page readPage() {
+        if (page.stream().flatMap(one -> one.headers().stream()).anyMatch(Page.Header::changes)) {
+            throw new UnsupportedOperationException("headers that change are not possible here");
+        }
+        return Page.of(page, atOnce);
+    }
+
+    /** How many connections the users share; of a page, those of a visit. */
     int seats() {
         if (connections.isNumber()) {
             return connections.getAsInt();
