@@ -226,9 +226,9 @@ class Page(Kind):
         paths = made.paths() if made else [one.path or f"/bytes/{one.size}" for one, _ in loads]
         page = [self._written(path, one, asker) for path, (one, asker) in zip(paths, loads, strict=True)]
         known = {"visit": self.repeats and "repeat", "lookup": self.found == HTTPS_RECORD and "dns"}
+        told |= {name: value for name, value in known.items() if value}
         return PageFile(
             **told | {"protocol": "-or-".join(self.protocols())},
-            **{name: value for name, value in known.items() if value},
             kind="page",
             page=page,
             at_once=self._at_once,

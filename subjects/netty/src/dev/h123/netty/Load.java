@@ -21,9 +21,9 @@ final class Load {
     List<Sample> run() throws InterruptedException {
         if (workload.visits()) {
             Page page = workload.readPage();
-            try (ExecutorService threads = Executors.newCachedThreadPool()) {
-                together(user -> visit(page, threads, user));
-            }
+            ExecutorService threads = Executors.newCachedThreadPool();
+            together(user -> visit(page, threads, user));
+            threads.shutdown();
             return samples;
         }
         List<Seat> seats = seats();
