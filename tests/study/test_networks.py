@@ -80,6 +80,19 @@ def test_cross_traffic_in_the_labs_words(tmp_path: Path) -> None:
     assert "cross" not in read(tmp_path, "both: {delay: 1ms}\n").link()
 
 
+def test_blocks_meet_cross_traffic_at_different_moments(tmp_path: Path) -> None:
+    network = read(
+        tmp_path,
+        "both: {delay: 1ms, rate: 10Mbit/s, queue: 50kB}\ncross: {down: {tcp: 4}, ahead: 2s, spread: 4s}\n",
+    )
+    assert Network.from_resolved(network.resolved()) == network
+    begun = [network.met(moment).link()["cross"]["ahead_ns"] for moment in (0.0, 0.25, 1.0)]
+    assert begun == [2_000_000_000, 3_000_000_000, 6_000_000_000]
+    assert "spread_ns" not in network.link()["cross"]
+    other = read(tmp_path, "both: {delay: 1ms}\n")
+    assert other.met(0.5) == other
+
+
 def test_a_client_moves_in_the_labs_words(tmp_path: Path) -> None:
     written = "both: {delay: 1ms}\nmoves: [{at: 2s, new: port}, {at: 4s, new: address, overlap: 200ms}]\n"
     network = read(tmp_path, written)
@@ -132,6 +145,7 @@ BAD = [
     ("both: {rate: 1Mbit/s, queue: 9kB}\ncross: {up: {tcp: 1, udp: 1Mbit/s}}", 5, ["either `tcp`"]),
     ("both: {rate: 1Mbit/s, queue: 9kB}\ncross: {up: {tcp: 101}}", 5, ["100"]),
     ("both: {rate: 1Mbit/s, queue: 9kB}\ncross: {up: {tcp: 1}, ahead: 61s}", 5, ["ahead"]),
+    ("both: {rate: 1Mbit/s, queue: 9kB}\ncross: {up: {tcp: 1}, ahead: 50s, spread: 11s}", 5, ["together at most 60 s"]),
     ("unshaped: true\ncross: {up: {tcp: 1}}", 5, ["only where a `rate` is"]),
     ("unshaped: true\nmoves: [{at: 2s, new: port}]", 5, ["nobody moves", "`both`"]),
     ("unshaped: false", 1, ["either `both`"]),

@@ -88,7 +88,7 @@ def estimate_check(network: Network, clock: str = "wall") -> Estimate:
 def estimate_parameters(parameters: Parameters, networks: Mapping[str, Network]) -> Estimate:
     """Wall time and bytes of one trial with these parameters."""
     network = networks[parameters.network]
-    seconds = own_seconds(parameters, networks) + (network.cross.ahead_ns / 1e9 if network.cross else 0.0)
+    seconds = own_seconds(parameters, networks) + (network.cross.mean_ahead_s if network.cross else 0.0)
     if parameters.clock == "virtual":
         # Work that costs the trial nothing has to be done all the same.
         seconds = VIRTUAL_BOOT_S + max(seconds / VIRTUAL_SPEED, _processing_s(parameters))

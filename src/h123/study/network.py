@@ -157,6 +157,13 @@ class Cross(LinkModel):
     up: Traffic | None = None
     down: Traffic | None = None
     ahead_ns: int
+    spread_ns: int = 0
+    """Up to so much earlier, so that not every block meets the same moment of its course."""
+
+    @property
+    def mean_ahead_s(self) -> float:
+        """How long a trial waits for it on average."""
+        return (self.ahead_ns + self.spread_ns / 2) / 1e9
 
 
 class Network(LinkModel):
@@ -193,8 +200,15 @@ class Network(LinkModel):
         if self.moves:
             link["moves"] = [_bare(move) for move in self.moves]
         if self.cross:
-            link["cross"] = _bare(self.cross)
+            link["cross"] = self.cross.model_dump(mode="json", exclude_none=True, exclude={"spread_ns"})
         return link
+
+    def met(self, moment: float) -> "Network":
+        """The network as a block meets it, at a place from 0 to 1 in the course of its cross traffic."""
+        if not self.cross:
+            return self
+        ahead_ns = self.cross.ahead_ns + round(moment * self.cross.spread_ns)
+        return self.model_copy(update={"cross": self.cross.model_copy(update={"ahead_ns": ahead_ns, "spread_ns": 0})})
 
     def resolved(self) -> Resolved:
         """JSON-ready and complete; `Network.from_resolved` is its inverse."""

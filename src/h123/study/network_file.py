@@ -297,23 +297,27 @@ class TrafficFile(Strict):
 
 
 class CrossFile(Strict):
-    """`{down: {tcp: 4}, ahead: 3s}`: what other hosts send through the same queue."""
+    """`{down: {tcp: 4}, ahead: 3s, spread: 2s}`: what other hosts send through the same queue."""
 
     up: TrafficFile | None = None
     down: TrafficFile | None = None
     ahead: Annotated[Duration, Field(le=LONGEST_AHEAD)] = 1_000_000_000
+    spread: Duration = 0
 
     @model_validator(mode="after")
     def _some_way(self) -> "CrossFile":
         if self.up is None and self.down is None:
             raise ValueError("cross traffic goes `up`, `down` or both ways: {down: {tcp: 1}}")
+        if self.ahead + self.spread > LONGEST_AHEAD:
+            longest = LONGEST_AHEAD / 1e9
+            raise ValueError(f"`ahead` and `spread` are together at most {longest:g} s: each trial waits so long")
         return self
 
     def resolve(self) -> resolved.Cross:
         """In the lab's words."""
         up = self.up.resolve() if self.up else None
         down = self.down.resolve() if self.down else None
-        return resolved.Cross(up=up, down=down, ahead_ns=self.ahead)
+        return resolved.Cross(up=up, down=down, ahead_ns=self.ahead, spread_ns=self.spread)
 
 
 class NetworkFile(Strict):

@@ -24,3 +24,5 @@ class PlannedTrial:
     """Seed of the link's random draws, below 2^53 so that any JSON reader keeps it."""
     lost_at: float = 0.0
     """Where in the transfer, 0 to 1, a trial that loses one packet loses it."""
+    moment: float = 0.0
+    """Where in the course of cross traffic, 0 to 1, its block is."""

@@ -163,7 +163,7 @@ def _links(trial: PlannedTrial, networks: Mapping[str, Network], behind: str | N
         "name": "access",
         "a": {"host": "client", "address": CLIENT_ADDRESS},
         "b": {"host": "server", "address": SERVER_ADDRESS},
-        **with_losses(networks[p.network], p, trial.lost_at).link(),
+        **with_losses(networks[p.network].met(trial.moment), p, trial.lost_at).link(),
     }
     if behind is None:
         return [Link.model_validate(access)]
