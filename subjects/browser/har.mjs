@@ -54,6 +54,7 @@ function entry(exchange, pageref) {
     timings,
     ...(exchange.address ? {serverIPAddress: exchange.address} : {}),
     ...(exchange.connection !== null ? {connection: String(exchange.connection)} : {}),
+    ...(exchange.tls ? {_tls: exchange.tls} : {}), // HAR has no field for it
     ...(exchange.comment ? {comment: exchange.comment} : {}),
   };
 }

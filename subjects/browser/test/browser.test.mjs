@@ -107,6 +107,12 @@ test("TLS is told once a connection", () => {
   ]);
 });
 
+test("a page's archive tells the TLS of each request", () => {
+  const page = {number: 1, title: "t", startedAt: 0, onContentLoad: 1, onLoad: 2};
+  const {log} = har({browser: {name: "b", version: "1"}, page, exchanges: chromiumExchanges()});
+  assert.deepEqual(log.entries[0]._tls, {version: "1.3", cipher: "TLS_AES_128_GCM_SHA256", key_exchange: "X25519"});
+});
+
 test("a page's archive is HAR 1.2, and an entry's timings add up to its time", () => {
   const page = {number: 2, title: "t", startedAt: 0, onContentLoad: 1, onLoad: 2};
   const {log} = har({browser: {name: "b", version: "1"}, page, exchanges: chromiumExchanges()});
