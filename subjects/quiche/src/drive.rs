@@ -27,23 +27,20 @@ pub fn drive(flags: Flags) -> Result<()> {
 struct Quiche {
     config: Mutex<quiche::Config>,
     server: SocketAddr,
-    host: String,
     pilots: Mutex<JoinSet<()>>,
 }
 
 impl Quiche {
     fn new(workload: &Workload, sending: &Sending) -> Result<Self> {
         let config = transport::config(tls::client(&workload.ca)?, sending)?;
-        let (server, host) = (workload.server(), workload.host.clone());
         Ok(Self {
             config: Mutex::new(config),
-            server,
-            host,
+            server: workload.server(),
             pilots: Mutex::default(),
         })
     }
 
-    fn pilot(&self) -> Result<Pilot> {
+    fn pilot(&self, host: &str) -> Result<Pilot> {
         let any = match self.server {
             SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
             SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
@@ -54,13 +51,7 @@ impl Quiche {
         let socket = Socket::new(socket)?;
         let id = transport::connection_id()?;
         let mut config = self.config.lock().expect("no thread panics with it");
-        let quic = quiche::connect(
-            Some(&self.host),
-            &id,
-            socket.address,
-            self.server,
-            &mut config,
-        )?;
+        let quic = quiche::connect(Some(host), &id, socket.address, self.server, &mut config)?;
         Ok(Pilot::new(quic, socket))
     }
 }
@@ -68,8 +59,8 @@ impl Quiche {
 impl Dialer for Quiche {
     type Connection = Handle;
 
-    async fn dial(&self) -> std::result::Result<(Handle, Tls), Problem> {
-        let pilot = self.pilot().map_err(Problem::other)?;
+    async fn dial(&self, host: &str) -> std::result::Result<(Handle, Tls), Problem> {
+        let pilot = self.pilot(host).map_err(Problem::other)?;
         let (ready, done) = oneshot::channel();
         let (handle, orders) = Handle::new();
         self.pilots

@@ -27,6 +27,7 @@ pub enum News {
     Ended(Result<(), Problem>),
 }
 
+/// The pilot leaves when its handle has gone; there is one.
 pub struct Handle(mpsc::UnboundedSender<Order>);
 
 impl Handle {
@@ -64,9 +65,6 @@ impl client::Connection for Handle {
         }
         Err(Problem::Reset)
     }
-
-    /// The pilot leaves when the last handle has gone; there is one.
-    fn close(&self) {}
 }
 
 fn head(request: &Request) -> Vec<Header> {
@@ -76,8 +74,9 @@ fn head(request: &Request) -> Vec<Header> {
         field(":scheme", "https"),
         field(":authority", &request.authority),
         field(":path", &request.path),
-        field("user-agent", "h123"),
     ];
+    let own = request.headers.iter();
+    head.extend(own.map(|(name, value)| field(name, value)));
     if request.upload > 0 {
         head.push(field("content-length", &request.upload.to_string()));
     }

@@ -16,7 +16,7 @@ use h123_common::command::{Flags, Result};
 use h123_common::protocol::Protocol;
 use h123_common::sending::Sending;
 use h123_common::udp;
-use http::header::{CONTENT_LENGTH, USER_AGENT};
+use http::header::CONTENT_LENGTH;
 use quinn::crypto::rustls::{HandshakeData, QuicClientConfig};
 use quinn::{ClientConfig, ConnectionError, Endpoint, EndpointConfig, TokioRuntime};
 
@@ -36,7 +36,6 @@ pub fn drive(flags: Flags) -> Result<()> {
 struct Quinn {
     config: ClientConfig,
     server: SocketAddr,
-    host: String,
     endpoints: Mutex<Vec<Endpoint>>,
 }
 
@@ -45,11 +44,9 @@ impl Quinn {
         let crypto: QuicClientConfig = tls::client(Protocol::H3, &workload.ca)?.try_into()?;
         let mut config = ClientConfig::new(Arc::new(crypto));
         config.transport_config(Arc::new(quic::transport(sending)?));
-        let (server, host) = (workload.server(), workload.host.clone());
         Ok(Self {
             config,
-            server,
-            host,
+            server: workload.server(),
             endpoints: Mutex::default(),
         })
     }
@@ -67,18 +64,22 @@ impl Quinn {
             Arc::new(TokioRuntime),
         )
     }
+
+    /// Until its connection is over, so that many visits leave no sockets behind.
+    fn keep(&self, endpoint: Endpoint) {
+        let mut endpoints = self.endpoints.lock().expect("no thread panics with it");
+        endpoints.retain(|endpoint| endpoint.open_connections() > 0);
+        endpoints.push(endpoint);
+    }
 }
 
 impl Dialer for Quinn {
     type Connection = Http;
 
-    async fn dial(&self) -> std::result::Result<(Http, Tls), Problem> {
+    async fn dial(&self, host: &str) -> std::result::Result<(Http, Tls), Problem> {
         let endpoint = self.endpoint().map_err(Problem::other)?;
-        let connecting = endpoint.connect_with(self.config.clone(), self.server, &self.host);
-        self.endpoints
-            .lock()
-            .expect("no thread panics with it")
-            .push(endpoint);
+        let connecting = endpoint.connect_with(self.config.clone(), self.server, host);
+        self.keep(endpoint);
         let connection = connecting
             .map_err(Problem::other)?
             .await
@@ -169,8 +170,10 @@ impl Connection for Http {
         };
         asked.await.map_err(|error| self.problem(error))
     }
+}
 
-    fn close(&self) {
+impl Drop for Http {
+    fn drop(&mut self) {
         self.connection.close(quic::NO_ERROR, b"");
     }
 }
@@ -189,8 +192,10 @@ impl Http {
 fn head(request: &Request) -> http::Result<http::Request<()>> {
     let mut head = http::Request::builder()
         .method(request.method.as_str())
-        .uri(format!("https://{}{}", request.authority, request.path))
-        .header(USER_AGENT, "h123");
+        .uri(format!("https://{}{}", request.authority, request.path));
+    for (name, value) in &request.headers {
+        head = head.header(name, value);
+    }
     if request.upload > 0 {
         head = head.header(CONTENT_LENGTH, request.upload);
     }

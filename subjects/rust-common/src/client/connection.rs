@@ -1,24 +1,29 @@
 //! What a subject's QUIC does for the client.
 
 use std::future::Future;
+use std::ops::RangeInclusive;
 
 use super::comparison::{Comparison, is_block};
 use super::facts::Tls;
+use super::page::{Header, Resource};
 use super::problem::Problem;
-use super::workload::Workload;
+use super::workload::{Repeated, Workload};
 
 /// Makes connections to the workload's server.
 pub trait Dialer: Send + Sync + 'static {
     type Connection: Connection;
 
-    /// Returns when the handshake is complete.
-    fn dial(&self) -> impl Future<Output = Result<(Self::Connection, Tls), Problem>> + Send;
+    /// Returns when the handshake with the server, which `host` is the name of, is complete.
+    fn dial(
+        &self,
+        host: &str,
+    ) -> impl Future<Output = Result<(Self::Connection, Tls), Problem>> + Send;
 
     /// Lets the farewells of closed connections leave.
     fn finish(&self) -> impl Future<Output = ()> + Send;
 }
 
-/// One connection. Requests on it run side by side.
+/// One connection. Requests on it run side by side. It is closed when it is dropped.
 pub trait Connection: Send + Sync + 'static {
     /// Whether it can take another request, as far as is known here.
     fn is_usable(&self) -> bool;
@@ -30,31 +35,71 @@ pub trait Connection: Send + Sync + 'static {
         request: &Request,
         exchange: &mut Exchange,
     ) -> impl Future<Output = Result<(), Problem>> + Send;
-
-    fn close(&self);
 }
 
-/// The request that a workload makes again and again.
+/// One of those that a workload makes.
 pub struct Request {
     pub method: String,
     pub authority: String,
     pub path: String,
+    /// Besides those that HTTP needs.
+    pub headers: Vec<(String, String)>,
     /// Bytes of its body.
     pub upload: u64,
     /// Whether the answer is the block.
     compared: bool,
+    /// Of an answer that is a success.
+    statuses: RangeInclusive<u16>,
 }
 
 impl Request {
-    pub fn of(workload: &Workload) -> Self {
+    /// The one that is made again and again.
+    pub fn repeated(workload: &Workload, repeated: &Repeated) -> Self {
+        let Repeated {
+            method,
+            path,
+            upload_bytes,
+        } = repeated;
         Self {
-            method: workload.method.clone(),
+            method: method.clone(),
             authority: workload.host.clone(),
-            path: workload.path.clone(),
-            upload: workload.upload_bytes,
-            compared: is_block(&workload.method, &workload.path),
+            path: path.clone(),
+            headers: headers(&[]),
+            upload: *upload_bytes,
+            compared: is_block(method, path),
+            statuses: 200..=299,
         }
     }
+
+    /// The one for a resource of a page.
+    pub fn of(workload: &Workload, resource: &Resource) -> Self {
+        let Resource {
+            host,
+            path,
+            headers: own,
+            ..
+        } = resource;
+        Self {
+            method: "GET".to_owned(),
+            authority: host.as_ref().unwrap_or(&workload.host).clone(),
+            path: path.clone(),
+            headers: headers(own),
+            upload: 0,
+            compared: is_block("GET", path),
+            statuses: 200..=200,
+        }
+    }
+}
+
+/// The client's own ones, and these.
+fn headers(own: &[Header]) -> Vec<(String, String)> {
+    let own: Vec<_> = own
+        .iter()
+        .map(|header| (header.name.clone(), header.value.clone()))
+        .collect();
+    let named = own.iter().any(|(name, _)| name == "user-agent");
+    let agent = (!named).then(|| ("user-agent".to_owned(), "h123".to_owned()));
+    agent.into_iter().chain(own).collect()
 }
 
 /// What happened to a request. Times are the clock's, 0 where unknown.
@@ -88,14 +133,14 @@ impl Exchange {
         }
     }
 
-    /// Whether a response that ended is one.
-    pub fn check(&self) -> Result<(), Problem> {
+    /// Whether a response that ended is one to this request.
+    pub fn check(&self, request: &Request) -> Result<(), Problem> {
         if self.announced.is_some_and(|length| length != self.down) {
             return Err(Problem::Protocol);
         }
         match self.status {
             200 if self.held.as_ref().is_some_and(Comparison::is_wrong) => Err(Problem::WrongBytes),
-            200..=299 => Ok(()),
+            status if request.statuses.contains(&status) => Ok(()),
             status => Err(Problem::Other(format!("status {status}"))),
         }
     }

@@ -1,34 +1,38 @@
-//! A workload being carried out.
+//! A workload being carried out: what its kinds have in common.
 
+use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tokio::sync::{Barrier, mpsc};
+use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
 use super::clock::now;
 use super::connection::{Connection, Dialer, Exchange, Request};
 use super::facts::{Facts, Tls};
 use super::problem::Problem;
+use super::requests::Requests;
 use super::sample::{HEADER, Phase, Sample};
-use super::schedule::schedule;
 use super::seat::Seat;
-use super::workload::Workload;
+use super::visits::Visits;
+use super::workload::{Kind, Workload};
 
 pub struct Load<D: Dialer> {
-    workload: Workload,
-    request: Request,
+    pub workload: Workload,
     dialer: D,
-    seats: Vec<Seat<D>>,
     handshakes: Mutex<Vec<Tls>>,
     samples: Mutex<Vec<Sample>>,
+}
+
+/// When a request ended, and whether well.
+pub struct Ended {
+    pub at: u64,
+    pub failed: bool,
 }
 
 impl<D: Dialer> Load<D> {
     pub fn new(dialer: D, workload: Workload) -> Arc<Self> {
         Arc::new(Self {
-            request: Request::of(&workload),
-            seats: (0..workload.connections()).map(|_| Seat::new()).collect(),
             dialer,
             workload,
             handshakes: Mutex::default(),
@@ -37,58 +41,32 @@ impl<D: Dialer> Load<D> {
     }
 
     /// Makes all requests.
-    pub async fn run(self: &Arc<Self>) {
-        if self.workload.cold {
-            // One after another; each counts for its connection's first user.
-            for seat in 0..self.seats.len() {
-                self.request(seat, Phase::Cold, seat % self.workload.users, now())
-                    .await;
-            }
-        }
-        match self.workload.rate {
-            Some(rate) => self.open_loop(rate).await,
-            None => self.closed_loop().await,
+    pub async fn run(self: &Arc<Self>, kind: Kind) {
+        match kind {
+            Kind::Requests(repeated) => Requests::new(self.clone(), &repeated).run().await,
+            Kind::Page(page) => Visits::new(self.clone(), page).run().await,
         }
     }
 
-    /// All users start together, and each makes its next request when its last has ended.
-    async fn closed_loop(self: &Arc<Self>) {
+    /// All users start together.
+    pub async fn together<User>(&self, begin: impl Fn(usize) -> User)
+    where
+        User: Future<Output = ()> + Send + 'static,
+    {
         let gate = Arc::new(Barrier::new(self.workload.users));
         let mut users = JoinSet::new();
         for user in 0..self.workload.users {
-            let (load, gate) = (self.clone(), gate.clone());
+            let (gate, begun) = (gate.clone(), begin(user));
             users.spawn(async move {
                 gate.wait().await;
-                for number in 0..load.workload.per_user() {
-                    load.request(user % load.seats.len(), load.phase(number), user, now())
-                        .await;
-                }
+                begun.await;
             });
         }
         users.join_all().await;
     }
 
-    /// Each request starts when the schedule says, whether or not earlier ones have ended.
-    async fn open_loop(self: &Arc<Self>, rate: f64) {
-        let users = self.workload.users;
-        let offsets = schedule(self.workload.seed, rate, users * self.workload.per_user());
-        let mut due = alarms(offsets);
-        let mut requests = JoinSet::new();
-        let mut number = 0;
-        while let Some(start) = due.recv().await {
-            let load = self.clone();
-            requests.spawn(async move {
-                let phase = load.phase(number / users);
-                load.request(number % load.seats.len(), phase, number % users, start)
-                    .await;
-            });
-            number += 1;
-        }
-        requests.join_all().await;
-    }
-
-    /// Of a user's requests, by number.
-    fn phase(&self, number: usize) -> Phase {
+    /// Of a user's requests, or visits, by number.
+    pub fn phase(&self, number: usize) -> Phase {
         if number < self.workload.warmup {
             Phase::Warmup
         } else {
@@ -96,40 +74,51 @@ impl<D: Dialer> Load<D> {
         }
     }
 
-    /// Makes one request, due at `start`, from which its time allowed counts too.
-    async fn request(&self, seat: usize, phase: Phase, user: usize, start: u64) {
-        let mut sample = Sample::new(phase, user, start);
-        let passed = Duration::from_nanos(now().saturating_sub(start));
+    /// Makes a request, whose time allowed counts from when it was due.
+    pub async fn perform(&self, seat: &Seat<D>, request: &Request, mut sample: Sample) -> Ended {
+        let passed = Duration::from_nanos(now().saturating_sub(sample.start));
         let left = self.workload.timeout().saturating_sub(passed);
-        let outcome = tokio::time::timeout(left, self.attempt(seat, &mut sample)).await;
+        let attempt = self.attempt(seat, request, &mut sample);
+        let outcome = tokio::time::timeout(left, attempt).await;
         sample.end = now();
         sample.problem = outcome.unwrap_or(Err(Problem::Timeout)).err();
+        let ended = Ended {
+            at: sample.end,
+            failed: sample.problem.is_some(),
+        };
+        self.keep(sample);
+        ended
+    }
+
+    async fn attempt(
+        &self,
+        seat: &Seat<D>,
+        request: &Request,
+        sample: &mut Sample,
+    ) -> Result<(), Problem> {
+        let seated = seat.take(&self.dialer, &self.handshakes).await?;
+        sample.served = Some(seated.serve());
+        if let Phase::Cold = sample.phase {
+            sample.connected = seated.ready;
+        }
+        sample.exchange = Exchange::of(request);
+        seated
+            .connection
+            .perform(request, &mut sample.exchange)
+            .await?;
+        sample.exchange.check(request)
+    }
+
+    /// For samples.csv.
+    pub fn keep(&self, sample: Sample) {
         self.samples
             .lock()
             .expect("no thread panics with it")
             .push(sample);
     }
 
-    async fn attempt(&self, seat: usize, sample: &mut Sample) -> Result<(), Problem> {
-        let seated = self.seats[seat]
-            .take(&self.dialer, &self.handshakes)
-            .await?;
-        sample.served = Some(seated.serve());
-        if let Phase::Cold = sample.phase {
-            sample.connected = seated.ready;
-        }
-        sample.exchange = Exchange::of(&self.request);
-        seated
-            .connection
-            .perform(&self.request, &mut sample.exchange)
-            .await?;
-        sample.exchange.check()
-    }
-
-    pub async fn close(&self) {
-        for seat in &self.seats {
-            seat.close().await;
-        }
+    /// Lets the farewells of connections leave.
+    pub async fn finish(&self) {
         self.dialer.finish().await;
     }
 
@@ -147,20 +136,4 @@ impl<D: Dialer> Load<D> {
             congestion,
         )
     }
-}
-
-/// Tells each due time when it has come. A thread's sleep is exact to some 50 µs, the runtime's only to a
-/// millisecond, and an open loop counts every delay of its own as the server's.
-fn alarms(offsets: Vec<u64>) -> mpsc::UnboundedReceiver<u64> {
-    let (tell, told) = mpsc::unbounded_channel();
-    let begin = now();
-    std::thread::spawn(move || {
-        for due in offsets.into_iter().map(|offset| begin + offset) {
-            std::thread::sleep(Duration::from_nanos(due.saturating_sub(now())));
-            if tell.send(due).is_err() {
-                return; // interrupted
-            }
-        }
-    });
-    told
 }

@@ -4,11 +4,15 @@ mod clock;
 mod comparison;
 mod connection;
 mod facts;
+mod given;
 mod load;
+mod page;
 mod problem;
+mod requests;
 mod sample;
 mod schedule;
 mod seat;
+mod visits;
 mod workload;
 
 use std::fs::File;
@@ -30,7 +34,7 @@ pub fn drive<D: Dialer>(
     mut flags: Flags,
     reach: impl FnOnce(&Workload, &Sending) -> Result<D>,
 ) -> Result<()> {
-    let workload = Workload::read(&flags.take("workload")?)?;
+    let (workload, kind) = Workload::read(&flags.take("workload")?)?;
     let sending = Sending::take(&mut flags)?;
     let samples = flags.take("samples")?;
     let facts = flags.take("facts")?;
@@ -40,10 +44,10 @@ pub fn drive<D: Dialer>(
     stop::run(async {
         let load = Load::new(reach(&workload, &sending)?, workload);
         let interrupted = tokio::select! {
-            () = load.run() => false,
+            () = load.run(kind) => false,
             told = stop::told() => told.map(|()| true)?,
         };
-        load.close().await;
+        load.finish().await;
         samples.write_all(load.samples().as_bytes())?;
         serde_json::to_writer_pretty(facts, &load.facts(&sending.congestion))?;
         match interrupted {

@@ -30,6 +30,14 @@ pub struct Served {
     pub reused: bool,
 }
 
+/// What a request is for, of a page that is being visited.
+#[derive(Clone, Copy)]
+pub struct Part {
+    /// Of its user's.
+    pub visit: usize,
+    pub resource: usize,
+}
+
 pub struct Sample {
     pub phase: Phase,
     pub user: usize,
@@ -39,6 +47,7 @@ pub struct Sample {
     pub served: Option<Served>,
     pub exchange: Exchange,
     pub problem: Option<Problem>,
+    pub part: Option<Part>,
 }
 
 impl Sample {
@@ -53,6 +62,7 @@ impl Sample {
             served: None,
             exchange,
             problem: None,
+            part: None,
         }
     }
 
@@ -77,9 +87,12 @@ impl Sample {
             .problem
             .as_ref()
             .map_or(String::new(), |problem| quoted(&problem.to_string()));
+        let part = self.part.map_or(",".to_owned(), |part| {
+            format!("{},{}", part.visit, part.resource)
+        });
         let (phase, user) = (self.phase.name(), self.user);
         format!(
-            "{phase},{user},{times},{status},{up},{down},{protocol},{connection},{reused},{error},,\n"
+            "{phase},{user},{times},{status},{up},{down},{protocol},{connection},{reused},{error},{part}\n"
         )
     }
 }
@@ -120,6 +133,17 @@ mod tests {
             sample.row().matches(',').count(),
             HEADER.matches(',').count()
         );
+    }
+
+    #[test]
+    fn a_row_of_a_page_names_visit_and_resource() {
+        let mut sample = Sample::new(Phase::Warmup, 0, 100);
+        sample.end = 100;
+        sample.part = Some(Part {
+            visit: 2,
+            resource: 5,
+        });
+        assert_eq!(sample.row(), "warmup,0,100,,,,100,0,0,0,,,0,,2,5\n");
     }
 
     #[test]

@@ -13,6 +13,8 @@ use super::problem::Problem;
 use super::sample::Served;
 
 pub struct Seat<D: Dialer> {
+    /// Whom it is to.
+    host: String,
     current: Mutex<Option<Arc<Seated<D::Connection>>>>,
 }
 
@@ -36,8 +38,9 @@ impl<C> Seated<C> {
 }
 
 impl<D: Dialer> Seat<D> {
-    pub fn new() -> Self {
+    pub fn new(host: &str) -> Self {
         Self {
+            host: host.to_owned(),
             current: Mutex::new(None),
         }
     }
@@ -56,7 +59,7 @@ impl<D: Dialer> Seat<D> {
             return Ok(seated.clone());
         }
         *current = None;
-        let (connection, handshake) = dialer.dial().await?;
+        let (connection, handshake) = dialer.dial(&self.host).await?;
         let ready = now();
         let index = {
             let mut ledger = ledger.lock().expect("no thread panics with it");
@@ -71,11 +74,5 @@ impl<D: Dialer> Seat<D> {
         });
         *current = Some(seated.clone());
         Ok(seated)
-    }
-
-    pub async fn close(&self) {
-        if let Some(seated) = self.current.lock().await.take() {
-            seated.connection.close();
-        }
     }
 }
