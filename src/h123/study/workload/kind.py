@@ -262,6 +262,10 @@ class Kind(ABC):
         """What its requests make up; None: each is by itself."""
         return None
 
+    def hosts(self) -> Sequence[str]:
+        """Labels of the names, below the server's own, that requests are made of too."""
+        return ()
+
     # Who takes part
 
     def methods(self) -> list[str]:
