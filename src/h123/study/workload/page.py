@@ -114,6 +114,9 @@ class Page(Kind):
     def hosts(self) -> Sequence[str]:
         return self.site.hosts
 
+    def host(self, resource: int, /) -> str | None:
+        return self.site.loads()[resource][0].host
+
     def exchanges(self) -> Sequence[Exchange]:
         loads = self.site.loads()
         return [Exchange("GET", down=one.size if one.exact else None, share=1 / len(loads)) for one, _ in loads]
@@ -256,8 +259,8 @@ class Page(Kind):
         turns = sum(max(math.ceil(of[depth] / room) for of in hosts) for depth in depths)
         largest = max(self._bytes_of(host) for host in self._of_hosts) / self._of_visit
         first = self.load.protocol if self.found == HTTPS_RECORD else self.fallback or self.load.protocol
-        opened = len({min(of) for of in hosts}) * handshake_round_trips(first)
-        opened += math.log2(1 + largest / INITIAL_WINDOW_BYTES)
+        handshakes = len({min(of) for of in hosts}) * handshake_round_trips(first)
+        opened = handshakes + math.log2(1 + largest / INITIAL_WINDOW_BYTES)
         visits = self.load.requests + self.load.warmup
         return visits * turns + (visits if self.load.cold else 1) * opened
 
@@ -271,7 +274,7 @@ class Page(Kind):
         return (visits * self.site.running_ns() + paused) / 1e9 / self.each()
 
     def longest_pause_ns(self) -> int:
-        return max(self.site.running_ns(), self.load.pause)
+        return max(self.site.running_ns(), self.load.pause or 0)
 
     def longest_silence_ns(self) -> int:
         """The connections of a visit are closed when it is over, unless its user's visits share them."""
