@@ -14,7 +14,6 @@ from h123.durable import write_atomically
 from h123.errors import UserError
 from h123.paths import project_root
 from h123.study import find_site, import_site, list_sites, read_site, site
-from h123.trial.certificate import HOST_NAME
 from h123.units import format_bytes, format_seconds
 
 app = typer.Typer(no_args_is_help=True, help="Pages that studies can load (`kind: page`).")
@@ -57,7 +56,7 @@ def _summary(page: site.Site) -> Iterator[str]:
     for label in [None, *page.hosts] if page.hosts else []:
         own = [one for one in page.resources if one.host == label]
         count, size = sum(one.count for one in own), sum(one.size * one.count for one in own)
-        name = "the page's own host" if label is None else f"{label}.{HOST_NAME}"
+        name = "the page's own host" if label is None else f"the host {label}"
         yield f"  of {name}: {count} {'request' if count == 1 else 'requests'}, {format_bytes(size)}"
     if len(kept.loads()) < len(page.loads()):
         yield f"A returning visitor (`cache: kept`) asks for {_amount(kept)}"
