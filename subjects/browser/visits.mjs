@@ -53,6 +53,7 @@ async function visitsOf(user, browsers, workload, records) {
   const each = workload.requests + workload.warmup;
   let profile = null;
   for (let n = 0; n < each; n += 1) {
+    if (n > 0) await rest(workload.pause_ns ?? 0);
     const browser = await browsers.one();
     const opened = await inTime(tabIn(browser, profile, workload), OPENING_MS);
     if (opened) ({profile} = opened);
@@ -62,6 +63,12 @@ async function visitsOf(user, browsers, workload, records) {
     records.push(record(visit, user * each + n + 1, place, workload));
     if (opened && (workload.cold || visit.failure)) await closed(profile, browser);
   }
+}
+
+/** Waits for so many ns at least: a timer may be early by a part of a millisecond. */
+async function rest(ns) {
+  const until = now() + ns;
+  while (now() < until) await sleep(Math.ceil((until - now()) / 1e6));
 }
 
 /** A tab for the next visit, and the profile that it is in: a new one, where nothing is to be warm or none is left. */

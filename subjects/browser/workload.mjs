@@ -36,24 +36,29 @@ const REPEAT = "repeat"; // in `visit`, likewise
 const FOUND = "h3-or-h2"; // in `protocol`: HTTP/3 is to be found
 const DNS = "dns"; // in `lookup`, which is there where the browser is to look the server up by itself
 const OWN = {requests: ["method", "path", "upload_bytes"], page: ["page", "at_once"]};
+// A browser would join its connections to hosts that are one server, so of a resource there is no `host`.
+const OF_RESOURCES = ["path", "headers", "initiator", "urgency", "run_ns"];
+const PAUSED = "pause_ns"; // of a page, where there is one
 
 /**
  * What is asked for and not known is not passed over. `remembers`: the browser keeps what it learns of a server from one
  * visit to the next.
  */
 export function refuseUnknown(workload, kinds = ["requests"], remembers = false) {
-  const {h123, kind, headers, page, protocol, tls, visit, lookup} = workload;
+  const {h123, kind, headers, page, protocol, tls, visit, lookup, pause_ns: pause} = workload;
   const refuse = (message) => {
     throw new Refusal(UNSUPPORTED, message);
   };
   if (h123 !== FORMAT) refuse(`h123: only ${FORMAT} is understood here, not ${JSON.stringify(h123)}`);
   if (!kinds.includes(kind)) refuse(`kind: only ${kinds.join(" and ")} is possible here, not ${JSON.stringify(kind)}`);
   const fields = [...COMMON, ...OWN[kind]];
-  const unknown = Object.keys(workload).find((field) => ![...fields, "tls", "visit", "lookup"].includes(field));
-  if (unknown !== undefined) refuse(`the field ${unknown} is not known here`);
+  const unknown = Object.keys(workload).find((field) => ![...fields, "tls", "visit", "lookup", PAUSED].includes(field));
+  const strange = unknown ?? (page ?? []).flatMap(Object.keys).find((field) => !OF_RESOURCES.includes(field));
+  if (strange !== undefined) refuse(`the field ${strange} is not known here`);
   const missing = fields.find((field) => !Object.hasOwn(workload, field));
   if (missing !== undefined) throw new Refusal(BAD_INPUT, `the field ${missing} is missing`);
   if (tls !== undefined && (tls !== OLDER_TLS || ["h3", FOUND].includes(protocol))) refuse(`tls: not ${JSON.stringify(tls)} over ${protocol}`);
+  if (pause !== undefined && !(kind === "page" && pause > 0)) refuse(`${PAUSED}: not ${JSON.stringify(pause)} here`);
   const visits = kind === "page" && remembers;
   if (visit !== undefined && (visit !== REPEAT || !visits)) refuse(`visit: not ${JSON.stringify(visit)} here`);
   if (![...PROTOCOLS, ...(visits ? [FOUND] : [])].includes(protocol)) refuse(`no protocol ${protocol} here`);

@@ -25,12 +25,13 @@ static struct named named(const char *name, char *value)
     return (struct named){(char *)name, value, strlen(name), strlen(value), false};
 }
 
-static char *authority(const struct job *job)
+static char *authority(const struct job *job, const struct entry *entry)
 {
+    const char *host = job->hosts[entry->host];
     if (job->authority) {
         return job->authority;
     }
-    return text(strchr(job->host, ':') ? "[%s]:%d" : "%s:%d", job->host, job->port);
+    return text(strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, job->port);
 }
 
 static bool names_itself(const struct entry *entry)
@@ -98,7 +99,7 @@ static struct head make(const struct job *job, const struct entry *entry, const 
     size_t count = 0;
     fields[count++] = named(":method", (char *)method);
     fields[count++] = named(":scheme", "https");
-    fields[count++] = named(":authority", authority(job));
+    fields[count++] = named(":authority", authority(job, entry));
     fields[count++] = named(":path", entry->path);
     if (!names_itself(entry)) {
         fields[count++] = named("user-agent", "h123");

@@ -164,6 +164,19 @@ static void read_mix(struct reading *from, struct job *job)
     }
 }
 
+/* The index of a name of the server's, new or not. */
+static int host_index(struct job *job, char *host)
+{
+    for (int i = 0; i < job->host_count; i++) {
+        if (strcmp(job->hosts[i], host) == 0) {
+            return i;
+        }
+    }
+    job->hosts = realloc(job->hosts, (size_t)(job->host_count + 1) * sizeof *job->hosts);
+    job->hosts[job->host_count] = host;
+    return job->host_count++;
+}
+
 static void read_resource(struct reading from, struct job *job, int index)
 {
     struct entry *resource = &job->entries[index];
@@ -172,6 +185,7 @@ static void read_resource(struct reading from, struct job *job, int index)
     read_headers(&from, resource);
     resource->urgency = (int)reading_number(&from, "urgency", 0);
     resource->run_ns = (int64_t)reading_large(&from, "run_ns", 0);
+    resource->host = reading_has(&from, "host") ? host_index(job, reading_text(&from, "host")) : 0; /* null is unknown */
     if (reading_has(&from, "initiator") == document) {
         fail(BAD_INPUT, "%s: initiator must be null of the first, and of no other", from.where);
     }
@@ -222,6 +236,7 @@ static void read_page(struct reading *from, struct job *job)
         initiator->first_asked = (int)i;
     }
     job->at_once = (int)reading_number(from, "at_once", 1);
+    job->pause_ns = reading_has(from, "pause_ns") ? (int64_t)reading_large(from, "pause_ns", 1) : 0; /* likewise */
 }
 
 static int read_protocol(struct reading *from)
@@ -358,7 +373,7 @@ struct job job_read(const char *path)
     check_form(&from, "h123", (const char *const[]){"workload/2", NULL});
     job.kind = (enum kind)check_form(&from, "kind", (const char *const[]){"requests", "mix", "page", NULL});
     job.http = read_protocol(&from);
-    job.host = reading_text(&from, "host");
+    host_index(&job, reading_text(&from, "host"));
     job.authority = reading_has(&from, "authority") ? reading_text(&from, "authority") : NULL; /* null is unknown */
     job.address = reading_text(&from, "address");
     job.ca = reading_text(&from, "ca");

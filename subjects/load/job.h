@@ -20,6 +20,7 @@ struct named {
 /* A request that is made again and again. */
 struct entry {
     char *method, *path;
+    int host; /* whose it is: an index of the job's hosts */
     struct named *headers; /* besides those that its protocol needs */
     size_t header_count;
     int64_t body_bytes;
@@ -39,15 +40,18 @@ struct entry {
 struct job {
     enum kind kind;
     int http; /* 1, 2 or 3 */
-    char *host, *address, *ca;
+    char *address, *ca;
+    char **hosts; /* the server's names: the first, and those besides that a page's resources have */
+    int host_count;
     char *authority; /* what requests call a server that is no subject, of which nothing is known; NULL: it is one */
     int port;
     int users, requests, warmup;
     double rate;     /* requests a second, at random; 0: see `due` */
     int64_t *due;    /* ns from the beginning at which each request is due; NULL, and no rate: closed loop */
     int64_t *dealt_to; /* the connection that each of these is made on; NULL: it does not matter */
-    int connections; /* their number; of the kind page, that of each user */
+    int connections; /* their number; of the kind page, that of each user to each host */
     int at_once;     /* of the kind page, the most requests under way on one */
+    int64_t pause_ns; /* of the kind page, from the end of a user's visit until its next one */
     int64_t abandon_ns; /* from when a request is due that is to be given up, until then */
     bool *abandoned;    /* of each warm-up and warm request by its number, whether it is one; NULL: none is */
     bool cold;
@@ -79,7 +83,7 @@ static inline int job_cold(const struct job *job) { return job->cold && job->kin
 /* How many connections there can be at once. */
 static inline int64_t job_seats(const struct job *job)
 {
-    return (int64_t)job->connections * (job->kind == PAGE ? job->users : 1);
+    return job->kind == PAGE ? (int64_t)job->users * job->host_count * job->connections : job->connections;
 }
 
 /* The number of a user's nth request or visit; `users` itself stands for the cold requests, one for each connection. */

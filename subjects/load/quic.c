@@ -275,7 +275,7 @@ static void begin(struct quic *quic)
     ngtcp2_cid source = {.datalen = CONNECTION_ID}, destination = {.datalen = 2 * CONNECTION_ID};
     random_bytes(source.data, source.datalen, NULL);
     random_bytes(destination.data, destination.datalen, NULL);
-    quic->base.ssl = tls_new(load->tls, load->job, &load->memory);
+    quic->base.ssl = tls_new(load->tls, load->job->hosts[quic->base.seat->host], &load->memory);
     quic->reference = (ngtcp2_crypto_conn_ref){of_reference, quic};
     SSL_set_app_data(quic->base.ssl, &quic->reference);
     if (ngtcp2_crypto_ossl_configure_client_session(quic->base.ssl) != 0 ||

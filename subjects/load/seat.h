@@ -6,6 +6,7 @@
 /* A place for one connection of the workload's number: empty at first, and after its connection has died. */
 struct seat {
     struct load *load;
+    int host; /* that it is to: an index of the job's hosts */
     struct connection *connection;
     struct queue waiting;
     bool earns;             /* its connection is for a session alone, and nothing tells of it */

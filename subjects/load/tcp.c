@@ -251,7 +251,7 @@ void tcp_dial(struct tcp *tcp, const struct carrier *carrier, const struct speak
     connection->source.descriptor = descriptor;
     setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     stamps_ask(descriptor);
-    connection->ssl = tls_new(load->tls, load->job, &load->memory);
+    connection->ssl = tls_new(load->tls, load->job->hosts[seat->host], &load->memory);
     SSL_set_default_read_buffer_len(connection->ssl, RECORDS);
     SSL_set_read_ahead(connection->ssl, 1);
     BIO *bio = make_bio(tcp);

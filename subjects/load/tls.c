@@ -63,12 +63,12 @@ static bool named(const char *host)
     return inet_pton(AF_INET, host, address) != 1 && inet_pton(AF_INET6, host, address) != 1;
 }
 
-SSL *tls_new(SSL_CTX *context, const struct job *job, const struct memory *memory)
+SSL *tls_new(SSL_CTX *context, const char *host, const struct memory *memory)
 {
     SSL *ssl = SSL_new(context);
-    if (!ssl || (named(job->host) && !SSL_set_tlsext_host_name(ssl, job->host)) || !SSL_set1_host(ssl, job->host) ||
+    if (!ssl || (named(host) && !SSL_set_tlsext_host_name(ssl, host)) || !SSL_set1_host(ssl, host) ||
         (memory->session && !SSL_set_session(ssl, memory->session))) {
-        fail(FAILED, "OpenSSL makes no connection for %s", job->host);
+        fail(FAILED, "OpenSSL makes no connection for %s", host);
     }
     SSL_set_connect_state(ssl);
     return ssl;

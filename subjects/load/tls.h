@@ -20,8 +20,8 @@ struct memory {
  * server gives come into the memory. */
 SSL_CTX *tls_context(const struct job *job, struct memory *memory);
 
-/* TLS for one connection, ready to begin. */
-SSL *tls_new(SSL_CTX *context, const struct job *job, const struct memory *memory);
+/* TLS for one connection to a host, ready to begin. */
+SSL *tls_new(SSL_CTX *context, const char *host, const struct memory *memory);
 
 /* Whether the protocol that was negotiated is the job's. */
 bool tls_agreed(const SSL *ssl, const struct job *job);

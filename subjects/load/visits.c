@@ -1,5 +1,5 @@
 /* A resource is asked for as soon as its initiator has come whole and run. It then waits for a free place on a
- * connection of its user's, the most urgent one first, and of those the one that was due first. */
+ * connection of its user's to its host, the most urgent one first, and of those the one that was due first. */
 #include "visits.h"
 
 #include <stdlib.h>
@@ -17,16 +17,22 @@ struct running {
     int resource;
 };
 
+/* Places on the connections to a host. */
+struct places {
+    struct seat **free; /* the last is taken first, so that an open connection goes before a new one */
+    size_t count;
+    struct queue waiting;
+};
+
 /* A user, on the visit that it makes now. */
 struct visitor {
+    struct timer pause; /* until the next one */
     struct visits *all;
     int made;    /* visits that are over */
     size_t left; /* resources of this one that have not ended */
     struct running *running; /* of each resource */
     struct seat *seats;
-    struct seat **places; /* free ones; the last is taken first, so that an open connection goes before a new one */
-    size_t free;
-    struct queue waiting;
+    struct places *places; /* of each host */
 };
 
 struct visits {
@@ -57,11 +63,26 @@ static struct exchange *most_urgent(const struct queue *waiting)
 
 static void deal(struct visitor *visitor)
 {
-    while (visitor->waiting.first && visitor->free) {
-        struct exchange *exchange = most_urgent(&visitor->waiting);
-        queue_remove(&visitor->waiting, exchange);
-        seat_ask(visitor->places[--visitor->free], exchange);
+    for (int host = 0; host < visitor->all->job->host_count; host++) {
+        struct places *places = &visitor->places[host];
+        while (places->waiting.first && places->count) {
+            struct exchange *exchange = most_urgent(&places->waiting);
+            queue_remove(&places->waiting, exchange);
+            seat_ask(places->free[--places->count], exchange);
+        }
     }
+}
+
+static void set_free(struct visitor *visitor, struct seat *seat)
+{
+    struct places *places = &visitor->places[seat->host];
+    places->free[places->count++] = seat;
+}
+
+static void wait_for_place(struct visitor *visitor, int resource, int64_t start)
+{
+    struct exchange *exchange = due(visitor, resource, start);
+    queue_push(&visitor->places[exchange->asked->host].waiting, exchange);
 }
 
 /* What a resource asks for. */
@@ -69,7 +90,7 @@ static void ask(struct visitor *visitor, int resource, int64_t start)
 {
     const struct entry *entries = visitor->all->job->entries;
     for (int i = entries[resource].first_asked; i; i = entries[i].next_asked) {
-        queue_push(&visitor->waiting, due(visitor, i, start));
+        wait_for_place(visitor, i, start);
     }
     deal(visitor);
 }
@@ -93,18 +114,25 @@ static void give_up(struct visitor *visitor, int resource)
 static void begin(struct visitor *visitor)
 {
     visitor->left = visitor->all->job->entry_count;
-    queue_push(&visitor->waiting, due(visitor, 0, now()));
+    wait_for_place(visitor, 0, now());
     deal(visitor);
 }
+
+static void rested(struct timer *timer) { begin((struct visitor *)timer); }
 
 static void end(struct visitor *visitor)
 {
     const struct job *job = visitor->all->job;
     visitor->made++;
-    for (int i = 0; job->cold && i < job->connections; i++) {
+    for (int i = 0; job->cold && i < job->host_count * job->connections; i++) {
         seat_leave(&visitor->seats[i]);
     }
-    if (visitor->made < job_per_user(job)) {
+    if (visitor->made == job_per_user(job)) {
+        return;
+    }
+    if (job->pause_ns) {
+        timers_set(&visitor->all->load->loop.timers, &visitor->pause, now() + job->pause_ns);
+    } else {
         begin(visitor);
     }
 }
@@ -114,7 +142,7 @@ void visits_next(struct visits *visits, const struct exchange *ended)
     struct visitor *visitor = &visits->each[ended->sample.user];
     int resource = ended->sample.resource;
     if (ended->seat) {
-        visitor->places[visitor->free++] = ended->seat;
+        set_free(visitor, ended->seat);
     }
     if (ended->sample.error) {
         give_up(visitor, resource);
@@ -133,18 +161,24 @@ void visits_next(struct visits *visits, const struct exchange *ended)
 static void visitor_init(struct visitor *visitor, struct visits *all, struct seat *seats)
 {
     const struct job *job = all->job;
+    size_t room = (size_t)job->connections * (size_t)job->at_once;
     *visitor = (struct visitor){
+        .pause = {.expired = rested},
         .all = all,
         .seats = seats,
         .running = calloc(job->entry_count, sizeof *visitor->running),
-        .places = calloc((size_t)job->connections * (size_t)job->at_once, sizeof *visitor->places),
+        .places = calloc((size_t)job->host_count, sizeof *visitor->places),
     };
+    for (int i = 0; i < job->host_count; i++) {
+        visitor->places[i].free = calloc(room, sizeof *visitor->places[i].free);
+    }
     for (size_t i = 0; i < job->entry_count; i++) {
         visitor->running[i] = (struct running){{.expired = ran}, visitor, (int)i};
     }
-    for (int i = job->connections; i-- > 0;) {
+    for (int i = job->host_count * job->connections; i-- > 0;) {
+        seats[i].host = i / job->connections;
         for (int n = 0; n < job->at_once; n++) {
-            visitor->places[visitor->free++] = &seats[i];
+            set_free(visitor, &seats[i]);
         }
     }
 }
@@ -155,7 +189,7 @@ struct visits *visits_new(struct load *load)
     const struct job *job = load->job;
     *visits = (struct visits){load, job, calloc((size_t)job->users, sizeof *visits->each)};
     for (int i = 0; i < job->users; i++) {
-        visitor_init(&visits->each[i], visits, &load->seats[(int64_t)i * job->connections]);
+        visitor_init(&visits->each[i], visits, &load->seats[(int64_t)i * job->host_count * job->connections]);
     }
     return visits;
 }

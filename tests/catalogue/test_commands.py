@@ -369,7 +369,7 @@ def test_pauses_within_a_servers_limit(tmp_path: Path, demand: Demand) -> None:
 @pytest.mark.parametrize(
     ("demand", "found", "remedy"),
     [
-        (pausing("30s"), "30 s: its users `think` so long", "`think`"),
+        (pausing("30s"), "30 s: its users `think` or `pause` so long", "`think`"),
         (crowd(10, rate=0.1), "92.1 s: requests come so rarely at its `rate`", "`rate`"),
         (crowd(100, connections="per-user", rate=20.0), "57.6 s: requests", "fewer connections"),
     ],

@@ -29,11 +29,11 @@ def har(*entries: dict[str, Any], creator: str = "WebInspector", **more: Any) ->
     return {"log": {"version": "1.2", "creator": {"name": creator, "version": "537.36"}, "entries": entries, **more}}
 
 
-def imported(tmp_path: Path, what: object) -> ImportedSite:
+def imported(tmp_path: Path, what: object, *, apart: bool = False) -> ImportedSite:
     """What becomes of it; its file says the same."""
     path = tmp_path / "page.har"
     path.write_text(json.dumps(what))
-    found = import_site(path, "page")
+    found = import_site(path, "page", apart=apart)
     (tmp_path / "page.yaml").write_text(found.text)
     assert read_site(tmp_path / "page.yaml")[1] == found.site
     return found
@@ -95,6 +95,95 @@ def test_chrome(tmp_path: Path) -> None:
         "2 had no body and have 1 byte here.",
     ]
     assert "page=1" not in found.text
+
+
+def test_hosts_that_are_kept_apart(tmp_path: Path) -> None:
+    """Each but the page's has a label, made of its name; who would have another's is numbered, even if it is long."""
+    long = "a" * 61
+    hosts = [
+        "api.example.net",
+        "api-example-net",
+        "api.example.net:8443",
+        "me@api.example.net",
+        f"{long}.b.c",
+        f"{long}.b-c",
+    ]
+    others = [entry(f"https://{host}/{index}", index, content=10) for index, host in enumerate(hosts, 1)]
+    found = imported(tmp_path, har(entry(HOME, content=10), *others, entry(f"{HOME}a", 9, content=10)), apart=True)
+    assert [one.host for one in found.site.resources] == [
+        None,
+        "api-example-net",
+        "api-example-net-2",
+        "api-example-net-8443",
+        "api-example-net",
+        f"{long}-b",
+        f"{long}-2",
+        None,
+    ]
+    assert found.notes[0].startswith(
+        "Its 6 hosts are apart: api-example-net was api.example.net, api-example-net-2 was"
+    )
+    alone = imported(tmp_path, har(entry(HOME, content=10), entry(f"{HOME}a", 9, content=10)), apart=True)
+    assert (alone.site.hosts, [note for note in alone.notes if "hosts" in note]) == ([], [])
+
+
+def test_resources_of_two_hosts_are_not_alike(tmp_path: Path) -> None:
+    pictures = [f"https://{host}.example.net/{n}.png" for host in ("a", "b") for n in (1, 2)]
+    shown = [entry(url, n, mime="image/png", content=5) for n, url in enumerate(pictures, 1)]
+    found = imported(tmp_path, har(entry(HOME, content=10), *shown), apart=True)
+    told_of = [(one.host, one.count) for one in found.site.resources]
+    assert told_of == [(None, 1), ("a-example-net", 2), ("b-example-net", 2)]
+    assert [one.count for one in imported(tmp_path, har(entry(HOME, content=10), *shown)).site.resources] == [1, 4]
+
+
+DATE = {"Date": "Fri, 01 May 2026 10:00:00 GMT"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "more", "cacheable"),
+    [
+        ({"Cache-Control": "max-age=60"}, {}, True),
+        ({"cache-control": "private, Max-Age=31536000, immutable"}, {}, True),
+        ({"cache-control": 'max-age="60"'}, {"status": 304}, True),
+        ({"cache-control": "max-age=60"}, {"status": 301, "redirectURL": ""}, True),
+        ({"cache-control": "max-age=60"}, {"status": 404}, False),
+        ({"cache-control": "max-age=0"}, {}, False),
+        ({"cache-control": "max-age=60, no-store"}, {}, False),
+        ({"cache-control": "no-cache, max-age=60"}, {}, False),
+        ({"cache-control": "s-maxage=60"}, {}, False),
+        ({"cache-control": "public"}, {}, False),
+        ({"cache-control": "max-age=soon"}, {}, False),
+        ({"cache-control": "max-age=60", "age": "60"}, {}, False),
+        ({"cache-control": "max-age=60", "age": "59"}, {}, True),
+        ({"cache-control": "max-age=60", "vary": "*"}, {}, False),
+        ({"cache-control": "max-age=60", "vary": "accept-encoding"}, {}, True),
+        ({**DATE, "Expires": "Fri, 01 May 2026 11:00:00 GMT"}, {}, True),
+        ({**DATE, "Expires": "Fri, 01 May 2026 11:00:00 GMT", "cache-control": "max-age=0"}, {}, False),
+        ({**DATE, "Expires": "Fri, 01 May 2026 09:00:00 GMT"}, {}, False),
+        ({**DATE, "Expires": "0"}, {}, False),
+        ({"Expires": "Fri, 01 May 2026 11:00:00 GMT"}, {}, False),
+        ({"last-modified": "Fri, 01 May 2020 11:00:00 GMT", "etag": "x"}, {}, False),
+        ({}, {}, False),
+    ],
+)
+def test_what_a_returning_visitor_has(
+    tmp_path: Path, headers: dict[str, str], more: dict[str, Any], cacheable: bool
+) -> None:
+    """RFC 9111: what says of itself for how long it is fresh."""
+    written = [{"name": name, "value": value} for name, value in headers.items()]
+    answer = {"headers": written, **more}
+    found = imported(tmp_path, har(entry(HOME, content=10), entry(f"{HOME}a", 9, content=10, response=answer)))
+    assert [one.cacheable for one in found.site.resources] == [False, cacheable]
+    posted = entry(f"{HOME}a", 9, content=10, response=answer, request={"method": "POST"})
+    assert not imported(tmp_path, har(entry(HOME, content=10), posted)).site.resources[1].cacheable
+
+
+def test_a_header_may_be_in_several_lines(tmp_path: Path) -> None:
+    lines = [{"name": "Cache-Control", "value": value} for value in ("max-age=60", "no-store")]
+    kept = entry(f"{HOME}a", 9, content=10, response={"headers": lines[:1]})
+    not_kept = entry(f"{HOME}b", 10, content=10, response={"headers": lines})
+    found = imported(tmp_path, har(entry(HOME, content=10), kept, not_kept))
+    assert [one.cacheable for one in found.site.resources] == [False, True, False]
 
 
 def test_chrome_sizes_without_those_of_headers(tmp_path: Path) -> None:

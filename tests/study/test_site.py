@@ -3,10 +3,13 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from h123.errors import UserError
 from h123.study import list_sites, read_site
-from h123.study.site import load_site
+from h123.study.quantities import RESOLVED
+from h123.study.site import Site, load_site
 
 START = """\
 h123: site/1
@@ -35,7 +38,70 @@ def test_a_page_has_a_graph(tmp_path: Path) -> None:
     assert [one.priority for one in page.resources] == [0, 1, 0]
 
 
+def test_a_page_may_have_other_hosts(tmp_path: Path) -> None:
+    hosted = "  - {name: a, type: image, size: 3kB, by: /, host: b, count: 2}\n"
+    page = load_site(str(write(tmp_path, DOCUMENT + STYLE + hosted)))
+    assert page.hosts == ["b"]
+    assert [one.host for one, _ in page.loads()] == [None, None, "b", "b"]
+
+
+def test_a_returning_visitor_does_not_ask_for_what_is_cacheable(tmp_path: Path) -> None:
+    """Askers that are not asked for pass on what they ask for, and how long they run; the document is asked for."""
+    resources = (
+        "  - {name: /, type: document, size: 1kB, run: 10ms, cacheable: true}\n"
+        "  - {name: data, type: data, size: 4kB, by: inner}\n"
+        "  - {name: inner, type: script, size: 3kB, by: outer, run: 7ms, cacheable: true}\n"
+        "  - {name: outer, type: script, size: 2kB, by: /, run: 5ms, cacheable: true}\n"
+        "  - {name: unused, type: script, size: 2kB, by: /, run: 90ms, cacheable: true}\n"
+        "  - {name: logos, type: image, size: 2kB, by: /, count: 3, cacheable: true}\n"
+        "  - {name: more, type: image, size: 5kB, by: data}\n"
+    )
+    page = load_site(str(write(tmp_path, resources)))
+    kept = page.kept()
+    assert [(one.name, one.by, one.run) for one in kept.resources] == [
+        ("/", None, 22_000_000),
+        ("data", "/", 0),
+        ("more", "data", 0),
+    ]
+    assert (kept.bytes, page.bytes) == (10_000, 23_000)
+    assert kept.kept() == kept
+
+
+@st.composite
+def pages(draw: st.DrawFn) -> Site:
+    """Each resource by an earlier one."""
+    count = draw(st.integers(1, 12))
+    resources = [{"name": "0", "type": "document", "size": 1, "cacheable": draw(st.booleans())}]
+    for number in range(1, count):
+        own = {"by": str(draw(st.integers(0, number - 1))), "run": draw(st.integers(0, 50)) * 1_000_000}
+        more = {"host": draw(st.sampled_from([None, "b", "c"])), "cacheable": draw(st.booleans())}
+        resources.append({"name": str(number), "type": "data", "size": number, **own, **more})
+    return Site.model_validate({"name": "any", "resources": resources}, context=RESOLVED)
+
+
+@given(pages())
+def test_what_a_returning_visitor_asks_for(page: Site) -> None:
+    """All that is not cacheable, each after the nearest asker that is left, and no sooner."""
+    kept = page.kept()
+    left = {one.name: one for one in kept.resources}
+    assert set(left) == {"0"} | {one.name for one in page.resources if not one.cacheable}
+    given_ = {one.name: one for one in page.resources}
+    for name, one in left.items():
+        asker, between = given_[name].by, 0
+        while asker is not None and asker not in left:
+            asker, between = given_[asker].by, between + given_[asker].run
+        assert one.by == asker
+        if asker is not None:
+            assert left[asker].run >= given_[asker].run + between
+    assert kept.running_ns() <= sum(one.run for one in page.resources)
+    assert (kept == page) == (not any(one.cacheable for one in page.resources[1:]))
+
+
 FAULTS = [
+    (DOCUMENT.replace("run", "host: b, run"), 6, "the document is of the page's own host"),
+    (DOCUMENT + "  - {name: a, type: data, size: 1, by: /, host: B_}\n", 7, "host"),
+    (DOCUMENT + "  - {name: a, type: data, size: 1, by: /, host: a.b}\n", 7, "host"),
+    (DOCUMENT + "  - {name: a, type: data, size: 1, by: /, cacheable: 1h}\n", 7, "cacheable"),
     ("", 5, "must not be empty"),
     (DOCUMENT + "  - {name: a, type: data, size: -1kB, by: /}\n", 7, "negative"),
     (DOCUMENT + "  - {name: a, type: data, size: 1kB, by: nobody}\n", 7, "there is no resource 'nobody'"),

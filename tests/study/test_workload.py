@@ -270,10 +270,70 @@ def test_a_visit_may_find_http_3_by_itself_and_be_a_repeat_one() -> None:
     assert not page(protocol="h3").found
 
 
+APART = [
+    {"name": "document", "type": "document", "size": 2000, "cacheable": True},
+    {"name": "scripts", "type": "script", "size": 1000, "by": "document", "count": 8, "host": "b", "cacheable": True},
+    {"name": "style", "type": "style", "size": 3000, "by": "document"},
+    {"name": "images", "type": "image", "size": 5000, "by": "style", "count": 2, "host": "c"},
+]
+
+
+def apart(**values: Any) -> Kind:
+    return page(site={"name": "apart", "resources": APART}, **values)
+
+
+def test_each_host_has_connections_of_its_own() -> None:
+    """Over h1 one to the page's own, six to b for its 8 scripts, two to c."""
+    count = {"users": 2, "requests": 3, "warmup": 1}
+    new, old = apart(**count), apart(**count, protocol="h1")
+    assert (new.hosts(), [new.host(index) for index in (0, 1, 9, 10)]) == (["b", "c"], [None, "b", None, "c"])
+    assert (new.connection_count(), new.connections_opened(), new.most_on_connection()) == (6, 24, 8)
+    assert (old.connection_count(), old.connections_opened(), old.most_on_connection()) == (36, 72, 1)
+    assert (page().hosts(), page().host(3)) == ([], None)
+
+
+def test_other_hosts_are_reached_by_handshakes_of_their_own() -> None:
+    """h2: three depths, each with a host that is new; slow start to the 10 kB of c. h1: two turns for b's 8."""
+    assert apart(requests=1).round_trips() == pytest.approx(3 + 3 * 2 + 0.75, abs=0.01)
+    assert apart(requests=1, protocol="h1").round_trips() == pytest.approx(4 + 3 * 2 + 0.16, abs=0.01)
+
+
+def test_what_a_client_is_told_of_hosts_and_pauses() -> None:
+    told = apart(pause="1500ms").file(TARGET).model_dump(mode="json", exclude_unset=True)
+    assert told["pause_ns"] == 1_500_000_000
+    assert [one.get("host") for one in told["page"]] == [None, *["b.h123.test"] * 8, None, *["c.h123.test"] * 2]
+    assert (told["host"], told["connections"]) == ("h123.test", 1)
+    plain = page().file(TARGET).model_dump(mode="json", exclude_unset=True)
+    assert "pause_ns" not in plain
+    assert not any("host" in one for one in plain["page"])
+
+
+@given(st.integers(1, 20), st.integers(0, 5), st.integers(0, 10**10), st.booleans())
+def test_a_user_rests_once_less_than_it_visits(requests: int, warmup: int, pause: int, repeats: bool) -> None:
+    kept = {"requests": requests, "warmup": warmup, "visit": "repeat" if repeats else "first"}
+    usual, rested = page(**kept), page(**kept, pause=pause)
+    more = (rested.pause_s() - usual.pause_s()) * usual.each() * (2 if repeats else 1)
+    assert more == pytest.approx((requests + warmup - 1) * pause / 1e9, abs=1e-6)
+    assert rested.longest_pause_ns() == max(usual.longest_pause_ns(), pause)
+    assert rested.longest_silence_ns() == usual.longest_silence_ns(), "each visit has new connections"
+    assert page(pause=pause, cold=False).longest_silence_ns() == rested.longest_pause_ns()
+
+
+def test_a_pause_and_returning_visitors_are_told_in_words() -> None:
+    assert page(pause="2s").label() == "page example, 10 requests, 172 kB (2 s between visits)"
+    work = apart(cache="kept")
+    assert work.label() == "page apart, 4 requests, 15 kB (returning visitors)"
+    assert (work.fault(), work.hosts(), work.each()) == (None, ["c"], 40)
+    assert [one.down for one in work.exchanges()] == [2000, 3000, 5000, 5000]
+
+
 @pytest.mark.parametrize(
     ("values", "said"),
     [
         ({"protocol": "h2", "fallback": True}, "leave it out for h2"),
+        ({"cache": "kept"}, "nothing but the document of the site example is `cacheable`"),
+        ({"cache": "kept", "documents": True}, "begin each visit with an empty cache"),
+        ({"site": {"name": "apart", "resources": APART}, "documents": True}, "a browser would join its connections"),
         ({"protocol": "h3", "announced": "https-record"}, "write `fallback: true` too"),
         ({"protocol": "h3", "fallback": True, "cold": False}, "`fallback` is about visits with new connections"),
         ({"visit": "repeat", "cold": False}, "`visit: repeat` is about visits with new connections"),
@@ -295,6 +355,11 @@ PAGE = "  kind: page\n  site: small\n"
         ("  kind: page\n  site: smal\n", 16, "there is no site 'smal'"),
         (PAGE + "  rate: 5.0\n", 15, "leave out `rate`"),
         (PAGE + "  connections: 4\n", 15, "leave out `connections`"),
+        (PAGE + "  pause: soon\n", 17, "pause"),
+        (PAGE + "  pause: -1s\n", 17, "negative"),
+        (PAGE + "  cache: full\n", 17, "cache: 'full' is not allowed"),
+        (PAGE + "  cache: kept\n", 15, "nothing but the document of the site small"),
+        ("  pause: 1s\n", 15, "'pause' is of workloads of the kind page"),
     ],
 )
 def test_a_study_of_what_is_no_page_is_refused(tmp_path: Path, settings: str, line: int, fault: str) -> None:

@@ -20,7 +20,7 @@ def test_a_strict_client_accepts_it(tmp_path: Path) -> None:
     assert strict_version(campaign_certificate(tmp_path, ["127.0.0.1"])) == "TLSv1.3"
 
 
-def strict_version(files: Certificate) -> str | None:
+def strict_version(files: Certificate, name: str = HOST_NAME) -> str | None:
     """What a strict client and a server with this certificate agree on."""
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(files.cert, files.key)
@@ -28,7 +28,7 @@ def strict_version(files: Certificate) -> str | None:
     client.verify_flags |= ssl.VERIFY_X509_STRICT
     ours, theirs = socket.socketpair()
     threading.Thread(target=_accept, args=(server, ours), daemon=True).start()
-    with client.wrap_socket(theirs, server_hostname=HOST_NAME) as connection:
+    with client.wrap_socket(theirs, server_hostname=name) as connection:
         return connection.version()
 
 
@@ -83,6 +83,18 @@ def test_a_chain_is_as_large_as_asked_and_strict_clients_accept_it(tmp_path: Pat
     alone = campaign_certificate(tmp_path, ["127.0.0.1"])
     assert 400 < alone.bytes() < 500
     assert alone.mounted(alone.key) == "/tmp/h123-roots/tls/key.pem"
+
+
+def test_only_where_hosts_are_apart_it_is_valid_for_them(tmp_path: Path) -> None:
+    """A strict client that asks for one of them takes that one, be it alone or a chain, and no other."""
+    for size, below in ((None, "hosts"), (3000, "chain-3000-hosts")):
+        hosts = campaign_certificate(tmp_path, ["127.0.0.1"], size, apart=True)
+        assert hosts.mounted(hosts.key) == f"/tmp/h123-roots/tls/{below}/key.pem"
+        assert strict_version(hosts, "b.h123.test") == strict_version(hosts) == "TLSv1.3"
+        with pytest.raises(ssl.SSLError):
+            strict_version(hosts, "a.b.h123.test")
+        with pytest.raises(ssl.SSLError):
+            strict_version(campaign_certificate(tmp_path, ["127.0.0.1"], size), "b.h123.test")
 
 
 def test_a_leaf_without_its_intermediate_is_refused(tmp_path: Path) -> None:

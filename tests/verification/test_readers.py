@@ -5,6 +5,7 @@ Held against the embedded client, and against every other one that is installed 
 
 import contextlib
 import csv
+import itertools
 import json
 import socket
 import subprocess
@@ -181,6 +182,44 @@ def test_only_those_who_can_are_told_to_abandon(reader: Reader) -> None:
     assert leaving == document["abandoned"]
     for change in ({"abandoned": [99]}, {"abandoned": leaving[::-1]}, {"abandon_ns": document["timeout_ns"]}):
         assert reader.run({**document, **change}).returncode == 2, change
+
+
+def test_a_page_has_nothing_that_is_passed_over(reader: Reader) -> None:
+    """Of a server that is not there. A browser knows no hosts: it would join its connections to them."""
+    if "page" not in reader.client.kinds:
+        pytest.skip(f"{reader.subject.name} refuses the kind already")
+    asked = reader.parameters(
+        kind="page", cold=True, **KINDS["page"].example(reader.client.methods, reader.client.documents)
+    )
+    document = reader.document(asked)
+    reader.refuses(_changed(document, colour="blue"), "colour")
+    if reader.client.documents:
+        reader.refuses(_changed(document, host=f"b.{HOST_NAME}"), "host")
+        return
+    done = reader.run(_changed(document, host=f"b.{HOST_NAME}"))
+    assert done.returncode == 0, done.stderr
+
+
+def _changed(document: Mapping[str, Any], **of_resources: str) -> Mapping[str, Any]:
+    """A page whose resources, but the first, have more."""
+    first, *others = document["page"]
+    return {**document, "page": [first, *({**one, **of_resources} for one in others)]}
+
+
+def test_visits_are_as_far_apart_as_they_are_to_be(reader: Reader) -> None:
+    """Of a server that is not there, so that each visit is over soon."""
+    if "page" not in reader.client.kinds:
+        pytest.skip(f"{reader.subject.name} refuses the kind already")
+    example = KINDS["page"].example(reader.client.methods, reader.client.documents)
+    asked = reader.parameters(kind="page", cold=True, requests=3, pause="300ms", **example)
+    done = reader.run(reader.document(asked))
+    assert done.returncode == 0, done.stderr
+    with (reader.folder / "samples.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    visits = [[row for row in rows if row["group"] == str(n)] for n in range(3)]
+    for before, after in itertools.pairwise(visits):
+        ended = max(int(row["end_ns"]) for row in before)
+        assert min(int(row["start_ns"]) for row in after) - ended >= asked.pause
 
 
 def test_headers_are_refused_by_those_who_do_not_send_them(reader: Reader) -> None:

@@ -39,13 +39,12 @@ from h123.results.lab_report import Report
 from h123.results.trial_files import Trial
 from h123.study import PlannedTrial
 from h123.trial import (
-    SERVER_ADDRESS,
     Display,
     Engine,
     PlaceLost,
     Standing,
-    campaign_certificate,
     require_room,
+    trial_certificate,
     write_trial_files,
 )
 from h123.units import format_span
@@ -173,7 +172,7 @@ class Course:
             alone=not beside,
         )
         folder = self._campaign.folder.partial(trial.id, running.attempt)
-        certificate = campaign_certificate(self._campaign.folder.tls, [SERVER_ADDRESS], trial.parameters.certificate)
+        certificate = trial_certificate(self._campaign.folder.tls, trial.parameters)
         networks, subjects = self._campaign.plan.study.networks, self._campaign.subjects
         write_trial_files(folder, trial, networks, subjects, certificate, check=running.check)
         post.begin(folder, running)

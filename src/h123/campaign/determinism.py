@@ -11,7 +11,7 @@ from h123.paths import typed
 from h123.results import CampaignFolder, Repetition, compare_executions, ingest
 from h123.scratch import scratch
 from h123.study import PlannedTrial, Study, make_plan
-from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate, prepare, write_trial_files
+from h123.trial import Engine, prepare, trial_certificate, write_trial_files
 
 EXECUTIONS = 2
 
@@ -87,7 +87,7 @@ def _prepare(folder: Path, found: Verifiable, report: Callable[[str], None]) -> 
     """The trial's files anew, by the campaign's plan: the campaign may have been moved since."""
     folder.mkdir()
     subjects = prepare([found.trial.parameters], report, own_subjects(found.study.servers))
-    certificate = campaign_certificate(found.folder.tls, [SERVER_ADDRESS], found.trial.parameters.certificate)
+    certificate = trial_certificate(found.folder.tls, found.trial.parameters)
     write_trial_files(folder, found.trial, found.study.networks, subjects, certificate, check=True)
 
 

@@ -250,13 +250,17 @@ def _check_idleness(subject: Subject, server: Server, parameters: Demand) -> Non
     """A request on a connection that was ended meanwhile fails, or is made on a new one, which takes longer."""
     allowed = server.limits.idle.get(parameters.protocol)
     if allowed is not None and (silence := parameters.workload.longest_silence_ns()) >= allowed:
-        why = "requests come so rarely at its `rate`" if parameters.workload.open_loop else "its users `think` so long"
+        why = (
+            "requests come so rarely at its `rate`"
+            if parameters.workload.open_loop
+            else "its users `think` or `pause` so long"
+        )
         raise UserError(
             f"server {subject.name} ends connections over {parameters.protocol} that are idle for "
             f"{format_seconds(allowed / 1e9)}, and in the study one can be for {format_seconds(silence / 1e9)}: {why}",
             remedy="have a higher `rate`, or fewer connections"
             if parameters.workload.open_loop
-            else "have them `think` less long",
+            else "have them `think` or `pause` less long",
         )
 
 

@@ -1,8 +1,9 @@
 """The commands about sites: the pages that a workload of the kind `page` loads."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.table import Table
@@ -43,12 +44,27 @@ def show(
     write(out_console, f"Source: {told.source}", style="dim")
     out_console.print()
     out_console.print(_resources(page))
-    longest = page.running_ns()
+    out_console.print()
+    for line in _summary(page):
+        write(out_console, line)
+
+
+def _summary(page: site.Site) -> Iterator[str]:
+    longest, kept = page.running_ns(), page.kept()
     run = f"; what runs one after another takes {format_seconds(longest / 1e9)}" if longest else ""
-    write(
-        out_console,
-        f"\n{len(page.loads())} requests, {format_bytes(page.bytes)}, {max(page.depth())} deep{run}",
-    )
+    yield f"{_amount(page)}, {max(page.depth())} deep{run}"
+    for label in [None, *page.hosts] if page.hosts else []:
+        own = [one for one in page.resources if one.host == label]
+        count, size = sum(one.count for one in own), sum(one.size * one.count for one in own)
+        name = "the page's own host" if label is None else f"the host {label}"
+        yield f"  of {name}: {count} {'request' if count == 1 else 'requests'}, {format_bytes(size)}"
+    if len(kept.loads()) < len(page.loads()):
+        yield f"A returning visitor (`cache: kept`) asks for {_amount(kept)}"
+
+
+def _amount(page: site.Site) -> str:
+    count = len(page.loads())
+    return f"{count} {'request' if count == 1 else 'requests'}, {format_bytes(page.bytes)}"
 
 
 @app.command(name="import")
@@ -57,11 +73,16 @@ def import_command(
     out: Annotated[
         Path | None, typer.Option(help="The site's file. Default: sites/NAME.yaml, named after the recording.")
     ] = None,
+    hosts: Annotated[
+        Literal["one", "apart"],
+        typer.Option(help="What becomes of the page's hosts: one, or several with connections of their own."),
+    ] = "one",
 ) -> None:
     """Make a site of a page that a browser recorded (the network tool's *Save all as HAR*).
 
-    Sizes, types, order and what asked for what are kept; bodies, headers and addresses' queries are not. All hosts
-    become one. What the recording does not tell is said, and stands in the file.
+    Sizes, types, order, what asked for what and what a returning visitor still has are kept; bodies, headers and
+    addresses' queries are not. All hosts become one, unless they are to be kept apart. What the recording does not tell
+    is said, and stands in the file.
     """
     name = re.sub(r"[^A-Za-z0-9._+-]+", "-", (out or har).stem).strip("-._+")[:40]
     path = out or project_root() / "sites" / f"{name}.yaml"
@@ -69,10 +90,10 @@ def import_command(
         raise UserError(f"{path}: a site's file ends in .yaml")
     if path.exists():
         raise UserError(f"{path} is already there", remedy="remove it, or name another by `--out NAME.yaml`")
-    imported = import_site(har, name)
+    imported = import_site(har, name, apart=hosts == "apart")
     write_atomically(path, imported.text)
     page = imported.site
-    write(out_console, f"{path}: {len(page.loads())} requests, {format_bytes(page.bytes)}, {max(page.depth())} deep")
+    write(out_console, f"{path}: {_amount(page)}, {max(page.depth())} deep")
     for note in imported.notes:
         write(out_console, note, style="dim")
 
@@ -86,15 +107,22 @@ def _overview() -> Table:
 
 
 def _resources(page: site.Site) -> Table:
-    """A row for each line of the file, with how deep it is in the graph."""
-    table = _table("resource", "type", "count", "size", "urgency", "asked for by", "runs", "depth")
+    """A row for each line of the file, with how deep it is in the graph; what no line has is no column."""
+    more = {
+        "host": [one.host or "" for one in page.resources],
+        "cacheable": ["yes" if one.cacheable else "" for one in page.resources],
+    }
+    shown = {name: values for name, values in more.items() if any(values)}
+    table = _table("resource", "type", "count", "size", "urgency", "asked for by", "runs", "depth", *shown)
     depths, at = page.depth(), dict[str, int]()
     for index, (one, _) in enumerate(page.loads()):
         at.setdefault(one.name, depths[index])
-    for one in page.resources:
+    for index, one in enumerate(page.resources):
         runs = format_seconds(one.run / 1e9) if one.run else ""
         figures = (str(one.count), format_bytes(one.size), str(one.priority))
-        table.add_row(one.name, one.type, *figures, one.by or "", runs, str(at[one.name]))
+        table.add_row(
+            one.name, one.type, *figures, one.by or "", runs, str(at[one.name]), *(of[index] for of in shown.values())
+        )
     return table
 
 

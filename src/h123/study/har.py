@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urldefrag, urljoin, urlsplit
@@ -21,6 +22,9 @@ from h123.textfile import read_text
 MOST_BYTES = 500_000_000
 """Of a recording: those with bodies have tens of megabytes."""
 NO_BODY = {204, 205, 304}
+CACHEABLE = {200, 203, 301, 304, 308}
+"""Of answers to GET, those that a cache keeps; a 304 speaks of what it has."""
+_LISTS = {"cache-control", "vary"}
 URGENCY = {"highest": 0, "veryhigh": 0, "high": 1, "medium": 2, "low": 3, "lowest": 4, "verylow": 4}
 """By Chrome's `_priority` and WebPageTest's, as Chrome itself says it in `priority: u=`."""
 TYPES: dict[str, Type] = {
@@ -79,6 +83,13 @@ class Entry:
     referer: str | None
     redirect: str | None
     """Where it sent the browser instead."""
+    cacheable: bool
+    """Whether a returning visitor need not ask for it."""
+
+    @property
+    def host(self) -> str:
+        """With the port, where the address names one."""
+        return urlsplit(self.url).netloc.rpartition("@")[2]
 
 
 @dataclass
@@ -220,6 +231,7 @@ class _Written:
             askers=tuple(urldefrag(url).url for url in _askers(self.whole.get("_initiator"))),
             referer=_plain(headers.get("referer")),
             redirect=_plain(_joined(self.url, str(target))) if redirects else None,
+            cacheable=self.method == "GET" and self.status in CACHEABLE and _fresh_s(_headers(self.response)) > 0,
         )
 
     def _type(self) -> Type:
@@ -265,6 +277,34 @@ class _Written:
         return next((body for body in known if body > 0), empty)
 
 
+def _fresh_s(headers: Mapping[str, str]) -> float:
+    """Seconds for which a browser's cache may answer by itself, by what the response says (RFC 9111, sections 4.2.1 and
+    5.2.2): `max-age`, or else `Expires`, less the age that it came with. What is said to shared caches alone
+    (`private`, `s-maxage`) is nothing to a browser's; what a cache may guess where nothing is said counts as none."""
+    told = dict(_directives(headers.get("cache-control", "")))
+    if {"no-store", "no-cache"} & told.keys() or "*" in headers.get("vary", ""):
+        return 0.0
+    if "max-age" in told:
+        lasts = _number(told["max-age"]) or 0.0
+    else:
+        sent, expires = (_http_seconds(headers.get(name)) for name in ("date", "expires"))
+        lasts = 0.0 if sent is None or expires is None else expires - sent
+    return lasts - (_number(headers.get("age")) or 0.0)
+
+
+def _directives(cache_control: str) -> Iterator[tuple[str, str]]:
+    for part in cache_control.split(","):
+        name, _, value = part.strip().partition("=")
+        yield name.strip().lower(), value.strip().strip('"')
+
+
+def _http_seconds(date: str | None) -> float | None:
+    try:
+        return None if date is None else parsedate_to_datetime(date).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
 def _askers(initiator: object) -> Iterator[str]:
     """Chrome's is an object, for scripts with a stack of calls and those that led to it; WebPageTest's is an URL."""
     if isinstance(initiator, str) and initiator:
@@ -282,9 +322,12 @@ def _askers(initiator: object) -> Iterator[str]:
 
 
 def _headers(part: Mapping[str, Any]) -> dict[str, str]:
-    """By name in small letters; HTTP/2 and some tools write them so."""
-    pairs = (pair for pair in _list(part.get("headers")) if isinstance(pair, dict))
-    return {str(pair.get("name")).lower(): str(pair.get("value")) for pair in pairs}
+    """By name in small letters; HTTP/2 and some tools write them so. Of a list that is in several lines, all."""
+    found = dict[str, str]()
+    for pair in (pair for pair in _list(part.get("headers")) if isinstance(pair, dict)):
+        name, value = str(pair.get("name")).lower(), str(pair.get("value"))
+        found[name] = f"{found[name]}, {value}" if name in _LISTS and name in found else value
+    return found
 
 
 def _plain(url: str | None) -> str | None:

@@ -1,5 +1,6 @@
 """A site: what a page is made of, and which part of it asks for which; sites/*.yaml."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -47,6 +48,12 @@ class Resource(Strict):
     """Whether a body of another size is wrong."""
     run: Duration = 0
     """From its last byte until what it asks for is asked for: it is parsed, compiled, run."""
+    host: Annotated[StrictStr, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")] | None = Field(
+        default=None, exclude_if=lambda host: host is None
+    )
+    """The label of another host than the page's, which is asked over connections of its own; None: the page's."""
+    cacheable: StrictBool = Field(default=False, exclude_if=lambda cacheable: not cacheable)
+    """Whether a returning visitor has it still, and does not ask for it."""
 
     @model_validator(mode="after")
     def _has_its_own_path(self) -> "Resource":
@@ -86,6 +93,8 @@ class Site(Strict):
         if index == 0:
             if one.by is not None or one.count != 1:
                 raise fault_at(["resources", 0], "the first resource is the document: there is one, asked for by none")
+            if one.host is not None:
+                raise fault_at(["resources", 0, "host"], "the document is of the page's own host: leave out its `host`")
             return
         if one.by is None:
             raise fault_at(["resources", index], f"what asks for {one.name!r}? write `by` and the name of another one")
@@ -142,6 +151,34 @@ class Site(Strict):
     def bytes(self) -> int:
         """Of all bodies."""
         return sum(one.size * one.count for one in self.resources)
+
+    @property
+    def hosts(self) -> list[str]:
+        """Labels of the hosts besides the page's own, in the order of the file."""
+        return list(dict.fromkeys(one.host for one in self.resources if one.host is not None))
+
+    def kept(self) -> "Site":
+        """What a returning visitor asks for: the document, since a navigation asks for it anew, and what is not
+        cacheable.
+
+        What a kept resource asks for is asked for by the nearest asker that is asked for itself. That one's `run` grows
+        by those of the kept ones between, of several the longest.
+        """
+        by_name = {one.name: one for one in self.resources}
+        asked = {one.name: one for one in self.resources if one.by is None or not one.cacheable}
+        askers, longer = dict[str, str | None](), Counter[str]()
+        for name, one in asked.items():
+            asker, between = one.by, 0
+            while asker is not None and asker not in asked:
+                between += by_name[asker].run
+                asker = by_name[asker].by
+            askers[name] = asker
+            if asker is not None:
+                longer[asker] = max(longer[asker], between)
+        left = [
+            one.model_copy(update={"by": askers[name], "run": one.run + longer[name]}) for name, one in asked.items()
+        ]
+        return Site(name=self.name, resources=tuple(left))
 
 
 class SiteFile(Strict):

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -18,6 +18,8 @@ from h123.textfile import unprintable
 from h123.units import format_bytes
 
 LONGEST_NAME = 60
+LONGEST_LABEL = 63
+"""Of a name in the DNS (RFC 1035)."""
 LONGEST_TITLE = 200
 RESOLUTION_NS = 1_000_000
 """Of what runs: recordings are about as precise."""
@@ -34,8 +36,8 @@ class ImportedSite:
     """What it has otherwise than the page had, in words."""
 
 
-def import_site(path: Path, name: str) -> ImportedSite:
-    """The first page of a HAR as a site of that name. Raises UserError."""
+def import_site(path: Path, name: str, *, apart: bool = False) -> ImportedSite:
+    """The first page of a HAR as a site of that name, its hosts one or kept `apart`. Raises UserError."""
     try:
         check_name(name, "site")
     except ValueError as fault:
@@ -44,8 +46,9 @@ def import_site(path: Path, name: str) -> ImportedSite:
     if len(recording.entries) > MOST_RESOURCES:
         raise UserError(f"{path}: {len(recording.entries)} requests; a page has at most {MOST_RESOURCES}")
     graph = Graph(recording.entries)
-    site = Site(name=name, resources=tuple(_alike(graph.resources())))
-    notes = [*_notes(recording), *graph.notes()]
+    hosts = labels(recording.entries) if apart else {}
+    site = Site(name=name, resources=tuple(_alike(graph.resources(hosts))))
+    notes = [*_notes(recording, hosts), *graph.notes()]
     # Many write the address as the title; its query is nobody's business.
     title = re.sub(r"^(https?://[^?\s]*)\?.*", r"\1", recording.title or recording.entries[0].url)
     text = _written(site, title, f"{recording.source}. {' '.join(notes)}".strip())
@@ -94,7 +97,8 @@ class Graph:
             at += 1
         return at
 
-    def resources(self) -> list[Resource]:
+    def resources(self, hosts: Mapping[str, str]) -> list[Resource]:
+        """`hosts`: labels of those that are not to be the page's own."""
         called, runs = names(self.entries), self.runs()
         found = []
         for index, entry in enumerate(self.entries):
@@ -107,6 +111,8 @@ class Graph:
                 "by": called[self.asker[index]] if index else None,
                 "urgency": urgency,
                 "run": runs[index],
+                "host": hosts.get(entry.host),
+                "cacheable": entry.cacheable,
             }
             found.append(Resource.model_validate(given, context=RESOLVED))
         return found
@@ -134,13 +140,15 @@ class Graph:
         return words
 
 
-def _notes(recording: Recording) -> list[str]:
+def _notes(recording: Recording, apart: Mapping[str, str]) -> list[str]:
     """What a site cannot have, or a recording did not say, with how often."""
     entries = recording.entries
     words = []
-    hosts = {urlsplit(entry.url).netloc for entry in entries}
-    if len(hosts) > 1:
+    hosts = {entry.host for entry in entries}
+    if len(hosts) > 1 and not apart:
         words.append(f"Its {len(hosts)} hosts are one here.")
+    elif apart:
+        words.append(f"Its {len(hosts)} hosts are apart: {', '.join(f'{apart[host]} was {host}' for host in apart)}.")
     if recording.left_out:
         left = ", ".join(f"{count} {why}" for why, count in recording.left_out.items())
         words.append(f"Left out: {left}.")
@@ -152,6 +160,20 @@ def _notes(recording: Recording) -> list[str]:
         (sum(entry.size is None for entry in entries), "are of unknown size and have 1 byte here"),
     ]
     return words + [f"{count} {what}." for count, what in counts if count]
+
+
+def labels(entries: Sequence[Entry]) -> dict[str, str]:
+    """Of each host but the first request's, which is the page's own: its name with a hyphen for what is neither letter
+    nor digit, cut to a label's length; what is there twice is numbered."""
+    found = dict[str, str]()
+    for host in dict.fromkeys(entry.host for entry in entries if entry.host != entries[0].host):
+        label = whole = re.sub(r"[^a-z0-9]+", "-", host.lower())[:LONGEST_LABEL].strip("-") or "host"
+        number = 1
+        while label in found.values():
+            number += 1
+            label = f"{whole[: LONGEST_LABEL - len(str(number)) - 1]}-{number}"
+        found[host] = label
+    return found
 
 
 def names(entries: Sequence[Entry]) -> list[str]:
@@ -184,7 +206,7 @@ def _alike(resources: Sequence[Resource]) -> list[Resource]:
 
 
 def _same(one: Resource, other: Resource) -> bool:
-    return (one.type, one.size, one.by, one.urgency) == (other.type, other.size, other.by, other.urgency)
+    return one.model_copy(update={"name": other.name, "count": other.count}) == other
 
 
 def _written(site: Site, title: str, source: str) -> str:
@@ -208,6 +230,10 @@ def _line(one: Resource) -> str:
         parts.append(f"urgency: {one.urgency}")
     if one.run:
         parts.append(f"run: {one.run // RESOLUTION_NS}ms")
+    if one.host is not None:
+        parts.append(f"host: {_quoted(one.host)}")
+    if one.cacheable:
+        parts.append("cacheable: true")
     return f"  - {{{', '.join(parts)}}}"
 
 

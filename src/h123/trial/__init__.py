@@ -8,6 +8,7 @@ from h123.trial.files import (
     ORIGIN,
     SERVER_ADDRESS,
     own_role,
+    trial_certificate,
     trial_roles,
     write_trial_files,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "require_kernel",
     "require_room",
     "this_machine",
+    "trial_certificate",
     "trial_roles",
     "write_trial_files",
 ]

@@ -25,6 +25,9 @@ HOST_NAME = "h123.test"
 _LIFETIME = dt.timedelta(days=365)
 _MARGIN = dt.timedelta(days=1)
 """For clocks that differ."""
+APART = f"*.{HOST_NAME}"
+"""The names of a page's other hosts. One for all of them: with a name for each the certificate, and so the handshake,
+would grow with their number, which those of the hosts themselves do not."""
 _FILLER = "1.3.6.1.4.1.32473.1"
 """An extension that nobody knows, of the number for examples (RFC 5612): it makes a certificate as large as others."""
 
@@ -61,19 +64,30 @@ class Certificate:
         return round((since + _MARGIN).timestamp()) * 10**9
 
 
-def campaign_certificate(folder: Path, addresses: list[str], size: int | None = None) -> Certificate:
+def campaign_certificate(
+    folder: Path, addresses: list[str], size: int | None = None, *, apart: bool = False
+) -> Certificate:
     """The campaign's certificate in `folder`, valid for HOST_NAME and the servers' `addresses`; or its chain of two of
-    this `size` together, with a CA of its own.
+    this `size` together, with a CA of its own; or another one of either sort, which where a page has hosts `apart` is
+    valid for these too.
 
     Made at first use, and anew when it runs out or a crash has left it empty.
     """
-    below = f"chain-{size}" if size else ""
+    below = "-".join([*(["chain", str(size)] if size else []), *(["hosts"] if apart else [])])
     place = folder / below
     files = Certificate(ca=place / "ca.pem", cert=place / "cert.pem", key=place / "key.pem", below=below)
     if not _usable(files):
         place.mkdir(parents=True, exist_ok=True)
-        _make(files, addresses, size)
+        _make(files, _names(addresses, apart=apart), size)
     return files
+
+
+def _names(addresses: list[str], *, apart: bool) -> "list[x509.GeneralName]":
+    """That the certificate is valid for."""
+    from cryptography import x509
+
+    hosts = [x509.DNSName(name) for name in (HOST_NAME, *([APART] if apart else []))]
+    return [*hosts, *(x509.IPAddress(ipaddress.ip_address(address)) for address in addresses)]
 
 
 def _usable(files: Certificate) -> bool:
@@ -90,7 +104,7 @@ def _read(file: Path) -> "x509.Certificate":
     return x509.load_pem_x509_certificate(file.read_bytes())
 
 
-def _make(files: Certificate, addresses: list[str], size: int | None) -> None:
+def _make(files: Certificate, names: "list[x509.GeneralName]", size: int | None) -> None:
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec
 
@@ -98,10 +112,10 @@ def _make(files: Certificate, addresses: list[str], size: int | None) -> None:
     issuer = _Issuer("h123 campaign CA", ca_key)
     ca = issuer.sign_authority(issuer, 0 if size is None else 1)
     if size is None:
-        chain = [issuer.sign_leaf(leaf_key, addresses)]
+        chain = [issuer.sign_leaf(leaf_key, names)]
     else:
         between = _Issuer("h123 campaign intermediate CA", ec.generate_private_key(ec.SECP256R1()))
-        chain = _of_size(size, between.sign_leaf, leaf_key, addresses, issuer.sign_authority(between, 0))
+        chain = _of_size(size, between.sign_leaf, leaf_key, names, issuer.sign_authority(between, 0))
     pem = serialization.Encoding.PEM
     private = leaf_key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     write_atomically(files.ca, ca.public_bytes(pem).decode())
@@ -112,16 +126,16 @@ def _make(files: Certificate, addresses: list[str], size: int | None) -> None:
 
 def _of_size(
     size: int,
-    sign_leaf: "Callable[[ec.EllipticCurvePrivateKey, list[str], int], x509.Certificate]",
+    sign_leaf: "Callable[[ec.EllipticCurvePrivateKey, list[x509.GeneralName], int], x509.Certificate]",
     key: "ec.EllipticCurvePrivateKey",
-    addresses: list[str],
+    names: "list[x509.GeneralName]",
     issuer: "x509.Certificate",
 ) -> "list[x509.Certificate]":
     """The leaf, filled up, and its issuer: exactly so many bytes. Signatures differ in length, so it is tried until one
     fits."""
-    filler = size - _size(issuer) - _size(sign_leaf(key, addresses, 0))
+    filler = size - _size(issuer) - _size(sign_leaf(key, names, 0))
     while True:
-        leaf = sign_leaf(key, addresses, filler)
+        leaf = sign_leaf(key, names, filler)
         beyond = _size(leaf) + _size(issuer) - size
         if not beyond:
             return [leaf, issuer]
@@ -153,14 +167,14 @@ class _Issuer:
             .sign(self.key, hashes.SHA256())
         )
 
-    def sign_leaf(self, key: "ec.EllipticCurvePrivateKey", addresses: list[str], filler: int = 0) -> "x509.Certificate":
+    def sign_leaf(
+        self, key: "ec.EllipticCurvePrivateKey", names: "list[x509.GeneralName]", filler: int = 0
+    ) -> "x509.Certificate":
         """A server's; with an extension of so many random bytes."""
         from cryptography import x509
         from cryptography.hazmat.primitives import hashes
         from cryptography.x509.oid import ExtendedKeyUsageOID
 
-        names: list[x509.GeneralName] = [x509.DNSName(HOST_NAME)]
-        names += [x509.IPAddress(ipaddress.ip_address(address)) for address in addresses]
         builder = (
             self._builder(HOST_NAME, key)
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)

@@ -29,7 +29,7 @@ from h123.roots import mounted
 from h123.study import Network, Parameters, PlannedTrial, with_losses
 from h123.study.documents import FOLDER as DOCUMENTS
 from h123.study.workload import Target
-from h123.trial.certificate import HOST_NAME, Certificate
+from h123.trial.certificate import HOST_NAME, Certificate, campaign_certificate
 from h123.trial.seats import seats, usable_processors
 
 CLIENT_ADDRESS, SERVER_ADDRESS = "10.1.0.1", "10.1.0.2"
@@ -62,6 +62,11 @@ def trial_roles(p: Parameters, subjects: Mapping[str, Subject]) -> dict[catalogu
     if server_uses(subjects[p.server], "upstream"):
         roles.append(("origin", ORIGIN))
     return dict(roles)
+
+
+def trial_certificate(tls: Path, p: Parameters) -> Certificate:
+    """The one that the server of such a trial presents, in a campaign's folder `tls`; made at first use."""
+    return campaign_certificate(tls, [SERVER_ADDRESS], p.certificate, apart=bool(p.workload.hosts()))
 
 
 def write_trial_files(

@@ -73,6 +73,12 @@ def _check_own(p: Parameters, server: Subject, client: Subject) -> None:
         raise UserError(
             f"server {server.name} is the study's own, and has its own certificate: leave out `certificate`"
         )
+    if p.workload.hosts():
+        raise UserError(
+            f"server {server.name} is the study's own, and has one name: {p.workload.label()} has resources of several"
+            " hosts",
+            remedy="leave out `host` in the site, or import the page with all hosts as one",
+        )
     if not (client.client and client.client.any_server):
         raise UserError(
             f"client {client.name} asks only servers of the catalogue, and {server.name} is the study's own",

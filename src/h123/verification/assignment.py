@@ -37,6 +37,17 @@ PAGE = "page"
 FIRST_VISIT, REPEAT_VISIT = "a first visit, HTTP/3 announced", "a repeat visit, HTTP/3 announced"
 INFORMED_VISIT = "a first visit, HTTP/3 in the DNS"
 """The checks of clients that remember."""
+PAUSED, HOSTS = "visits with a pause between them", "a page of three hosts"
+THREE_HOSTS = {
+    "name": "hosts",
+    "resources": [
+        {"name": "document", "type": "document", "size": 2000, "run": "1ms"},
+        {"name": "style", "type": "style", "size": 10_000, "by": "document"},
+        {"name": "scripts", "type": "script", "size": 20_000, "by": "style", "count": 3, "host": "b"},
+        {"name": "images", "type": "image", "size": 20_000, "by": "style", "count": 2, "host": "c"},
+    ],
+}
+"""What is asked of a host is due together, so that it is known how many connections to it there are."""
 CONNECTIONS: dict[str, str | int] = {"shared": "shared", "per-user": "per-user", "number": 2}
 """A way of spreading users over connections, and what a workload says for it."""
 _MS = 10**6
@@ -281,6 +292,11 @@ def _visits(client: Client) -> dict[str, Any]:
 
 def _kinds(client: Client, asked: Asked) -> Iterator[Assignment]:
     """Beside the usual workloads, those of other kinds, and headers: they change, so that all their bytes are sent."""
+    if PAGE in client.kinds:
+        visits = partial(asked, **_visits(client) | {"users": 2, "requests": 2, "warmup": 1})
+        yield Assignment(PAUSED, visits(pause="300ms"))
+        if not client.documents:
+            yield Assignment(HOSTS, visits(site=THREE_HOSTS))
     for kind in client.kinds:
         if kind != DEFAULT:
             other = asked(
@@ -345,6 +361,8 @@ def _refusals_over(protocol: str, subject: Subject, client: Client) -> Iterator[
             yield refused(
                 f"workloads of kind {kind}", kind=kind, **KINDS[kind].example(client.methods, client.documents)
             )
+    if PAGE in client.kinds and client.documents:
+        yield refused(HOSTS, **_visits(client) | {"site": THREE_HOSTS})
     if PAGE in client.kinds and not client.remembers:
         yield refused("repeat visits", **_visits(client), visit="repeat")
         if protocol == QUIC:

@@ -17,7 +17,7 @@ from h123.roots import mounted
 from h123.scratch import scratch
 from h123.strict import choose
 from h123.study.workload import AnyWorkloadFile
-from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate
+from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate, trial_certificate
 from h123.verification.assignment import SIZES, WITNESS, Assignment, assignments
 from h123.verification.conduct import faults_of, headers_sent
 from h123.verification.reception import Reception, reception, reception_faults, reception_words
@@ -153,7 +153,8 @@ def carry_out(asked: Assignment, trials: Trials, folder: Path) -> Carried:
 
     trial = trials.carry_out(folder, asked.parameters, asked.network, change)
     reasons = trial.reasons or ingest(folder, asked.parameters.model_dump(mode="json"))
-    return Carried(trial, reasons, _rows(folder), _facts(folder / "client.json"), trials.certificate.bytes())
+    certificate = trial_certificate(trials.certificate.folder, asked.parameters)
+    return Carried(trial, reasons, _rows(folder), _facts(folder / "client.json"), certificate.bytes())
 
 
 def _spoil(asked: Assignment, trials: Trials, path: Path) -> None:

@@ -39,6 +39,8 @@ def faults_of(asked: Assignment, client: Client, rows: Sequence[Sample], facts: 
             *_opened(asked, client, rows, seen),
             *times_over_the_link(asked, client, rows),
             *_in_turn(asked, rows),
+            *_paused(asked, rows),
+            *_apart(asked, rows),
         ]
         found += _sessions(asked, facts, seen)
         found += _abandoned(asked, rows, seen)
@@ -86,6 +88,29 @@ def _in_turn(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
         turns = [work.resource(user * work.each() + n, SEED) for n in range(len(asked_for))]
         if asked_for != turns:
             yield f"user {user} asked for resources {asked_for[:8]}, not {turns[:8]}"
+
+
+def _paused(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+    """A user's next visit begins no sooner after the end of the one before."""
+    pause, begun, ended = asked.parameters.pause, dict[tuple[int, int], int](), dict[tuple[int, int], int]()
+    for row in rows if pause else ():
+        visit = row["user"], row["group"] or 0
+        begun[visit] = min(row["start_ns"], begun.get(visit, row["start_ns"]))
+        ended[visit] = max(row["end_ns"], ended.get(visit, 0))
+    for (user, n), start in sorted(begun.items()):
+        if n and (rested := start - ended.get((user, n - 1), 0)) < pause:
+            yield f"user {user} rested {_seconds(rested)} instead of {_seconds(pause)} before visit {n}"
+            return
+
+
+def _apart(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+    """Each connection has the requests of one host."""
+    work, of = asked.parameters.workload, defaultdict[int, set[str | None]](set)
+    for row in rows if work.hosts() else ():
+        if row["connection"] is not None:
+            of[row["connection"]].add(work.host(row["resource"] or 0))
+    if joined := sorted(connection for connection, hosts in of.items() if len(hosts) > 1):
+        yield f"connection {joined[0]} has requests of {len(of[joined[0]])} hosts"
 
 
 def headers_sent(asked: Assignment, rows: Sequence[Sample], bytes_up: int | None) -> Iterator[str]:

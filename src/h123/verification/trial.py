@@ -12,7 +12,7 @@ from h123.catalogue import Subject
 from h123.results import Reason, read_document, ruined, tabulate_evidence
 from h123.results.lab_report import Report
 from h123.study import Network, Parameters, PlannedTrial
-from h123.trial import Certificate, Engine, write_trial_files
+from h123.trial import Certificate, Engine, trial_certificate, write_trial_files
 from h123.verification.result import DISTURBED
 from h123.virtual import installed_kernel
 
@@ -104,7 +104,8 @@ class Trials:
         """Writes a trial's files into a new folder, whose name is the trial's."""
         folder.mkdir(parents=True)
         planned = PlannedTrial(folder.name, 1, 1, {}, False, parameters, SEED)
-        write_trial_files(folder, planned, {parameters.network: network}, self.subjects, self.certificate, check=False)
+        certificate = trial_certificate(self.certificate.folder, parameters)
+        write_trial_files(folder, planned, {parameters.network: network}, self.subjects, certificate, check=False)
         change(folder)
 
     def _start(self, folder: Path) -> None:

@@ -85,6 +85,25 @@ test("every visit is a row for each resource, with its visit and its place in th
   assert.equal(log.at(-1), "ended");
 });
 
+test("users rest between their visits, and not before the first", async () => {
+  const pause = 3e7;
+  const {rows} = await run(complete, {pause_ns: pause});
+  const of = (user, n) => rows.filter((row) => row[1] === String(user) && row[14] === String(n));
+  for (const user of [0, 1]) {
+    for (const n of [1, 2]) {
+      const ended = Math.max(...of(user, n - 1).map((row) => Number(row[6])));
+      assert.ok(Math.min(...of(user, n).map((row) => Number(row[2]))) - ended >= pause);
+    }
+  }
+});
+
+test("a pause is of visits alone, and no browser is told of other hosts", () => {
+  refuseUnknown({...WORKLOAD, pause_ns: 1}, ["page"]);
+  for (const pause of [0, -1, null, "1s"]) assert.throws(() => refuseUnknown({...WORKLOAD, pause_ns: pause}, ["page"]), /pause_ns/);
+  const hosted = PAGE.map((resource) => ({...resource, host: "b.h123.test"}));
+  assert.throws(() => refuseUnknown({...WORKLOAD, page: hosted}, ["page"]), /host/);
+});
+
 test("warm visits of a user have one profile", async () => {
   const {log} = await run(complete, {cold: false});
   assert.equal(log.filter((what) => what === "left").length, 0);

@@ -76,9 +76,9 @@ func (d *dialer) remember() *memory {
 	return d.kept
 }
 
-// dial establishes a new connection and takes account of it.
-func (d *dialer) dial(ctx context.Context) (*connection, error) {
-	c, err := d.establish(ctx, d.early)
+// dial establishes a new connection to a host, the workload's if it is empty, and takes account of it.
+func (d *dialer) dial(ctx context.Context, host string) (*connection, error) {
+	c, err := d.establish(ctx, host, d.early)
 	if err != nil {
 		return nil, err
 	}
@@ -90,11 +90,16 @@ func (d *dialer) dial(ctx context.Context) (*connection, error) {
 }
 
 // establish makes a connection, which is ready at once where its requests are early.
-func (d *dialer) establish(ctx context.Context, early bool) (c *connection, err error) {
+func (d *dialer) establish(ctx context.Context, host string, early bool) (c *connection, err error) {
+	config := d.tls
+	if host != "" {
+		config = config.Clone()
+		config.ServerName = host
+	}
 	if d.protocol == h3 {
-		c, err = d.dialQUIC(ctx, early)
+		c, err = d.dialQUIC(ctx, config, early)
 	} else {
-		c, err = d.dialTCP(ctx)
+		c, err = d.dialTCP(ctx, config)
 	}
 	if err == nil {
 		c.protocol = d.protocol // or pinned's check of ALPN had failed the handshake
@@ -103,7 +108,7 @@ func (d *dialer) establish(ctx context.Context, early bool) (c *connection, err 
 }
 
 // dialTCP connects for HTTP/1.1 and HTTP/2: ready once TLS is.
-func (d *dialer) dialTCP(ctx context.Context) (*connection, error) {
+func (d *dialer) dialTCP(ctx context.Context, asked *tls.Config) (*connection, error) {
 	c := &connection{}
 	transport := &http.Transport{
 		Protocols:          only(d.protocol),
@@ -117,7 +122,7 @@ func (d *dialer) dialTCP(ctx context.Context) (*connection, error) {
 			}
 			// Not TLS's own farewell, which waits up to 5 s where the path has died under an upload.
 			c.close = func() { _ = socket.Close() }
-			secure := tls.Client(socket, d.tls)
+			secure := tls.Client(socket, asked)
 			if err := secure.HandshakeContext(ctx); err != nil {
 				_ = socket.Close()
 				return nil, err
@@ -142,7 +147,7 @@ func (d *dialer) dialTCP(ctx context.Context) (*connection, error) {
 
 // dialQUIC connects for HTTP/3, each connection from a socket of its own: ready once the QUIC handshake is complete, or
 // at once if early data can be sent.
-func (d *dialer) dialQUIC(ctx context.Context, early bool) (*connection, error) {
+func (d *dialer) dialQUIC(ctx context.Context, asked *tls.Config, early bool) (*connection, error) {
 	config, dial := quicConfig(d.timeout, -1), quic.DialAddr
 	if d.kept != nil {
 		config.TokenStore = d.kept.tokens
@@ -150,7 +155,7 @@ func (d *dialer) dialQUIC(ctx context.Context, early bool) (*connection, error) 
 	if early {
 		dial = quic.DialAddrEarly
 	}
-	conn, err := dial(ctx, d.endpoint, d.tls, config)
+	conn, err := dial(ctx, d.endpoint, asked, config)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func newLoad(w *workload, d *dialer) (*load, error) {
 	}
 	l := &load{workload: w, requester: requester, journal: &journal{}, dialer: d, seats: make([]*seat, w.count())}
 	for i := range l.seats {
-		l.seats[i] = newSeat(d)
+		l.seats[i] = newSeat(d, "")
 	}
 	return l, nil
 }

@@ -22,6 +22,9 @@ func (l *load) visits(ctx context.Context) {
 			<-gate
 			seats := l.newSeats()
 			for n := range l.perUser() {
+				if n > 0 && l.PauseNs != nil {
+					rest(ctx, time.Duration(*l.PauseNs))
+				}
 				if ctx.Err() != nil {
 					return
 				}
@@ -37,13 +40,24 @@ func (l *load) visits(ctx context.Context) {
 	users.Wait()
 }
 
-// newSeats is as many places for connections as a visit has.
+// newSeats is as many places for connections as a visit has to each host.
 func (l *load) newSeats() []*seat {
-	seats := make([]*seat, l.Connections.number)
-	for i := range seats {
-		seats[i] = newSeat(l.dialer)
+	var seats []*seat
+	for host := range l.hosts() {
+		for range l.Connections.number {
+			seats = append(seats, newSeat(l.dialer, host))
+		}
 	}
 	return seats
+}
+
+// hosts are those of the page's resources; the workload's is empty.
+func (l *load) hosts() map[string]bool {
+	found := map[string]bool{}
+	for _, r := range l.Page {
+		found[r.Host] = true
+	}
+	return found
 }
 
 // leave closes the connections of a visit that is over.
@@ -56,7 +70,7 @@ func leave(seats []*seat) {
 }
 
 // visit loads a page once. A resource is asked for as soon as its initiator has come whole and run; it then waits for a
-// free place on a connection, the most urgent one first, and of those the one that was asked for first.
+// free place on a connection to its host, the most urgent one first, and of those the one that was asked for first.
 type visit struct {
 	load    *load
 	user, n int
@@ -64,13 +78,13 @@ type visit struct {
 	group   string
 
 	mutex   sync.Mutex
-	places  []*seat // free ones; the last is taken first, so that an open connection goes before a new one
+	places  map[string][]*seat // free ones of each host; the last is taken first, so that an open connection goes before a new one
 	waiting []*sample
 	left    sync.WaitGroup // resources that have not ended
 }
 
 func newVisit(l *load, user, n int, seats []*seat) *visit {
-	v := &visit{load: l, user: user, n: n, group: strconv.Itoa(n), asks: make([][]int, len(l.Page))}
+	v := &visit{load: l, user: user, n: n, group: strconv.Itoa(n), asks: make([][]int, len(l.Page)), places: map[string][]*seat{}}
 	for i, r := range l.Page {
 		if r.Initiator != nil {
 			v.asks[*r.Initiator] = append(v.asks[*r.Initiator], i)
@@ -78,11 +92,14 @@ func newVisit(l *load, user, n int, seats []*seat) *visit {
 	}
 	for _, s := range slices.Backward(seats) {
 		for range l.AtOnce {
-			v.places = append(v.places, s)
+			v.free(s)
 		}
 	}
 	return v
 }
+
+// free gives a place back.
+func (v *visit) free(place *seat) { v.places[place.host] = append(v.places[place.host], place) }
 
 // run is back when every resource has ended.
 func (v *visit) run(ctx context.Context) {
@@ -113,12 +130,16 @@ func (v *visit) ask(ctx context.Context, resources []int) {
 
 // deal gives free places to those that wait. The caller holds the mutex.
 func (v *visit) deal(ctx context.Context) {
-	for len(v.waiting) > 0 && len(v.places) > 0 {
-		last := len(v.places) - 1
-		s, place := v.waiting[0], v.places[last]
-		v.waiting, v.places = v.waiting[1:], v.places[:last]
-		go v.fetch(ctx, s, place)
-	}
+	v.waiting = slices.DeleteFunc(v.waiting, func(s *sample) bool {
+		host := v.load.Page[s.resource].Host
+		last := len(v.places[host]) - 1
+		if last < 0 {
+			return false
+		}
+		go v.fetch(ctx, s, v.places[host][last])
+		v.places[host] = v.places[host][:last]
+		return true
+	})
 }
 
 // fetch makes a request, and then what follows from it.
@@ -126,7 +147,7 @@ func (v *visit) fetch(ctx context.Context, s *sample, place *seat) {
 	defer v.left.Done()
 	v.load.perform(ctx, place.take, s)
 	v.mutex.Lock()
-	v.places = append(v.places, place)
+	v.free(place)
 	v.deal(ctx)
 	v.mutex.Unlock()
 	if s.failure != "" {

@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -83,6 +84,75 @@ func TestAPageIsLoadedAsItsGraphSays(t *testing.T) {
 	})
 }
 
+// hosted gives a host to each of the page's resources that is named.
+func hosted(page fields, hosts map[int]string) fields {
+	for resource, host := range hosts {
+		page["page"].([]fields)[resource]["host"] = host
+	}
+	return page
+}
+
+// Each host has connections of its own, and is called by its name, in TLS and in requests; one that has no room holds
+// up no other.
+func TestEachHostHasConnectionsOfItsOwn(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		named := "b." + serverName
+		server := serveHandler(t, p, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			want := serverName
+			if r.URL.Path == "/bytes/2000" || r.URL.Path == "/bytes/3000" {
+				want = named
+			}
+			if r.Host != want || r.TLS.ServerName != want {
+				http.Error(w, r.Host+" "+r.TLS.ServerName, http.StatusMisdirectedRequest)
+				return
+			}
+			count, _ := blockBytes(r.URL.Path)
+			announce(w, count)
+			_, _ = w.Write(block[:count])
+		}))
+		d := server.drive(t, hosted(small(p), map[int]string{1: named, 2: named}))
+		d.mustSucceed(t, 2*3*5)
+		for key, visit := range visitsOf(t, d) {
+			own, other := map[string]bool{}, map[string]bool{}
+			for resource, row := range visit {
+				if resource == "1" || resource == "2" {
+					other[row["connection"]] = true
+				} else {
+					own[row["connection"]] = true
+				}
+			}
+			if want := map[bool]int{true: 2, false: 1}[p == h1]; len(other) != want || len(own) != 1 {
+				t.Errorf("visit %v has %d connections, and %d to the other host", key, len(own), len(other))
+			}
+			for connection := range own {
+				if other[connection] {
+					t.Errorf("visit %v: connection %s has requests of both hosts", key, connection)
+				}
+			}
+		}
+	})
+}
+
+func TestUsersRestBetweenVisits(t *testing.T) {
+	t.Parallel()
+	const pause = 50_000_000
+	d := serveProcess(t, h2).drive(t, with(small(h2), "pause_ns", pause))
+	d.mustSucceed(t, 2*3*5)
+	visits := visitsOf(t, d)
+	for key, visit := range visits {
+		n, _ := strconv.Atoi(key[1])
+		next, found := visits[[2]string{key[0], strconv.Itoa(n + 1)}]
+		if !found {
+			continue
+		}
+		for _, row := range visit {
+			if rested := next["0"].number(t, "start_ns") - row.number(t, "end_ns"); rested < pause {
+				t.Errorf("visit %v: %d ns until the next one", key, rested)
+			}
+		}
+	}
+}
+
 func TestVisitsThatAreNotColdShareConnections(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, p protocol) {
 		page := small(p)
@@ -145,6 +215,8 @@ func TestBadPages(t *testing.T) {
 		"at_once: must be 1 or more":       with(pageOf(h2, first), "at_once", 0),
 		"connections: must be a number":    with(pageOf(h2, first), "connections", "shared"),
 		"page: must be without a method":   with(pageOf(h2, first), "method", "GET"),
+		"pause_ns: must be 1 or more":      with(pageOf(h2, first), "pause_ns", 0),
+		"pause_ns: must be there with":     {"pause_ns": 1},
 	} {
 		path := server.workloadFile(t, changes)
 		status, told := execute(t, "drive", "--workload", path, "--samples", "/nowhere/s", "--facts", "/nowhere/f", "--initial-window", "", "--pacing", "", "--max-datagram", "")

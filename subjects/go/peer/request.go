@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -63,7 +64,8 @@ func newRequester(w *workload) (*requester, error) {
 }
 
 func newAsked(w *workload, e entry) (asked, error) {
-	target, err := url.Parse("https://" + w.authority() + e.Path)
+	host := cmp.Or(e.host, w.authority())
+	target, err := url.Parse("https://" + host + e.Path)
 	if err != nil {
 		return asked{}, fmt.Errorf("path: %w", err)
 	}
@@ -91,7 +93,7 @@ func newAsked(w *workload, e entry) (asked, error) {
 			a.changing = append(a.changing, h)
 		}
 	}
-	a.template = &http.Request{Method: e.Method, URL: target, Host: w.authority(), Header: headers}
+	a.template = &http.Request{Method: e.Method, URL: target, Host: host, Header: headers}
 	return a, nil
 }
 

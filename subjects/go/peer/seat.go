@@ -9,12 +9,13 @@ type take func(ctx context.Context) (c *connection, leave func(), err error)
 // seat is a place for one connection of the workload's number: empty at first and after its connection died.
 type seat struct {
 	dialer  *dialer
+	host    string        // that it is to; empty: the workload's
 	turn    chan struct{} // holds a token while nobody sits: for a dial; with HTTP/1.1 for a whole request
 	current *connection   // guarded by turn
 }
 
-func newSeat(d *dialer) *seat {
-	s := &seat{dialer: d, turn: make(chan struct{}, 1)}
+func newSeat(d *dialer, host string) *seat {
+	s := &seat{dialer: d, host: host, turn: make(chan struct{}, 1)}
 	s.turn <- struct{}{}
 	return s
 }
@@ -28,7 +29,7 @@ func (s *seat) take(ctx context.Context) (c *connection, leave func(), err error
 	}
 	rise := func() { s.turn <- struct{}{} }
 	if s.current == nil || !s.current.usable() {
-		s.current, err = s.dialer.dial(ctx)
+		s.current, err = s.dialer.dial(ctx, s.host)
 		if err != nil {
 			s.current = nil
 			rise()

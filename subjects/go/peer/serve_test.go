@@ -31,7 +31,7 @@ func (s served) connect(t *testing.T) *connection {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := d.dial(t.Context())
+	c, err := d.dial(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +343,7 @@ func TestWindows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { _, _ = d.dial(context.Background()) }()
+	go func() { _, _ = d.dial(context.Background(), "") }()
 	accepted, err := listener.Accept()
 	if err != nil {
 		t.Fatal(err)

@@ -65,7 +65,7 @@ func (l *load) earn(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, l.requester.timeout, errTimeout)
 	defer cancel()
 	kept := l.dialer.remember()
-	c, err := l.dialer.establish(ctx, false)
+	c, err := l.dialer.establish(ctx, "", false)
 	if err != nil {
 		return fmt.Errorf("the connection that should earn a session failed: %w", err)
 	}

@@ -58,6 +58,9 @@ type workload struct {
 	// Of the kind page: its resources, the document first, and how many requests of a connection may be under way.
 	Page   []resource `json:"page"`
 	AtOnce int        `json:"at_once"`
+
+	// Of the kind page, where a user rests between its visits: from the end of one until the next begins.
+	PauseNs *int64 `json:"pause_ns"`
 }
 
 // named is a header of a request, besides those that its protocol needs. The value of one that changes ends with the
@@ -77,6 +80,8 @@ type entry struct {
 	BodyFile  *string `json:"body_file"` // nil: the block, repeated
 	Status    int     `json:"status"`    // that the answer must have; 0: any from 200 to 299
 	ThinkNs   int64   `json:"think_ns"`  // how long its user waits before it
+
+	host string // whose it is; empty: the workload's
 }
 
 // resource is one of those that a page is made of.
@@ -86,6 +91,7 @@ type resource struct {
 	Initiator *int    `json:"initiator"` // index of what asks for it; nil: the document, the first
 	Urgency   int     `json:"urgency"`   // 0 the most urgent
 	RunNs     int64   `json:"run_ns"`    // from its end until what it asks for is asked for
+	Host      string  `json:"host"`      // where it is another than the workload's; empty: it is not
 }
 
 const (
@@ -103,7 +109,7 @@ func (w *workload) entries() []entry {
 	case kindPage:
 		parts := make([]entry, len(w.Page))
 		for i, r := range w.Page {
-			parts[i] = entry{Method: "GET", Path: r.Path, Headers: r.Headers, Status: 200}
+			parts[i] = entry{Method: "GET", Path: r.Path, Headers: r.Headers, Status: 200, host: r.Host}
 		}
 		return parts
 	}
@@ -250,6 +256,8 @@ func (w *workload) check() error {
 		{mixed != (w.Mix == nil), "mix", "there with the kind mix, and with no other"},
 		{mixed != (w.Order == nil), "order", "there with the kind mix, and with no other"},
 		{paged == (w.Page != nil), "page", "there with the kind page, and with no other"},
+		{paged || w.PauseNs == nil, "pause_ns", "there with the kind page alone"},
+		{w.PauseNs == nil || *w.PauseNs > 0, "pause_ns", "1 or more"},
 		{paged == (w.AtOnce > 0), "at_once", "1 or more with the kind page, and not there with any other"},
 		{!paged || w.Rate == nil, "rate", "null with the kind page"},
 		{!paged || w.GapsNs == nil, "gaps_ns", "not there with the kind page"},

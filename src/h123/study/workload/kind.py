@@ -262,6 +262,14 @@ class Kind(ABC):
         """What its requests make up; None: each is by itself."""
         return None
 
+    def hosts(self) -> Sequence[str]:
+        """Labels of the names, below the server's own, that requests are made of too."""
+        return ()
+
+    def host(self, _resource: int, /) -> str | None:
+        """That a resource is asked of, by its label; None: the server's own name."""
+        return None
+
     # Who takes part
 
     def methods(self) -> list[str]:

@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,12 +18,13 @@ from h123.catalogue import ALT_SVC, HTTPS_RECORD, QUIC, Announcement
 from h123.errors import UserError
 from h123.study.documents import Documents
 from h123.study.handshake import handshake_round_trips
+from h123.study.quantities import Duration
 from h123.study.site import Resource, Site, load_site
 from h123.study.slowstart import INITIAL_WINDOW_BYTES
 from h123.study.workload.abandon import LEAVING
 from h123.study.workload.headers import Header, WrittenHeader, written
 from h123.study.workload.kind import Asking, Exchange, Kind, Load, Target, Visit, WorkloadFile
-from h123.units import format_bytes
+from h123.units import format_bytes, format_seconds
 
 BROWSER_CONNECTIONS = 6
 """To a host over HTTP/1.1, in Chromium, Firefox and Safari alike."""
@@ -57,6 +59,10 @@ class PageParameters(Load):
     visit: Literal["first", "repeat"] = "first"
     """first: the client knows nothing of the server; repeat: it has visited the page before, and keeps what it has
     learnt of the server, but no connection and nothing of the page."""
+    pause: Duration = 0
+    """Between a user's visits: from the end of one until the next begins."""
+    cache: Literal["empty", "kept"] = "empty"
+    """empty: all of the page is asked for; kept: what a returning visitor asks for, who has what is cacheable."""
 
 
 class WrittenResource(BaseModel):
@@ -70,6 +76,8 @@ class WrittenResource(BaseModel):
     """Index of the one that asks for it; None: the document, the first."""
     urgency: int
     run_ns: int
+    host: str | None = None
+    """Only where it is another than the workload's."""
 
 
 class PageFile(WorkloadFile):
@@ -83,6 +91,8 @@ class PageFile(WorkloadFile):
     """Only where it is none of a client that knows nothing of the server."""
     lookup: Literal["dns"] | None = None
     """Only where the client is to ask its host's resolver for the server, and is not to use `address`."""
+    pause_ns: int | None = None
+    """Only where there is one: between the end of a user's visit and the beginning of its next."""
 
     def asking(self) -> Asking:
         askers, runs = [one.initiator for one in self.page], [one.run_ns for one in self.page]
@@ -95,11 +105,17 @@ class Page(Kind):
 
     load: PageParameters
 
-    @property
+    @cached_property
     def site(self) -> Site:
-        """`fault` has seen to it."""
+        """What is asked for of it; `fault` has seen to it."""
         assert self.load.site is not None
-        return self.load.site
+        return self.load.site.kept() if self.load.cache == "kept" else self.load.site
+
+    def hosts(self) -> Sequence[str]:
+        return self.site.hosts
+
+    def host(self, resource: int, /) -> str | None:
+        return self.site.loads()[resource][0].host
 
     def exchanges(self) -> Sequence[Exchange]:
         loads = self.site.loads()
@@ -124,7 +140,32 @@ class Page(Kind):
             return f"{which} is about visits with new connections: leave out `cold: false`"
         if self.repeats and self.load.users > 1:
             return "a browser closes the connections of all users at once: leave out `users`, or `visit: repeat`"
+        return self._cache_fault() or self._documents_fault()
+
+    def _cache_fault(self) -> str | None:
+        if self.load.cache == "empty":
+            return None
+        if self.load.documents:
+            return (
+                "browsers, for which `documents` are, begin each visit with an empty cache here: "
+                "leave out `cache: kept`, or `documents`"
+            )
+        if len(self.site.loads()) == len(self.load.site.loads() if self.load.site else ()):
+            return (
+                f"nothing but the document of the site {self.site.name} is `cacheable`, so that a returning visitor "
+                "asks for all of it: leave out `cache: kept`, or say in the site what is"
+            )
+        return None
+
+    def _documents_fault(self) -> str | None:
         made = self.documents()
+        if made and self.hosts():
+            return (
+                f"the site {self.site.name} has resources of several hosts, which here are one server at one address "
+                "with one certificate for all names: a browser would join its connections to them, and something else "
+                "would be measured than what the page has; leave out `documents`, or import the page with all hosts "
+                "as one"
+            )
         if made and (fault := made.fault()):
             return f"the site {self.site.name} cannot be real documents: {fault}; leave out `documents`, or change it"
         return None
@@ -149,6 +190,8 @@ class Page(Kind):
             "fallback": self.found == ALT_SVC and "(HTTP/3 to be found)",
             "announced": self.found == HTTPS_RECORD and "(HTTP/3 in the DNS)",
             "visit": self.repeats and "(repeat visits)",
+            "cache": self.load.cache == "kept" and "(returning visitors)",
+            "pause": self.load.pause and f"({format_seconds(self.load.pause / 1e9)} between visits)",
         }
         page = f"page {self.site.name}, {len(self.site.loads())} requests, {format_bytes(self.site.bytes)}"
         return " ".join([page, *(word for name, word in known.items() if word and name not in unknown)])
@@ -175,15 +218,22 @@ class Page(Kind):
     def _of_visit(self) -> int:
         return BROWSER_CONNECTIONS if self.load.protocol == "h1" else len(self.protocols())
 
+    @cached_property
+    def _of_hosts(self) -> Mapping[str | None, Counter[int]]:
+        """Of each host, how many resources there are of a depth."""
+        found: dict[str | None, Counter[int]] = {}
+        for (one, _), depth in zip(self.site.loads(), self.site.depth(), strict=True):
+            found.setdefault(one.host, Counter())[depth] += 1
+        return found
+
     def connection_count(self) -> int:
-        """At once, of all users."""
-        return self.load.users * self._of_visit
+        """At once, of all users, to all hosts."""
+        return self.load.users * self._of_visit * len(self._of_hosts)
 
     def connections_opened(self) -> int:
         """Those of an h1 visit are all opened by a page that is broad enough; at most those of each protocol where
         HTTP/3 is to be found."""
-        depths = Counter(self.site.depth())
-        needed = min(max(depths.values()), self._of_visit)
+        needed = sum(min(max(depths.values()), self._of_visit) for depths in self._of_hosts.values())
         return self.load.users * needed * (super().each() if self.load.cold else 1)
 
     def rows(self) -> dict[str, int] | None:
@@ -199,24 +249,36 @@ class Page(Kind):
         return None
 
     def most_on_connection(self) -> int | None:
-        return min(self._at_once, len(self.site.loads()))
+        return min(self._at_once, max(depths.total() for depths in self._of_hosts.values()))
 
     def round_trips(self) -> float:
-        """Of a visit: connections open, and what resources of a depth have in turn, each depth after the last; and
-        slow start."""
-        depths = Counter(self.site.depth())
-        turns = sum(math.ceil(count / (self._of_visit * self._at_once)) for count in depths.values())
-        each = self.site.bytes / self._of_visit
+        """Of a visit: connections open, those to other hosts when they are first asked; what resources of a depth have
+        in turn, each depth after the last; and slow start."""
+        room, hosts = self._of_visit * self._at_once, self._of_hosts.values()
+        depths = {depth for of in hosts for depth in of}
+        turns = sum(max(math.ceil(of[depth] / room) for of in hosts) for depth in depths)
+        largest = max(self._bytes_of(host) for host in self._of_hosts) / self._of_visit
         first = self.load.protocol if self.found == HTTPS_RECORD else self.fallback or self.load.protocol
-        opened = handshake_round_trips(first) + math.log2(1 + each / INITIAL_WINDOW_BYTES)
+        handshakes = len({min(of) for of in hosts}) * handshake_round_trips(first)
+        opened = handshakes + math.log2(1 + largest / INITIAL_WINDOW_BYTES)
         visits = self.load.requests + self.load.warmup
         return visits * turns + (visits if self.load.cold else 1) * opened
 
+    def _bytes_of(self, host: str | None) -> int:
+        return sum(one.size * one.count for one in self.site.resources if one.host == host)
+
     def pause_s(self) -> float:
-        return self.site.running_ns() / 1e9 / len(self.site.loads())
+        """Before a repeat visit there is another one, and no pause between the two."""
+        visits = super().each()
+        paused = (visits - 1) * self.load.pause / (2 if self.repeats else 1)
+        return (visits * self.site.running_ns() + paused) / 1e9 / self.each()
 
     def longest_pause_ns(self) -> int:
-        return self.site.running_ns()
+        return max(self.site.running_ns(), self.load.pause or 0)
+
+    def longest_silence_ns(self) -> int:
+        """The connections of a visit are closed when it is over, unless its user's visits share them."""
+        return self.site.running_ns() if self.load.cold else self.longest_pause_ns()
 
     # What a client is told
 
@@ -224,8 +286,12 @@ class Page(Kind):
         told = {**self.common(target), "headers": [], "connections": self._of_visit}
         made, loads = self.documents(), self.site.loads()
         paths = made.paths() if made else [one.path or f"/bytes/{one.size}" for one, _ in loads]
-        page = [self._written(path, one, asker) for path, (one, asker) in zip(paths, loads, strict=True)]
-        known = {"visit": self.repeats and "repeat", "lookup": self.found == HTTPS_RECORD and "dns"}
+        page = [self._written(path, one, asker, target) for path, (one, asker) in zip(paths, loads, strict=True)]
+        known = {
+            "visit": self.repeats and "repeat",
+            "lookup": self.found == HTTPS_RECORD and "dns",
+            "pause_ns": self.load.pause,
+        }
         told |= {name: value for name, value in known.items() if value}
         return PageFile(
             **told | {"protocol": "-or-".join(self.protocols())},
@@ -234,7 +300,7 @@ class Page(Kind):
             at_once=self._at_once,
         )
 
-    def _written(self, path: str, one: Resource, asker: int | None) -> WrittenResource:
+    def _written(self, path: str, one: Resource, asker: int | None, target: Target) -> WrittenResource:
         urgency: dict[str, Header] = {}
         if self.load.protocol != "h1":
             urgency = {"priority": Header(name="priority", value=f"u={one.priority}")}
@@ -245,6 +311,7 @@ class Page(Kind):
             initiator=asker,
             urgency=one.priority,
             run_ns=one.run,
+            **({} if one.host is None else {"host": f"{one.host}.{target.host}"}),
         )
 
 

@@ -27,9 +27,9 @@ abstract class Dialer {
             ? new QuicDialer(workload, loops, sending) : new TcpDialer(workload, loops);
     }
 
-    /** Establishes a connection, or gives up at the deadline. */
-    Link dial(long deadline) throws Exception {
-        Established made = establish(deadline);
+    /** Establishes a connection to a host of the server's, or gives up at the deadline. */
+    Link dial(String host, long deadline) throws Exception {
+        Established made = establish(host, deadline);
         synchronized (links) {
             Link link = new Link(links.size(), workload.protocol(), made.channel, made.ready, made.cipher);
             links.add(link);
@@ -37,7 +37,7 @@ abstract class Dialer {
         }
     }
 
-    abstract Established establish(long deadline) throws Exception;
+    abstract Established establish(String host, long deadline) throws Exception;
 
     record Established(Channel channel, long ready, String cipher) {}
 

@@ -72,7 +72,7 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
     }
 
     private HttpRequest headed(HttpRequest request) {
-        request.headers().set(HttpHeaderNames.HOST, workload.host()).set(HttpHeaderNames.USER_AGENT, "h123");
+        request.headers().set(HttpHeaderNames.HOST, asked.host()).set(HttpHeaderNames.USER_AGENT, "h123");
         asked.headers().forEach(header -> request.headers().set(header.name(), header.value()));
         if (request.method().equals(HttpMethod.POST)) {
             request.headers().set(HttpHeaderNames.CONTENT_LENGTH, asked.uploadBytes());

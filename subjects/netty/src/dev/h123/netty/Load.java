@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
 
 /** Carries a workload out, in a closed loop: each user, a thread, asks again when its last request, or visit, has ended. */
@@ -36,11 +37,13 @@ final class Load {
         return samples;
     }
 
-    /** As many places for connections as the workload asks for. */
+    /** As many places for connections to each host as the workload asks for. */
     private List<Seat> seats() {
         List<Seat> seats = new ArrayList<>();
-        for (int i = 0; i < workload.seats(); i++) {
-            seats.add(new Seat(dialer, workload.exclusive()));
+        for (String host : workload.hosts()) {
+            for (int i = 0; i < workload.seats(); i++) {
+                seats.add(new Seat(dialer, host, workload.exclusive()));
+            }
         }
         return seats;
     }
@@ -78,6 +81,7 @@ final class Load {
         List<Seat> seats = seats();
         for (int i = 0; i < workload.warmup() + workload.requests(); i++) {
             try {
+                TimeUnit.NANOSECONDS.sleep(i == 0 ? 0 : workload.pauseNs());
                 new Visit(this, page, threads, seats, phase(i), user, i).run();
             } catch (InterruptedException never) {
                 Thread.currentThread().interrupt();
@@ -87,6 +91,11 @@ final class Load {
                 seats = seats();
             }
         }
+    }
+
+    /** Whom a request is made of. */
+    String host(Sample sample) {
+        return workload.asked(sample.resource).host();
     }
 
     private String phase(int number) {

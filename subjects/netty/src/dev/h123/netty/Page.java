@@ -5,8 +5,11 @@ import java.util.List;
 
 /** A page: a document, and what asks for what. */
 record Page(List<Resource> resources, int atOnce, List<List<Integer>> asks) {
-    /** One that is asked for. `initiator`: what asks for it, null of the document; `runNs`: until what it asks for is due. */
-    record Resource(String path, List<Header> headers, Integer initiator, int urgency, long runNs) {}
+    /**
+     * One that is asked for. `initiator`: what asks for it, null of the document; `runNs`: until what it asks for is due;
+     * `host`: null where it is the workload's.
+     */
+    record Resource(String path, List<Header> headers, Integer initiator, int urgency, long runNs, String host) {}
 
     /** A field of a request's header. */
     record Header(String name, String value, boolean changes) {}

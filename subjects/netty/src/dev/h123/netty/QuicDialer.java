@@ -34,13 +34,13 @@ final class QuicDialer extends Dialer {
     }
 
     @Override
-    Established establish(long deadline) throws Exception {
+    Established establish(String host, long deadline) throws Exception {
         Channel socket = new Bootstrap()
             .group(loops.group)
             .channel(EpollDatagramChannel.class)
             .option(ChannelOption.SO_RCVBUF, Udp.BUFFER)
             .option(ChannelOption.SO_SNDBUF, Udp.BUFFER)
-            .handler(codec())
+            .handler(codec(host))
             .bind(0).sync().channel();
         CompletableFuture<Long> ready = new CompletableFuture<>();
         Future<QuicChannel> connecting = QuicChannel.newBootstrap(socket)
@@ -60,9 +60,9 @@ final class QuicDialer extends Dialer {
         }
     }
 
-    private ChannelHandler codec() {
+    private ChannelHandler codec(String host) {
         return Terms.quic(Http3.newQuicClientCodecBuilder(), sending)
-            .sslEngineProvider(connection -> tls.newEngine(connection.alloc(), workload.host(), workload.port()))
+            .sslEngineProvider(connection -> tls.newEngine(connection.alloc(), host, workload.port()))
             .build();
     }
 }

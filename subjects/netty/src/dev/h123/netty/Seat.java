@@ -6,12 +6,14 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /** The place for one connection: empty at first, and after its connection has died. */
 final class Seat {
+    final String host;
     private final Dialer dialer;
     private final boolean exclusive;
     private final ReentrantLock turn = new ReentrantLock(true);
     private Link link;
 
-    Seat(Dialer dialer, boolean exclusive) {
+    Seat(Dialer dialer, String host, boolean exclusive) {
+        this.host = host;
         this.dialer = dialer;
         this.exclusive = exclusive;
     }
@@ -24,7 +26,7 @@ final class Seat {
         try {
             if (link == null || !link.usable()) {
                 link = null;
-                link = dialer.dial(deadline);
+                link = dialer.dial(host, deadline);
             }
             return link;
         } finally {

@@ -46,12 +46,12 @@ final class TcpDialer extends Dialer {
     }
 
     @Override
-    Established establish(long deadline) throws Exception {
+    Established establish(String host, long deadline) throws Exception {
         Promise<Long> ready = loops.group.next().newPromise();
         ChannelFuture connecting = new Bootstrap()
             .group(loops.group)
             .channel(EpollSocketChannel.class)
-            .handler(secured(ready))
+            .handler(secured(host, ready))
             .connect(server);
         try {
             within(deadline, connecting);
@@ -65,11 +65,11 @@ final class TcpDialer extends Dialer {
     }
 
     /** TLS, and behind it HTTP before the first byte comes out. Tells when the handshake was complete. */
-    private ChannelInitializer<Channel> secured(Promise<Long> ready) {
+    private ChannelInitializer<Channel> secured(String host, Promise<Long> ready) {
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel channel) {
-                SslHandler secure = tls.newHandler(channel.alloc(), workload.host(), workload.port());
+                SslHandler secure = tls.newHandler(channel.alloc(), host, workload.port());
                 secure.setHandshakeTimeoutMillis(0); // the request's own limit counts
                 channel.pipeline().addLast(secure);
                 secure.handshakeFuture().addListener(shaken -> {

@@ -4,14 +4,16 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
  * A page that is being loaded once. A resource is asked for as soon as its initiator has come whole and run; it then waits
- * for a place on a connection, the most urgent one first, and of those the one that was asked for first.
+ * for a place on a connection to its host, the most urgent one first, and of those the one that was asked for first.
  */
 final class Visit {
     private static final String NOT_ASKED = "other: not asked for, because what asks for it failed";
@@ -23,8 +25,8 @@ final class Visit {
     private final int user;
     private final int number;
     private final CountDownLatch left; // resources that have not ended
-    /** Free places; the last is taken first, so that an open connection goes before a new one. */
-    private final Deque<Seat> places = new ArrayDeque<>();
+    /** Free places of each host; the last is taken first, so that an open connection goes before a new one. */
+    private final Map<String, Deque<Seat>> places = new HashMap<>();
     private final List<Sample> waiting = new ArrayList<>();
 
     Visit(Load load, Page page, ExecutorService threads, List<Seat> seats, String phase, int user, int number) {
@@ -37,7 +39,7 @@ final class Visit {
         left = new CountDownLatch(page.resources().size());
         for (Seat seat : seats) {
             for (int i = 0; i < page.atOnce(); i++) {
-                places.addLast(seat);
+                of(seat.host).addLast(seat);
             }
         }
     }
@@ -61,15 +63,21 @@ final class Visit {
 
     /** Gives free places to those that wait. */
     private synchronized void deal() {
-        while (!waiting.isEmpty() && !places.isEmpty()) {
-            Sample sample = waiting.remove(0);
-            Seat place = places.removeFirst();
-            threads.execute(() -> fetch(sample, place));
-        }
+        waiting.removeIf(sample -> {
+            Seat place = of(load.host(sample)).pollFirst();
+            if (place != null) {
+                threads.execute(() -> fetch(sample, place));
+            }
+            return place != null;
+        });
+    }
+
+    private Deque<Seat> of(String host) {
+        return places.computeIfAbsent(host, none -> new ArrayDeque<>());
     }
 
     private synchronized void free(Seat place) {
-        places.addFirst(place);
+        of(place.host).addFirst(place);
         deal();
     }
 
