@@ -66,7 +66,11 @@ void journal_write(FILE *to)
         write_known(to, each->connection);
         write_known(to, each->reused);
         write_quoted(to, each->error);
-        fputs(",,\n", to);
+        if (each->of_page) {
+            fprintf(to, ",%d,%d\n", each->visit, each->resource);
+        } else {
+            fputs(",,\n", to);
+        }
     }
 }
 

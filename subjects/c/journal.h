@@ -1,6 +1,7 @@
 #ifndef H123_JOURNAL_H
 #define H123_JOURNAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -15,6 +16,8 @@ struct sample {
     int connection; /* -1 without one */
     int reused; /* whether the connection had served a request before; -1: not known */
     char error[128];
+    bool of_page; /* so that it has these: */
+    int visit, resource;
 };
 
 /* Keeps a finished request, in memory: writing while measuring would take processor time from the server. */

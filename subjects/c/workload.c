@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
+#include "page.h"
+#include "reading.h"
 
 void fail(enum exit_status status, const char *format, ...)
 {
@@ -35,72 +36,9 @@ static char *contents(const char *path)
     return text;
 }
 
-/* The file's fields; those that have been asked for have no value any more. */
-struct reading {
-    const char *path;
-    struct field *fields;
-};
-
-/* NULL if it is not there. */
-static char *found(struct reading *from, const char *name)
-{
-    for (struct field *field = from->fields; field->name; field++) {
-        if (strcmp(field->name, name) == 0 && field->value) {
-            char *value = field->value;
-            field->value = NULL;
-            if (field->nested) {
-                fail(BAD_INPUT, "%s: %s must be one value", from->path, name);
-            }
-            return value;
-        }
-    }
-    return NULL;
-}
-
-static char *text(struct reading *from, const char *name)
-{
-    char *value = found(from, name);
-    if (!value) {
-        fail(BAD_INPUT, "%s: %s is missing", from->path, name);
-    }
-    return value;
-}
-
-static double number(struct reading *from, const char *name, double least)
-{
-    char *value = text(from, name), *end;
-    double number = strtod(value, &end);
-    if (end == value || *end || number < least) {
-        fail(BAD_INPUT, "%s: %s must be a number from %g, not %s", from->path, name, least, value);
-    }
-    return number;
-}
-
-static int whole(struct reading *from, const char *name, int least)
-{
-    return (int)number(from, name, least);
-}
-
-/* A whole number too large for a double. */
-static uint64_t large(struct reading *from, const char *name)
-{
-    char *value = text(from, name), *end;
-    uint64_t number = strtoull(value, &end, 10);
-    if (end == value || *end) {
-        fail(BAD_INPUT, "%s: %s must be a whole number, not %s", from->path, name, value);
-    }
-    return number;
-}
-
-static double rate(struct reading *from)
-{
-    char *value = text(from, "rate");
-    return strcmp(value, "null") == 0 ? 0 : strtod(value, NULL);
-}
-
 static int protocol(struct reading *from)
 {
-    char *value = text(from, "protocol");
+    const char *value = reading_text(from, "protocol");
     if (value[0] == 'h' && strchr("123", value[1]) && value[1] && !value[2]) {
         return value[1] - '0';
     }
@@ -108,9 +46,12 @@ static int protocol(struct reading *from)
 }
 
 /* An HTTP/1.1 connection carries one request at a time, so there sharing gives each user one. */
-static int connections(struct reading *from, struct workload *of)
+static int connections(struct reading *from, struct workload *of, bool only_numbers)
 {
-    char *value = text(from, "connections");
+    const char *value = reading_text(from, "connections");
+    if (only_numbers && atoi(value) < 1) {
+        fail(BAD_INPUT, "%s: connections must be a number from 1 with the kind page, not %s", from->where, value);
+    }
     if (strcmp(value, "shared") == 0) {
         return of->http == 1 ? of->users : 1;
     }
@@ -119,58 +60,86 @@ static int connections(struct reading *from, struct workload *of)
     }
     int number = atoi(value);
     if (number < 1) {
-        fail(BAD_INPUT, "%s: connections must be shared, per-user or a number from 1, not %s", from->path, value);
+        fail(BAD_INPUT, "%s: connections must be shared, per-user or a number from 1, not %s", from->where, value);
     }
     of->numbered = true;
     return number;
 }
 
-/* Nothing that is asked for and not known is passed over, and no header is sent that a workload names. */
-static void check_rest(const struct reading *from)
+/* What a field must be for the rest to be understood; the index of what it is. */
+static int form(struct reading *from, const char *name, const char *const wanted[])
 {
-    for (const struct field *field = from->fields; field->name; field++) {
-        bool none = field->value && strcmp(field->name, "headers") == 0 && strcmp(field->value, "[]") == 0;
-        if (field->value && !none) {
-            fail(UNSUPPORTED, "%s: %s is not supported", from->path, field->name);
+    const char *value = reading_has(from, name) ? reading_text(from, name) : "(none)";
+    for (int i = 0; wanted[i]; i++) {
+        if (strcmp(value, wanted[i]) == 0) {
+            return i;
         }
+    }
+    fail(UNSUPPORTED, "%s: %s %s is not supported", from->where, name, value);
+}
+
+static double rate(struct reading *from)
+{
+    double rate = reading_has(from, "rate") ? reading_number(from, "rate", 0) : 0;
+    reading_pass(from, "rate");
+    return rate;
+}
+
+/* No header is sent that all requests would have. */
+static void check_headers(struct reading *from)
+{
+    if (reading_list(from, "headers")[0]) {
+        fail(UNSUPPORTED, "%s: headers is not supported", from->where);
     }
 }
 
-/* What a field must be for the rest to be understood. */
-static void check_form(struct reading *from, const char *name, const char *wanted)
+static void read_request(struct reading *from, struct workload *read)
 {
-    const char *value = found(from, name);
-    if (!value || strcmp(value, wanted) != 0) {
-        fail(UNSUPPORTED, "%s: %s %s is not supported, only %s", from->path, name, value ? value : "(none)", wanted);
+    read->path = reading_text(from, "path");
+    read->post = strcmp(reading_text(from, "method"), "POST") == 0;
+    read->upload_bytes = (int64_t)reading_large(from, "upload_bytes", 0);
+}
+
+static void read_page(struct reading *from, struct workload *read)
+{
+    if (read->rate > 0) {
+        fail(BAD_INPUT, "%s: rate must be null with the kind page", from->where);
     }
+    read->page = page_read(from, read->host);
+}
+
+static struct workload read_kind(const char *path, const char *const kinds[])
+{
+    struct reading from = reading_begin(path, contents(path));
+    form(&from, "h123", (const char *const[]){"workload/2", NULL});
+    bool page = strcmp(kinds[form(&from, "kind", kinds)], "page") == 0;
+    struct workload read = {
+        .http = protocol(&from),
+        .host = reading_text(&from, "host"),
+        .address = reading_text(&from, "address"),
+        .ca = reading_text(&from, "ca"),
+        .port = (int)reading_number(&from, "port", 1),
+        .users = (int)reading_number(&from, "users", 1),
+        .requests = (int)reading_number(&from, "requests", 0),
+        .warmup = (int)reading_number(&from, "warmup", 0),
+        .rate = rate(&from),
+        .cold = reading_truth(&from, "cold"),
+        .timeout_ns = (int64_t)reading_large(&from, "timeout_ns", 0),
+        .seed = reading_large(&from, "seed", 0),
+    };
+    read.connections = connections(&from, &read, page);
+    check_headers(&from);
+    (page ? read_page : read_request)(&from, &read);
+    reading_end(&from);
+    return read;
 }
 
 struct workload workload_read(const char *path)
 {
-    struct reading from = {path, json_fields(contents(path))};
-    if (!from.fields) {
-        fail(BAD_INPUT, "%s is not a JSON object", path);
-    }
-    check_form(&from, "h123", "workload/2");
-    check_form(&from, "kind", "requests");
-    struct workload read = {
-        .http = protocol(&from),
-        .host = text(&from, "host"),
-        .address = text(&from, "address"),
-        .ca = text(&from, "ca"),
-        .path = text(&from, "path"),
-        .port = whole(&from, "port", 1),
-        .post = strcmp(text(&from, "method"), "POST") == 0,
-        .upload_bytes = (int64_t)large(&from, "upload_bytes"),
-        .users = whole(&from, "users", 1),
-        .requests = whole(&from, "requests", 0),
-        .warmup = whole(&from, "warmup", 0),
-        .rate = rate(&from),
-        .cold = strcmp(text(&from, "cold"), "true") == 0,
-        .timeout_ns = (int64_t)large(&from, "timeout_ns"),
-        .seed = large(&from, "seed"),
-    };
-    read.connections = connections(&from, &read);
-    check_rest(&from);
-    return read;
+    return read_kind(path, (const char *const[]){"requests", NULL});
+}
+
+struct workload workload_read_with_pages(const char *path)
+{
+    return read_kind(path, (const char *const[]){"requests", "page", NULL});
 }

@@ -4,22 +4,29 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "clock.h"
 #include "loop.h"
 #include "seat.h"
 
-/* Open files: libcurl's own of a seat, its connection, one that is being closed, and those of the program. */
-enum { FILES_PER_SEAT = 3, FILES_BESIDES = 32 };
+struct load;
 
-/* What follows when requests of a seat's have ended. */
-typedef void load_fill(struct load *load, struct seat *seat);
+/* The place of one connection of the workload's number. */
+struct place {
+    struct seat seat;
+    int index;
+    bool *busy;              /* by user: whether a request of theirs is under way here */
+    struct transfer *spare;  /* places for requests that have none */
+    struct place *next_free; /* of those that the requests of an open loop over HTTP/1.1 choose from */
+};
+
+/* What follows when requests of a place's have ended. */
+typedef void load_fill(struct load *load, struct place *place);
 
 struct load {
     const struct workload *work;
     struct loop loop;
-    struct seat *seats;
+    struct place *places;
     load_fill *fill;
     int per_user;         /* requests of each user, cold ones apart */
     int left;             /* requests that have not ended, of those that come together */
@@ -28,7 +35,7 @@ struct load {
     int64_t *due;         /* open loop: when each request is due, from the beginning */
     int next;             /* open loop: the number of the next request */
     struct timer arrival; /* open loop: when it is due */
-    struct seat *free, **last_free; /* open loop over HTTP/1.1: the one that has been free for the longest time first */
+    struct place *free, **last_free; /* open loop over HTTP/1.1: the one that has been free for the longest time first */
 };
 
 static const char *phase(const struct load *load, int turn)
@@ -36,7 +43,26 @@ static const char *phase(const struct load *load, int turn)
     return turn < load->work->warmup ? "warmup" : "warm";
 }
 
-static void nothing_more(struct load *load, struct seat *seat) { (void)load, (void)seat; }
+static void nothing_more(struct load *load, struct place *place) { (void)load, (void)place; }
+
+static void give_back(struct place *place, struct transfer *transfer)
+{
+    transfer->next = place->spare;
+    place->spare = transfer;
+}
+
+static void request(struct load *load, struct place *place, const char *phase, int user, int64_t start)
+{
+    struct transfer *transfer = place->spare;
+    if (transfer) {
+        place->spare = transfer->next;
+    } else {
+        transfer = transfer_new(load->work);
+    }
+    transfer_ready(transfer, phase, user, start);
+    place->busy[user] = true;
+    seat_ask(&place->seat, transfer);
+}
 
 static void work_off(struct load *load, int requests)
 {
@@ -50,34 +76,34 @@ static void work_off(struct load *load, int requests)
 static void cold_requests(struct load *load)
 {
     for (int i = 0; i < load->work->connections; i++) {
-        seat_request(&load->seats[i], "cold", i % load->work->users, now());
+        request(load, &load->places[i], "cold", i % load->work->users, now());
         work_off(load, 1);
     }
 }
 
-/* Closed loop: each of the seat's users who has no request under way makes the next. */
-static void ask_again(struct load *load, struct seat *seat)
+/* Closed loop: each of the place's users who has no request under way makes the next. */
+static void ask_again(struct load *load, struct place *place)
 {
-    for (int user = seat->index; user < load->work->users; user += load->work->connections) {
-        if (!seat->busy[user] && load->turns[user] < load->per_user) {
-            seat_request(seat, phase(load, load->turns[user]++), user, now());
+    for (int user = place->index; user < load->work->users; user += load->work->connections) {
+        if (!place->busy[user] && load->turns[user] < load->per_user) {
+            request(load, place, phase(load, load->turns[user]++), user, now());
         }
     }
 }
 
-/* Open loop: which seat makes the next request; NULL: it has to wait for one. Over HTTP/2 and HTTP/3 they take turns; over
+/* Open loop: where the next request is made; NULL: it has to wait for one. Over HTTP/2 and HTTP/3 they take turns; over
  * HTTP/1.1 it is one that is free, as from any client's pool. */
-static struct seat *take_seat(struct load *load)
+static struct place *take_place(struct load *load)
 {
-    struct seat *seat = load->free;
+    struct place *place = load->free;
     if (load->work->http > 1) {
-        return &load->seats[load->next % load->work->connections];
+        return &load->places[load->next % load->work->connections];
     }
-    if (seat && !seat->next_free) {
+    if (place && !place->next_free) {
         load->last_free = &load->free;
     }
-    load->free = seat ? seat->next_free : NULL;
-    return seat;
+    load->free = place ? place->next_free : NULL;
+    return place;
 }
 
 /* Open loop: makes the requests that are due, and sets the alarm for the next. */
@@ -91,27 +117,27 @@ static void make_due(struct load *load)
             timers_set(&load->loop.timers, &load->arrival, due);
             return;
         }
-        struct seat *seat = take_seat(load);
-        if (!seat) {
+        struct place *place = take_place(load);
+        if (!place) {
             return;
         }
-        seat_request(seat, phase(load, load->next / users), load->next % users, due);
+        request(load, place, phase(load, load->next / users), load->next % users, due);
     }
 }
 
 static void on_arrival(struct timer *timer) { make_due((struct load *)((char *)timer - offsetof(struct load, arrival))); }
 
-static void set_free(struct load *load, struct seat *seat)
+static void set_free(struct load *load, struct place *place)
 {
-    seat->next_free = NULL;
-    *load->last_free = seat;
-    load->last_free = &seat->next_free;
+    place->next_free = NULL;
+    *load->last_free = place;
+    load->last_free = &place->next_free;
 }
 
-/* Open loop over HTTP/1.1: a request may have waited for this seat. */
-static void free_again(struct load *load, struct seat *seat)
+/* Open loop over HTTP/1.1: a request may have waited for this place. */
+static void free_again(struct load *load, struct place *place)
 {
-    set_free(load, seat);
+    set_free(load, place);
     make_due(load);
 }
 
@@ -138,7 +164,7 @@ static void begin_open(struct load *load)
     load->arrival.expired = on_arrival;
     load->last_free = &load->free;
     for (int i = 0; load->work->http == 1 && i < load->work->connections; i++) {
-        set_free(load, &load->seats[i]);
+        set_free(load, &load->places[i]);
     }
     load->fill = load->work->http == 1 ? free_again : nothing_more;
     load->begin = now();
@@ -150,41 +176,46 @@ static void begin_closed(struct load *load)
     load->turns = calloc((size_t)load->work->users, sizeof *load->turns);
     load->fill = ask_again;
     for (int i = 0; i < load->work->connections; i++) {
-        ask_again(load, &load->seats[i]);
+        ask_again(load, &load->places[i]);
     }
 }
 
-void load_ended(struct load *load, struct seat *seat, int requests)
+static void on_ended(struct seat *seat, struct transfer *ended)
 {
-    load->left -= requests;
-    load->fill(load, seat);
+    struct load *load = seat->owner;
+    struct place *place = (struct place *)seat;
+    for (struct transfer *next; ended; ended = next) {
+        next = ended->next;
+        place->busy[ended->sample.user] = false;
+        give_back(place, ended);
+        load->left--;
+    }
+    load->fill(load, place);
 }
 
-static void allow_files(int seats)
+/* `most`: how many requests are expected to be under way there at once. */
+static void place_init(struct load *load, int index, int most)
 {
-    struct rlimit files;
-    rlim_t needed = (rlim_t)seats * FILES_PER_SEAT + FILES_BESIDES;
-    getrlimit(RLIMIT_NOFILE, &files);
-    if (files.rlim_cur >= needed) {
-        return;
-    }
-    files.rlim_cur = needed;
-    if (setrlimit(RLIMIT_NOFILE, &files) != 0) {
-        fail(FAILED, "%d connections need %ju open files, and a process may have %ju (`ulimit -Hn`)", seats,
-             (uintmax_t)needed, (uintmax_t)files.rlim_max);
+    struct place *place = &load->places[index];
+    *place = (struct place){
+        .seat = {.owner = load, .ended = on_ended, .http = load->work->http},
+        .index = index,
+        .busy = calloc((size_t)load->work->users, sizeof *place->busy),
+    };
+    seat_init(&place->seat, &load->loop);
+    while (most-- > 0) {
+        give_back(place, transfer_new(load->work));
     }
 }
 
 void load_run(const struct workload *work)
 {
     struct load load = {.work = work, .fill = nothing_more, .per_user = work->warmup + work->requests};
-    int places = (work->users + work->connections - 1) / work->connections;
-    allow_files(work->connections);
-    load.seats = calloc((size_t)work->connections, sizeof *load.seats);
-    loop_init(&load.loop, load.seats);
+    int each = (work->users + work->connections - 1) / work->connections;
+    load.places = calloc((size_t)work->connections, sizeof *load.places);
+    loop_init(&load.loop, work->connections);
     for (int i = 0; i < work->connections; i++) {
-        load.seats[i] = (struct seat){.load = &load, .loop = &load.loop, .work = work, .index = i};
-        seat_init(&load.seats[i], places);
+        place_init(&load, i, each);
     }
     if (work->cold) {
         cold_requests(&load);

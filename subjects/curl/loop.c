@@ -2,22 +2,47 @@
 #include "loop.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include "clock.h"
 #include "seat.h"
 
-enum { EVENTS = 256 };
+/* Open files: libcurl's own of a seat, its connection, one that is being closed, and those of the program. */
+enum { EVENTS = 256, FILES_PER_SEAT = 3, FILES_BESIDES = 32 };
 
-void loop_init(struct loop *loop, struct seat *seats)
+static void allow_files(int seats)
 {
-    *loop = (struct loop){.epoll = epoll_create1(EPOLL_CLOEXEC), .seats = seats};
+    struct rlimit files;
+    rlim_t needed = (rlim_t)seats * FILES_PER_SEAT + FILES_BESIDES;
+    getrlimit(RLIMIT_NOFILE, &files);
+    if (files.rlim_cur >= needed) {
+        return;
+    }
+    files.rlim_cur = needed;
+    if (setrlimit(RLIMIT_NOFILE, &files) != 0) {
+        fail(FAILED, "%d connections need %ju open files, and a process may have %ju (`ulimit -Hn`)", seats,
+             (uintmax_t)needed, (uintmax_t)files.rlim_max);
+    }
+}
+
+void loop_init(struct loop *loop, int seats)
+{
+    allow_files(seats);
+    *loop = (struct loop){.epoll = epoll_create1(EPOLL_CLOEXEC), .seats = calloc((size_t)seats, sizeof *loop->seats)};
     if (loop->epoll < 0) {
         fail(FAILED, "cannot wait for sockets: %s", strerror(errno));
     }
     prctl(PR_SET_TIMERSLACK, 1UL); /* of 50 µs, which an open loop would be late by */
+}
+
+int loop_add(struct loop *loop, struct seat *seat)
+{
+    loop->seats[loop->count] = seat;
+    return loop->count++;
 }
 
 /* An event names the seat and the socket. If the socket is closed by the time that the event's turn comes, libcurl does not
@@ -61,7 +86,7 @@ void loop_turn(struct loop *loop)
     }
     for (int i = 0; i < count; i++) {
         uint64_t source = events[i].data.u64;
-        seat_ready(&loop->seats[source >> 32], (curl_socket_t)(uint32_t)source, as_libcurl_has_it(events[i].events));
+        seat_ready(loop->seats[source >> 32], (curl_socket_t)(uint32_t)source, as_libcurl_has_it(events[i].events));
     }
     timers_expire(&loop->timers, now());
 }

@@ -12,10 +12,15 @@ struct seat;
 struct loop {
     int epoll;
     struct timers timers;
-    struct seat *seats;
+    struct seat **seats;
+    int count;
 };
 
-void loop_init(struct loop *loop, struct seat *seats);
+/* For so many seats, whose files the process may then open. */
+void loop_init(struct loop *loop, int seats);
+
+/* Takes a seat in; its index. */
+int loop_add(struct loop *loop, struct seat *seat);
 
 /* Watches a seat's socket, or goes on doing so, for what libcurl wants (CURL_POLL_IN and the like; CURL_POLL_REMOVE:
  * for nothing more). */

@@ -7,6 +7,7 @@
 #include "journal.h"
 #include "load.h"
 #include "options.h"
+#include "visits.h"
 #include "workload.h"
 
 static void check_supported(const struct workload *work)
@@ -26,11 +27,11 @@ int main(int count, char **words)
                                          {"--facts", &described},
                                          {"--quic-congestion", &quic}, /* what the library's QUIC has */
                                          {0}});
-    struct workload work = workload_read(from);
+    struct workload work = workload_read_with_pages(from);
     FILE *samples = file_to_write(to), *facts = file_to_write(described);
     curl_global_init(CURL_GLOBAL_ALL);
     check_supported(&work);
-    load_run(&work);
+    (work.page ? visits_run : load_run)(&work);
     journal_write(samples);
     file_save(samples, to);
     facts_write(facts, work.http, quic);

@@ -5,7 +5,6 @@
 
 #include "clock.h"
 #include "facts.h"
-#include "load.h"
 
 enum { STREAMS = 1000 };
 
@@ -14,12 +13,6 @@ static void check(CURLMcode code, const char *what)
     if (code != CURLM_OK) {
         fail(FAILED, "libcurl, %s: %s", what, curl_multi_strerror(code));
     }
-}
-
-static void give_back(struct seat *seat, struct transfer *transfer)
-{
-    transfer->next = seat->spare;
-    seat->spare = transfer;
 }
 
 /* libcurl is not to be called from its own callbacks, but for this mark on a socket that is watched. */
@@ -51,22 +44,26 @@ static void on_expiry(struct timer *timer)
 
 #define SET(option, value) check(curl_multi_setopt(seat->multi, option, value), #option)
 
-void seat_init(struct seat *seat, int places)
+static void open_multi(struct seat *seat)
 {
     seat->multi = curl_multi_init();
+    seat->fresh = true;
     seat->socket = CURL_SOCKET_BAD;
-    seat->timer.expired = on_expiry;
-    seat->busy = calloc((size_t)seat->work->users, sizeof *seat->busy);
-    seat->last_waiting = &seat->waiting;
     SET(CURLMOPT_SOCKETFUNCTION, on_socket);
     SET(CURLMOPT_SOCKETDATA, seat);
     SET(CURLMOPT_TIMERFUNCTION, on_timer);
     SET(CURLMOPT_TIMERDATA, seat);
     SET(CURLMOPT_MAX_HOST_CONNECTIONS, 1L);
     SET(CURLMOPT_MAX_CONCURRENT_STREAMS, (long)STREAMS);
-    while (places-- > 0) {
-        give_back(seat, transfer_new(seat->work));
-    }
+}
+
+void seat_init(struct seat *seat, struct loop *loop)
+{
+    seat->loop = loop;
+    seat->index = loop_add(loop, seat);
+    seat->timer.expired = on_expiry;
+    seat->last_waiting = &seat->waiting;
+    open_multi(seat);
 }
 
 /* Numbers the connections of all seats in the order in which their first requests ended. */
@@ -94,37 +91,34 @@ static int index_of(struct seat *seat, const struct transfer *transfer)
  * than the requests do, and browsers, and most pools, hold them back like this. */
 static void hand_over(struct seat *seat)
 {
-    while (seat->waiting && (seat->work->http > 1 || !seat->under_way)) {
+    while (seat->waiting && (seat->http > 1 || !seat->under_way)) {
         struct transfer *transfer = seat->waiting;
         seat->waiting = transfer->next;
         if (!seat->waiting) {
             seat->last_waiting = &seat->waiting;
         }
-        transfer_limit(transfer);
+        transfer_hand_over(transfer, seat->fresh);
+        seat->fresh = false;
         check(curl_multi_add_handle(seat->multi, transfer->easy), "a request");
         seat->under_way++;
     }
 }
 
-void seat_request(struct seat *seat, const char *phase, int user, int64_t start)
+void seat_ask(struct seat *seat, struct transfer *transfer)
 {
-    struct transfer *transfer = seat->spare;
-    if (transfer) {
-        seat->spare = transfer->next;
-    } else {
-        transfer = transfer_new(seat->work);
+    if (!seat->multi) {
+        open_multi(seat);
     }
-    transfer_ready(transfer, phase, user, start);
     transfer->next = NULL;
     *seat->last_waiting = transfer;
     seat->last_waiting = &transfer->next;
-    seat->busy[user] = true;
     hand_over(seat);
 }
 
 /* What has become of requests since it was last asked. */
 struct outcome {
     int ended, failed;
+    struct transfer *first, **last;
 };
 
 /* Collects the requests that have ended. */
@@ -139,8 +133,9 @@ static void reap(struct seat *seat, struct outcome *outcome)
         transfer->sample.connection = index_of(seat, transfer);
         journal_add(&transfer->sample);
         check(curl_multi_remove_handle(seat->multi, transfer->easy), "a request's end");
-        seat->busy[transfer->sample.user] = false;
-        give_back(seat, transfer);
+        transfer->next = NULL;
+        *outcome->last = transfer;
+        outcome->last = &transfer->next;
     }
 }
 
@@ -155,7 +150,10 @@ static void act(struct seat *seat, curl_socket_t socket, int events, struct outc
  * ones, too, and they would fail as quickly. So all that are on it have to look at it before a next one is made. */
 void seat_ready(struct seat *seat, curl_socket_t socket, int events)
 {
-    struct outcome outcome = {0};
+    struct outcome outcome = {.last = &outcome.first};
+    if (!seat->multi) {
+        return; /* left since the event came */
+    }
     act(seat, socket, events, &outcome);
     if (outcome.failed) {
         act(seat, seat->socket, CURL_CSELECT_ERR, &outcome);
@@ -163,6 +161,16 @@ void seat_ready(struct seat *seat, curl_socket_t socket, int events)
     if (outcome.ended) {
         seat->under_way -= outcome.ended;
         hand_over(seat);
-        load_ended(seat->load, seat, outcome.ended);
+        seat->ended(seat, outcome.first);
+    }
+}
+
+void seat_leave(struct seat *seat)
+{
+    if (seat->multi) {
+        check(curl_multi_cleanup(seat->multi), "the end of a connection");
+        seat->multi = NULL;
+        seat->known = 0;
+        timers_set(&seat->loop->timers, &seat->timer, NEVER);
     }
 }

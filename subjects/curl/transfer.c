@@ -1,9 +1,11 @@
 /* One request. libcurl measures its steps from the request's beginning; they become times of the monotonic clock by the
  * one step that is seen from here too: the moment at which it hands over the answer's first line. */
+#define _GNU_SOURCE
 #include "transfer.h"
 
 #include <errno.h>
 #include <openssl/ssl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -89,16 +91,29 @@ static int on_rewind(void *transfer, curl_off_t offset, int origin)
         }                                                                                                              \
     } while (0)
 
-static void set_target(struct transfer *self)
+static char *printed(const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0) {
+        abort();
+    }
+    va_end(arguments);
+    return text;
+}
+
+static void set_target(struct transfer *self, const char *host, const char *path)
 {
     const struct workload *work = self->work;
     static const long versions[] = {0, CURL_HTTP_VERSION_1_1, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE,
                                     CURL_HTTP_VERSION_3ONLY};
-    char url[4096], address[512];
-    snprintf(url, sizeof url, "https://%s:%d%s", work->host, work->port, work->path);
-    snprintf(address, sizeof address, "%s:%d:%s", work->host, work->port, work->address);
-    SET(CURLOPT_URL, url);
-    SET(CURLOPT_RESOLVE, curl_slist_append(NULL, address));
+    char *url = printed("https://%s:%d%s", host, work->port, path);
+    char *address = printed("%s:%d:%s", host, work->port, work->address);
+    self->address = curl_slist_append(NULL, address);
+    SET(CURLOPT_URL, url); /* of which libcurl makes a copy */
+    free(url);
+    free(address);
     SET(CURLOPT_PROXY, "");
     SET(CURLOPT_HTTP_VERSION, versions[work->http]);
     SET(CURLOPT_PIPEWAIT, (long)(work->http > 1));
@@ -143,16 +158,23 @@ static void set_upload(struct transfer *self)
     SET(CURLOPT_SEEKDATA, self);
 }
 
-struct transfer *transfer_new(const struct workload *work)
+static struct transfer *make(const struct workload *work, const char *host, const char *path)
 {
     struct transfer *self = calloc(1, sizeof *self);
     self->work = work;
-    self->compared = !work->post && comparison_is_for(work->path);
+    self->compared = !work->post && comparison_is_for(path);
     self->easy = curl_easy_init();
-    set_target(self);
+    set_target(self, host, path);
     set_tls(self);
     set_callbacks(self);
     SET(CURLOPT_USERAGENT, "h123");
+    comparison_prepare();
+    return self;
+}
+
+struct transfer *transfer_new(const struct workload *work)
+{
+    struct transfer *self = make(work, work->host, work->path);
     struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/octet-stream");
     /* curl would first ask whether it may send a large body: a round trip that other clients do not make. */
     headers = curl_slist_append(headers, "Expect:");
@@ -163,7 +185,20 @@ struct transfer *transfer_new(const struct workload *work)
         curl_slist_free_all(headers);
     }
     noise();
-    comparison_prepare();
+    return self;
+}
+
+struct transfer *transfer_of(const struct workload *work, const struct resource *resource)
+{
+    struct transfer *self = make(work, work->page->hosts[resource->host], resource->path);
+    struct curl_slist *headers = NULL;
+    for (const struct header *header = resource->headers; header < resource->headers + resource->header_count; header++) {
+        /* curl's way to say that a header has no value; with a colon it would be none. */
+        char *line = printed(*header->value ? "%s: %s" : "%s;", header->name, header->value);
+        headers = curl_slist_append(headers, line);
+        free(line);
+    }
+    SET(CURLOPT_HTTPHEADER, headers);
     return self;
 }
 
@@ -176,8 +211,13 @@ void transfer_ready(struct transfer *self, const char *phase, int user, int64_t 
     self->given = 0;
 }
 
-void transfer_limit(struct transfer *self)
+/* libcurl tells a multi handle of an address once for each time that it is set, and the multi handle keeps it. How much of the
+ * request's time is left, it has to know too. */
+void transfer_hand_over(struct transfer *self, bool fresh)
 {
+    if (fresh) {
+        SET(CURLOPT_RESOLVE, self->address);
+    }
     int64_t left = (self->work->timeout_ns - (now() - self->sample.start)) / 1000000;
     long milliseconds = left < 1 ? 1 : (long)left;
     SET(CURLOPT_TIMEOUT_MS, milliseconds);
@@ -251,6 +291,12 @@ static const char *word(const struct transfer *self, CURLcode code)
     }
 }
 
+static bool good(const struct transfer *self)
+{
+    long status = self->sample.status;
+    return self->work->page ? status == 200 : status >= 200 && status <= 299;
+}
+
 static void set_error(struct transfer *self, CURLcode code)
 {
     struct sample *sample = &self->sample;
@@ -259,7 +305,7 @@ static void set_error(struct transfer *self, CURLcode code)
         snprintf(sample->error, sizeof sample->error, "%s", known);
     } else if (code != CURLE_OK) {
         snprintf(sample->error, sizeof sample->error, "other: %s", curl_easy_strerror(code));
-    } else if (sample->status < 200 || sample->status > 299) {
+    } else if (!good(self)) {
         snprintf(sample->error, sizeof sample->error, "other: status %ld", sample->status);
     } else if (sample->status == 200 && self->held.wrong) {
         snprintf(sample->error, sizeof sample->error, "wrong-bytes");

@@ -13,7 +13,7 @@ cat "$work/packages.tsv" "$work/backports/packages.tsv" >"$prefix/packages.tsv"
 root=$work/root
 libraries=$(echo "$root"/usr/lib/*-linux-gnu*)
 cc -std=gnu11 -O2 -Wall -Wextra -static --sysroot="$root" -L"$libraries" -I../c -o "$prefix/h123-load" \
-	./*.c ../c/files.c ../c/options.c ../c/workload.c ../c/json.c ../c/timers.c \
+	./*.c ../c/files.c ../c/options.c ../c/workload.c ../c/page.c ../c/reading.c ../c/json.c ../c/timers.c \
 	-lngtcp2_crypto_ossl -lngtcp2 -lnghttp3 -lnghttp2 -lssl -lcrypto -lz -lzstd -lm
 cp -a "$root/usr/share/doc" "$prefix/doc"
 rm -r "$work"

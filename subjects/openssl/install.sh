@@ -6,5 +6,5 @@ usr=$1/root/usr
 libraries=$(echo "$usr"/lib/*-linux-gnu*)
 # What those libraries need in their turn is found at run time.
 cc -std=gnu11 -O2 -Wall -Wextra -I../c -I"$usr/include" -I"$usr/include/${libraries##*/}" -o "$1/h123-openssl" \
-	./*.c ../c/options.c ../c/workload.c ../c/json.c \
+	./*.c ../c/options.c ../c/workload.c ../c/page.c ../c/reading.c ../c/json.c \
 	"$libraries/libnghttp3.so.9" "$libraries/libssl.so.3" "$libraries/libcrypto.so.3" -Wl,--allow-shlib-undefined

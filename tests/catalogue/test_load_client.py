@@ -13,7 +13,7 @@ import pytest
 from h123.paths import project_root
 
 LOAD, SHARED = project_root() / "subjects/load", project_root() / "subjects/c"
-PURE = [*(LOAD / f"{name}.c" for name in ("reading", "job", "exchange", "answer")), SHARED / "timers.c"]
+PURE = [*(LOAD / f"{name}.c" for name in ("job", "exchange", "answer")), SHARED / "timers.c"]
 PROGRAM = r"""
 #include <inttypes.h>
 #include <stdio.h>
@@ -173,7 +173,7 @@ pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C co
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("load")
     (folder / "main.c").write_text(PROGRAM)
-    shared = [SHARED / f"{name}.c" for name in ("json", "workload")]
+    shared = [SHARED / f"{name}.c" for name in ("json", "reading", "page", "workload")]
     strict = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]
     sources = [folder / "main.c", *PURE, *shared]
     subprocess.run(["cc", *strict, f"-I{LOAD}", f"-I{SHARED}", "-o", folder / "program", *sources], check=True)
