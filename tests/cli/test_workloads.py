@@ -126,6 +126,39 @@ def test_a_page_arrives_as_its_site_says(h123: Tool) -> None:
     assert {comparison["workload"] for comparison in verdicts["comparisons"]} == {"page tiny, 11 requests, 257 kB"}
 
 
+APART = SITE.replace("type: font,", "type: font, host: b,").replace("count: 8", "count: 8, host: c, cacheable: true")
+PAUSE_NS = 200_000_000
+
+
+@pytest.mark.usefixtures("leaves_nothing_behind")
+def test_hosts_have_connections_of_their_own_and_returning_visitors_ask_for_less(h123: Tool) -> None:
+    """Each host has connections of its own; a returning visitor asks none of what has all been kept."""
+    (h123.folder / "tiny.yaml").write_text(APART)
+    text = PAGES.replace("protocol: [h1, h2, h3]", "cache: [empty, kept]").replace("factor: protocol", "factor: cache")
+    text = text.replace("[h3/h2, h2/h1]", "[kept/empty]").replace("twin: h2", "twin: empty")
+    text = text.replace("kind: page,", f"kind: page, protocol: h3, pause: {PAUSE_NS}ns,")
+    (h123.folder / "tiny-page.yaml").write_text(text)
+    done = h123("run", "tiny-page.yaml", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    trials = list((h123.folder / "out" / "trials").iterdir())
+    assert len(trials) == 3
+    for folder in trials:
+        page = json.loads((folder / "workload.json").read_text())["page"]
+        rows = pq.read_table(folder / "samples.parquet").to_pylist()
+        assert {(row["status"], row["error"]) for row in rows} == {(200, "")}
+        hosts = {"b.h123.test", None} if "kept" in folder.name else {"b.h123.test", "c.h123.test", None}
+        assert {one.get("host") for one in page} == hosts
+        used = {(row["connection"], page[row["resource"]].get("host")) for row in rows}
+        assert len(used) == len({connection for connection, _ in used}) == 8 * len(hosts)
+        visits = {(row["user"], row["group"]): row["start_ns"] for row in rows if row["resource"] == 0}
+        ended = {visit: max(r["end_ns"] for r in rows if (r["user"], r["group"]) == visit) for visit in visits}
+        assert all(start - ended[user, n - 1] >= PAUSE_NS for (user, n), start in visits.items() if n)
+    verdicts: Verdicts = json.loads((h123.folder / "out" / "verdicts.json").read_text())
+    held = {(audit["audit"], audit["passed"]) for audit in verdicts["audits"] if audit["trial"]}
+    for name in ("size-wrong", "status-wrong", "requests-miscounted", "requests-failed", "loop-still"):
+        assert (name, False) not in held
+
+
 def test_a_site_is_shown_with_its_source(h123: Tool) -> None:
     every = h123("site", "show")
     assert every.returncode == 0
@@ -145,12 +178,21 @@ def test_a_recorded_page_becomes_a_site(h123: Tool) -> None:
     content = {"size": 1000, "mimeType": "text/html"}
     response = {"status": 200, "headers": [], "content": content, "redirectURL": "", "headersSize": -1, "bodySize": 900}
     entry = {"startedDateTime": "2026-05-01T10:00:00Z", "time": 40, "request": request, "response": response}
-    log = {"version": "1.2", "creator": {"name": "Firefox", "version": "140"}, "entries": [entry]}
+    other = {**request, "url": "https://cdn.example.org/a.js"}
+    kept = {**response, "headers": [{"name": "Cache-Control", "value": "max-age=60"}]}
+    entries = [entry, {**entry, "startedDateTime": "2026-05-01T10:00:01Z", "request": other, "response": kept}]
+    log = {"version": "1.2", "creator": {"name": "Firefox", "version": "140"}, "entries": entries[:1]}
     (h123.folder / "page.har").write_text(json.dumps({"log": log}))
     done = h123("site", "import", "page.har", "--out", "mine.yaml")
     assert done.returncode == 0, done.stderr
-    assert "mine.yaml: 1 requests, 900 B, 0 deep" in done.stdout
+    assert "mine.yaml: 1 request, 900 B, 0 deep" in done.stdout
     assert "recorded by Firefox 140 on 2026-05-01" in h123("site", "show", "mine.yaml").stdout
+    (h123.folder / "two.har").write_text(json.dumps({"log": {**log, "entries": entries}}))
+    assert h123("site", "import", "two.har", "--hosts", "apart", "--out", "two.yaml").returncode == 0
+    shown = h123("site", "show", "two.yaml").stdout
+    assert "cdn-example-org was cdn.example.org" in " ".join(shown.split())
+    assert "of the host cdn-example-org: 1 request, 900 B" in shown
+    assert "A returning visitor (`cache: kept`) asks for 1 request, 900 B" in shown
     twice = h123("site", "import", "page.har", "--out", "mine.yaml")
     assert (twice.returncode, "already there" in twice.stderr) == (2, True)
     broken = h123("site", "import", "mine.yaml", "--out", "other.yaml")

@@ -174,6 +174,26 @@ def test_what_a_page_asks_for_at_one_moment_is_in_its_order(go: Subject, swapped
     assert ("user 0 asked for resources" in _faults(go, asked, rows)) == said
 
 
+@pytest.mark.parametrize(
+    ("missing", "said"), [(0, ""), (MS, "user 0 rested 0.299 s instead of 0.300 s before visit 2")]
+)
+def test_visits_are_as_far_apart_as_asked(go: Subject, missing: int, said: str) -> None:
+    """Each takes 1.3 s; the pause is 300 ms."""
+    asked = _asked(go, "visits with a pause between them")
+    rows = [_row("warm", 0, n, n * 1600 * MS - (missing if n == 2 else 0), group=n, resource=0) for n in range(3)]
+    found = _faults(go, asked, rows)
+    assert said in found if said else "rested" not in found
+
+
+@pytest.mark.parametrize(("connection", "said"), [(1, False), (0, True)])
+def test_each_connection_has_requests_of_one_host(go: Subject, connection: int, said: bool) -> None:
+    """Resource 1 is of the page's own host, 2 of another."""
+    asked = _asked(go, "a page of three hosts")
+    rows = [_row("warm", 0, 0, 1000, group=0, resource=resource) for resource in (0, 1)]
+    rows.append(_row("warm", 0, connection, 2000, group=0, resource=2))
+    assert ("connection 0 has requests of 2 hosts" in _faults(go, asked, rows)) == said
+
+
 def test_first_bytes_that_were_not_declared(go: Subject) -> None:
     assert go.client
     without = go.client.model_copy(update={"ttfb": False})

@@ -43,11 +43,12 @@ THREE_HOSTS = {
     "resources": [
         {"name": "document", "type": "document", "size": 2000, "run": "1ms"},
         {"name": "style", "type": "style", "size": 10_000, "by": "document"},
-        {"name": "scripts", "type": "script", "size": 20_000, "by": "style", "count": 3, "host": "b"},
+        {"name": "scripts", "type": "script", "size": 20_000, "by": "document", "count": 3, "host": "b"},
         {"name": "images", "type": "image", "size": 20_000, "by": "style", "count": 2, "host": "c"},
     ],
 }
-"""What is asked of a host is due together, so that it is known how many connections to it there are."""
+"""What is asked of a host is due together, so that it is known how many connections to it there are. It could be
+documents too, so that a browser can be seen to refuse it."""
 CONNECTIONS: dict[str, str | int] = {"shared": "shared", "per-user": "per-user", "number": 2}
 """A way of spreading users over connections, and what a workload says for it."""
 _MS = 10**6
@@ -293,7 +294,7 @@ def _visits(client: Client) -> dict[str, Any]:
 def _kinds(client: Client, asked: Asked) -> Iterator[Assignment]:
     """Beside the usual workloads, those of other kinds, and headers: they change, so that all their bytes are sent."""
     if PAGE in client.kinds:
-        visits = partial(asked, **_visits(client) | {"users": 2, "requests": 2, "warmup": 1})
+        visits = partial(asked, **_visits(client) | {"cold": client.cold, "users": 2, "requests": 2, "warmup": 1})
         yield Assignment(PAUSED, visits(pause="300ms"))
         if not client.documents:
             yield Assignment(HOSTS, visits(site=THREE_HOSTS))
