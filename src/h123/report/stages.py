@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from h123.results import Sample
-from h123.results.rows import Rows
-from h123.results.stages import stages_of
+from h123.results import Rows, Sample, stages_of
 
 WAITING, CONNECTING, AWAITING, RECEIVING, FAILED = (
     *("waiting to start", "connecting", "until its first byte", "receiving"),

@@ -51,8 +51,10 @@ class Visits:
     def of(cls, rows: Rows, ok: Mask, work: Kind) -> "Visits | None":
         """Those of samples of this workload, whose rows that are `ok` did not fail; None where there are none."""
         visit = work.visit()
+        if visit is None:
+            return None
         within = rows.phase("warm") & rows["group"].known
-        if visit is None or not within.any():
+        if not within.any():
             return None
         order = np.flatnonzero(within)
         user, group = rows["user"].values[order], rows["group"].values[order]
