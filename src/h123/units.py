@@ -128,7 +128,7 @@ def _part(text: object, kind: str) -> float:
         raise ValueError(f"{shown(text)} is not {kind}") from None
 
 
-Unit = Literal["s", "bit/s", "B", "B/s", "/s", "round trips", "packets", "%", ""]
+Unit = Literal["s", "bit/s", "B", "B/s", "/s", "round trips", "packets", "connections", "%", ""]
 """What measured values are kept in; none of what has none."""
 _BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B"))
 _STEPS: dict[Unit, Sequence[tuple[float, str]]] = {
@@ -139,6 +139,7 @@ _STEPS: dict[Unit, Sequence[tuple[float, str]]] = {
     "/s": ((1e3, "k/s"), (1, "/s")),
     "round trips": ((1, "round trips"),),
     "packets": ((1, "packets"),),
+    "connections": ((1, "connections"),),
     "%": ((1, "%"),),
     "": ((1, ""),),
 }

@@ -48,7 +48,8 @@ async function drive(launch, kinds, remembers) {
   checkClock(requests, begun);
   writeFileSync(values.samples, samplesCsv(requests));
   const {name, version, notes} = browser;
-  writeFileSync(values.facts, json(facts(requests, [`${name} ${version}`, ...notes])));
+  const loads = records.map(({visit}) => visit).filter(Boolean);
+  writeFileSync(values.facts, json(facts(requests, loads, [`${name} ${version}`, ...notes])));
   for (const record of records) {
     const path = join(dirname(values.samples), `page-${record.page.number}.har`);
     writeFileSync(path, json(har({browser: {name, version}, ...record})));

@@ -2,8 +2,8 @@
 
 const ALPN = {h1: "http/1.1", h2: "h2", h3: "h3"};
 
-/** The file's content; like connections are counted together. */
-export function facts(exchanges, notes) {
+/** The file's content; like connections are counted together. `visits`: what each page was told; none where there are none. */
+export function facts(exchanges, visits, notes) {
   const perConnection = new Map();
   for (const {connection, protocol, tls} of exchanges) {
     if (connection !== null && tls && !perConnection.has(connection)) {
@@ -16,6 +16,7 @@ export function facts(exchanges, notes) {
     h123: "client/1",
     tls: [...counts].map(([kind, connections]) => ({...JSON.parse(kind), connections})),
     congestion: null, // a page cannot ask
+    ...(visits.length > 0 ? {visits} : {}),
     notes,
   };
 }

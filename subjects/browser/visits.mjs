@@ -2,8 +2,9 @@
 //
 // A visit is a tab; where nothing is to be warm, one in a profile of its own, so that its connections, its cache and its
 // sessions are nobody else's. Before a repeat visit there is one of which nothing is told, in the same profile: what the
-// browser has learnt of the server stays, connections are closed, and of the page nothing is kept. A visit is over when everything that the page has is there, when something failed and nothing has
-// been under way for a while, or when the time of the workload has run out. Opening and closing tabs are in no time.
+// browser has learnt of the server stays, connections are closed, and of the page nothing is kept. A visit is over when
+// everything that the page has is there and the page has been told so (the event load), when something failed and nothing
+// has been under way for a while, or when the time of the workload has run out. Opening and closing tabs are in no time.
 // A browser that ends or does not answer fails the visits that it had; the next visit starts another one.
 import {setTimeout as sleep} from "node:timers/promises";
 
@@ -119,7 +120,7 @@ async function visited(tab, {page, host, port, timeout_ns: timeout}) {
     }
     const {seen, open} = tab.exchanges;
     if (open > 0) quietSince = now();
-    else if (seen.length >= page.length) break;
+    else if (seen.length >= page.length && tab.loaded.all) break;
     else if (seen.some(({failure, status}) => failure || status !== 200) && now() - quietSince > QUIET_MS * 1e6) break;
     await sleep(LOOK_MS);
   }
@@ -144,7 +145,11 @@ function record({exchanges, loaded, failure, endedAt}, number, place, {page, hos
   const missing = [...page.keys()].filter((resource) => !known.has(resource));
   const [document] = exchanges;
   const since = (seconds) => (seconds && document ? seconds * 1000 - document.start / 1e6 : -1);
+  const at = (seconds) => (seconds ? Math.round(seconds * 1e6) * 1000 : null);
   return {
+    visit: {
+      user: place.user, group: place.group, dom_content_loaded_ns: at(loaded.content), load_ns: at(loaded.all),
+    },
     page: {
       number,
       title: origin + page[0].path,

@@ -84,7 +84,7 @@ static void complete(const struct reading *from, struct entry *entry, const stru
 {
     bool post = strcmp(entry->method, "POST") == 0;
     int64_t bytes = job->authority ? -1 : block_bytes(entry->path);
-    bool of_a_service = job->kind == MIX || job->authority;
+    bool of_a_service = job->kind != REQUESTS || job->authority; /* or a page's real documents */
     if (!post && strcmp(entry->method, "GET") != 0) {
         fail(BAD_INPUT, "%s: method must be GET or POST, not %s", from->where, entry->method);
     }

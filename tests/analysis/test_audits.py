@@ -18,6 +18,7 @@ from h123.analysis.trials import treated
 from h123.results import Attempt, Bodies, Opening
 from h123.results.lab_report import Finished
 from h123.results.trial_files import Client, Link
+from h123.results.visits import Visit
 from h123.study.network import Direction
 from synthetic import Scenario, make_campaign
 
@@ -79,6 +80,13 @@ def down(content: dict[str, Any]) -> dict[str, Any]:
     return directions
 
 
+def loaded(event: str, early: int) -> Callable[[Attempt], Attempt]:
+    """As if a browser had told its page so before its document had come."""
+    told = {"user": 0, "group": 0, "dom_content_loaded_ns": 20 * MS, "load_ns": 20 * MS, event: 20 * MS - early}
+    seen = summary(visits=[Visit(0, 0, 0, 20 * MS, 90 * MS, failed=False)])
+    return lambda a: facts(visits=[told])(seen(a))
+
+
 def lose(content: dict[str, Any]) -> None:
     counters = down(content)
     counters["delivered"] -= 100
@@ -118,6 +126,8 @@ FAULTS: list[tuple[str, Callable[[Attempt], Attempt]]] = [
     ("tls-impossible", facts(tls=[{"version": "1.2"}])),
     ("request-as-trial", lambda a: summary(rows=1)(imported(a))),
     ("times-disordered", summary(disordered=1)),
+    ("loaded-early", loaded("dom_content_loaded_ns", 5 * MS)),
+    ("loaded-early", loaded("load_ns", 5 * MS)),
     ("size-wrong", summary(bodies=[Bodies(0, (0, 0), (99_999, 100_000))])),
     ("size-wrong", parameters(method="POST")),
     ("status-wrong", summary(refused=1)),
@@ -167,6 +177,7 @@ TRANSFORMED: dict[str, Callable[[Attempt], Attempt]] = {
     "request-as-trial": imported,
     "sessions-wrong": resumed,
     "round-trips-odd": as_its_protocol_says,
+    "loaded-early": loaded("load_ns", MS),  # told in milliseconds
 }
 """Audits with nothing to check in what h123 usually measures itself."""
 

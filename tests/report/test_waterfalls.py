@@ -13,7 +13,7 @@ from h123.analysis import analyse
 from h123.report import write_report
 from h123.report.completion import BYTES, RESOURCES, completion_figure
 from h123.report.drawing import inline
-from h123.report.stages import AWAITING, CONNECTING, FAILED, RECEIVING, WAITING, stages
+from h123.report.stages import AWAITING, CONNECTING, FAILED, RECEIVING, STAGES, WAITING, stages
 from h123.report.visits import MOST_ARMS, by_cell, median_visits, took
 from h123.report.waterfalls import CARRIERS, LOST, waterfalls_figure
 from h123.results import CampaignFolder, connect
@@ -76,7 +76,7 @@ def strokes(figure: Any, stage: str) -> list[tuple[float, float]]:
     ],
 )
 def test_stages_sum_up_to_the_request(row: Any, parts: dict[str, int]) -> None:
-    assert stages(row) == {name: ms * MS for name, ms in parts.items()}
+    assert stages([row]) == [{name: parts.get(name, 0) * MS for name in STAGES}]
 
 
 def test_every_request_has_its_stages_since_the_page_was_asked_for() -> None:

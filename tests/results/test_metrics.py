@@ -21,7 +21,7 @@ from h123.results.recovery import breaks_of, recoveries_of
 from h123.results.rows import Rows
 from h123.results.samples import REQUIRED, SCHEMA
 from h123.results.summary import summarise
-from h123.results.trial_files import SECOND_SERVER, Client, Process
+from h123.results.trial_files import SECOND_SERVER, Client, Process, VisitEvents
 from h123.study import METRICS, Metric
 from h123.study.network import Change, Direction, Move
 from h123.study.observed import Abandoned, FellBack, Opened, Visits, Wasted
@@ -35,7 +35,12 @@ WAYS = {
     for name, size in (("up", 30_100), ("down", 602_000))
 }
 LINK = Link(name="access", directions=WAYS)
-FACTS = Client(h123="client/1", process=Process(began_ns=0, ended_ns=10_000 * MS))
+VISITS = [
+    VisitEvents(user=0, group=n, dom_content_loaded_ns=(60 * n + 120) * MS, load_ns=(60 * n + 140) * MS + n * 1000)
+    for n in range(100)
+]
+"""Visits begin every 60 ms, the first at 40 ms."""
+FACTS = Client(h123="client/1", process=Process(began_ns=0, ended_ns=10_000 * MS), visits=VISITS)
 
 
 @dataclass(frozen=True)
@@ -54,9 +59,10 @@ class Trial:
     def value(self, folder: Path, name: str, clock: str | None = None) -> float | None:
         file = folder / "samples.parquet"
         left = isinstance(METRICS[name].of, Abandoned | Wasted)
-        pq.write_table(self._left() if left else self.samples, file)
+        paged = METRICS[name].of_visits
+        pq.write_table(self._left() if left else self._paged() if paged else self.samples, file)
         asked = workload_of({"method": "GET", "size": 1000})
-        if isinstance(METRICS[name].of, Visits):
+        if paged:
             asked = workload_of({"kind": "page", **KINDS["page"].example(["GET"], False)})
         if isinstance(METRICS[name].of, FellBack):
             asked = workload_of({"protocol": "h3", "fallback": True, "method": "GET", "size": 1000})
@@ -64,8 +70,9 @@ class Trial:
         link = trial_files.Link(moves=[*self.moves], down=Direction(changes=[*self.changes]))
         recoveries = recoveries_of(breaks_of(link, self.report), rows, [200])
         clock = clock or METRICS[name].clocks[0]
-        told, blocking = self._told(rows), self._blocking(folder)
-        return measure(summarise(rows, asked), self.report, self.facts, clock, told, recoveries, blocking)[name]
+        told, blocking, summary = self._told(rows), self._blocking(folder), summarise(rows, asked)
+        dialled = [2] * len(summary.visits) if self.openings else []
+        return measure(summary, self.report, self.facts, clock, told, recoveries, blocking, dialled)[name]
 
     def _blocking(self, folder: Path) -> Blocking | None:
         """A record of packets is there where openings are told."""
@@ -90,6 +97,17 @@ class Trial:
         whole = all(rows[column].known.any() for column in Opened.needs.columns)
         return self.openings if whole else ()
 
+    def _paged(self) -> pa.Table:
+        """The same as visits have them: downloads, the document on a new connection."""
+        reused = self.samples["reused"].to_pylist()
+        opened = [again and int(number % 3 != 1) for number, again in enumerate(reused)]
+        return replace(self, samples=self.changed("bytes_up", [0] * len(reused))).changed("reused", opened)
+
+    def changed(self, name: str, values: Sequence[Any]) -> pa.Table:
+        """The samples with another column of this name."""
+        field = SCHEMA.field(name)
+        return self.samples.set_column(SCHEMA.get_field_index(name), field, pa.array(values, field.type))
+
     def _left(self) -> pa.Table:
         """The same where the users of every third request were to leave, and of every sixth one did."""
         every = range(len(self.samples))
@@ -108,6 +126,12 @@ class Trial:
             field = SCHEMA.field(name)
             table = table.set_column(SCHEMA.get_field_index(name), field, pa.nulls(len(table), field.type))
         return replace(self, samples=table)
+
+    def mute(self, told: str) -> "Trial":
+        """As if the client had not told this of any visit."""
+        assert self.facts
+        visits = [visit.model_copy(update={told: None}) for visit in self.facts.visits]
+        return replace(self, facts=self.facts.model_copy(update={"visits": visits}))
 
     def silent(self, told: str) -> "Trial":
         """As if the lab had not told this of any role, or of the link."""
@@ -158,7 +182,7 @@ def trial() -> Trial:
     over_time = [[(at + 20) * MS, at * 100_000 + min(at, 15) * 400_000] for at in (*range(20), *range(20, 7000, 100))]
     roles = [
         Role(name=name, cpu=Cpu(main_ns=over_time[-1][1], main_over_time=over_time), max_rss_bytes=size)
-        for name, size in (("server", 30_000_000), ("client", 50_000_000))
+        for name, size in (("server", 30_000_000), ("client", 50_000_000), ("origin", 10_000_000))
     ]
     return Trial(
         pa.Table.from_pylist(rows, schema=SCHEMA),
@@ -197,6 +221,8 @@ def test_without_what_it_needs_it_has_no_value(one: Metric, trial: Trial, tmp_pa
         assert trial.without({column}).value(tmp_path, one.name) is None, column
     for told in one.needs.report:
         assert trial.silent(told).value(tmp_path, one.name) is None, told
+    for told in one.needs.facts:
+        assert trial.mute(told).value(tmp_path, one.name) is None, told
     if one.needs.packets:
         assert replace(trial, openings=[]).value(tmp_path, one.name) is None
     if one.needs.breaks:
@@ -213,7 +239,7 @@ def test_what_only_some_clients_tell_is_asked_of_them_alone(one: Metric, trial: 
     told = trial.value(tmp_path, one.name)
     for facts in (None, Client(h123="client/1")):
         value = replace(trial, facts=facts).value(tmp_path, one.name)
-        assert value == (None if "process" in one.needs.client else told)
+        assert value == (None if "process" in one.needs.client or one.needs.facts else told)
 
 
 @EACH
@@ -230,6 +256,64 @@ def test_the_rate_of_requests_is_of_the_warm_ones_that_succeeded(trial: Trial, t
     half = pa.array([500 if number % 2 else 200 for number in range(301)], SCHEMA.field("status").type)
     failing = replace(trial, samples=trial.samples.set_column(column, SCHEMA.field("status"), half))
     assert failing.value(tmp_path, "rps") == pytest.approx(150 / seconds)
+
+
+def test_the_stages_of_a_visit_s_requests_add_up_to_the_mean_request(trial: Trial, tmp_path: Path) -> None:
+    """6 ms until each is sent, of one in three on a new connection; 4 ms to the first byte; 5 ms and n us to the last,
+    of request number n: the mean one of the visit in the middle is number 150.5."""
+    stages = [trial.value(tmp_path, f"page_{name}") for name in ("queued", "connecting", "waiting", "receiving")]
+    assert stages == pytest.approx([0.004, 0.002, 0.004, 0.0051505])
+    firefox = trial.without({"sent_ns"})
+    assert firefox.value(tmp_path, "page_waiting") is None
+    assert firefox.value(tmp_path, "page_receiving") == pytest.approx(0.0051505)
+
+
+def test_a_page_has_loaded_when_its_browser_says_so(trial: Trial, tmp_path: Path) -> None:
+    """100 ms and n us after the start of visit number n, and 80 ms."""
+    assert trial.value(tmp_path, "page_onload") == pytest.approx(0.1 + 49.5e-6)
+    assert trial.value(tmp_path, "page_dom_content_loaded") == pytest.approx(0.08)
+
+
+@pytest.mark.parametrize(("failing", "told"), [(49, 0.1 + 98.5e-6), (51, math.inf)])
+def test_a_visit_whose_load_never_came_is_slower_than_any(
+    trial: Trial, tmp_path: Path, failing: int, told: float
+) -> None:
+    """The first visits are the quickest: without 49 of them the one in the middle is between numbers 98 and 99."""
+    visits = [one.model_copy(update={"load_ns": None}) if one.group < failing else one for one in VISITS]
+    failed = replace(trial, facts=FACTS.model_copy(update={"visits": visits}))
+    assert failed.value(tmp_path, "page_onload") == pytest.approx(told)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, one in METRICS.items() if one.of_visits and one.of != Visits("document")]
+)
+def test_a_visit_of_which_a_request_failed_is_worse_than_any(name: str, trial: Trial, tmp_path: Path) -> None:
+    """Of each of 51 visits the largest resource, which is the last."""
+    failing = [500 if number and number <= 153 and number % 3 != 1 else 200 for number in range(301)]
+    assert replace(trial, samples=trial.changed("status", failing)).value(tmp_path, name) == math.inf
+
+
+def test_what_stands_behind_the_server_is_no_part_of_it(trial: Trial, tmp_path: Path) -> None:
+    roles = [role.model_copy(update={"cpu": Cpu(main_ns=301 * MS)}) for role in trial.report.roles]
+    apart = replace(trial, report=trial.report.model_copy(update={"roles": roles}))
+    assert apart.value(tmp_path, "cpu_backend") == pytest.approx(0.001)
+    assert apart.value(tmp_path, "cpu") == pytest.approx(0.002)
+    store = [*roles, Role(name="backend", cpu=Cpu(main_ns=602 * MS))]
+    both = replace(trial, report=trial.report.model_copy(update={"roles": store}))
+    assert both.value(tmp_path, "cpu_backend") == pytest.approx(0.003)
+    alone = replace(trial, report=trial.report.model_copy(update={"roles": roles[:2]}))
+    assert alone.value(tmp_path, "cpu_backend") is None
+
+
+def test_packets_are_counted_at_the_clients_link_each_way(trial: Trial, tmp_path: Path) -> None:
+    assert trial.value(tmp_path, "packets_up") == trial.value(tmp_path, "packets_down") == pytest.approx(900 / 301)
+
+
+def test_connections_are_not_counted_where_the_record_had_no_room(trial: Trial, tmp_path: Path) -> None:
+    assert trial.value(tmp_path, "page_connections") == 2
+    cut = LINK.model_copy(update={"packets_left_out": 1})
+    full = replace(trial, report=trial.report.model_copy(update={"links": [cut]}))
+    assert full.value(tmp_path, "page_connections") is None
 
 
 def test_a_program_begins_before_its_requests_and_ends_after_them(trial: Trial, tmp_path: Path) -> None:

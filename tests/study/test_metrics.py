@@ -30,8 +30,8 @@ from h123.study.observed import Times
 from h123.study.shelf import list_published
 
 ROOT = project_root()
-NAMED_LIKE_OTHERS = {"latency", "ttfb", "handshake", "cpu", "throughput", "recovery"}
-"""Columns, features, constants and what causes are told of have these names too."""
+NAMED_LIKE_OTHERS = {"latency", "ttfb", "handshake", "cpu", "throughput", "recovery", "packets_up", "packets_down"}
+"""Columns, features, constants, parts of an opening and what causes are told of have these names too."""
 
 
 def documented() -> dict[str, dict[str, str]]:
@@ -50,7 +50,7 @@ def test_the_contract_says_the_same_of_each(one: Metric) -> None:
     row, needs = documented()[one.name], one.needs
     assert (row["unit"], row["better"]) == (one.unit, one.better)
     assert row["clock"] == {("wall", "virtual"): "both", ("wall",): "wall", ("virtual",): "virtual"}[one.clocks]
-    assert set(re.findall("`(.*?)`", row["needs"])) == {*needs.columns, *needs.client, *needs.report}
+    assert set(re.findall("`(.*?)`", row["needs"])) == {*needs.columns, *needs.client, *needs.report, *needs.facts}
     assert ("a record of packets" in row["needs"]) == needs.packets
     assert ("a network over which its client moves" in row["needs"]) == needs.breaks
     assert ("that other trial" in row["needs"]) == needs.counterpart

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from h123.catalogue import catalogue, install, installations, is_edge, make_documents, server_uses
+from h123.results import read_document
+from h123.results.trial_files import Client
 from h123.trial import LocalEngine, campaign_certificate
 from h123.trial.files import SERVER_ADDRESS
 from h123.verification.assignment import FIRST_VISIT, INFORMED_VISIT, REPEAT_VISIT, assignments
@@ -15,6 +17,8 @@ from h123.verification.trial import Trials
 
 pytestmark = pytest.mark.heavy
 PAGE = "a workload of kind page"
+TICK_NS = 1_000_000
+"""Firefox tells events to the millisecond."""
 
 
 @pytest.mark.parametrize("protocol", ["h1", "h2", "h3"])
@@ -27,6 +31,11 @@ def test_a_browser_asks_for_what_documents_say(name: str, protocol: str, tmp_pat
     log = json.loads(archives[0].read_text())["log"]
     assert [entry["request"]["url"].rsplit("/", 1)[1] for entry in log["entries"]][:2] == ["0.html", "1.css"]
     assert log["pages"][0]["pageTimings"]["onLoad"] > log["pages"][0]["pageTimings"]["onContentLoad"] > 0
+    facts = read_document(tmp_path / "trial/client.json", Client)
+    ended = {(row["user"], row["group"]): row["end_ns"] for row in carried.rows if row["resource"] == 0}
+    told = {(one.user, one.group): (one.dom_content_loaded_ns or 0, one.load_ns or 0) for one in facts.visits}
+    assert told.keys() == ended.keys()
+    assert all(ended[visit] - TICK_NS <= dom <= load for visit, (dom, load) in told.items())
 
 
 @pytest.mark.parametrize("name", ["chromium", "firefox"])

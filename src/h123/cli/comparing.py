@@ -27,7 +27,6 @@ from h123.study import (
     Study,
     load_network,
     load_study,
-    observed,
     recorded_page,
 )
 from h123.survey import (
@@ -175,7 +174,7 @@ def _elsewhere(asked: Asked, inquiry: Inquiry) -> OwnServer:
 def _check_visits(conditions: Sequence[Condition]) -> None:
     """Refuse what is asked of visits where there are none."""
     for condition in conditions:
-        if isinstance(METRICS[condition.metric].of, observed.Visits):
+        if METRICS[condition.metric].of_visits:
             raise UserError(f"--fail-if: {condition.metric} is of visits of a page", remedy="record one: --har FILE")
 
 

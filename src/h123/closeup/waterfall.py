@@ -97,9 +97,9 @@ def _caption(arms: Sequence[Arm]) -> str:
 
 def _bars(arm: Arm) -> Iterator[tuple[Sample, int, Parts]]:
     """The first requests of an arm, when each began, and its parts."""
-    told = _told(arm.explained)
-    for row in arm.requests[:MOST]:
-        yield row, row["start_ns"] - arm.began, told.get(_key(row)) or stages(row)
+    told, requests = _told(arm.explained), arm.requests[:MOST]
+    for row, marked in zip(requests, stages(requests), strict=True):
+        yield row, row["start_ns"] - arm.began, told.get(_key(row)) or marked
 
 
 def _told(explained: Explained | None) -> dict[tuple[int, ...], Parts]:

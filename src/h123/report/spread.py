@@ -8,7 +8,7 @@ import altair as alt
 
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.report.names import CHARACTER, RowNames, header, row_names
-from h123.report.words import cell_name, level
+from h123.report.words import cell_name, level, listed
 from h123.study import METRICS, metric
 from h123.study.observed import Processor
 from h123.units import common_unit, format_seconds
@@ -19,6 +19,7 @@ _CPU_ROLES = {
     if metric.by_role and isinstance(metric.of, Processor)
     for role in metric.of.roles
 }
+_CPU_LOOKS = {"server": ("dot", "circle"), "client": ("other-dot", "diamond"), "backend": ("queue", "square")}
 _COLUMNS = 3
 _GUTTER = 66
 """Pixels that an axis of numbers needs at the left of a panel."""
@@ -99,8 +100,8 @@ def requests_figure(quantiles: Sequence[Mark], order: list[str], factor: str) ->
 
 
 def cpu_figure(values: Sequence[Mark], factor: str) -> Figure | None:
-    """CPU per request of client and server, one mark per trial; None where nothing tells it. `values`: those of
-    verdicts.json."""
+    """CPU per request of client, server and what is behind it, one mark per trial; None where nothing tells it.
+    `values`: those of verdicts.json."""
     found = [(row, name) for row in values for name in _CPU_ROLES if row["metrics"].get(name) is not None]
     if not found:
         return None
@@ -110,23 +111,25 @@ def cpu_figure(values: Sequence[Mark], factor: str) -> Figure | None:
         | {"role": _CPU_ROLES[name], "value": row["metrics"][name] / one}
         for row, name in found
     ]
-    order, roles = treatments(values, factor), list(_CPU_ROLES.values())
+    order = treatments(values, factor)
+    roles = [role for name, role in _CPU_ROLES.items() if any(name == had for _, had in found)]
 
     def draw(width: int) -> Any:
         names = _names(order, width)
-        colour = alt.Scale(domain=roles, range=[COLOURS["dot"], COLOURS["other-dot"]])
+        looks = [_CPU_LOOKS[role] for role in roles]
+        colour = alt.Scale(domain=roles, range=[COLOURS[name] for name, _ in looks])
         chart = alt.Chart().mark_point(filled=True, size=46, opacity=0.75, aria=True)
         chart = chart.encode(
             y=alt.Y("treatment:N", sort=order, title=None, axis=names.axis),
             x=alt.X("value:Q", title=f"{unit} per request", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4)),
             color=alt.Color("role:N", scale=colour),
-            shape=alt.Shape("role:N", scale=alt.Scale(domain=roles, range=["circle", "diamond"])),
+            shape=alt.Shape("role:N", scale=alt.Scale(domain=roles, range=[sign for _, sign in looks])),
             description=alt.Description("told:N"),
         ).properties(height=alt.Step(max(26, names.row)))
         return _panels(chart, data, width, names.width + 20).resolve_axis(x="independent", y="independent")
 
     caption = "Processor time of each role while the client ran, handshakes included, per request; one mark per trial."
-    return Figure("cpu", "CPU per request of server and client", caption, draw(WIDE), draw(NARROW))
+    return Figure("cpu", f"CPU per request of {listed(roles, 'and')}", caption, draw(WIDE), draw(NARROW))
 
 
 def treatment(cell: dict[str, str], factor: str, twin: bool) -> str:

@@ -82,7 +82,11 @@ def _panel(visit: Mark, factor: str, end: int, plot: int, legend: alt.Legend, ca
         chart = alt.Chart(Rows(ordered)).mark_line(strokeWidth=width, strokeCap="butt")
         return chart.encode(x=x, y=y, color=colour, order=alt.Order("n:Q"))
 
-    bars = [point for number, row in enumerate(rows) for point in _bar(number, row, began(visit), end, one)]
+    bars = [
+        point
+        for number, (row, spent) in enumerate(zip(rows, stages(rows), strict=True))
+        for point in _bar(number, row["start_ns"] - began(visit), spent, end, one)
+    ]
     if carriers:
         bars += [point for number, row in enumerate(rows) for point in _carrier(number, row, end / one)]
     lost = sorted({_pixel(time - began(visit), end, plot) / one for time in visit["lost"] or []})
@@ -105,10 +109,9 @@ def _pixel(at: int, end: int, plot: int) -> float:
     return math.floor(at / end * plot) * end / plot
 
 
-def _bar(number: int, row: Sample, began: int, end: int, one: float) -> Iterator[Mark]:
-    """The stages of a request that are wide enough to be seen."""
-    at = row["start_ns"] - began
-    for stage, spent in stages(row).items():
+def _bar(number: int, at: int, stages: Mapping[str, int], end: int, one: float) -> Iterator[Mark]:
+    """The stages of a request that are wide enough to be seen, from when it was due."""
+    for stage, spent in stages.items():
         if spent >= _WORTH * end:
             yield from _stroke(stage, (at / one, number + 0.5), ((at + spent) / one, number + 0.5))
         at += spent

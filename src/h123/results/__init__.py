@@ -12,11 +12,14 @@ from h123.results.loss import loss
 from h123.results.machine import machine_facts
 from h123.results.metrics import shown, trial_metrics
 from h123.results.opening import Opening
+from h123.results.page_events import events_of
 from h123.results.processor import SHARES_TELL_NS, Usage
 from h123.results.recovery import moves_of
 from h123.results.repetition import Repetition, compare_executions
+from h123.results.rows import Rows
 from h123.results.samples import Sample, ingest, read_samples
 from h123.results.shapes import Count, Document, Reason, Shape
+from h123.results.stages import stages_of
 from h123.results.summary import Bodies
 from h123.results.tables import connect
 from h123.results.waiting import longest_waiting
@@ -33,6 +36,7 @@ __all__ = [
     "Opening",
     "Reason",
     "Repetition",
+    "Rows",
     "Sample",
     "Shape",
     "Usage",
@@ -43,6 +47,7 @@ __all__ = [
     "connect",
     "disturbance",
     "events",
+    "events_of",
     "export",
     "fault_of",
     "gateway_file",
@@ -66,6 +71,7 @@ __all__ = [
     "ruined",
     "shown",
     "stack_log",
+    "stages_of",
     "tabulate_evidence",
     "tcp_account",
     "trial_files",

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from h123.errors import UserError
 from h123.processes import beginning, each
 from h123.results.blocking import Blocking, blocking_of
+from h123.results.dialled import dialled_of
 from h123.results.documents import fault_of, held, parsed, read_content, read_document
 from h123.results.events import Values
 from h123.results.folder import CampaignFolder
@@ -25,7 +26,7 @@ from h123.results.timeline import Timeline, timeline
 from h123.results.trial_files import Client, Link, Tls, Trial
 from h123.study.workload import Kind, workload_of
 
-Content = tuple[Summary, Timeline, list[Opening]]
+Content = tuple[Summary, Timeline, list[Opening], list[int]]
 
 
 @dataclass(frozen=True)
@@ -106,11 +107,11 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     blocking = _blocking(rows)
     hasty = {name for name, about in folder.subjects.items() if about.get("false_start")}
     attempts = []
-    for row, (link, report, facts), (summary, in_time, openings) in zip(rows, documents, content, strict=True):
+    for row, (link, report, facts), (summary, in_time, openings, dialled) in zip(rows, documents, content, strict=True):
         conditions = json.loads(row["parameters"])
         recoveries = _recoveries(row, breaks_of(link, report))
         lost = blocking.get(row["trial"])
-        metrics = measure(summary, report, facts, conditions["clock"], openings, recoveries, lost)
+        metrics = measure(summary, report, facts, conditions["clock"], openings, recoveries, lost, dialled)
         attempts.append(
             Attempt(
                 **{known: row[known] for known in ("trial", "attempt", "block", "position", "place", "twin")},
@@ -173,7 +174,8 @@ def _read(attempt: tuple[Path, str], *, timed: bool, imported: bool) -> Content:
     if not timed:
         summary = replace(summary, warm_start_ns=None, warm_end_ns=None)
     openings = [] if imported else openings_of(file.parent, rows, work.statuses())
-    return summary, timeline(rows, timed=timed), openings
+    dialled = [] if imported else dialled_of(file.parent, summary.visits)
+    return summary, timeline(rows, timed=timed), openings, dialled
 
 
 @cache

@@ -20,7 +20,7 @@ from h123.results.processor import TICKS_TELL_NS
 from h123.results.samples import succeeded
 from h123.results.trial_files import Trial
 from h123.study import METRICS, Metric
-from h123.study.observed import FromSend, Times, Visits
+from h123.study.observed import FromSend, Spent, Times, Visits
 from h123.study.workload import OK
 
 TURNS = 6
@@ -170,7 +170,7 @@ def _share_of(metric: Metric, rows: Mapping[str, Mapping[str, Any]], added: Any)
         return _share(metric.of, rows[metric.of.phase], added)
     if isinstance(metric.of, FromSend):  # of the time since the send as of the whole
         return _share(Times("warm", "end_ns", metric.of.share), rows["warm"], added)
-    if isinstance(metric.of, Visits):  # of a part of a visit as of the whole
+    if isinstance(metric.of, Visits | Spent):  # of a part of a visit as of the whole
         return _share(_WHOLE, rows["visits"], added)
     return _share_of_run(rows["warm"], added)
 

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Literal, assert_never
 
 from h123.results.blocking import Blocking
+from h123.results.dialled import dialled_of
 from h123.results.documents import read_document
 from h123.results.events import Values
 from h123.results.lab_report import Report
 from h123.results.opening import Opening, openings_of
+from h123.results.page_events import times_until
 from h123.results.processor import of_handshake, of_request
 from h123.results.recovery import breaks_of, recoveries_of
 from h123.results.rows import Rows
@@ -22,6 +24,7 @@ from h123.study.observed import (
     Answered,
     Around,
     Carried,
+    Dialled,
     FellBack,
     FromSend,
     Lost,
@@ -29,15 +32,20 @@ from h123.study.observed import (
     Opened,
     Processor,
     Recovered,
+    Role,
     Sent,
+    Spent,
     Times,
     Visits,
+    VisitTime,
     Wasted,
     Way,
 )
 from h123.study.workload import workload_of
 
 _NS = 1e-9
+_PLAYED: Mapping[Role, Sequence[str]] = {"backend": ("backend", "origin")}
+"""Names of the roles in report.json that are one here."""
 
 
 def measure(
@@ -48,12 +56,13 @@ def measure(
     openings: Sequence[Opening] = (),
     recoveries: Sequence[float] = (),
     blocking: Blocking | None = None,
+    dialled: Sequence[int] = (),
 ) -> dict[str, float | None]:
     """All metrics of a trial; None where the trial has no value for one, `Metric.worst` where so many requests failed
     that nothing better can be said. What two servers use together is no server's."""
     two = any(role.name == SECOND_SERVER for role in report.roles)
     return {
-        name: metric_value(metric, summary, report, facts, openings, recoveries, blocking)
+        name: metric_value(metric, summary, report, facts, openings, recoveries, blocking, dialled)
         if clock in metric.clocks and not (two and metric.of_the_server)
         else None
         for name, metric in METRICS.items()
@@ -71,7 +80,9 @@ def trial_metrics(trial: Path, report: Report, parameters: Values) -> dict[str, 
     openings = openings_of(trial, rows, work.statuses())
     link = read_document(trial / "trial.json", Trial).links[0]
     recoveries = recoveries_of(breaks_of(link, report), rows, work.statuses())
-    return measure(summarise(rows, work), report, read_facts(trial), parameters["clock"], openings, recoveries)
+    summary = summarise(rows, work)
+    dialled, facts, clock = dialled_of(trial, summary.visits), read_facts(trial), parameters["clock"]
+    return measure(summary, report, facts, clock, openings, recoveries, dialled=dialled)
 
 
 def read_facts(trial: Path) -> Client | None:
@@ -88,6 +99,7 @@ def metric_value(
     openings: Sequence[Opening] = (),
     recoveries: Sequence[float] = (),
     blocking: Blocking | None = None,
+    dialled: Sequence[int] = (),
 ) -> float | None:
     """Seconds, bits a second or bytes, as the metric has it."""
     match metric.of:
@@ -96,7 +108,11 @@ def metric_value(
         case FromSend() as times:
             return _seconds(_sent_quantile(times, summary))
         case Visits(until):
-            return _seconds(summary.visits_ns[until])
+            return _seconds(_until(until, summary, facts))
+        case Spent(stage):
+            return _seconds(summary.stages_ns.get(stage))
+        case Dialled():
+            return _dialled(summary, report, dialled)
         case Carried():
             return _goodput(summary)
         case Answered():
@@ -111,12 +127,12 @@ def metric_value(
             return _memory(report, role)
         case Around(part):
             return _seconds(_around(summary, facts, part))
-        case Sent(way):
-            return _sent(summary, report, way)
+        case Sent(way, what):
+            return _sent(summary, report, way, what)
         case Opened(what):
-            return statistics.median(getattr(one, what) for one in openings) if openings else None
+            return _median([getattr(one, what) for one in openings])
         case Recovered():
-            return _seconds(statistics.median(recoveries)) if recoveries else None
+            return _seconds(_median(recoveries))
         case Lost(what):
             return _lost(blocking, what) if blocking else None
         case FellBack():
@@ -129,6 +145,24 @@ def metric_value(
             return None
         case _:
             assert_never(metric.of)
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return statistics.median(values) if values else None
+
+
+def _until(until: VisitTime, summary: Summary, facts: Client | None) -> float | None:
+    """ns."""
+    if until == "dom_content_loaded" or until == "load":
+        return _median(times_until(until, summary.visits, facts))
+    return summary.visits_ns.get(until)
+
+
+def _dialled(summary: Summary, report: Report, dialled: Sequence[int]) -> float | None:
+    """Infinite of a visit that failed, which need not have come to opening them all; None where packets are missing."""
+    cut = any(link.packets_left_out for link in report.links[:1])
+    each = zip(summary.visits, dialled, strict=True) if dialled and not cut else ()
+    return _median([math.inf if visit.failed else count for visit, count in each])
 
 
 def _lost(found: Blocking, what: Literal["all", "others"]) -> float | None:
@@ -187,9 +221,16 @@ def _goodput(summary: Summary) -> float | None:
     return 8 * size / seconds
 
 
-def _cpu(summary: Summary, report: Report, roles: tuple[str, ...]) -> float | None:
-    used = [role.cpu.main_ns for role in report.roles if role.name in roles and role.cpu]
-    return sum(used) * _NS / summary.rows if len(used) == len(roles) and sum(used) > 0 else None
+def _cpu(summary: Summary, report: Report, roles: Sequence[Role]) -> float | None:
+    used = [_used(report, role) for role in roles]
+    known = [ns for ns in used if ns is not None]
+    return sum(known) * _NS / summary.rows if len(known) == len(used) and sum(known) > 0 else None
+
+
+def _used(report: Report, role: Role) -> int | None:
+    """ns of a processor; None where there is no such role, or one does not tell."""
+    playing = [one.cpu for one in report.roles if one.name in _PLAYED.get(role, (role,))]
+    return sum(cpu.main_ns for cpu in playing if cpu) if playing and all(playing) else None
 
 
 def _memory(report: Report, role: str) -> float | None:
@@ -208,11 +249,12 @@ def _around(summary: Summary, facts: Client | None, part: Literal["start", "end"
     return None if summary.end_ns is None else process.ended_ns - summary.end_ns
 
 
-def _sent(summary: Summary, report: Report, way: Way) -> float | None:
+def _sent(summary: Summary, report: Report, way: Way, what: Literal["bytes", "packets"]) -> float | None:
     """A veth counts nothing."""
     link = report.links[0] if report.links else None
     direction = link.directions.get(way) if link and link.directions else None
-    return direction.bytes_in / summary.rows if direction and direction.bytes_in and summary.rows else None
+    sent = direction and (direction.bytes_in if what == "bytes" else direction.packets_in)
+    return sent / summary.rows if sent and summary.rows else None
 
 
 def _wasted(summary: Summary, report: Report) -> float | None:

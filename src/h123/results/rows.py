@@ -11,11 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from h123.results.samples import EARLIER_SCHEMA, LIMIT, SCHEMA, TEXT_COLUMNS, complaint
+from h123.results.samples import EARLIER_SCHEMA, LIMIT, SCHEMA, TEXT_COLUMNS, Sample, complaint
 from h123.study.workload import ABANDONED, OK
 
 Mask = NDArray[np.bool_]
 Integers = NDArray[np.int64]
+_TEXT = pa.dictionary(pa.int32(), pa.string())
+_CODED = pa.schema([(field.name, _TEXT if field.name in TEXT_COLUMNS else field.type) for field in SCHEMA])
+"""As Parquet files are read."""
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
@@ -79,6 +82,11 @@ class Rows:
         self._numbers: dict[str, Numbers] = {}
         self._codes: dict[str, tuple[list[str], Integers]] = {}
         self._phases: dict[str, Mask] = {}
+
+    @classmethod
+    def of(cls, samples: Sequence[Sample]) -> "Rows":
+        """Of some that were read by themselves."""
+        return cls(pa.Table.from_pylist(list(samples), schema=_CODED))
 
     @classmethod
     def read(cls, file: Path) -> "Rows":

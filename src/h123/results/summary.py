@@ -3,21 +3,21 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from h123.results.rows import Mask, Numbers, Rows
+from h123.results.visits import Visit, Visits
 from h123.study import METRICS
-from h123.study.observed import FromSend, Times, VisitTime
+from h123.study.observed import Arrival, FromSend, Stage, Times
 from h123.study.workload import LEAVING, Kind
 
 QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, Times)})
 """Of latency: all that a metric asks of any time. Of the other times only the median is known."""
 SEND_QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, FromSend)})
 """Of the times from the send."""
-VISIT_TIMES: tuple[VisitTime, ...] = get_args(VisitTime)
 _IN_ORDER = (
     *(("start_ns", "connected_ns"), ("connected_ns", "sent_ns"), ("start_ns", "sent_ns"), ("sent_ns", "end_ns")),
     *(("start_ns", "first_byte_ns"), ("first_byte_ns", "end_ns"), ("start_ns", "end_ns")),
@@ -121,8 +121,13 @@ class Summary:
     """Body bytes of all requests that are ok."""
     bodies: Sequence[Bodies]
     """Of each resource that an answer is known of."""
-    visits_ns: Mapping[VisitTime, float | None]
-    """Medians over warm visits of what `Visits.until` names; None where there are none."""
+    visits: Sequence[Visit]
+    """The warm ones of a page; none of other workloads."""
+    visits_ns: Mapping[Arrival, float | None]
+    """Medians over them of what `Visits.until` names; empty where there are none."""
+    stages_ns: Mapping[Stage, float | None]
+    """Medians over them of what the mean request of each spent on a stage; without those that the client does not
+    mark."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +160,7 @@ def summarise(rows: Rows, work: Kind) -> Summary:
         fell_back=_fell_back(rows, ok, work),
         bytes_down=rows["bytes_down"].total(ok),
         bodies=_bodies(rows, ok, sizes, len(work.exchanges())),
-        visits_ns=_visits(rows, parts, work),
+        **_visits(rows, parts, work),
     )
 
 
@@ -207,7 +212,7 @@ def _opening(rows: Rows, parts: _Parts) -> _Fields:
         "open_ns": open_ns,
         # A request that began before the last connection was open, and ended after, is half of one.
         "once_open": None if open_ns is None else sum(later) / 2,
-        "handshake_ns": _median(to_connected.of(parts.cold), failed),
+        "handshake_ns": median_of(to_connected.of(parts.cold), failed),
         "handshake_min_ns": to_connected.least(parts.cold),
     }
 
@@ -220,9 +225,9 @@ def _times(rows: Rows, parts: _Parts) -> _Fields:
     return {
         "latency_ns": quantiles(took.of(warm & ok), failed, QUANTILES),
         "sent_latency_ns": quantiles(from_send, failed, SEND_QUANTILES) if told else None,
-        "ttfb_ns": _median(to_first_byte.of(warm & ok), failed),
-        "cold_latency_ns": _median(took.of(cold & ok), failed_cold),
-        "cold_ttfb_ns": _median(to_first_byte.of(cold & ok), failed_cold),
+        "ttfb_ns": median_of(to_first_byte.of(warm & ok), failed),
+        "cold_latency_ns": median_of(took.of(cold & ok), failed_cold),
+        "cold_ttfb_ns": median_of(to_first_byte.of(cold & ok), failed_cold),
         "start_ns": rows["start_ns"].least(rows.every),
         "end_ns": rows["end_ns"].most(rows.every),
         "warm_start_ns": rows["start_ns"].least(warm),
@@ -271,49 +276,20 @@ def _of_resource(resource: int, sizes: _Fields) -> Bodies:
     return Bodies(resource, up, down)
 
 
-def _visits(rows: Rows, parts: _Parts, work: Kind) -> dict[VisitTime, float | None]:
-    visit = work.visit()
-    within = parts.warm & rows["group"].known
-    if visit is None or not within.any():
-        return dict.fromkeys(VISIT_TIMES)
-    order = np.flatnonzero(within)
-    user, group = rows["user"].values[order], rows["group"].values[order]
-    by_visit = np.lexsort((group, user))
-    order, user, group = order[by_visit], user[by_visit], group[by_visit]
-    begins = np.flatnonzero(np.diff(user, prepend=user[0] - 1) | np.diff(group, prepend=group[0]))
-    visits = _InVisits(rows, parts.ok, order, begins)
-    resource = rows["resource"]
-    document, largest = (resource.known & (resource.values == one) for one in (0, visit.largest))
+def _visits(rows: Rows, parts: _Parts, work: Kind) -> _Fields:
+    visits = Visits.of(rows, parts.ok, work)
+    if visits is None:
+        return {"visits": [], "visits_ns": {}, "stages_ns": {}}
     return {
-        "complete": visits.median_until(rows["end_ns"], rows.every, last=True),
-        "document": visits.median_until(rows["first_byte_ns"], document, last=False),
-        "largest": visits.median_until(rows["end_ns"], largest, last=True),
+        "visits": visits.each(),
+        "visits_ns": {until: median_of(told.ns, told.failed) for until, told in visits.until().items()},
+        "stages_ns": {stage: median_of(told.ns, told.failed) for stage, told in visits.spent().items() if told},
     }
 
 
-@dataclass(frozen=True)
-class _InVisits:
-    """Rows in the order of their visits. A visit is as slow as what failed of it."""
-
-    rows: Rows
-    ok: Mask
-    order: NDArray[np.intp]
-    begins: NDArray[np.intp]
-    """Where in `order` each visit begins."""
-
-    def median_until(self, column: Numbers, of: Mask, *, last: bool) -> float | None:
-        """The median time from a visit's start to the last, or the first, that `column` says of its rows `of`; None
-        where no visit has any."""
-        worst = np.iinfo(np.int64).min if last else np.iinfo(np.int64).max
-        told = np.where(of & column.known, column.values, worst)[self.order]
-        reached = (np.maximum if last else np.minimum).reduceat(told, self.begins)
-        started = np.minimum.reduceat(self.rows["start_ns"].values[self.order], self.begins)
-        failed = np.logical_or.reduceat((of & ~self.ok)[self.order], self.begins)
-        there = reached != worst
-        return _median((reached - started)[there & ~failed], _count(failed))
-
-
-def quantiles(values: NDArray[np.int64], infinite: int, shares: Sequence[float]) -> list[float] | None:
+def quantiles(
+    values: NDArray[np.int64] | NDArray[np.float64], infinite: int, shares: Sequence[float]
+) -> list[float] | None:
     """Of `values` and as many `infinite` ones, by Hyndman and Fan 1996, type 7; None of nothing."""
     count = len(values) + infinite
     if not count:
@@ -331,7 +307,7 @@ def quantiles(values: NDArray[np.int64], infinite: int, shares: Sequence[float])
     return found
 
 
-def _median(values: NDArray[np.int64], infinite: int) -> float | None:
+def median_of(values: NDArray[np.int64] | NDArray[np.float64], infinite: int) -> float | None:
     found = quantiles(values, infinite, [0.5])
     return found[0] if found else None
 

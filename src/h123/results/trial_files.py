@@ -172,6 +172,16 @@ class OwnDelay(Shape):
     """Of each request together."""
 
 
+class VisitEvents(Shape):
+    """When a browser told a page that it had loaded, on the clock of the samples; None where it never did."""
+
+    user: Count
+    group: Count
+    """The visit, as in the samples."""
+    dom_content_loaded_ns: Count | None = None
+    load_ns: Count | None = None
+
+
 class Client(Document):
     """client.json."""
 
@@ -181,4 +191,6 @@ class Client(Document):
     process: Process | None = None
     delay: OwnDelay | None = None
     """None of a client that does not tell."""
+    visits: list[VisitEvents] = Field(default=[])
+    """Of a page, warm-up ones too; none of a client that has no such events."""
     notes: object = None

@@ -17,6 +17,7 @@ from h123.study.observed import (
     Around,
     Carried,
     Clock,
+    Dialled,
     FellBack,
     FromSend,
     Lost,
@@ -27,6 +28,7 @@ from h123.study.observed import (
     Processor,
     Recovered,
     Sent,
+    Spent,
     Times,
     Visits,
     Wasted,
@@ -92,7 +94,12 @@ class Metric:
     def of_requests(self) -> bool:
         """Whether it is of the requests' times: so that requests that fail, and a machine that stalls, make it worse,
         and the two clocks split it. What a processor or memory did for failed ones is as real as for others."""
-        return isinstance(self.of, Times | FromSend | Visits | Carried | Answered)
+        return isinstance(self.of, Times | FromSend | Visits | Spent | Carried | Answered)
+
+    @property
+    def of_visits(self) -> bool:
+        """Whether it is of visits of a page, so that other workloads have none."""
+        return isinstance(self.of, Visits | Spent | Dialled)
 
     @property
     def of_the_server(self) -> bool:
@@ -248,6 +255,78 @@ METRICS = _table(
         "resource",
     ),
     Metric(
+        "page_dom_content_loaded",
+        title="DOMContentLoaded",
+        unit="s",
+        of=Visits("dom_content_loaded"),
+        words=_SPEED,
+        noun="DOMContentLoaded",
+        meaning="median over a trial's warm visits, from the request for the document to the browser's event "
+        "DOMContentLoaded",
+    ),
+    Metric(
+        "page_onload",
+        title="Page loaded (onload)",
+        unit="s",
+        of=Visits("load"),
+        words=_SPEED,
+        noun="onload",
+        meaning="median over a trial's warm visits, from the request for the document to the browser's event load",
+    ),
+    Metric(
+        "page_queued",
+        title="A page's request, waiting to start",
+        unit="s",
+        of=Spent("queued"),
+        words=_SPEED,
+        noun="wait of a page's requests for a place on a connection",
+        meaning="median over a trial's warm visits of what the mean request of a visit waited in the client for a "
+        "place on a connection",
+        zero=True,
+    ),
+    Metric(
+        "page_connecting",
+        title="A page's request, connecting",
+        unit="s",
+        of=Spent("connecting"),
+        words=_SPEED,
+        noun="wait of a page's requests for new connections",
+        meaning="median over a trial's warm visits of what the mean request of a visit waited for a new connection",
+        zero=True,
+    ),
+    Metric(
+        "page_waiting",
+        title="A page's request, until its first byte",
+        unit="s",
+        of=Spent("waiting"),
+        words=_SPEED,
+        noun="wait of a page's requests for their first byte",
+        meaning="median over a trial's warm visits of what the mean request of a visit waited for its first byte, once "
+        "it was sent",
+    ),
+    Metric(
+        "page_receiving",
+        title="A page's request, receiving",
+        unit="s",
+        of=Spent("receiving"),
+        words=_SPEED,
+        noun="receiving of a page's answers",
+        meaning="median over a trial's warm visits of what the mean request of a visit took from its first byte to its "
+        "last",
+        zero=True,
+    ),
+    Metric(
+        "page_connections",
+        title="Connections opened by a visit",
+        unit="connections",
+        of=Dialled(),
+        words=_TURNS,
+        noun="number of connections that a visit opens",
+        meaning="median over a trial's warm visits of the connections that a visit opened, those included that it "
+        "never used",
+        zero=True,
+    ),
+    Metric(
         "cpu",
         title="CPU per request",
         unit="s",
@@ -274,6 +353,16 @@ METRICS = _table(
         words=_COST,
         noun="client CPU per request",
         meaning="processor time of the client while it ran, handshakes included, per request",
+        by_role=True,
+    ),
+    Metric(
+        "cpu_backend",
+        title="CPU per request, backend",
+        unit="s",
+        of=Processor(("backend",)),
+        words=_COST,
+        noun="backend CPU per request",
+        meaning="processor time of what stands behind the server while the client ran, per request",
         by_role=True,
     ),
     Metric(
@@ -348,6 +437,24 @@ METRICS = _table(
         words=_SIZE,
         noun="traffic to the client",
         meaning="bytes of all packets that the server sent, handshakes and acknowledgements included, per request",
+    ),
+    Metric(
+        "packets_up",
+        title="Packets sent per request, client",
+        unit="packets",
+        of=Sent("up", "packets"),
+        words=_TURNS,
+        noun="number of packets to the server",
+        meaning="packets that the client sent, handshakes and acknowledgements included, per request",
+    ),
+    Metric(
+        "packets_down",
+        title="Packets sent per request, server",
+        unit="packets",
+        of=Sent("down", "packets"),
+        words=_TURNS,
+        noun="number of packets to the client",
+        meaning="packets that the server sent, handshakes and acknowledgements included, per request",
     ),
     Metric(
         "cold_round_trips",

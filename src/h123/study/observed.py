@@ -9,9 +9,12 @@ from typing import ClassVar, Literal
 from h123.catalogue import Ability
 
 Clock = Literal["wall", "virtual"]
-Role = Literal["server", "client"]
+Role = Literal["server", "client", "backend"]
 Way = Literal["up", "down"]
-VisitTime = Literal["complete", "document", "largest"]
+Arrival = Literal["complete", "document", "largest"]
+PageEvent = Literal["dom_content_loaded", "load"]
+VisitTime = Arrival | PageEvent
+Stage = Literal["queued", "connecting", "waiting", "receiving"]
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,8 @@ class Needs:
     """What its client must be able to do."""
     report: tuple[str, ...] = ()
     """Of each role in report.json, or of the client's link there."""
+    facts: tuple[str, ...] = ()
+    """Of each visit in client.json."""
     packets: bool = False
     """The record of that link's packets."""
     breaks: bool = False
@@ -71,7 +76,7 @@ class Visits:
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     until: VisitTime
-    """All that it asks for has come; the document's first byte; the largest body."""
+    """All that it asks for has come; the document's first byte; the largest body; what a browser tells its page."""
 
     @property
     def needs(self) -> Needs:
@@ -83,6 +88,42 @@ class Visits:
                 return Needs((*every, "resource", "first_byte_ns"), ("ttfb",))
             case "largest":
                 return Needs((*every, "resource", "end_ns"))
+            case _:
+                return Needs((*every, "end_ns"), facts=(f"{self.until}_ns",))
+
+
+@dataclass(frozen=True)
+class Spent:
+    """The median over warm visits of what a visit's mean request spent on a stage."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    stage: Stage
+    """Until it had a place on a connection; until its new connection was open; until its first byte; until its last.
+    They add up to the request."""
+
+    @property
+    def needs(self) -> Needs:
+        asked, answered = ("start_ns", "sent_ns", "reused"), ("first_byte_ns",)
+        columns = {"queued": asked, "connecting": asked, "waiting": ("sent_ns", *answered)}
+        return Needs(("user", "group", *columns.get(self.stage, ("end_ns", *answered))), self._abilities)
+
+    @property
+    def _abilities(self) -> tuple[Ability, ...]:
+        return ("ttfb",) if self.stage in ("waiting", "receiving") else ()
+
+
+@dataclass(frozen=True)
+class Dialled:
+    """The median over warm visits of the connections that a visit opened, by the packets of the client's link.
+
+    Browsers open connections that they then do not need, and no sample tells of those: the column `connection` counts
+    the used ones. The hosts count all, but of TCP alone, from the trial's first moment to its last, and beside the
+    client's those of whoever steers it, or of a proxy with what stands behind it. Over the link each connection of
+    either protocol has a first packet, at a time that tells its visit.
+    """
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    needs: ClassVar[Needs] = Needs(("user", "group", "start_ns", "end_ns"), packets=True)
 
 
 @dataclass(frozen=True)
@@ -113,6 +154,7 @@ class Processor:
     clocks: ClassVar[tuple[Clock, ...]] = ("wall",)
     """Under the virtual one processing takes no time: what its kernel counts is rounding, not a value."""
     roles: tuple[Role, ...]
+    """`backend` is all that stands behind the server: what a store keeps its objects in, a proxy's origin."""
     part: Literal["all", "open", "opening"] = "all"
 
     @property
@@ -126,7 +168,7 @@ class Memory:
     """The largest resident set that a role ever had."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
-    role: Role
+    role: Literal["server", "client"]
 
     @property
     def needs(self) -> Needs:
@@ -147,12 +189,16 @@ class Around:
 
 @dataclass(frozen=True)
 class Sent:
-    """Bytes of all packets that came to the client's link to go this way, over all requests: connecting, headers,
-    acknowledgements and what was sent again included."""
+    """All packets that came to the client's link to go this way, or their bytes, over all requests: connecting,
+    headers, acknowledgements and what was sent again included."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
-    needs: ClassVar[Needs] = Needs(report=("bytes_in",))
     way: Way
+    what: Literal["bytes", "packets"] = "bytes"
+
+    @property
+    def needs(self) -> Needs:
+        return Needs(report=(f"{self.what}_in",))
 
 
 @dataclass(frozen=True)
@@ -214,6 +260,8 @@ Observed = (
     Times
     | FromSend
     | Visits
+    | Spent
+    | Dialled
     | Carried
     | Answered
     | Processor

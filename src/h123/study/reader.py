@@ -15,7 +15,6 @@ from h123.study.document import Document, Location
 from h123.study.metrics import METRICS
 from h123.study.names import Levels, check_name
 from h123.study.network import Network
-from h123.study.observed import Visits
 from h123.study.parameters import (
     NETWORK_PARAMETERS,
     PARAMETER_NAMES,
@@ -119,7 +118,7 @@ class StudyReader:
             return
         for number, family in enumerate(study.compare.families):
             for index, name in enumerate(family.metrics):
-                if isinstance(METRICS[name].of, Visits):
+                if METRICS[name].of_visits:
                     at: list[str | int] = ["compare", "families", number, "metrics", index]
                     message = f"{name} is of visits of a page, and a workload of the kind {parameters.kind} has none"
                     raise self.document.error(at, message)

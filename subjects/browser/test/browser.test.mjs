@@ -102,7 +102,7 @@ test("an error with commas and line ends stays one field", () => {
 
 test("TLS is told once a connection", () => {
   const exchanges = [...chromiumExchanges("warm-0-0"), ...chromiumExchanges("warm-0-1")];
-  assert.deepEqual(facts(exchanges, []).tls, [
+  assert.deepEqual(facts(exchanges, [], []).tls, [
     {version: "1.3", cipher: "TLS_AES_128_GCM_SHA256", key_exchange: "X25519", alpn: "h3", connections: 1},
   ]);
 });

@@ -60,7 +60,10 @@ function exchange(resource, more = {}) {
   };
 }
 
-const complete = (state) => state.exchanges.seen.push(...[0, 1, 2].map((resource) => exchange(resource)));
+function complete(state) {
+  state.exchanges.seen.push(...[0, 1, 2].map((resource) => exchange(resource)));
+  state.loaded = {content: 2, all: 3.0000015};
+}
 
 async function run(load, changes = {}, openable = () => true) {
   const log = [];
@@ -104,6 +107,22 @@ test("a pause is of visits alone, and no browser is told of other hosts", () => 
   assert.throws(() => refuseUnknown({...WORKLOAD, page: hosted}, ["page"]), /host/);
 });
 
+test("a visit waits for its page's load event, and tells when it came, to the microsecond", async () => {
+  const told = async (load) => (await run(load, {users: 1, requests: 1, warmup: 0})).records.map(({visit}) => visit);
+  const late = (state) => {
+    complete(state);
+    state.loaded = {content: 2};
+    setTimeout(() => (state.loaded.all = 3.0000015), 50);
+  };
+  const expected = {user: 0, group: 0, dom_content_loaded_ns: 2e9, load_ns: 3_000_002_000};
+  assert.deepEqual(await told(late), [expected]);
+  const never = (state) => {
+    complete(state);
+    state.loaded = {};
+  };
+  assert.deepEqual(await told(never), [{...expected, dom_content_loaded_ns: null, load_ns: null}]);
+});
+
 test("warm visits of a user have one profile", async () => {
   const {log} = await run(complete, {cold: false});
   assert.equal(log.filter((what) => what === "left").length, 0);
@@ -116,6 +135,7 @@ test("a repeat visit is the second one of its profile, and the first one has no 
   const {records, rows, log} = await run((state) => {
     visit += 1;
     state.exchanges.seen.push(...[0, 1, 2].map((resource) => exchange(resource, {connection: visit, received: visit})));
+    state.loaded = {all: 3};
   }, REPEAT);
   assert.deepEqual(rows.map((row) => row[9]), ["2", "2", "2", "4", "4", "4"]);
   assert.deepEqual(records.map(({page}) => page.number), [1, 2]);

@@ -181,6 +181,18 @@ func TestTheMostUrgentIsAskedForFirst(t *testing.T) {
 	}
 }
 
+func TestADocumentMayBeLong(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		page := pageOf(p, [4]int{1000, -1, 0, 0})
+		page["page"].([]fields)[0]["path"] = "/site/2.json"
+		d := serveProcess(t, p).drive(t, page)
+		d.mustSucceed(t, 2*3)
+		if row := d.rows[0]; row["bytes_down"] != strconv.Itoa(shortAnswer+1) {
+			t.Errorf("%s bytes", row["bytes_down"])
+		}
+	})
+}
+
 func TestWhatAsksForMoreAndFailsTakesItAlong(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, p protocol) {
 		page := small(p)

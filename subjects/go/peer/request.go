@@ -74,8 +74,8 @@ func newAsked(w *workload, e entry) (asked, error) {
 		count, ok = 0, false
 	}
 	a := asked{entry: e, content: block, most: max(count, shortAnswer), compared: ok && e.Method == http.MethodGet}
-	if (w.Kind == kindMix || w.foreign()) && a.most == shortAnswer {
-		a.most = longAnswer // a service's own
+	if (w.Kind != kindRequests || w.foreign()) && a.most == shortAnswer {
+		a.most = longAnswer // a service's own, or a page's real documents
 	}
 	if e.BodyFile != nil {
 		if a.content, err = os.ReadFile(*e.BodyFile); err != nil {

@@ -135,11 +135,11 @@ func serveOver(t *testing.T, p protocol, version tlsVersion) served {
 	return served{p, portOf(t, address), certificate, command}
 }
 
-// documentsOf is a folder with two of a page's documents.
+// documentsOf is a folder with three of a page's documents, one of them longer than any answer that is no download.
 func documentsOf(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	for name, text := range map[string]string{"0.html": "<!doctype html><link rel=stylesheet href=1.css>", "1.css": "/* */"} {
+	for name, text := range map[string]string{"0.html": "<!doctype html><link rel=stylesheet href=1.css>", "1.css": "/* */", "2.json": strings.Repeat(" ", shortAnswer+1)} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -4,8 +4,11 @@ from collections.abc import Iterator
 
 from h123.analysis.audits.finding import ALL, COLD, Audit, Finding, at_least, none_of
 from h123.catalogue import FULL
-from h123.results import Attempt, Bodies
+from h123.results import Attempt, Bodies, events_of
+from h123.study import METRICS
 from h123.study.workload import LEAVING, Exchange
+
+_TICK_NS = 1_000_000
 
 
 def times_disordered(attempt: Attempt) -> Finding | None:
@@ -102,6 +105,22 @@ def tls_impossible(attempt: Attempt) -> Finding | None:
     return Finding(versions == {"1.3"}, None, None, f"HTTP/3 with TLS {' and '.join(sorted(versions))}")
 
 
+def loaded_early(attempt: Attempt) -> Finding | None:
+    """No page was told DOMContentLoaded, or load, before all of its document had come; but for the millisecond to which
+    some browsers tell it."""
+    told = [
+        (one.visit.document_ns, at)
+        for one in events_of(attempt.summary.visits, attempt.facts)
+        for at in (one.dom_content_loaded, one.load)
+        if at is not None
+    ]
+    ahead = [document - at for document, at in told if document is not None]
+    if not ahead:
+        return None
+    early = sum(ns > _TICK_NS for ns in ahead)
+    return none_of(early, f"{early} of {len(ahead)} events of pages came before the document's last byte")
+
+
 def request_as_trial(attempt: Attempt) -> Finding | None:
     """Imported: more than one request, unless the schema says that a run has no more. What we measure ourselves has its
     own server and client, whatever its length."""
@@ -118,6 +137,14 @@ AUDITS = [
         "these trials; `h123 verify` tests the client.",
         times_disordered,
         spoils=ALL,
+    ),
+    Audit(
+        "loaded-early",
+        "No page has loaded before its document has come.",
+        "browsers told pages that they had loaded before their documents had come: the two times are of different "
+        "clocks, or of different visits. Do not use these times.",
+        loaded_early,
+        spoils=frozenset(name for name, metric in METRICS.items() if metric.needs.facts),
     ),
     Audit(
         "size-wrong",
