@@ -37,7 +37,7 @@ static void read_job(const char *path)
 {
     struct job j = job_read(path);
     const struct entry *first = &j.entries[0];
-    printf("%s|%d|%d|%d|%g|%d|%d|%" PRIu64 "|%zu|%zu|", j.host, j.http, j.users, j.connections, j.rate, j.cold,
+    printf("%s|%d|%d|%d|%g|%d|%d|%" PRIu64 "|%zu|%zu|", j.hosts[0], j.http, j.users, j.connections, j.rate, j.cold,
            (int)j.sessions, j.seed, j.entry_count, j.order_count);
     printf("%s|%s|%" PRId64 "|%zu|%d|%" PRId64 "\n", first->method, first->path, first->body_bytes, first->header_count,
            first->compared, first->most);
