@@ -6,8 +6,8 @@ Order and seeds come out of SHA-256 alone, so they are the same on every machine
 * a treatment's place in its block is the rank of hash(seed, block, treatment);
 * the link's seed is hash(seed, block, network), so whatever is compared within a block meets the same packet fates,
   under the wall clock and under the virtual one;
-* the place of a packet that is lost on purpose, and the moment of cross traffic that a block meets, are the block's in a
-  sequence of even spread.
+* the place of a packet that is lost on purpose, and the moment of cross traffic that a block meets, are the block's in
+  a sequence of even spread.
 
 Neither depends on how many blocks there are or on what else is in them. So a longer campaign extends a shorter one, and
 one that is filtered with `only` is a part of the whole one: same names, same seeds, same relative order.
