@@ -219,8 +219,9 @@ def test_a_host_that_the_certificate_does_not_name_is_not_trusted(drive: Drive) 
 
 
 def test_what_waits_for_a_place_has_its_timeout_too(drive: Drive) -> None:
-    """One place, and a body of which no machine sends all in that time."""
-    page = [_resource("/bytes/1", None, 0), _resource(f"/bytes/{16 << 30}", 0, 0), _resource("/bytes/2", 0, 1)]
+    """One place, and bodies of which no machine sends all in that time."""
+    endless = f"/bytes/{16 << 30}"
+    page = [_resource("/bytes/1", None, 0), _resource(endless, 0, 0), _resource(endless, 0, 1)]
     page.append(_resource("/bytes/3", 2, 1))
     once = {"connections": 1, "at_once": 1, "users": 1, "requests": 1, "warmup": 0}
     for visit in drive(page, **once, timeout_ns=2_000_000_000).values():
