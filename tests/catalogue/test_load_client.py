@@ -226,6 +226,14 @@ def _read(program: Path, changed: dict[str, Any], indent: int | None = None) -> 
             + "\n/bytes/4: urgency 4, runs 40, asks for"
             + "\n/bytes/5: urgency 5, runs 50, asks for",
         ),
+        # How long a page's real document is, and what is in it, its server alone knows.
+        (
+            _page(page=[_resource("/pages/large", None)]),
+            USUAL.replace("|4|1|0|1|0|", "|4|6|0|1|0|").replace(
+                "|1|0|GET|/bytes/100000|0|0|1|100000", f"|1|0|GET|/pages/large|0|0|0|{2**40}"
+            )
+            + "\n/pages/large: urgency 0, runs 0, asks for",
+        ),
     ],
 )
 @pytest.mark.parametrize("indent", [None, 2])
