@@ -42,11 +42,30 @@ pub fn processes() -> impl Iterator<Item = i32> {
 
 /// The session of a process, zombies included.
 pub fn session_of(pid: i32) -> Option<i32> {
-    Stat::read(pid)?.field(6)
+    Some(Relations::of(pid)?.session)
 }
 
 pub fn is_zombie(pid: i32) -> bool {
-    Stat::read(pid).and_then(|stat| stat.field::<char>(3)) == Some('Z')
+    Relations::of(pid).is_some_and(|relations| relations.zombie)
+}
+
+/// Whose a process is.
+#[derive(Debug, Clone, Copy)]
+pub struct Relations {
+    pub parent: i32,
+    pub session: i32,
+    pub zombie: bool,
+}
+
+impl Relations {
+    pub fn of(pid: i32) -> Option<Self> {
+        let stat = Stat::read(pid)?;
+        Some(Self {
+            parent: stat.field(4)?,
+            session: stat.field(6)?,
+            zombie: stat.field::<char>(3)? == 'Z',
+        })
+    }
 }
 
 /// The command line of a process, cut short; empty if it has gone.
@@ -57,20 +76,24 @@ pub fn command_of(pid: i32) -> String {
 }
 
 /// CPU time of a session's living processes and of the children they have waited for, ns.
-///
-/// A living process is read from its CPU clock, exactly; waited-for children from `/proc`, in ticks of 10 ms.
 pub fn cpu_of_session(session: i32) -> u64 {
+    let living = processes()
+        .filter(|&pid| Relations::of(pid).is_some_and(|its| its.session == session && !its.zombie));
+    living.map(cpu_of).sum()
+}
+
+/// CPU time of a living process and of the children it has waited for, ns; 0 if it has gone.
+///
+/// It is read from its CPU clock, exactly; waited-for children from `/proc`, in ticks of 10 ms.
+pub fn cpu_of(pid: i32) -> u64 {
     let tick_ns = 1_000_000_000 / ticks_per_second();
-    let of_process = |pid: i32| -> Option<u64> {
+    let read = || {
         let stat = Stat::read(pid)?;
-        if stat.field::<i32>(6)? != session || stat.field::<char>(3)? == 'Z' {
-            return None;
-        }
         let clock = clock_getcpuclockid(Pid::from_raw(pid)).ok()?;
         let own = nanoseconds(clock_gettime(clock).ok()?);
         Some(own + (stat.field::<u64>(16)? + stat.field::<u64>(17)?) * tick_ns)
     };
-    processes().filter_map(of_process).sum()
+    read().unwrap_or(0)
 }
 
 /// What threads that were ready to run have waited for a processor.
@@ -83,15 +106,15 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Of a session's living threads. One takes its share with it when it ends, so a difference may be too small.
-    pub fn of_session(session: i32) -> Self {
+    /// Of these processes' living threads. One takes its share with it when it ends, so a difference may be too small.
+    pub fn of(processes: impl IntoIterator<Item = i32>) -> Self {
         let threads = |pid| {
             fs::read_dir(format!("/proc/{pid}/task"))
                 .into_iter()
                 .flatten()
         };
-        processes()
-            .filter(|pid| session_of(*pid) == Some(session))
+        processes
+            .into_iter()
             .flat_map(|pid| threads(pid).flatten())
             .filter_map(|thread| Self::read(&thread.path().join("schedstat")))
             .fold(Self::default(), |sum, one| Self {
@@ -258,11 +281,11 @@ mod tests {
 
     #[test]
     fn threads_that_share_a_processor_wait_for_it() {
-        let session = session_of(std::process::id() as i32).unwrap();
+        let us = [std::process::id() as i32];
         let mut one = nix::sched::CpuSet::new();
         one.set(nix::sched::sched_getcpu().unwrap()).unwrap();
         let spin = |begin: u64| while now_ns() < begin + 60_000_000 {};
-        let before = Waiting::of_session(session);
+        let before = Waiting::of(us);
         std::thread::scope(|scope| {
             let begin = now_ns();
             let threads: Vec<_> = (0..2)
@@ -271,7 +294,7 @@ mod tests {
                         nix::sched::sched_setaffinity(Pid::from_raw(0), &one).unwrap();
                         spin(begin);
                         // Read while both are alive.
-                        Waiting::of_session(session).since(before).wait_ns
+                        Waiting::of(us).since(before).wait_ns
                     })
                 })
                 .collect();

@@ -24,6 +24,7 @@ mod guest;
 mod idle;
 mod inet_diag;
 mod inspection;
+mod kin;
 mod lateness;
 mod link;
 mod log;

@@ -18,8 +18,9 @@ use nix::sys::time::TimeSpec;
 use nix::unistd::{Pid, setsid};
 use serde::Serialize;
 
-use crate::account::{CpuTime, Waiting, command_of, cpu_of_session, is_zombie, session_of};
+use crate::account::{CpuTime, Waiting, command_of, cpu_of, is_zombie, session_of};
 use crate::clock::now_ns;
+use crate::kin::Kin;
 use crate::outside::{self, Outside};
 use crate::{resolver, sysfs};
 
@@ -27,11 +28,12 @@ use crate::{resolver, sysfs};
 const PARTING_NS: u64 = 100_000_000;
 const PARTING_POLL_NS: u64 = 5_000_000;
 
-/// All roles' processes. Each role is a session of its own, so that its descendants can be told from others'.
+/// All roles' processes. Each role is a session of its own, so that what it leaves behind can be told from others'.
 pub struct Processes {
     signals: SignalFd,
     running: Vec<Process>,
-    /// CPU time of reaped orphans, by session.
+    kin: Kin,
+    /// CPU time of reaped orphans, by their role's process.
     orphans: HashMap<i32, u64>,
     pub interrupted: bool,
     /// Commands of processes that did not end with their roles, by id.
@@ -106,6 +108,7 @@ impl Processes {
         Ok(Self {
             signals,
             running: vec![],
+            kin: Kin::default(),
             orphans: HashMap::new(),
             interrupted: false,
             left_behind: BTreeMap::new(),
@@ -161,6 +164,7 @@ impl Processes {
             .spawn()
             .with_context(|| format!("starting {program}"))?;
         let pid = Pid::from_raw(child.id() as i32);
+        self.kin.add(pid.as_raw());
         self.running.push(Process {
             pid,
             ending: None,
@@ -242,17 +246,24 @@ impl Processes {
         Ok(())
     }
 
-    /// The session's CPU time so far, ns: of living processes, of children they waited for, of orphans.
-    pub fn cpu_ns(&self, index: usize) -> u64 {
-        let process = &self.running[index];
-        let session = process.pid.as_raw();
-        let ended = process.ending.as_ref().map_or(0, |e| e.cpu.total_ns());
-        ended + cpu_of_session(session) + self.orphans.get(&session).copied().unwrap_or(0)
+    /// CPU time so far, ns, of each role by its index: of its living processes, of children they waited for, of orphans.
+    pub fn cpu_ns(&mut self) -> Vec<u64> {
+        let living = self.kin.living();
+        let of = |process: &Process| {
+            let role = process.pid.as_raw();
+            let ended = process.ending.as_ref().map_or(0, |e| e.cpu.total_ns());
+            let its = living.iter().filter(|(_, whose)| *whose == role);
+            let living: u64 = its.map(|(pid, _)| cpu_of(*pid)).sum();
+            ended + living + self.orphans.get(&role).copied().unwrap_or(0)
+        };
+        self.running.iter().map(of).collect()
     }
 
-    /// What the session's living threads have waited for a processor so far.
-    pub fn waiting(&self, index: usize) -> Waiting {
-        Waiting::of_session(self.running[index].pid.as_raw())
+    /// What the role's living threads have waited for a processor so far.
+    pub fn waiting(&mut self, index: usize) -> Waiting {
+        let role = self.running[index].pid.as_raw();
+        let living = self.kin.living().into_iter();
+        Waiting::of(living.filter_map(|(pid, whose)| (whose == role).then_some(pid)))
     }
 
     /// Ends everything that is left but this process.
@@ -303,7 +314,11 @@ impl Processes {
                 .find(|p| p.pid == dead.pid && p.ending.is_none());
             match role {
                 Some(process) => process.ending = Some(dead.ending(process.stopped)),
-                None => *self.orphans.entry(dead.session).or_default() += dead.cpu.total_ns(),
+                None => {
+                    if let Some(role) = self.kin.role_of_session(dead.session) {
+                        *self.orphans.entry(role).or_default() += dead.cpu.total_ns();
+                    }
+                }
             }
         }
     }

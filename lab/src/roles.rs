@@ -24,7 +24,7 @@ const READY_TIMEOUT_NS: u64 = 10_000_000_000;
 const STOP_TIMEOUT_NS: u64 = 3_000_000_000;
 /// Between two looks at a service that is getting ready.
 const READY_POLL_NS: u64 = 4_000_000;
-/// Between two looks at what the main role's threads have waited for a processor.
+/// Between two looks at what the main role's threads have waited for a processor, at first: there may be hundreds.
 const WAITING_POLL_NS: u64 = 25_000_000;
 /// A command that opens no port counts as ready when it has computed nothing for so long, or at the latest after the
 /// longer time (`exec` only): on a busy machine one that will open a port may need seconds to do so.
@@ -62,6 +62,8 @@ pub struct Roles<'a> {
     /// Of each role that was started, in order.
     started: Vec<Started<'a>>,
     usage: Usage,
+    /// When to look again at what the main role's threads have waited.
+    waiting_due_ns: u64,
     tcp: Option<TcpAccount>,
 }
 
@@ -81,6 +83,7 @@ impl<'a> Roles<'a> {
             processes: Processes::new()?,
             started: vec![],
             usage: Usage::default(),
+            waiting_due_ns: 0,
             tcp: None,
         })
     }
@@ -105,8 +108,9 @@ impl<'a> Roles<'a> {
                 .missing(&mut network.hosts[host])
                 .map_err(Remark::setup_failed)?;
             let elapsed = now_ns() - started;
-            if self.processes.cpu_ns(index) != used {
-                (used, quiet_since) = (self.processes.cpu_ns(index), now_ns());
+            let used_now = self.processes.cpu_ns()[index];
+            if used_now != used {
+                (used, quiet_since) = (used_now, now_ns());
             }
             let quiet = now_ns() - quiet_since > GRACE_NS || elapsed > LONGEST_GRACE_NS;
             let guessed = matches!(self.setting, Setting::Terminal) && quiet;
@@ -166,7 +170,8 @@ impl<'a> Roles<'a> {
         self.tcp = tcp;
         self.usage = Usage::begin(guest::clock(), begin_ns, self.used());
         let outcome = self.follow_main(role, network);
-        self.usage.look(now_ns(), self.used());
+        let used = self.used();
+        self.usage.look(now_ns(), used);
         if let Some(tcp) = &mut self.tcp {
             tcp.end(network);
         }
@@ -182,7 +187,7 @@ impl<'a> Roles<'a> {
     }
 
     /// What each role's threads have waited for a processor so far.
-    pub fn waiting(&self) -> Vec<Waiting> {
+    pub fn waiting(&mut self) -> Vec<Waiting> {
         let indices = self.started.iter().map(|s| s.index);
         indices.map(|i| self.processes.waiting(i)).collect()
     }
@@ -317,12 +322,16 @@ impl<'a> Roles<'a> {
         if !self.usage.takes_time() {
             return u64::MAX;
         }
-        // Its threads take what they have waited with them: it is read while they live.
-        let waiting = self.processes.waiting(index);
-        let known = &mut self.started.last_mut().expect("just started").main_waiting;
-        *known = (*known).max(Some(waiting));
+        if now_ns() >= self.waiting_due_ns {
+            // Its threads take what they have waited with them: it is read while they live.
+            let waiting = self.processes.waiting(index);
+            let known = &mut self.started.last_mut().expect("just started").main_waiting;
+            *known = (*known).max(Some(waiting));
+            self.waiting_due_ns = now_ns() + self.usage.pace_ns(now_ns(), WAITING_POLL_NS);
+        }
         if now_ns() >= self.usage.due_ns() {
-            self.usage.look(now_ns(), self.used());
+            let used = self.used();
+            self.usage.look(now_ns(), used);
         }
         if let Some(tcp) = self.tcp.as_mut().filter(|tcp| now_ns() >= tcp.due_ns()) {
             tcp.look(network);
@@ -332,9 +341,9 @@ impl<'a> Roles<'a> {
     }
 
     /// CPU time of each role so far.
-    fn used(&self) -> Vec<u64> {
-        let indices = self.started.iter().map(|s| s.index);
-        indices.map(|i| self.processes.cpu_ns(i)).collect()
+    fn used(&mut self) -> Vec<u64> {
+        let used = self.processes.cpu_ns();
+        self.started.iter().map(|s| used[s.index]).collect()
     }
 
     fn main_ended(&self, index: usize, role: &Role) -> Result<(), Remark> {

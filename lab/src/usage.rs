@@ -42,7 +42,12 @@ impl Usage {
             return u64::MAX;
         }
         let last = self.points.last().map_or(self.began_ns, |(at, _)| *at);
-        last + SHORTEST_NS.max((last - self.began_ns) / SHARE)
+        last + self.pace_ns(last, SHORTEST_NS)
+    }
+
+    /// From a look at that time until the next one, which comes no sooner than after the shortest.
+    pub fn pace_ns(&self, at_ns: u64, shortest_ns: u64) -> u64 {
+        shortest_ns.max(at_ns.saturating_sub(self.began_ns) / SHARE)
     }
 
     /// `used`: by each role until now.

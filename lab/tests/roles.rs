@@ -86,17 +86,28 @@ fn processors_that_are_not_there_are_refused() {
     }
 }
 
+const COMPUTE: &str = r#"python3 -c "import time; t = time.process_time; [0 for _ in iter(lambda: t() < 0.2, False)]""#;
+
 #[test]
 fn what_a_role_leaves_running_is_counted_and_ended() {
     let bench = Bench::new();
-    let client = format!(
-        "({}) & python3 -c 'import time\nt = time.process_time\nwhile t() < 0.2: pass'",
-        bench.lasting()
-    );
+    let client = format!("({}) & {COMPUTE}", bench.lasting());
     let report = bench.run(&trial(direction(1), Value::Null, &client));
     let cpu = report["roles"][0]["cpu"]["main_ns"].as_u64().unwrap();
     assert!((200_000_000..600_000_000).contains(&cpu), "{cpu}");
     assert_eq!(bench.processes(), Vec::<u32>::new());
+}
+
+#[test]
+fn what_descends_from_a_role_is_counted_whatever_its_session() {
+    let bench = Bench::new();
+    let client = format!(
+        "setsid sh -c '{COMPUTE}; touch done; {}' & while [ ! -e done ]; do sleep 0.05; done",
+        bench.lasting()
+    );
+    let report = bench.run(&trial(direction(1), Value::Null, &client));
+    let cpu = report["roles"][0]["cpu"]["main_ns"].as_u64().unwrap();
+    assert!((200_000_000..900_000_000).contains(&cpu), "{cpu}");
 }
 
 #[test]
