@@ -342,6 +342,14 @@ def test_capacity_of_rates_changes_and_traces() -> None:
     assert capacity(trace, 1.0) == pytest.approx(300 * 12000, rel=0.02)
 
 
+def test_a_browser_has_more_than_one_processor(sound: Attempt) -> None:
+    check, busy = CHECKS["client-saturated"], report(client_cpu)(sound)
+    browser = loaded("load_ns", 0)
+    cpus = busy.report.machine.cpus
+    found = check(browser(busy)), check(parameters(affinity="apart")(browser(busy)))
+    assert [one and one.value for one in found] == pytest.approx([0.93 / cpus, 0.93 / max(1, cpus // 2)])
+
+
 def test_a_virtual_clock_has_no_load_to_check(sound: Attempt) -> None:
     virtual = parameters(clock="virtual")
     for name, spoil in (("client-saturated", client_cpu), ("machine-saturated", all_cpu)):
