@@ -23,10 +23,12 @@ from h123.analysis.comparisons import other_cells  # noqa: E402
 from h123.analysis.precision import spread  # noqa: E402
 from h123.analysis.spreads import SPREADS, Trial, Varied, columns  # noqa: E402
 from h123.report.words import level  # noqa: E402
-from h123.study import METRICS, Plan, find_study, load_study, make_plan  # noqa: E402
+from h123.study import METRICS, Plan, Study, find_study, load_study, make_plan  # noqa: E402
 
 ROUNDING = 0.0005
 """Of the confidence, which is printed with three digits."""
+EARLIER_TITLES = {"Recovery from a move": "recovery"}
+"""Of metrics, in reports of an earlier version."""
 _HEADS = {"metric", "where", "ratio of", "interval", "confidence", "blocks"}
 
 
@@ -70,10 +72,9 @@ def varied(report: Path) -> list[Varied]:
     """What one report says."""
     text, tables, campaign = report.read_text(encoding="utf-8"), Rows(), report.parent.name
     tables.feed(re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL))
-    scale = re.search(r"--scale ([0-9.]*[0-9])", text)
-    plan = make_plan(load_study(find_study(campaign)).scaled(float(scale[1]) if scale else 1.0))
+    plan = make_plan(_asked(campaign, text))
     trials = {frozenset(map(level, cell.values())): _trial(plan, cell) for cell in other_cells(plan)}
-    names = {metric.title: name for name, metric in METRICS.items()}
+    names = EARLIER_TITLES | {metric.title: name for name, metric in METRICS.items()}
     spreads: dict[tuple[Trial, str], list[float]] = defaultdict(list)
     blocks = 0
     for row in _comparisons(tables.rows):
@@ -85,6 +86,15 @@ def varied(report: Path) -> list[Varied]:
         Varied(campaign, trial, name, blocks, len(found), float(f"{statistics.median(found):.3g}"))
         for (trial, name), found in spreads.items()
     ]
+
+
+def _asked(campaign: str, report: str) -> Study:
+    """The study as the command asked for it that the report says will repeat the campaign."""
+    repeat = re.search(r"h123 run study\.yaml[^<]*", report)
+    asked = repeat[0] if repeat else ""
+    scale = re.search(r"--scale ([0-9.]*[0-9])", asked)
+    study = load_study(find_study(campaign)).scaled(float(scale[1]) if scale else 1.0)
+    return study.settled(clock="virtual" if "--clock virtual" in asked else None)
 
 
 def _comparisons(rows: list[list[str]]) -> Iterator[dict[str, str]]:
