@@ -6,9 +6,9 @@ Over loopback, against the server go. In each block every client makes the reque
 are taken within the block, so that a busy machine matters little. A row has load's processor time for a request, and
 its ratio to each other client's: the median over the blocks, and in brackets the least and the most, which hold the
 median of all blocks with 97 % confidence where there are 6; below it the same of the most memory that it had. A client
-that fails requests is left out of the row, and named. h2load of Debian 12 has no HTTP/3; quinn's client has nothing
-else, and takes part if it is installed. Bars: processor time and memory as much as h2load's at most, processor time 0.4
-of go's; one is missed where the whole interval is beyond it.
+that fails requests is left out of the row, and named. h2load-sid takes part if it is installed, and otherwise h2load,
+which has no HTTP/3; quinn's client has nothing else, and takes part if it is installed. Bars: processor time and memory
+as much as h2load's at most, processor time 0.4 of go's; one is missed where the whole interval is beyond it.
 """
 
 import argparse
@@ -43,7 +43,10 @@ LOADS = {
     "1MB-1000": (1000, 1, 1_000_000),
 }
 """Users, each with a connection of its own; requests of each; bytes of an answer."""
-BARS = {("h2load", "time"): 1.0, ("h2load", "memory"): 1.0, ("go", "time"): 0.4}
+BARS = {
+    **{(name, what): 1.0 for name in ("h2load", "h2load-sid") for what in ("time", "memory")},
+    ("go", "time"): 0.4,
+}
 SETTINGS = [part for name in ("initial-window", "pacing", "max-datagram") for part in (f"--{name}", "")]
 
 
@@ -57,9 +60,10 @@ def main(arguments: list[str]) -> int:
     if unknown := [name for name in asked.loads if name not in LOADS]:
         parser.error(f"there is no load {unknown[0]}; choose among {', '.join(LOADS)}")
     known = catalogue()
-    for name in ("go", "load", "h2load"):
-        install(known[name], print)
-    others = [known["h2load"], known["go"], *([known["quinn"]] if installed(known["quinn"]) else [])]
+    h2load = known["h2load-sid"] if installed(known["h2load-sid"]) else known["h2load"]
+    for subject in (known["go"], known["load"], h2load):
+        install(subject, print)
+    others = [h2load, known["go"], *([known["quinn"]] if installed(known["quinn"]) else [])]
     chance, missed = random.Random(asked.seed), []
     print(f"{asked.blocks} blocks, seed {asked.seed}")
     for protocol in asked.protocol or ["h1", "h2", "h3"]:

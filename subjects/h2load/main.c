@@ -24,15 +24,17 @@
 
 enum { MICROSECOND = 1000, SLACK = 2 * MICROSECOND }; /* slack: start and duration are rounded by themselves */
 
+static const char *const PROTOCOLS[] = {NULL, "h1", "h2", "h3"};
+
 /* What h2load prints. */
 struct printed {
     char version[32], cipher[64], key_exchange[64], alpn[32];
     int64_t body_bytes;
 };
 
-static void check_supported(const struct workload *work)
+static void check_supported(const struct workload *work, bool http3)
 {
-    if (work->http == 3) {
+    if (work->http == 3 && !http3) {
         fail(UNSUPPORTED, "this h2load does not speak HTTP/3");
     }
     if (work->cold || work->rate > 0) {
@@ -65,17 +67,18 @@ static void write_body(const char *path, int64_t bytes)
     file_save(file, path);
 }
 
-static struct child start(const struct workload *work, int requests, const char *run, const char *log, const char *body)
+/* `offer`: the option for the protocols to offer, which has changed its name. */
+static struct child start(const struct workload *work, int requests, const char *program, const char *offer,
+                          const char *log, const char *body)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     char *arguments[] = {
-        (char *)run,
-        "usr/bin/h2load",
+        (char *)program,
         line("--requests=%d", requests),
         line("--clients=%d", work->connections),
         line("--max-concurrent-streams=%d", work->users / work->connections),
         line("--threads=%ld", work->connections < processors ? (long)work->connections : processors),
-        work->http == 1 ? "--h1" : "--npn-list=h2",
+        work->http == 1 ? "--h1" : line("%s=%s", offer, PROTOCOLS[work->http]),
         line("--connect-to=%s:%d", work->address, work->port),
         "--header=user-agent: h123",
         line("--log-file=%s", log),
@@ -83,6 +86,7 @@ static struct child start(const struct workload *work, int requests, const char 
         work->post ? line("--data=%s", body) : NULL,
         NULL,
     };
+    setenv("OPENSSL_CONF", "/dev/null", true); /* the machine's settings are for its own version */
     return child_start(arguments);
 }
 
@@ -141,7 +145,7 @@ static struct sample *read_log(const char *path, const struct workload *work, in
         row->start = start * MICROSECOND - offset;
         row->end = row->start + duration * MICROSECOND;
         row->status = status < 0 ? 0 : status;
-        row->protocol = work->http == 1 ? "h1" : "h2";
+        row->protocol = PROTOCOLS[work->http];
         row->connection = row->reused = -1;
         if (status < 0) {
             snprintf(row->error, sizeof row->error, "reset");
@@ -194,8 +198,8 @@ static void add_missing(struct sample *samples, int logged, int requests, const 
 {
     const char *error = logged == requests ? ""
                         : ended_here       ? "timeout"
-                        : server_refuses(work) ? "refused"
-                                               : "other: h2load gave it up with its connection";
+                        : work->http < 3 && server_refuses(work) ? "refused"
+                                                                 : "other: h2load gave it up with its connection";
     for (int i = logged; i < requests; i++) {
         samples[i] = (struct sample){.start = ran[0], .end = ran[1], .protocol = "", .connection = -1, .reused = -1};
         snprintf(samples[i].error, sizeof samples[i].error, "%s", error);
@@ -240,7 +244,7 @@ static void write_facts(FILE *to, const struct printed *printed, const struct wo
 }
 
 /* Makes all requests; returns what h2load printed about them. */
-static struct printed measure(const struct workload *work, const char *run)
+static struct printed measure(const struct workload *work, const char *program, const char *offer)
 {
     char scratch[] = "/tmp/h123-h2load-XXXXXX";
     if (!mkdtemp(scratch)) {
@@ -252,7 +256,7 @@ static struct printed measure(const struct workload *work, const char *run)
     }
     int requests = work->users * (work->warmup + work->requests), logged;
     int64_t offset = time_of_day() - now(), ran[2] = {now()};
-    struct child child = start(work, requests, run, log, body);
+    struct child child = start(work, requests, program, offer, log, body);
     h2load = child.pid;
     end_after(work->timeout_ns * (work->warmup + work->requests));
     struct printed printed = read_printed(child.output);
@@ -277,17 +281,19 @@ static struct printed measure(const struct workload *work, const char *run)
 
 int main(int count, char **words)
 {
-    const char *run = NULL, *from = NULL, *to = NULL, *described = NULL;
+    const char *program = NULL, *offer = NULL, *newest = NULL, *from = NULL, *to = NULL, *described = NULL;
     options_read(count, words,
-                 (struct option_value[]){{"--run", &run},
+                 (struct option_value[]){{"--h2load", &program},
+                                         {"--offer", &offer},
+                                         {"--newest", &newest},
                                          {"--workload", &from},
                                          {"--samples", &to},
                                          {"--facts", &described},
                                          {0}});
     struct workload work = workload_read(from);
-    check_supported(&work);
+    check_supported(&work, strcmp(newest, PROTOCOLS[3]) == 0);
     FILE *samples = file_to_write(to), *facts = file_to_write(described);
-    struct printed printed = measure(&work, run);
+    struct printed printed = measure(&work, program, offer);
     journal_write(samples);
     file_save(samples, to);
     write_facts(facts, &printed, &work);
