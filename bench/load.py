@@ -131,6 +131,8 @@ class Place:
             self._protocol,
             "--tls",
             "1.3",
+            "--alt-svc",
+            "",
             "--documents",
             "",
             "--qlog",
