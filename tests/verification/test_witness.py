@@ -70,7 +70,7 @@ def _crypto(offset: int, length: int) -> dict[str, object]:
     return {"frame_type": "crypto", "offset": offset, "length": length}
 
 
-STREAM = {"frame_type": "stream"}
+STREAM = {"frame_type": "stream", "stream_id": 0}
 
 
 @pytest.mark.parametrize(

@@ -161,13 +161,12 @@ def _samples(files: Mapping[str, str]) -> str:
         for field in RETRIED_SCHEMA
     )
     rows = f"SELECT {empty}, CAST(NULL AS VARCHAR) AS filename WHERE false"
-    if files:
-        listed = ", ".join(map(literal, files))
+    if names := list(files):
+        listed = ", ".join(map(literal, names))
         # Files of an earlier version have fewer columns, and those of requests that are made again more. The first file
         # and the last tell whether there are earlier ones beside others: not every file must be opened for it.
-        ends = next(iter(files)), next(reversed(files))
         unlike = len({_retries(parameters) for parameters in files.values()}) > 1
-        unlike = unlike or len({len(pq.read_schema(file)) for file in ends}) > 1
+        unlike = unlike or len({len(pq.read_schema(file)) for file in (names[0], names[-1])}) > 1
         options = f"filename = true, union_by_name = {str(unlike).lower()}"
         rows += f" UNION ALL BY NAME SELECT * FROM read_parquet([{listed}], {options})"
     return (

@@ -28,9 +28,9 @@ LAST_NS = 100_000_000
 """Before the end of all requests: of one that is given up later, the end of the connection may tell the server."""
 LATE_TRY_NS = 300_000_000
 """That a client may make a request late when it makes it again."""
-TRY_SHARE = (0.1, 0.6)
-"""Of a large answer, that comes at least and at most where it is given up for the next try: the link carries as much
-until then for each user, and what is on its way comes all the same."""
+TRY_SHARE = (0.1, 0.8)
+"""Of a large answer, what comes at least and at most of a try that is given up: of one that has the link to itself
+nearly all that it carries until then, and what is on its way comes all the same."""
 
 
 def faults_of(asked: Assignment, client: Client, rows: Sequence[Sample], facts: Any, seen: Witness) -> list[str]:
