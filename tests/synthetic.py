@@ -22,7 +22,7 @@ from documents import put
 from h123.results import CampaignFolder, ingest, machine_facts
 from h123.results.campaign_file import Proof, SubjectFacts
 from h123.results.lab_report import Report
-from h123.results.samples import COLUMNS, SCHEMA
+from h123.results.samples import RETRIED_COLUMNS, RETRIED_SCHEMA
 from h123.results.trial_files import Client, Trial
 from h123.study import Network, PlannedTrial, Study, make_plan
 
@@ -284,14 +284,16 @@ def _samples(scenario: Scenario, trial: PlannedTrial) -> dict[str, Any]:
         "error": np.full(count, ""),
         "group": pa.nulls(count, pa.int64()),
         "resource": pa.nulls(count, pa.int64()),
+        **({"tries": np.where(~cold & (users == 0), 2, 1)} if p.retry else {}),
     }
 
 
 def write_samples(samples: dict[str, Any], path: Path) -> None:
     """As a client writes them; `samples`: all columns."""
-    table = pa.table({name: pa.array(samples[name], SCHEMA.field(name).type) for name in COLUMNS})
+    columns = [name for name in RETRIED_COLUMNS if name in samples]
+    table = pa.table({name: pa.array(samples[name], RETRIED_SCHEMA.field(name).type) for name in columns})
     with path.open("wb") as file:
-        file.write((",".join(COLUMNS) + "\n").encode())
+        file.write((",".join(columns) + "\n").encode())
         pacsv.write_csv(table, file, pacsv.WriteOptions(include_header=False, quoting_style="none"))
 
 

@@ -47,12 +47,27 @@ void connection_fail(struct connection *connection, const char *error)
     }
 }
 
-void connection_end(struct connection *connection, struct exchange *exchange, const char *error)
+static void release(struct connection *connection, struct exchange *exchange)
 {
     queue_remove(&connection->exchanges, exchange);
     exchange->connection = NULL;
-    load_end(connection->load, exchange, error ? error : exchange_judge(exchange));
     connection_look(connection);
+}
+
+void connection_cancel(struct connection *connection, struct exchange *exchange)
+{
+    connection->carrier->cancel(connection, exchange);
+    release(connection, exchange);
+}
+
+void connection_end(struct connection *connection, struct exchange *exchange, const char *error)
+{
+    release(connection, exchange);
+    if (error) {
+        load_fail(connection->load, exchange, error);
+    } else {
+        load_end(connection->load, exchange, exchange_judge(exchange));
+    }
 }
 
 void connection_flush_later(struct connection *connection)

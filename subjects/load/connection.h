@@ -14,7 +14,7 @@ struct carrier {
     struct connection *(*dial)(struct seat *seat);
     bool (*has_room)(struct connection *connection); /* for one more request */
     void (*begin)(struct connection *connection, struct exchange *exchange);
-    void (*cancel)(struct connection *connection, struct exchange *exchange); /* whose time is over */
+    void (*cancel)(struct connection *connection, struct exchange *exchange); /* whose answer nobody wants */
     void (*close)(struct connection *connection);                             /* in good order */
     void (*destroy)(struct connection *connection);                           /* and all that it has */
 };
@@ -49,6 +49,9 @@ void connection_look(struct connection *connection);
 
 /* It is over: all requests on it end with the error, and if it was never ready, those that waited for it. */
 void connection_fail(struct connection *connection, const char *error);
+
+/* Takes a request off it that is given up. */
+void connection_cancel(struct connection *connection, struct exchange *exchange);
 
 /* Ends a request; with NULL its answer is here in good order. */
 void connection_end(struct connection *connection, struct exchange *exchange, const char *error);

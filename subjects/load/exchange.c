@@ -50,6 +50,17 @@ void queue_remove(struct queue *queue, struct exchange *exchange)
     exchange->queue = NULL;
 }
 
+void exchange_again(struct exchange *exchange)
+{
+    struct sample *sample = &exchange->sample;
+    sample->tries++;
+    sample->sent = sample->first_byte = sample->up = sample->down = 0;
+    sample->status = sample->protocol = sample->reused = 0;
+    sample->connection = -1;
+    exchange->announced = -1;
+    exchange->wrong = false;
+}
+
 void exchange_first_byte(struct exchange *exchange)
 {
     if (!exchange->sample.first_byte) {

@@ -14,7 +14,7 @@ struct seat;
 struct exchange {
     struct sample sample;
     struct load *load;
-    struct timer leaving; /* when it is given up; not set if it is not */
+    struct timer patience; /* until it is given up, or made again; not set if it is neither */
     const struct entry *asked;
     int64_t number;
     struct seat *seat;             /* whose connection it is for; NULL before it is chosen */
@@ -41,6 +41,9 @@ extern const char TIMEOUT[], RESET[], REFUSED[], TLS_FAILED[], PROTOCOL[], WRONG
 
 /* An error that has no word, kept for good. */
 const char *other_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* It is made again: nothing that came of it counts. */
+void exchange_again(struct exchange *exchange);
 
 /* The first byte of the answer's header is here. */
 void exchange_first_byte(struct exchange *exchange);

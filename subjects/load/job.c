@@ -314,6 +314,22 @@ static void read_abandon(struct reading *from, struct job *job)
     job->abandoned = read_abandoned(from, job);
 }
 
+static void read_retry(struct reading *from, struct job *job)
+{
+    if (job->kind == PAGE || job->abandoned || !reading_has(from, "retry_ns")) {
+        return; /* and what is there all the same is unknown */
+    }
+    uint64_t retries = reading_large(from, "retries", 1);
+    if (retries > MOST_RETRIES) {
+        fail(BAD_INPUT, "%s: retries must be %d at most", from->where, MOST_RETRIES);
+    }
+    job->retries = (int)retries;
+    job->retry_ns = (int64_t)reading_large(from, "retry_ns", 1);
+    if (job->retry_ns > (job->timeout_ns - 1) / job->retries) {
+        fail(BAD_INPUT, "%s: retry_ns must be so short that all retries are made before timeout_ns", from->where);
+    }
+}
+
 /* An HTTP/1.1 connection carries one request at a time, so there sharing gives each user one. */
 static int read_connections(struct reading *from, const struct job *job)
 {
@@ -387,6 +403,7 @@ struct job job_read(const char *path)
     job.cold = reading_truth(&from, "cold");
     job.timeout_ns = (int64_t)reading_large(&from, "timeout_ns", 1);
     read_abandon(&from, &job);
+    read_retry(&from, &job);
     job.seed = reading_large(&from, "seed", 0);
     job.connections = read_connections(&from, &job);
     job.dealt_to = read_dealing(&from, &job);

@@ -9,6 +9,7 @@ enum kind { REQUESTS, MIX, PAGE };
 enum sessions { FULL, RESUMED, EARLY };
 
 enum { NUMBER_DIGITS = 12 }; /* of a header that changes: the end, which is the request's number */
+enum { MOST_RETRIES = 100 };
 
 /* A header of a request, its name in small letters. */
 struct named {
@@ -54,6 +55,8 @@ struct job {
     int64_t pause_ns; /* of the kind page, from the end of a user's visit until its next one */
     int64_t abandon_ns; /* from when a request is due that is to be given up, until then */
     bool *abandoned;    /* of each warm-up and warm request by its number, whether it is one; NULL: none is */
+    int64_t retry_ns;   /* from when a request is made until it is made again, if it has no answer by then */
+    int retries;        /* so often at most; 0: none is made again */
     bool cold;
     enum sessions sessions;
     int64_t timeout_ns;

@@ -12,28 +12,52 @@ static struct load *of_deadline(struct timer *timer)
     return (struct load *)((char *)timer - offsetof(struct load, deadline));
 }
 
-/* Ends a request whose time is over, for this reason, wherever it is. */
-static void give_up(struct exchange *exchange, const char *why)
+static struct exchange *of_patience(struct timer *timer)
 {
-    struct connection *connection = exchange->connection;
-    if (connection) {
-        connection->carrier->cancel(connection, exchange);
-        connection_end(connection, exchange, why);
-        return;
-    }
-    if (exchange->queue) {
+    return (struct exchange *)((char *)timer - offsetof(struct exchange, patience));
+}
+
+/* Gives a request up, wherever it is. */
+static void withdraw(struct exchange *exchange)
+{
+    if (exchange->connection) {
+        connection_cancel(exchange->connection, exchange);
+    } else if (exchange->queue) {
         queue_remove(exchange->queue, exchange);
     }
-    load_end(exchange->load, exchange, why);
     if (exchange->seat) {
         seat_give_up(exchange->seat);
     }
 }
 
-/* Its user leaves. */
-static void on_leaving(struct timer *timer)
+/* Ends a request whose time is over, for this reason. */
+static void give_up(struct exchange *exchange, const char *why)
 {
-    give_up((struct exchange *)((char *)timer - offsetof(struct exchange, leaving)), ABANDONED);
+    withdraw(exchange);
+    load_end(exchange->load, exchange, why);
+}
+
+/* Its user leaves. */
+static void on_leaving(struct timer *timer) { give_up(of_patience(timer), ABANDONED); }
+
+/* Until it is made again, counted from when it was due, so that no lateness adds up. */
+static void set_patience(struct exchange *exchange)
+{
+    const struct job *job = exchange->load->job;
+    const struct sample *sample = &exchange->sample;
+    if (sample->tries <= job->retries) {
+        timers_set(&exchange->load->loop.timers, &exchange->patience, sample->start + sample->tries * job->retry_ns);
+    }
+}
+
+/* It has no answer by now, and is made again. */
+static void on_retry(struct timer *timer)
+{
+    struct exchange *exchange = of_patience(timer);
+    withdraw(exchange);
+    exchange_again(exchange);
+    set_patience(exchange);
+    users_again(exchange->load->users, exchange);
 }
 
 struct exchange *load_exchange(struct load *load, enum phase phase, int user, int64_t number, int64_t start)
@@ -46,10 +70,10 @@ struct exchange *load_exchange(struct load *load, enum phase phase, int user, in
     }
     int resource = phase > COLD ? job_resource(load->job, number) : 0;
     *exchange = (struct exchange){
-        .sample = {.phase = phase, .user = user, .resource = resource, .start = start, .connection = -1,
+        .sample = {.phase = phase, .user = user, .resource = resource, .start = start, .connection = -1, .tries = 1,
                    .visit = phase > COLD ? job_visit(load->job, number) : -1, .late = now() - start},
         .load = load,
-        .leaving = {.expired = on_leaving},
+        .patience = {.expired = phase == LEAVING ? on_leaving : on_retry},
         .asked = &load->job->entries[resource],
         .number = number,
         .announced = -1,
@@ -58,7 +82,9 @@ struct exchange *load_exchange(struct load *load, enum phase phase, int user, in
     *(load->newest ? &load->newest->younger : &load->oldest) = exchange;
     load->newest = exchange;
     if (phase == LEAVING) {
-        timers_set(&load->loop.timers, &exchange->leaving, start + load->job->abandon_ns);
+        timers_set(&load->loop.timers, &exchange->patience, start + load->job->abandon_ns);
+    } else if (phase > COLD) {
+        set_patience(exchange);
     }
     if (!load->deadline.place) {
         timers_set(&load->loop.timers, &load->deadline, start + load->job->timeout_ns);
@@ -72,10 +98,20 @@ void load_end(struct load *load, struct exchange *exchange, const char *error)
     sample->end = now();
     sample->held = load->loop.arrived ? sample->end - load->loop.arrived : 0;
     sample->error = error;
-    timers_set(&load->loop.timers, &exchange->leaving, NEVER);
+    timers_set(&load->loop.timers, &exchange->patience, NEVER);
     *(exchange->older ? &exchange->older->younger : &load->oldest) = exchange->younger;
     *(exchange->younger ? &exchange->younger->older : &load->newest) = exchange->older;
     queue_push(&load->ended, exchange);
+}
+
+void load_fail(struct load *load, struct exchange *exchange, const char *error)
+{
+    bool due_again = load->job->retries && exchange->patience.place;
+    if (due_again && error != TLS_FAILED && error != PROTOCOL) {
+        queue_push(&load->failed, exchange);
+    } else {
+        load_end(load, exchange, error);
+    }
 }
 
 /* All have the same time, so that the oldest one's is over first. */
@@ -117,9 +153,13 @@ void load_bury(struct load *load, struct connection *connection)
 /* Takes account of all that has ended, and gives seats what is to be done: until nothing follows any more. */
 static void settle(struct load *load)
 {
-    while (load->ended.first || load->to_look_at) {
-        struct exchange *exchange = queue_pop(&load->ended);
+    while (load->ended.first || load->failed.first || load->to_look_at) {
+        struct exchange *exchange = queue_pop(&load->failed);
         if (exchange) {
+            users_rest(load->users, exchange);
+            continue;
+        }
+        if ((exchange = queue_pop(&load->ended))) {
             if (exchange->sample.phase != EARNING) {
                 record_add(load->record, &exchange->sample);
             }
@@ -197,7 +237,7 @@ struct load *load_run(const struct job *job, const struct sending *sending)
     find_server(load);
     load->tls = tls_context(job, &load->memory);
     load->heads = heads_make(job);
-    load->record = record_new((size_t)(warm + cold));
+    load->record = record_new((size_t)(warm + cold), job->retries > 0);
     load->seats = calloc((size_t)seats, sizeof *load->seats);
     for (int64_t i = 0; i < seats; i++) {
         load->seats[i].load = load;

@@ -32,6 +32,7 @@ struct load {
     struct exchange *oldest, *newest; /* under way, in the order of their starts */
     struct timer deadline;            /* of the oldest, or of one that has ended since */
     struct queue ended;               /* whose end has not been looked at */
+    struct queue failed;              /* the same of those that are made again later */
     struct exchange *spare;
     struct connection *dead;
     int connections; /* so far */
@@ -59,6 +60,9 @@ struct exchange *load_exchange(struct load *load, enum phase phase, int user, in
 
 /* A request has ended; NULL: in good order. */
 void load_end(struct load *load, struct exchange *exchange, const char *error);
+
+/* A request had no answer: it has ended, or is made again when it is time for that. */
+void load_fail(struct load *load, struct exchange *exchange, const char *error);
 
 /* The index of a connection that is ready: none of one that only earns a session. */
 int load_number_connection(struct load *load, const struct seat *seat);

@@ -8,10 +8,11 @@
 
 struct record {
     size_t count;
+    bool tells_tries;
     int64_t *start, *connected, *sent, *first_byte, *end, *up, *down;
     int32_t *user, *visit, *resource, *connection;
     uint16_t *status;
-    uint8_t *phase, *protocol, *reused;
+    uint8_t *phase, *protocol, *reused, *tries;
     const char **error;
     uint32_t *late, *held; /* LONGEST stands for more */
 };
@@ -20,13 +21,15 @@ enum { ROW = 512, CHUNK = 1 << 18 };
 
 static const int64_t LONGEST = UINT32_MAX; /* 4.3 s */
 
-struct record *record_new(size_t room)
+struct record *record_new(size_t room, bool tries)
 {
     struct record *record = calloc(1, sizeof *record);
+    record->tells_tries = tries;
 #define COLUMN(name) (record->name = calloc(room, sizeof *record->name))
     if (!COLUMN(start) || !COLUMN(connected) || !COLUMN(sent) || !COLUMN(first_byte) || !COLUMN(end) || !COLUMN(up) ||
         !COLUMN(down) || !COLUMN(user) || !COLUMN(visit) || !COLUMN(resource) || !COLUMN(connection) || !COLUMN(status) ||
-        !COLUMN(phase) || !COLUMN(protocol) || !COLUMN(reused) || !COLUMN(error) || !COLUMN(late) || !COLUMN(held)) {
+        !COLUMN(phase) || !COLUMN(protocol) || !COLUMN(reused) || !COLUMN(tries) || !COLUMN(error) || !COLUMN(late) ||
+        !COLUMN(held)) {
         abort();
     }
 #undef COLUMN
@@ -51,6 +54,7 @@ void record_add(struct record *record, const struct sample *sample)
     record->phase[row] = (uint8_t)sample->phase;
     record->protocol[row] = (uint8_t)sample->protocol;
     record->reused[row] = (uint8_t)sample->reused;
+    record->tries[row] = (uint8_t)sample->tries;
     record->error[row] = sample->error;
     record->late[row] = (uint32_t)(sample->late < LONGEST ? sample->late : LONGEST);
     record->held[row] = (uint32_t)(sample->held < LONGEST ? sample->held : LONGEST);
@@ -160,6 +164,9 @@ static char *put_row(const struct record *of, size_t row, char *to)
     *to++ = ',';
     to = put_index(to, of->visit[row]);
     to = put_number(to, of->resource[row]);
+    if (of->tells_tries) {
+        to = put_number(to, of->tries[row]);
+    }
     to[-1] = '\n';
     return to;
 }
@@ -168,7 +175,8 @@ void record_write(const struct record *record, FILE *to)
 {
     char *chunk = malloc(CHUNK), *at = chunk;
     fputs("phase,user,start_ns,connected_ns,sent_ns,first_byte_ns,end_ns,status,bytes_up,bytes_down,protocol,"
-          "connection,reused,error,group,resource\n", to);
+          "connection,reused,error,group,resource", to);
+    fputs(record->tells_tries ? ",tries\n" : "\n", to);
     for (size_t row = 0; row < record->count; row++) {
         at = put_row(record, row, at);
         if (at > chunk + CHUNK - ROW) {

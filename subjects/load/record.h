@@ -1,6 +1,7 @@
 #ifndef H123_RECORD_H
 #define H123_RECORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@ struct sample {
     int protocol;      /* 1, 2 or 3; 0 without a connection */
     int connection;    /* its index; -1 without one */
     int reused;        /* whether the connection had served a request before */
+    int tries;         /* how often the request was made: the last time is told of, but for `start` */
     const char *error; /* kept as it is; NULL: none */
     int64_t late;      /* ns from `start` until the loop took it up */
     int64_t held;      /* ns from when the kernel had what ended it until `end` */
@@ -27,8 +29,8 @@ extern const char ABANDONED[];
 /* Samples that have ended, a column each, in memory until the run is over. */
 struct record;
 
-/* With room for so many: what a run will have is known before. */
-struct record *record_new(size_t room);
+/* With room for so many: what a run will have is known before. `tries`: rows say how often their requests were made. */
+struct record *record_new(size_t room, bool tries);
 
 void record_add(struct record *record, const struct sample *sample);
 

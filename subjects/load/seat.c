@@ -53,7 +53,7 @@ void seat_fail(struct seat *seat, const char *error)
 {
     struct exchange *exchange;
     while ((exchange = queue_pop(&seat->waiting))) {
-        load_end(seat->load, exchange, error);
+        load_fail(seat->load, exchange, error);
     }
 }
 

@@ -24,7 +24,7 @@ void seat_look(struct seat *seat);
 /* Nobody waits any longer, perhaps, for a handshake that is under way. */
 void seat_give_up(struct seat *seat);
 
-/* Ends all that wait. */
+/* All that wait have failed. */
 void seat_fail(struct seat *seat, const char *error);
 
 /* Leaves the connection, in good order. */

@@ -124,18 +124,39 @@ static void deal(struct users *users)
     }
 }
 
+/* Makes a request, on this seat unless it takes any that is free. */
+static void make(struct users *users, struct exchange *exchange, struct seat *seat)
+{
+    if (pooled(users)) {
+        queue_push(&users->waiting, exchange);
+        deal(users);
+    } else {
+        seat_ask(seat, exchange);
+    }
+}
+
+void users_rest(struct users *users, struct exchange *failed)
+{
+    if (pooled(users) && failed->seat) {
+        set_free(users, failed->seat);
+        failed->seat = NULL;
+        deal(users);
+    }
+}
+
+void users_again(struct users *users, struct exchange *exchange)
+{
+    users_rest(users, exchange);
+    make(users, exchange, exchange->seat);
+}
+
 static void arrive(struct users *users, int64_t due)
 {
     int64_t i = users->arrived++;
     int user = (int)(i % users->job->users), n = (int)(i / users->job->users);
     int64_t number = job_number(users->job, user, n);
     struct exchange *exchange = load_exchange(users->load, phase(users->job, n, number), user, number, due);
-    if (pooled(users)) {
-        queue_push(&users->waiting, exchange);
-        deal(users);
-    } else {
-        seat_ask(seat_of(users, users->job->dealt_to ? users->job->dealt_to[i] : i), exchange);
-    }
+    make(users, exchange, seat_of(users, users->job->dealt_to ? users->job->dealt_to[i] : i));
 }
 
 /* Makes all requests that are due, whether or not earlier ones have ended. */
@@ -226,7 +247,7 @@ void users_begin(struct users *users)
     }
 }
 
-void users_next(struct users *users, const struct exchange *ended)
+void users_next(struct users *users, struct exchange *ended)
 {
     if (users->visits) {
         visits_next(users->visits, ended);
@@ -240,8 +261,7 @@ void users_next(struct users *users, const struct exchange *ended)
         }
     } else if (!users->due) {
         go_on(&users->each[ended->sample.user]);
-    } else if (pooled(users) && ended->seat) {
-        set_free(users, ended->seat);
-        deal(users);
+    } else {
+        users_rest(users, ended);
     }
 }

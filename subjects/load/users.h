@@ -16,6 +16,12 @@ void users_earn(struct users *users);
 void users_begin(struct users *users);
 
 /* A request has ended. */
-void users_next(struct users *users, const struct exchange *ended);
+void users_next(struct users *users, struct exchange *ended);
+
+/* It has failed, and somebody else may have its place until it is made again. */
+void users_rest(struct users *users, struct exchange *failed);
+
+/* It is made again, behind all that wait. */
+void users_again(struct users *users, struct exchange *exchange);
 
 #endif

@@ -394,6 +394,7 @@ EACH = {"per": "connection", "steps": [{"rate": 5, "lasts": "1s"}]}
     [
         ("open_loop = true\narrivals = true", "per_connection = true", {"arrivals": EACH}, "a rate of each connection"),
         ("", "abandons = true", {"abandon": {"share": "50%", "after": "1s"}}, "cannot abandon requests"),
+        ("", "retries = true", {"retry": {"after": "1s", "at_most": 2}}, "cannot make requests again"),
     ],
 )
 def test_what_a_client_does_not_declare_is_refused(

@@ -44,6 +44,9 @@ static void read_job(const char *path)
     for (int64_t i = 0; j.due && i < job_warm(&j); i++) {
         printf("due %" PRId64 "\n", j.due[i]);
     }
+    if (j.retries) {
+        printf("again %d times, every %" PRId64 " ns\n", j.retries, j.retry_ns);
+    }
     for (size_t i = 0; j.at_once && i < j.entry_count; i++) {
         const struct entry *e = &j.entries[i];
         printf("%s: urgency %d, runs %" PRId64 ", asks for", e->path, e->urgency, e->run_ns);
@@ -251,6 +254,11 @@ def test_requests_are_due_as_the_gaps_say(program: Path) -> None:
     assert "due" not in _read(program, {}).stdout
 
 
+def test_requests_are_made_again_as_they_are_to_be(program: Path) -> None:
+    done = _read(program, {"retry_ns": 14_999_999_999, "retries": 2})
+    assert done.stdout == f"{USUAL}\nagain 2 times, every 14999999999 ns\n", done.stderr
+
+
 @pytest.mark.parametrize(
     ("changed", "status", "said"),
     [
@@ -302,6 +310,15 @@ def test_requests_are_due_as_the_gaps_say(program: Path) -> None:
         ({"abandon_ns": 5, "abandoned": [3, 3]}, 2, "numbers of warm requests, in order"),
         ({"abandon_ns": 5, "abandoned": [0], "warmup": 1}, 2, "numbers of warm requests, in order"),
         ({**_page(None), "abandon_ns": 5, "abandoned": [0]}, 127, "abandon"),
+        ({"retry_ns": 5}, 2, "retries is missing"),
+        ({"retries": 1}, 127, "retries is not supported"),
+        ({"retry_ns": 0, "retries": 1}, 2, "retry_ns must be a whole number from 1"),
+        ({"retry_ns": 5, "retries": 0}, 2, "retries must be a whole number from 1"),
+        ({"retry_ns": 5, "retries": 101}, 2, "retries must be 100 at most"),
+        ({"retry_ns": 15_000_000_000, "retries": 2}, 2, "made before timeout_ns"),
+        ({"retry_ns": 2**63 - 1, "retries": 100}, 2, "made before timeout_ns"),
+        ({"retry_ns": 5, "retries": 1, "abandon_ns": 5, "abandoned": [1]}, 127, "retr"),
+        ({**_page(None), "retry_ns": 5, "retries": 1}, 127, "retr"),
         ({"dealt_to": [0] * 20}, 2, "dealt_to must be there for each of gaps_ns"),
         ({"gaps_ns": [1] * 20, "dealt_to": [0] * 19}, 2, "dealt_to must be there for each of gaps_ns"),
         ({"gaps_ns": [1] * 20, "dealt_to": [0] * 19 + [1]}, 2, "dealt_to must be indices of the connections"),

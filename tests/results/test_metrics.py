@@ -19,12 +19,13 @@ from h123.results.opening import Opening
 from h123.results.packets import DELIVERED, LOST, PACKET, QUEUE_FULL, write_packets
 from h123.results.recovery import breaks_of, recoveries_of
 from h123.results.rows import Rows
-from h123.results.samples import REQUIRED, SCHEMA
+from h123.results.samples import REQUIRED
+from h123.results.samples import RETRIED_SCHEMA as SCHEMA
 from h123.results.summary import summarise
 from h123.results.trial_files import SECOND_SERVER, Client, Process, VisitEvents
 from h123.study import METRICS, Metric
 from h123.study.network import Change, Direction, Move
-from h123.study.observed import Abandoned, FellBack, Opened, Visits, Wasted
+from h123.study.observed import Abandoned, FellBack, Opened, Retried, Visits, Wasted
 from h123.study.workload import KINDS, workload_of
 
 MS = 1_000_000
@@ -40,6 +41,7 @@ VISITS = [
     for n in range(100)
 ]
 """Visits begin every 60 ms, the first at 40 ms."""
+AGAIN = {"method": "GET", "size": 1000, "retry": {"after": 10 * MS, "at_most": 2}}
 FACTS = Client(h123="client/1", process=Process(began_ns=0, ended_ns=10_000 * MS), visits=VISITS)
 
 
@@ -66,6 +68,8 @@ class Trial:
             asked = workload_of({"kind": "page", **KINDS["page"].example(["GET"], False)})
         if isinstance(METRICS[name].of, FellBack):
             asked = workload_of({"protocol": "h3", "fallback": True, "method": "GET", "size": 1000})
+        if isinstance(METRICS[name].of, Retried):
+            asked = workload_of(AGAIN)
         rows = Rows.read(file)
         link = trial_files.Link(moves=[*self.moves], down=Direction(changes=[*self.changes]))
         recoveries = recoveries_of(breaks_of(link, self.report), rows, [200])
@@ -176,6 +180,7 @@ def trial() -> Trial:
                 "error": "",
                 "group": (number - 1) // 3 if number else None,
                 "resource": (number - 1) % 3 if number else 0,
+                "tries": 2 if number % 4 == 1 else 1,
             }
         )
     # Opening the connection costs more than requests do.
@@ -378,6 +383,20 @@ def test_what_is_abandoned_is_no_failure_and_no_part_of_a_latency(trial: Trial, 
     down = WAYS["down"].bytes_delivered
     assert down
     assert trial.value(tmp_path, "wasted") == pytest.approx(100 * (1 - 251_000 / down))
+
+
+def test_requests_that_are_made_again_are_counted_once(trial: Trial, tmp_path: Path) -> None:
+    """Of 300 warm requests 75 were made twice. 301 answers of 1000 bytes came whole."""
+    file = tmp_path / "again.parquet"
+    pq.write_table(trial.samples, file)
+    found = summarise(Rows.read(file), workload_of(AGAIN))
+    once = summarise(Rows.read(file), workload_of({"method": "GET", "size": 1000}))
+    assert (found.retried, once.retried) == (75, None)
+    assert (found.rows, found.warm_ok, found.latency_ns) == (once.rows, once.warm_ok, once.latency_ns)
+    assert (found.handshakes, once.handshakes) == (None, 1)  # those of other tries have no row
+    assert trial.value(tmp_path, "retried") == 25
+    values = [measure(one, trial.report, None)["wasted"] for one in (found, once)]
+    assert values == [pytest.approx(100 * (1 - 301_000 / 602_000)), None]
 
 
 def test_what_two_servers_use_is_no_servers(trial: Trial, tmp_path: Path) -> None:

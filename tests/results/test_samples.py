@@ -10,7 +10,7 @@ import pytest
 from h123.errors import UserError
 from h123.results import ingest, read_samples
 from h123.results.rows import Rows
-from h123.results.samples import COLUMNS, LIMIT, SCHEMA, TEXT_COLUMNS, write_samples
+from h123.results.samples import COLUMNS, LIMIT, RETRIED_SCHEMA, SCHEMA, TEXT_COLUMNS, write_samples
 from h123.results.summary import summarise
 from h123.study.workload import workload_of
 
@@ -88,6 +88,23 @@ def test_a_malformed_file_is_kept_and_the_line_named(tmp_path: Path, lines: list
     assert reason["code"] == "samples-malformed"
     assert told in reason["detail"]
     assert [path.name for path in tmp_path.iterdir()] == ["samples.csv"]
+
+
+def test_how_often_requests_were_made_stands_where_they_are_made_again_and_nowhere_else(tmp_path: Path) -> None:
+    again, header = ASKED | {"retry": {"after": 5, "at_most": 2}}, f"{HEADER},tries"
+    assert ingest(write(tmp_path / "told", header, f"{COLD},1", f"{WARM},3"), again) == []
+    file = tmp_path / "told/samples.parquet"
+    assert pq.read_schema(file).equals(RETRIED_SCHEMA)
+    assert summarise(Rows.read(file), workload_of(again)).retried == 1
+    assert [row["tries"] for row in read_samples(file, [200])] == [1, 3]
+    for parameters, lines, said in (
+        (again, (HEADER, WARM), "line 1: the header is"),
+        (ASKED, (header, f"{WARM},1"), "line 1: the header is"),
+        (again, (header, f"{WARM},"), "line 2: tries is empty"),
+        (again, (header, f"{WARM},some"), "line 2: tries is 'some'"),
+    ):
+        (reason,) = ingest(write(tmp_path / "malformed", *lines), parameters)
+        assert (reason["code"], said in reason["detail"]) == ("samples-malformed", True), reason
 
 
 def test_a_row_torn_by_a_killed_client_is_malformed(tmp_path: Path) -> None:

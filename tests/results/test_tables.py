@@ -16,7 +16,7 @@ from h123.results import CampaignFolder, connect, export, load_attempts
 from h123.results.lab_report import NO_REPORT
 from h123.results.metrics import measure
 from h123.results.rows import Rows
-from h123.results.samples import COLUMNS, ingest
+from h123.results.samples import COLUMNS, RETRIED_COLUMNS, ingest
 from h123.results.summary import Summary, summarise
 from h123.study.workload import workload_of
 from synthetic import NETWORKS, Scenario, make_campaign
@@ -53,7 +53,7 @@ def test_a_campaign_without_trials_has_empty_views(tmp_path: Path) -> None:
     connection = connect(empty)
     assert connection.execute("SELECT * FROM samples").fetchall() == []
     columns = [name for name, *_ in connection.execute("DESCRIBE samples").fetchall()]
-    assert columns == ["trial", "attempt", *COLUMNS, "succeeded"]
+    assert columns == ["trial", "attempt", *RETRIED_COLUMNS, "succeeded"]
     assert load_attempts(empty) == []
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from h123.catalogue import OWN, Subject, catalogue, client_command, controller, installation, prefix, settings
-from h123.results.samples import COLUMNS
+from h123.results.samples import COLUMNS, RETRIED_COLUMNS
 from h123.roots import mounted
 from h123.study import Parameters
 from h123.study.workload import KINDS, Target
@@ -181,6 +181,27 @@ def test_only_those_who_can_are_told_to_abandon(reader: Reader) -> None:
     leaving = [number for number, row in enumerate(rows) if row["phase"] == "leaving"]
     assert leaving == document["abandoned"]
     for change in ({"abandoned": [99]}, {"abandoned": leaving[::-1]}, {"abandon_ns": document["timeout_ns"]}):
+        assert reader.run({**document, **change}).returncode == 2, change
+
+
+def test_only_those_who_can_are_told_to_make_requests_again(reader: Reader) -> None:
+    """Of a server that is not there: who is refused asks again when it is time, and not before."""
+    retry = {"after": "200ms", "at_most": 2}
+    asked = reader.parameters(requests=2, warmup=1, timeout="900ms", cold=reader.client.cold, retry=retry)
+    document = reader.document(asked)
+    if not reader.client.retries:
+        reader.refuses(document, "retr")
+        return
+    done = reader.run(document)
+    assert done.returncode == 0, done.stderr
+    with (reader.folder / "samples.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == RETRIED_COLUMNS
+    assert {(row["phase"], row["tries"]) for row in rows} == {("cold", "1"), ("warmup", "3"), ("warm", "3")}
+    for row in rows:
+        took = int(row["end_ns"]) - int(row["start_ns"])
+        assert (took >= 2 * document["retry_ns"]) == (row["phase"] != "cold"), row
+    for change in ({"retries": 0}, {"retries": 101}, {"retry_ns": document["timeout_ns"]}, {"retry_ns": 0}):
         assert reader.run({**document, **change}).returncode == 2, change
 
 

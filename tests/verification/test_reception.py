@@ -6,7 +6,7 @@ import pytest
 
 from h123.catalogue import Reach, catalogue
 from h123.verification.assignment import STREAMS, WINDOWS, Assignment, assignments
-from h123.verification.reception import Reception, Window, given_up, reception, reception_faults, reception_words
+from h123.verification.reception import Reception, Window, given_up, made, reception, reception_faults, reception_words
 
 FIRST, MOST = 1000, 5000
 
@@ -54,6 +54,13 @@ def test_each_request_that_is_given_up_counts_once() -> None:
     log = [*_asked(3, 3), _packet(100, "received", 90, *ends), _packet(101, "received", 91, *ends[:2])]
     assert given_up(log) == 2
     assert given_up(_asked(3, 3)) == 0
+
+
+def test_each_request_that_was_made_counts_once() -> None:
+    """Be it that it was given up before anything of it came."""
+    ends = [{"frame_type": "reset_stream", "stream_id": stream} for stream in (8, 12)]
+    log = [*_asked(3, 3), _packet(100, "received", 90, *ends), _packet(900, "received", 91, _stream(2))]
+    assert made(log) == 4
 
 
 def test_control_streams_are_no_requests() -> None:

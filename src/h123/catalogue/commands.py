@@ -48,6 +48,8 @@ class Asked(Protocol):
     def tells_connections(self) -> bool: ...
     @property
     def abandons(self) -> bool: ...
+    @property
+    def retries(self) -> bool: ...
     def methods(self) -> Sequence[str]: ...
     def senders(self) -> Sequence[str]: ...
     def most_in_flight(self) -> int | None: ...
@@ -307,6 +309,11 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
         raise UserError(
             f"client {subject.name} cannot abandon requests",
             remedy="leave `abandon` out of the study, or choose a client that declares it",
+        )
+    if parameters.workload.retries and not client.retries:
+        raise UserError(
+            f"client {subject.name} cannot make requests again",
+            remedy="leave `retry` out of the study, or choose a client that declares `retries`",
         )
     if parameters.cold and not client.cold:
         raise UserError(f"client {subject.name} cannot make cold requests: write `cold: false` in the study")

@@ -251,6 +251,8 @@ class Client(Strict):
     """And on which connection."""
     abandons: StrictBool = False
     """Gives requests up that it is told to, and no others with them."""
+    retries: StrictBool = False
+    """Makes requests again, as often and as late as it is told to."""
     compares: StrictBool = False
     """Holds every byte of a download against the block; else it counts them."""
     cold: StrictBool = True

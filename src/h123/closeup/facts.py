@@ -69,8 +69,9 @@ def _requests(arm: Arm) -> str:
     good = [row["end_ns"] - row["start_ns"] for row in arm.requests if not row["error"]]
     abandoned = sum(row["error"] == ABANDONED for row in arm.requests)
     failed = len(arm.requests) - len(good) - abandoned
+    made_again = sum(row.get("tries", 1) > 1 for row in arm.requests)
     said = f"{len(good)}, median {format_seconds(median(good) / 1e9)}" if good else "none that succeeded"
-    others = {"failed": failed, "abandoned": abandoned}
+    others = {"failed": failed, "abandoned": abandoned, "made again": made_again}
     return "; ".join([said, *(f"{count} {what}" for what, count in others.items() if count)])
 
 

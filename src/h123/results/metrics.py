@@ -32,6 +32,7 @@ from h123.study.observed import (
     Opened,
     Processor,
     Recovered,
+    Retried,
     Role,
     Sent,
     Spent,
@@ -139,8 +140,10 @@ def metric_value(
             return None if summary.fell_back is None else 100 * summary.fell_back
         case Abandoned():
             return 100 * summary.abandoned / summary.leaving if summary.leaving else None
+        case Retried():
+            return 100 * summary.retried / summary.warm if summary.retried is not None and summary.warm else None
         case Wasted():
-            return _wasted(summary, report) if summary.leaving else None
+            return _wasted(summary, report) if summary.leaving or summary.retried is not None else None
         case None:
             return None
         case _:

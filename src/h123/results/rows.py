@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from h123.results.samples import EARLIER_SCHEMA, LIMIT, SCHEMA, TEXT_COLUMNS, Sample, complaint
+from h123.results.samples import LIMIT, SCHEMA, SCHEMAS, TEXT_COLUMNS, Sample, complaint
 from h123.study.workload import ABANDONED, OK
 
 Mask = NDArray[np.bool_]
@@ -75,7 +75,7 @@ class Rows:
     """All rows of a Parquet file of samples."""
 
     def __init__(self, table: pa.Table) -> None:
-        """Of a table with some columns of `SCHEMA`, those of text as dictionaries. Raises ValueError for a number
+        """Of a table with some columns of samples, those of text as dictionaries. Raises ValueError for a number
         beyond `LIMIT`."""
         self._columns = {name: _whole(table[name]) for name in table.column_names}
         self.count: int = table.num_rows
@@ -97,14 +97,14 @@ class Rows:
             whole = pa.BufferReader(file.read_bytes())
             with pq.ParquetFile(whole, read_dictionary=texts, pre_buffer=False) as samples:
                 table = samples.read(use_threads=False)
-            if table.column_names not in (SCHEMA.names, EARLIER_SCHEMA.names):
+            if table.column_names not in [schema.names for schema in SCHEMAS]:
                 raise ValueError("has other columns than samples")
             return cls(table)
         except (OSError, LookupError, ValueError, pa.ArrowException) as error:  # LookupError: no such column
             raise complaint([file], error) from None
 
     def __getitem__(self, name: str) -> Numbers:
-        """A column of numbers; nothing is known of one that files of earlier versions do not have."""
+        """A column of numbers; nothing is known of one that the file does not have."""
         if name not in self._numbers:
             self._numbers[name] = self._read(name)
         return self._numbers[name]

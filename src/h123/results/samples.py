@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,14 +24,20 @@ EARLIER_COLUMNS = [
 ]
 """Those that earlier versions' samples have."""
 COLUMNS = [*EARLIER_COLUMNS, "group", "resource"]
-REQUIRED = ("user", "start_ns", "end_ns", "status", "bytes_up", "bytes_down")
+RETRIED_COLUMNS = [*COLUMNS, "tries"]
+"""Those of workloads whose requests are made again."""
+REQUIRED = {"user", "start_ns", "end_ns", "status", "bytes_up", "bytes_down", "tries"}
+"""Columns that are never empty, where they are there."""
 PHASES = ("cold", "warmup", "warm", LEAVING)
 LIMIT = 2**61
 """No number of a sample is larger: what is computed of two of them is still one of 64 bits."""
 _SHOWN = 60
 """Characters of something that should not be there."""
-SCHEMA = pa.schema([(name, pa.string() if name in TEXT_COLUMNS else pa.int64()) for name in COLUMNS])
+RETRIED_SCHEMA = pa.schema([(name, pa.string() if name in TEXT_COLUMNS else pa.int64()) for name in RETRIED_COLUMNS])
+SCHEMA = pa.schema([RETRIED_SCHEMA.field(name) for name in COLUMNS])
 EARLIER_SCHEMA = pa.schema([SCHEMA.field(name) for name in EARLIER_COLUMNS])
+SCHEMAS = (SCHEMA, RETRIED_SCHEMA, EARLIER_SCHEMA)
+"""All that files of samples have."""
 
 
 class Sample(TypedDict):
@@ -55,6 +61,8 @@ class Sample(TypedDict):
     """The visit, page or journey of its user that it belongs to; None where there are none."""
     resource: int | None
     """What it is a request for, as the workload counts its resources; None: for the only one."""
+    tries: NotRequired[int]
+    """How often it was made; of workloads alone whose requests are made again."""
 
 
 def ingest(partial: Path, parameters: Values) -> list[Reason]:
@@ -64,34 +72,34 @@ def ingest(partial: Path, parameters: Values) -> list[Reason]:
     `samples-malformed` (with the line; the CSV then stays for inspection), `wrong-protocol` and `wrong-size`. Raises
     OSError where the Parquet cannot be written.
     """
-    source = partial / "samples.csv"
+    source, work = partial / "samples.csv", workload_of(parameters)
+    schema = RETRIED_SCHEMA if work.retries else SCHEMA
     if not source.is_file() or source.stat().st_size == 0:
         return [_reason("samples-missing", "the client wrote no samples.csv")]
     try:
-        table = _read(source)
+        table = _read(source, schema)
     except (ValueError, pa.ArrowException) as error:
-        return [_reason("samples-malformed", _first_fault(source) or f"samples.csv: {str(error)[:200]}")]
+        return [_reason("samples-malformed", _first_fault(source, schema.names) or f"samples.csv: {str(error)[:200]}")]
     if table.num_rows == 0:
         return [_reason("samples-missing", "samples.csv has a header and no rows")]
-    if fault := _first_fault(source) if _suspicious(table) else None:
+    if fault := _first_fault(source, schema.names) if _suspicious(table) else None:
         return [_reason("samples-malformed", fault)]
     write_samples(table, partial / "samples.parquet")
     source.unlink()
-    work = workload_of(parameters)
     return _negotiated(table, work.protocols()) + _whole(table, work)
 
 
-def _read(source: Path) -> pa.Table:
+def _read(source: Path, schema: pa.Schema) -> pa.Table:
     with source.open(encoding="utf-8") as file:
         header = file.readline().rstrip("\r\n")
-    if header != ",".join(COLUMNS):
+    if header != ",".join(schema.names):
         raise ValueError("the header is not the contract's")
     return pacsv.read_csv(
         source,
         read_options=pacsv.ReadOptions(use_threads=False),
         parse_options=pacsv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
         convert_options=pacsv.ConvertOptions(
-            column_types=SCHEMA, null_values=[""], strings_can_be_null=False, quoted_strings_can_be_null=False
+            column_types=schema, null_values=[""], strings_can_be_null=False, quoted_strings_can_be_null=False
         ),
     )
 
@@ -100,33 +108,33 @@ def _suspicious(table: pa.Table) -> bool:
     """Whether a row is of the right types but says nothing sensible: an unknown phase, an empty necessary field, a
     number beyond the limit."""
     known = pc.all(pc.is_in(table["phase"], value_set=pa.array(PHASES))).as_py()
-    return not known or any(table[name].null_count for name in REQUIRED) or _beyond(table)
+    return not known or any(table[name].null_count for name in REQUIRED & {*table.column_names}) or _beyond(table)
 
 
 def _beyond(table: pa.Table) -> bool:
-    bounds = [pc.min_max(table[name]).as_py() for name in COLUMNS if name not in TEXT_COLUMNS]
+    bounds = [pc.min_max(table[name]).as_py() for name in table.column_names if name not in TEXT_COLUMNS]
     return any(known and max(-known, known) >= LIMIT for bound in bounds for known in bound.values())
 
 
-def _first_fault(source: Path) -> str | None:
+def _first_fault(source: Path, columns: Sequence[str]) -> str | None:
     """The first line of the CSV that is not by contract, and why."""
     with source.open(encoding="utf-8", errors="replace", newline="") as file:
         rows = csv.reader(file)
         try:
-            if (header := next(rows, [])) != COLUMNS:
-                return f"samples.csv, line 1: the header is {','.join(header)[:200]!r}, not {','.join(COLUMNS)!r}"
+            if (header := next(rows, [])) != columns:
+                return f"samples.csv, line 1: the header is {','.join(header)[:200]!r}, not {','.join(columns)!r}"
             for row in rows:
-                if fault := _fault(row):
+                if fault := _fault(row, columns):
                     return f"samples.csv, line {rows.line_num}: {fault}"
         except csv.Error as error:
             return f"samples.csv, line {rows.line_num}: {error}"
     return None
 
 
-def _fault(row: list[str]) -> str | None:
-    if len(row) != len(COLUMNS):
-        return f"{len(row)} fields instead of {len(COLUMNS)}"
-    for name, value in zip(COLUMNS, row, strict=True):
+def _fault(row: list[str], columns: Sequence[str]) -> str | None:
+    if len(row) != len(columns):
+        return f"{len(row)} fields instead of {len(columns)}"
+    for name, value in zip(columns, row, strict=True):
         if name == "phase" and value not in PHASES:
             return f"phase is {value[:_SHOWN]!r}, not one of {', '.join(PHASES)}"
         if name in REQUIRED and not value:
@@ -144,17 +152,17 @@ def _is_whole(value: str) -> bool:
 
 
 def write_samples(table: pa.Table, target: Path) -> None:
-    """Write a table of SCHEMA in one step. Raises OSError.
+    """Write a table of one of SCHEMAS in one step. Raises OSError.
 
     Numbers as differences from row to row: times mostly ascend, and the rest hardly changes. That takes less room than
     compressing them does, and far less time to read. Only errors, whose texts may be long, are compressed.
     """
-    numbers = [name for name in COLUMNS if name not in TEXT_COLUMNS]
+    numbers = [name for name in table.column_names if name not in TEXT_COLUMNS]
     with replacement(target) as temporary, temporary.open("wb") as file:  # a name could be taken for a URI
         pq.write_table(
             table,
             file,
-            compression={name: "zstd" if name == "error" else "none" for name in COLUMNS},
+            compression={name: "zstd" if name == "error" else "none" for name in table.column_names},
             use_dictionary=sorted(TEXT_COLUMNS),
             column_encoding=dict.fromkeys(numbers, "DELTA_BINARY_PACKED"),
             write_statistics=False,
@@ -246,7 +254,7 @@ def _reason(code: str, detail: str) -> Reason:
 def unreadable(file: Path) -> str | None:
     """Why a Parquet file cannot be one of samples, in words, by its end alone; None if it can."""
     try:
-        return None if pq.read_schema(file) in (SCHEMA, EARLIER_SCHEMA) else "has other columns than samples"
+        return None if pq.read_schema(file) in SCHEMAS else "has other columns than samples"
     except (OSError, ValueError, pa.ArrowException):
         return "is not whole"
 

@@ -50,11 +50,14 @@ class Summary:
     warmup: int
     cold: int
     handshakes: int | None
-    """Rows that opened a connection."""
+    """Rows that opened a connection; None where that is not known, or where requests are made again: connections that
+    were opened for a try before the last have no row."""
     leaving: int
     """Rows of requests that were to be abandoned."""
     abandoned: int
     """Those of them that were."""
+    retried: int | None
+    """Warm rows of requests that were made more than once; None where none is made again, or nobody tells."""
     errors: int
     """Rows with an error."""
     first_error: str | None
@@ -152,11 +155,12 @@ def summarise(rows: Rows, work: Kind) -> Summary:
     sizes = _sizes(rows, ok)
     return Summary(
         **_counts(rows, parts),
-        **_opening(rows, parts),
+        **_opening(rows, parts, work),
         **_times(rows, parts),
         **sizes,
         **_quickest(rows, took, moving, sizes),
         shortest_ns=took.least(moving),
+        retried=_retried(rows, parts.warm, work),
         fell_back=_fell_back(rows, ok, work),
         bytes_down=rows["bytes_down"].total(ok),
         bodies=_bodies(rows, ok, sizes, len(work.exchanges())),
@@ -189,6 +193,12 @@ def _counts(rows: Rows, parts: _Parts) -> _Fields:
     }
 
 
+def _retried(rows: Rows, warm: Mask, work: Kind) -> int | None:
+    tries = rows["tries"]
+    told = work.retries and tries.known.any()
+    return _count(warm & tries.known & (tries.values > 1)) if told else None
+
+
 def _fell_back(rows: Rows, ok: Mask, work: Kind) -> float | None:
     if work.fallback is None:
         return None
@@ -196,7 +206,7 @@ def _fell_back(rows: Rows, ok: Mask, work: Kind) -> float | None:
     return other / (wanted + other) if wanted + other else None
 
 
-def _opening(rows: Rows, parts: _Parts) -> _Fields:
+def _opening(rows: Rows, parts: _Parts, work: Kind) -> _Fields:
     """What is known of connections."""
     reused = rows["reused"]
     opened = reused.known & (reused.values == 0)
@@ -208,7 +218,7 @@ def _opening(rows: Rows, parts: _Parts) -> _Fields:
     to_connected = parts.to_connected
     failed = _count(parts.cold & ~to_connected.known & ~parts.ok)
     return {
-        "handshakes": _count(opened) if reused.known.any() else None,
+        "handshakes": _count(opened) if reused.known.any() and not work.retries else None,
         "open_ns": open_ns,
         # A request that began before the last connection was open, and ended after, is half of one.
         "once_open": None if open_ns is None else sum(later) / 2,

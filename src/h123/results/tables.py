@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,14 @@ import pyarrow.parquet as pq
 
 from h123.results.events import TrialEvent
 from h123.results.folder import CampaignFolder
-from h123.results.samples import SCHEMA, complaint
+from h123.results.samples import RETRIED_SCHEMA, complaint
 from h123.study.workload import workload_of
 
 CELL_PREFIX = "cell_"
 """`cell_<factor>` is the column with the factor's level: plain names would collide with the samples' own."""
 Row = dict[str, Any]
 """Of `attempts`, by its columns."""
-_FILES = "SELECT file FROM attempts WHERE file IS NOT NULL"
+_FILES = "SELECT file, parameters FROM attempts WHERE file IS NOT NULL"
 """In the order of the journal."""
 
 
@@ -34,7 +34,7 @@ def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDB
       that its workload's resources must be answered with);
     * `analysed`: of each trial the attempt that counts (`counting`);
     * `samples`: all rows of all attempts, with `trial` and `attempt`; and whether each `succeeded`: with the status
-      that its workload asks for.
+      that its workload asks for. `tries` are null where no request is made again.
 
     The folder may be a stranger's: whatever is in it, nothing but its trials can be read, and nothing be written but
     into the folder `writes`.
@@ -52,7 +52,7 @@ def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDB
     connection.execute("CREATE TABLE counting AS SELECT trial, attempt FROM _attempts WHERE counts")
     connection.unregister("_attempts")
     connection.execute("CREATE VIEW analysed AS SELECT * FROM attempts SEMI JOIN counting USING (trial, attempt)")
-    files = [str(file) for (file,) in connection.execute(_FILES).fetchall()]
+    files: dict[str, str] = dict(connection.execute(_FILES).fetchall())
     try:
         connection.execute(f"CREATE VIEW samples AS {_samples(files)}")
     except (duckdb.Error, pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last of a name in the file
@@ -149,21 +149,28 @@ def _statuses(parameters: str) -> list[int]:
     return workload_of(json.loads(parameters)).statuses()
 
 
-def _samples(files: Sequence[str]) -> str:
+@cache
+def _retries(parameters: str) -> bool:
+    return workload_of(json.loads(parameters)).retries
+
+
+def _samples(files: Mapping[str, str]) -> str:
+    """Of files, with the parameters of the trials that they are of."""
     empty = ", ".join(
         f"CAST(NULL AS {'VARCHAR' if pa.types.is_string(field.type) else 'BIGINT'}) AS {name(field.name)}"
-        for field in SCHEMA
+        for field in RETRIED_SCHEMA
     )
     rows = f"SELECT {empty}, CAST(NULL AS VARCHAR) AS filename WHERE false"
-    if files:
-        listed = ", ".join(map(literal, files))
-        # Files of an earlier version have fewer columns. The first and the last tell whether there are such beside
-        # others: not every file must be opened for it.
-        unlike = len({len(pq.read_schema(file)) for file in (files[0], files[-1])}) > 1
+    if names := list(files):
+        listed = ", ".join(map(literal, names))
+        # Files of an earlier version have fewer columns, and those of requests that are made again more. The first file
+        # and the last tell whether there are earlier ones beside others: not every file must be opened for it.
+        unlike = len({_retries(parameters) for parameters in files.values()}) > 1
+        unlike = unlike or len({len(pq.read_schema(file)) for file in (names[0], names[-1])}) > 1
         options = f"filename = true, union_by_name = {str(unlike).lower()}"
         rows += f" UNION ALL BY NAME SELECT * FROM read_parquet([{listed}], {options})"
     return (
-        f"SELECT t.trial, t.attempt, {', '.join('s.' + name(column) for column in SCHEMA.names)}, "
+        f"SELECT t.trial, t.attempt, {', '.join('s.' + name(column) for column in RETRIED_SCHEMA.names)}, "
         "s.error = '' AND coalesce(s.status = t.statuses[coalesce(s.resource, 0) + 1], false) AS succeeded "
         f"FROM ({rows}) AS s JOIN attempts AS t ON s.filename = t.file"
     )

@@ -237,9 +237,17 @@ class Abandoned:
 
 
 @dataclass(frozen=True)
+class Retried:
+    """The share of the warm requests that were made more than once, where such as have no answer are made again."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    needs: ClassVar[Needs] = Needs(("tries",))
+
+
+@dataclass(frozen=True)
 class Wasted:
     """The share of what came down the client's link that was not the body of a whole answer: where requests are
-    abandoned, what came for them, before and after."""
+    abandoned or made again, what came for those that were given up, before and after."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(("bytes_down",), report=("bytes_delivered",))
@@ -272,6 +280,7 @@ Observed = (
     | Recovered
     | FellBack
     | Abandoned
+    | Retried
     | Wasted
     | Lost
 )

@@ -20,6 +20,8 @@ OLDER_TLS: Literal["1.2"] = "1.2"
 """The only one besides that over which all else is asked."""
 SIZES = BYTE, KILOBYTE, MEGABYTE = (1, 1000, 1_000_000)
 FRESH_BYTES = 4000
+UNHURRIED = 1_500_000
+"""Bytes of an answer for which nobody waits to the end, or not at the first time of asking."""
 CROWD, LARGE = 300, 20_000_000
 """Users at once, and bytes: more than most programs have streams, or windows."""
 STREAMS, WINDOWS = "streams at once", "receive windows"
@@ -73,6 +75,8 @@ LEFT = _both_ways("left", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_00
 hold up the next connection for long."""
 PATIENCE_NS = 500 * _MS
 """Of these users: a connection over that link, and an answer's first bytes, take less."""
+INSISTENCE = {"after": "1s", "at_most": 2}
+"""Of others over that link, who ask again: small answers are there sooner, large ones are not."""
 LOSSES = Network(
     name="losses up", title="a few lost packets upwards", up=controller.NETWORK.down, down=controller.NETWORK.up
 )
@@ -196,6 +200,8 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
         yield Assignment("an open loop with rates of each connection", told)
     if client.abandons and client.cold and "GET" in client.methods:
         yield _left(logged, protocol)
+    if client.retries and client.cold and "GET" in client.methods and "mix" in client.kinds:
+        yield _made_again(logged, protocol)
     if protocol == "h3" and "POST" in client.methods:
         upload = partial(logged, method="POST", size=controller.BODY_BYTES, requests=1, cold=False, timeout="50s")
         for number, name in enumerate(controllers(subject, protocol) or []):
@@ -322,8 +328,16 @@ def _left(asked: Asked, protocol: str) -> Assignment:
     """Most are, and the rest go on beside them; over HTTP/1.1 one after another, so that nothing delays the handshake
     of the connection after one that was closed."""
     users, leaving = 1 if protocol == "h1" else 3, {"share": 0.67, "after": f"{PATIENCE_NS}ns"}
-    left = asked(method="GET", size=1_500_000, users=users, requests=18 // users, warmup=1, abandon=leaving)
+    left = asked(method="GET", size=UNHURRIED, users=users, requests=18 // users, warmup=1, abandon=leaving)
     return Assignment("requests that are abandoned", left, LEFT)
+
+
+def _made_again(asked: Asked, protocol: str) -> Assignment:
+    """Every other one is large, and comes at the last try. Over HTTP/1.1 one after another, likewise."""
+    users = 1 if protocol == "h1" else 3
+    mix = [{"method": "GET", "size": size} for size in (KILOBYTE, UNHURRIED)]
+    again = asked(kind="mix", mix=mix, users=users, requests=9 // users, warmup=1, retry=INSISTENCE)
+    return Assignment("requests that are made again", again, LEFT)
 
 
 def _failures(asked: Asked) -> Iterator[Assignment]:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from h123.catalogue import FULL, Client
 from h123.results import Sample
-from h123.study.workload import ABANDONED, LEAVING
+from h123.study.workload import ABANDONED, LEAVING, Retry
 from h123.verification.assignment import Assignment
 from h123.verification.controller import behaviour
 from h123.verification.timing import times, times_over_the_link
@@ -26,6 +26,11 @@ LATE_NS = 1_500_000_000
 """That a client may notice a timeout late."""
 LAST_NS = 100_000_000
 """Before the end of all requests: of one that is given up later, the end of the connection may tell the server."""
+LATE_TRY_NS = 300_000_000
+"""That a client may make a request late when it makes it again."""
+TRY_SHARE = (0.1, 0.8)
+"""Of a large answer, what comes at least and at most of a try that is given up: of one that has the link to itself
+nearly all that it carries until then, and what is on its way comes all the same."""
 
 
 def faults_of(asked: Assignment, client: Client, rows: Sequence[Sample], facts: Any, seen: Witness) -> list[str]:
@@ -44,6 +49,7 @@ def faults_of(asked: Assignment, client: Client, rows: Sequence[Sample], facts: 
         ]
         found += _sessions(asked, facts, seen)
         found += _abandoned(asked, rows, seen)
+        found += _retried(asked, rows, seen)
         if asked.controller:
             found += _controller(asked, seen)
     return found
@@ -355,6 +361,52 @@ def _abandoned(asked: Assignment, rows: Sequence[Sample], seen: Witness) -> Iter
         yield "nothing shows whether the server stopped sending"
     elif seen.bytes_down > most:
         yield f"{seen.bytes_down} bytes came down, and answers of {whole} were wanted: the server did not stop sending"
+
+
+def _retried(asked: Assignment, rows: Sequence[Sample], seen: Witness) -> Iterator[str]:
+    """Requests were made as often as their times say, and others saw each try: over HTTP/1.1 a connection is closed
+    between two, over HTTP/3 each is a stream, and over all the link carried something of what was given up."""
+    retry = asked.parameters.retry
+    if retry is None:
+        return
+    yield from _first_of_each(_tried(retry, row) for row in rows)
+    tries = sum(row.get("tries", 1) for row in rows)
+    again = tries - len(rows)
+    opened = asked.connections() + (again if asked.parameters.protocol == "h1" else 0)
+    if seen.connections is not None and seen.connections < opened:
+        yield f"the server saw {seen.connections} connections, and {again} tries were given up, each with its own"
+    if seen.made is not None and seen.made != tries:
+        yield f"the server saw {seen.made} requests, and the rows tell of {tries} tries"
+    if seen.given_up is not None and seen.given_up < again:
+        yield f"the server was told of {seen.given_up} of {again} tries that they were given up"
+    yield from _carried(asked, rows, seen)
+
+
+def _tried(retry: Retry, row: Sample) -> str | None:
+    tries, took = row.get("tries", 1), row["end_ns"] - row["start_ns"]
+    if row["phase"] == "cold":
+        return None if tries == 1 else f"a cold request has {tries} for its tries instead of 1"
+    least, most = (1 + min(retry.at_most, max(ns, 0) // retry.after) for ns in (took - LATE_TRY_NS, took))
+    if not least <= tries <= most:
+        return f"a request that took {_seconds(took)} has {tries} for its tries instead of {most}"
+    sent, due = row["sent_ns"], row["start_ns"] + (tries - 1) * retry.after
+    if sent is not None and sent < due:
+        return f"a request was made for the last time {_seconds(due - sent)} before it was to be"
+    return None
+
+
+def _carried(asked: Assignment, rows: Sequence[Sample], seen: Witness) -> Iterator[str]:
+    """By the link: more than the last tries of large answers, and less than all of every try."""
+    if seen.bytes_down is None:
+        yield "nothing shows what came of the tries that were given up"
+        return
+    size = max(one.moved("down") for one in asked.parameters.workload.exchanges())
+    again = sum(row.get("tries", 1) - 1 for row in rows if row["bytes_down"] == size)
+    whole = sum(row["bytes_down"] for row in rows)
+    least, most = (round(whole + share * size * again) for share in TRY_SHARE)
+    if not least <= seen.bytes_down <= most:
+        came = f"{seen.bytes_down} bytes came down, {whole} of them in answers"
+        yield f"{came}; with {again} tries that are given up it is {least} to {most}"
 
 
 def _controller(asked: Assignment, seen: Witness) -> Iterator[str]:

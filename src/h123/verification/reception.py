@@ -86,12 +86,18 @@ def given_up(log: Iterable[Mapping[str, Any]]) -> int:
     return len({frame["stream_id"] for event in received for kind in _ENDS for frame in _frames(event, kind)})
 
 
+def made(log: Iterable[Mapping[str, Any]]) -> int:
+    """Requests that came, or of which the client said that it no longer wants them before anything had come."""
+    received = [event for event in log if event.get("name") == RECEIVED]
+    return len({stream for event in received for kind in ("stream", *_ENDS) for stream in _asked(event, kind)})
+
+
 def _at_once(log: Iterable[Mapping[str, Any]]) -> int:
     """Requests that had come, less those that were answered or given up."""
     known, now, most = set[int](), set[int](), 0
     for event in log:
         if event.get("name") == RECEIVED:
-            came = {frame["stream_id"] for frame in _streams(event) if frame["stream_id"] % _STEP == 0} - known
+            came = _asked(event, "stream") - known
             known |= came
             now = (now | came) - {frame["stream_id"] for kind in _ENDS for frame in _frames(event, kind)}
         elif event.get("name") == SENT:
@@ -140,6 +146,11 @@ class _Arrived:
 def _data(event: Mapping[str, Any]) -> bool:
     """Whether the packet is of those that carry requests; others have numbers of their own."""
     return bool(event["data"]["header"]["packet_type"] == "1RTT")
+
+
+def _asked(event: Mapping[str, Any], kind: str) -> set[int]:
+    """The client's requests that these frames are of; its other streams have other numbers."""
+    return {frame["stream_id"] for frame in _frames(event, kind) if frame["stream_id"] % _STEP == 0}
 
 
 def _streams(event: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -10,7 +10,7 @@ from h123.results.qlog import QLOG_FOLDER, events
 from h123.study import Parameters
 from h123.verification.controller import Arrival
 from h123.verification.handshake import RECEIVED, Handshake, quic_handshake, tcp_handshakes
-from h123.verification.reception import given_up
+from h123.verification.reception import given_up, made
 from h123.verification.trial import Trial, Window
 
 
@@ -29,6 +29,8 @@ class Witness:
     """That the link carried to the client; None: it does not count them."""
     given_up: int | None = None
     """Requests of which the client said that it no longer wants them; None: nobody has seen it."""
+    made: int | None = None
+    """Requests that the client has made, those that it gave up too; None: nobody has seen them."""
 
 
 def witness(trial: Trial, p: Parameters, certificate_bytes: int) -> Witness:
@@ -44,7 +46,7 @@ def witness(trial: Trial, p: Parameters, certificate_bytes: int) -> Witness:
     # Times are in milliseconds.
     arrivals = [Arrival(round(event["time"] * 1e6), event["data"]["raw"]["length"]) for event in received]
     seen = [quic_handshake(log, certificate_bytes) for log in logs] if resumes else None
-    return Witness(trial.window, len(logs), arrivals, seen, down, sum(map(given_up, logs)))
+    return Witness(trial.window, len(logs), arrivals, seen, down, sum(map(given_up, logs)), sum(map(made, logs)))
 
 
 def _bytes_down(report: Report) -> int | None:

@@ -20,6 +20,10 @@ var (
 	errTimeout     = errors.New("timeout")
 	// errAbandoned ends requests whose user has left, as it should.
 	errAbandoned = errors.New("abandoned")
+	// errAgain ends tries of requests that are made again.
+	errAgain = errors.New("made again")
+	// errStatus marks answers that have another status than they must.
+	errStatus = errors.New("status")
 	// errProtocol marks answers that break HTTP's rules and that the libraries let pass.
 	errProtocol = errors.New("protocol")
 	// errWrongBytes marks bodies that came whole and are not the block.
@@ -51,6 +55,12 @@ func classify(ctx context.Context, err error) string {
 		return "reset"
 	}
 	return fmt.Sprintf("other: %s", strings.Join(strings.Fields(err.Error()), " "))
+}
+
+// transient says whether a request that failed may have an answer if it is made again: it has had none, and neither side
+// has broken a rule.
+func transient(ctx context.Context, err error) bool {
+	return !errors.Is(err, errStatus) && !slices.Contains([]string{"tls", "protocol", "wrong-bytes"}, classify(ctx, err))
 }
 
 func isTimeout(err error) bool {

@@ -20,7 +20,8 @@ func newLoad(w *workload, d *dialer) (*load, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &load{workload: w, requester: requester, journal: &journal{}, dialer: d, seats: make([]*seat, w.count())}
+	kept := &journal{retried: w.Retries > 0}
+	l := &load{workload: w, requester: requester, journal: kept, dialer: d, seats: make([]*seat, w.count())}
 	for i := range l.seats {
 		l.seats[i] = newSeat(d, "")
 	}

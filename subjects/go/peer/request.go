@@ -3,6 +3,7 @@ package peer
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,9 +18,11 @@ import (
 
 // requester turns samples that are due into requests: it fills in all that was measured.
 type requester struct {
-	asked    []asked
-	timeout  time.Duration
-	patience time.Duration // of users who leave
+	asked     []asked
+	timeout   time.Duration
+	abandonNs int64 // that users stay who leave
+	retryNs   int64 // from when a request is made until it is made again
+	retries   int   // so often at most
 }
 
 // asked is a request that is made again and again.
@@ -52,7 +55,7 @@ func blockBytes(path string) (count int64, ok bool) {
 }
 
 func newRequester(w *workload) (*requester, error) {
-	r := &requester{timeout: time.Duration(w.TimeoutNs), patience: time.Duration(w.AbandonNs)}
+	r := &requester{timeout: time.Duration(w.TimeoutNs), abandonNs: w.AbandonNs, retryNs: w.RetryNs, retries: w.Retries}
 	for _, e := range w.entries() {
 		a, err := newAsked(w, e)
 		if err != nil {
@@ -115,7 +118,7 @@ func (a *asked) answered(status int) error {
 	if status == a.Status || a.Status == 0 && status >= 200 && status <= 299 {
 		return nil
 	}
-	return fmt.Errorf("status %d", status)
+	return fmt.Errorf("%w %d", errStatus, status)
 }
 
 // marks is what a request's trace saw. Its hooks run on the libraries' goroutines, some after the request's end.
@@ -151,17 +154,61 @@ func (b *body) Read(into []byte) (int, error) {
 
 func (b *body) Close() error { return nil }
 
-// perform makes the request of a sample on a connection it takes and completes the sample. A request that fails is
-// not made again: its error is the sample's. The time allowed counts from the sample's start.
+// perform makes the request of a sample on a connection it takes and completes the sample. The time allowed counts from
+// the sample's start. A request that fails is not made again unless the workload says so: its error is the sample's.
 func (r *requester) perform(ctx context.Context, take take, s *sample, buffer []byte) {
 	left := r.timeout - time.Duration(now()-s.start)
 	ctx, cancel := context.WithTimeoutCause(ctx, left, errTimeout)
 	defer cancel()
 	if s.phase == leaving {
 		var stay func()
-		ctx, stay = r.untilAbandoned(ctx, s)
+		ctx, stay = until(ctx, s.start+r.abandonNs, errAbandoned)
 		defer stay()
 	}
+	if err := r.makeUntilAnswered(ctx, take, s, buffer); err != nil {
+		s.failure = classify(ctx, err)
+	}
+}
+
+// until is a context that ends at a time, for this reason, unless the caller calls stay before. It has no deadline, which
+// a dialer would take for a timeout.
+func until(ctx context.Context, at int64, why error) (ends context.Context, stay func()) {
+	ends, end := context.WithCancelCause(ctx)
+	alarm := time.AfterFunc(time.Duration(at-now()), func() { end(why) })
+	return ends, func() {
+		alarm.Stop()
+		end(nil)
+	}
+}
+
+// makeUntilAnswered makes the request as often as it is to be made. When that is counts from the sample's start, so that
+// no lateness adds up.
+func (r *requester) makeUntilAnswered(ctx context.Context, take take, s *sample, buffer []byte) error {
+	for s.tries = 1; s.phase != cold && s.tries <= r.retries; s.tries++ {
+		err := r.makeUntil(ctx, s.start+int64(s.tries)*r.retryNs, take, s, buffer)
+		if !errors.Is(err, errAgain) {
+			return err
+		}
+	}
+	return r.make(ctx, take, s, buffer)
+}
+
+// makeUntil makes the request once. If it is to be made again, the error is errAgain, and it is time for that: a request
+// that failed waits until then, or it would storm a server that refuses it.
+func (r *requester) makeUntil(ctx context.Context, again int64, take take, s *sample, buffer []byte) error {
+	ctx, stay := until(ctx, again, errAgain)
+	defer stay()
+	err := r.make(ctx, take, s, buffer)
+	if err == nil || ctx.Err() == nil && !transient(ctx, err) {
+		return err
+	}
+	<-ctx.Done()
+	s.end = now()
+	return context.Cause(ctx)
+}
+
+// make makes the request once.
+func (r *requester) make(ctx context.Context, take take, s *sample, buffer []byte) error {
 	err := r.attempt(ctx, take, s, buffer)
 	if err != nil && neverSent(err) && ctx.Err() == nil {
 		// The connection was being closed in good order, by a server that limits its requests for example. This
@@ -172,25 +219,11 @@ func (r *requester) perform(ctx context.Context, take take, s *sample, buffer []
 	if err == nil {
 		err = context.Cause(ctx) // net/http lets an answer pass that arrives while it gives the request up
 	}
-	if err != nil {
-		s.failure = classify(ctx, err)
-	}
-}
-
-// untilAbandoned is a context that ends when the sample's user leaves, unless the caller calls stay before. It has no
-// deadline, which a dialer would take for a timeout.
-func (r *requester) untilAbandoned(ctx context.Context, s *sample) (leaves context.Context, stay func()) {
-	leaves, leave := context.WithCancelCause(ctx)
-	left := r.patience - time.Duration(now()-s.start)
-	alarm := time.AfterFunc(left, func() { leave(errAbandoned) })
-	return leaves, func() {
-		alarm.Stop()
-		leave(nil)
-	}
+	return err
 }
 
 func (r *requester) attempt(ctx context.Context, take take, s *sample, buffer []byte) error {
-	s.connection, s.protocol = noConnection, ""
+	s.begin()
 	c, leave, err := take(ctx)
 	if err != nil {
 		return err

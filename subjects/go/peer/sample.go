@@ -19,13 +19,14 @@ const (
 	leaving phase = "leaving"
 )
 
-// columns is the header of samples.csv.
+// columns is the header of samples.csv; the last is there only where requests are made again.
 var columns = []string{"phase", "user", "start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns", "status",
-	"bytes_up", "bytes_down", "protocol", "connection", "reused", "error", "group", "resource"}
+	"bytes_up", "bytes_down", "protocol", "connection", "reused", "error", "group", "resource", "tries"}
 
 const noConnection = -1
 
-// sample is one request: a row of samples.csv. Times are nanoseconds of the monotonic clock, 0 where unknown.
+// sample is one request: a row of samples.csv. Times are nanoseconds of the monotonic clock, 0 where unknown. Of one that
+// is made again all but the start is the last try's.
 type sample struct {
 	phase      phase
 	user       int
@@ -43,6 +44,13 @@ type sample struct {
 	resource   int    // what it is a request for
 	number     int    // of all requests, which headers that change tell the server
 	group      string // the visit of its user that it belongs to, empty where there are none
+	tries      int    // how often it was made
+}
+
+// begin forgets what came of an earlier try.
+func (s *sample) begin() {
+	s.connection, s.protocol, s.reused = noConnection, "", false
+	s.sent, s.firstByte, s.status, s.up, s.down = 0, 0, 0, 0, 0
 }
 
 func (s *sample) row(row []string) {
@@ -69,11 +77,13 @@ func (s *sample) row(row []string) {
 	row[13] = s.failure
 	row[14] = s.group
 	row[15] = strconv.Itoa(s.resource)
+	row[16] = strconv.Itoa(s.tries)
 }
 
 // journal collects the samples of a run. It keeps them in memory: writing while measuring would take processor
 // time from the server.
 type journal struct {
+	retried bool // whether requests are made again
 	mutex   sync.Mutex
 	samples []*sample
 }
@@ -89,13 +99,17 @@ func (j *journal) write(to io.Writer) error {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
 	table := csv.NewWriter(to)
-	if err := table.Write(columns); err != nil {
+	told := len(columns)
+	if !j.retried {
+		told--
+	}
+	if err := table.Write(columns[:told]); err != nil {
 		return err
 	}
 	row := make([]string, len(columns))
 	for _, s := range j.samples {
 		s.row(row)
-		if err := table.Write(row); err != nil {
+		if err := table.Write(row[:told]); err != nil {
 			return err
 		}
 	}

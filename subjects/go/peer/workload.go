@@ -29,6 +29,8 @@ type workload struct {
 	DealtTo     []int       `json:"dealt_to"`   // of each of them the connection that it is made on; nil: of no matter
 	AbandonNs   int64       `json:"abandon_ns"` // from when a request is due whose user leaves, until then; 0: none does
 	Abandoned   []int       `json:"abandoned"`  // their numbers, in order
+	RetryNs     int64       `json:"retry_ns"`   // from when a request is made until it is made again, if it has no answer by then
+	Retries     int         `json:"retries"`    // so often at most; 0: none is made again
 	Connections connections `json:"connections"`
 	Cold        bool        `json:"cold"`
 	Warmup      int         `json:"warmup"`
@@ -93,6 +95,9 @@ type resource struct {
 	RunNs     int64   `json:"run_ns"`    // from its end until what it asks for is asked for
 	Host      string  `json:"host"`      // where it is another than the workload's; empty: it is not
 }
+
+// mostRetries is how often a request can be made again.
+const mostRetries = 100
 
 const (
 	workloadFormat = "workload/2"
@@ -270,6 +275,11 @@ func (w *workload) check() error {
 		{(w.AbandonNs != 0) == (w.Abandoned != nil), "abandoned", "there with abandon_ns, and not without"},
 		{w.AbandonNs >= 0 && w.AbandonNs < w.TimeoutNs, "abandon_ns", "1 or more, and less than timeout_ns"},
 		{w.warmNumbers(w.Abandoned), "abandoned", "numbers of warm requests, in order"},
+		{!paged || w.Retries == 0, "retries", "not there with the kind page"},
+		{w.Abandoned == nil || w.Retries == 0, "retries", "not there beside abandoned"},
+		{(w.RetryNs != 0) == (w.Retries != 0), "retries", "there with retry_ns, and not without"},
+		{w.Retries >= 0 && w.Retries <= mostRetries, "retries", fmt.Sprintf("1 to %d", mostRetries)},
+		{w.RetryNs >= 0 && (w.Retries == 0 || w.RetryNs <= (w.TimeoutNs-1)/int64(w.Retries)), "retry_ns", "1 or more, and so short that all retries are made before timeout_ns"},
 		{!paged || w.Connections.number > 0, "connections", "a number with the kind page"},
 		{!other || w.Sessions == "", "sessions", "of the kind requests alone"},
 		{w.Sessions == "" || w.TLS != tls12, "sessions", "of TLS 1.3 alone"},

@@ -21,7 +21,8 @@ func TestBadWorkloads(t *testing.T) {
 		{"rate", -2.5}, {"rate", "fast"}, {"connections", "many"}, {"connections", 0}, {"connections", nil}, {"cold", "yes"},
 		{"warmup", -1}, {"timeout_ns", 0}, {"seed", -1}, {"mix", []any{}}, {"order", []int{0}},
 		{"gaps_ns", []int{1, 2}}, {"dealt_to", slices.Repeat([]int{0}, 12)},
-		{"abandoned", []int{1}}, {"abandoned", []int{}}, {"abandon_ns", 5}, {"abandon_ns", -5}, {"gaps_ns", slices.Repeat([]int{-1}, 12)}, {"gaps_ns", slices.Repeat([]float64{0.5}, 12)},
+		{"abandoned", []int{1}}, {"abandoned", []int{}}, {"abandon_ns", 5}, {"abandon_ns", -5},
+		{"retries", 1}, {"retries", -1}, {"retry_ns", 5}, {"retry_ns", -5}, {"gaps_ns", slices.Repeat([]int{-1}, 12)}, {"gaps_ns", slices.Repeat([]float64{0.5}, 12)},
 		{"headers", []fields{{"name": "", "value": "a"}}}, {"headers", []fields{{"name": "a", "value": "short", "changes": true}}},
 	} {
 		path := server.workloadFile(t, fields{c.field: c.value})
@@ -35,6 +36,21 @@ func TestBadWorkloads(t *testing.T) {
 		status, said := execute(t, "drive", "--workload", path, "--samples", "s", "--facts", "f", "--initial-window", "", "--pacing", "", "--max-datagram", "")
 		if status != 127 || !strings.Contains(said, field) || strings.Count(said, "\n") != 1 {
 			t.Errorf("%s %v: exit %d, %s", field, value, status, said)
+		}
+	}
+}
+
+func TestBadRetries(t *testing.T) {
+	t.Parallel()
+	server := served{protocol: h2, port: 1, ca: "/nowhere/ca.pem"}
+	for _, c := range []fields{
+		{"retry_ns": 5, "retries": 101}, {"retry_ns": int64(2.5e9), "retries": 2}, {"retry_ns": int64(1<<63 - 1), "retries": 100},
+		{"retry_ns": 5, "retries": 1, "abandon_ns": 5, "abandoned": []int{1}},
+	} {
+		path := server.workloadFile(t, c)
+		status, said := execute(t, "drive", "--workload", path, "--samples", "/nowhere/s", "--facts", "/nowhere/f", "--initial-window", "", "--pacing", "", "--max-datagram", "")
+		if status != 2 || !strings.Contains(said, "retr") {
+			t.Errorf("%v: exit %d, %s", c, status, said)
 		}
 	}
 }

@@ -25,6 +25,7 @@ from h123.study.workload.kind import (
 from h123.study.workload.mix import Mix, MixFile, MixParameters
 from h123.study.workload.page import Page, PageFile, PageParameters
 from h123.study.workload.requests import Requests, RequestsFile, RequestsParameters
+from h123.study.workload.retry import Retry
 
 __all__ = [
     "ABANDONED",
@@ -41,6 +42,7 @@ __all__ = [
     "Exchange",
     "Kind",
     "Load",
+    "Retry",
     "Target",
     "Upload",
     "Visit",

@@ -22,6 +22,7 @@ from h123.study.quantities import Duration
 from h123.study.workload.abandon import LEAVING, Abandon
 from h123.study.workload.arrivals import MOST_WRITTEN, Arrivals
 from h123.study.workload.headers import MOST_HEADERS, Header, WrittenHeader, once_each, written
+from h123.study.workload.retry import Retry
 
 OK = 200
 RARE = 0.01
@@ -57,6 +58,8 @@ class Load(Strict):
     """Instead of `rate`: rates that change. The client is told when each request is due."""
     abandon: Abandon | None = None
     """Some warm requests are given up while they are under way. The client is told which."""
+    retry: Retry | None = None
+    """Requests without an answer are made again after a while, cold ones apart."""
     connections: Connections = "shared"
     """shared: HTTP/2 and HTTP/3 use one, HTTP/1.1 one per user; users are dealt round robin over a number of them."""
     warmup: Annotated[Count, Field(ge=0, le=10_000_000)] = 0
@@ -123,6 +126,10 @@ class WorkloadFile(BaseModel):
     """Only where the study has `abandon`: from when such a request is due until it is given up."""
     abandoned: list[int] | None = None
     """Their numbers, in order."""
+    retry_ns: int | None = None
+    """Only where the study has `retry`: from when a request is made until it is made again."""
+    retries: int | None = None
+    """How often at most, the first time not counted."""
 
     def asking(self) -> "Asking | None":
         """How requests follow one another; None: none asks for another."""
@@ -219,7 +226,11 @@ class Kind(ABC):
             return (
                 f"the client is told when each request is due, and can be told of {MOST_WRITTEN}: have fewer requests"
             )
-        return None if load.abandon is None else self._not_abandoned(load.abandon)
+        if load.abandon is not None and load.retry is not None:
+            return "a request is given up for good, or made again: leave out `abandon`, or `retry`"
+        if load.abandon is not None:
+            return self._not_abandoned(load.abandon)
+        return None if load.retry is None else self._not_retried(load.retry)
 
     def _not_abandoned(self, abandon: Abandon) -> str | None:
         """Why requests cannot be; None: they can."""
@@ -231,6 +242,15 @@ class Kind(ABC):
         if abandon.count(warm) > MOST_WRITTEN:
             return (
                 f"the client is told which requests to abandon, and can be told of {MOST_WRITTEN}: have fewer requests"
+            )
+        return None
+
+    def _not_retried(self, retry: Retry) -> str | None:
+        """Why requests cannot be made again; None: they can."""
+        if retry.last_ns >= self.load.timeout:
+            return (
+                "requests have timed out before they are made for the last time: write a shorter `after`, a smaller "
+                "`at_most`, or a longer `timeout`"
             )
         return None
 
@@ -253,6 +273,11 @@ class Kind(ABC):
     def abandons(self) -> bool:
         """Whether the client is told to give requests up."""
         return self.load.abandon is not None
+
+    @property
+    def retries(self) -> bool:
+        """Whether the client is told to make requests again."""
+        return self.load.retry is not None
 
     def resource(self, _number: int, _seed: int) -> int:
         """What a request is for, of those of all users, counted one user after another."""
@@ -310,8 +335,12 @@ class Kind(ABC):
         return self.connection_count()
 
     def connections_again(self) -> int:
-        """At most, in place of those over HTTP/1.1 that requests which are abandoned have closed."""
-        return (self.rows() or {}).get(LEAVING, 0) if self.load.protocol == "h1" else 0
+        """At most, in place of those over HTTP/1.1 that requests have closed which are abandoned or made again."""
+        rows = self.rows()
+        if self.load.protocol != "h1" or rows is None:
+            return 0
+        retries = self.load.retry.at_most if self.load.retry else 0
+        return rows[LEAVING] + retries * (rows["warm"] + rows["warmup"])
 
     def connections_uncounted(self) -> int:
         """Beside these: such as earn a session for them to resume, and have no row."""
@@ -436,6 +465,7 @@ class Kind(ABC):
             **({} if target.tls == "1.3" else {"tls": target.tls}),
             **({} if load.arrivals is None else self._told(load.arrivals, target.seed)),
             **({} if load.abandon is None else self._abandoned(load.abandon, target.seed)),
+            **({} if load.retry is None else {"retry_ns": load.retry.after, "retries": load.retry.at_most}),
         }
 
     def _abandoned(self, abandon: Abandon, seed: int) -> dict[str, Any]:

@@ -128,6 +128,8 @@ class Page(Kind):
             return "visits of a page follow one another: leave out `rate` and `arrivals`"
         if self.abandons:
             return "a visit of a page is made whole: leave out `abandon`"
+        if self.retries:
+            return "a visit of a page asks for each resource once: leave out `retry`"
         if self.load.connections != "shared":
             rule = f"{BROWSER_CONNECTIONS} over h1, one over h2 and h3"
             return f"a visit of a page has as many connections as in a browser, {rule}: leave out `connections`"

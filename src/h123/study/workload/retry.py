@@ -1,0 +1,28 @@
+"""Requests that are made again, as by programs that must have the answer and ask until they have it.
+
+However often it is made, it is one request, which counts from when it was first due: an answer that comes soon after
+the third try is not a quick one.
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from h123.strict import Strict
+from h123.study.quantities import Duration
+
+MOST_RETRIES = 100
+
+
+class Retry(Strict):
+    """`{after: 500ms, at_most: 2}`."""
+
+    after: Annotated[Duration, Field(gt=0)]
+    """From when a request is made until it is made again, if it has no answer by then."""
+    at_most: Annotated[int, Field(ge=1, le=MOST_RETRIES, strict=True)]
+    """So often, the first time not counted."""
+
+    @property
+    def last_ns(self) -> int:
+        """From when it is due until its last try is made."""
+        return self.after * self.at_most

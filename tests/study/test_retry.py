@@ -1,0 +1,67 @@
+"""Requests that are made again: what a study may ask, what a client is told, who can do it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from h123.errors import UserError
+from h123.study import load_study
+from h123.study.workload import KINDS, Target, workload_of
+from study.samples import STUDY, write
+
+TARGET = Target("h123.test", "10.1.0.2", 4443, "/ca.pem", 7)
+MS = 10**6
+RETRY = {"after": 200 * MS, "at_most": 2}
+
+
+def _work(**values: Any) -> Any:
+    return workload_of({"protocol": "h1", "retry": RETRY, **values})
+
+
+@pytest.mark.parametrize("kind", ["requests", "mix"])
+def test_a_client_is_told_when_and_how_often(kind: str) -> None:
+    work = _work(kind=kind, users=3, requests=4, warmup=1, **KINDS[kind].example(["GET"], False))
+    document = work.file(TARGET).model_dump(exclude_unset=True)
+    assert (document["retry_ns"], document["retries"]) == (200 * MS, 2)
+    assert work.rows() == {"warm": 12, "leaving": 0, "warmup": 3, "cold": 3}
+    assert (work.retries, work.connections_again()) == (True, 2 * 15)
+
+
+def test_over_other_protocols_a_connection_goes_on() -> None:
+    assert [_work(protocol=protocol).connections_again() for protocol in ("h2", "h3")] == [0, 0]
+
+
+def test_nothing_is_told_where_nothing_is_made_again() -> None:
+    work = workload_of({"protocol": "h2"})
+    assert not {"retry_ns", "retries"} & {*work.file(TARGET).model_dump(exclude_unset=True)}
+    assert not work.retries
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"timeout": 400 * MS}, "timed out before they are made for the last time"),
+        ({"abandon": {"share": 0.5, "after": 100 * MS}}, "leave out `abandon`, or `retry`"),
+        ({"kind": "page", **KINDS["page"].example(["GET"], False)}, "leave out `retry`"),
+    ],
+)
+def test_what_makes_no_workload_is_said(values: dict[str, Any], said: str) -> None:
+    assert said in (_work(**values).fault() or "")
+    assert _work(timeout=401 * MS).fault() is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ("  retry: {after: 15s, at_most: 2}\n", "timed out before"),
+        ("  retry: {after: 1s, at_most: 0}\n", "greater than or equal to 1"),
+        ("  retry: {after: 1ms, at_most: 101}\n", "less than or equal to 100"),
+        ("  retry: {after: 1s, at_most: 1.5}\n", "at_most"),
+        ("  retry: {after: 0s, at_most: 1}\n", "greater than 0"),
+        ("  retry: {after: 1s}\n", "at_most"),
+    ],
+)
+def test_a_study_that_cannot_be_is_refused_with_its_place(tmp_path: Path, settings: str, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        load_study(write(tmp_path, STUDY.replace("  size: 10kB\n", settings)))
