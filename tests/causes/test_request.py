@@ -50,6 +50,24 @@ def test_an_answer_has_begun_although_its_first_record_is_not_whole() -> None:
     assert {cause.name: part / MS for cause, part in zip(CAUSES, time, strict=True) if part > 0.01 * MS} == first_flight
 
 
+def test_what_came_before_the_last_try_is_one_part() -> None:
+    """As above, but the handshake was an earlier try's, and was given up with it as it ended."""
+    table = Table(way=1, protocol=TCP)
+    table.handshake()
+    asked = round(2.5 * TRIP)
+    table.packet(asked, 250, way=1)
+    table.flights([10, 20], begin=2.5 + 10 * MS / TRIP)
+    packets = table.packets()
+    packets["source"][packets["way"] == 0] = packets["destination"][packets["way"] == 1] = 5000
+    packets["seq"] = packets["at_ns"] // 1000 % 2**32
+    end = asked + 10 * MS + round(1.5 * TRIP)
+    request = Request(0, 0, 2 * TRIP, end, end, up=0, down=30 * 1400, tried=2 * TRIP)
+    (time,) = Explainer(connections(packets, LINK, LINK)[0], [request], Work([], [])).explain()
+    parts = {cause.name: part / MS for cause, part in zip(CAUSES, time, strict=True) if part > 0.01 * MS}
+    told = {"tries": 200, "trip": 100, "server": 10, "slow-start": 100}
+    assert parts == {name: pytest.approx(part) for name, part in told.items()}
+
+
 def test_a_request_waits_for_a_place_on_its_connection_until_the_one_before_has_ended() -> None:
     """Both are due before the handshake has ended, and a connection has room for one."""
     table = Table(way=0, protocol=TCP)

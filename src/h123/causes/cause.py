@@ -20,6 +20,7 @@ class Cause:
     """What the time went to."""
 
 
+TRIES = Cause("tries", "tries", "tries that were given up")
 PLACE = Cause("place", "place", "waiting for a place on a connection")
 CONNECTING = Cause("connecting", "connecting", "round trips to connect")
 RETRY = Cause("retry", "retry", "one more round trip, which a Retry cost")
@@ -47,7 +48,7 @@ ANEW = Cause("anew", "moved", "making a connection anew")
 UNTOLD = Cause("untold", "untold", "what packets do not tell")
 
 CAUSES = (
-    *(PLACE, CONNECTING, RETRY, BLOCKED, TRIP, SERVER, SLOW_START, WINDOW, CUT, MENDING),
+    *(TRIES, PLACE, CONNECTING, RETRY, BLOCKED, TRIP, SERVER, SLOW_START, WINDOW, CUT, MENDING),
     *(LIMIT, RECEIVER, STREAM_LIMIT, CONNECTION_LIMIT, DROPS),
     *(RATE, QUEUE, IDLE, CLIENT_WORK, SERVER_WORK, RUNNING),
     *(GONE, VALIDATING, ANEW, UNTOLD),

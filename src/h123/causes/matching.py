@@ -48,13 +48,13 @@ def _assigned(
 
 
 def _unlike(requests: Sequence[Request], one: Connection) -> float:
-    """ns: by how much the connection began after its first request did, or before it, as a browser may open one in a
-    visit for what it will ask for, and by how much its packets came before requests ended."""
+    """ns: by how much the connection began after its first request was made, or before it, as a browser may open one in
+    a visit for what it will ask for, and by how much its packets came before requests ended."""
     first = requests[0]
     begin = (first.visit or first.start) - _CLOCKS_NS
     if first.quic not in (None, one.quic) or not begin <= one.began <= first.end or not one.down.arrived.any():
         return _UNLIKELY_NS
-    return _apart(requests, one) + abs(one.began - first.start) * 0.01
+    return _apart(requests, one) + abs(one.began - first.made) * 0.01
 
 
 def _unlike_since(of: tuple[Sequence[Request], Connection | None], part: Connection) -> float:

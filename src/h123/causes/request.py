@@ -27,6 +27,7 @@ from h123.causes.cause import (
     RATE,
     SERVER,
     SERVER_WORK,
+    TRIES,
     TRIP,
     UNTOLD,
     VALIDATING,
@@ -74,11 +75,18 @@ class Request:
     """When the visit began that it is part of; 0: it is of none."""
     quic: bool | None = None
     """Whether QUIC carried it; None: the client does not tell."""
+    tried: int = 0
+    """When it was made for the last time; 0: it was made once."""
+
+    @property
+    def made(self) -> int:
+        """When it was made, or for the last time."""
+        return max(self.start, self.tried)
 
     @property
     def began(self) -> int:
         """When it had its place."""
-        return max(self.start, self.waited)
+        return max(self.made, self.waited)
 
 
 class Explainer:
@@ -148,7 +156,7 @@ class Explainer:
         begun = int(down.at[last_answer if answer is None else min(answer, last_answer)])
         last = _last_of_request(up, first, begun, request.up)
         marks = _Marks(request)
-        time = spent(PLACE, *marks.up_to(request.began))
+        time = spent(TRIES, *marks.up_to(request.made)) + spent(PLACE, *marks.up_to(request.began))
         time += self._before(request, marks.up_to(int(up.at[first])))
         time += self._client.course.between(*marks.up_to(int(up.wire.ends[last])))
         time += spent(TRIP, *marks.up_to(int(up.left[last])))
@@ -181,7 +189,7 @@ class Explainer:
         QUIC's may be as small as an acknowledgement."""
         up, told = self._of.up, request.sent is not None
         says = np.ones(len(up), bool) if self._of.quic and told else up.speaks
-        begin = int(np.searchsorted(up.at, max(request.ready, request.waited) - _CLOCKS_NS))
+        begin = int(np.searchsorted(up.at, max(request.ready, request.began) - _CLOCKS_NS))
         if told and request.up <= _SMALL:
             by = int(np.searchsorted(up.at, (request.sent or 0) + _LATE_NS))
             if len(found := np.flatnonzero(says[begin:by])):

@@ -26,7 +26,7 @@ from h123.results.packets import BLOCKED, UP, Packets, read_packets
 from h123.results.stack_log import read_stack_logs
 from h123.results.trial_files import Trial
 from h123.study.network import Direction
-from h123.study.workload import AnyWorkloadFile, Asking
+from h123.study.workload import AnyWorkloadFile, WorkloadFile
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,12 @@ def explain(folder: Path, statuses: Sequence[int]) -> Explained:
     packets, link = read_packets(folder), read_document(folder / "trial.json", Trial).links[0]
     report = read_document(folder / "report.json", Report)
     known_to = int(packets["at_ns"].max()) if _cut(report) and len(packets) else None
-    every, asking = read_samples(folder / "samples.parquet", statuses), _asking(folder)
+    every, asked_for = read_samples(folder / "samples.parquet", statuses), _workload(folder)
+    asking, retry_ns = (asked_for.asking(), asked_for.retry_ns or 0) if asked_for else (None, 0)
     rows, blocked = [row for row in every if not row["error"] and _told(row, known_to)], _blocked(packets)
     places = _by_connection(rows)
     begun = _visits_begun(every)
-    requests = [[_request(rows[place], blocked, begun) for place in of] for of in places]
+    requests = [[_request(rows[place], blocked, begun, retry_ns) for place in of] for of in places]
     there = connections(packets, link.up or Direction(), link.down or Direction(), shared=link.cross is not None)
     moves = moves_of(link, report)
     matched = match(requests, there, moves)
@@ -160,11 +161,9 @@ def _by_connection(rows: Sequence[Sample]) -> list[list[int]]:
     return list(places.values())
 
 
-def _asking(folder: Path) -> Asking | None:
-    """Of the resources of a page."""
+def _workload(folder: Path) -> WorkloadFile | None:
     try:
-        written = (folder / "workload.json").read_bytes()
-        return AnyWorkloadFile.model_validate_json(written).root.asking()
+        return AnyWorkloadFile.model_validate_json((folder / "workload.json").read_bytes()).root
     except (OSError, ValueError):  # another version's
         return None
 
@@ -184,9 +183,10 @@ def _visits_begun(rows: Sequence[Sample]) -> dict[tuple[int, int], int]:
     return begun
 
 
-def _request(row: Sample, blocked: NDArray[np.int64], begun: Mapping[tuple[int, int], int]) -> Request:
-    """`blocked`: when packets of UDP came to the link that let none pass; `begun`: when visits did."""
-    start = row["start_ns"]
+def _request(row: Sample, blocked: NDArray[np.int64], begun: Mapping[tuple[int, int], int], retry_ns: int) -> Request:
+    """`blocked`: when packets of UDP came to the link that let none pass; `begun`: when visits did; `retry_ns`: from
+    when a request is made until it is made again."""
+    start, again = row["start_ns"], row.get("tries", 1) - 1
     begin, end = np.searchsorted(blocked, [start, row["end_ns"]])
     return Request(
         start=start,
@@ -199,6 +199,7 @@ def _request(row: Sample, blocked: NDArray[np.int64], begun: Mapping[tuple[int, 
         blocked=bool(end > begin),
         visit=0 if row["group"] is None else begun[row["user"], row["group"]],
         quic=row["protocol"] == QUIC if row["protocol"] else None,
+        tried=start + again * retry_ns if again else 0,
     )
 
 

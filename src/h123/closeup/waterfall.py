@@ -19,6 +19,7 @@ _BAR = 5
 _WORTH = 0.004
 """Share of the axis that a part needs to be drawn for itself; what is less is drawn with the part before it."""
 PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "tries that were given up": (STAGES[FAILED], ("tries",)),
     WAITING: (STAGES[WAITING], ("place",)),
     CONNECTING: (STAGES[CONNECTING], ("connecting", "retry", "blocked")),
     "a round trip": ("inconclusive", ("trip",)),
