@@ -6,14 +6,15 @@ import re
 import shutil
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from lab import assert_taken
 from reader import ROOT, Reader
 
 from h123.campaign import check_campaign
-from h123.catalogue import FULL, catalogue, subject_names
-from h123.study import find_network, list_networks, list_studies, load_network, load_study, make_plan
+from h123.catalogue import catalogue, check_supported, subject_names
+from h123.study import Parameters, find_network, list_networks, list_studies, load_network, load_study, make_plan
 from h123.study import reader as study_reader
 from h123.study.workload import DEFAULT, FORMAT
 from h123.trial import preparation
@@ -56,10 +57,17 @@ def _study(case: bytes, folder: Path) -> None:
         place.mkdir()
         write_trial_files(place, trial, study.networks, subjects, _certificate(folder), check=True)
         assert_taken(json.loads((place / "trial.json").read_text()))
-        # That reader resumes no sessions and abandons nothing, and refuses to.
-        asked = trial.parameters
-        if (asked.kind, asked.sessions, asked.workload.abandons) == (DEFAULT, FULL, False):
+        if _reads_in_python(trial.parameters):
             read_workload(str(place / "workload.json"))
+
+
+def _reads_in_python(asked: Parameters) -> bool:
+    """Whether a client that is written in Python may be given such a workload."""
+    for name in ("aioquic", "pycurl"):
+        with suppress(UserError):
+            check_supported(preparation.catalogue()[name], "client", asked)
+            return True
+    return False
 
 
 def _files(paths: Iterable[Path]) -> list[bytes]:
