@@ -39,6 +39,7 @@ from h123.report.split import split_figure
 from h123.report.spread import cpu_figure, requests_figure, treatments, trials_figure
 from h123.report.template import template
 from h123.report.terminal import trust
+from h123.report.throughout import Cell, common, common_line, without
 from h123.report.unproved import failed_lines
 from h123.report.visits import median_visits
 from h123.report.waterfalls import waterfalls_figure
@@ -60,13 +61,21 @@ def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:
         raise UserError(f"{folder.path} has no verdicts.json", remedy=f"run `h123 analyse {typed(folder.path)}` first")
     verdicts = read_content(folder.verdicts, "verdicts/1")
     printed = _printed(folder, verdicts, beside)
-    figures = _figures(folder, verdicts)
+    same = common(verdicts)
+    charts = bars_figures(
+        _in_order(verdicts["values"], verdicts),
+        Study.from_resolved(folder.study).compare.charts,
+        verdicts["factor"],
+    )
+    verdicts = without(verdicts, same)
+    figures = _figures(folder, verdicts, same, charts)
     if printed and (values_figure := printed_figure(printed)):
         figures.append(values_figure)
     for figure in figures:
         save(figure, folder.path / "figures")
     page = folder.path / "report.html"
-    rendered = template("h123.report", "page.html.j2").render(**_content(folder, verdicts, figures, printed))
+    content = _content(folder, verdicts, figures, printed)
+    rendered = template("h123.report", "page.html.j2").render(**content, throughout=common_line(same))
     write_atomically(page, with_contents(rendered))
     return page
 
@@ -80,8 +89,8 @@ def _printed(folder: CampaignFolder, verdicts: Mapping[str, Any], beside: Path |
     return printed_table(side, side_beside(folder, beside) if beside is not None else None)
 
 
-def _figures(folder: CampaignFolder, verdicts: Mapping[str, Any]) -> list[Figure]:
-    """The pictures that the data allow: none without a valid trial."""
+def _figures(folder: CampaignFolder, verdicts: Mapping[str, Any], same: Cell, charts: list[Figure]) -> list[Figure]:
+    """The pictures that the data allow: none without a valid trial; the study's own charts among them."""
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
     known = [c for c in comparisons if c["ratio"] is not None]
     factor, margin = verdicts["factor"], verdicts["margin"]
@@ -96,22 +105,22 @@ def _figures(folder: CampaignFolder, verdicts: Mapping[str, Any]) -> list[Figure
     figures += capacity_figures(verdicts.get("capacity"), factor)
     if verdicts["parts"] and verdicts["parts"]["rows"]:
         figures.append(split_figure(verdicts["parts"], margin))
-    figures += bars_figures(values, Study.from_resolved(folder.study).compare.charts, factor)
+    figures += charts
     if values:
         asked = headline(comparisons)[0]["metric"] if comparisons else "latency"
         if any(row["metrics"].get(asked) is not None for row in values):
             figures.append(trials_figure(values, asked, factor))
-        if quantiles := _in_order(latency_quantiles(folder), verdicts):
+        if quantiles := _in_order(without(latency_quantiles(folder), same), verdicts):
             bases = {c["b"] for c in known}
             if not all(row["twin"] for row in quantiles):
                 figures.append(distribution_figure(quantiles, factor, bases.pop() if len(bases) == 1 else None))
             figures.append(requests_figure(quantiles, treatments(values, factor), factor))
-        if visits := _in_order(median_visits(folder), verdicts):
+        if visits := _in_order(without(median_visits(folder), same), verdicts):
             figures += [waterfalls_figure(visits, factor), completion_figure(visits, factor)]
         if costs := cpu_figure(values, factor):
             figures.append(costs)
     if verdicts["as_published"]:
-        levels = {name: list(found) for name, found in folder.study["factors"].items()}
+        levels = {name: list(found) for name, found in folder.study["factors"].items() if name not in same}
         figures += averages_figures(verdicts["as_published"]["replications"], levels, factor)
         figures += published_figures(verdicts["as_published"])
     return figures

@@ -27,6 +27,7 @@ from h123.report.gist import ENOUGH_TO_READ, gist
 from h123.report.looks import look_lines, width_lines
 from h123.report.places import place_lines
 from h123.report.split import terminal_lines as split_lines
+from h123.report.throughout import common, common_line, without
 from h123.report.unproved import failed_lines, unproved_lines
 from h123.report.windows import window_lines
 from h123.report.words import cell_name, level, percent, ratio, unbroken, verdict_word
@@ -40,8 +41,11 @@ _STYLES = {"faster": "blue", "slower": "yellow", "equivalent": "green", "inconcl
 
 def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | None = None) -> None:
     """Print verdicts.json for a person; `folder` is the campaign's, to be named in commands."""
+    same = common(verdicts)
+    verdicts = without(verdicts, same)
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
     _say(console, verdicts["question"], style="bold")
+    _say(console, common_line(same), style="dim", indent=2)
     for line in failed_lines(verdicts):
         _say(console, line, style="red", indent=2)
     _print_answer(verdicts, console)
@@ -81,7 +85,9 @@ def print_causes(verdicts: Mapping[str, Any], console: Console, only: Mapping[st
     rows = [row for row in causes.cause_rows(verdicts) if _chosen(row, only)]
     if not rows:
         raise causes.nothing_told(verdicts)
-    for row in rows:
+    same = common(verdicts)
+    _say(console, common_line(same), style="dim")
+    for row in without(rows, same):
         _say(console, causes.sentence(row), style="bold")
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="", highlight=False)
         for name in (level(row["a"]), level(row["b"]), "difference"):
