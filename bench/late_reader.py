@@ -1,0 +1,119 @@
+"""What it does to a page that its client has no time for packets: a table of docs/results/page-loads.md.
+
+    PYTHONPATH=src .venv/bin/python bench/late_reader.py [--blocks 6] [--held 15ms] [--of 30ms] [OUT]
+
+The large page of page-browsers over 105 ms through Envoy, by `go`, which has time enough, over CUBIC and over BBR: one
+campaign as it is, and one in which the client's process is stopped for `--held` of every `--of`, as a browser that is
+parsing is busy elsewhere. TCP's packets are acknowledged meanwhile, by the kernel; QUIC's are not. What differs between
+the campaigns is the stops' doing: for HTTP/2 what it costs to read late, for HTTP/3 what late acknowledgements cost,
+too. On the wall clock, so it wants a quiet machine. Campaigns stay in the folder OUT, if one is named.
+"""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from h123.report import level
+from h123.units import format_seconds, parse_duration
+
+ROOT = Path(__file__).resolve().parents[1]
+SLICE = {"client": "go", "site": "large", "network": "europe-us", "protocol": "h2,h3", "congestion": "cubic,bbr"}
+AS_IS, STOPPED = "as it is", "stopped"
+
+
+def main(arguments: list[str]) -> int:
+    """Run both campaigns and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", metavar="OUT", nargs="?", type=Path)
+    parser.add_argument("--blocks", type=int, default=6)
+    parser.add_argument("--held", type=parse_duration, default="15ms")
+    parser.add_argument("--of", type=parse_duration, default="30ms")
+    asked = parser.parse_args(arguments)
+    if not 0 < asked.held < asked.of:
+        parser.error("the client can be held for a part of the time only: 0 < --held < --of")
+    with tempfile.TemporaryDirectory() as scratch:
+        out = asked.out or Path(scratch)
+        found = {}
+        for name, held_ns in ((AS_IS, 0), (STOPPED, asked.held)):
+            campaign = out / name.replace(" ", "-")
+            run(campaign, asked.blocks, held_ns / 1e9, asked.of / 1e9)
+            found[name] = completions(campaign)
+    table(found)
+    return 0
+
+
+def run(campaign: Path, blocks: int, held: float, of: float) -> None:
+    """One campaign; the clients are held, in seconds, until it is over."""
+    only = [part for factor, levels in SLICE.items() for part in ("--only", f"{factor}={levels}")]
+    command = [str(ROOT / "h123"), "run", "page-browsers", *only, "--blocks", str(blocks), "--out", str(campaign)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    while process.poll() is None:
+        if held:
+            _hold(list(_clients(process.pid)), held)
+        time.sleep(of - held)
+    if process.returncode:
+        raise SystemExit(process.returncode)
+
+
+def _hold(clients: list[int], seconds: float) -> None:
+    for pid in clients:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGSTOP)
+    time.sleep(seconds)
+    for pid in clients:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+
+
+def _clients(root: int) -> Iterator[int]:
+    """The clients among what a process has started."""
+    for pid in _children(root):
+        with suppress(OSError):
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            if words[0].endswith(b"/h123-go") and words[1:2] == [b"drive"]:
+                yield pid
+        yield from _clients(pid)
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    with suppress(OSError):
+        for listed in Path(f"/proc/{pid}/task").glob("*/children"):
+            found += map(int, listed.read_text().split())
+    return found
+
+
+def completions(campaign: Path) -> dict[tuple[str, str], list[float]]:
+    """Seconds until the page was complete, by controller and protocol."""
+    values: list[dict[str, Any]] = json.loads((campaign / "verdicts.json").read_text(encoding="utf-8"))["values"]
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for value in values:
+        found[value["cell"]["congestion"], value["cell"]["protocol"]].append(value["metrics"]["page_complete"])
+    return found
+
+
+def table(found: dict[str, dict[tuple[str, str], list[float]]]) -> None:
+    """Markdown: a row for each controller and protocol, the median and, in brackets, the range."""
+    print(f"| controller, protocol | trials | client {AS_IS} | client {STOPPED} |\n|---|---|---|---|")
+    for arm in sorted(found[AS_IS]):
+        told = [found[name][arm] for name in (AS_IS, STOPPED)]
+        cells = [
+            f"{format_seconds(median(each))} ({format_seconds(min(each))} to {format_seconds(max(each))})"
+            for each in told
+        ]
+        print(f"| {', '.join(map(level, arm))} | {' + '.join(str(len(each)) for each in told)} | {' | '.join(cells)} |")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
