@@ -393,6 +393,7 @@ def _link_report(network: Network, samples: dict[str, Any], random: np.random.Ge
             "blocked": 0,
             "in_flight": 0,
             "drop_set": hashlib.sha256(str(lost).encode()).hexdigest(),
+            "queue_ns": {"mean": 3_000_000, "max": 40_000_000},
             "lateness_ns": {
                 "p50": 74_000,
                 "p99": 240_000,

@@ -77,7 +77,16 @@ pub struct DirectionReport {
     blocked: u64,
     in_flight: u64,
     drop_set: String,
+    queue_ns: WaitReport,
     pub lateness_ns: LatenessReport,
+}
+
+/// What the link's rate and queue had packets wait, until they were sent; times in ns.
+#[derive(Debug, Serialize)]
+struct WaitReport {
+    /// 0 if there were none.
+    mean: u64,
+    max: u64,
 }
 
 /// Of the cross traffic that went one way, acknowledgements of what came the other way included.
@@ -202,6 +211,10 @@ impl From<Ledger> for DirectionReport {
             blocked: tally.blocked,
             in_flight: tally.delivered - ledger.released.packets,
             drop_set: tally.drop_set(),
+            queue_ns: WaitReport {
+                mean: tally.waited_ns.checked_div(tally.passed).unwrap_or(0),
+                max: tally.longest_wait_ns,
+            },
             lateness_ns: ledger.lateness.report(),
         }
     }

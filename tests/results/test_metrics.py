@@ -13,7 +13,7 @@ import pytest
 
 from h123.results import trial_files
 from h123.results.blocking import Blocking, blocking_of
-from h123.results.lab_report import NO_REPORT, Cpu, Lateness, Link, Report, Role, Way
+from h123.results.lab_report import NO_REPORT, Cpu, Crossing, Lateness, Link, Report, Role, Waits, Way
 from h123.results.metrics import measure
 from h123.results.opening import Opening
 from h123.results.packets import DELIVERED, LOST, PACKET, QUEUE_FULL, write_packets
@@ -32,10 +32,19 @@ MS = 1_000_000
 ALWAYS = {"phase", "user", "status", "error", "protocol"}
 
 WAYS = {
-    name: Way(packets_in=900, bytes_in=size, bytes_delivered=size, lateness_ns=Lateness(p99=0))
+    name: Way(
+        packets_in=900,
+        bytes_in=size,
+        bytes_delivered=size,
+        queue_ns=Waits(mean=2 * MS, max=9 * MS),
+        lateness_ns=Lateness(p99=0),
+    )
     for name, size in (("up", 30_100), ("down", 602_000))
 }
-LINK = Link(name="access", directions=WAYS)
+CROSS = Crossing(
+    packets_in=0, bytes_in=0, delivered=0, bytes_delivered=0, lost=0, queue_dropped=0, received_bytes=5_000_000
+)
+LINK = Link(name="access", directions=WAYS, cross={"up": CROSS, "down": CROSS})
 VISITS = [
     VisitEvents(user=0, group=n, dom_content_loaded_ns=(60 * n + 120) * MS, load_ns=(60 * n + 140) * MS + n * 1000)
     for n in range(100)
@@ -143,6 +152,9 @@ class Trial:
             ways = {name: way.model_copy(update={told: None}) for name, way in WAYS.items()}
             link = LINK.model_copy(update={"directions": ways})
             return replace(self, report=self.report.model_copy(update={"links": [link]}))
+        if told in Crossing.model_fields:
+            link = LINK.model_copy(update={"cross": None})
+            return replace(self, report=self.report.model_copy(update={"links": [link]}))
         first, _, last = told.partition(".")
         empty: Any = {"main_ns": 0, "main_over_time": []}.get(last)
         roles = [
@@ -191,7 +203,7 @@ def trial() -> Trial:
     ]
     return Trial(
         pa.Table.from_pylist(rows, schema=SCHEMA),
-        NO_REPORT.model_copy(update={"roles": roles, "links": [LINK]}),
+        NO_REPORT.model_copy(update={"roles": roles, "links": [LINK], "phases_ns": {"main": 10_000 * MS}}),
         FACTS,
         [Opening(2, 2700, 2800, 4, 5, lost=False, retried=False, limited=False)],
         [Move(at_ns=3_000 * MS, new="port")],

@@ -172,7 +172,7 @@ claims:
     [
         ("study: rest-api\n", "", 11, "to name its `study`"),
         ("study: rest-api", "study: rest-apy", 3, "did you mean rest-api"),
-        ("metric: latency", "metric: delay", 7, "the choices are latency, latency_p95"),
+        ("metric: latency", "metric: speed", 7, "the choices are latency, latency_p95"),
         ("    metric: latency\n", "", 5, "`claims.0.metric` is missing"),
         ("a: h3", "a: h4", 8, "'h4' is not a level of 'protocol'; the choices are h2, h3"),
         ("a: h3", "a: h2", 5, "the same level"),

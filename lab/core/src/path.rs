@@ -73,6 +73,9 @@ impl Path {
     ) -> Fate {
         self.now = self.now.max(now);
         let departure = self.depart(packet);
+        if let Ok(departure) = departure {
+            self.own.tally.wait(departure - self.now);
+        }
         let free_at = self.limiter.free_at(self.now);
         let fate = match self.own.decide(packet, departure, free_at, self.duplicate) {
             Fate::Deliver { at, .. } if !reaches(at) => Fate::Blocked { reject: false },

@@ -19,6 +19,11 @@ pub struct Tally {
     pub queue_dropped: u64,
     /// By the UDP policy, or because nobody was there any more.
     pub blocked: u64,
+    /// That the queue let through to be sent, and for how long they waited for that in all and at most, ns: until they
+    /// themselves were sent.
+    pub passed: u64,
+    pub waited_ns: u64,
+    pub longest_wait_ns: u64,
     drop_set: Sha256,
 }
 
@@ -28,6 +33,13 @@ impl Tally {
     pub fn drop_set(&self) -> String {
         let digest = self.drop_set.clone().finalize();
         digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Counts a packet that the queue lets through.
+    pub(crate) fn wait(&mut self, ns: u64) {
+        self.passed += 1;
+        self.waited_ns = self.waited_ns.saturating_add(ns);
+        self.longest_wait_ns = self.longest_wait_ns.max(ns);
     }
 
     /// Counts the packet with the next index.

@@ -24,6 +24,21 @@ fn packets_wait_behind_those_that_cross_and_find_the_queue_full_of_them() {
 }
 
 #[test]
+fn what_packets_wait_for_the_rate_is_told_of_the_links_own_alone() {
+    let mut path = Path::new(&direction(NARROW), 1);
+    let waits = |tally: Tally| (tally.passed, tally.waited_ns, tally.longest_wait_ns);
+    assert_eq!(waits(path.tally()), (0, 0, 0));
+    path.offer(0, tcp(1000));
+    path.offer_cross(0, tcp(1000));
+    path.offer(0, tcp(500));
+    // The queue has room for no more than these, and drops the next; a later one finds it empty.
+    path.offer(0, tcp(1000));
+    path.offer(9 * MS, tcp(250));
+    assert_eq!(waits(path.tally()), (3, MS + 5 * MS / 2 + MS / 4, 5 * MS / 2));
+    assert_eq!(waits(path.cross_tally()), (0, 0, 0));
+}
+
+#[test]
 fn it_is_lost_as_often_as_any_but_not_together_with_them() {
     let lossy = direction(r#"{"loss": {"random": 0.1}}"#);
     let mut path = Path::new(&lossy, 7);

@@ -70,6 +70,13 @@ class Lateness(Shape):
     histogram: list[Pair] = Field(default=[])
 
 
+class Waits(Shape):
+    """For the link's rate, packets ahead in the queue included."""
+
+    mean: Count
+    max: Count
+
+
 class Way(Shape):
     """A direction of a link."""
 
@@ -84,6 +91,8 @@ class Way(Shape):
     in_flight: Count | None = None
     drop_set: str | None = None
     """SHA-256 of the lost packets' indices."""
+    queue_ns: Waits | None = None
+    """None in reports of earlier versions."""
     lateness_ns: Lateness
 
 

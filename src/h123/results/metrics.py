@@ -24,6 +24,7 @@ from h123.study.observed import (
     Answered,
     Around,
     Carried,
+    Crossed,
     Dialled,
     FellBack,
     FromSend,
@@ -31,6 +32,7 @@ from h123.study.observed import (
     Memory,
     Opened,
     Processor,
+    Queued,
     Recovered,
     Retried,
     Role,
@@ -130,6 +132,10 @@ def metric_value(
             return _seconds(_around(summary, facts, part))
         case Sent(way, what):
             return _sent(summary, report, way, what)
+        case Queued(way):
+            return _queued(report, way)
+        case Crossed(way):
+            return _crossed(report, way)
         case Opened(what):
             return _median([getattr(one, what) for one in openings])
         case Recovered():
@@ -258,6 +264,21 @@ def _sent(summary: Summary, report: Report, way: Way, what: Literal["bytes", "pa
     direction = link.directions.get(way) if link and link.directions else None
     sent = direction and (direction.bytes_in if what == "bytes" else direction.packets_in)
     return sent / summary.rows if sent and summary.rows else None
+
+
+def _queued(report: Report, way: Way) -> float | None:
+    """Without a rate nothing waits, and there is nothing to compare."""
+    link = report.links[0] if report.links else None
+    direction = link.directions.get(way) if link and link.directions else None
+    waits = direction.queue_ns if direction else None
+    return waits.mean * _NS if waits and waits.mean else None
+
+
+def _crossed(report: Report, way: Way) -> float | None:
+    """Bits a second; None where nothing crosses the link."""
+    link, ran = report.links[0] if report.links else None, report.phases_ns.get("main")
+    others = link.cross.get(way) if link and link.cross else None
+    return 8 * others.received_bytes / (ran * _NS) if others and ran else None
 
 
 def _wasted(summary: Summary, report: Report) -> float | None:

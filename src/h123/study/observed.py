@@ -202,6 +202,25 @@ class Sent:
 
 
 @dataclass(frozen=True)
+class Queued:
+    """The mean time that packets which went this way waited for the rate of the client's link: behind others, in its
+    queue, and to be sent themselves. A link without a rate has none."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    needs: ClassVar[Needs] = Needs(report=("queue_ns",))
+    way: Way
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """What came to the programs of the cross traffic that went this way, over the time that the client ran."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    needs: ClassVar[Needs] = Needs(report=("received_bytes",))
+    way: Way
+
+
+@dataclass(frozen=True)
 class Opened:
     """The median, over connections with a cold request, of what crossed the link from a connection's first packet to
     the first byte of the answer."""
@@ -276,6 +295,8 @@ Observed = (
     | Memory
     | Around
     | Sent
+    | Queued
+    | Crossed
     | Opened
     | Recovered
     | FellBack

@@ -26,6 +26,9 @@ const usage = `h123-go: the Go server and client of h123 (net/http, quic-go)
   h123-go origin --address A --port P
       Serves the same over HTTP/1.1 without TLS, for a server that passes requests on.
 
+  h123-go balance --by address|connection-id --servers N --address A --port P --cert FILE --key FILE
+      Serves the same over HTTP/3 from N servers behind a load balancer of layer 4.
+
   h123-go drive --workload FILE --samples FILE --facts FILE --initial-window N
       Runs a workload (JSON) against a server and writes one CSV row for every request,
       and the facts of its connections (JSON).
@@ -51,13 +54,15 @@ func Run(arguments []string, stderr io.Writer, storage Storage) int {
 		err = serve(arguments[1:], stderr, storage)
 	case "origin":
 		err = serveOrigin(arguments[1:], stderr)
+	case "balance":
+		err = balance(arguments[1:], stderr)
 	case "drive":
 		err = drive(arguments[1:], stderr)
 	case "help", "-h", "-help", "--help":
 		fmt.Fprint(stderr, usage)
 		return exitDone
 	default:
-		err = failure{exitBadInput, fmt.Errorf("unknown command %q: it is serve, origin or drive (see h123-go --help)", command)}
+		err = failure{exitBadInput, fmt.Errorf("unknown command %q: it is serve, origin, balance or drive (see h123-go --help)", command)}
 	}
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return exitDone
