@@ -241,12 +241,19 @@ impl Worker {
 
     fn turn(&mut self, order: Order) {
         let dropped = [UP, DOWN].map(|way| dropped(&self.pairs, way));
-        let fresh = [UP, DOWN].map(|way| Way::new(&order.course, way, dropped[way]));
+        let zero_ns = now_ns();
+        let fresh = [UP, DOWN].map(|way| {
+            let mut fresh = Way::new(&order.course, way, dropped[way]);
+            // What others have sent so far stays in the queue, or the first packets would find it empty.
+            let since_ns = zero_ns - self.zero_ns;
+            fresh.path.follow(&self.ways[way].path, since_ns);
+            fresh
+        });
         let [up, down] = std::mem::replace(&mut self.ways, fresh);
         let ledgers = [up.ledger(dropped[UP]), down.ledger(dropped[DOWN])];
         let packets = std::mem::replace(&mut self.packets, order.course.record());
         self.nat = order.course.nat();
-        self.zero_ns = now_ns();
+        self.zero_ns = zero_ns;
         self.course += 1;
         // Whoever asked may have given up: the course changes all the same.
         let _ = order.reply.send(Turn {

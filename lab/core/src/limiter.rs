@@ -37,6 +37,11 @@ impl Limiter {
         }
     }
 
+    /// Is busy until the other one is, whose clock shows `zero` when this one's begins.
+    pub fn follow(&mut self, other: &Limiter, zero: u64) {
+        self.clock = other.clock.saturating_sub(zero);
+    }
+
     /// When the link is free for a packet that arrives at `now`, ns.
     pub fn free_at(&self, now: u64) -> u64 {
         now.max(self.clock)

@@ -57,6 +57,13 @@ impl Path {
         }
     }
 
+    /// Takes over what still waits for another path's rate, as where one course of a link follows another: it is sent before
+    /// anything that comes now. `zero`: this path's time zero on the other's clock, ns. Nothing of it is counted here.
+    pub fn follow(&mut self, other: &Path, zero: u64) {
+        self.limiter.follow(&other.limiter, zero);
+        self.waiting.follow(&other.waiting, zero);
+    }
+
     /// Decides the fate of a packet that arrives at `now`, ns since the link's time zero. A `now` earlier than
     /// the latest seen is taken for the latest seen.
     pub fn offer(&mut self, now: u64, packet: Packet) -> Fate {

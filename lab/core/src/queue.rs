@@ -21,6 +21,13 @@ impl Waiting {
         }
     }
 
+    /// Admits those that wait on the other side of a new beginning, whose clock shows `zero` when this one's begins.
+    pub fn follow(&mut self, other: &Waiting, zero: u64) {
+        for &(departure, bytes) in other.packets.iter().filter(|packet| packet.0 > zero) {
+            self.admit(departure - zero, bytes);
+        }
+    }
+
     /// Whether a packet that arrives at `now` finds room; its service would begin at `free_at`.
     pub fn has_room(&mut self, now: u64, free_at: u64, bytes: u32) -> bool {
         while let Some(&(departure, bytes)) = self.packets.front()

@@ -34,8 +34,30 @@ fn what_packets_wait_for_the_rate_is_told_of_the_links_own_alone() {
     // The queue has room for no more than these, and drops the next; a later one finds it empty.
     path.offer(0, tcp(1000));
     path.offer(9 * MS, tcp(250));
-    assert_eq!(waits(path.tally()), (3, MS + 5 * MS / 2 + MS / 4, 5 * MS / 2));
+    assert_eq!(
+        waits(path.tally()),
+        (3, MS + 5 * MS / 2 + MS / 4, 5 * MS / 2)
+    );
     assert_eq!(waits(path.cross_tally()), (0, 0, 0));
+}
+
+#[test]
+fn what_waits_when_a_course_ends_is_ahead_of_the_next_one() {
+    let mut before = Path::new(&direction(NARROW), 1);
+    before.offer_cross(0, tcp(1000));
+    before.offer_cross(0, tcp(1000));
+    before.offer(0, tcp(1000));
+    // Half a packet, and two whole ones, are left.
+    let mut path = Path::new(&direction(NARROW), 1);
+    path.follow(&before, MS / 2);
+    assert_eq!(path.offer(0, tcp(1000)), Fate::QueueDropped);
+    let at = common::delivery(path.offer(MS / 2, tcp(1000)));
+    assert_eq!(at, Some(5 * MS / 2 + MS + 1000));
+    assert_eq!(path.tally().packets_in, 2);
+    // Nothing is left of one that has come to rest.
+    let mut later = Path::new(&direction(NARROW), 1);
+    later.follow(&before, 3 * MS);
+    assert_eq!(common::delivery(later.offer(0, tcp(1000))), Some(MS + 1000));
 }
 
 #[test]
