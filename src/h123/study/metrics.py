@@ -52,6 +52,7 @@ class Words:
 
 _SPEED = Words("faster", "slower", "fastest", "faster", "slower")
 _TAIL = replace(_SPEED, less="lower", more="higher")
+_WAIT = Words("shorter", "longer", "shortest", "shorter", "longer")
 _COST = Words("cheaper", "costlier", "cheapest", "lower", "higher")
 _SIZE = Words("smaller", "larger", "smallest", "smaller", "larger")
 _TURNS = Words("fewer", "more", "fewest", "lower", "higher")
@@ -464,7 +465,7 @@ METRICS = _table(
         title="Queue delay",
         unit="s",
         of=Queued("down"),
-        words=_TAIL,
+        words=_WAIT,
         noun="queue delay",
         meaning="what packets of the server waited for the link's rate, behind others and to be sent, on average",
     ),
