@@ -6,7 +6,8 @@ The large page of page-browsers over 105 ms through Envoy, by `go`, which has ti
 campaign as it is, and one in which the client's process is stopped for `--held` of every `--of`, as a browser that is
 parsing is busy elsewhere. TCP's packets are acknowledged meanwhile, by the kernel; QUIC's are not. What differs between
 the campaigns is the stops' doing: for HTTP/2 what it costs to read late, for HTTP/3 what late acknowledgements cost,
-too. A controller that takes them for a full queue would be slower over HTTP/3. On the wall clock, so it wants a quiet machine. Campaigns stay in the folder OUT, if one is named.
+too. A controller that takes them for a full queue would be slower over HTTP/3. On the wall clock, so it wants a quiet
+machine. Campaigns stay in the folder OUT, if one is named.
 """
 
 import argparse
