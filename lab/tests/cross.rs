@@ -33,7 +33,11 @@ print(time.monotonic() - began)
 '"#;
 
 fn crossed(cross: Value) -> Value {
-    let mut trial = trial(narrow(), service(SERVER, json!({"tcp": [9]})), CLIENT);
+    crossed_over(narrow(), cross, CLIENT)
+}
+
+fn crossed_over(direction: Value, cross: Value, client: &str) -> Value {
+    let mut trial = trial(direction, service(SERVER, json!({"tcp": [9]})), client);
     trial["links"][0]["packets"] = 100_000.into();
     if !cross.is_null() {
         trial["links"][0]["cross"] = cross;
@@ -91,6 +95,31 @@ fn a_download_shares_the_queue_with_what_crosses_the_link() {
     assert!(crossing(&bulk) > 100_000);
     // Acknowledgements.
     assert!(count(&bulk["links"][0], "cross", "up", "packets_in") > 50);
+}
+
+/// Whoever sends fills the queue and, once it is full, has as much on its way as the link and the queue hold; if that were
+/// forgotten when the client begins, its first packets would find the queue empty, and it would stay so for a while.
+#[test]
+fn a_client_finds_the_queue_that_others_have_filled() {
+    let bench = Bench::new();
+    let wide =
+        json!({"delay_ns": 5_000_000, "rate": {"bps": 10_000_000}, "queue": {"bytes": 250_000}});
+    let busy = json!({"down": {"tcp": 4}, "ahead_ns": 3_000_000_000u64});
+    // At once: Python would take longer to begin than the queue to fill again.
+    let client = "exec bash -c 'exec 3<>/dev/tcp/10.1.0.2/9; cat <&3 >/dev/null'";
+    let report = bench.run(&crossed_over(wide, busy, client));
+    assert_eq!(report["valid"], true, "{}", report["reasons"]);
+    let time =
+        |record: &[u8; 40], at: usize| u64::from_ne_bytes(record[at..at + 8].try_into().unwrap());
+    let (down, delivered) = (1, 0);
+    let first = bench
+        .packets()
+        .into_iter()
+        .find(|record| (record[34], record[37]) == (down, delivered))
+        .unwrap();
+    let way = time(&first, 8) - time(&first, 0);
+    // 200 ms where it is full, and at least half of that after a loss.
+    assert!(way > 60_000_000, "{way} ns");
 }
 
 #[test]
