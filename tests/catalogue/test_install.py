@@ -230,7 +230,11 @@ def test_a_build_has_the_home_that_we_have(tmp_path: Path, monkeypatch: pytest.M
     assert (prefix(subject) / "home").read_text() == f"{tmp_path}\n"
 
 
-INSTALL = "import sys; from h123.catalogue import catalogue, install; install(catalogue()['small'], print)"
+INSTALL = """
+from functools import partial
+from h123.catalogue import catalogue, install
+install(catalogue()["small"], partial(print, flush=True))
+"""
 
 
 def _start(subjects: Path) -> "subprocess.Popen[str]":

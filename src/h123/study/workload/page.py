@@ -121,6 +121,11 @@ class Page(Kind):
         loads = self.site.loads()
         return [Exchange("GET", down=one.size if one.exact else None, share=1 / len(loads)) for one, _ in loads]
 
+    def moved(self, way: str) -> float:
+        """The same as of any kind, without an exchange for each of many resources: a plan asks for it often."""
+        exact = [one for one in self.site.resources if one.exact] if way == "down" else []
+        return sum(one.size * one.count for one in exact) / sum(one.count for one in self.site.resources)
+
     def fault(self) -> str | None:
         if self.load.site is None:
             return "a workload of the kind page needs `site`, the name of a page (`h123 site show`)"
