@@ -6,7 +6,7 @@ from h123.causes.cause import CAUSES
 from h123.causes.connection import connections
 from h123.causes.processors import Work
 from h123.causes.request import Explainer, Request
-from h123.results.packets import TCP, UDP
+from h123.results.packets import TCP, UDP, Packets
 from h123.study.network import Direction
 from verification.packet_tables import MS, TRIP, Table
 
@@ -29,8 +29,8 @@ def test_an_answer_may_be_no_larger_than_an_acknowledgement() -> None:
     assert parts == {"slow-start": pytest.approx(100), "server": pytest.approx(10), "trip": pytest.approx(100)}
 
 
-def test_an_answer_has_begun_although_its_first_record_is_not_whole() -> None:
-    """A record of TLS is read when it is whole, a round trip after its first packets; before them came a ticket."""
+def _answered_in_two_flights() -> tuple[Packets, int]:
+    """A new connection over TCP, on which a request is answered after 10 ms, by two flights; and when it has ended."""
     table = Table(way=1, protocol=TCP)
     table.handshake()
     asked = round(2.5 * TRIP)
@@ -40,6 +40,12 @@ def test_an_answer_has_begun_although_its_first_record_is_not_whole() -> None:
     packets["source"][packets["way"] == 0] = packets["destination"][packets["way"] == 1] = 5000
     packets["seq"] = packets["at_ns"] // 1000 % 2**32
     end = asked + 10 * MS + round(1.5 * TRIP)
+    return packets, end
+
+
+def test_an_answer_has_begun_although_its_first_record_is_not_whole() -> None:
+    """A record of TLS is read when it is whole, a round trip after its first packets; before them came a ticket."""
+    packets, end = _answered_in_two_flights()
     request = Request(0, 2 * TRIP, 2 * TRIP, end, end, up=0, down=30 * 1400)
     explainer = Explainer(connections(packets, LINK, LINK)[0], [request], Work([], []))
     (time,) = explainer.explain()
@@ -52,15 +58,7 @@ def test_an_answer_has_begun_although_its_first_record_is_not_whole() -> None:
 
 def test_what_came_before_the_last_try_is_one_part() -> None:
     """As above, but the handshake was an earlier try's, and was given up with it as it ended."""
-    table = Table(way=1, protocol=TCP)
-    table.handshake()
-    asked = round(2.5 * TRIP)
-    table.packet(asked, 250, way=1)
-    table.flights([10, 20], begin=2.5 + 10 * MS / TRIP)
-    packets = table.packets()
-    packets["source"][packets["way"] == 0] = packets["destination"][packets["way"] == 1] = 5000
-    packets["seq"] = packets["at_ns"] // 1000 % 2**32
-    end = asked + 10 * MS + round(1.5 * TRIP)
+    packets, end = _answered_in_two_flights()
     request = Request(0, 0, 2 * TRIP, end, end, up=0, down=30 * 1400, tried=2 * TRIP)
     (time,) = Explainer(connections(packets, LINK, LINK)[0], [request], Work([], [])).explain()
     parts = {cause.name: part / MS for cause, part in zip(CAUSES, time, strict=True) if part > 0.01 * MS}
