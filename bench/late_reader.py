@@ -25,6 +25,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from h123.report import level
 from h123.units import format_seconds, parse_duration
 
@@ -45,13 +47,19 @@ def main(arguments: list[str]) -> int:
         parser.error("the client can be held for a part of the time only: 0 < --held < --of")
     with tempfile.TemporaryDirectory() as scratch:
         out = asked.out or Path(scratch)
-        found = {}
+        campaigns = {name: out / name.replace(" ", "-") for name in (AS_IS, STOPPED)}
         for name, held_ns in ((AS_IS, 0), (STOPPED, asked.held)):
-            campaign = out / name.replace(" ", "-")
-            run(campaign, asked.blocks, held_ns / 1e9, asked.of / 1e9)
-            found[name] = completions(campaign)
-    table(found)
+            run(campaigns[name], asked.blocks, held_ns / 1e9, asked.of / 1e9)
+        report(campaigns)
     return 0
+
+
+def report(campaigns: dict[str, Path]) -> None:
+    """Print what both found."""
+    table({name: completions(campaign) for name, campaign in campaigns.items()})
+    for name, campaign in campaigns.items():
+        share = f"{limited(campaign):.0%} of the time in which it has something to send"
+        print(f"CUBIC, HTTP/2, client {name}: the server waits for the receive window for {share}")
 
 
 def run(campaign: Path, blocks: int, held: float, of: float) -> None:
@@ -102,6 +110,17 @@ def completions(campaign: Path) -> dict[tuple[str, str], list[float]]:
     for value in values:
         found[value["cell"]["congestion"], value["cell"]["protocol"]].append(value["metrics"]["page_complete"])
     return found
+
+
+def limited(campaign: Path) -> float:
+    """Of the trials over CUBIC and HTTP/2, the median: for what share of the time in which it had something to send the
+    server waited for the client's receive window, on the connection that carried most."""
+    told = []
+    for trial in sorted(campaign.glob("trials/*-cubic-h2*")):
+        rows = [row for row in pq.read_table(trial / "tcp.parquet").to_pylist() if row["host"] == "server"]
+        last = max(rows, key=lambda row: row["bytes_acked"] or 0)
+        told.append(last["rwnd_limited_ns"] / last["busy_ns"])
+    return median(told)
 
 
 def table(found: dict[str, dict[tuple[str, str], list[float]]]) -> None:
