@@ -13,6 +13,7 @@ from h123.campaign import Outcome, extend_campaign, run_campaign
 from h123.campaign.again import MAX_DISTURBED, MAX_RUINED, Patience, calm_enough, disturbed, given_up
 from h123.errors import UserError
 from h123.results import CampaignFolder, connect
+from h123.trial import Standing
 
 MS = 1_000_000
 STALLED = {**IDLE, "stalls": [[[0, 400 * MS]], []]}
@@ -44,6 +45,19 @@ def test_disturbed_trial_is_repeated_after_all_others_and_the_clean_attempt_coun
     assert told == [(1, True, True), (2, True, False)]
     counted = "SELECT attempt FROM analysed WHERE trial = ?"
     assert connect(campaign.folder).execute(counted, [victim]).fetchone() == (2,)
+
+
+def test_the_time_left_counts_what_is_to_be_repeated(tmp_path: Path) -> None:
+    campaign, left = start(tmp_path), list[float]()
+
+    class Watching(Silent):
+        def end(self, _event: Any, standing: Standing) -> None:
+            left.append(standing.left_s)
+
+    engine = ScriptedEngine(machine=IDLE, late_ns=late({campaign.plan.trials()[2].id}, 1))
+    run_campaign(campaign, engine, Watching(), 1)
+    assert len(left) == 17
+    assert left[14] > left[15] > left[16] == 0
 
 
 def test_machine_that_never_calms_down_ends_the_campaign_whole_with_the_least_disturbed_attempts(

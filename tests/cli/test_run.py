@@ -222,6 +222,21 @@ def test_a_campaign_ends_when_its_intervals_are_narrow_enough(h123: Tool) -> Non
     assert "must be there from the start" in other.stderr
 
 
+def test_a_plan_of_many_treatments_tells_its_slices(h123: Tool) -> None:
+    """And those of `--only`, whose figures it is, when little enough is left to list it."""
+    whole = h123("plan", "page-loads-beyond", "--clock", "virtual")
+    assert whole.returncode == 0, whole.stderr
+    assert len(whole.stdout.splitlines()) < 70
+    slices = dict(re.findall(r"^(\w+=\S+) +(\d+ .*?) *$", whole.stdout, re.MULTILINE))
+    assert {"protocol=h3", "site=small", "network=cellular", "behind=same-host"} < slices.keys()
+    assert "in each of 72 places" in " ".join(whole.stdout.split())
+    listed = ["protocol=h3,h2", "site=small", "network=cellular", "behind=same-host", "congestion=cubic,bbr"]
+    only = [word for one in listed for word in ("--only", one)]
+    part = h123("plan", "page-loads-beyond", "--clock", "virtual", *only)
+    assert "10 (A/A twin)" in part.stdout
+    assert not re.search(r"^\w+=\S+ +\d+ ", part.stdout, re.MULTILINE)
+
+
 def test_a_plan_says_what_its_blocks_buy(h123: Tool) -> None:
     told = h123("plan", "quick", "--width", "10%", "--effect", "20%")
     assert told.returncode == 0, told.stderr

@@ -70,12 +70,15 @@ class Course:
         self._late_s: float | None = None
         self._dealing = Dealing(campaign.plan.blocks, posts, attempts)
         self._given_up_in_a_row = 0
+        self._began = time.monotonic()
+        self._repeating_s: float | None = None
+        """What is left for repeating disturbed trials; None: all else comes first."""
 
     def run(self) -> None:
         """Run what is not settled, then what was disturbed; nothing runs any more when this returns."""
-        began = time.monotonic()
+        self._began = time.monotonic()
         self._run_waiting()
-        self._repeat_disturbed(Patience.after(time.monotonic() - began))
+        self._repeat_disturbed(self._patience())
 
     def _run_waiting(self) -> None:
         while self._dealing.undealt or any(post.left for post in self._dealing.posts):
@@ -120,12 +123,12 @@ class Course:
 
     def _repeat_disturbed(self, patience: Patience) -> None:
         """Those without any attempt that counts first, and whatever the machine does; the others while it is calm."""
-        repeating_s, waiting_s = patience.repeating_s, patience.waiting_s
+        self._repeating_s, waiting_s = patience.repeating_s, patience.waiting_s
         while pending := self._disturbed():
             trial, post = min(pending, key=lambda found: usable(self._attempts[found[0].id]))
             tried = self._attempts[trial.id]
             needed, seconds = not usable(tried), self._forecast.seconds(trial)
-            if not needed and seconds > repeating_s:
+            if not needed and seconds > self._repeating_s:
                 return
             try:
                 noise = self._engine.noise(post.place)
@@ -143,9 +146,19 @@ class Course:
                     continue
                 if not needed:
                     return
-            repeating_s -= 0 if needed else seconds
+            self._repeating_s -= 0 if needed else seconds
             post.waiting.append(trial)
             self._run_waiting()
+
+    def _patience(self) -> Patience:
+        return Patience.after(time.monotonic() - self._began)
+
+    def _repeats_s(self, left: Sequence[PlannedTrial]) -> float:
+        """What repeating the disturbed trials so far may take, beside those that are at it; the machine may be too busy
+        for it."""
+        most = self._patience().repeating_s if self._repeating_s is None else self._repeating_s
+        at_it = {trial.id for trial in left}
+        return min(most, sum(self._forecast.seconds(t) for t, _ in self._disturbed() if t.id not in at_it))
 
     def _disturbed(self) -> list[tuple[PlannedTrial, Post]]:
         """To be repeated, and where; a place that has gone leaves its trials as disturbed as they are."""
@@ -259,7 +272,9 @@ class Course:
             running=[running.name for post in posts for running in post.running.values()],
             done=total - len(left),
             total=total,
-            left_s=max(spans) + posts[0].lanes.span(undealt, self._forecast.seconds) / len(posts),
+            left_s=max(spans)
+            + posts[0].lanes.span(undealt, self._forecast.seconds) / len(posts)
+            + self._repeats_s(left),
             blocks_done=blocks - len({trial.block for trial in left}),
             blocks=blocks,
             so_far=self._so_far.estimates(),

@@ -58,6 +58,8 @@ def _by_place(comparisons: Iterable[Expected]) -> list[str]:
     known = {where: sorted(w for w in widths if w is not None) for where, widths in places.items()}
     said = [f"about ±{_range(widths)} on {where}" for where, widths in known.items() if widths]
     unknown = [where for where, widths in known.items() if not widths]
+    if len(unknown) > _NAMED:
+        unknown = [*unknown[:_NAMED], f"{len(unknown) - _NAMED} more"]
     return [*said, *([f"{_UNKNOWN} on {', '.join(unknown)} (--spread states it)"] if unknown else [])]
 
 
@@ -71,20 +73,39 @@ def _for_width(width: float, asked: Sequence[Expected], plan: Plan) -> str:
 
 
 def _table(families: Sequence[Foreseen]) -> Table:
+    """A row for each of the study's families; where it is one for each place (`each:`), for all of them together."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("family", "comparisons", "intervals", "found if one", "half", "all"):
         table.add_column(name, overflow="fold")
+    alike: dict[str, list[Foreseen]] = {}
     for family in families:
-        widths = sorted(one.width for one in family.comparisons if one.width is not None)
-        known = f"±{_range(widths)}" if widths else _UNKNOWN
-        if not family.able:
-            chances = ["cannot", "", ""]
-        elif family.power is None:
-            chances = [_UNKNOWN, "", ""]
-        else:
-            chances = [f"{100 * chance:.0f} %" for chance in vars(family.power).values()]
-        table.add_row(family.name, str(len(family.comparisons)), known, *chances)
+        alike.setdefault(family.name.partition("/")[0], []).append(family)
+    for name, places in alike.items():
+        several = f"{name}, in each of {len(places)} places"
+        table.add_row(several if len(places) > 1 else places[0].name, *_row(places))
     return table
+
+
+def _row(places: Sequence[Foreseen]) -> list[str]:
+    sizes = sorted({len(family.comparisons) for family in places})
+    expected = [one.width for family in places for one in family.comparisons]
+    widths = sorted(width for width in expected if width is not None)
+    known = f"±{_range(widths)}{_where_known(len(widths) < len(expected))}" if widths else _UNKNOWN
+    return [" to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1])))), known, *_chances(places)]
+
+
+def _chances(places: Sequence[Foreseen]) -> list[str]:
+    """Of the families that can find something; the least and the most."""
+    able = [family for family in places if family.able]
+    powers = [vars(family.power).values() for family in able if family.power is not None]
+    if not powers:
+        return [_UNKNOWN if able else "cannot", "", ""]
+    one, *others = (_range(sorted(chances)) for chances in zip(*powers, strict=True))
+    return [one + _where_known(len(powers) < len(able)), *others]
+
+
+def _where_known(partly: bool) -> str:
+    return " where known" if partly else ""
 
 
 def _unable(families: Sequence[Foreseen], blocks: int) -> list[str]:

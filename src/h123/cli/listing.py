@@ -12,8 +12,16 @@ from h123.study import Plan, estimate, list_networks, list_studies, load_network
 from h123.units import format_bytes, format_seconds, format_span
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from h123.campaign import Lanes
     from h123.results import Repetition
+    from h123.study import Estimate
+
+
+_LISTED = 40
+"""Trials of a block: of more, nobody reads a line each."""
+_ORDERED = 8
 
 
 def _table(*columns: str) -> Table:
@@ -24,28 +32,49 @@ def _table(*columns: str) -> Table:
 
 
 def print_plan(plan: Plan, lanes: "Lanes", console: Console) -> None:
-    """Treatments with estimates, the order of the first block, and totals."""
+    """How long it takes, each treatment, or where they are many each slice, and the order of the first block."""
     estimates = plan.estimates()
-    factors = list(plan.trials()[0].cell)
-    table = _table(*factors, "trials", "s a trial", "bytes a trial")
+    seconds, size = (sum(getattr(e, what) for e in estimates.values()) for what in ("seconds", "bytes"))
+    blocks = "1 block" if len(plan.blocks) == 1 else f"{len(plan.blocks)} blocks"
+    write(
+        console,
+        f"{blocks}, {len(estimates)} trials, seed {plan.seed}: about {format_span(seconds)} and "
+        f"{format_bytes(size)} over the links (an estimate; a run corrects it as it goes)",
+    )
+    write(console, _lanes(plan, lanes))
+    for note in plan.notes:
+        write(console, f"Note: {note}")
+    console.print()
+    first = plan.blocks[0]
+    console.print(_treatments(plan) if len(first) <= _LISTED else _slices(plan, estimates))
+    if len(first) > _LISTED:
+        write(console, f"Each treatment is listed where --only leaves at most {_LISTED} a block.")
+    more = f", and {len(first) - _ORDERED} more" if len(first) > _ORDERED else ""
+    write(console, f"\nOrder of block 1: {', '.join(t.id for t in first[:_ORDERED])}{more}")
+
+
+def _treatments(plan: Plan) -> Table:
+    table = _table(*plan.trials()[0].cell, "trials", "s a trial", "bytes a trial")
     count = Counter((tuple(t.cell.values()), t.twin) for t in plan.trials())
     for trial in sorted(plan.blocks[0], key=lambda t: (*t.cell.values(), t.twin)):
         expected = estimate(trial, plan.study.networks)
         runs = str(count[tuple(trial.cell.values()), trial.twin])
         marked = f"{runs} (A/A twin)" if trial.twin else runs
         table.add_row(*trial.cell.values(), marked, f"{expected.seconds:.1f}", format_bytes(expected.bytes))
-    console.print(table)
-    for note in plan.notes:
-        write(console, f"Note: {note}")
-    write(console, f"\nOrder of block 1: {', '.join(t.id for t in plan.blocks[0])}")
-    seconds, size = (sum(getattr(e, what) for e in estimates.values()) for what in ("seconds", "bytes"))
-    blocks = "1 block" if len(plan.blocks) == 1 else f"{len(plan.blocks)} blocks"
-    write(
-        console,
-        f"\n{blocks}, {len(estimates)} trials, seed {plan.seed}: about {format_span(seconds)} and "
-        f"{format_bytes(size)} over the links (an estimate; a run corrects it as it goes)",
-    )
-    write(console, _lanes(plan, lanes))
+    return table
+
+
+def _slices(plan: Plan, estimates: "Mapping[str, Estimate]") -> Table:
+    """What `--only FACTOR=LEVEL` would leave, for each level of what varies."""
+    table = _table("slice", "trials", "time", "bytes")
+    trials = plan.trials()
+    for factor, declared in plan.study.factors.items():
+        present = {trial.cell[factor] for trial in trials}
+        for level in (name for name in declared if name in present and len(present) > 1):
+            part = [estimates[trial.id] for trial in trials if trial.cell[factor] == level]
+            time, size = sum(one.seconds for one in part), sum(one.bytes for one in part)
+            table.add_row(f"{factor}={level}", str(len(part)), format_span(time), format_bytes(size))
+    return table
 
 
 def _lanes(plan: Plan, lanes: "Lanes") -> str:
