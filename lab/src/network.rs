@@ -6,13 +6,13 @@ use crate::check::{self, CheckReport};
 use crate::congestion;
 use crate::cross_traffic::CrossTraffic;
 use crate::emulated::Emulated;
-use crate::idle;
 use crate::namespace::Host;
 use crate::nat;
 use crate::netlink::Netlink;
 use crate::realtime;
 use crate::remark::Remark;
 use crate::report::{Counters, HostReport, LinkReport};
+use crate::tcp_settings;
 use crate::trial::{End, Link, LinkKind, Tcp, Trial};
 use crate::tun::Tun;
 
@@ -142,9 +142,7 @@ impl Network {
         let ends = [(&link.a, &link.b), (&link.b, &link.a)];
         for (end, _) in ends {
             let host = self.host(&end.host);
-            if trial.tcp.keep_idle_window {
-                host.within(idle::keep_window)?;
-            }
+            host.within(|| tcp_settings::ask(trial.tcp))?;
             host.address(device, end.address, trial.congestion.as_deref(), trial.tcp)?;
         }
         for (end, peer) in ends {
@@ -153,10 +151,7 @@ impl Network {
                 let netlink = Netlink::open()?;
                 Ok(InForce {
                     congestion: congestion::towards(peer.address)?,
-                    tcp: Tcp {
-                        keep_idle_window: idle::keeps_window()?,
-                        ..netlink.tcp_towards(peer.address)?
-                    },
+                    tcp: tcp_settings::found(netlink.tcp_towards(peer.address)?)?,
                 })
             })?;
             found

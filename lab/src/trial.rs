@@ -84,6 +84,10 @@ pub struct Tcp {
     /// Go on after a silence with the window that there was, instead of the initial one.
     #[serde(default)]
     pub keep_idle_window: bool,
+    /// Data in the first packet of a connection whose client has been there before (RFC 7413), where the client asks
+    /// for it.
+    #[serde(default)]
+    pub fast_open: bool,
 }
 
 /// A link between two hosts. `up` leads from `a` to `b`, `down` from `b` to `a`.

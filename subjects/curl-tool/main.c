@@ -1,11 +1,9 @@
 /* h123-curl-tool: has the program curl make a workload's requests, in one run of it, and turns what it prints of each into
  * samples. When that run began and ended is told apart, so that no rate holds curl's own start. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "child.h"
@@ -52,19 +50,13 @@ static void check_supported(const struct workload *work)
     }
 }
 
-/* The body of an upload, and its name for curl, in memory: whoever is killed leaves nothing on the disk. */
-static void keep_body(int64_t bytes, char *name, size_t room)
+static void write_body(const char *path, int64_t bytes)
 {
-    int body = memfd_create("h123-upload", 0);
-    FILE *file = body < 0 ? NULL : fdopen(dup(body), "w");
-    if (!file) {
-        fail(FAILED, "cannot keep the body of an upload: %s", strerror(errno));
-    }
+    FILE *file = file_to_write(path);
     for (int64_t left = bytes; left > 0; left -= NOISE) {
         fwrite(noise(), 1, (size_t)(left < NOISE ? left : NOISE), file);
     }
-    file_save(file, "the body of an upload");
-    snprintf(name, room, "/proc/self/fd/%d", body);
+    file_save(file, path);
 }
 
 /* Each line as it comes: its transfer has just ended. */
@@ -187,11 +179,18 @@ static int number_connections(struct run *run)
 
 static struct run measure(const struct workload *work, const struct tool *tool)
 {
-    char upload[32] = "";
-    if (work->post) {
-        keep_body(work->upload_bytes, upload, sizeof upload);
+    char scratch[] = "/tmp/h123-curl-XXXXXX", upload[sizeof scratch + 8];
+    if (!mkdtemp(scratch)) {
+        fail(FAILED, "cannot make a folder in /tmp");
     }
-    return start_and_follow(work, tool, upload);
+    snprintf(upload, sizeof upload, "%s/body", scratch);
+    if (work->post) {
+        write_body(upload, work->upload_bytes);
+    }
+    struct run run = start_and_follow(work, tool, upload);
+    unlink(upload);
+    rmdir(scratch);
+    return run;
 }
 
 static void write_facts(FILE *to, const struct workload *work, const struct run *run, const char *ciphers,

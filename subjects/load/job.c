@@ -352,21 +352,25 @@ static int read_connections(struct reading *from, const struct job *job)
 
 static enum sessions read_sessions(struct reading *from, const struct job *job)
 {
+    static const char *const names[] = {[RESUMED] = "resumed", [FAST_OPEN] = "fast-open", [EARLY] = "early"};
     if (!reading_has(from, "sessions")) {
-        return FULL; /* and a null is unknown */
+        return FULL;
     }
     const char *value = reading_text(from, "sessions");
-    bool early = strcmp(value, "early") == 0;
-    if (!early && strcmp(value, "resumed") != 0) {
+    enum sessions asked = EARLY;
+    while (asked > FULL && strcmp(value, names[asked]) != 0) {
+        asked--;
+    }
+    if (asked == FULL) {
         fail(UNSUPPORTED, "%s: sessions %s is not supported", from->where, value);
     }
-    if (early && job->http != 3) {
-        fail(UNSUPPORTED, "%s: sessions early is not supported over h%d", from->where, job->http);
+    if (asked == (job->http == 3 ? FAST_OPEN : EARLY)) {
+        fail(UNSUPPORTED, "%s: sessions %s is not supported over h%d", from->where, value, job->http);
     }
-    if (job->kind != REQUESTS || !job->cold || (early && strcmp(job->entries->method, "GET") != 0)) {
+    if (job->kind != REQUESTS || !job->cold || (asked == EARLY && strcmp(job->entries->method, "GET") != 0)) {
         fail(BAD_INPUT, "%s: sessions are of the kind requests, with cold requests, and early with GET", from->where);
     }
-    return early ? EARLY : RESUMED;
+    return asked;
 }
 
 /* What a field must be for the rest to be understood; the index of what it is. */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum kind { REQUESTS, MIX, PAGE };
-enum sessions { FULL, RESUMED, EARLY };
+enum sessions { FULL, RESUMED, FAST_OPEN, EARLY };
 
 enum { NUMBER_DIGITS = 12 }; /* of a header that changes: the end, which is the request's number */
 enum { MOST_RETRIES = 100 };

@@ -211,7 +211,8 @@ static bool send_out(struct tcp *tcp)
     while (tcp->from < tcp->length) {
         ssize_t sent = send(tcp->base.source.descriptor, tcp->out + tcp->from, tcp->length - tcp->from, MSG_NOSIGNAL);
         if (sent < 0) {
-            if (errno != EAGAIN && !tcp->ending) {
+            /* In progress: its first packet is under way, without what there is to send. */
+            if (errno != EAGAIN && errno != EINPROGRESS && !tcp->ending) {
                 connection_fail(&tcp->base, word(errno));
             }
             return false;
@@ -250,6 +251,9 @@ void tcp_dial(struct tcp *tcp, const struct carrier *carrier, const struct speak
     }
     connection->source.descriptor = descriptor;
     setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    if (load->job->sessions == FAST_OPEN) { /* it is dialled when there is something to send */
+        setsockopt(descriptor, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &yes, sizeof yes);
+    }
     stamps_ask(descriptor);
     connection->ssl = tls_new(load->tls, load->job->hosts[seat->host], &load->memory);
     SSL_set_default_read_buffer_len(connection->ssl, RECORDS);

@@ -11,8 +11,8 @@ static int on_session(SSL *ssl, SSL_SESSION *session)
 {
     struct memory *memory = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), memory_mark);
     SSL_SESSION_free(memory->session);
-    memory->session = session;
-    return 1; /* it is kept */
+    memory->session = SSL_SESSION_dup(session);
+    return 0; /* it is the connection's alone */
 }
 
 /* The names of the protocol as TLS has them, each with its length before it. */
@@ -63,11 +63,21 @@ static bool named(const char *host)
     return inet_pton(AF_INET, host, address) != 1 && inet_pton(AF_INET6, host, address) != 1;
 }
 
+/* Copies, here and above: OpenSSL takes a session for spent when a connection has resumed it, or the one that earned it has
+ * ended, and the next connection may begin before there is another. */
+static bool resume(SSL *ssl, const struct memory *memory)
+{
+    SSL_SESSION *session = memory->session ? SSL_SESSION_dup(memory->session) : NULL;
+    bool set = !memory->session || (session && SSL_set_session(ssl, session));
+    SSL_SESSION_free(session);
+    return set;
+}
+
 SSL *tls_new(SSL_CTX *context, const char *host, const struct memory *memory)
 {
     SSL *ssl = SSL_new(context);
     if (!ssl || (named(host) && !SSL_set_tlsext_host_name(ssl, host)) || !SSL_set1_host(ssl, host) ||
-        (memory->session && !SSL_set_session(ssl, memory->session))) {
+        !resume(ssl, memory)) {
         fail(FAILED, "OpenSSL makes no connection for %s", host);
     }
     SSL_set_connect_state(ssl);

@@ -249,6 +249,25 @@ def test_handshakes_are_those_that_the_study_asks_for(
     assert CHECKS["sessions-wrong"](facts(tls=[])(trial)) is None
 
 
+@pytest.mark.parametrize(("opened_fast", "lost", "passed"), [(4, 0, True), (3, 1, True), (3, 0, False), (0, 0, False)])
+def test_a_kernel_without_fast_open_makes_no_fast_open(
+    sound: Attempt, opened_fast: int, lost: int, passed: bool
+) -> None:
+    """But a first packet that was lost says nothing of it."""
+
+    def counted(content: dict[str, Any]) -> None:
+        content["hosts"][0]["counters"]["after"]["TcpExt.TCPFastOpenActive"] = opened_fast
+        for way in content["links"][0]["directions"].values():
+            way["lost"] = 0
+        down(content)["lost"] = lost
+
+    resuming = facts(tls=[{"version": "1.3", "connections": 4, "resumed": True}])(sound)
+    finding = CHECKS["sessions-wrong"](parameters(protocol="h2", sessions="fast-open")(report(counted)(resuming)))
+    assert finding is not None
+    assert finding.passed == passed
+    assert f"{opened_fast} had TCP Fast Open" in finding.detail
+
+
 @pytest.mark.parametrize(
     ("openings", "change", "passed", "said"),
     [
@@ -260,6 +279,7 @@ def test_handshakes_are_those_that_the_study_asks_for(
         ([opening(1)], {"sessions": "early"}, True, "1 took 1; 1 expected"),
         ([opening(2)], {"sessions": "early"}, True, "1 took 2 (early data was refused); 1 expected"),
         ([opening(3)], {}, False, "1 took 3; 2 expected"),
+        ([opening(2)], {"protocol": "h2", "sessions": "fast-open"}, True, "1 took 2; 2 expected"),
     ],
 )
 def test_round_trips_beyond_the_protocols_have_a_name(

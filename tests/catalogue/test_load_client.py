@@ -205,6 +205,7 @@ def _read(program: Path, changed: dict[str, Any], indent: int | None = None) -> 
         ({"connections": 3, "rate": 12.5}, USUAL.replace("|4|1|0|", "|4|3|12.5|")),
         ({"connections": "per-user", "cold": False}, USUAL.replace("|4|1|0|1|", "|4|4|0|0|")),
         ({"sessions": "resumed"}, USUAL.replace("|1|0|1844", "|1|1|1844")),
+        ({"sessions": "fast-open"}, USUAL.replace("|1|0|1844", "|1|2|1844")),
         # Of a server that is no subject, nobody knows what it answers.
         ({"authority": "own:8443"}, USUAL.replace("|0|0|1|100000", f"|0|0|0|{2**40}")),
         ({"path": "/bytes/1?x"}, USUAL.replace("/bytes/100000|0|0|1|100000", "/bytes/1?x|0|0|0|65536")),
@@ -282,6 +283,7 @@ def test_requests_are_made_again_as_they_are_to_be(program: Path) -> None:
         ({"h123": "workload/3"}, 127, "h123 workload/3 is not supported"),
         ({"sessions": "early"}, 127, "sessions early is not supported over h2"),
         ({"sessions": "half"}, 127, "sessions half is not supported"),
+        ({"protocol": "h3", "sessions": "fast-open"}, 127, "sessions fast-open is not supported over h3"),
         ({"sessions": "resumed", "cold": False}, 2, "with cold requests"),
         ({"headers": [{"name": "a", "value": "b", "changes": False, "hue": 1}]}, 127, "hue is not supported"),
         ({"headers": [{"name": "a", "value": "short", "changes": True}]}, 2, "12 characters to change"),

@@ -38,6 +38,13 @@ def test_sessions_are_told_only_where_they_are_not_full() -> None:
     ] * 2
 
 
+def test_fast_open_is_tcps() -> None:
+    fast = {"protocol": "h2", "size": 1000, "sessions": "fast-open"}
+    assert workload_of(fast).fault() is None
+    assert workload_of(fast).fast_open
+    assert "HTTP/3 has none" in (workload_of({**fast, "protocol": "h3"}).fault() or "")
+
+
 def test_a_client_may_take_another_protocol_only_where_it_is_told_so() -> None:
     alone, either = ({"protocol": "h3", "size": 1000, "fallback": fallback} for fallback in (False, True))
     assert workload_of(alone).file(TARGET).protocol == "h3"

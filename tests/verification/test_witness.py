@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from h123.results.lab_report import NO_REPORT, Counters, Host
-from h123.results.packets import DOWN, PACKET, TCP, write_packets
+from h123.results.packets import DOWN, PACKET, TCP, UP, write_packets
 from h123.study import Parameters
 from h123.verification.controller import Arrival
 from h123.verification.handshake import Handshake
@@ -51,14 +51,15 @@ def test_quic_is_seen_in_the_log_alone(tmp_path: Path) -> None:
 
 def test_a_handshake_with_a_certificate_is_a_full_one(tmp_path: Path) -> None:
     """Of two connections over TCP: the server's first flight, a round trip before all that it says later."""
-    packets = np.zeros(6, PACKET)
-    packets["way"], packets["protocol"] = DOWN, TCP
-    packets["destination"] = [1, 1, 1, 2, 2, 2]
-    packets["payload"] = [0, 824, 1448, 378, 70, 1448]
-    packets["at_ns"] = np.array([0, 50, 150, 300, 301, 400]) * 1_000_000
+    packets = np.zeros(8, PACKET)
+    packets["way"], packets["protocol"] = [UP, DOWN, DOWN, DOWN, UP, DOWN, DOWN, DOWN], TCP
+    packets["source"] = [1, 0, 0, 0, 2, 0, 0, 0]
+    packets["destination"] = [0, 1, 1, 1, 0, 2, 2, 2]
+    packets["payload"] = [0, 0, 824, 1448, 417, 378, 70, 1448]
+    packets["at_ns"] = np.array([0, 20, 50, 150, 280, 300, 301, 400]) * 1_000_000
     write_packets(packets, tmp_path / "packets-access.parquet")
     seen = _seen(tmp_path, [_host("client", 2, 0), _host("server", 0, 2)], sessions="resumed")
-    assert seen.handshakes == [Handshake(resumed=False), Handshake(resumed=True)]
+    assert seen.handshakes == [Handshake(resumed=False), Handshake(resumed=True, fast_open=True)]
 
 
 def _event(name: str, kind: str, *frames: dict[str, object]) -> dict[str, object]:

@@ -228,7 +228,10 @@ def _check_server(subject: Subject, server: Server, parameters: Demand) -> None:
             remedy="choose go, or a server that passes all requests on, such as envoy",
         )
     features = subject.features
-    _check_sessions(subject, "server", {"resumed": features.resumption, "early": features.zero_rtt}, parameters)
+    # The server's kernel does it by itself, whatever listens.
+    tcp = [protocol for protocol in features.resumption if protocol != QUIC]
+    able = {"resumed": features.resumption, "fast-open": tcp, "early": features.zero_rtt}
+    _check_sessions(subject, "server", able, parameters)
     _check_second(subject, server, parameters)
     # Other protocols have no such log, so there is none to miss.
     if parameters.qlog and parameters.protocol == "h3" and "h3" not in features.qlog:
@@ -351,7 +354,11 @@ def _check_sessions(subject: Subject, role: Role, able: Mapping[Any, Sequence[st
     asked, protocol = parameters.sessions, parameters.protocol
     if asked == FULL or protocol in (over := able.get(asked, ())):
         return
-    cannot = {"resumed": "does not resume sessions", "early": "has no early data (0-RTT)"}[asked]
+    cannot = {
+        "resumed": "does not resume sessions",
+        "fast-open": "has no TCP Fast Open",
+        "early": "has no early data (0-RTT)",
+    }[asked]
     raise UserError(
         f"subject {subject.name} as a {role} {cannot} over {protocol}"
         + (f", only over {', '.join(over)}" * bool(over)),

@@ -267,9 +267,9 @@ class Client(Strict):
     any_server: StrictBool = False
     """Asks servers that are no subjects, and so have names, certificates and answers of their own."""
     limits: Reach = Reach()
-    sessions: dict[Literal["resumed", "early"], OneOrMore[Protocol]] = Field(default={})
-    """Over which protocols the connections of cold requests can resume sessions, and their requests go out as early
-    data. Absent: every handshake is a full one."""
+    sessions: dict[Literal["resumed", "fast-open", "early"], OneOrMore[Protocol]] = Field(default={})
+    """Over which protocols the connections of cold requests can resume sessions, what TLS begins with goes out with
+    TCP's first packet, and their requests go out as early data. Absent: every handshake is a full one."""
     false_start: StrictBool = False
     """Over TLS 1.2 its first request does not wait for the server to end the handshake (RFC 7918)."""
     fallback: StrictBool = False
@@ -302,8 +302,11 @@ class Client(Strict):
         spoken = info.data.get("protocols", [])
         if idle := [protocol for protocols in told.values() for protocol in protocols if protocol not in spoken]:
             raise ValueError(f"{idle[0]} is not one of the client's protocols")
-        if hasty := [protocol for protocol in told.get("early", []) if protocol not in told.get("resumed", [])]:
-            raise ValueError(f"{hasty[0]} is early but not resumed: early data is of a session that is resumed")
+        for way in ("fast-open", "early"):
+            if hasty := [protocol for protocol in told.get(way, []) if protocol not in told.get("resumed", [])]:
+                raise ValueError(f"{hasty[0]} is {way} but not resumed: that is of a session that is resumed")
+        if QUIC in told.get("fast-open", []):
+            raise ValueError(f"{QUIC} is fast-open, which is TCP's")
         return told
 
     @field_validator("fallback")

@@ -221,6 +221,7 @@ def _client_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     for name, able in abilities.items():
         yield f"  {name}", "yes" if able else "no"
     yield "  resumed sessions", _joined(client.sessions.get("resumed", []))
+    yield "  TCP Fast Open", _joined(client.sessions.get("fast-open", []))
     yield "  early data", _joined(client.sessions.get("early", []))
     yield "  fallback", "from h3 to h2" if client.fallback else _NOTHING
     yield "  visits", "first and repeat, finds HTTP/3 by itself" if client.remembers else _NOTHING

@@ -53,6 +53,7 @@ class Tcp(Shape):
     min_rto_ns: Count | None = None
     max_payload: Count | None = None
     keep_idle_window: bool = False
+    fast_open: bool = False
 
 
 class Host(Shape):

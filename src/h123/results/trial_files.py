@@ -107,6 +107,7 @@ class Tcp(Shape):
     min_rto_ns: int | None = None
     max_payload: int | None = None
     keep_idle_window: bool = False
+    fast_open: bool = False
 
 
 class Trial(Document):

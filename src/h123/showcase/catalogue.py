@@ -188,12 +188,15 @@ def _client_row(subject: Subject, results: list[Result]) -> dict[str, str]:
     }
 
 
+_SESSIONS = {"resumed": "resumed sessions", "fast-open": "TCP Fast Open", "early": "early data"}
+
+
 def _further(client: Client) -> Iterator[str]:
-    """`headers`, `resumed sessions h1 h2 h3`, `fallback`, `repeat visits`."""
+    """`headers`, `resumed sessions h1 h2 h3`, `TCP Fast Open h1 h2`, `fallback`, `repeat visits`."""
     if client.headers:
         yield "headers"
     for sessions, protocols in client.sessions.items():
-        yield f"{sessions} {'data' if sessions == 'early' else 'sessions'} {' '.join(protocols)}"
+        yield f"{_SESSIONS[sessions]} {' '.join(protocols)}"
     if client.false_start:
         yield "false start with TLS 1.2"
     if client.fallback:

@@ -30,11 +30,14 @@ WITNESS = "go"
 """The server whose qlog files show what a client does over QUIC, and that can send wrong bodies."""
 SPOILED = {"middle": "a body of 1 MB with a wrong byte in its middle", "zeros": "a body of 1 MB of zeros"}
 """Wrong bodies, as the spoiler names them, and the checks of clients that compare."""
-SESSIONS: dict[Literal["resumed", "early"], str] = {
+SESSIONS: dict[Literal["resumed", "fast-open", "early"], str] = {
     "resumed": "sessions that are resumed",
+    "fast-open": "sessions that are resumed, with TCP Fast Open",
     "early": "requests in early data",
 }
 """The checks of clients that declare them."""
+_HAVE = {"fast-open": [protocol for protocol in PROTOCOLS if protocol != QUIC], "early": [QUIC]}
+"""Over which protocols there is such a thing; nobody here has early data over TCP, so that no server can be asked."""
 PAGE = "page"
 FIRST_VISIT, REPEAT_VISIT = "a first visit, HTTP/3 announced", "a repeat visit, HTTP/3 announced"
 INFORMED_VISIT = "a first visit, HTTP/3 in the DNS"
@@ -391,8 +394,7 @@ def _refusals_over(protocol: str, subject: Subject, client: Client) -> Iterator[
     if most := client.at_once.get(protocol):
         yield refused(_crowd(most + 1), users=most + 1)
     for sessions, name in SESSIONS.items():
-        # Nobody has early data over TCP, so that no server can be asked for it.
-        if protocol not in client.sessions.get(sessions, []) and (sessions != "early" or protocol == QUIC):
+        if protocol not in client.sessions.get(sessions, []) and protocol in _HAVE.get(sessions, PROTOCOLS):
             yield refused(name, sessions=sessions, method="GET", cold=client.cold)
     if OLDER_TLS not in subject.features.tls and protocol != QUIC:
         yield refused(f"TLS {OLDER_TLS}", tls=OLDER_TLS)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from h123.results.packets import DOWN, TCP, read_packets
+from h123.results.packets import DOWN, TCP, UP, read_packets
 
 SENT = "transport:packet_sent"
 RECEIVED = "transport:packet_received"
@@ -22,17 +22,21 @@ class Handshake(NamedTuple):
     resumed: bool
     early: bool = False
     """Whether the server took early data: what it cannot decrypt it does not log."""
+    fast_open: bool = False
+    """Whether the client's first packet had something of TLS in it."""
 
 
 def tcp_handshakes(folder: Path, certificate_bytes: int) -> list[Handshake]:
     """Of a trial over TCP, by the record of its link."""
     packets = read_packets(folder)
-    down = packets[(packets["way"] == DOWN) & (packets["protocol"] == TCP) & (packets["payload"] > 0)]
+    packets = packets[packets["protocol"] == TCP]
+    up, down = packets[packets["way"] == UP], packets[(packets["way"] == DOWN) & (packets["payload"] > 0)]
     found = []
     for port in np.unique(down["destination"]):
         of = down[down["destination"] == port]
         flight = of[of["at_ns"] < of["at_ns"].min() + _FLIGHT_NS]
-        found.append(Handshake(int(flight["payload"].sum(dtype=np.int64)) < certificate_bytes))
+        resumed = int(flight["payload"].sum(dtype=np.int64)) < certificate_bytes
+        found.append(Handshake(resumed, fast_open=bool(up[up["source"] == port]["payload"][0] > 0)))
     return found
 
 

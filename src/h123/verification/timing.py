@@ -92,7 +92,9 @@ def _unmeasured(asked: Assignment, row: Sample) -> str | None:
 
 def _handshake_ns(asked: Assignment, *, false_start: bool) -> int:
     p = asked.parameters
-    trips = handshake_round_trips(p.protocol, tls=p.tls, early=p.workload.early, false_start=false_start)
+    trips = handshake_round_trips(
+        p.protocol, tls=p.tls, early=p.workload.early, fast_open=p.workload.fast_open, false_start=false_start
+    )
     return trips * asked.network.round_trip_ns
 
 

@@ -9,6 +9,7 @@ from h123.study import METRICS
 from h123.study.workload import LEAVING, Exchange
 
 _TICK_NS = 1_000_000
+_OPENED_FAST = "TcpExt.TCPFastOpenActive"
 
 
 def times_disordered(attempt: Attempt) -> Finding | None:
@@ -82,7 +83,9 @@ def tls_wrong(attempt: Attempt) -> Finding | None:
 
 def sessions_wrong(attempt: Attempt) -> Finding | None:
     """Where the study asks for resumed sessions or early data, every connection that the client tells of had them;
-    where it does not, none. Nothing to check where all are full, as most clients do not tell."""
+    where it does not, none. TCP Fast Open is the kernel's: of the connections for which it is asked the client's host
+    counts all that had it, but for first packets that the link lost. Nothing to check where all are full, as most
+    clients do not tell."""
     asked, count = attempt.workload.sessions, {"resumed": 0, "early": 0}
     if attempt.imported or not attempt.tls:
         return None
@@ -94,7 +97,16 @@ def sessions_wrong(attempt: Attempt) -> Finding | None:
     if asked == FULL and count == wanted:
         return None
     detail = f"of {every} connections {count['resumed']} resumed a session, {count['early']} had early data accepted"
-    return Finding(count == wanted, None, None, f"{detail}; asked for: {asked}")
+    opened, least = _opened_fast(attempt), 0
+    if attempt.workload.fast_open:
+        least = every - sum(way.lost for link in attempt.report.links[:1] for way in link.counted().values())
+        detail += f", {opened} had TCP Fast Open"
+    return Finding(count == wanted and opened >= least, None, None, f"{detail}; asked for: {asked}")
+
+
+def _opened_fast(attempt: Attempt) -> int:
+    """Connections whose first packet's data the server's kernel took."""
+    return sum(host.counters.grown(_OPENED_FAST) for host in attempt.report.hosts if host.name == "client")
 
 
 def tls_impossible(attempt: Attempt) -> Finding | None:
@@ -195,8 +207,9 @@ AUDITS = [
     Audit(
         "sessions-wrong",
         "Connections resumed sessions, and servers took early data, where the study asks for it and nowhere else.",
-        "handshakes were not those that the study asks for: a server gave no session or refused early data, so that "
-        "what is called resumed was a full handshake, and what is called early waited for one. Do not use cold times "
+        "handshakes were not those that the study asks for: a server gave no session or refused early data, or a "
+        "kernel has no TCP Fast Open, so that what is called resumed was a full handshake, and what is called early or "
+        "fast-open waited for one. Do not use cold times "
         "of these trials; `h123 verify` tests server and client, and the server may limit early data.",
         sessions_wrong,
         spoils=COLD,

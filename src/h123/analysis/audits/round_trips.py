@@ -84,14 +84,21 @@ def _handshake(attempt: Attempt) -> int | None:
     tls: str | None = attempt.asked_tls
     if attempt.imported and (not versions or UNENCRYPTED in versions):
         tls = None
-    return handshake_round_trips(protocol, tls=tls, early=attempt.workload.early, false_start=attempt.false_start)
+    return handshake_round_trips(
+        protocol,
+        tls=tls,
+        early=attempt.workload.early,
+        fast_open=attempt.workload.fast_open,
+        false_start=attempt.false_start,
+    )
 
 
 AUDITS = [
     Audit(
         "handshake-below-round-trips",
         "A handshake takes the protocol's round trips: two over TCP with TLS 1.3, three with TLS 1.2 (two for "
-        "clients that declare False Start), one over QUIC, none that a request waits for with early data.",
+        "clients that declare False Start), one less with TCP Fast Open, one over QUIC, none that a request waits for "
+        "with early data.",
         "a handshake took less than the protocol's round trips: the connection was resumed, was not new, or did not "
         "cross the link. Cold times and handshakes of these trials are not what they are called.",
         handshake_below_round_trips,

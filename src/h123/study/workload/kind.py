@@ -348,13 +348,18 @@ class Kind(ABC):
 
     @property
     def sessions(self) -> str:
-        """What handshakes are asked for: full, resumed, early."""
+        """What handshakes are asked for: full, resumed, fast-open, early."""
         return FULL
 
     @property
     def early(self) -> bool:
         """Whether the first request of a connection goes out before its handshake is complete."""
         return self.sessions == "early"
+
+    @property
+    def fast_open(self) -> bool:
+        """Whether what TLS begins with goes out with TCP's first packet."""
+        return self.sessions == "fast-open"
 
     @property
     def fallback(self) -> Literal["h2"] | None:

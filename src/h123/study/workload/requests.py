@@ -18,9 +18,10 @@ class RequestsParameters(Load):
     method: Method = "GET"
     size: Annotated[Size, Field(ge=1)] = 100_000
     """Body bytes of one request (POST: sent, GET: received)."""
-    sessions: Literal["full", "resumed", "early"] = "full"
+    sessions: Literal["full", "resumed", "fast-open", "early"] = "full"
     """full: every handshake is a full one; resumed: each connection resumes the session of an earlier one, which is
-    not counted; early: and its first request goes out before the handshake is complete."""
+    not counted; fast-open: and what TLS begins with goes out with TCP's first packet; early: its first request goes out
+    before the handshake is complete."""
     fallback: StrictBool = False
     """The server has HTTP/2 at the same address too, and the client, which would rather have HTTP/3, may take it."""
 
@@ -32,7 +33,7 @@ class RequestsFile(WorkloadFile):
     method: Method
     path: str
     upload_bytes: int
-    sessions: Literal["resumed", "early"] | None = None
+    sessions: Literal["resumed", "fast-open", "early"] | None = None
     """Only where they are not full."""
 
 
@@ -53,6 +54,8 @@ class Requests(Kind):
     def fault(self) -> str | None:
         if self._resumes and not self.load.cold:
             return f"`sessions: {self.load.sessions}` is about the handshakes of cold requests: leave out `cold: false`"
+        if self.fast_open and self.load.protocol == QUIC:
+            return "`sessions: fast-open` is about TCP's first packet (RFC 7413), and HTTP/3 has none: write `early`"
         if self.early and self.load.method != "GET":
             return "early data can be replayed, so only a GET goes out in it: leave out `method`, or `sessions: early`"
         if self.load.fallback and self.load.protocol != QUIC:
