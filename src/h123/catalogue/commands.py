@@ -230,7 +230,7 @@ def _check_server(subject: Subject, server: Server, parameters: Demand) -> None:
     features = subject.features
     # The server's kernel does it by itself, whatever listens.
     tcp = [protocol for protocol in features.resumption if protocol != QUIC]
-    able = {"resumed": features.resumption, "fast-open": tcp, "early": features.zero_rtt}
+    able: dict[str, Sequence[str]] = {"resumed": features.resumption, "fast-open": tcp, "early": features.zero_rtt}
     _check_sessions(subject, "server", able, parameters)
     _check_second(subject, server, parameters)
     # Other protocols have no such log, so there is none to miss.
