@@ -80,8 +80,9 @@ def _count(one: checks.CountCheck) -> Arithmetic:
 
 
 def _round_trips(one: checks.RoundTripsCheck) -> Arithmetic:
-    least, trips = one.trips * one.round_trip, "a round trip" if one.trips == 1 else f"{one.trips} round trips"
-    shown = f"{trips} of {format_seconds(one.round_trip / 1e9)} take {format_seconds(least / 1e9)}"
+    least, each = one.trips * one.round_trip, format_seconds(one.round_trip / 1e9)
+    said = f"a round trip of {each} takes" if one.trips == 1 else f"{one.trips} round trips of {each} take"
+    shown = f"{said} {format_seconds(least / 1e9)}"
     return Arithmetic(one.time >= least, f"{shown}; {format_seconds(one.time / 1e9)} claimed")
 
 
