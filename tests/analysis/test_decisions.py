@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from h123.analysis.audits import TrialAudits
 from h123.analysis.case import Case
@@ -250,6 +251,31 @@ def test_a_claim_that_rests_on_the_observation_of_another_counts_once_with_it(re
     assert any(line.startswith("rests on the same observation as C01") for line in remarks(by_id["C09"]))
 
 
+def within_or_lower(rest: Ledger) -> Ledger:
+    """Claims that the same observation is within 10 %, and that it is lower, which cannot be told together."""
+    (first,) = alone(rest, "C01").claims
+    told = {"C11": {"direction": "equivalent", "margin": 0.1}, "C12": {"direction": "lower"}}
+    claims = [first.model_copy(update={"id": name, "size": None, **one}) for name, one in told.items()]
+    return rest.model_copy(update={"claims": claims})
+
+
+def test_a_direction_is_not_kept_from_its_verdict_by_a_margin(rest: Ledger) -> None:
+    found = decide(within_or_lower(rest), case({"latency": 0.7}, noise=0.05))
+    assert {row["id"]: row["verdict"] for row in found["claims"]} == {"C11": "refuted", "C12": "confirmed"}
+    assert (found["family_size"], found["claims"][1]["repeats"]) == (1, "C11")
+
+
+@pytest.mark.parametrize("ratio", [1.1, 1.0, 1 / 1.1])
+def test_a_margin_and_a_direction_together_err_no_more_often_than_one_claim(rest: Ledger, ratio: float) -> None:
+    """Where both are untrue (1.1), or one of them; of 200 campaigns, as many as one of 10 000 sets of them has."""
+    ledger, false = within_or_lower(rest), {"C11"} if ratio < 1 else {"C12"} if ratio == 1 else {"C11", "C12"}
+    wrong = 0
+    for seed in range(200):
+        rows = decide(ledger, case({"latency": ratio}, noise=0.1, seed=seed))["claims"]
+        wrong += any(row["verdict"] == "confirmed" for row in rows if row["id"] in false)
+    assert wrong <= int(binom.ppf(0.9999, 200, 0.05))
+
+
 def test_the_order_in_which_claims_name_their_cells_and_sides_makes_no_other_observation(rest: Ledger) -> None:
     (first,) = alone(rest, "C01").claims
     assert isinstance(first, MeasurableClaim)
@@ -344,7 +370,7 @@ def test_a_claim_in_words_is_decided_one_way() -> None:
     assert remarks(found["N36"]) == ["Node's documentation of tls.createServer: sessionTimeout, default 300 seconds"]
     assert found["N47"]["verdict"] == "untestable"
     assert remarks(found["N47"])[0].startswith("a census of others' traffic")
-    assert remarks(found["N15"])[0].startswith("decided by: a campaign of handshakes")
+    assert remarks(found["R34"])[0].startswith("decided by: a campaign of handshakes")
 
 
 def test_impossible_as_printed_and_yet_decided(tmp_path: Path) -> None:

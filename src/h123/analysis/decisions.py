@@ -10,7 +10,10 @@ Intervals are not widened for the number of claims or cells. Anything else is un
 fewer than 6 blocks, and every claim that rests on trials which an audit calls impossible.
 
 Two claims that rest on the same observation (of the same levels in the same cells, by one metric, or by latency and by
-goodput in a closed loop) count once: the later one takes the earlier one's place, and has no smaller p.
+goodput in a closed loop) count once: the later one takes the earlier one's place, and has no smaller p. Where one is
+about a margin and the other about a direction, it has its own p there: both are untrue together only where the
+difference is the margin or more, to the side that the direction denies, and whatever confirms either of them there
+lets a one-sided test at the margin reject, so that one of the two is confirmed no more often than that.
 """
 
 import math
@@ -42,9 +45,10 @@ def decide(ledger: Ledger, case: Case | None = None) -> LedgerDecided:
     known = {name: 1.0 if one.p is None else one.p for name, one in measured.items() if one.planned}
     family = {name: p for name, p in known.items() if name not in same}
     adjusted = _adjusted(family)
+    bounded = {claim.id for claim in ledger.claims if isinstance(claim, MeasurableClaim) and claim.margin is not None}
     for name, first in same.items():
-        instead = _adjusted({**family, first: known[name]})
-        adjusted[name] = max(instead[first], adjusted[first])
+        own = _adjusted({**family, first: known[name]})[first]
+        adjusted[name] = own if (name in bounded) != (first in bounded) else max(own, adjusted[first])
     rows: list[ClaimRow] = []
     for claim in ledger.claims:
         row = _by_arithmetic(claim)
