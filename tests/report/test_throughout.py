@@ -28,6 +28,11 @@ def test_what_never_varies_is_said_once() -> None:
     assert whole == before
 
 
+def test_what_is_placed_alike_shares_its_preposition() -> None:
+    cell = {"client": "go", "site": "small", "network": "home", "congestion": "cubic", "behind": "same-host"}
+    assert common_line(cell) == "With go as client and site small on home with CUBIC and behind same-host throughout."
+
+
 def test_a_single_cell_keeps_its_name() -> None:
     assert common(verdicts({"network": "home", "server": "go"})) == {}
     assert common(verdicts({"network": "home"}, {"network": "home"})) == {}
