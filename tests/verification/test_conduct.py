@@ -378,7 +378,7 @@ def _refusals(go: Subject, **declared: Any) -> set[tuple[str, str]]:
 
 
 def test_what_is_not_declared_is_asked_only_to_be_refused(go: Subject) -> None:
-    rest = {"an open loop", "cold requests", "repeat visits"}
+    rest = {"an open loop", "cold requests", "repeat visits", "sessions that are resumed, with TCP Fast Open"}
     assert _refusals(go, protocols=["h2"], methods=["GET"], connections=["shared"]) == {
         ("h1", "h1"),
         ("h3", "h3"),
