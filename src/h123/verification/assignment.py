@@ -35,6 +35,7 @@ SESSIONS: dict[Literal["resumed", "fast-open", "early"], str] = {
     "fast-open": "sessions that are resumed, with TCP Fast Open",
     "early": "requests in early data",
 }
+HASTE = "requests in early data, one soon after another"
 """The checks of clients that declare them."""
 _HAVE = {"fast-open": [protocol for protocol in PROTOCOLS if protocol != QUIC], "early": [QUIC]}
 """Over which protocols there is such a thing; nobody here has early data over TCP, so that no server can be asked."""
@@ -264,12 +265,15 @@ def _reception(client: Client, asked: Asked) -> Iterator[Assignment]:
 
 
 def _sessions(client: Client, asked: Asked, protocol: str) -> Iterator[Assignment]:
-    """Over a link that shows, as times do, what the server sends at first."""
+    """Over a link that shows, as times do, what the server sends at first. A connection with a short answer in early
+    data has ended before it has earned a session for the next one."""
     way = CONNECTIONS["number" if "number" in client.connections else client.connections[0]]
     for sessions, over in client.sessions.items():
         if protocol in over:
-            resuming = asked(method="GET", size=MEGABYTE, requests=1, connections=way, sessions=sessions)
-            yield Assignment(SESSIONS[sessions], resuming, FAR)
+            resuming = partial(asked, method="GET", requests=1, sessions=sessions)
+            yield Assignment(SESSIONS[sessions], resuming(size=MEGABYTE, connections=way), FAR)
+            if sessions == "early" and "number" in client.connections:
+                yield Assignment(HASTE, resuming(size=KILOBYTE, connections=4), REMOTE)
 
 
 def _older_tls(subject: Subject, asked: Asked, protocol: str) -> Iterator[Assignment]:

@@ -338,7 +338,8 @@ func TestRequestsAreMadeAgain(t *testing.T) {
 			if row["tries"] != map[bool]string{true: "2", false: "1"}[again] || (took >= 300e6) != again || took > 600e6 {
 				t.Errorf("took %d ns, %v", took, row)
 			}
-			if row.number(t, "sent_ns")-row.number(t, "start_ns") < map[bool]int64{true: 300e6}[again] {
+			// On a busy machine the hook for what was sent may run after the answer: then nobody knows when it was.
+			if row["sent_ns"] != "" && row.number(t, "sent_ns")-row.number(t, "start_ns") < map[bool]int64{true: 300e6}[again] {
 				t.Errorf("the last try is not the one told of: %v", row)
 			}
 		}
