@@ -76,7 +76,6 @@ class Course:
 
     def run(self) -> None:
         """Run what is not settled, then what was disturbed; nothing runs any more when this returns."""
-        self._began = time.monotonic()
         self._run_waiting()
         self._repeat_disturbed(self._patience())
 
