@@ -1,8 +1,9 @@
 """What the client load costs beside others, for the same requests of the same server.
 
-    PYTHONPATH=src .venv/bin/python bench/load.py [--blocks 6] [--seed N] [--protocol h2]... [LOAD...]
+    PYTHONPATH=src .venv/bin/python bench/load.py [--blocks 6] [--seed N] [--protocol h2]... [--server go] [LOAD...]
 
-Over loopback, against the server go. In each block every client makes the requests once, in random order; the ratios
+Over loopback, against the server go or another (go refuses some of 1000 connections that come at once over HTTP/3, quinn
+takes them). In each block every client makes the requests once, in random order; the ratios
 are taken within the block, so that a busy machine matters little. A row has load's processor time for a request, and
 its ratio to each other client's: the median over the blocks, and in brackets the least and the most, which hold the
 median of all blocks with 97 % confidence where there are 6; below it the same of the most memory that it had. A client
@@ -17,6 +18,7 @@ import os
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -25,7 +27,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from h123.catalogue import OWN, Subject, catalogue, client_command, controller, install, installed, prefix, settings
+from h123.catalogue import (
+    OWN,
+    Subject,
+    catalogue,
+    client_command,
+    controller,
+    install,
+    installed,
+    prefix,
+    server_command,
+    settings,
+)
 from h123.roots import mounted
 from h123.study import Parameters
 from h123.trial import campaign_certificate
@@ -47,7 +60,6 @@ BARS = {
     **{(name, what): 1.0 for name in ("h2load", "h2load-sid") for what in ("time", "memory")},
     ("go", "time"): 0.4,
 }
-SETTINGS = [part for name in ("initial-window", "pacing", "max-datagram") for part in (f"--{name}", "")]
 
 
 def main(arguments: list[str]) -> int:
@@ -56,19 +68,21 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--blocks", type=int, default=6)
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
     parser.add_argument("--protocol", action="append", choices=["h1", "h2", "h3"])
+    parser.add_argument("--server", choices=["go", "quinn"], default="go")
     asked = parser.parse_args(arguments)
     if unknown := [name for name in asked.loads if name not in LOADS]:
         parser.error(f"there is no load {unknown[0]}; choose among {', '.join(LOADS)}")
     known = catalogue()
     h2load = known["h2load-sid"] if installed(known["h2load-sid"]) else known["h2load"]
-    for subject in (known["go"], known["load"], h2load):
+    server = known[asked.server]
+    for subject in {one.name: one for one in (known["go"], known["load"], h2load, server)}.values():
         install(subject, print)
     others = [h2load, known["go"], *([known["quinn"]] if installed(known["quinn"]) else [])]
     chance, missed = random.Random(asked.seed), []
-    print(f"{asked.blocks} blocks, seed {asked.seed}")
+    print(f"{asked.blocks} blocks, seed {asked.seed}, server {server.name}")
     for protocol in asked.protocol or ["h1", "h2", "h3"]:
         able = [one for one in others if one.client and protocol in one.client.protocols]
-        with Place(protocol) as place:
+        with Place(protocol, server) as place:
             for name in asked.loads or LOADS:
                 missed += place.row(name, [known["load"], *able], asked.blocks, chance)
     print("\n".join(["missed:", *missed]) if missed else "all bars are met")
@@ -112,41 +126,65 @@ def _spread(found: list[float]) -> str:
     return f"{median(found):.2f} ({min(found):.2f} to {max(found):.2f})"
 
 
+def _free_port() -> int:
+    """On loopback, of TCP and, as nothing else runs there, of UDP."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
+
+
 class Place:
     """A server, and a folder for what its clients read and write."""
 
-    def __init__(self, protocol: str) -> None:
-        self._protocol, self._scratch = protocol, tempfile.TemporaryDirectory()
+    def __init__(self, protocol: str, server: Subject) -> None:
+        self._protocol, self._subject, self._scratch = protocol, server, tempfile.TemporaryDirectory()
         self._folder = Path(self._scratch.name)
         self._tls = campaign_certificate(self._folder / "tls", ["127.0.0.1"])
+        self._port = _free_port()
 
     def __enter__(self) -> "Place":
-        go = str(prefix(catalogue()["go"]) / "h123-go")
-        served = [
-            "--address",
-            "127.0.0.1",
-            "--port",
-            "0",
-            "--protocol",
-            self._protocol,
-            "--tls",
-            "1.3",
-            "--alt-svc",
-            "",
-            "--documents",
-            "",
-            "--qlog",
-            "",
-        ]
-        files = ["--cert", str(self._tls.cert), "--key", str(self._tls.key)]
-        self._server = subprocess.Popen([go, "serve", *served, *files, *SETTINGS], stderr=subprocess.PIPE, text=True)
-        assert self._server.stderr
-        self._port = int(self._server.stderr.readline().rsplit(":", 1)[1])
+        files = {"cert": self._tls.cert, "key": self._tls.key}
+        p = self._parameters("load")
+        command = server_command(
+            self._subject,
+            address="127.0.0.1",
+            port=self._port,
+            protocol=self._protocol,
+            congestion=controller(self._subject, p),
+            tls="1.3",
+            **dict.fromkeys(("alt_svc", "documents", "qlog"), ""),
+            **files,
+            **settings(p),
+        )
+        self._server = subprocess.Popen(self._here(command, self._subject), stderr=subprocess.DEVNULL)
+        self._wait()
         return self
+
+    def _wait(self) -> None:
+        """Until the server listens."""
+        table = Path("/proc/net/udp" if self._protocol == "h3" else "/proc/net/tcp")
+        until = time.monotonic() + 10
+        while f":{self._port:04X} " not in table.read_text():
+            if self._server.poll() is not None or time.monotonic() > until:
+                raise RuntimeError(f"the server {self._subject.name} does not listen on port {self._port}")
+            time.sleep(0.01)
+
+    def _parameters(self, client: str) -> Parameters:
+        usual = {"server": self._subject.name, "client": client, "network": "lan", "protocol": self._protocol, "size": 1}
+        return Parameters.model_validate({**usual, "congestion": OWN})
+
+    @staticmethod
+    def _here(command: list[str], subject: Subject) -> list[str]:
+        """Outside of a lab the subjects are where the cache has them."""
+        return [word.replace(mounted("subjects"), str(prefix(subject).parent)) for word in command]
 
     def signal(self, number: signal.Signals) -> None:
         """To the server."""
         self._server.send_signal(number)
+
+    def leave(self, processors: set[int]) -> None:
+        """Keeps the server off these, if there are others."""
+        for thread in os.listdir(f"/proc/{self._server.pid}/task"):
+            os.sched_setaffinity(int(thread), (os.sched_getaffinity(0) - processors) or processors)
 
     def __exit__(self, *_: object) -> None:
         self._server.terminate()
@@ -186,12 +224,10 @@ class Place:
     def _cost(self, client: Subject) -> "Cost | str":
         """Of a run; why there is none, where a request failed."""
         assert client.client
-        usual = {"server": "go", "client": client.name, "network": "lan", "protocol": self._protocol, "size": 1}
-        p = Parameters.model_validate({**usual, "congestion": OWN})
+        p = self._parameters(client.name)
         places = {"workload": "workload.json", "samples": os.devnull, "facts": os.devnull}
         command = client_command(client, **places, congestion=controller(client, p), **settings(p))
-        # Outside of a lab the subjects are where the cache has them.
-        command = [word.replace(mounted("subjects"), str(prefix(client).parent)) for word in command]
+        command = self._here(command, client)
         with (self._folder / "said").open("w+") as said:
             running = subprocess.Popen(command, cwd=self._folder, stdout=subprocess.DEVNULL, stderr=said)
             cost = _watch(running)

@@ -243,8 +243,13 @@ impl Machine {
     }
 }
 
-fn process_cpu_ns() -> u64 {
+pub fn process_cpu_ns() -> u64 {
     clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map_or(0, nanoseconds)
+}
+
+/// Of the calling thread.
+pub fn thread_cpu_ns() -> u64 {
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(0, nanoseconds)
 }
 
 pub fn cpus() -> usize {

@@ -30,7 +30,7 @@ use crate::tun::{Arrival, FRAME, HEADER, Tun};
 use crate::{packet, realtime};
 
 /// Packets read from one device before the other, and what is due, get their turn.
-const BATCH: usize = 16;
+const BATCH: usize = 32;
 
 /// Pairs of hosts: the link's own, and that of its cross traffic.
 const OWN: usize = 0;
