@@ -36,9 +36,13 @@ static char *contents(const char *path)
     return text;
 }
 
-static int protocol(struct reading *from)
+static int protocol(struct reading *from, bool can_fall_back, bool *falls_back)
 {
     const char *value = reading_text(from, "protocol");
+    *falls_back = can_fall_back && strcmp(value, "h3-or-h2") == 0;
+    if (*falls_back) {
+        return 3;
+    }
     if (value[0] == 'h' && strchr("123", value[1]) && value[1] && !value[2]) {
         return value[1] - '0';
     }
@@ -108,13 +112,16 @@ static void read_page(struct reading *from, struct workload *read)
     read->page = page_read(from, read->host);
 }
 
-static struct workload read_kind(const char *path, const char *const kinds[])
+static struct workload read_kind(const char *path, const char *const kinds[], bool can_fall_back)
 {
     struct reading from = reading_begin(path, contents(path));
     form(&from, "h123", (const char *const[]){"workload/2", NULL});
     bool page = strcmp(kinds[form(&from, "kind", kinds)], "page") == 0;
+    bool falls_back;
+    int http = protocol(&from, can_fall_back, &falls_back);
     struct workload read = {
-        .http = protocol(&from),
+        .http = http,
+        .falls_back = falls_back,
         .host = reading_text(&from, "host"),
         .address = reading_text(&from, "address"),
         .ca = reading_text(&from, "ca"),
@@ -136,10 +143,15 @@ static struct workload read_kind(const char *path, const char *const kinds[])
 
 struct workload workload_read(const char *path)
 {
-    return read_kind(path, (const char *const[]){"requests", NULL});
+    return read_kind(path, (const char *const[]){"requests", NULL}, false);
 }
 
 struct workload workload_read_with_pages(const char *path)
 {
-    return read_kind(path, (const char *const[]){"requests", "page", NULL});
+    return read_kind(path, (const char *const[]){"requests", "page", NULL}, false);
+}
+
+struct workload workload_read_with_fallback(const char *path)
+{
+    return read_kind(path, (const char *const[]){"requests", NULL}, true);
 }

@@ -37,7 +37,7 @@ static void add_option(struct words *to, const char *name, const char *value)
 static void add_target(struct words *to, const struct workload *work)
 {
     static const char *versions[] = {"", "--http1.1", "--http2", "--http3-only"};
-    add(to, "%s", versions[work->http]);
+    add(to, "%s", work->falls_back ? "--http3" : versions[work->http]);
     add_option(to, "--cacert", work->ca);
     add_option(to, "--noproxy", "*");
     add(to, "--resolve");

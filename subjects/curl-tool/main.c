@@ -1,9 +1,11 @@
 /* h123-curl-tool: has the program curl make a workload's requests, in one run of it, and turns what it prints of each into
  * samples. When that run began and ended is told apart, so that no rate holds curl's own start. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "child.h"
@@ -50,13 +52,19 @@ static void check_supported(const struct workload *work)
     }
 }
 
-static void write_body(const char *path, int64_t bytes)
+/* The body of an upload as a file without a name, so that nothing of it is left whatever ends this program; curl opens it by
+ * the descriptor that it has from here. */
+static int make_body(int64_t bytes)
 {
-    FILE *file = file_to_write(path);
-    for (int64_t left = bytes; left > 0; left -= NOISE) {
-        fwrite(noise(), 1, (size_t)(left < NOISE ? left : NOISE), file);
+    int body = memfd_create("body", 0);
+    for (int64_t left = bytes; left > 0;) {
+        ssize_t written = body < 0 ? -1 : write(body, noise(), (size_t)(left < NOISE ? left : NOISE));
+        if (written < 0) {
+            fail(FAILED, "cannot hold a body of %" PRId64 " bytes in memory: %s", bytes, strerror(errno));
+        }
+        left -= written;
     }
-    file_save(file, path);
+    return body;
 }
 
 /* Each line as it comes: its transfer has just ended. */
@@ -164,14 +172,23 @@ static void deal(struct run *run, const struct workload *work)
     free(turns);
 }
 
-/* Connections that were opened, and used. Where it was one, all requests were on it. */
-static int number_connections(struct run *run)
+/* Connections that were opened, and used. */
+struct opened {
+    int all;
+    int of[4]; /* of each protocol, as it is in samples: "", h1, h2, h3 */
+};
+
+/* Where it was one, all requests were on it. */
+static struct opened number_connections(struct run *run)
 {
-    int opened = 0;
+    struct opened opened = {0};
     for (const struct sample *row = run->samples; row < run->samples + run->count; row++) {
-        opened += row->protocol[0] && !row->reused;
+        if (row->protocol[0] && !row->reused) {
+            opened.all++;
+            opened.of[row->protocol[1] - '0']++;
+        }
     }
-    for (struct sample *row = run->samples; opened == 1 && row < run->samples + run->count; row++) {
+    for (struct sample *row = run->samples; opened.all == 1 && row < run->samples + run->count; row++) {
         row->connection = row->protocol[0] ? 0 : -1;
     }
     return opened;
@@ -179,36 +196,40 @@ static int number_connections(struct run *run)
 
 static struct run measure(const struct workload *work, const struct tool *tool)
 {
-    char scratch[] = "/tmp/h123-curl-XXXXXX", upload[sizeof scratch + 8];
-    if (!mkdtemp(scratch)) {
-        fail(FAILED, "cannot make a folder in /tmp");
-    }
-    snprintf(upload, sizeof upload, "%s/body", scratch);
+    char upload[32] = "";
     if (work->post) {
-        write_body(upload, work->upload_bytes);
+        snprintf(upload, sizeof upload, "/proc/self/fd/%d", make_body(work->upload_bytes));
     }
     struct run run = start_and_follow(work, tool, upload);
-    unlink(upload);
-    rmdir(scratch);
     return run;
 }
 
-static void write_facts(FILE *to, const struct workload *work, const struct run *run, const char *ciphers,
-                        const char *quic, int connections)
+static void write_tls(FILE *to, const char *ciphers, const struct opened *opened)
 {
     static const char *names[] = {"", "http/1.1", "h2", "h3"};
-    bool own = strcmp(ciphers, "own") == 0;
-    fputs("{\"h123\": \"client/1\", \"tls\": [", to);
-    if (connections > 0) {
-        fprintf(to, "{\"version\": \"1.3\", %s%s%s\"key_exchange\": \"X25519\", \"alpn\": \"%s\", \"connections\": %d}",
-                own ? "" : "\"cipher\": \"", own ? "" : ciphers, own ? "" : "\", ", names[work->http], connections);
+    bool own = strcmp(ciphers, "own") == 0, more = false;
+    for (int http = 1; http <= 3; http++) {
+        if (opened->of[http] > 0) {
+            fprintf(to, "%s{\"version\": \"1.3\", %s%s%s\"key_exchange\": \"X25519\", \"alpn\": \"%s\", ",
+                    more ? ", " : "", own ? "" : "\"cipher\": \"", own ? "" : ciphers, own ? "" : "\", ", names[http]);
+            fprintf(to, "\"connections\": %d}", opened->of[http]);
+            more = true;
+        }
     }
-    fprintf(to, work->http == 3 ? "], \"congestion\": \"%s\", " : "], \"congestion\": null, ", quic);
+}
+
+static void write_facts(FILE *to, const struct workload *work, const struct run *run, const char *ciphers,
+                        const char *quic, const struct opened *opened)
+{
+    bool over_quic = work->http == 3 && (opened->of[3] > 0 || !work->falls_back);
+    fputs("{\"h123\": \"client/1\", \"tls\": [", to);
+    write_tls(to, ciphers, opened);
+    fprintf(to, over_quic ? "], \"congestion\": \"%s\", " : "], \"congestion\": null, ", quic);
     fprintf(to, "\"process\": {\"began_ns\": %" PRId64 ", \"ended_ns\": %" PRId64 "}, ", run->began, run->ended);
     fputs("\"notes\": [\"curl does not print what TLS came to: this is all that it was let offer\"", to);
-    if (work->http > 1 && connections > 1) {
+    if (work->http > 1 && opened->all > 1) {
         fprintf(to, ", \"curl opened %d connections: the server ended one, or has fewer requests on one at once\"",
-                connections);
+                opened->all);
     }
     fputs("]}\n", to);
 }
@@ -226,18 +247,18 @@ int main(int count, char **words)
                                          {"--samples", &to},
                                          {"--facts", &described},
                                          {0}});
-    struct workload work = workload_read(from);
+    struct workload work = workload_read_with_fallback(from);
     check_supported(&work);
     FILE *samples = file_to_write(to), *facts = file_to_write(described);
     struct run run = measure(&work, &tool);
     deal(&run, &work);
-    int connections = number_connections(&run);
+    struct opened opened = number_connections(&run);
     for (int i = 0; i < run.count; i++) {
         journal_add(&run.samples[i]);
     }
     journal_write(samples);
     file_save(samples, to);
-    write_facts(facts, &work, &run, tool.ciphers, quic, connections);
+    write_facts(facts, &work, &run, tool.ciphers, quic, &opened);
     file_save(facts, described);
     journal_summary(stderr);
     return DONE;
