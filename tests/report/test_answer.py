@@ -52,6 +52,12 @@ def test_the_best_level(said: list[str], winners: str) -> None:
     assert best(["h1", "h2", "h3"], compared(*said)).said == winners
 
 
+def test_a_level_that_failed_in_every_block_is_no_rival() -> None:
+    assert best(["h1", "h2", "h3"], compared("h1<h2", "h3?h1", "h3?h2"), {"h3"}).said == "HTTP/1.1"
+    assert best(["h1", "h2", "h3"], compared("h1=h2", "h3?h1", "h3?h2"), {"h3"}).said == "HTTP/1.1 and HTTP/2 alike"
+    assert best(["h1", "h2", "h3"], compared("h1?h2", "h3?h1"), {"h3"}).said == "no clear winner: HTTP/1.1 or HTTP/2"
+
+
 def test_a_twin_is_no_rival() -> None:
     twin = {"a": "h2", "b": "h2", "twin": True, "verdict": "slower"}
     assert best(["h1", "h2"], [twin, *compared("h2<h1")]).said == "HTTP/2"

@@ -5,7 +5,7 @@ The terminal and the page show the same. Values are medians over the trials, twi
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -114,16 +114,19 @@ def answers(verdicts: Mapping[str, Any]) -> list[Answer]:
     return [answer for answer in found if any(value is not None for row in answer.rows for value in row.warm.values())]
 
 
-def best(levels: Sequence[str], compared: Sequence[Judged]) -> Best:
+def best(levels: Sequence[str], compared: Sequence[Judged], unanswered: Collection[str] = ()) -> Best:
     """The best of `levels` by the verdicts of one metric in one cell, whatever family they are of.
 
     That is the level that the verdicts call better than every level that it was compared with; those that are
     equivalent to it share the mark. All others must have been called worse than some level. Where a comparison that
     this needs is missing or inconclusive there is no clear winner between those that nothing was better than; of one
-    alone, between it and those that cannot be told from it.
+    alone, between it and those that cannot be told from it. A level that is `unanswered`, which failed in every block, is
+    worse than all others, though nothing is said of its times.
     """
     judged = [c for c in compared if not c["twin"]]
     worse = {c["b"] if c["verdict"] == "faster" else c["a"] for c in judged if c["verdict"] in ("faster", "slower")}
+    worse |= {*unanswered}
+    judged = [c for c in judged if not {c["a"], c["b"]} & {*unanswered}]
     unbeaten = [name for name in levels if name not in worse]
     for leader in unbeaten:
         if not _against(leader, judged, "inconclusive") and judged:
@@ -153,14 +156,21 @@ def _answer(verdicts: Mapping[str, Any], warm: str, cold: str | None) -> Answer:
         judged = [c for c in comparisons if c["cell"] == cell]
         values = {name: _medians(here, factor, levels, name) for name in (warm, cold) if name}
         winners = {
-            name: best(_ranked(found, metric(name)), [c for c in judged if c["metric"] == name])
+            name: best(_ranked(found, metric(name)), mine, _unanswered(found, mine))
             for name, found in values.items()
+            for mine in [[c for c in judged if c["metric"] == name]]
         }
         beside, first_cold = (values[cold], winners[cold]) if cold else ({}, Best(()))
         rows.append(Row(cell, values[warm], beside, winners[warm], first_cold))
     return Answer(
         metric(warm), metric(cold) if cold else None, workloads[0] if len(workloads) == 1 else "", levels, rows
     )
+
+
+def _unanswered(values: Mapping[str, float | None], compared: Sequence[Judged]) -> set[str]:
+    """The levels without any value that failed in all blocks of a comparison."""
+    failed = {c[side] for c in compared for side in ("a", "b") if c["blocks"] and len(c["failed"][side]) == c["blocks"]}
+    return {name for name in failed if values[name] is None}
 
 
 def _ranked(values: Mapping[str, float | None], by: Metric) -> list[str]:
