@@ -2,9 +2,9 @@
 
     PYTHONPATH=src .venv/bin/python bench/load.py [--blocks 6] [--seed N] [--protocol h2]... [--server go] [LOAD...]
 
-Over loopback, against the server go or another (go refuses some of 1000 connections that come at once over HTTP/3, quinn
-takes them). In each block every client makes the requests once, in random order; the ratios
-are taken within the block, so that a busy machine matters little. A row has load's processor time for a request, and
+Over loopback, against the server go or quinn (go refuses some of 1000 connections that come at once over HTTP/3).
+In each block every client makes the requests once, in random order; the ratios are taken within the block, so that a
+busy machine matters little. A row has load's processor time for a request, and
 its ratio to each other client's: the median over the blocks, and in brackets the least and the most, which hold the
 median of all blocks with 97 % confidence where there are 6; below it the same of the most memory that it had. A client
 that fails requests is left out of the row, and named. h2load-sid takes part if it is installed, and otherwise h2load,
@@ -169,8 +169,8 @@ class Place:
             time.sleep(0.01)
 
     def _parameters(self, client: str) -> Parameters:
-        usual = {"server": self._subject.name, "client": client, "network": "lan", "protocol": self._protocol, "size": 1}
-        return Parameters.model_validate({**usual, "congestion": OWN})
+        ends = {"server": self._subject.name, "client": client, "protocol": self._protocol}
+        return Parameters.model_validate({**ends, "network": "lan", "size": 1, "congestion": OWN})
 
     @staticmethod
     def _here(command: list[str], subject: Subject) -> list[str]:
@@ -183,8 +183,8 @@ class Place:
 
     def leave(self, processors: set[int]) -> None:
         """Keeps the server off these, if there are others."""
-        for thread in os.listdir(f"/proc/{self._server.pid}/task"):
-            os.sched_setaffinity(int(thread), (os.sched_getaffinity(0) - processors) or processors)
+        for thread in Path(f"/proc/{self._server.pid}/task").iterdir():
+            os.sched_setaffinity(int(thread.name), (os.sched_getaffinity(0) - processors) or processors)
 
     def __exit__(self, *_: object) -> None:
         self._server.terminate()

@@ -120,8 +120,8 @@ def best(levels: Sequence[str], compared: Sequence[Judged], unanswered: Collecti
     That is the level that the verdicts call better than every level that it was compared with; those that are
     equivalent to it share the mark. All others must have been called worse than some level. Where a comparison that
     this needs is missing or inconclusive there is no clear winner between those that nothing was better than; of one
-    alone, between it and those that cannot be told from it. A level that is `unanswered`, which failed in every block, is
-    worse than all others, though nothing is said of its times.
+    alone, between it and those that cannot be told from it. A level that is `unanswered`, which failed in every block,
+    is worse than all others, though nothing is said of its times.
     """
     judged = [c for c in compared if not c["twin"]]
     worse = {c["b"] if c["verdict"] == "faster" else c["a"] for c in judged if c["verdict"] in ("faster", "slower")}

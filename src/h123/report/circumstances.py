@@ -46,8 +46,9 @@ def link_rows(attempts: Sequence[Attempt]) -> list[LinkRow]:
 
 
 def _lab(attempts: Sequence[Attempt]) -> str:
-    """The median and the largest share of all processors' time that the lab took, with what the kernel does in its name:
-    what a TUN device is given goes up the receiver's stack in the same call. Under the virtual clock it takes none."""
+    """The median and the largest share of all processors' time that the lab took, with what the kernel does in its
+    name: what a TUN device is given goes up the receiver's stack in the same call. Under the virtual clock it takes
+    none."""
     machines = [a.report.machine for a in attempts if not a.virtual]
     shares = [m.lab_ns / (m.cpus * m.wall_ns) for m in machines if m.lab_ns is not None and m.cpus and m.wall_ns]
     return f"{percent(median(shares))}, at most {percent(max(shares))}" if shares else "–"
