@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -57,6 +59,33 @@ def test_built_once(box: Toolbox, cache: Path) -> None:
     assert silence == ""
     assert _leftovers(cache) == {NAME}
     assert {path.name for path in (cache / NAME).iterdir()} == {"linux", "kernel.json"}
+
+
+def test_a_path_that_make_refuses_is_built_elsewhere(
+    box: Toolbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel's makefile takes no path with spaces or colons."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(elsewhere))
+    monkeypatch.setenv("H123_CACHE", str(tmp_path / "my cache"))
+    places, run = set[Path](), kernel.run_logged
+
+    def spy(what: str, command: Sequence[str], log: Path, cwd: Path, *rest: Any) -> None:
+        places.add(cwd)
+        run(what, command, log, cwd, *rest)
+
+    monkeypatch.setattr(kernel, "run_logged", spy)
+    built, _ = _install()
+    assert built.path == tmp_path / "my cache" / NAME / "linux"
+    assert subprocess.check_output([built.path], text=True) == "7.2.13\n"
+    assert box.calls("make ARCH=um linux") == 1
+    assert all(place.is_relative_to(elsewhere) for place in places)
+    assert not list(elsewhere.iterdir())
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "my cache"))
+    monkeypatch.setenv("H123_CACHE", str(tmp_path / "other: cache"))
+    with pytest.raises(UserError, match="spaces or colons"):
+        _install()
 
 
 def test_another_configuration_is_built_again(box: Toolbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

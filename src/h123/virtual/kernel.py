@@ -6,7 +6,9 @@ Whole or not at all: the build happens in a folder beside, which takes the insta
 import hashlib
 import json
 import os
+import re
 import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +35,8 @@ _NEEDS = {
     "bc": "bc",
 }
 """Commands, and the Debian packages that bring them."""
+_REFUSED = re.compile(r"[\s:]")
+"""In a path: what the kernel's make refuses."""
 _ROOM_BYTES = 2_000_000_000
 _UNUSED = (
     "Documentation/*.rst",
@@ -130,6 +134,18 @@ def _fragment() -> Path:
     return Path(__file__).with_name("kernel.config")
 
 
+def _workshop(beside: Path) -> Path:
+    """Where to build: beside, or, as the kernel's make takes no path with spaces or colons, among temporary files."""
+    place = Path(tempfile.gettempdir()).resolve() if _REFUSED.search(str(beside)) else beside
+    if _REFUSED.search(str(place)):
+        raise UserError(
+            f"a kernel cannot be built in a folder with spaces or colons in its path, such as {beside} and {place}",
+            remedy="set TMPDIR, or H123_CACHE, to a folder without",
+            status=3,
+        )
+    return place
+
+
 def _check_machine() -> None:
     missing = [command for command in _NEEDS if shutil.which(command) is None]
     if missing:
@@ -139,11 +155,12 @@ def _check_machine() -> None:
             remedy=f"apt-get install --no-install-recommends {packages}",
             status=3,
         )
-    free = shutil.disk_usage(_folder().parent).free
+    place = _workshop(_folder().parent)
+    free = shutil.disk_usage(place).free
     if free < _ROOM_BYTES:
         raise UserError(
             f"building the virtual kernel takes {_ROOM_BYTES / 1e9:.0f} GB of disk space temporarily; "
-            f"{free / 1e9:.1f} GB are free in {_folder().parent}",
+            f"{free / 1e9:.1f} GB are free in {place}",
             remedy="free some space, or set H123_CACHE to a folder elsewhere",
             status=3,
         )
@@ -154,13 +171,10 @@ def _build(steps: Steps) -> None:
     log = whole.with_name(f"{NAME}.log")
     log.unlink(missing_ok=True)
     with made_whole(whole) as partial:
-        work = partial / "work"
-        work.mkdir()
-        job = _Job(work, log, steps)
-        source = job.fetch()
-        binary = job.compile(source)
-        binary.rename(partial / _BINARY)
-        shutil.rmtree(work)
+        with tempfile.TemporaryDirectory(prefix="h123-kernel-", dir=_workshop(partial)) as work:
+            job = _Job(Path(work), log, steps)
+            source = job.fetch()
+            shutil.move(job.compile(source), partial / _BINARY)
         stamp = {
             "h123": FORMAT,
             "package": source.package,
