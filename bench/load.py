@@ -2,14 +2,14 @@
 
     PYTHONPATH=src .venv/bin/python bench/load.py [--blocks 6] [--seed N] [--protocol h2]... [--server go] [LOAD...]
 
-Over loopback, against the server go or quinn (go refuses some of 1000 connections that come at once over HTTP/3).
-In each block every client makes the requests once, in random order; the ratios are taken within the block, so that a
-busy machine matters little. A row has load's processor time for a request, and
-its ratio to each other client's: the median over the blocks, and in brackets the least and the most, which hold the
-median of all blocks with 97 % confidence where there are 6; below it the same of the most memory that it had. A client
-that fails requests is left out of the row, and named. h2load-sid takes part if it is installed, and otherwise h2load,
-which has no HTTP/3; quinn's client has nothing else, and takes part if it is installed. Bars: processor time and memory
-as much as h2load's at most, processor time 0.4 of go's; one is missed where the whole interval is beyond it.
+Over loopback, against the server go or quinn (go refuses some of 1000 connections that come at once over HTTP/3). In
+each block every client makes the requests once, in random order; the ratios are taken within the block, so that a
+busy machine matters little. A row has load's processor time for a request, and its ratio to each other client's: the
+median over the blocks, and in brackets the least and the most, which hold the median of all blocks with 97 %
+confidence where there are 6; below it the same of the most memory that it had. A client that fails requests is left
+out of the row, and named. h2load-sid takes part if it is installed, and otherwise h2load, which has no HTTP/3;
+quinn's client has nothing else, and takes part if it is installed. Bars: processor time and memory as much as
+h2load's at most, processor time 0.4 of go's; one is missed where the whole interval is beyond it.
 """
 
 import argparse
@@ -142,8 +142,7 @@ class Place:
         self._port = _free_port()
 
     def __enter__(self) -> "Place":
-        files = {"cert": self._tls.cert, "key": self._tls.key}
-        p = self._parameters("load")
+        p = self._parameters("load")  # whoever asks, the server is the same
         command = server_command(
             self._subject,
             address="127.0.0.1",
@@ -152,11 +151,16 @@ class Place:
             congestion=controller(self._subject, p),
             tls="1.3",
             **dict.fromkeys(("alt_svc", "documents", "qlog"), ""),
-            **files,
+            cert=self._tls.cert,
+            key=self._tls.key,
             **settings(p),
         )
         self._server = subprocess.Popen(self._here(command, self._subject), stderr=subprocess.DEVNULL)
-        self._wait()
+        try:
+            self._wait()
+        except RuntimeError:
+            self.__exit__()
+            raise
         return self
 
     def _wait(self) -> None:

@@ -80,7 +80,7 @@ def _queued(waited: list[tuple[int, int]], stopped: int, resumed: int) -> bool:
     each = (max(end for _, end in waited) - resumed) / len(waited)
     found = quantiles(((end - start) / 1e6 for start, end in waited), n=10)
     told = quantiles(((resumed - start + k * each) / 1e6 for k, (start, _) in enumerate(waited, 1)), n=10)
-    off = max((abs(one - other) for one, other in zip(found, told, strict=True)))
+    off = max(abs(one - other) for one, other in zip(found, told, strict=True))
     early = sum(end < resumed for _, end in waited)
     print(f"{len(waited)} requests were due in {(resumed - stopped) / 1e6:.0f} ms of stall, and took", end=" ")
     print(f"{found[0]:.0f}, {found[4]:.0f}, {found[8]:.0f} ms (10, 50, 90 %); by the queue's arithmetic", end=" ")

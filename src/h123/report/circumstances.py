@@ -28,8 +28,6 @@ class LinkRow:
     lateness: str
     cross: str
     """What cross traffic got through; empty: there was none."""
-    lab: str
-    """What the lab took of all processors while the trials' clients ran."""
 
 
 def link_rows(attempts: Sequence[Attempt]) -> list[LinkRow]:
@@ -41,17 +39,20 @@ def link_rows(attempts: Sequence[Attempt]) -> list[LinkRow]:
         for direction in ("up", "down") if links else ():
             named = f"{network}, virtual clock" if virtual else network
             profile = mine[0].link.up if direction == "up" else mine[0].link.down
-            rows.append(_link_row(named, direction, profile, links, _cross(mine, direction), _lab(mine)))
+            rows.append(_link_row(named, direction, profile, links, _cross(mine, direction)))
     return rows
 
 
-def _lab(attempts: Sequence[Attempt]) -> str:
-    """The median and the largest share of all processors' time that the lab took, with what the kernel does in its
-    name: what a TUN device is given goes up the receiver's stack in the same call. Under the virtual clock it takes
-    none."""
-    machines = [a.report.machine for a in attempts if not a.virtual]
-    shares = [m.lab_ns / (m.cpus * m.wall_ns) for m in machines if m.lab_ns is not None and m.cpus and m.wall_ns]
-    return f"{percent(median(shares))}, at most {percent(max(shares))}" if shares else "–"
+def lab_shares(attempts: Sequence[Attempt]) -> dict[str, str]:
+    """By network the median and the largest share of all processors' time that the lab took, with what the kernel
+    does in its name: what a TUN device is given goes up the receiver's stack in the same call. Nothing where nobody
+    knows it, and under the virtual clock, where it takes none."""
+    shares: dict[str, list[float]] = {}
+    for attempt in attempts:
+        told = attempt.report.machine
+        if not attempt.virtual and told.lab_ns is not None and told.cpus and told.wall_ns:
+            shares.setdefault(attempt.parameters["network"], []).append(told.lab_ns / (told.cpus * told.wall_ns))
+    return {name: f"{percent(median(of))}, at most {percent(max(of))}" for name, of in shares.items()}
 
 
 def _cross(attempts: Sequence[Attempt], direction: Side) -> str:
@@ -65,9 +66,7 @@ def _cross(attempts: Sequence[Attempt], direction: Side) -> str:
     return f"{format_rate(goodput)}, {dropped / max(came, 1):.2%} dropped"
 
 
-def _link_row(
-    network: str, direction: Side, profile: Direction | None, links: Sequence[Link], cross: str, lab: str
-) -> LinkRow:
+def _link_row(network: str, direction: Side, profile: Direction | None, links: Sequence[Link], cross: str) -> LinkRow:
     checks = [link.check for link in links if link.check]
     rates = [rate for check in checks if (rate := (check.rate or {}).get(direction))]
     losses = [loss for check in checks if (loss := (check.loss or {}).get(direction))]
@@ -88,7 +87,6 @@ def _link_row(
         loss=f"{lost} of {sent}, expected {expected}" if losses else "–",
         lateness=f"{_worst(late) / 1000:.0f} µs" if late else "–",
         cross=cross,
-        lab=lab,
     )
 
 

@@ -167,6 +167,7 @@ def _content(
         "figures": list(drawn.values()),
         "networks": [(name, profile["title"]) for name, profile in folder.networks.items()],
         "links": circumstances.link_rows(attempts),
+        "lab_shares": circumstances.lab_shares(attempts),
         "invalid": circumstances.invalid_attempts(events),
         "order": circumstances.order_rows(events, verdicts["factor"]),
         "provenance": circumstances.provenance(folder, attempts) + place_rows(verdicts),
