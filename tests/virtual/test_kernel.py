@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -61,29 +62,39 @@ def test_built_once(box: Toolbox, cache: Path) -> None:
     assert {path.name for path in (cache / NAME).iterdir()} == {"linux", "kernel.json"}
 
 
+@pytest.mark.parametrize("temporary", ["elsewhere", "my cache"])
 def test_a_path_that_make_refuses_is_built_elsewhere(
-    box: Toolbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    box: Toolbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, temporary: str
 ) -> None:
-    """The kernel's makefile takes no path with spaces or colons."""
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(elsewhere))
+    """The kernel's makefile takes no path with spaces or colons, and TMPDIR may have such a path too."""
     monkeypatch.setenv("H123_CACHE", str(tmp_path / "my cache"))
-    places, run = set[Path](), kernel.run_logged
+    (tmp_path / "my cache").mkdir()
+    with tempfile.TemporaryDirectory(dir="/tmp") as plain:  # pytest's own folders follow TMPDIR
+        elsewhere = Path(plain)
+        monkeypatch.setattr("tempfile.tempdir", plain if temporary == "elsewhere" else str(tmp_path / temporary))
+        monkeypatch.setattr(kernel, "_TEMPORARY", (Path("/no/such/folder"), elsewhere))
+        places, run = set[Path](), kernel.run_logged
 
-    def spy(what: str, command: Sequence[str], log: Path, cwd: Path, *rest: Any) -> None:
-        places.add(cwd)
-        run(what, command, log, cwd, *rest)
+        def spy(what: str, command: Sequence[str], log: Path, cwd: Path, *rest: Any) -> None:
+            places.add(cwd)
+            run(what, command, log, cwd, *rest)
 
-    monkeypatch.setattr(kernel, "run_logged", spy)
-    built, _ = _install()
-    assert built.path == tmp_path / "my cache" / NAME / "linux"
-    assert subprocess.check_output([built.path], text=True) == "7.2.13\n"
-    assert box.calls("make ARCH=um linux") == 1
-    assert all(place.is_relative_to(elsewhere) for place in places)
-    assert not list(elsewhere.iterdir())
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "my cache"))
-    monkeypatch.setenv("H123_CACHE", str(tmp_path / "other: cache"))
+        monkeypatch.setattr(kernel, "run_logged", spy)
+        built, _ = _install()
+        assert built.path == tmp_path / "my cache" / NAME / "linux"
+        assert subprocess.check_output([built.path], text=True) == "7.2.13\n"
+        assert box.calls("make ARCH=um linux") == 1
+        assert all(place.is_relative_to(elsewhere) for place in places)
+        assert not list(elsewhere.iterdir())
+
+
+@pytest.mark.usefixtures("box")
+def test_no_path_that_make_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = tmp_path / "my: cache"
+    refused.mkdir()
+    monkeypatch.setenv("H123_CACHE", str(refused))
+    monkeypatch.setattr("tempfile.tempdir", str(refused))
+    monkeypatch.setattr(kernel, "_TEMPORARY", (refused,))
     with pytest.raises(UserError, match="spaces or colons"):
         _install()
 

@@ -37,6 +37,8 @@ _NEEDS = {
 """Commands, and the Debian packages that bring them."""
 _REFUSED = re.compile(r"[\s:]")
 """In a path: what the kernel's make refuses."""
+_TEMPORARY = (Path("/var/tmp"), Path("/tmp"))
+"""Where TMPDIR has such a path too. /tmp comes last: it may be in memory, which a build would fill."""
 _ROOM_BYTES = 2_000_000_000
 _UNUSED = (
     "Documentation/*.rst",
@@ -136,14 +138,16 @@ def _fragment() -> Path:
 
 def _workshop(beside: Path) -> Path:
     """Where to build: beside, or, as the kernel's make takes no path with spaces or colons, among temporary files."""
-    place = Path(tempfile.gettempdir()).resolve() if _REFUSED.search(str(beside)) else beside
-    if _REFUSED.search(str(place)):
-        raise UserError(
-            f"a kernel cannot be built in a folder with spaces or colons in its path, such as {beside} and {place}",
-            remedy="set TMPDIR, or H123_CACHE, to a folder without",
-            status=3,
-        )
-    return place
+    places = [beside, Path(tempfile.gettempdir()).resolve(), *_TEMPORARY]
+    for place in places:
+        if not _REFUSED.search(str(place)) and os.access(place, os.W_OK):
+            return place
+    raise UserError(
+        "a kernel cannot be built in a folder with spaces or colons in its path, and no other can be written to: "
+        + ", ".join(str(place) for place in places),
+        remedy="set TMPDIR, or H123_CACHE, to a folder without",
+        status=3,
+    )
 
 
 def _check_machine() -> None:
