@@ -24,6 +24,7 @@ from pathlib import Path
 from statistics import median
 
 from h123.catalogue import catalogue, install, prefix
+from h123.gate import STATUS
 from h123.trial import campaign_certificate
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -61,7 +62,7 @@ def cases(folder: Path) -> dict[str, Case]:
     tls = campaign_certificate(folder, ["127.0.0.1"])
     go = catalogue()["go"]
     install(go, print)
-    options = "--tls=1.3 --qlog= --documents= --pacing= --max-datagram= --initial-window="
+    options = "--tls=1.3 --qlog= --alt-svc= --documents= --pacing= --max-datagram= --initial-window="
     program = f"{shlex.quote(str(prefix(go) / 'h123-go'))} serve --address 0.0.0.0 --port 8443 --protocol h3"
     serve = f"{program} --cert {tls.cert} --key {tls.key} {options}"
     hashing = shlex.join([sys.executable, str(ROOT / "bench/gate_server.py"), str(tls.cert), str(tls.key)])
@@ -93,11 +94,14 @@ def run(case: Case, out: Path, seed: int) -> Outcome:
 
 
 def kept(case: Case, out: Path, seed: int) -> Outcome:
-    """The run, made where it is not there yet. One that was broken off is made again."""
+    """The run, made where it is not there yet. One that was broken off is made again; an error ends the bench."""
     file = out.with_suffix(".json")
     if not file.exists():
         shutil.rmtree(out, ignore_errors=True)
-        file.write_text(json.dumps(asdict(run(case, out, seed))) + "\n")
+        made = run(case, out, seed)
+        if made.status not in STATUS.values():
+            raise SystemExit(made.said)
+        file.write_text(json.dumps(asdict(made)) + "\n")
     return Outcome(**json.loads(file.read_text()))
 
 
@@ -135,8 +139,6 @@ def main() -> int:
                         break
                     left -= 1
                 outcomes.append(kept(known[name], out, seed))
-                if outcomes[-1].status not in (0, 98, 99):
-                    print(outcomes[-1].said, file=sys.stderr)
             met &= not outcomes or told(name, known[name], outcomes)
     return 0 if met else 1
 

@@ -15,6 +15,7 @@ PIECE = bytes(1000)
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # headers and body are two writes: the body would wait for a late acknowledgement
     work = 0
 
     def do_GET(self) -> None:

@@ -32,6 +32,10 @@ class Program:
     """Programs of the machine."""
     environment: Mapping[str, str] = field(default_factory=dict)
     options: Sequence[str] = ()
+    built: tuple[str, str] | None = None
+    """By Go: the folder of its source, and what it is called."""
+    behind: bool = False
+    """It passes requests on, to an application behind it, as its subject then does."""
 
 
 PROGRAMS = {
@@ -39,10 +43,13 @@ PROGRAMS = {
     "caddy": Program(
         "./caddy.sh",
         "caddy",
+        ["go"],
         environment={"CADDY": "{prefix}/python/bin/caddy", "HOME": "{folder}"},
         options=["--ready", "tcp:8080"],
+        built=("app", "application"),
+        behind=True,
     ),
-    "go": Program("./service", "go", ["go"]),
+    "go": Program("./service", "go", ["go"], built=("go", "service")),
     "node": Program("node server.mjs", "node", ["node"]),
     "asgi": Program("{prefix}/python/bin/python -m hypercorn --config hypercorn.toml asgi:app", "hypercorn"),
 }
@@ -80,8 +87,9 @@ def lay_out(name: str, folder: Path) -> None:
     made = campaign_certificate(folder / "tls", ["127.0.0.1"])
     for file, called in ((made.cert, "cert.pem"), (made.key, "key.pem")):
         shutil.copyfile(file, folder / called)
-    if name == "go":
-        subprocess.run(["go", "build", "-o", "../service", "."], cwd=folder / "go", check=True)
+    if program.built:
+        source, binary = program.built
+        subprocess.run(["go", "build", "-o", f"../{binary}", "."], cwd=folder / source, check=True)
 
 
 def asked_once(
@@ -103,6 +111,8 @@ def beside(name: str, folder: Path, run: Run) -> "subprocess.CompletedProcess[st
     del study["servers"]
     study["settings"]["server"] = PROGRAMS[name].subject
     study["settings"]["mix"][0]["path"] = f"/bytes/{SIZE}"
+    if PROGRAMS[name].behind:
+        study["settings"]["backend_network"] = "lan"
     (folder / "subject.yaml").write_text(yaml.safe_dump(study))
     blocks = str(json.loads((folder / "own/campaign.json").read_text())["blocks"])
     return run(

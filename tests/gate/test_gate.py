@@ -136,3 +136,18 @@ def test_what_is_left_for_others(tmp_path: Path) -> None:
     comment = written["gate.md"].read_text()
     assert "| latency new/base <= 1.05 | lan | 1.200 (1.100 to 1.300) | FAILED |" in comment
     assert "about 12 more blocks would probably decide (20 in all)" in comment
+
+
+def test_a_build_that_gets_stuck_does_not_pass(tmp_path: Path) -> None:
+    verdicts = analyse(make_campaign(tmp_path / "campaign", Scenario()))
+    condition = Condition.forbidding("latency h3/h2 > 100", "interval")
+    assert judge(condition, ratios_of(verdicts)).word == "passed"
+    cell = next(one["cell"] for one in verdicts["comparisons"] if one["metric"] == "latency")
+    row = {"cell": {**cell, "protocol": "h3"}, "attempts": 16, "failed": 4, "reasons": {"client-timeout": 4}}
+    stuck = judge(condition, ratios_of({**verdicts, "failed_attempts": [row]}))  # type: ignore[typeddict-item]
+    assert stuck.word == "undecided"
+    assert not stuck.open
+    [why] = [one.why for one in stuck.cells if one.word == "undecided"]
+    assert "h3 failed in 4 of 16 attempts, and the figures are of the others" in why
+    seldom = [{**row, "failed": 1}]
+    assert judge(condition, ratios_of({**verdicts, "failed_attempts": seldom})).word == "passed"  # type: ignore[typeddict-item]

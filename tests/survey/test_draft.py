@@ -86,6 +86,21 @@ def test_a_trial_takes_a_second_or_two(size: int, most: int) -> None:
     assert requests(size, load=Load(2, 7)).times(cellular) == 7
 
 
+def test_one_quick_answer_makes_no_long_trial() -> None:
+    """As of an application whose answers wait for late acknowledgements, but for the first."""
+    slow, quick = (GOOD.model_copy(update={"ns": ns}) for ns in (44_000_000, 1_000_000))
+    asked = Requests(INQUIRY, [[quick, slow, slow], [quick, slow, slow]])
+    assert 30 < asked.times(load_network("lan")) <= 1.5 / 0.044
+
+
+@pytest.mark.parametrize(("ns", "load", "seconds"), [(1, Load(), 30), (3 * 10**9, Load(), 120), (1, Load(4, 500), 120)])
+def test_a_server_that_is_stuck_costs_half_a_minute(tmp_path: Path, ns: int, load: Load, seconds: int) -> None:
+    """A slow one has the time of any study, and so has who chose the load."""
+    path = tmp_path / "study.yaml"
+    path.write_text(draft(asked=Requests(INQUIRY, [[GOOD.model_copy(update={"ns": ns})]] * 2, load)).text())
+    assert make_plan(load_study(path)).blocks[0][0].parameters.trial_timeout == seconds * 10**9
+
+
 def page(count: int = 1) -> Visits:
     """A document, a style sheet of varying length, and images that it asks for."""
     parts = [

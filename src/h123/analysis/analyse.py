@@ -25,6 +25,7 @@ from h123.analysis.document import (
     WidthReached,
 )
 from h123.analysis.elsewhere import elsewhere
+from h123.analysis.failed_attempts import failed_attempts
 from h123.analysis.failures import failures
 from h123.analysis.handshakes import handshakes, noted
 from h123.analysis.imported import costs
@@ -87,6 +88,7 @@ def _analyse(folder: CampaignFolder) -> Verdicts:
         "blocks": {"planned": len(plan.blocks), "complete": complete},
         "attainable_p": attainable(complete),
         "trials": _trial_counts(events, attempts, plan),
+        "failed_attempts": failed_attempts(events),
         "unsealed": sum(not event.get("seal") for event in events if event["event"] == "trial"),
         "places": places(attempts, events),
         "unproved": _unproved(folder),

@@ -146,6 +146,16 @@ class TrialCounts(TypedDict):
     missing: int
 
 
+class FailedAttemptsRow(TypedDict):
+    """A treatment's attempts that its server or client failed, by the first reason of each."""
+
+    cell: Cell
+    attempts: int
+    """All of it, with those that its twin had."""
+    failed: int
+    reasons: Mapping[str, int]
+
+
 class Outlook(TypedDict):
     """What would decide the question."""
 
@@ -617,6 +627,7 @@ class Verdicts(TypedDict):
     blocks: Blocks
     attainable_p: float
     trials: TrialCounts
+    failed_attempts: NotRequired[Sequence[FailedAttemptsRow]]
     unsealed: NotRequired[int]
     places: NotRequired[Sequence[PlaceRow]]
     """None where there was one."""

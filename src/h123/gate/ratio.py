@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from h123.analysis import blocks_to_part, reliable
 from h123.analysis.document import Judged, Verdicts
+from h123.analysis.failed_attempts import often_failed
 from h123.diff import FEWEST, Diff, Row
 from h123.diff import blocks_to_part as blocks_to_part_unpaired
 
@@ -48,9 +49,17 @@ def _ratio(one: Judged, verdicts: Verdicts) -> Ratio:
         confidence=one["confidence"],
         reliable=reliable(one, verdicts),
         blocks=one["blocks"],
-        withheld=one["withheld"]["why"] if one["withheld"] else None,
+        withheld=one["withheld"]["why"] if one["withheld"] else _stuck(one, verdicts),
         needed=lambda bound: blocks_to_part(one, bound, verdicts),
     )
+
+
+def _stuck(one: Judged, verdicts: Verdicts) -> str | None:
+    """A build that gets stuck now and then must not pass for its speed in between."""
+    for row in often_failed(verdicts, one["cell"], (one["a"], one["b"])):
+        who = row["cell"][verdicts["factor"]]
+        return f"{who} failed in {row['failed']} of {row['attempts']} attempts, and the figures are of the others"
+    return None
 
 
 def ratios_between(diff: Diff) -> list[Ratio]:

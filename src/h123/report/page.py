@@ -30,6 +30,7 @@ from h123.report.completion import completion_figure
 from h123.report.contents import with_contents
 from h123.report.distribution import distribution_figure, latency_quantiles
 from h123.report.drawing import Figure, Mark, inline, save
+from h123.report.failed_attempts import often_failed_lines
 from h123.report.gist import gist
 from h123.report.places import place_rows
 from h123.report.printed import PrintedTable, nothing_printed, printed_side, printed_table, side_beside
@@ -191,7 +192,7 @@ def _content(
 def _doubts(verdicts: Mapping[str, Any]) -> list[str]:
     """What must stand on the first screen: holes in the campaign and audits that failed."""
     trials = verdicts["trials"]
-    unfit = failed_lines(verdicts)
+    unfit = [*failed_lines(verdicts), *often_failed_lines(verdicts)]
     missing = f"{trials['missing']} of {trials['planned']} trials have no valid attempt yet."
     failed = [f"Audit {row['audit']} failed: {row['failure']}" for row in verdicts["audit_summary"] if row["failed"]]
     return [*unfit, *([missing] if trials["missing"] else []), *failed]

@@ -22,6 +22,7 @@ from h123.report.caveats import caveat_lines
 from h123.report.difference import confidence, sentence
 from h123.report.disturbed import disturbed_lines
 from h123.report.elsewhere import elsewhere_lines
+from h123.report.failed_attempts import failed_attempt_lines, often_failed_lines
 from h123.report.failures import failure_lines
 from h123.report.gist import ENOUGH_TO_READ, gist
 from h123.report.looks import look_lines, width_lines
@@ -46,7 +47,7 @@ def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | 
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
     _say(console, verdicts["question"], style="bold")
     _say(console, common_line(same), style="dim", indent=2)
-    for line in failed_lines(verdicts):
+    for line in [*failed_lines(verdicts), *often_failed_lines(verdicts)]:
         _say(console, line, style="red", indent=2)
     _print_answer(verdicts, console)
     answered = {c["metric"] for c in headline(comparisons)}
@@ -201,6 +202,7 @@ def trust(verdicts: Mapping[str, Any]) -> list[str]:
     lines += caveat_lines(verdicts)
     lines += look_lines(verdicts)
     lines += width_lines(verdicts)
+    lines += failed_attempt_lines(verdicts)
     lines += failure_lines(verdicts)
     lines += disturbed_lines(verdicts)
     lines += imported["costs"] if imported else []

@@ -11,7 +11,7 @@ import yaml
 from h123.catalogue import OwnServer
 from h123.study import METRICS, Condition, Network
 from h123.survey.inquiry import Inquiry
-from h123.survey.load import Asked, Part, by_network
+from h123.survey.load import Asked, Part, by_network, patience
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,8 @@ class Draft:
         if len(self.protocols) == 1:
             settings["protocol"] = self.protocols[0]
         headers = [{"name": header.name, "value": header.value} for header in self.inquiry.headers]
-        return settings | {"clock": self.clock} | ({"headers": headers} if headers else {}) | self.asked.settings
+        settings |= {"clock": self.clock, **patience(self.asked, self.networks)}
+        return settings | ({"headers": headers} if headers else {}) | self.asked.settings
 
     def _compare(self) -> Part:
         levels = list(self.servers) if self.builds else list(reversed(self.protocols))

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import mean, median
 from typing import Any, Protocol
 
 from h123.study import OF_REQUESTS, OF_VISITS, Family, Network
@@ -16,6 +17,10 @@ _TRIAL_S = 1.5
 """About so long the requests of a trial take, without those that open connections."""
 _REQUESTS, _VISITS = (5, 100), (3, 20)
 """Of a user, the fewest and the most."""
+_STUCK = 20
+"""So many times longer than it should have taken, a trial is stuck, and ended."""
+_PATIENCE_S = (30, 120)
+"""The least and the most that a trial is given. The most is what a study gives where nobody says."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +47,15 @@ class Asked(Protocol):
     def families(self) -> Sequence[Family]:
         """What the question is about, and what else is told."""
 
+    @property
+    def load(self) -> Load:
+        """Users, and what each makes."""
+
+    def seconds(self, network: Network) -> float:
+        """About so long a request, or a visit, takes over the network."""
+
     def times(self, network: Network) -> int:
-        """Requests, or visits, of a user over the network."""
+        """Requests, or visits, of a user over the network: as many as take the time of a trial, if nobody said."""
 
 
 @dataclass(frozen=True)
@@ -81,15 +93,17 @@ class Requests:
         """A study's usual ones."""
         return OF_REQUESTS
 
-    def times(self, network: Network) -> int:
-        """As many requests as take the time of a trial, by what the survey saw and the network's arithmetic."""
-        counts = range(len(self.inquiry.site.paths))
-        return _within(_REQUESTS, self.load, sum(self._seconds(number, network) for number in counts) / len(counts))
+    def seconds(self, network: Network) -> float:
+        """By what the survey saw and the network's arithmetic, a mean over the paths."""
+        return mean(self._seconds(answers, network) for answers in self.answers)
 
-    def _seconds(self, number: int, network: Network) -> float:
-        answers = self.answers[number]
-        size, quickest = max(answer.bytes for answer in answers), min(answer.ns for answer in answers) / 1e9
-        return quickest + network.round_trip_ns / 1e9 + self.load.users * size * 8 / _rate(network)
+    def _seconds(self, answers: Sequence[Answer], network: Network) -> float:
+        size, usual = max(answer.bytes for answer in answers), median(answer.ns for answer in answers) / 1e9
+        return usual + network.round_trip_ns / 1e9 + self.load.users * size * 8 / _rate(network)
+
+    def times(self, network: Network) -> int:
+        """Of a user."""
+        return _within(_REQUESTS, self.load, self.seconds(network))
 
 
 @dataclass(frozen=True)
@@ -118,13 +132,15 @@ class Visits:
         """Of visits."""
         return OF_VISITS
 
-    def times(self, network: Network) -> int:
-        """As many visits as take the time of a trial, by the network's arithmetic: what comes one after another, and
-        all bytes."""
+    def seconds(self, network: Network) -> float:
+        """By the network's arithmetic: what comes one after another, and all bytes."""
         turns = max(self.page.depth()) + 2
         bits = self.load.users * self.page.bytes * 8
-        seconds = turns * network.round_trip_ns / 1e9 + bits / _rate(network) + self.page.running_ns() / 1e9
-        return _within(_VISITS, self.load, seconds)
+        return turns * network.round_trip_ns / 1e9 + bits / _rate(network) + self.page.running_ns() / 1e9
+
+    def times(self, network: Network) -> int:
+        """Of a user."""
+        return _within(_VISITS, self.load, self.seconds(network))
 
 
 def _rate(network: Network) -> float:
@@ -139,3 +155,13 @@ def _within(bounds: tuple[int, int], load: Load, seconds: float) -> int:
 def by_network(asked: Asked, networks: Mapping[str, Network]) -> dict[str, Part]:
     """The levels of a factor `network`."""
     return {name: {"network": name, "requests": asked.times(network)} for name, network in networks.items()}
+
+
+def patience(asked: Asked, networks: Mapping[str, Network]) -> Part:
+    """The setting after which a trial is ended, where the draft chose how long it is: a server that is stuck in every
+    other trial must not make minutes of seconds."""
+    if asked.load.requests is not None:
+        return {}
+    least, most = _PATIENCE_S
+    longest = max(asked.times(network) * asked.seconds(network) for network in networks.values())
+    return {"trial_timeout": f"{min(most, max(least, math.ceil(_STUCK * longest)))}s"}

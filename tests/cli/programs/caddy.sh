@@ -1,4 +1,4 @@
 #!/bin/sh
 # The application, and Caddy before it.
-python3 app.py &
+./application &
 exec "$CADDY" run --config Caddyfile

@@ -1,0 +1,51 @@
+"""Attempts that a treatment's server or client failed are counted, and told before the answer where they are many."""
+
+from typing import Any
+
+import pytest
+
+from h123.analysis.failed_attempts import failed_attempts
+from h123.report.failed_attempts import failed_attempt_lines, often_failed_lines
+
+
+def tried(protocol: str, *codes: str, disturbed: bool = False, network: str = "lan") -> Any:
+    reasons = [{"code": code, "detail": ""} for code in codes]
+    cell = {"protocol": protocol, "network": network}
+    return {"event": "trial", "cell": cell, "valid": not codes, "reasons": reasons, "disturbed": disturbed}
+
+
+def told(*events: Any) -> Any:
+    return {"factor": "protocol", "failed_attempts": failed_attempts(events)}
+
+
+def test_who_failed_and_why() -> None:
+    stuck, ended, late = tried("h3", "client-timeout"), tried("h3", "server-exited"), tried("h3", "link-late")
+    rows = failed_attempts(
+        [{"event": "look"}, stuck, stuck, ended, late, tried("h3", "moved"), tried("h3"), tried("h2")]
+    )  # type: ignore[list-item]
+    assert rows == [
+        {
+            "cell": {"protocol": "h3", "network": "lan"},
+            "attempts": 5,  # the block of one has moved
+            "failed": 3,
+            "reasons": {"client-timeout": 2, "server-exited": 1},
+        }
+    ]
+
+
+def test_what_the_machine_disturbed_is_no_loss() -> None:
+    assert failed_attempts([tried("h3", "client-timeout", disturbed=True)]) == []
+
+
+@pytest.mark.parametrize(("good", "often"), [(12, True), (18, True), (19, False)])
+def test_a_tenth_of_the_attempts_is_told_first(good: int, often: bool) -> None:
+    verdicts = told(*[tried("h3", "client-timeout")] * 2, *[tried("h3")] * good)
+    lines = [*often_failed_lines(verdicts), *failed_attempt_lines(verdicts)]
+    said = f"On lan, HTTP/3 failed in 2 of {good + 2} attempts (the client did not finish in time)"
+    assert lines == [said + ". Every figure here is of the others." * often]
+    assert bool(often_failed_lines(verdicts)) == often
+
+
+def test_one_is_not_often_and_none_is_not_told() -> None:
+    assert often_failed_lines(told(tried("h3", "client-failed"), tried("h3"))) == []
+    assert failed_attempt_lines(told(tried("h3"))) == failed_attempt_lines({"factor": "protocol"}) == []

@@ -1,0 +1,3 @@
+module h123.dev/bench/app
+
+go 1.26.0
