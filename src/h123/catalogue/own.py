@@ -160,7 +160,10 @@ class OwnServer(Strict):
                 f"there is no program {program} on PATH", remedy=f"name the server's program by its path{near}"
             )
         if own is not None and not own.is_file():
-            raise UserError(f"there is no program {own}", remedy="build it first, or name its folder as its `folder`")
+            raise UserError(
+                f"there is no program {own}",
+                remedy="build it first, or say where it is: --cwd DIR (in a study `folder`)",
+            )
         if own is not None and not os.access(own, os.X_OK):
             raise UserError(
                 f"{own} is not executable", remedy=f"chmod +x {shlex.quote(str(own))}, or name what runs it"

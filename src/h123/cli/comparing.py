@@ -96,6 +96,9 @@ def compare(asked: Asked) -> int:
     if page is None:
         _check_visits(conditions)
     _check_client(asked.client)
+    _check_protocols(asked)
+    if asked.save:
+        _check_save(asked.save)
     inquiry, load = _inquiry(asked, page), _load(asked.load or ("1" if page else "4"))
     servers = {name: _server(command, asked, inquiry) for name, command in _named(asked.servers).items()}
     if not servers:
@@ -139,6 +142,25 @@ def _check_client(name: str) -> None:
     able = clients_of_any_server()
     if name not in able:
         raise UserError(f"--client {name}: {choose(name, able)}")
+
+
+def _check_protocols(asked: Asked) -> None:
+    """Refuse those that nobody speaks, and a single one where protocols are what is compared."""
+    for protocol in asked.protocols or ():
+        if protocol not in _PROTOCOLS:
+            raise UserError(f"--protocols {protocol}: {choose(protocol, _PROTOCOLS)}")
+    if asked.protocols and len(set(asked.protocols)) == 1 and len(asked.servers) < 2:
+        raise UserError(
+            f"--protocols {asked.protocols[0]}: a single one is compared with nothing",
+            remedy="name two or more, or compare two builds over it: --server base='...' --server new='...'",
+        )
+
+
+def _check_save(path: Path) -> None:
+    if path.exists():
+        raise UserError(f"{path} is there already", remedy="choose another name for --save, or remove it")
+    if not path.parent.is_dir():
+        raise UserError(f"--save {path}: there is no folder {path.parent}", remedy="make it, or name another one")
 
 
 def _check_elsewhere(asked: Asked, conditions: Sequence[Condition]) -> None:
@@ -187,8 +209,6 @@ def _run(study: Path, asked: Asked) -> int:
 
 
 def _keep(draft: Draft, path: Path) -> None:
-    if path.exists():
-        raise UserError(f"{path} is there already", remedy="choose another name for --save, or remove it")
     try:
         path.write_text(draft.text(), encoding="utf-8")
     except OSError as error:
@@ -337,9 +357,6 @@ def _environment(given: Sequence[str]) -> dict[str, str]:
 
 
 def _find_out(name: str, server: OwnServer, inquiry: Inquiry, asked: Asked) -> Known:
-    for protocol in asked.protocols or ():
-        if protocol not in _PROTOCOLS:
-            raise UserError(f"--protocols {protocol}: {choose(protocol, _PROTOCOLS)}")
     say(f"Finding out what {'the server' if name == _ONE else name} speaks and answers ...")
     with scratch() as folder:
         inquired = survey(server, inquiry, folder, LocalEngine())
