@@ -59,6 +59,7 @@ def test_a_protocol_that_was_asked_for_and_is_not_there() -> None:
     assert "UDP port" in (caught.value.remedy or "")
     known = judge(inquired(spoken("h2"), spoken("h3", status=500)), INQUIRY, ["h2"])
     assert [each.protocol for each in known.spoken] == ["h2"]
+    assert list(known.protocols) == ["h2", "h3"]  # what it is to be ready for
 
 
 @pytest.mark.parametrize(

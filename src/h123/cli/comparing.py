@@ -383,7 +383,7 @@ def _shared(known: Mapping[str, Known]) -> list[str]:
 
 def _as_found(server: OwnServer, known: Known) -> OwnServer:
     """The server with what it was found to speak."""
-    return server.model_copy(update={"protocols": [each.protocol for each in known.spoken]})
+    return server.model_copy(update={"protocols": list(known.protocols)})
 
 
 def _answers(known: Mapping[str, Known], shared: Sequence[str], paths: int) -> list[list[Answer]]:

@@ -23,7 +23,11 @@ class Known:
     """What can be measured of a server, and what to tell about it."""
 
     spoken: Sequence[Spoken]
+    """What came of the protocols that are asked for."""
     remarks: Sequence[str]
+    protocols: Sequence[str]
+    """All that it speaks. Whichever is asked for, it is ready when it listens for all of them: what has its UDP port
+    open may still be starting, for nobody can see whether datagrams are read."""
 
 
 def judge(inquired: Inquired, inquiry: Inquiry, asked: Sequence[str] | None = None) -> Known:
@@ -45,7 +49,7 @@ def judge(inquired: Inquired, inquiry: Inquiry, asked: Sequence[str] | None = No
             fault = _fault(answers[-1], path) or (_of_page(answers[-1]) if inquiry.page else None)
             if fault and not (inquiry.page and number and not answers[-1].failed):
                 raise _of_request(each.protocol, path, *fault, inquired.log)
-    return Known(spoken, list(_remarks(found, spoken, inquiry)))
+    return Known(spoken, list(_remarks(found, spoken, inquiry)), [each.protocol for each in found.spoken()])
 
 
 def served(answers: Sequence[Answer], path: str) -> Served:
