@@ -5,6 +5,7 @@ from h123.analysis.bounds import blocks_to_part, reliable
 from h123.analysis.case import Case, gather
 from h123.analysis.causes import explained_phase
 from h123.analysis.decisions import decide
+from h123.analysis.failed_attempts import failing_treatments, fails_often
 from h123.analysis.families import headline
 from h123.analysis.limited import Limited, limited
 from h123.analysis.looks import next_look, plan_looks
@@ -27,6 +28,8 @@ __all__ = [
     "decide_claims",
     "document",
     "explained_phase",
+    "failing_treatments",
+    "fails_often",
     "foreseen",
     "gather",
     "headline",

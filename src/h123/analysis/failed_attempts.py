@@ -30,15 +30,15 @@ def failed_attempts(events: Iterable[Event]) -> list[FailedAttemptsRow]:
     ]
 
 
-def often(row: FailedAttemptsRow) -> bool:
+def fails_often(row: FailedAttemptsRow) -> bool:
     """Whether it failed in so many that nobody may miss it."""
     return row["failed"] >= max(AGAIN, OFTEN * row["attempts"])
 
 
-def often_failed(
+def failing_treatments(
     verdicts: Mapping[str, Any], cell: Mapping[str, str], levels: Sequence[str]
 ) -> list[FailedAttemptsRow]:
     """Of a comparison's two levels in a cell, the treatments that did. A cell may leave other factors open."""
     sides = [{**cell, verdicts["factor"]: level}.items() for level in levels]
     rows: Sequence[FailedAttemptsRow] = verdicts.get("failed_attempts", [])
-    return [row for row in rows if often(row) and any(side <= row["cell"].items() for side in sides)]
+    return [row for row in rows if fails_often(row) and any(side <= row["cell"].items() for side in sides)]

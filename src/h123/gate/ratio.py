@@ -3,9 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from h123.analysis import blocks_to_part, reliable
+from h123.analysis import blocks_to_part, failing_treatments, reliable
 from h123.analysis.document import Judged, Verdicts
-from h123.analysis.failed_attempts import often_failed
 from h123.diff import FEWEST, Diff, Row
 from h123.diff import blocks_to_part as blocks_to_part_unpaired
 
@@ -56,7 +55,7 @@ def _ratio(one: Judged, verdicts: Verdicts) -> Ratio:
 
 def _stuck(one: Judged, verdicts: Verdicts) -> str | None:
     """A build that gets stuck now and then must not pass for its speed in between."""
-    for row in often_failed(verdicts, one["cell"], (one["a"], one["b"])):
+    for row in failing_treatments(verdicts, one["cell"], (one["a"], one["b"])):
         who = row["cell"][verdicts["factor"]]
         return f"{who} failed in {row['failed']} of {row['attempts']} attempts, and the figures are of the others"
     return None

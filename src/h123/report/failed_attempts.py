@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from h123.analysis import fails_often
 from h123.analysis.document import FailedAttemptsRow
-from h123.analysis.failed_attempts import often
 from h123.report.words import level, listed, opened, place, reason
 
 
@@ -13,13 +13,13 @@ def often_failed_lines(verdicts: Mapping[str, Any]) -> list[str]:
     return [
         f"{_sentence(row, verdicts['factor'])}. Every figure here is of the others."
         for row in _rows(verdicts)
-        if often(row)
+        if fails_often(row)
     ]
 
 
 def failed_attempt_lines(verdicts: Mapping[str, Any]) -> list[str]:
     """Sentences for the summary, of those that seldom failed."""
-    return [_sentence(row, verdicts["factor"]) for row in _rows(verdicts) if not often(row)]
+    return [_sentence(row, verdicts["factor"]) for row in _rows(verdicts) if not fails_often(row)]
 
 
 def _rows(verdicts: Mapping[str, Any]) -> Sequence[FailedAttemptsRow]:
