@@ -1,67 +1,151 @@
 """How often made causes are named, and whether the parts sum up to the latency.
 
-    PYTHONPATH=src:tests .venv/bin/python bench/made_causes.py [--clock wall] [TRIALS [KIND ...]]
+    PYTHONPATH=src:tests .venv/bin/python bench/made_causes.py [--seed N] [--cases 300] [--kinds WORD ...] [--jobs 2]
+                                                               [--clock wall] [--only-case K] [--keep DIR]
 
-Each kind of tests/causes/made.py over each of its protocols; those that are not about processing under the virtual
-clock, unless the wall clock is asked for. Prints a line for each trial that is named otherwise, then the tally, then by
-how much of the latency the parts miss it; status 1 where fewer than 95 of 100 are named, or the median over the trials
-of a clock is more than 2 %.
+Cases of tests/causes/made.py, drawn by the seed: kinds of causes, protocols, clients and loads. Each is a trial with
+the cause and one without it; the largest part of the difference must be the cause that was made. Under the virtual
+clock, but for those that are about processing, unless the wall clock is asked for.
+
+Prints a line for each case that is not right, in ms of the difference, then the matrix of what was made and what was
+said, in Markdown, then the shares. Status 1 where more than 2 % are wrong, less than 85 % right, or the parts miss the
+latency by more than 2 % in the median of a clock.
 """
 
 import argparse
-import itertools
+import os
 import random
 import sys
-from collections import Counter
+import time
+import traceback
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from itertools import count, islice
 from pathlib import Path
 from statistics import median
 
-from causes.made import MADE, Bench
+from adversary.trial import peer
+from causes.judged import Judged, judged
+from causes.made import CLIENTS, drawn, named
+from causes.scene import Bench
 from h123.catalogue import catalogue, install
 from h123.causes import SUMS_UP
 from h123.scratch import scratch
 from h123.trial import SERVER_ADDRESS, LocalEngine, campaign_certificate
 
-ENOUGH = 0.95
+MOST_WRONG, LEAST_RIGHT = 0.02, 0.85
+SHOWN_S = 20
+"""Between two lines of progress."""
+_bench: Bench
 
 
 def main() -> int:
     """The exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
+    parser.add_argument("--cases", type=int, default=300, metavar="N")
+    parser.add_argument(
+        "--kinds", nargs="*", default=[], metavar="WORD", help="those that have one of the words in their name"
+    )
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="trials at a time")
     parser.add_argument("--clock", choices=("virtual", "wall"), default="virtual")
-    parser.add_argument("count", nargs="?", type=int, default=100, metavar="TRIALS")
-    parser.add_argument("kinds", nargs="*", metavar="KIND")
+    parser.add_argument("--only-case", type=int, metavar="K", help="the case of this number alone")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the trials' folders below this one")
+    parser.add_argument("--list", action="store_true", help="name the kinds, and why the truth is what it is")
+    parser.add_argument("--all", action="store_true", help="print right cases too")
     asked = parser.parse_args()
-    count, kinds = asked.count, asked.kinds
-    for name in ("go", "virtual-kernel"):
+    if asked.list:
+        for one in named(asked.kinds):
+            print(f"{one.name} ({', '.join(one.protocols)}; {', '.join(one.clients)}; {one.loads} users): "
+                  f"{', '.join(sorted(one.truth))}: {one.why}")  # fmt: skip
+        return 0
+    for name in (*CLIENTS, "virtual-kernel"):
         if name in catalogue():
             install(catalogue()[name], print)
-    seed = random.SystemRandom().randrange(2**32)
-    print(f"seed {seed}")
-    cases = [(made, protocol) for made in MADE for protocol in made.protocols if not kinds or made.name in kinds]
-    tally, engine = Counter[tuple[str, str, bool]](), LocalEngine()
+    peer()
+    numbers = [asked.only_case] if asked.only_case is not None else _numbers(asked.seed, asked.cases, asked.kinds)
+    print(f"seed {asked.seed}, {len(numbers)} cases")
     with scratch() as place:
-        bench = Bench(engine, campaign_certificate(place, [SERVER_ADDRESS]), Path(place), clock=asked.clock)
-        for number, (made, protocol) in enumerate(itertools.islice(itertools.cycle(cases), count)):
-            largest, groups = bench.largest(made, protocol, seed + number)
-            named = largest == made.expected(protocol)
-            tally[made.name, protocol, named] += 1
-            if not named:
-                shown = sorted(((s * 1e3, g) for g, s in groups.items() if s > 0), reverse=True)[:4]
-                told = ", ".join(f"{group} {ms:.1f} ms" for ms, group in shown)
-                print(f"{made.name}, {protocol}: {told}; not {made.expected(protocol)}")
-    for made, protocol in cases:
-        good, bad = (tally[made.name, protocol, named] for named in (True, False))
-        print(f"{made.name:28} {protocol}  {good} of {good + bad}")
-    good = sum(number for (*_, named), number in tally.items() if named)
-    print(f"{good} of {tally.total()} named")
-    for clock, missed in bench.missed.items():
+        found = list(_found(numbers, asked, asked.keep or Path(place)))
+    if asked.only_case is not None:
+        return 0
+    return _tell(found, len(numbers))
+
+
+def _numbers(seed: int, cases: int, kinds: Sequence[str]) -> list[int]:
+    wanted = {one.name for one in named(kinds)}
+    return list(islice((n for n in count() if drawn(seed, n).kind.name in wanted), cases))
+
+
+def _found(numbers: Sequence[int], asked: argparse.Namespace, place: Path) -> Iterator[Judged]:
+    """What is said of each, as they end."""
+    begun = shown = time.monotonic()
+    with ProcessPoolExecutor(asked.jobs, initializer=_begin, initargs=(place, asked.clock)) as pool:
+        running = {pool.submit(_one, asked.seed, number): number for number in numbers}
+        for ended, future in enumerate(as_completed(running), 1):
+            try:
+                one = future.result()
+            except Exception:
+                print(f"failed: {drawn(asked.seed, running[future])}: {traceback.format_exc(limit=-2)}", flush=True)
+            else:
+                if one.verdict != "right" or asked.all or asked.only_case is not None:
+                    print(one, flush=True)
+                yield one
+            if time.monotonic() - shown > SHOWN_S:
+                shown = time.monotonic()
+                left = (shown - begun) / ended * (len(numbers) - ended)
+                print(f"  {ended} of {len(numbers)}, {left / 60:.1f} min left", file=sys.stderr, flush=True)
+
+
+def _begin(place: Path, clock: str) -> None:
+    """One process' bench; each has a folder of its own for its subjects."""
+    own = place / f"bench-{os.getpid()}"
+    own.mkdir(parents=True)
+    global _bench
+    _bench = Bench(LocalEngine(), campaign_certificate(own, [SERVER_ADDRESS]), place, own, clock)
+
+
+def _one(seed: int, number: int) -> Judged:
+    return judged(_bench, seed, number)
+
+
+def _tell(found: Sequence[Judged], asked: int) -> int:
+    counted = [one for one in found if one.verdict != "void"]
+    print("\n" + _matrix(counted) + "\n")
+    shares = Counter(one.verdict for one in counted)
+    total = max(len(counted), 1)
+    said = ", ".join(f"{verdict} {shares[verdict] / total:.1%}" for verdict in ("right", "rivals", "wrong"))
+    print(f"{len(counted)} of {asked} cases: {said}")
+    void, failed = len(found) - len(counted), asked - len(found)
+    print(f"{void} cost nothing however they were drawn, {failed} could not be carried out")
+    near = True
+    for clock in sorted({clock for one in counted for clock in one.missed}):
+        missed = [one.missed[clock] for one in counted if clock in one.missed]
+        near &= median(missed) <= SUMS_UP
         print(
             f"{clock} clock: the parts miss the latency by {median(missed):.4%} (median of {len(missed)} trials), "
             f"by {max(missed):.2%} in the worst"
         )
-    near = all(median(missed) <= SUMS_UP for missed in bench.missed.values())
-    return 0 if good >= ENOUGH * tally.total() and near else 1
+    good = shares["wrong"] <= MOST_WRONG * total and shares["right"] >= LEAST_RIGHT * total
+    return 0 if counted and good and near and len(found) == asked else 1
+
+
+def _matrix(found: Sequence[Judged]) -> str:
+    """A row a kind: what was said, how often, and how often that was right."""
+    of = defaultdict[str, list[Judged]](list)
+    for one in found:
+        of[one.case.kind.name].append(one)
+    lines = ["| made | protocols | right | rivals | wrong | said |", "| --- | --- | --- | --- | --- | --- |"]
+    for made in named([]):
+        if cases := of.get(made.name):
+            verdicts = Counter(case.verdict for case in cases)
+            said = Counter(f"{case.said}{'' if case.verdict == 'right' else f' ({case.verdict})'}" for case in cases)
+            words = ", ".join(f"{number} {word}" for word, number in said.most_common())
+            protocols = ", ".join(sorted({case.case.pair.made.protocol for case in cases}))
+            numbers = " | ".join(str(verdicts[verdict]) for verdict in ("right", "rivals", "wrong"))
+            lines.append(f"| {made.name} | {protocols} | {numbers} | {words} |")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

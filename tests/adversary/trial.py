@@ -1,7 +1,9 @@
 """Trials in which one side is hostile: what clients make of attacks, and servers of assaults (`peer/`)."""
 
 import functools
+import hashlib
 import json
+import os
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -106,11 +108,15 @@ Outcomes = dict[Attack, Outcome]
 
 @functools.cache
 def peer() -> Path:
-    """The hostile side, built."""
-    program = cache_folder().resolve() / "hostile" / "h123-hostile"
-    program.parent.mkdir(parents=True, exist_ok=True)
+    """The hostile side, built. Checkouts that share a cache may differ, so its source is part of its name."""
     source = Path(__file__).parent / "peer"
-    subprocess.run(["go", "build", "-trimpath", "-o", str(program), "."], cwd=source, check=True)
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(source.iterdir()))).hexdigest()[:16]
+    program = cache_folder().resolve() / "hostile" / f"h123-hostile-{digest}"
+    if not program.is_file():
+        program.parent.mkdir(parents=True, exist_ok=True)
+        built = program.with_name(f"{program.name}.{os.getpid()}")
+        subprocess.run(["go", "build", "-trimpath", "-o", str(built), "."], cwd=source, check=True)
+        built.replace(program)
     return program
 
 

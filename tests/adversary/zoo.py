@@ -1,6 +1,8 @@
-"""Servers that keep the contract but for one fault (`peer/faults.go`), as subjects to be verified."""
+"""Servers that keep the contract but for one fault (`peer/faults.go`), and servers and clients that take time for a
+reason that was chosen (`peer/made.go`, `peer/ask.go`), as subjects."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +27,7 @@ licence = "Apache-2.0"
 build = ["true"]
 
 [server]
-command = ["PEER", "keep", "--but", "FAULT", "--protocol", "{protocol}", "--address", "{address}", "--port", "{port}",
+command = ["PEER", WORDS, "--protocol", "{protocol}", "--address", "{address}", "--port", "{port}",
            "--cert", "{cert}", "--key", "{key}"]
 protocols = ["PROTOCOL"]
 methods = ["GET", "POST"]
@@ -37,10 +39,10 @@ clocks = CLOCKS
 resumption = ["PROTOCOL"]
 """
 
-_FALLBACK = """\
+_CLIENT = """\
 h123 = "subject/1"
 name = "NAME"
-title = "Tries HTTP/3 first, in vain"
+title = "TITLE"
 stack = "quic-go"
 language = "Go"
 version = "1"
@@ -51,12 +53,12 @@ licence = "Apache-2.0"
 build = ["true"]
 
 [client]
-command = ["PEER", "fallback", "--workload", "{workload}", "--samples", "{samples}", "--facts", "{facts}"]
-protocols = ["h1", "h2"]
+command = ["PEER", WORDS, "--workload", "{workload}", "--samples", "{samples}", "--facts", "{facts}"]
+protocols = ["h1", "h2", "h3"]
 methods = ["GET"]
 
 [features]
-congestion = {h1 = "kernel", h2 = "kernel"}
+congestion = {h1 = "kernel", h2 = "kernel", h3 = ["cubic"]}
 clocks = ["wall", "virtual"]
 """
 
@@ -90,22 +92,28 @@ def faults() -> list[Fault]:
 
 def write_faulty(folder: Path, fault: Fault) -> Subject:
     """The subject with this fault, in a new folder."""
-    over_quic = fault.protocol == "h3"
-    words = {
-        "NAME": folder.name,
-        "PEER": str(peer()),
-        "FAULT": fault.name,
-        "PROTOCOL": fault.protocol,
+    return _write_server(folder, ["keep", "--but", fault.name], fault.protocol, fault.virtual)
+
+
+def write_made(folder: Path, protocol: str, reasons: Sequence[str]) -> Subject:
+    """A server whose answers take time for these reasons, options of `h123-hostile made`, in a new folder."""
+    version = [] if protocol == "h3" else ["--tls", "{tls}"]
+    return _write_server(folder, ["made", *version, *reasons], protocol, virtual=True)
+
+
+def _write_server(folder: Path, words: Sequence[str], protocol: str, virtual: bool) -> Subject:
+    over_quic = protocol == "h3"
+    values = {
+        "WORDS": ", ".join(map(json.dumps, words)),
         "LISTENS": "udp" if over_quic else "tcp",
+        "PROTOCOL": protocol,
         "CONGESTION": '["cubic"]' if over_quic else '"kernel"',
-        "CLOCKS": '["wall", "virtual"]' if fault.virtual else '["wall"]',
+        "CLOCKS": '["wall", "virtual"]' if virtual else '["wall"]',
     }
-    manifest = _MANIFEST + ('zero_rtt = ["h3"]\n' if over_quic else "")
-    for word, text in words.items():
-        manifest = manifest.replace(word, text)
-    folder.mkdir(parents=True)
-    (folder / "subject.toml").write_text(manifest)
-    return read_subject(folder)
+    more = 'zero_rtt = ["h3"]\n' if over_quic else ""
+    if "{tls}" in words:
+        more += 'tls = ["1.3", "1.2"]\n'
+    return _write(folder, _MANIFEST + more, values)
 
 
 def findings(fault: Fault, folder: Path, engine: LocalEngine) -> Iterator[Result]:
@@ -124,7 +132,18 @@ def findings(fault: Fault, folder: Path, engine: LocalEngine) -> Iterator[Result
 
 def write_falling_back(folder: Path) -> Subject:
     """The client that tries HTTP/3 first, in a new folder."""
+    return _write(folder, _CLIENT, {"WORDS": '"fallback"', "TITLE": "Tries HTTP/3 first, in vain"})
+
+
+def write_asking(folder: Path, ways: Sequence[str]) -> Subject:
+    """A client that takes answers in these ways, options of `h123-hostile ask`, in a new folder."""
+    words = ", ".join(map(json.dumps, ["ask", *ways]))
+    return _write(folder, _CLIENT, {"WORDS": words, "TITLE": "Takes little at once, or slowly"})
+
+
+def _write(folder: Path, manifest: str, values: Mapping[str, str]) -> Subject:
+    for word, text in {"NAME": folder.name, "PEER": str(peer()), **values}.items():
+        manifest = manifest.replace(word, text)
     folder.mkdir(parents=True)
-    manifest = _FALLBACK.replace("NAME", folder.name).replace("PEER", str(peer()))
     (folder / "subject.toml").write_text(manifest)
     return read_subject(folder)

@@ -31,6 +31,12 @@ type workload struct {
 	Users     int
 	Requests  int
 	TimeoutNs int64 `json:"timeout_ns"`
+	// Connections is "shared", "per-user", or a number.
+	Connections any
+	// read takes the body of an answer; nil: as quick as it comes.
+	read func(io.Reader) (int64, error)
+	// connection carries the requests, counted from 1; 0: each user has its own.
+	connection int
 }
 
 // drive is the command `drive`.

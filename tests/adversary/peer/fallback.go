@@ -77,10 +77,11 @@ func (w *workload) row(phase string, user int, start int64, client *http.Client)
 		var response *http.Response
 		if response, err = client.Do(request); err == nil {
 			status = response.StatusCode
-			down, err = io.Copy(io.Discard, response.Body)
+			down, err = w.taken(response.Body)
 			_ = response.Body.Close()
 		}
 	}
+	end := monotonic()
 	failure, reused, ready := "", 0, strconv.FormatInt(connected, 10)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -89,8 +90,20 @@ func (w *workload) row(phase string, user int, start int64, client *http.Client)
 	if phase != "cold" {
 		reused, ready = 1, ""
 	}
+	carried := user
+	if w.connection > 0 {
+		carried = w.connection - 1
+	}
 	return fmt.Sprintf("%s,%d,%d,%s,%d,%d,%d,%d,0,%d,%s,%d,%d,%s,,",
-		phase, user, start, ready, sent, first, monotonic(), status, down, w.Protocol, user, reused, failure)
+		phase, user, start, ready, sent, first, end, status, down, w.Protocol, carried, reused, failure)
+}
+
+// taken reads the body of an answer.
+func (w *workload) taken(body io.Reader) (int64, error) {
+	if w.read != nil {
+		return w.read(body)
+	}
+	return io.Copy(io.Discard, body)
 }
 
 func (w *workload) endpoint() string { return net.JoinHostPort(w.Address, strconv.Itoa(w.Port)) }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -49,6 +50,8 @@ type fault struct {
 	overflows bool
 	// room: of a TCP socket's receive buffer, in bytes; 0: the kernel's own.
 	room int
+	// accepts changes the socket of each TCP connection.
+	accepts func(*net.TCPConn)
 	// retries: every QUIC connection has to prove its address first.
 	retries bool
 	// mute: who asks for another version of QUIC is not told which there are.

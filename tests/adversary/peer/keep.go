@@ -26,7 +26,7 @@ const (
 	goodIdle   = 300 * time.Second
 )
 
-// keep is the command `keep`. It stops on SIGTERM.
+// keep is the command `keep`.
 func keep(arguments []string) error {
 	given, err := flags(arguments, "but", "protocol", "address", "port", "cert", "key")
 	if err != nil {
@@ -37,8 +37,12 @@ func keep(arguments []string) error {
 	if at < 0 {
 		return fmt.Errorf("there is no fault %s over %s", given["but"], onlyProtocol)
 	}
-	f := &faults[at]
-	config, err := f.config(given["cert"], given["key"])
+	return faults[at].run(given["cert"], given["key"], net.JoinHostPort(given["address"], given["port"]))
+}
+
+// run serves until SIGTERM.
+func (f *fault) run(certificate, key, endpoint string) error {
+	config, err := f.config(certificate, key)
 	if err != nil {
 		return err
 	}
@@ -49,7 +53,7 @@ func keep(arguments []string) error {
 			return err
 		}
 	}
-	ended, err := f.listen(net.JoinHostPort(given["address"], given["port"]), config)
+	ended, err := f.listen(endpoint, config)
 	if err != nil {
 		return err
 	}
@@ -112,6 +116,9 @@ func (f *fault) listen(endpoint string, config *tls.Config) (<-chan error, error
 	listener, err := terms.Listen(context.Background(), "tcp", endpoint)
 	if err != nil {
 		return nil, err
+	}
+	if f.accepts != nil {
+		listener = accepting{listener, f.accepts}
 	}
 	// Not ServeTLS, which would put the protocols into an order of its own.
 	go func() { ended <- server.Serve(tls.NewListener(listener, config)) }()

@@ -21,12 +21,18 @@ const usage = `h123-hostile: a server and a client that attack the other side
   h123-hostile keep --but NAME --protocol h1|h2|h3 --address A --port P --cert FILE --key FILE
       Keeps the contract of a subject, but for one fault; "none": wholly.
 
+  h123-hostile made --protocol h1|h2|h3 --address A --port P --cert FILE --key FILE [--think T, ...]
+      Keeps the contract, and takes time for a reason that was chosen; --help lists the reasons.
+
   h123-hostile drive --assault NAME --workload FILE --samples FILE --facts FILE
       Assaults the server of a workload for the time that it allows a request, then makes one request like anybody's,
       which is the only row of the samples.
 
   h123-hostile fallback --workload FILE --samples FILE --facts FILE
       Tries HTTP/3 first, in vain, and then makes the requests of a workload.
+
+  h123-hostile ask --workload FILE --samples FILE --facts FILE [--window BYTES, ...]
+      Makes the requests of a workload, and lets servers send little at once, or reads slowly; --help lists how.
 `
 
 func main() {
@@ -47,10 +53,14 @@ func run(arguments []string) error {
 		return serve(rest)
 	case "keep":
 		return keep(rest)
+	case "made":
+		return made(rest)
 	case "drive":
 		return drive(rest)
 	case "fallback":
 		return fallback(rest)
+	case "ask":
+		return ask(rest)
 	}
 	return errors.New(usage)
 }

@@ -1,0 +1,105 @@
+"""Whether what is said of a made cause is right."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causes.made import Case, Kind, Pair, Truth, drawn
+from causes.scene import WORK, Bench, Scene, Spent, by_group
+from h123.causes import CAUSES, Cause
+
+Verdict = Literal["right", "rivals", "wrong", "void"]
+_TRIES: Final = 4
+"""Draws of a case, until its cause costs something."""
+_NOTABLE: Final = 0.15, 0.0005
+"""Share of the time, and seconds, that a cause must cost: less is no cause of the whole."""
+_NEAR: Final = 0.7
+"""A cause that costs this much of what the other one costs is right to name as well."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What is said of one case."""
+
+    case: Case
+    verdict: Verdict
+    """rivals: the truth is among those between which the analysis cannot choose; void: the cause cost nothing."""
+    truth: Truth
+    said: str
+    """The largest group, or the cause where the truth is one."""
+    groups: Mapping[str, float]
+    """Seconds of the difference to the trial without the cause, or of the trial's own time."""
+    cost: float
+    latency: float
+    missed: Mapping[str, float]
+    """By clock, the share of the latency by which the parts miss it."""
+
+    def __str__(self) -> str:
+        shown = sorted(((of * 1e3, name) for name, of in self.groups.items()), key=lambda one: -abs(one[0]))
+        parts = ", ".join(f"{name} {ms:+.1f}" for ms, name in shown[:5] if abs(ms) >= 0.05)
+        costs = f"{self.cost * 1e3:.1f} of {self.latency * 1e3:.1f} ms"
+        return f"{self.verdict}: {self.case}: {costs}: {parts}; truth: {', '.join(sorted(self.truth))}"
+
+
+def judged(bench: Bench, seed: int, number: int) -> Judged:
+    """The case of this number, drawn again where its cause costs nothing."""
+    for again in range(_TRIES):
+        found = _judged(bench, drawn(seed, number, again=again), f"{number}" + (f"-again{again}" if again else ""))
+        if found.verdict != "void":
+            break
+    return found
+
+
+def _judged(bench: Bench, case: Case, name: str) -> Judged:
+    pair, trials = case.pair, dict[str, Spent]()
+    for part, scene in _scenes(pair):
+        trials[part] = bench.spent(scene, f"{name}-{part}", case.seed)
+    made, without = trials["made"], trials.get("without")
+    seconds = made.seconds - without.seconds if without else made.seconds
+    cost = made.latency - without.latency if without else made.latency
+    groups = by_group(seconds)
+    if pair.made.clock == "wall" and not case.kind.truth & set(WORK):
+        groups = {group: of for group, of in groups.items() if group not in WORK}  # of a busy machine
+    gone = [made.latency - trials[f"without-{number}"].latency for number in range(len(pair.each))]
+    truth = _truth(case.kind, pair, gone)
+    found, said = verdict(groups, seconds, truth)
+    if cost < max(_NOTABLE[0] * made.latency, _NOTABLE[1]):
+        found = "void"
+    return Judged(case, found, truth, said, groups, cost, made.latency, {pair.made.clock: made.missed})
+
+
+def _scenes(pair: Pair) -> Iterator[tuple[str, Scene]]:
+    yield "made", pair.made
+    if pair.without:
+        yield "without", pair.without
+    for number, (_, scene) in enumerate(pair.each):
+        yield f"without-{number}", scene
+
+
+def _truth(kind: Kind, pair: Pair, gone: list[float]) -> Truth:
+    """What is right to name; of two causes the one that costs more, or both. `gone`: seconds that go with each."""
+    if pair.exact:
+        return pair.exact
+    if not pair.each or kind.either:
+        return kind.truth
+    most = max(gone)
+    return Truth().union(*(of for (of, _), cost in zip(pair.each, gone, strict=True) if cost >= _NEAR * most))
+
+
+def verdict(
+    groups: Mapping[str, float], seconds: NDArray[np.float64], truth: Truth, causes: Sequence[Cause] = CAUSES
+) -> tuple[Verdict, str]:
+    """Whether the largest group is the truth, and what it is called. `seconds`: of each cause."""
+    largest = max(groups, key=lambda group: groups[group])
+    within = [(cause, float(of)) for cause, of in zip(causes, seconds, strict=True) if cause.group == largest]
+    first = max(within, key=lambda one: one[1])[0]
+    said = first.name if largest not in truth and first.name in truth else largest
+    if said in truth:
+        return "right", said
+    group_of = {cause.name: cause.group for cause in causes}
+    named = [name for cause, of in within if of > 0 for name in getattr(cause, "rivals", ())]
+    rivals = {*named, *(group_of.get(name, name) for name in named)}
+    return ("rivals" if rivals & truth else "wrong"), said
