@@ -86,11 +86,13 @@ def test_chrome(tmp_path: Path) -> None:
     # The document's last byte was at 150 ms, its first request at 160; the script's at 260, its first at 300.
     assert [one.run / 1e6 for one in found.site.resources] == [0, 10, 40, 0, 0, 0, 0, 0]
     assert found.notes == [
-        "Its 3 hosts are one here.",
+        "Its 3 hosts are one here: www.example.org (5 requests, 113 kB, 99 % of the bytes), api.example.net (2 "
+        "requests, 1.1 kB, 0.96 % of the bytes), example.org (1 request, 0 B, 0 % of the bytes).",
         "Left out: 1 that took no network (data:, blob:, extensions), 1 without an answer (aborted, blocked, failed), "
         "1 of WebSockets.",
         "1 not by GET are here, and what they sent is not asked for.",
         "1 came from a cache; here each visit loads them.",
+        "5 have the head of the answer in their size, because no other was recorded.",
         "1 have their size unpacked, because no other was recorded.",
         "2 had no body and have 1 byte here.",
     ]

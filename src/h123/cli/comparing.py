@@ -64,6 +64,8 @@ class Asked:
     servers: Sequence[str]
     urls: Sequence[str]
     har: Path | None
+    page: int | None
+    every_host: bool
     networks: Sequence[str]
     protocols: Sequence[str] | None
     method: str | None
@@ -92,7 +94,7 @@ class Asked:
 def compare(asked: Asked) -> int:
     """All of it; the exit status. Raises Interrupted, UserError."""
     conditions = gating.forbidding(asked.fail_if, asked.by)
-    page = recorded_page(asked.har) if asked.har else None
+    page = _recorded(asked)
     if page is None:
         _check_visits(conditions)
     _check_client(asked.client)
@@ -128,6 +130,14 @@ def compare(asked: Asked) -> int:
             _keep(draft, asked.save)
         study.write_text(draft.text(), encoding="utf-8")
         return _run(study, asked)
+
+
+def _recorded(asked: Asked) -> RecordedPage | None:
+    if asked.har is not None:
+        return recorded_page(asked.har, page=asked.page, every_host=asked.every_host)
+    if asked.page is not None or asked.every_host:
+        raise UserError("--page and --hosts choose what to load of a recording", remedy="name it: --har FILE")
+    return None
 
 
 def _check(conditions: Sequence[Condition], study: Study, clock: str) -> None:

@@ -57,6 +57,19 @@ def compare(
             show_default=False,
         ),
     ] = None,
+    page: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Which page of the recording, from 1; a number that it lacks lists all. [default: that of its first "
+            "request]",
+            show_default=False,
+        ),
+    ] = None,
+    hosts: Annotated[
+        Literal["own", "all"],
+        typer.Option(help="What of the recording to ask the server for: what its own host answered, or every host."),
+    ] = "own",
     networks: Annotated[
         str, typer.Option(metavar="NAME,...", help="Networks to compare over (`h123 list networks`).")
     ] = NETWORKS,
@@ -169,6 +182,8 @@ def compare(
             servers=server or [],
             urls=url or [],
             har=har,
+            page=page,
+            every_host=hosts == "all",
             networks=networks.split(","),
             protocols=protocols.split(",") if protocols else None,
             method=method,

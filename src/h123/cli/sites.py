@@ -77,12 +77,21 @@ def import_command(
         Literal["one", "apart"],
         typer.Option(help="What becomes of the page's hosts: one, or several with connections of their own."),
     ] = "one",
+    page: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Which page of the recording, from 1; a number that it lacks lists all. Default: that of its first "
+            "request.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Make a site of a page that a browser recorded (the network tool's *Save all as HAR*).
 
     Sizes, types, order, what asked for what and what a returning visitor still has are kept; bodies, headers and
-    addresses' queries are not. All hosts become one, unless they are to be kept apart. What the recording does not tell
-    is said, and stands in the file.
+    addresses' queries are not. What a user or a timer asked for once the page had loaded is left out. All hosts become
+    one, unless they are to be kept apart. What the recording lacks is said, and stands in the file.
     """
     name = re.sub(r"[^A-Za-z0-9._+-]+", "-", (out or har).stem).strip("-._+")[:40]
     path = out or project_root() / "sites" / f"{name}.yaml"
@@ -90,10 +99,10 @@ def import_command(
         raise UserError(f"{path}: a site's file ends in .yaml")
     if path.exists():
         raise UserError(f"{path} is already there", remedy="remove it, or name another by `--out NAME.yaml`")
-    imported = import_site(har, name, apart=hosts == "apart")
+    imported = import_site(har, name, apart=hosts == "apart", page=page)
     write_atomically(path, imported.text)
-    page = imported.site
-    write(out_console, f"{path}: {_amount(page)}, {max(page.depth())} deep")
+    site_of = imported.site
+    write(out_console, f"{path}: {_amount(site_of)}, {max(site_of.depth())} deep")
     for note in imported.notes:
         write(out_console, note, style="dim")
 

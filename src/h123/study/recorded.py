@@ -7,15 +7,17 @@ from urllib.parse import SplitResult, quote, urlsplit
 
 from h123.errors import UserError
 from h123.study.document import MOST_BYTES
-from h123.study.har import Entry, read_har
+from h123.study.har import Recording, read_har
+from h123.study.har_entry import Entry
 from h123.study.quantities import RESOLVED
-from h123.study.site import MOST_RESOURCES, URGENCIES, Resource, Site
-from h123.study.site_import import Graph, names
-from h123.units import format_bytes
+from h123.study.site import URGENCIES, Resource, Site
+from h123.study.site_import import Graph, graph_of, host_shares, names
+from h123.units import format_bytes, format_share
 
 LONGEST_PATH = 2000
 _THE_REST = 10_000
 """Bytes of a study's file for all but its page."""
+_OTHERS = "of other hosts"
 _KEPT = "/?%:@!$&'()*+,;=-._~[]"
 """Characters of a path that stay as they are."""
 
@@ -80,26 +82,25 @@ def _settled(one: Resource, served: Served, gone: Mapping[str, str | None]) -> R
     return one.model_copy(update={"size": max(size, 1), "exact": served.sizes == {size} and size > 0, "by": asker})
 
 
-def recorded_page(path: Path, name: str = "page") -> RecordedPage:
-    """The first page of a HAR, as its document's server was asked for it. Raises UserError."""
-    entries = read_har(path).entries
-    if len(entries) > MOST_RESOURCES:
-        raise UserError(f"{path}: {len(entries)} requests; a page has at most {MOST_RESOURCES}")
-    graph = Graph(entries)
-    document = graph.document()
-    why = [_why_not(entry, entries[document], index < document) for index, entry in enumerate(entries)]
+def recorded_page(path: Path, name: str = "page", *, page: int | None = None, every_host: bool = False) -> RecordedPage:
+    """A page of a HAR, by its number or else the first, as its document's server was asked for it; `every_host`: that
+    server is asked for what others answered, too. Raises UserError."""
+    recording = read_har(path, page)
+    entries, document = recording.entries, recording.document
+    graph = graph_of(path, recording)
+    why = [_why_not(entry, entries[document], index < document, every_host) for index, entry in enumerate(entries)]
     kept = [index for index, reason in enumerate(why) if reason is None]
     if document not in kept:
         raise UserError(f"{path}: its document, {entries[document].url[:200]}, {why[document]}")
     resources = list(_resources(entries, graph, kept, document))
-    return RecordedPage(name, entries[document].url, resources, list(_notes(why)))
+    return RecordedPage(name, entries[document].url, resources, list(_notes(recording, why)))
 
 
-def _why_not(entry: Entry, document: Entry, before: bool) -> str | None:
+def _why_not(entry: Entry, document: Entry, before: bool, every_host: bool) -> str | None:
     if before or entry.redirect:
         return "that led elsewhere"
-    if urlsplit(entry.url).netloc != urlsplit(document.url).netloc:
-        return "of another server"
+    if not every_host and entry.host != document.host:
+        return _OTHERS
     if not entry.get:
         return "not by GET"
     return "with too long a path" if len(asked_path(urlsplit(entry.url))) > LONGEST_PATH else None
@@ -133,7 +134,22 @@ def _resources(entries: Sequence[Entry], graph: Graph, kept: Sequence[int], docu
         )
 
 
-def _notes(why: Sequence[str | None]) -> Iterator[str]:
+def _notes(recording: Recording, why: Sequence[str | None]) -> Iterator[str]:
+    yield from recording.notes
+    for reason, count in recording.left_out.items():
+        yield f"Left out: {_requests(count)} {reason}"
     for reason in dict.fromkeys(filter(None, why)):
-        count = why.count(reason)
-        yield f"Left out: {count} {'request' if count == 1 else 'requests'} {reason}"
+        left = [entry for entry, said in zip(recording.entries, why, strict=True) if said == reason]
+        if reason != _OTHERS:
+            yield f"Left out: {_requests(len(left))} {reason}"
+            continue
+        whole, size = (sum(entry.size or 0 for entry in of) for of in (recording.entries, left))
+        share = f", {format_share(size / whole)} of the page's bytes" if whole else ""
+        yield (
+            f"Left out: {_requests(len(left))} {reason}{share}: {host_shares(left, whole)}. "
+            "--hosts all asks this server for them too"
+        )
+
+
+def _requests(count: int) -> str:
+    return f"{count} {'request' if count == 1 else 'requests'}"

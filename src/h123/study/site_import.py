@@ -10,17 +10,23 @@ from urllib.parse import quote, urlsplit
 
 from h123.errors import UserError
 from h123.study.document import MOST_BYTES
-from h123.study.har import Entry, Recording, read_har
+from h123.study.har import Recording, read_har
+from h123.study.har_entry import Entry
+from h123.study.har_page import plain
 from h123.study.names import check_name
 from h123.study.quantities import RESOLVED
 from h123.study.site import FORMAT, MOST_RESOURCES, URGENCIES, Resource, Site
 from h123.textfile import unprintable
-from h123.units import format_bytes
+from h123.units import format_bytes, format_seconds, format_share
 
 LONGEST_NAME = 60
 LONGEST_LABEL = 63
 """Of a name in the DNS (RFC 1035)."""
 LONGEST_TITLE = 200
+MOST_HOSTS = 12
+"""That a note lists."""
+LONG_RUN_NS = 10**9
+"""Of what a resource runs: rarely processing alone."""
 RESOLUTION_NS = 1_000_000
 """Of what runs: recordings are about as precise."""
 
@@ -36,21 +42,19 @@ class ImportedSite:
     """What it has otherwise than the page had, in words."""
 
 
-def import_site(path: Path, name: str, *, apart: bool = False) -> ImportedSite:
-    """The first page of a HAR as a site of that name, its hosts one or kept `apart`. Raises UserError."""
+def import_site(path: Path, name: str, *, apart: bool = False, page: int | None = None) -> ImportedSite:
+    """A page of a HAR, by its number or else the first, as a site of that name, its hosts one or kept `apart`. Raises
+    UserError."""
     try:
         check_name(name, "site")
     except ValueError as fault:
         raise UserError(str(fault)) from None
-    recording = read_har(path)
-    if len(recording.entries) > MOST_RESOURCES:
-        raise UserError(f"{path}: {len(recording.entries)} requests; a page has at most {MOST_RESOURCES}")
-    graph = Graph(recording.entries)
+    recording = read_har(path, page)
+    graph = graph_of(path, recording)
     hosts = labels(recording.entries) if apart else {}
     site = Site(name=name, resources=tuple(_alike(graph.resources(hosts))))
     notes = [*_notes(recording, hosts), *graph.notes()]
-    # Many write the address as the title; its query is nobody's business.
-    title = re.sub(r"^(https?://[^?\s]*)\?.*", r"\1", recording.title or recording.entries[0].url)
+    title = recording.title or plain(recording.entries[0].url)
     text = _written(site, title, f"{recording.source}. {' '.join(notes)}".strip())
     if len(text.encode()) > MOST_BYTES:
         most = f"a site's file has at most {format_bytes(MOST_BYTES)}"
@@ -59,11 +63,24 @@ def import_site(path: Path, name: str, *, apart: bool = False) -> ImportedSite:
     return ImportedSite(site, text, notes)
 
 
+def graph_of(path: Path, recording: Recording) -> "Graph":
+    """Raises UserError where it is larger than a page may be."""
+    count = len(recording.entries)
+    if count > MOST_RESOURCES:
+        raise UserError(
+            f"{path}: {count} requests; a page has at most {MOST_RESOURCES}",
+            remedy="save the recording soon after the page has loaded, without what came later",
+        )
+    return Graph(recording.entries, recording.document)
+
+
 @dataclass
 class Graph:
     """Which entry asked for which: always an earlier one, so that there is no circle."""
 
     entries: Sequence[Entry]
+    document: int = 0
+    """The index of the one that all others hang on; before it come the redirects that led to it."""
     asker: list[int] = field(default_factory=list)
     certain: list[bool] = field(default_factory=list)
     """Whether the asker is known, not assumed."""
@@ -72,7 +89,7 @@ class Graph:
     def __post_init__(self) -> None:
         last, redirected = dict[str, int](), dict[str, int]()
         for index, entry in enumerate(self.entries):
-            asker, how = self._find(entry, last, redirected) if index else (-1, "document")
+            asker, how = self._find(index, last, redirected) if index else (-1, "document")
             self.asker.append(asker)
             self.certain.append(how != "assumed")
             self.how[how] += 1
@@ -80,7 +97,8 @@ class Graph:
             if entry.redirect:
                 redirected[entry.redirect] = index
 
-    def _find(self, entry: Entry, last: dict[str, int], redirected: dict[str, int]) -> tuple[int, str]:
+    def _find(self, index: int, last: dict[str, int], redirected: dict[str, int]) -> tuple[int, str]:
+        entry = self.entries[index]
         if entry.url in redirected:
             return redirected.pop(entry.url), "redirect"
         for url in entry.askers:
@@ -88,14 +106,7 @@ class Graph:
                 return last[url], "initiator"
         if entry.referer in last:
             return last[entry.referer], "referer"
-        return self.document(), "assumed"
-
-    def document(self) -> int:
-        """The one that the first request led to."""
-        at = 0
-        while self.entries[at].redirect and at + 1 < len(self.asker) and self.asker[at + 1] == at:
-            at += 1
-        return at
+        return (self.document if index > self.document else 0), "assumed"
 
     def resources(self, hosts: Mapping[str, str]) -> list[Resource]:
         """`hosts`: labels of those that are not to be the page's own."""
@@ -133,6 +144,13 @@ class Graph:
 
     def notes(self) -> list[str]:
         words = []
+        if long := {index: run for index, run in enumerate(self.runs()) if run > LONG_RUN_NS}:
+            worst = max(long, key=lambda index: long[index])
+            words.append(
+                f"{len(long)} ran over {format_seconds(LONG_RUN_NS / 1e9)} before they asked on, the longest "
+                f"{format_seconds(long[worst] / 1e9)} ({plain(self.entries[worst].url)}). Timers and waits for "
+                "the user may be in that: shorten their `run` if so."
+            )
         if self.how["referer"]:
             words.append(f"What asked for {self.how['referer']} is told by their Referer alone.")
         if self.how["assumed"]:
@@ -143,10 +161,10 @@ class Graph:
 def _notes(recording: Recording, apart: Mapping[str, str]) -> list[str]:
     """What a site cannot have, or a recording did not say, with how often."""
     entries = recording.entries
-    words = []
+    words = list(recording.notes)
     hosts = {entry.host for entry in entries}
     if len(hosts) > 1 and not apart:
-        words.append(f"Its {len(hosts)} hosts are one here.")
+        words.append(f"Its {len(hosts)} hosts are one here: {host_shares(entries)}.")
     elif apart:
         words.append(f"Its {len(hosts)} hosts are apart: {', '.join(f'{apart[host]} was {host}' for host in apart)}.")
     if recording.left_out:
@@ -155,11 +173,29 @@ def _notes(recording: Recording, apart: Mapping[str, str]) -> list[str]:
     counts = [
         (sum(not entry.get for entry in entries), "not by GET are here, and what they sent is not asked for"),
         (sum(entry.cached for entry in entries), "came from a cache; here each visit loads them"),
+        (
+            sum(entry.with_head for entry in entries),
+            "have the head of the answer in their size, because no other was recorded",
+        ),
         (sum(entry.unpacked for entry in entries), "have their size unpacked, because no other was recorded"),
         (sum(entry.size == 0 for entry in entries), "had no body and have 1 byte here"),
         (sum(entry.size is None for entry in entries), "are of unknown size and have 1 byte here"),
     ]
     return words + [f"{count} {what}." for count, what in counts if count]
+
+
+def host_shares(entries: Sequence[Entry], whole: int | None = None) -> str:
+    """Hosts with their requests and their share of the bytes, the largest first; `whole`: of how many bytes."""
+    counts, sizes = Counter(entry.host for entry in entries), Counter[str]()
+    for entry in entries:
+        sizes[entry.host] += entry.size or 0
+    total = sum(sizes.values()) if whole is None else whole
+    words = [
+        f"{host} ({count} {'request' if count == 1 else 'requests'}, {format_bytes(sizes[host])}"
+        f"{f', {format_share(sizes[host] / total)} of the bytes' if total else ''})"
+        for host, count in sorted(counts.items(), key=lambda one: -sizes[one[0]])
+    ]
+    return ", ".join([*words[:MOST_HOSTS], f"and {len(words) - MOST_HOSTS} more"] if len(words) > MOST_HOSTS else words)
 
 
 def labels(entries: Sequence[Entry]) -> dict[str, str]:

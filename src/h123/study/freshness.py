@@ -1,0 +1,41 @@
+"""How long a browser's own cache may answer without asking (RFC 9111)."""
+
+from collections.abc import Iterator, Mapping
+from email.utils import parsedate_to_datetime
+
+CACHEABLE = {200, 203, 301, 304, 308}
+"""Statuses of answers to GET that a cache keeps; a 304 is about what it has."""
+
+
+def fresh_s(headers: Mapping[str, str]) -> float:
+    """Seconds for which the answer is fresh (sections 4.2.1 and 5.2.2), by header names in small letters: `max-age`, or
+    else `Expires`, less the age that it came with.
+
+    `private` and `s-maxage` address shared caches, so they change nothing here. What a cache may guess counts as 0.
+    """
+    said = dict(_directives(headers.get("cache-control", "")))
+    if {"no-store", "no-cache"} & said.keys() or "*" in headers.get("vary", ""):
+        return 0.0
+    if "max-age" in said:
+        lasts = _seconds(said["max-age"])
+    else:
+        sent, expires = (_http_date(headers.get(name)) for name in ("date", "expires"))
+        lasts = 0.0 if sent is None or expires is None else expires - sent
+    return lasts - _seconds(headers.get("age", "0"))
+
+
+def _directives(cache_control: str) -> Iterator[tuple[str, str]]:
+    for part in cache_control.split(","):
+        name, _, value = part.strip().partition("=")
+        yield name.strip().lower(), value.strip().strip('"')
+
+
+def _seconds(written: str) -> float:
+    return float(written) if written.isascii() and written.isdigit() and len(written) < 20 else 0.0
+
+
+def _http_date(date: str | None) -> float | None:
+    try:
+        return None if date is None else parsedate_to_datetime(date).timestamp()
+    except (ValueError, OverflowError):
+        return None

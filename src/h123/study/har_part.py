@@ -1,0 +1,100 @@
+"""An object within a HAR file, with its place: values that cannot be are refused with file, entry and key."""
+
+import datetime as dt
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from h123.errors import UserError
+from h123.strict import shown
+
+MOST_BYTES = 100 * 10**9
+"""As much as the file of a site takes."""
+MOST_MS = 86_400_000.0
+"""A day: no request and no page takes longer."""
+FIRST_YEAR, LAST_YEAR = 1970, 2200
+
+
+class Part:
+    """Its values by key. What is missing, null or empty is not known; what is of a wrong kind is refused."""
+
+    def __init__(self, place: str, values: Mapping[str, Any]) -> None:
+        self.place = place
+        self.values = values
+
+    @classmethod
+    def of(cls, place: str, value: object) -> "Part":
+        if not isinstance(value, dict):
+            raise UserError(f"{place}: expected an object, found {shown(value)}")
+        return cls(place, value)
+
+    def required(self, key: str) -> "Part":
+        return Part.of(self.at(key), self.values.get(key))
+
+    def part(self, key: str) -> "Part":
+        """Without values where the file has none."""
+        value = self.values.get(key)
+        return Part(self.at(key), value if isinstance(value, dict) else {})
+
+    def at(self, key: str) -> str:
+        return f"{self.place}.{key}"
+
+    def text(self, key: str) -> str:
+        value = self.values.get(key)
+        return value if isinstance(value, str) else ""
+
+    def items(self, key: str) -> list[Any]:
+        value = self.values.get(key)
+        return value if isinstance(value, list) else []
+
+    def number(self, key: str, most: float, unit: str = "") -> float | None:
+        """Also where it is written as text, as WebPageTest does; None: not known, for which many write -1."""
+        given = self.values.get(key)
+        if given is None or isinstance(given, str):
+            value = _number(given or "")
+        elif isinstance(given, bool | list | dict):
+            raise self._fault(key, "a number", given)
+        else:
+            value = math.inf if isinstance(given, int) and given.bit_length() > 1000 else float(given)
+        if value is None or value < 0:
+            return None
+        if not value <= most:
+            raise self._fault(key, f"a number of at most {most:.0f}{unit}", given)
+        return value
+
+    def count(self, key: str) -> int | None:
+        """Of bytes."""
+        value = self.number(key, MOST_BYTES, " bytes")
+        return None if value is None else int(value)
+
+    def seconds(self, key: str) -> float | None:
+        """Of a time in milliseconds."""
+        value = self.number(key, MOST_MS, " ms (a day)")
+        return None if value is None else value / 1000
+
+    def moment(self, key: str) -> float | None:
+        """Seconds since 1970."""
+        given = self.values.get(key)
+        if given is None or given == "":
+            return None
+        try:
+            when = dt.datetime.fromisoformat(given)
+            if FIRST_YEAR <= when.year <= LAST_YEAR:
+                return when.timestamp()
+        except (TypeError, ValueError, OverflowError):
+            raise self._fault(key, "a date such as 2026-05-01T10:00:00.000Z", given) from None
+        raise self._fault(key, f"a date between {FIRST_YEAR} and {LAST_YEAR}", given)
+
+    def _fault(self, key: str, expected: str, given: object) -> UserError:
+        return UserError(
+            f"{self.at(key)}: expected {expected}, found {shown(given)}",
+            remedy="correct or remove it in the file, or record the page again",
+        )
+
+
+def _number(written: str) -> float | None:
+    try:
+        value = float(written)
+    except ValueError:
+        return None
+    return None if math.isnan(value) else value

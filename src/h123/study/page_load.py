@@ -1,0 +1,65 @@
+"""Which of a recording's requests load the page: what a user or a timer did later is no part of it."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+IDLE_S = 0.5
+"""Without a request, after the browser's load event: then the page has loaded."""
+QUIET_S = 2.0
+"""The same where the recording has no load event."""
+LONGEST_DATA_S = 5.0
+"""After that a request for data is a stream or a long poll, for whose end no page waits."""
+POLLS = 3
+"""So many requests for the same thing at even intervals are polls."""
+_SHORTEST_POLL_S = 0.2
+_UNEVEN = 1.5
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request of a page."""
+
+    start: float
+    end: float
+    what: str
+    """Method and address without query."""
+    data: bool
+    """Whether it may be a poll or a stream."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """By index of the requests."""
+
+    polls: frozenset[int]
+    late: frozenset[int]
+
+
+def page_load(asked: Sequence[Asked], on_load: float | None) -> Load:
+    """What is no part of the load, of requests in the order of their starts. `on_load`: when the browser said so."""
+    polls = _polls(asked, on_load)
+    idle = QUIET_S if on_load is None else IDLE_S
+    busy_until = asked[0].start if asked and on_load is None else on_load or 0.0
+    for index, one in enumerate(asked):
+        if index in polls:
+            continue
+        if one.start > busy_until + idle:
+            return Load(polls, frozenset(range(index, len(asked))) - polls)
+        busy_until = max(busy_until, min(one.end, one.start + LONGEST_DATA_S) if one.data else one.end)
+    return Load(polls, frozenset())
+
+
+def _polls(asked: Sequence[Asked], on_load: float | None) -> frozenset[int]:
+    """Those after the load event; without one, all but the first of their kind."""
+    alike = defaultdict[str, list[int]](list)
+    for index, one in enumerate(asked):
+        if one.data:
+            alike[one.what].append(index)
+    found = set[int]()
+    for places in alike.values():
+        gaps = [asked[later].start - asked[earlier].start for earlier, later in pairwise(places)]
+        if len(places) >= POLLS and min(gaps) >= _SHORTEST_POLL_S and max(gaps) <= _UNEVEN * min(gaps):
+            found.update(places[1:] if on_load is None else [place for place in places if asked[place].start > on_load])
+    return frozenset(found)
