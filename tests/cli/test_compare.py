@@ -174,7 +174,7 @@ def test_a_recorded_page_is_loaded_from_it(h123: Tool, own: Path) -> None:
     assert done.returncode == 0, done.stderr
     for said in (
         "GET /bytes/9000: 200, 9 kB",
-        "Left out: 1 request of another server",
+        "Left out: 1 request of other hosts",
         "Left out: /nothing, was answered with 404",
         "The page: 3 requests, 32 kB, 1 deep",
     ):
