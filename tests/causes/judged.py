@@ -36,6 +36,8 @@ class Judged:
     latency: float
     missed: Mapping[str, float]
     """By clock, the share of the latency by which the parts miss it."""
+    alone: bool | None
+    """Whether the trial with the cause names it by itself; None: the cause takes less than half of its time."""
 
     def __str__(self) -> str:
         shown = sorted(((of * 1e3, name) for name, of in self.groups.items()), key=lambda one: -abs(one[0]))
@@ -61,14 +63,16 @@ def _judged(bench: Bench, case: Case, name: str) -> Judged:
     seconds = made.seconds - without.seconds if without else made.seconds
     cost = made.latency - without.latency if without else made.latency
     groups = by_group(seconds)
-    if pair.made.clock == "wall" and not case.kind.truth & set(WORK):
-        groups = {group: of for group, of in groups.items() if group not in WORK}  # of a busy machine
+    if bench.clock_of(pair.made) == "wall":
+        noise = set(WORK) - case.kind.truth  # of a busy machine
+        groups = {group: of for group, of in groups.items() if group not in noise}
     gone = [made.latency - trials[f"without-{number}"].latency for number in range(len(pair.each))]
     truth = _truth(case.kind, pair, gone)
     found, said = verdict(groups, seconds, truth)
+    alone = verdict(by_group(made.seconds), made.seconds, truth)[0] != "wrong" if cost > made.latency / 2 else None
     if cost < max(_NOTABLE[0] * made.latency, _NOTABLE[1]):
         found = "void"
-    return Judged(case, found, truth, said, groups, cost, made.latency, {pair.made.clock: made.missed})
+    return Judged(case, found, truth, said, groups, cost, made.latency, {bench.clock_of(pair.made): made.missed}, alone)
 
 
 def _scenes(pair: Pair) -> Iterator[tuple[str, Scene]]:

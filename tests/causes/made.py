@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from causes.scene import ASK, FALLBACK, Scene, network
-from h123.study.network import Blackout, Cross, GilbertElliott, Limit, Loss, Network, Queue, Traffic
+from h123.study.network import Blackout, Bottleneck, Change, Cross, GilbertElliott, Limit, Loss, Network, Queue, Traffic
 
 Truth = frozenset[str]
 """Groups of causes, or single causes of them, any of which is right to name."""
@@ -23,6 +23,8 @@ CLIENTS: Final = ("go", "load", "curl-openssl", "pycurl")
 CURL: Final = ("curl-openssl", "pycurl")
 LOADS: Final = (1, 4, 16)
 _REQUESTS: Final = {1: 6, 4: 4, 16: 3}
+SAY_BLOCKED: Final = ("go", "load")
+"""Clients that say over QUIC when flow control holds them back, which the server then writes down."""
 _RENO: Final = ("curl-openssl",)
 """Clients whose QUIC has that controller alone."""
 
@@ -32,6 +34,7 @@ LIMIT: Final = Truth({"limit"})
 PLACE: Final = Truth({"place"})
 LOSS: Final = Truth({"loss"})
 QUEUE: Final = Truth({"queue"})
+OTHERS: Final = Truth({"queue", "loss"})
 RATE: Final = Truth({"rate"})
 SHARED_RATE: Final = Truth({"rate", "queue"})
 CONNECTING: Final = Truth({"connecting"})
@@ -233,6 +236,20 @@ def _proxy(d: Drawing) -> Pair:
     return d.by_server("--proxy", "--think", f"{think}ms", less=["--proxy"], **scene)
 
 
+@kind(
+    "a proxy with few connections to its origin", SERVER, "requests wait in the proxy for others' answers", loads=(16,)
+)
+def _proxy_few(d: Drawing) -> Pair:
+    origin = "--proxy", "--think", f"{d.between(10, 60)}ms"
+    few = "--origin-connections", str(d.of(2, 4))
+    return d.by_server(*origin, *few, less=origin, ms=d.between(4, 40), size=d.of("1kB", "5kB"))
+
+
+@kind("a server that stops now and then", SERVER, "no handler goes on meanwhile: a collector of garbage, or a lock")
+def _stall(d: Drawing) -> Pair:
+    return d.by_server("--stall", f"{d.between(100, 300)}ms", ms=d.between(5, 40), size=d.of("1kB", "5kB"), requests=12)
+
+
 # Answers that come piece by piece.
 
 
@@ -280,7 +297,7 @@ def _proxy_dribbles(d: Drawing) -> Pair:
 def _narrow(d: Drawing, *options: str, exact: str = "", **scene: Any) -> Pair:
     """An upload that a server lets in by little at once; its log says so where QUIC has one."""
     pair = d.by_server(*options, **{"ms": d.between(30, 90), "method": "POST", "size": "500kB", "requests": 2, **scene})
-    if exact and d.protocol == "h3" and d.of(True, False):
+    if exact and d.protocol == "h3" and d.client in SAY_BLOCKED and d.of(True, False):
         return replace(pair, made=replace(pair.made, qlog=True), exact=Truth({exact}))
     return pair
 
@@ -419,7 +436,8 @@ def _record(d: Drawing) -> Pair:
 
 @kind("slow start", SLOW_START, "a new connection over a long, fast way: half of the time and more", loads=(1,))
 def _slow_start(d: Drawing) -> Pair:
-    return Pair(d.scene(ms=d.between(100, 200), mbit=1000, size=d.of("1MB", "2MB"), phase="cold"))
+    over = network(ms=d.between(100, 200), mbit=1000)
+    return Pair(d.scene(over=over, size=d.of("1MB", "2MB"), method=d.of("GET", "POST"), phase="cold"))
 
 
 # Handshakes.
@@ -545,6 +563,17 @@ def _rate(d: Drawing) -> Pair:
     return _link(d, d.of("200kB", "500kB"), {"mbit": d.of(2, 5)}, ms=d.between(5, 30), requests=3)
 
 
+@kind(
+    "a rate that falls",
+    RATE,
+    "a tenth of it from the first second on, when all but a few requests are made",
+    loads=(1,),
+)
+def _falling_rate(d: Drawing) -> Pair:
+    fallen = [Change(at_ns=1_000_000_000, rate=Bottleneck(bps=3_000_000))]
+    return _link(d, d.of("100kB", "200kB"), {"changes": fallen}, ms=d.between(20, 40), requests=16)
+
+
 @kind("a full link for uploads", RATE, "a body takes its size by the rate", loads=(1,))
 def _rate_up(d: Drawing) -> Pair:
     return _link(d, d.of("200kB", "500kB"), {"mbit": d.of(2, 5)}, ms=d.between(5, 30), requests=3, method="POST")
@@ -562,7 +591,12 @@ def _crowd(d: Drawing) -> Pair:
     return Pair(made, made.but(users=1))
 
 
-@kind("a deep queue that others fill", QUEUE, "packets stand in it for as long as it is deep", loads=(1, 4))
+@kind(
+    "a deep queue that others fill",
+    OTHERS,
+    "packets stand in it, or find no room: both go with the others",
+    loads=(1, 4),
+)
 def _bufferbloat(d: Drawing) -> Pair:
     depth = d.of(100, 200, 300) * 1_000_000
     over = network(ms=d.between(10, 40), mbit=20, queue=Queue(ns=depth))
@@ -673,9 +707,8 @@ def _window_far(d: Drawing) -> Pair:
 def _loss_rate(d: Drawing) -> Pair:
     ms, loss = d.between(15, 60), Loss(random=0.02)
     made = d.scene(over=network(ms=ms, mbit=5, loss=loss), size="200kB", requests=3)
-    return _two(
-        made, (LOSS, {"over": network(ms=ms, mbit=5)}), (SHARED_RATE, {"over": network(ms=ms, mbit=100, loss=loss)})
-    )
+    slow, lossy = made.but(over=network(ms=ms, mbit=5)), made.but(over=network(ms=ms, mbit=100, loss=loss))
+    return Pair(made, made.but(over=network(ms=ms, mbit=100)), [(LOSS, slow), (SHARED_RATE, lossy)])
 
 
 @kind("a dribbled body and losses", STREAMING | LOSS, "each is taken away by itself", loads=(1, 4))
@@ -692,12 +725,12 @@ def _think_new(d: Drawing) -> Pair:
     return _two(made, (SERVER, {"server": ()}), (CONNECTING, {"phase": "warm", "cold": True}))
 
 
-@kind("think time and a deep queue", SERVER | QUEUE, "others fill the queue", loads=(1, 4))
+@kind("think time and a deep queue", SERVER | OTHERS, "others fill the queue", loads=(1, 4))
 def _think_queue(d: Drawing) -> Pair:
     over = network(ms=d.between(10, 40), mbit=20, queue=Queue(ns=150_000_000))
     crossed = over.model_copy(update={"cross": Cross(down=Traffic(tcp=3), ahead_ns=2_000_000_000)})
     made = d.scene(over=crossed, size="2kB").but(server=("--think", f"{d.between(30, 300)}ms"))
-    return _two(made, (SERVER, {"server": ()}), (QUEUE, {"over": over}))
+    return _two(made, (SERVER, {"server": ()}), (OTHERS, {"over": over}))
 
 
 @kind("few streams and losses", PLACE | LOSS, "a lost packet keeps others waiting too", protocols=MANY, loads=(16,),

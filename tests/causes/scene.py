@@ -108,6 +108,10 @@ class Bench:
             folder, explained.seconds[of].mean(axis=0), float(took[of].mean()), float(np.median(explained.missed))
         )
 
+    def clock_of(self, scene: Scene) -> str:
+        """Under which it is carried out."""
+        return "wall" if self.clock == "wall" else scene.clock
+
     def carry_out(self, scene: Scene, name: str, seed: int, packets: int = MOST) -> Path:
         """The trial's folder; `packets` have room in its record."""
         server = self._subject("made", scene.protocol, *scene.server)
@@ -122,7 +126,7 @@ class Bench:
             "server": server.name,
             "client": client,
             "protocol": scene.protocol,
-            "clock": "wall" if self.clock == "wall" else scene.clock,
+            "clock": self.clock_of(scene),
         }
         parameters = Parameters.model_validate({**values, **sides})
         make_bodies([parameters.size])

@@ -11,11 +11,14 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/quic-go/quic-go"
 	"h123.dev/subjects/go/peer"
 )
+
+const stallsEvery = 500 * time.Millisecond
 
 // causing is what a server does that costs its clients time. Left as it is, it costs nothing.
 type causing struct {
@@ -23,7 +26,9 @@ type causing struct {
 	thinkEvery       uint64
 	compute          time.Duration
 	oneAtOnce        bool
+	stall            time.Duration
 	proxy            bool
+	origins          int
 	headFirst        bool
 	chunked          bool
 	pause            time.Duration
@@ -38,7 +43,7 @@ type causing struct {
 	window           int
 	streams          int
 	retry, overflow  bool
-	p256             bool
+	p256, late       bool
 }
 
 // made is the command `made`: a server whose answers take time for a reason that is known, because it was chosen.
@@ -51,6 +56,8 @@ func made(arguments []string) error {
 	set.DurationVar(&c.compute, "compute", 0, "compute before each answer")
 	set.BoolVar(&c.oneAtOnce, "one-at-once", false, "answer one request after another")
 	set.BoolVar(&c.proxy, "proxy", false, "forward requests to an origin, which has the wait and the pauses")
+	set.IntVar(&c.origins, "origin-connections", mostAtOnce, "so many connections to the origin")
+	set.DurationVar(&c.stall, "stall", 0, "answer nothing for so long, twice a second")
 	set.BoolVar(&c.headFirst, "head-first", false, "send the head alone, in a write of its own")
 	set.BoolVar(&c.chunked, "chunked", false, "do not announce the body's length")
 	set.DurationVar(&c.pause, "pause", 0, "wait before each piece of the body")
@@ -67,6 +74,7 @@ func made(arguments []string) error {
 	set.BoolVar(&c.retry, "retry", false, "send a Retry for each QUIC connection")
 	set.BoolVar(&c.overflow, "overflow", false, "let the UDP socket's buffer run over")
 	set.BoolVar(&c.p256, "p256", false, "exchange keys by P-256 alone, which clients do not guess")
+	set.BoolVar(&c.late, "no-early-data", false, "refuse requests in the first flight of a resumed QUIC session")
 	version := set.String("tls", "1.3", "the version of TLS that it speaks")
 	protocol := set.String("protocol", "", "h1, h2 or h3")
 	address := set.String("address", "", "to listen on")
@@ -92,14 +100,14 @@ func (c *causing) fault(version string) (*fault, error) {
 		if err != nil {
 			return nil, err
 		}
-		f.answer = func(next http.HandlerFunc) http.HandlerFunc { return forwarded(origin, next) }
+		f.answer = func(next http.HandlerFunc) http.HandlerFunc { return c.forwarded(origin, next) }
 	}
 	f.http = func(server *http.Server) {
 		server.HTTP2.MaxConcurrentStreams = c.streams
 		server.HTTP2.MaxReceiveBufferPerStream, server.HTTP2.MaxReceiveBufferPerConnection = c.streamWindow, c.window
 	}
 	f.quic = func(config *quic.Config) {
-		config.MaxIncomingStreams = int64(c.streams)
+		config.MaxIncomingStreams, config.Allow0RTT = int64(c.streams), !c.late
 		config.InitialStreamReceiveWindow, config.MaxStreamReceiveWindow = uint64(c.streamWindow), uint64(c.streamWindow)
 		config.InitialConnectionReceiveWindow, config.MaxConnectionReceiveWindow = uint64(c.window), uint64(c.window)
 	}
@@ -124,6 +132,17 @@ func (c *causing) fault(version string) (*fault, error) {
 
 func (c *causing) answering(next http.HandlerFunc) http.HandlerFunc {
 	answer := next
+	var stopped sync.RWMutex
+	if c.stall > 0 {
+		go func() {
+			for {
+				stopped.Lock()
+				time.Sleep(c.stall)
+				stopped.Unlock()
+				time.Sleep(stallsEvery - c.stall)
+			}
+		}()
+	}
 	if c.piece > 0 || c.headFirst || c.chunked {
 		answer = on("/bytes/", c.inPieces)(answer)
 	}
@@ -136,6 +155,8 @@ func (c *causing) answering(next http.HandlerFunc) http.HandlerFunc {
 			c.receive(w, r)
 			return
 		}
+		stopped.RLock()
+		stopped.RUnlock() // it only waits
 		c.wait()
 		answer(w, r)
 	}
@@ -212,11 +233,11 @@ func (c *causing) origin() (*url.URL, error) {
 }
 
 // forwarded asks the origin for everything but the server's health.
-func forwarded(origin *url.URL, next http.HandlerFunc) http.HandlerFunc {
+func (c *causing) forwarded(origin *url.URL, next http.HandlerFunc) http.HandlerFunc {
 	proxy := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(origin) },
 		FlushInterval: -1,
-		Transport:     &http.Transport{MaxIdleConnsPerHost: mostAtOnce, DisableCompression: true},
+		Transport:     &http.Transport{MaxIdleConnsPerHost: mostAtOnce, MaxConnsPerHost: c.origins, DisableCompression: true},
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/health" {
