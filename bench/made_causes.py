@@ -60,6 +60,8 @@ def main() -> int:
             print(f"{one.name} ({', '.join(one.protocols)}; {', '.join(one.clients)}; {one.loads} users): "
                   f"{', '.join(sorted(one.truth))}: {one.why}")  # fmt: skip
         return 0
+    if not named(asked.kinds):
+        parser.error(f"no kind has one of these words in its name: {', '.join(asked.kinds)}; --list names all")
     for name in (*CLIENTS, "virtual-kernel"):
         if name in catalogue():
             install(catalogue()[name], print)

@@ -466,6 +466,18 @@ def _retry(d: Drawing) -> Pair:
 
 
 @kind(
+    "early data that the server refuses",
+    CONNECTING,
+    "the request is sent again after the handshake",
+    protocols=QUIC,
+    clients=("go", "load"),
+    loads=(1,),
+)
+def _no_early_data(d: Drawing) -> Pair:
+    return d.by_server("--no-early-data", ms=d.between(20, 150), size="1kB", phase="cold", sessions="early")
+
+
+@kind(
     "a long certificate chain over QUIC", CHAIN, "three times what the client sent, until it is heard", protocols=QUIC
 )
 def _chain(d: Drawing) -> Pair:
