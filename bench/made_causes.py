@@ -15,6 +15,7 @@ latency by more than 2 % in the median of a clock.
 import argparse
 import os
 import random
+import shutil
 import sys
 import time
 import traceback
@@ -38,6 +39,7 @@ MOST_WRONG, LEAST_RIGHT = 0.02, 0.85
 SHOWN_S = 20
 """Between two lines of progress."""
 _bench: Bench
+_kept: bool
 
 
 def main() -> int:
@@ -83,7 +85,7 @@ def _numbers(seed: int, cases: int, kinds: Sequence[str]) -> list[int]:
 def _found(numbers: Sequence[int], asked: argparse.Namespace, place: Path) -> Iterator[Judged]:
     """What is said of each, as they end."""
     begun = shown = time.monotonic()
-    with ProcessPoolExecutor(asked.jobs, initializer=_begin, initargs=(place, asked.clock)) as pool:
+    with ProcessPoolExecutor(asked.jobs, initializer=_begin, initargs=(place, asked.clock, bool(asked.keep))) as pool:
         running = {pool.submit(_one, asked.seed, number): number for number in numbers}
         for ended, future in enumerate(as_completed(running), 1):
             try:
@@ -100,16 +102,20 @@ def _found(numbers: Sequence[int], asked: argparse.Namespace, place: Path) -> It
                 print(f"  {ended} of {len(numbers)}, {left / 60:.1f} min left", file=sys.stderr, flush=True)
 
 
-def _begin(place: Path, clock: str) -> None:
+def _begin(place: Path, clock: str, kept: bool) -> None:
     """One process' bench; each has a folder of its own for its subjects."""
     own = place / f"bench-{os.getpid()}"
     own.mkdir(parents=True)
-    global _bench
+    global _bench, _kept
+    _kept = kept
     _bench = Bench(LocalEngine(), campaign_certificate(own, [SERVER_ADDRESS]), place, own, clock)
 
 
 def _one(seed: int, number: int) -> Judged:
-    return judged(_bench, seed, number)
+    one = judged(_bench, seed, number)
+    for folder in [] if _kept else _bench.place.glob(f"{number}-*"):
+        shutil.rmtree(folder)
+    return one
 
 
 def _tell(found: Sequence[Judged], asked: int) -> int:
