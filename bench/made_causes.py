@@ -5,7 +5,8 @@
 
 Cases of tests/causes/made.py, drawn by the seed: kinds of causes, protocols, clients and loads. Each is a trial with
 the cause and one without it; the largest part of the difference must be the cause that was made. Under the virtual
-clock, but for those that are about processing, unless the wall clock is asked for.
+clock, but for those that are about processing, unless the wall clock is asked for. Some servers are on Node.js, which
+must be installed.
 
 Prints a line for each case that is not right, in ms of the difference, then the matrix of what was made and what was
 said, in Markdown, then the shares. Status 1 where more than 2 % are wrong, less than 85 % right, or the parts miss the

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import which
 
 import pytest
 
 from adversary.told import TALES, told
-from adversary.zoo import Fault, faults, findings, write_faulty
+from adversary.zoo import Fault, Program, faults, findings, write_faulty, write_made
 from h123.catalogue import Subject, catalogue, install, read_subject
 from h123.trial import LocalEngine
 from h123.trial.certificate import Certificate
-from h123.verification.question import questions
+from h123.verification.question import LARGE, questions
 from h123.verification.server import verify_server
 from h123.virtual import installed_kernel
 
@@ -129,3 +130,18 @@ def test_an_announced_idleness_is_the_declared_one(
     result = next(one for one in verify_server(impatient, engine) if one.check == "limits")
     assert result.verdict == ("failed" if fault else "passed")
     assert result.detail.startswith(fault)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("program", ["go", "node"])
+@pytest.mark.parametrize("protocol", ["h1", "h2", "h3"])
+def test_a_made_server_without_a_reason_keeps_the_contract(
+    protocol: str, program: Program, tmp_path: Path, engine: LocalEngine
+) -> None:
+    if program == "node" and (protocol == "h3" or which("node") is None):
+        pytest.skip("the made server on Node.js speaks h1 and h2, where Node.js is installed")
+    install(catalogue()["go"], print)
+    for result in verify_server(write_made(tmp_path / "made", protocol, [], program), engine):
+        assert result.verdict != "failed", result
+        if result.check == f"GET {LARGE}":
+            return

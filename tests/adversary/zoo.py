@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from adversary.trial import listed, peer
 from h123.catalogue import Subject, catalogue, install, read_subject
@@ -13,6 +14,8 @@ from h123.verification.question import LARGE
 from h123.verification.result import Result
 from h123.verification.server import verify_server
 
+Program = Literal["go", "node"]
+"""What a made server is written in."""
 _MANIFEST = """\
 h123 = "subject/1"
 name = "NAME"
@@ -27,7 +30,7 @@ licence = "Apache-2.0"
 build = ["true"]
 
 [server]
-command = ["PEER", WORDS, "--protocol", "{protocol}", "--address", "{address}", "--port", "{port}",
+command = [WORDS, "--protocol", "{protocol}", "--address", "{address}", "--port", "{port}",
            "--cert", "{cert}", "--key", "{key}"]
 protocols = ["PROTOCOL"]
 methods = ["GET", "POST"]
@@ -53,7 +56,7 @@ licence = "Apache-2.0"
 build = ["true"]
 
 [client]
-command = ["PEER", WORDS, "--workload", "{workload}", "--samples", "{samples}", "--facts", "{facts}"]
+command = [WORDS, "--workload", "{workload}", "--samples", "{samples}", "--facts", "{facts}"]
 protocols = ["h1", "h2", "h3"]
 methods = ["GET"]
 
@@ -92,13 +95,15 @@ def faults() -> list[Fault]:
 
 def write_faulty(folder: Path, fault: Fault) -> Subject:
     """The subject with this fault, in a new folder."""
-    return _write_server(folder, ["keep", "--but", fault.name], fault.protocol, fault.virtual)
+    return _write_server(folder, [str(peer()), "keep", "--but", fault.name], fault.protocol, fault.virtual)
 
 
-def write_made(folder: Path, protocol: str, reasons: Sequence[str]) -> Subject:
-    """A server whose answers take time for these reasons, options of `h123-hostile made`, in a new folder."""
+def write_made(folder: Path, protocol: str, reasons: Sequence[str], program: Program = "go") -> Subject:
+    """A server whose answers take time for these reasons, options of `h123-hostile made`, in a new folder. On Node.js
+    it has some of them, over TCP."""
+    words = {"go": [str(peer()), "made"], "node": ["node", str(Path(__file__).parent / "peer" / "made.mjs")]}[program]
     version = [] if protocol == "h3" else ["--tls", "{tls}"]
-    return _write_server(folder, ["made", *version, *reasons], protocol, virtual=True)
+    return _write_server(folder, [*words, *version, *reasons], protocol, virtual=True)
 
 
 def _write_server(folder: Path, words: Sequence[str], protocol: str, virtual: bool) -> Subject:
@@ -132,17 +137,20 @@ def findings(fault: Fault, folder: Path, engine: LocalEngine) -> Iterator[Result
 
 def write_falling_back(folder: Path) -> Subject:
     """The client that tries HTTP/3 first, in a new folder."""
-    return _write(folder, _CLIENT, {"WORDS": '"fallback"', "TITLE": "Tries HTTP/3 first, in vain"})
+    return _write_client(folder, ["fallback"], "Tries HTTP/3 first, in vain")
 
 
 def write_asking(folder: Path, ways: Sequence[str]) -> Subject:
     """A client that takes answers in these ways, options of `h123-hostile ask`, in a new folder."""
-    words = ", ".join(map(json.dumps, ["ask", *ways]))
-    return _write(folder, _CLIENT, {"WORDS": words, "TITLE": "Takes little at once, or slowly"})
+    return _write_client(folder, ["ask", *ways], "Takes little at once, or slowly")
+
+
+def _write_client(folder: Path, words: Sequence[str], title: str) -> Subject:
+    return _write(folder, _CLIENT, {"WORDS": ", ".join(map(json.dumps, [str(peer()), *words])), "TITLE": title})
 
 
 def _write(folder: Path, manifest: str, values: Mapping[str, str]) -> Subject:
-    for word, text in {"NAME": folder.name, "PEER": str(peer()), **values}.items():
+    for word, text in {"NAME": folder.name, **values}.items():
         manifest = manifest.replace(word, text)
     folder.mkdir(parents=True)
     (folder / "subject.toml").write_text(manifest)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from adversary.zoo import Program
 from causes.scene import ASK, FALLBACK, Scene, network
 from h123.study.network import Blackout, Bottleneck, Change, Cross, GilbertElliott, Limit, Loss, Network, Queue, Traffic
 
@@ -27,6 +28,12 @@ SAY_BLOCKED: Final = ("go", "load")
 """Clients that say over QUIC when flow control holds them back, which the server then writes down."""
 _RENO: Final = ("curl-openssl",)
 """Clients whose QUIC has that controller alone."""
+
+ON_NODE: Final = {
+    *("--think", "--think-most", "--think-every", "--pause", "--head-first", "--chunked", "--piece", "--pieces"),
+    *("--nagle", "--window", "--stream-window", "--streams"),
+}
+"""What the made server on Node.js can be asked for."""
 
 SERVER: Final = Truth({"server"})
 STREAMING: Final = Truth({"idle", "server"})
@@ -86,7 +93,7 @@ class Case:
         made = self.pair.made
         shown = {name: value for name, value in made.parameters.items() if name != "requests"}
         words = [f"{made.over.round_trip_ns / 1e6:g} ms", *(f"{name}={value}" for name, value in shown.items())]
-        words += [*made.server, *made.asking, *(["qlog"] if made.qlog else [])]
+        words += [made.program, *made.server, *made.asking, *(["qlog"] if made.qlog else [])]
         return f"{self.number}: {self.kind.name}, {made.protocol}, {made.client}, {' '.join(words)}"
 
 
@@ -120,8 +127,13 @@ class Drawing:
 
     def by_server(self, *reasons: str, less: Sequence[str] = (), **scene: Any) -> Pair:
         """Made by the server, which has `less` of it in the other trial."""
-        without = self.scene(**scene)
+        without = replace(self.scene(**scene), program=self.program(reasons))
         return Pair(without.but(server=reasons), without.but(server=tuple(less)))
+
+    def program(self, reasons: Sequence[str]) -> Program:
+        """What the server is written in."""
+        can = self.protocol in TCP and all(one in ON_NODE for one in reasons if one.startswith("--"))
+        return self.of("go", "node") if can else "go"
 
 
 Draw = Callable[[Drawing], Pair]

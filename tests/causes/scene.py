@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adversary.zoo import write_asking, write_falling_back, write_made
+from adversary.zoo import Program, write_asking, write_falling_back, write_made
 from h123.catalogue import catalogue, make_bodies
 from h123.causes import CAUSES, explain
 from h123.results import ingest, read_document, write_document
@@ -50,6 +50,8 @@ class Scene:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     server: tuple[str, ...] = ()
     """What makes its answers take time: options of `h123-hostile made`."""
+    program: Program = "go"
+    """That the server is."""
     asking: tuple[str, ...] = ()
     """How the client `ask` takes them."""
     busy: str = ""
@@ -114,7 +116,7 @@ class Bench:
 
     def carry_out(self, scene: Scene, name: str, seed: int, packets: int = MOST) -> Path:
         """The trial's folder; `packets` have room in its record."""
-        server = self._subject("made", scene.protocol, *scene.server)
+        server = self._subject("made", scene.program, scene.protocol, *scene.server)
         subjects = {**catalogue(), server.name: server}
         client = scene.client
         if client in (FALLBACK, ASK):
@@ -152,8 +154,8 @@ class Bench:
         if words not in self._subjects:
             folder = self.subjects / f"{words[0]}-{len(list(self.subjects.iterdir()))}"
             match words:
-                case ("made", protocol, *reasons):
-                    subject = write_made(folder, protocol, reasons)
+                case ("made", program, protocol, *reasons):
+                    subject = write_made(folder, protocol, reasons, "node" if program == "node" else "go")
                 case ("fallback", *_):
                     subject = write_falling_back(folder)
                 case (_, *ways):

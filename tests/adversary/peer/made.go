@@ -20,6 +20,20 @@ import (
 
 const stallsEvery = 500 * time.Millisecond
 
+// dice fall the same way in each process, so that a trial can be carried out again.
+var dice = throws{rand: rand.New(rand.NewPCG(1, 2))}
+
+type throws struct {
+	mutex sync.Mutex
+	rand  *rand.Rand
+}
+
+func (t *throws) below(n uint64) uint64 {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.rand.Uint64N(n)
+}
+
 // causing is what a server does that costs its clients time. Left as it is, it costs nothing.
 type causing struct {
 	think, thinkMost time.Duration
@@ -168,8 +182,8 @@ func (c *causing) answering(next http.HandlerFunc) http.HandlerFunc {
 
 // wait is the server's own time before an answer.
 func (c *causing) wait() {
-	if c.think > 0 && rand.Uint64N(c.thinkEvery) == 0 {
-		time.Sleep(c.think + time.Duration(rand.Int64N(int64(max(c.thinkMost-c.think, 0))+1)))
+	if c.think > 0 && dice.below(c.thinkEvery) == 0 {
+		time.Sleep(c.think + time.Duration(dice.below(uint64(max(c.thinkMost-c.think, 0))+1)))
 	}
 	for began := time.Now(); time.Since(began) < c.compute; {
 	}
