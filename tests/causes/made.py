@@ -156,7 +156,7 @@ def drawn(seed: int, number: int, kinds: Sequence[Kind] | None = None, again: in
     turn, place = divmod(number, len(kinds))
     order = random.Random(f"{seed} {turn}").sample(range(len(kinds)), len(kinds))
     one = kinds[order[place]]
-    of = random.Random(f"{seed} {number} {again}")
+    of = random.Random(f"{seed} {one.name} {turn} {again}")  # whatever other kinds there are
     drawing = Drawing(of, of.choice(one.protocols), of.choice(one.clients), of.choice(one.loads))
     return Case(number, of.randrange(2**32), one, one.draw(drawing))
 

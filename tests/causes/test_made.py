@@ -19,7 +19,7 @@ from h123.trial import SERVER_ADDRESS, LocalEngine, campaign_certificate
 SEED = 20261128
 SAMPLE = {
     "think time, own connections",
-    "think time after an upload",
+    "a long way",
     "a small stream window",
     "a small receive buffer of the server",
     "a small initial window",
