@@ -121,7 +121,7 @@ def _one(seed: int, number: int) -> Judged:
 
 def _tell(found: Sequence[Judged], asked: int) -> int:
     counted = [one for one in found if one.verdict != "void"]
-    print("\n" + _matrix(counted) + "\n")
+    print("\n" + _kinds(counted) + "\n\n" + _groups(counted) + "\n")
     shares = Counter(one.verdict for one in counted)
     total = max(len(counted), 1)
     said = ", ".join(f"{verdict} {shares[verdict] / total:.1%}" for verdict in ("right", "rivals", "wrong"))
@@ -145,7 +145,16 @@ def _tell(found: Sequence[Judged], asked: int) -> int:
     return 0 if counted and good and near and len(found) == asked else 1
 
 
-def _matrix(found: Sequence[Judged]) -> str:
+def _groups(found: Sequence[Judged]) -> str:
+    """A row for what is true, a column for what was said."""
+    tally = Counter((" or ".join(sorted(one.truth)), one.said) for one in found)
+    rows, columns = (sorted({key[place] for key in tally}) for place in (0, 1))
+    lines = [f"| true | {' | '.join(columns)} |", "| --- " * (len(columns) + 1) + "|"]
+    lines += [f"| {row} | {' | '.join(str(tally[row, column] or '') for column in columns)} |" for row in rows]
+    return "\n".join(lines)
+
+
+def _kinds(found: Sequence[Judged]) -> str:
     """A row a kind: what was said, how often, and how often that was right."""
     of = defaultdict[str, list[Judged]](list)
     for one in found:

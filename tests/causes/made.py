@@ -762,7 +762,8 @@ def _think_queue(d: Drawing) -> Pair:
 def _streams_loss(d: Drawing) -> Pair:
     ms = d.between(15, 60)
     made = d.scene(over=network(ms=ms, mbit=50, loss=Loss(random=0.02)), size="10kB").but(server=("--streams", "4"))
-    return _two(made, (PLACE, {"server": ()}), (LOSS, {"over": network(ms=ms, mbit=50)}))
+    pair = _two(made, (PLACE, {"server": ()}), (LOSS, {"over": network(ms=ms, mbit=50)}))
+    return replace(pair, exact=PLACE | LOSS | CONNECTING) if d.client in CURL else pair
 
 
 @kind("think time and Nagle", SERVER | NAGLE, "one after the other", protocols=TCP, loads=(1,))
