@@ -66,8 +66,7 @@ def _judged(bench: Bench, case: Case, name: str) -> Judged:
     if bench.clock_of(pair.made) == "wall":
         noise = set(WORK) - case.kind.truth  # of a busy machine
         groups = {group: of for group, of in groups.items() if group not in noise}
-    gone = [made.latency - trials[f"without-{number}"].latency for number in range(len(pair.each))]
-    truth = _truth(case.kind, pair, gone)
+    truth = _truth(case.kind, pair, shares({part: spent.latency for part, spent in trials.items()}))
     found, said = verdict(groups, seconds, truth)
     alone = verdict(by_group(made.seconds), made.seconds, truth)[0] != "wrong" if cost > made.latency / 2 else None
     if cost < max(_NOTABLE[0] * made.latency, _NOTABLE[1]):
@@ -83,14 +82,23 @@ def _scenes(pair: Pair) -> Iterator[tuple[str, Scene]]:
         yield f"without-{number}", scene
 
 
-def _truth(kind: Kind, pair: Pair, gone: list[float]) -> Truth:
-    """What is right to name; of two causes the one that costs more, or both. `gone`: seconds that go with each."""
+def shares(latencies: Mapping[str, float]) -> list[float]:
+    """Seconds that each of two causes costs: the mean of what it adds to the other one, and of what it adds by itself,
+    since what one costs may hide behind the other, or grow with it."""
+    if "without-0" not in latencies:
+        return []
+    both, neither = latencies["made"], latencies["without"]
+    first, second = latencies["without-1"], latencies["without-0"]
+    return [(both - second + first - neither) / 2, (both - first + second - neither) / 2]
+
+
+def _truth(kind: Kind, pair: Pair, costs: Sequence[float]) -> Truth:
+    """What is right to name; of two causes the one that costs more, or both."""
     if pair.exact:
         return pair.exact
     if not pair.each or kind.either:
         return kind.truth
-    most = max(gone)
-    return Truth().union(*(of for (of, _), cost in zip(pair.each, gone, strict=True) if cost >= _NEAR * most))
+    return Truth().union(*(of for (of, _), cost in zip(pair.each, costs, strict=True) if cost >= _NEAR * max(costs)))
 
 
 def verdict(

@@ -1,7 +1,7 @@
 """Kinds of trials whose time goes to a cause that was made, and cases of them, drawn by a seed.
 
 The truth is by construction: a case is a trial with the cause, and the same trial, of the same seed, without it. What
-the cause costs is the time that goes away with it. Where two causes meet, each is taken away by itself as well.
+the cause costs is the time that goes away with it. Where two causes meet, each is there by itself as well.
 """
 
 import math

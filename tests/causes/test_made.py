@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from causes.judged import judged, verdict
+from causes.judged import judged, shares, verdict
 from causes.made import CLIENTS, EVERY, KINDS, LOADS, Truth, drawn
 from causes.scene import Bench, Scene, network
 from h123.catalogue import catalogue, install
@@ -92,6 +92,14 @@ def test_the_largest_group_is_right_or_names_rivals_or_is_wrong() -> None:
     assert verdict(groups, seconds, Truth({"idle"}), causes) == ("rivals", "server")
     assert verdict(groups, seconds, Truth({"loss"}), causes) == ("wrong", "server")
     assert limit.group == "limit"
+
+
+def test_of_two_causes_each_has_its_share_of_what_both_cost() -> None:
+    assert shares({"made": 9.0, "without": 9.0}) == []
+    apart = shares({"made": 9.0, "without": 2.0, "without-0": 4.0, "without-1": 7.0})
+    assert apart == [5.0, 2.0]
+    hidden = shares({"made": 9.0, "without": 2.0, "without-0": 8.0, "without-1": 8.0})
+    assert hidden == [3.5, 3.5]
 
 
 def test_what_the_record_of_packets_does_not_cover_is_left_out(bench: Bench) -> None:
