@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::time::Duration;
@@ -128,9 +128,17 @@ impl Readiness {
                 if let Some(&port) = ready.tcp.first()
                     && ready.accepts
                     && missing.is_empty()
-                    && !accepted(&mut self.knock, host, ready.address, port)?
                 {
-                    missing.push(format!("a connection to TCP port {port} to be accepted"));
+                    match knock(&mut self.knock, host, ready.address, port)? {
+                        Door::Open => {}
+                        Door::Waits => {
+                            missing.push(format!("a connection to TCP port {port} to be accepted"));
+                        }
+                        Door::Shut => {
+                            self.port_missing = true;
+                            missing.push(format!("TCP port {port} over IPv4"));
+                        }
+                    }
                 }
                 Ok(missing)
             }
@@ -171,20 +179,38 @@ impl Readiness {
     }
 }
 
+/// What a connection to the service meets.
+enum Door {
+    Open,
+    /// It is not accepted yet.
+    Waits,
+    /// A socket of IPv6 that takes no connections over IPv4 looks like one that does.
+    Shut,
+}
+
 /// Whether the service has taken the connection, which is made if there is none yet. A client's would wait as long, and
 /// the time would be taken for the protocol's.
-fn accepted(
+fn knock(
     knock: &mut Option<TcpStream>,
     host: &mut Host,
     address: Option<Ipv4Addr>,
     port: u16,
-) -> Result<bool> {
+) -> Result<Door> {
     if knock.is_none() {
         let at = SocketAddr::from((address.unwrap_or(Ipv4Addr::LOCALHOST), port));
-        *knock = host.within(|| Ok(TcpStream::connect_timeout(&at, KNOCK).ok()))?;
-        return Ok(false);
+        return host.within(|| {
+            Ok(match TcpStream::connect_timeout(&at, KNOCK) {
+                Ok(made) => {
+                    *knock = Some(made);
+                    Door::Waits
+                }
+                Err(error) if error.kind() == ErrorKind::ConnectionRefused => Door::Shut,
+                Err(_) => Door::Waits,
+            })
+        });
     }
-    Ok(waiting(&host.sockets()?.0, port) == 0)
+    let accepted = waiting(&host.sockets()?.0, port) == 0;
+    Ok(if accepted { Door::Open } else { Door::Waits })
 }
 
 /// Connections to a port that nobody has accepted yet.

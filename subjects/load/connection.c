@@ -4,6 +4,9 @@
 #include "load.h"
 #include "seat.h"
 
+/* How often a request is made again that servers do not take: as if they took one for each connection. */
+enum { MOST_MOVES = 100 };
+
 void connection_init(struct connection *connection, const struct carrier *carrier, struct seat *seat)
 {
     connection->source.descriptor = -1;
@@ -34,6 +37,7 @@ void connection_fail(struct connection *connection, const char *error)
         return;
     }
     load_bury(connection->load, connection);
+    connection->left = false; /* there is nobody to take leave of */
     while (connection->exchanges.first) {
         connection_end(connection, connection->exchanges.first, error);
     }
@@ -51,7 +55,29 @@ static void release(struct connection *connection, struct exchange *exchange)
 {
     queue_remove(&connection->exchanges, exchange);
     exchange->connection = NULL;
+    if (connection->left && !connection->exchanges.first) {
+        load_bury(connection->load, connection);
+    }
     connection_look(connection);
+}
+
+void connection_part(struct connection *connection)
+{
+    connection->seat->connection = NULL;
+    connection->seat = NULL;
+    connection->left = true;
+}
+
+void connection_return(struct connection *connection, struct exchange *exchange)
+{
+    if (exchange->moves++ == MOST_MOVES) {
+        connection_end(connection, exchange, RESET);
+        return;
+    }
+    release(connection, exchange);
+    exchange_reset(exchange);
+    connection->load->moves++;
+    seat_ask(exchange->seat, exchange);
 }
 
 void connection_cancel(struct connection *connection, struct exchange *exchange)

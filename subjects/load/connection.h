@@ -32,6 +32,7 @@ struct connection {
     int index;              /* -1 before it is ready */
     int64_t requests;       /* begun on it so far */
     bool retired;           /* takes no further request */
+    bool left;              /* its seat has another one, and it ends when its requests have ended */
     bool dead;
     struct connection *next_dead;
 };
@@ -55,6 +56,12 @@ void connection_cancel(struct connection *connection, struct exchange *exchange)
 
 /* Ends a request; with NULL its answer is here in good order. */
 void connection_end(struct connection *connection, struct exchange *exchange, const char *error);
+
+/* The server has not taken the request, which goes to the seat's next connection, or to this one again. */
+void connection_return(struct connection *connection, struct exchange *exchange);
+
+/* Leaves its seat to another connection. It ends in good order when all requests on it have ended. */
+void connection_part(struct connection *connection);
 
 /* Has its output sent at the end of this turn. */
 void connection_flush_later(struct connection *connection);

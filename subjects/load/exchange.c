@@ -50,10 +50,9 @@ void queue_remove(struct queue *queue, struct exchange *exchange)
     exchange->queue = NULL;
 }
 
-void exchange_again(struct exchange *exchange)
+void exchange_reset(struct exchange *exchange)
 {
     struct sample *sample = &exchange->sample;
-    sample->tries++;
     sample->sent = sample->first_byte = sample->up = sample->down = 0;
     sample->status = sample->protocol = sample->reused = 0;
     sample->connection = -1;

@@ -22,6 +22,7 @@ struct exchange {
     struct connection *connection; /* on which it is under way */
     int64_t stream;                /* of HTTP/2 or HTTP/3 */
     int64_t announced;             /* content-length of the answer; -1: none */
+    int moves;                     /* connections that have not taken it */
     bool wrong;                    /* a byte of the body was not the block's */
     struct exchange *next, *previous;       /* of the queue, the connection, or those that have ended */
     struct exchange *younger, *older;       /* of all that are under way, in the order of their starts */
@@ -43,7 +44,7 @@ extern const char TIMEOUT[], RESET[], REFUSED[], TLS_FAILED[], PROTOCOL[], WRONG
 const char *other_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* It is made again: nothing that came of it counts. */
-void exchange_again(struct exchange *exchange);
+void exchange_reset(struct exchange *exchange);
 
 /* The first byte of the answer's header is here. */
 void exchange_first_byte(struct exchange *exchange);

@@ -69,5 +69,9 @@ void facts_write(const struct facts *facts, FILE *to)
     put_spread("\"late_ns", &facts->delay.late, to);
     put_spread(", \"held_ns", &facts->delay.held, to);
     put_spread(", \"both_ns", &facts->delay.both, to);
-    fputs("}, \"notes\": []}\n", to);
+    fputs("}, \"notes\": [", to);
+    if (facts->moves) {
+        fprintf(to, "\"requests that the server had not taken were made again %jd times\"", (intmax_t)facts->moves);
+    }
+    fputs("]}\n", to);
 }

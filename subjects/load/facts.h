@@ -18,6 +18,7 @@ struct facts {
     } kinds[KINDS];
     char congestion[WORD];
     struct own_delay delay;
+    int64_t moves; /* how often a request was made again because the server had not taken it */
 };
 
 /* Takes account of a connection whose handshake is complete; `early`: the server took early data on it. */

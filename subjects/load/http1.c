@@ -1,5 +1,9 @@
 /* HTTP/1.1 on TLS over TCP, one request at a time. */
+#include <errno.h>
+#include <linux/sockios.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include "answer.h"
 #include "clock.h"
@@ -64,13 +68,30 @@ static bool give(struct tcp *tcp)
     return true;
 }
 
-static const char *over(struct tcp *tcp)
+/* Whether the server has not read the request: not all of it has been sent, or acknowledged, or its host resets what comes
+ * after the end. */
+static bool is_unread(struct tcp *tcp, int error)
+{
+    int descriptor = tcp->base.source.descriptor, unacknowledged = 0;
+    char byte;
+    return error == ECONNRESET || error == EPIPE || tcp_backlog(tcp) ||
+           (ioctl(descriptor, SIOCOUTQ, &unacknowledged) == 0 && unacknowledged) ||
+           (recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == ECONNRESET);
+}
+
+/* A server that closes an idle connection cannot know that a request is on its way (RFC 9112, section 9.5). The first one of
+ * a connection that ends at once it did not want. */
+static const char *over(struct tcp *tcp, int error)
 {
     struct http1 *http = (struct http1 *)tcp;
-    if (current(tcp) && http->answer.state == UNTIL_CLOSE) {
+    if (!error && current(tcp) && http->answer.state == UNTIL_CLOSE) {
         end(http);
     }
-    return RESET;
+    struct exchange *exchange = current(tcp);
+    if (exchange && exchange->sample.reused && !exchange->sample.first_byte && is_unread(tcp, error)) {
+        connection_return(&tcp->base, exchange);
+    }
+    return error ? tcp_word(error) : RESET;
 }
 
 static struct connection *http1_dial(struct seat *seat)

@@ -81,11 +81,21 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
     return 0;
 }
 
+/* A stream that the server refuses, or leaves out as it goes away, it has not taken (RFC 9113, sections 6.8 and 8.7). */
+static void finish(struct http2 *http, struct exchange *exchange, uint32_t code)
+{
+    if (code == NGHTTP2_REFUSED_STREAM) {
+        connection_return(&http->tcp.base, exchange);
+    } else {
+        connection_end(&http->tcp.base, exchange, code == NGHTTP2_PROTOCOL_ERROR ? PROTOCOL : RESET);
+    }
+}
+
 static int on_close(nghttp2_session *session, int32_t stream, uint32_t code, void *user)
 {
     struct exchange *exchange = find(session, stream);
     if (exchange) {
-        end(user, exchange, code == NGHTTP2_PROTOCOL_ERROR ? PROTOCOL : RESET);
+        finish(user, exchange, code);
     }
     return 0;
 }
@@ -186,10 +196,10 @@ static bool give(struct tcp *tcp)
     return !used || tcp_write(tcp, scratch, used);
 }
 
-static const char *over(struct tcp *tcp)
+static const char *over(struct tcp *tcp, int error)
 {
     (void)tcp;
-    return RESET;
+    return error ? tcp_word(error) : RESET;
 }
 
 static struct connection *http2_dial(struct seat *seat)

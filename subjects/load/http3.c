@@ -88,7 +88,11 @@ static int on_close(nghttp3_conn *http, int64_t stream, uint64_t code, void *use
     if (exchange) {
         ((struct exchange *)exchange)->stream = stream;
         ngtcp2_conn_set_stream_user_data(quic->conn, stream, NULL);
-        connection_end(&quic->base, exchange, code == NGHTTP3_H3_MESSAGE_ERROR ? PROTOCOL : RESET);
+        if (code == NGHTTP3_H3_REQUEST_REJECTED) { /* not taken (RFC 9114, section 4.1.1) */
+            connection_return(&quic->base, exchange);
+        } else {
+            connection_end(&quic->base, exchange, code == NGHTTP3_H3_MESSAGE_ERROR ? PROTOCOL : RESET);
+        }
     }
     if (stream & 2) { /* the server's own */
         ngtcp2_conn_extend_max_streams_uni(quic->conn, 1);
@@ -110,12 +114,21 @@ static int on_reset(nghttp3_conn *http, int64_t stream, uint64_t code, void *qui
     return 0;
 }
 
-/* The server takes no more requests. */
-static int on_shutdown(nghttp3_conn *http, int64_t id, void *quic)
+/* The server takes no more requests, and has not taken those from this stream on (RFC 9114, section 5.2). */
+static int on_shutdown(nghttp3_conn *http, int64_t id, void *user)
 {
-    (void)http, (void)id;
-    ((struct quic *)quic)->base.retired = true;
-    connection_look(quic);
+    struct quic *quic = user;
+    quic->base.retired = true;
+    for (struct exchange *exchange = quic->base.exchanges.first, *next; exchange; exchange = next) {
+        next = exchange->next;
+        if (exchange->stream >= id) {
+            nghttp3_conn_set_stream_user_data(http, exchange->stream, NULL);
+            ngtcp2_conn_set_stream_user_data(quic->conn, exchange->stream, NULL);
+            ngtcp2_conn_shutdown_stream(quic->conn, 0, exchange->stream, NGHTTP3_H3_REQUEST_CANCELLED);
+            connection_return(&quic->base, exchange);
+        }
+    }
+    connection_look(&quic->base);
     return 0;
 }
 

@@ -132,7 +132,7 @@ static void read_entry(struct reading from, struct entry *entry, const struct jo
     *entry = (struct entry){.method = reading_text(&from, "method"), .path = reading_text(&from, "path")};
     read_headers(&from, entry);
     read_body(&from, entry);
-    entry->status = (int)reading_number(&from, "status", 100);
+    entry->status = (int)reading_number(&from, "status", 0);
     entry->think_ns = (int64_t)reading_large(&from, "think_ns", 0);
     reading_end(&from);
     complete(&from, entry, job);
@@ -181,7 +181,7 @@ static void read_resource(struct reading from, struct job *job, int index)
 {
     struct entry *resource = &job->entries[index];
     bool document = index == 0;
-    *resource = (struct entry){.method = "GET", .path = reading_text(&from, "path"), .status = 200};
+    *resource = (struct entry){.method = "GET", .path = reading_text(&from, "path")};
     read_headers(&from, resource);
     resource->urgency = (int)reading_number(&from, "urgency", 0);
     resource->run_ns = (int64_t)reading_large(&from, "run_ns", 0);

@@ -55,7 +55,8 @@ static void on_retry(struct timer *timer)
 {
     struct exchange *exchange = of_patience(timer);
     withdraw(exchange);
-    exchange_again(exchange);
+    exchange_reset(exchange);
+    exchange->sample.tries++;
     set_patience(exchange);
     users_again(exchange->load->users, exchange);
 }
@@ -185,6 +186,9 @@ static void bury(struct load *load)
             place = &connection->next_dead;
         } else {
             *place = connection->next_dead;
+            if (connection->left) {
+                connection->carrier->close(connection);
+            }
             connection->carrier->destroy(connection);
         }
     }
@@ -254,5 +258,6 @@ struct load *load_run(const struct job *job, const struct sending *sending)
         seat_leave(&load->seats[i]);
     }
     load->facts.delay = record_delay(load->record);
+    load->facts.moves = load->moves;
     return load;
 }

@@ -36,6 +36,7 @@ struct load {
     struct exchange *spare;
     struct connection *dead;
     int connections; /* so far */
+    int64_t moves;   /* how often a request was made again because the server had not taken it */
     int64_t left;    /* requests that have no row yet */
     struct users *users;
 };

@@ -32,6 +32,8 @@ void seat_look(struct seat *seat)
 {
     if (seat->connection && seat->connection->retired && !seat->connection->exchanges.first) {
         seat_leave(seat);
+    } else if (seat->connection && seat->connection->retired) {
+        connection_part(seat->connection);
     }
     if (seat->waiting.first && !seat->connection) {
         struct connection *dialled = seat->load->carrier->dial(seat);

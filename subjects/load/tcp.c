@@ -19,8 +19,7 @@ static struct tcp *of_output(struct output *output)
     return (struct tcp *)((char *)output - offsetof(struct connection, output));
 }
 
-/* What a socket's error is in the contract's words. */
-static const char *word(int error)
+const char *tcp_word(int error)
 {
     switch (error) {
     case ECONNREFUSED:
@@ -136,7 +135,7 @@ static bool shake_hands(struct tcp *tcp)
         return true;
     }
     connection_fail(connection, error == SSL_ERROR_SYSCALL || (error == SSL_ERROR_SSL && saved)
-                                    ? word(saved ? saved : ECONNRESET) : tls_error(tcp));
+                                    ? tcp_word(saved ? saved : ECONNRESET) : tls_error(tcp));
     return false;
 }
 
@@ -162,10 +161,8 @@ static void read_records(struct tcp *tcp)
         }
         if (error == SSL_ERROR_SSL && ERR_GET_REASON(ERR_peek_error()) != SSL_R_UNEXPECTED_EOF_WHILE_READING) {
             connection_fail(connection, tls_error(tcp));
-        } else if (saved && saved != EAGAIN) {
-            connection_fail(connection, word(saved));
         } else {
-            connection_fail(connection, tcp->speaker->over(tcp));
+            connection_fail(connection, tcp->speaker->over(tcp, saved != EAGAIN ? saved : 0));
         }
         return;
     }
@@ -183,7 +180,7 @@ static void on_ready(struct source *source, uint32_t events)
         socklen_t length = sizeof error;
         getsockopt(source->descriptor, SOL_SOCKET, SO_ERROR, &error, &length);
         if (error) {
-            connection_fail(connection, word(error));
+            connection_fail(connection, tcp_word(error));
             return;
         }
         tcp->connected = events & EPOLLOUT;
@@ -211,7 +208,7 @@ static bool send_out(struct tcp *tcp)
         if (sent < 0) {
             /* In progress: its first packet is under way, without what there is to send. */
             if (errno != EAGAIN && errno != EINPROGRESS && !tcp->ending) {
-                connection_fail(&tcp->base, word(errno));
+                connection_fail(&tcp->base, tcp->speaker->over(tcp, errno));
             }
             return false;
         }
@@ -260,7 +257,7 @@ void tcp_dial(struct tcp *tcp, const struct carrier *carrier, const struct speak
     SSL_set_bio(connection->ssl, bio, bio);
     loop_watch(&load->loop, &connection->source, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
     if (connect(descriptor, server, load->server_length) != 0 && errno != EINPROGRESS) {
-        connection_fail(connection, word(errno));
+        connection_fail(connection, tcp_word(errno));
     }
 }
 

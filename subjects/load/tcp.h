@@ -10,7 +10,7 @@ struct speaker {
     bool (*begin)(struct tcp *tcp);                                     /* the handshake is complete */
     bool (*take)(struct tcp *tcp, const uint8_t *bytes, size_t length); /* what has come */
     bool (*give)(struct tcp *tcp);                                      /* puts more into the output, if there is any */
-    const char *(*over)(struct tcp *tcp);                               /* the server has ended it: what that means */
+    const char *(*over)(struct tcp *tcp, int error);                    /* it has ended, 0: in good order: what that means */
 };
 
 /* A TLS connection over TCP. Records gather in `out`, which goes to the kernel once a turn. */
@@ -33,6 +33,9 @@ void tcp_dial(struct tcp *tcp, const struct carrier *carrier, const struct speak
 bool tcp_write(struct tcp *tcp, const void *bytes, size_t length);
 
 static inline size_t tcp_backlog(const struct tcp *tcp) { return tcp->length - tcp->from; }
+
+/* What a socket's error is in the contract's words. */
+const char *tcp_word(int error);
 
 /* Frees all that it has, but for itself. */
 void tcp_release(struct tcp *tcp);

@@ -4,13 +4,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
 from h123.results import ingest
 from h123.results.rows import Rows
-from h123.results.samples import COLUMNS
+from h123.results.samples import COLUMNS, succeeded, succeeded_sql
 
 TIMES = st.lists(st.none() | st.integers(0, 2**40))
 READ = """
@@ -46,3 +47,27 @@ def test_rows_are_read_without_pandas(tmp_path: Path) -> None:
     command = [sys.executable, "-c", READ, str(tmp_path / "samples.parquet")]
     told = subprocess.run(command, capture_output=True, text=True, check=True)
     assert told.stdout.split("\n")[0] == "[True, False] [False, True] False"
+
+
+@given(
+    answers=st.lists(st.tuples(st.sampled_from([0, 199, 200, 201, 204, 299, 300, 404]), st.integers(0, 1)), min_size=1),
+    statuses=st.sampled_from([[200], [200, 404], [404, 200], [201, 404]]),
+)
+def test_any_success_is_one_and_another_status_is_that_alone(
+    answers: list[tuple[int, int]], statuses: list[int]
+) -> None:
+    """Whoever asks: arrays, Arrow and SQL."""
+    asked = [statuses[min(resource, len(statuses) - 1)] for _, resource in answers]
+    wanted = [200 <= got < 300 if must == 200 else got == must for (got, _), must in zip(answers, asked, strict=True)]
+    table = pa.table(
+        {
+            "error": [""] * len(answers),
+            "status": [got for got, _ in answers],
+            "resource": [min(resource, len(statuses) - 1) for _, resource in answers],
+        }
+    )
+    assert succeeded(table, statuses).to_pylist() == wanted
+    coded = table.set_column(0, "error", table["error"].combine_chunks().dictionary_encode())
+    assert Rows(coded).ok(statuses).tolist() == wanted
+    samples = duckdb.arrow(table)
+    assert samples.project(succeeded_sql(statuses)).fetchall() == [(one,) for one in wanted]

@@ -18,6 +18,7 @@ DAY = 86_400
 
 def spoken(protocol: str, unable: str = "", **answer: Any) -> dict[str, Any]:
     flaws = {"no_tls": False, "only_tls_1_2": False, "distrust": answer.pop("distrust", "")}
+    flaws |= {"asks_for_certificate": answer.pop("asks", False), "connections": answer.pop("connections", 1)}
     answers = [] if unable else [[{**GOOD, **answer}] * 3]
     return {"protocol": protocol, "error": unable, **flaws, "answers": answers}
 
@@ -45,6 +46,31 @@ def test_a_good_server_is_described() -> None:
         ({"status": 401, "authenticate": "Basic"}, r"refused with 401 \(Basic\)", "Authorization"),
         ({"endless": True, "bytes": 7000}, r"did not end within 3 s \(7 kB came\)", "ends"),
         ({"error": "EOF"}, "failed: EOF", "by hand"),
+        ({"status": 401, "authenticate": "Bearer"}, r"401 \(Bearer\)", "with Bearer and a token"),
+        ({"status": 403}, "refused with 403", "--header 'Cookie: ...'"),
+        ({"status": 302, "location": "/login?next=/orders"}, "302", "--url https://localhost:8443/login?next=/orders"),
+        (
+            {"status": 307, "location": "https://example.org/x"},
+            "307",
+            "https://example.org/x, if that is your server too",
+        ),
+        ({"status": 301, "location": "http://example.org/"}, "301", "what is to be measured itself"),
+        ({"status": 304}, "with 304", "If-None-Match"),
+        ({"status": 421}, "with 421", "no host localhost"),
+        ({"status": 429}, "with 429", "its limit would be what is measured"),
+        ({"status": 502}, "with 502", "what stands behind it does not answer"),
+        ({"status": 503}, "with 503", "limits its rate"),
+        (
+            {"status": 400, "asks": True},
+            "with 400: the server asks its clients for a certificate",
+            "ssl_verify_client off",
+        ),
+        (
+            {"error": "tls: certificate required", "asks": True},
+            "asks its clients for a certificate",
+            "requestCert: false",
+        ),
+        ({"status": 404, "asks": True}, "with 404", "path"),
     ],
 )
 def test_an_answer_that_cannot_be_measured_is_refused(answer: dict[str, Any], said: str, remedy: str) -> None:
@@ -141,3 +167,85 @@ def test_a_server_that_is_not_ready_for_its_first_request_is_told_of() -> None:
 def test_an_answer_is_read_strictly() -> None:
     assert Answer.model_validate(GOOD, strict=True).failed is False
     assert Answer.model_validate({**GOOD, "endless": True}, strict=True).failed is True
+
+
+@pytest.mark.parametrize("status", [200, 201, 202, 204, 206])
+def test_any_success_is_one(status: int) -> None:
+    assert judge(inquired(spoken("h2", status=status)), INQUIRY).remarks == []
+
+
+@pytest.mark.parametrize(
+    ("alert", "remedy"),
+    [
+        ("remote error: tls: unrecognized name", "--sni"),
+        ("remote error: tls: internal error", "--sni"),
+        ("remote error: tls: handshake failure", "X25519"),
+        ("EOF", "--ready TEXT"),
+    ],
+)
+def test_what_an_alert_says(alert: str, remedy: str) -> None:
+    for asked in (None, ["h2"]):
+        with pytest.raises(UserError) as caught:
+            judge(inquired(spoken("h1", alert), spoken("h2", alert)), INQUIRY, asked)
+        assert remedy in (caught.value.remedy or "") or asked is not None
+
+
+@pytest.mark.parametrize(
+    ("header", "announced", "said"),
+    [
+        ('h3=":8444"; ma=86400', ("", 8444), "on UDP port 8444, where nothing answers: timeout"),
+        ('h3-29=":1", h3="localhost:8444"', ("localhost", 8444), "on UDP port 8444, where nothing answers"),
+        ('h2="alt:443",h3="alt.example.org:443"; ma=1', ("alt.example.org", 443), "--url https://alt.example.org:443/"),
+        ('h3=":99999"', None, ""),
+        ("clear", None, ""),
+        ("", None, ""),
+    ],
+)
+def test_http3_that_is_announced(header: str, announced: tuple[str, int] | None, said: str) -> None:
+    found = inquired(spoken("h1", alt_svc=header), spoken("h2"), spoken("h3", "timeout"))
+    assert found.found is not None
+    assert found.found.announced() == announced
+    assert said in " ".join(judge(found, INQUIRY).remarks)
+
+
+def test_http3_at_the_announced_port_is_taken() -> None:
+    found = inquired(spoken("h1", alt_svc='h3=":8444"'), spoken("h3"))
+    known = judge(Inquired(found.found, [], http3_port=8444), INQUIRY)
+    assert known.http3_port == 8444
+    assert "UDP port 8444" in known.remarks[0]
+
+
+def test_connections_that_end_with_their_answer() -> None:
+    known = judge(inquired(spoken("h1", connections=3), spoken("h2", connections=2)), INQUIRY)
+    assert known.remarks == [
+        "Over HTTP/1.1 it ends each connection after one answer: every request there pays for a handshake"
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Error: connect ECONNREFUSED 127.0.0.1:5432",
+        'psycopg2.OperationalError: could not translate host name "db" to address: Name or service not known',
+        "dial tcp: lookup redis on 127.0.0.53:53: no such host",
+        "getaddrinfo EAI_AGAIN postgres",
+        "Can't connect to MySQL server on 'localhost' (111)",
+        "connect() failed (111: Connection refused) while connecting to upstream",
+    ],
+)
+def test_a_server_that_misses_its_database(line: str) -> None:
+    """Whether it ends, or answers with an error."""
+    ended: Any = [{"code": "server-exited", "detail": "role server ended with exit status 1 after 0.2 s"}]
+    good = inquired(spoken("h2", status=500))
+    for known in (Inquired(None, ended, ["starting", line]), Inquired(good.found, [], [line])):
+        with pytest.raises(UserError) as caught:
+            judge(known, INQUIRY)
+        assert "in the lab a server reaches nothing outside" in (caught.value.remedy or "")
+        assert "--url https://localhost:8443/ asks it there" in (caught.value.remedy or "")
+
+
+def test_a_server_that_listens_for_ipv6_alone() -> None:
+    detail = "role server was not ready after 4.1 s: waiting for TCP port 8443 over IPv4; it listens on TCP [::]:8443"
+    with pytest.raises(UserError, match="waiting for TCP port 8443 over IPv4") as caught:
+        judge(Inquired(None, [{"code": "server-not-ready", "detail": detail}]), INQUIRY)
+    assert "it listens for IPv6 alone" in (caught.value.remedy or "")

@@ -1,7 +1,7 @@
 """Failures: the share of requests that failed, compared between levels as any other metric is.
 
-The unit is the trial again: its share is that of its requests without an answer of status 200, and 1 where its server
-or client failed so that there is no valid attempt. Shares are paired within blocks; what is estimated is their
+The unit is the trial again: its share is that of its requests without an answer of status 200 to 299, and 1 where its
+server or client failed so that there is no valid attempt. Shares are paired within blocks; what is estimated is their
 difference, because the ratio of a failure to none says nothing.
 """
 

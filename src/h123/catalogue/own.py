@@ -82,6 +82,10 @@ class OwnServer(Strict):
     sni: Annotated[str, Field(pattern=_HOST, max_length=255)] | None = None
     """That TLS asks for; None: the host."""
     protocols: OneOrMore[Protocol]
+    http3_port: Annotated[int, Field(strict=True, ge=1, le=65_535)] | None = Field(
+        default=None, exclude_if=lambda port: port is None
+    )
+    """The UDP port of its HTTP/3; None: the study's port."""
     ready: Annotated[str, AfterValidator(_awaited)] | None = None
     """It is not ready before its output has this, or this TCP port (`tcp:8080`) is open, besides its own ports."""
     starts_within: Annotated[int, BeforeValidator(parse_duration), Field(gt=0)] = 30 * 10**9
@@ -93,6 +97,8 @@ class OwnServer(Strict):
             raise ValueError("it needs either a `command` that starts it or the `address` at which it runs")
         if self.address is not None and (self.environment or self.ready):
             raise ValueError("a server with an `address` is not started: leave out `environment` and `ready`")
+        if self.http3_port is not None and QUIC not in self.protocols:
+            raise ValueError("`http3_port` is for a server that speaks h3")
         return self
 
     @field_validator("folder")
@@ -124,6 +130,10 @@ class OwnServer(Strict):
     def udp(self) -> bool:
         """The same of UDP."""
         return QUIC in self.protocols
+
+    def port_of(self, protocol: str | None, port: int) -> int:
+        """Where it speaks a protocol, if `port` is the study's."""
+        return (protocol == QUIC and self.http3_port) or port
 
     @property
     def ready_port(self) -> int | None:

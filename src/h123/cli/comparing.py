@@ -228,7 +228,7 @@ def _keep(draft: Draft, path: Path) -> None:
 
 def _visits(page: RecordedPage, inquiry: Inquiry, answers: Sequence[Sequence[Answer]], load: Load) -> Visits:
     """Of the page as the server has it."""
-    had = {path: served(mine, path) for path, mine in zip(inquiry.site.paths, answers, strict=True)}
+    had = {path: served(mine, path, inquiry) for path, mine in zip(inquiry.site.paths, answers, strict=True)}
     found = page.as_served(had)
     for note in found.notes:
         say(f"  {note}")
@@ -393,7 +393,7 @@ def _shared(known: Mapping[str, Known]) -> list[str]:
 
 def _as_found(server: OwnServer, known: Known) -> OwnServer:
     """The server with what it was found to speak."""
-    return server.model_copy(update={"protocols": list(known.protocols)})
+    return server.model_copy(update={"protocols": list(known.protocols), "http3_port": known.http3_port})
 
 
 def _answers(known: Mapping[str, Known], shared: Sequence[str], paths: int) -> list[list[Answer]]:

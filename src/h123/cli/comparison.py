@@ -171,6 +171,9 @@ def compare(
 
     `h123 compare --server './my-server --port 8443' --url https://localhost:8443/api/orders`
 
+    In the lab the server reaches nothing outside, no database either. What it needs, a script in --server starts with
+    it; or start all of it yourself and leave out --server.
+
     Without --server the server that --url names is asked where it runs: its clients are in the lab, behind the
     emulated networks, and a gateway passes on what they send. Nothing on the machine is changed for that.
     """

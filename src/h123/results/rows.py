@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from h123.results.samples import LIMIT, SCHEMA, SCHEMAS, TEXT_COLUMNS, Sample, complaint
-from h123.study.workload import ABANDONED, OK
+from h123.study.workload import ABANDONED, BEYOND_OK, OK
 
 Mask = NDArray[np.bool_]
 Integers = NDArray[np.int64]
@@ -169,11 +169,12 @@ class Rows:
         return self._is("error", lambda value: value == ABANDONED)
 
     def ok(self, statuses: Sequence[int]) -> Mask:
-        """Those without an error and with the status that their resource must have."""
+        """Those without an error and with the status that their resource must have; OK stands for all of success."""
         status = self["status"]
         alike = set(statuses) == {OK}
         wanted = np.int64(OK) if alike else np.array(statuses)[self._resources(len(statuses) - 1)]
-        answered: Mask = np.equal(status.values, wanted)
+        success = (status.values >= OK) & (status.values < BEYOND_OK)
+        answered: Mask = np.where(wanted == OK, success, np.equal(status.values, wanted))
         return self.faultless & status.known & answered
 
     def _resources(self, last: int) -> Integers:

@@ -14,7 +14,7 @@ from h123.durable import replacement
 from h123.errors import UserError
 from h123.results.events import Values
 from h123.results.shapes import Reason
-from h123.study.workload import LEAVING, OK, Exchange, Kind, workload_of
+from h123.study.workload import BEYOND_OK, LEAVING, OK, Exchange, Kind, workload_of
 
 TEXT_COLUMNS = {"phase", "protocol", "error"}
 TIME_COLUMNS = ["start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns"]
@@ -29,6 +29,7 @@ RETRIED_COLUMNS = [*COLUMNS, "tries"]
 REQUIRED = {"user", "start_ns", "end_ns", "status", "bytes_up", "bytes_down", "tries"}
 """Columns that are never empty, where they are there."""
 PHASES = ("cold", "warmup", "warm", LEAVING)
+SUCCESS_SQL = f"({{status}} >= {OK} AND {{status}} < {BEYOND_OK})"
 LIMIT = 2**61
 """No number of a sample is larger: what is computed of two of them is still one of 64 bits."""
 _SHOWN = 60
@@ -213,13 +214,15 @@ def _unlike(good: pa.Table, asked: Exchange) -> str | None:
 
 
 def succeeded(table: pa.Table, statuses: Sequence[int]) -> pa.Array:
-    """Whether each request has no error and the status that its resource must have."""
+    """Whether each request has no error and the status that its resource must have; OK stands for all of success."""
+    success = pc.and_(pc.greater_equal(table["status"], OK), pc.less(table["status"], BEYOND_OK))
     if set(statuses) == {OK}:
-        wanted: Any = OK
+        answered: Any = success
     else:
         known = pc.min_element_wise(_resources(table), len(statuses) - 1)
         wanted = pc.take(pa.array(statuses), known)
-    return pc.and_(pc.equal(table["error"], ""), pc.equal(table["status"], wanted))
+        answered = pc.if_else(pc.equal(wanted, OK), success, pc.equal(table["status"], wanted))
+    return pc.and_(pc.equal(table["error"], ""), answered)
 
 
 def read_samples(file: Path, statuses: Sequence[int]) -> list[Sample]:
@@ -243,8 +246,15 @@ def _resources(table: pa.Table) -> pa.ChunkedArray:
 def succeeded_sql(statuses: Sequence[int]) -> str:
     """The same in SQL."""
     if set(statuses) == {OK}:
-        return f"error = '' AND status = {OK}"
-    return f"error = '' AND coalesce(status = {list(statuses)}[coalesce(resource, 0) + 1], false)"
+        return f"error = '' AND {SUCCESS_SQL.format(status='status')}"
+    wanted = f"{list(statuses)}[coalesce(resource, 0) + 1]"
+    return f"error = '' AND {answered_sql('status', wanted)}"
+
+
+def answered_sql(status: str, wanted: str) -> str:
+    """Whether one expression is the status that the other one wants, in SQL."""
+    success = SUCCESS_SQL.format(status=status)
+    return f"coalesce(CASE WHEN {wanted} = {OK} THEN {success} ELSE {status} = {wanted} END, false)"
 
 
 def _reason(code: str, detail: str) -> Reason:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from h123.results.events import TrialEvent
 from h123.results.folder import CampaignFolder
-from h123.results.samples import RETRIED_SCHEMA, complaint
+from h123.results.samples import RETRIED_SCHEMA, answered_sql, complaint
 from h123.study.workload import workload_of
 
 CELL_PREFIX = "cell_"
@@ -171,6 +171,6 @@ def _samples(files: Mapping[str, str]) -> str:
         rows += f" UNION ALL BY NAME SELECT * FROM read_parquet([{listed}], {options})"
     return (
         f"SELECT t.trial, t.attempt, {', '.join('s.' + name(column) for column in RETRIED_SCHEMA.names)}, "
-        "s.error = '' AND coalesce(s.status = t.statuses[coalesce(s.resource, 0) + 1], false) AS succeeded "
+        f"s.error = '' AND {answered_sql('s.status', 't.statuses[coalesce(s.resource, 0) + 1]')} AS succeeded "
         f"FROM ({rows}) AS s JOIN attempts AS t ON s.filename = t.file"
     )

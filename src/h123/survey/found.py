@@ -1,10 +1,13 @@
 """What the scout found (docs/contracts/scout.md)."""
 
+import re
 from typing import Literal
 
 from pydantic import Field
 
 from h123.results import Count, Document, Shape
+
+_HTTP_3 = re.compile(r"""(?:^|[\s,])h3="(?P<host>[^":]*):(?P<port>[0-9]{1,5})\"""")
 
 
 class Answer(Shape):
@@ -25,6 +28,12 @@ class Answer(Shape):
     def failed(self) -> bool:
         return bool(self.error) or self.endless
 
+    @property
+    def announced(self) -> tuple[str, int] | None:
+        """Host, empty for the server's own, and UDP port of the HTTP/3 that it announces (RFC 7838)."""
+        found = _HTTP_3.search(self.alt_svc)
+        return (found["host"], int(found["port"])) if found and 1 <= int(found["port"]) <= 65535 else None
+
 
 class Spoken(Shape):
     """What came of one protocol."""
@@ -34,6 +43,10 @@ class Spoken(Shape):
     """Why there is no connection; empty: there is one."""
     no_tls: bool
     only_tls_1_2: bool
+    asks_for_certificate: bool
+    """Of the client, which has none."""
+    connections: Count
+    """That all its answers took."""
     distrust: str
     """Why its certificate is not believed by the authorities that were named; empty: it is, or none were."""
     answers: list[list[Answer]]
@@ -64,6 +77,15 @@ class Found(Document):
     def mute(self) -> bool:
         """Whether nothing came about over any protocol, and nobody knows why."""
         return all(each.error and not each.no_tls and not each.only_tls_1_2 for each in self.protocols)
+
+    def announced(self) -> tuple[str, int] | None:
+        """Host, empty for the server's own, and UDP port of the HTTP/3 that its answers announce."""
+        answers = [answer for each in self.protocols for had in each.answers for answer in had]
+        return next((answer.announced for answer in answers if answer.announced), None)
+
+    def of(self, protocol: str) -> Spoken:
+        """What came of it."""
+        return next(each for each in self.protocols if each.protocol == protocol)
 
     def spoken(self) -> list[Spoken]:
         """The protocols over which there was a connection."""

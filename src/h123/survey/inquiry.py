@@ -1,5 +1,6 @@
 """The survey itself: the server is started in a lab of its own, and the scout asks it over a plain veth pair."""
 
+import dataclasses
 import json
 import shutil
 import time
@@ -8,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from h123.catalogue import OwnServer, catalogue, install, scout_command
+from h123.catalogue import QUIC, OwnServer, catalogue, install, scout_command
 from h123.console import say
 from h123.errors import UserError
 from h123.results import Reason, read_document, write_document
@@ -58,6 +59,8 @@ class Inquired:
     reasons: list[Reason]
     log: list[str] = field(default_factory=list)
     """The end of what the server printed."""
+    http3_port: int | None = None
+    """Where HTTP/3 answers, if that is not the port that was asked for but one that its answers announce."""
     seconds: float = 0.0
 
 
@@ -72,28 +75,58 @@ def survey(server: OwnServer, inquiry: Inquiry, folder: Path, engine: Engine) ->
     began = time.monotonic()
     tcp = _carry_out(server, inquiry, folder / "tcp", command, engine, udp=False)
     said = "".join(reason["detail"] for reason in tcp.reasons)
-    if tcp.found is None and any(f"UDP {where}:{inquiry.site.port}" in said for where in _ANYWHERE):
+    udp_alone = any(f"UDP {where}:{inquiry.site.port}" in said for where in _ANYWHERE) and ONLY_IPV6 not in said
+    if tcp.found is None and udp_alone:
         tcp = _carry_out(server, inquiry, folder / "udp", command, engine, udp=True)
     elif tcp.found and tcp.found.mute:
         # Who makes a certificate at the first start listens before there is one, and while it is written.
         later = ["sh", "-c", f'sleep {_MUTE_S}; exec "$@"', "sh", *command]
         tcp = _carry_out(server, inquiry, folder / "again", later, engine, udp=False)
-    return Inquired(tcp.found, tcp.reasons, tcp.log, time.monotonic() - began)
+    if other := _other_port(tcp.found, inquiry):
+        tcp = _with_other_port(tcp, other, _carry_out(server, inquiry, folder / "other", command, engine, port=other))
+    return dataclasses.replace(tcp, seconds=time.monotonic() - began)
 
 
+def _other_port(found: Found | None, inquiry: Inquiry) -> int | None:
+    """That the server announces for its HTTP/3, which it does not speak where it was asked."""
+    if found is None or not found.of(QUIC).error:
+        return None
+    host, port = found.announced() or ("", inquiry.site.port)
+    return port if port != inquiry.site.port and host in ("", inquiry.site.host) else None
+
+
+def _with_other_port(known: Inquired, port: int, there: Inquired) -> Inquired:
+    if known.found is None or there.found is None or there.found.of(QUIC).error:
+        return known
+    protocols = [there.found.of(QUIC) if each.protocol == QUIC else each for each in known.found.protocols]
+    return dataclasses.replace(known, found=known.found.model_copy(update={"protocols": protocols}), http3_port=port)
+
+
+ONLY_IPV6 = "over IPv4"
+"""What the lab waits for where a server has its port open for IPv6 alone."""
 _ANYWHERE = ("0.0.0.0", "[::]", SERVER_ADDRESS)
 
 
 def _carry_out(
-    server: OwnServer, inquiry: Inquiry, folder: Path, command: list[str], engine: Engine, *, udp: bool
+    server: OwnServer,
+    inquiry: Inquiry,
+    folder: Path,
+    command: list[str],
+    engine: Engine,
+    *,
+    udp: bool = False,
+    port: int | None = None,
 ) -> Inquired:
+    """`udp`: the server listens for that alone; `port`: it is asked there."""
     folder.mkdir(parents=True)
     if inquiry.body:
         shutil.copyfile(inquiry.body, folder / "body")
     if inquiry.authorities:
         shutil.copyfile(inquiry.authorities, folder / "ca.pem")
-    (folder / "plan.json").write_text(json.dumps(_plan(server, inquiry), indent=1) + "\n", encoding="utf-8")
-    trial = _trial(server, inquiry, command, udp=udp)
+    asked_at = port or inquiry.site.port
+    plan = json.dumps(_plan(server, inquiry, asked_at), indent=1)
+    (folder / "plan.json").write_text(plan + "\n", encoding="utf-8")
+    trial = _trial(server, inquiry, command, udp=udp, port=asked_at)
     started, scout = trial.roles
     write_document(folder / "trial.json", trial)
     try:
@@ -109,7 +142,7 @@ def _carry_out(
     return Inquired(read_document(found, Found) if found.exists() and not reasons else None, reasons, lines)
 
 
-def _plan(server: OwnServer, inquiry: Inquiry) -> dict[str, object]:
+def _plan(server: OwnServer, inquiry: Inquiry, port: int) -> dict[str, object]:
     site = inquiry.site
     headers = [{"name": header.name, "value": header.value} for header in inquiry.headers]
     body = "body" if inquiry.body else None
@@ -118,7 +151,7 @@ def _plan(server: OwnServer, inquiry: Inquiry) -> dict[str, object]:
         "host": server.sni or server.host,
         "authority": server.authority(site.port),
         "address": SERVER_ADDRESS,
-        "port": site.port,
+        "port": port,
         "timeout_ns": ANSWER_NS,
         "most_bytes": MOST_BYTES,
         "times": TIMES,
@@ -129,8 +162,9 @@ def _plan(server: OwnServer, inquiry: Inquiry) -> dict[str, object]:
     }
 
 
-def _trial(server: OwnServer, inquiry: Inquiry, command: list[str], *, udp: bool) -> Trial:
-    started = own_role(server, inquiry.site.port)
+def _trial(server: OwnServer, inquiry: Inquiry, command: list[str], *, udp: bool, port: int) -> Trial:
+    """The server is ready when it listens where it is to; the gateway to one is where it is asked."""
+    started = own_role(server, inquiry.site.port if server.command is not None else port)
     ports = [inquiry.site.port]
     if server.command is not None and started.ready:
         # What it speaks is not known yet.

@@ -82,7 +82,7 @@ class Requests:
     def _entry(self, number: int, path: str) -> Part:
         first = self.answers[number][0]
         sizes = {answer.bytes for answer in self.answers[number]}
-        entry: Part = {"method": self.inquiry.method, "path": path, "status": first.status}
+        entry: Part = {"method": self.inquiry.method, "path": path}
         if self.inquiry.body:
             entry["file"] = str(self.inquiry.body.resolve())
         # Of an answer that is not always of one length, none can be held against it.

@@ -8,6 +8,7 @@ from h123 import catalogue
 from h123.catalogue import (
     ALT_SVC,
     HTTPS_RECORD,
+    QUIC,
     OwnServer,
     OwnSubject,
     Subject,
@@ -85,7 +86,8 @@ def write_trial_files(
     target = Target(HOST_NAME, SERVER_ADDRESS, p.port, certificate.mounted(certificate.ca), trial.link_seed, tls=p.tls)
     if isinstance(server := subjects[p.server], OwnSubject):
         own = server.own
-        target = replace(target, host=own.sni or own.host, authority=own.authority(p.port))
+        port = own.port_of(p.protocol, p.port)
+        target = replace(target, host=own.sni or own.host, authority=own.authority(p.port), port=port)
     write_document(folder / "workload.json", p.workload.file(target))
     write_document(folder / "trial.json", _trial(trial, networks, subjects, certificate, check=check))
 
@@ -102,7 +104,10 @@ def _trial(
     server = subjects[p.server]
     behind = _behind(p, server)
     links = _recorded(_links(trial, networks, behind), capture=p.capture)
-    started = own_role(server.own, p.port) if isinstance(server, OwnSubject) else _server(p, server, certificate)
+    if isinstance(server, OwnSubject):
+        started = own_role(server.own, p.port, p.protocol)
+    else:
+        started = _server(p, server, certificate)
     roles = [started, _client(p, subjects[p.client])]
     if p.workload.found == HTTPS_RECORD:
         roles.insert(0, _resolver(p))
@@ -247,17 +252,18 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate, announced
     )
 
 
-def own_role(own: OwnServer, port: int) -> Role:
-    """A person's own server, or the gateway to it. It speaks all that it speaks in every trial."""
+def own_role(own: OwnServer, port: int, protocol: str | None = None) -> Role:
+    """A person's own server, which speaks all that it speaks in every trial, or the gateway to where it speaks this
+    protocol."""
     if own.address is not None:
-        return _gateway(own.address, port)
+        return _gateway(own.address, own.port_of(protocol, port))
     role = _service(
         "server",
         "server",
         SERVER_ADDRESS,
         own.words,
         tcp=[port] if own.tcp else [],
-        udp=[port] if own.udp else [],
+        udp=[own.port_of(QUIC, port)] if own.udp else [],
         timeout_ns=own.starts_within,
     )
     assert role.ready is not None

@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"net"
 	"net/http"
 	"strconv"
@@ -29,6 +30,7 @@ type connection struct {
 	requests   atomic.Int64 // begun on it so far
 	retired    atomic.Bool  // takes no further request
 	alive      func() bool
+	ending     *ending // over HTTP/1.1; nil over others
 	close      func()
 }
 
@@ -40,6 +42,19 @@ type session struct {
 
 // usable says whether the connection can take another request, as far as is known here.
 func (c *connection) usable() bool { return !c.retired.Load() && c.alive() }
+
+// exchange makes a request. The first one of a connection that ends at once was heard: the server wants none.
+func (c *connection) exchange(request *http.Request, reused bool) (*http.Response, error) {
+	if c.ending == nil || !reused {
+		return c.RoundTrip(request)
+	}
+	before := c.ending.written.Load()
+	response, err := c.RoundTrip(request)
+	if err != nil && c.ending.unheard(before) {
+		err = fmt.Errorf("%w: %w", errUnheard, err)
+	}
+	return response, err
+}
 
 // dialer makes connections and keeps account of all it made.
 type dialer struct {
@@ -130,6 +145,10 @@ func (d *dialer) dialTCP(ctx context.Context, asked *tls.Config) (*connection, e
 			c.ready = now()
 			c.state = func() session { return session{ConnectionState: secure.ConnectionState()} }
 			c.congestion = congestionOf(socket.(*net.TCPConn))
+			if d.protocol == h1 {
+				c.ending = newEnding(secure, socket.(*net.TCPConn))
+				return c.ending, nil
+			}
 			return secure, nil
 		},
 	}
@@ -199,10 +218,4 @@ func (d *dialer) closeAll() {
 	for _, c := range d.connections {
 		c.close()
 	}
-}
-
-// neverSent says whether an error means that the connection took no new request, because the server had told it to
-// go away or it had died before: nothing of the request was written. The libraries export neither error.
-func neverSent(err error) bool {
-	return says(err, "http2: client conn not usable", "http3: conn unusable")
 }

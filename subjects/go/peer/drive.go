@@ -52,7 +52,7 @@ func drive(arguments []string, stderr io.Writer) error {
 	if err := save(samples, l.journal.write); err != nil {
 		return err
 	}
-	if err := save(described, d.facts(notes.all()).write); err != nil {
+	if err := save(described, d.facts(append(notes.all(), l.requester.notes()...)).write); err != nil {
 		return err
 	}
 	fmt.Fprintln(stderr, "h123-go:", l.journal.summary())

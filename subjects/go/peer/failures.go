@@ -119,5 +119,5 @@ func isReset(err error) bool {
 	if _, ok := errors.AsType[*http3.Error](err); ok {
 		return true
 	}
-	return says(err, "http2: server sent GOAWAY", "http2: client conn", "http: server closed idle connection")
+	return says(err, "http2: server sent GOAWAY", "http2: Transport received", "http2: client conn", "http: server closed idle connection")
 }

@@ -20,9 +20,10 @@ import (
 type requester struct {
 	asked     []asked
 	timeout   time.Duration
-	abandonNs int64 // that users stay who leave
-	retryNs   int64 // from when a request is made until it is made again
-	retries   int   // so often at most
+	abandonNs int64        // that users stay who leave
+	retryNs   int64        // from when a request is made until it is made again
+	retries   int          // so often at most
+	moved     atomic.Int64 // how often one was made again because the server had not taken it
 }
 
 // asked is a request that is made again and again.
@@ -64,6 +65,15 @@ func newRequester(w *workload) (*requester, error) {
 		r.asked = append(r.asked, a)
 	}
 	return r, nil
+}
+
+// notes says for client.json what the rows do not.
+func (r *requester) notes() []string {
+	moved := r.moved.Load()
+	if moved == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("requests that the server had not taken were made again %d times", moved)}
 }
 
 func newAsked(w *workload, e entry) (asked, error) {
@@ -207,12 +217,15 @@ func (r *requester) makeUntil(ctx context.Context, again int64, take take, s *sa
 	return context.Cause(ctx)
 }
 
-// make makes the request once.
+// mostMoves is how often a request is made again that servers do not take: as if they took one for each connection.
+const mostMoves = 100
+
+// make makes the request once. A server that limits a connection's requests, or is about to stop, ends it in good order.
+// A request that it has not taken goes to a new connection, which its time and its row include.
 func (r *requester) make(ctx context.Context, take take, s *sample, buffer []byte) error {
 	err := r.attempt(ctx, take, s, buffer)
-	if err != nil && neverSent(err) && ctx.Err() == nil {
-		// The connection was being closed in good order, by a server that limits its requests for example. This
-		// request is yet to be sent, so it goes to a new connection, which its time and its row include.
+	for n := 0; err != nil && n < mostMoves && ctx.Err() == nil && isUntaken(err); n++ {
+		r.moved.Add(1)
 		err = r.attempt(ctx, take, s, buffer)
 	}
 	s.end = now()
@@ -242,8 +255,8 @@ func (r *requester) attempt(ctx context.Context, take take, s *sample, buffer []
 		request.Body = &sending
 		request.ContentLength = asked.BodyBytes
 	}
-	response, err := c.RoundTrip(request)
-	closing := err != nil && (c.protocol == h1 || neverSent(err))
+	response, err := c.exchange(request, s.reused)
+	closing := err != nil && (c.protocol == h1 || isLeft(err))
 	if err == nil {
 		err = s.read(response, asked, buffer)
 		closing = response.Close || (c.protocol == h1 && err != nil)

@@ -114,7 +114,7 @@ func (w *workload) entries() []entry {
 	case kindPage:
 		parts := make([]entry, len(w.Page))
 		for i, r := range w.Page {
-			parts[i] = entry{Method: "GET", Path: r.Path, Headers: r.Headers, Status: 200, host: r.Host}
+			parts[i] = entry{Method: "GET", Path: r.Path, Headers: r.Headers, host: r.Host}
 		}
 		return parts
 	}

@@ -62,8 +62,10 @@ type spoken struct {
 	Error    string     `json:"error"` // why there is no connection; empty: there is one
 	NoTLS    bool       `json:"no_tls"`
 	OnlyTLS2 bool       `json:"only_tls_1_2"`
-	Distrust string     `json:"distrust"` // why the certificate is not believed; empty: it is, or nobody asked
-	Answers  [][]answer `json:"answers"`  // by request, then one after another
+	AsksWho  bool       `json:"asks_for_certificate"` // of the client, which has none
+	Dials    int        `json:"connections"`          // that all its answers took
+	Distrust string     `json:"distrust"`             // why the certificate is not believed; empty: it is, or nobody asked
+	Answers  [][]answer `json:"answers"`              // by request, then one after another
 
 	leaf *x509.Certificate
 }
@@ -127,26 +129,68 @@ func (p *plan) describe(leaf *x509.Certificate) *certificate {
 	}
 }
 
-// speak makes all requests over one protocol, one after another, on one connection, up to the first that fails.
+// speak makes all requests over one protocol, one after another, up to the first that fails.
 func (p *plan) speak(ctx context.Context, protocol string) spoken {
 	s := spoken{Protocol: protocol, Answers: [][]answer{}}
-	c, err := p.dial(ctx, protocol)
-	if err != nil {
+	line := line{plan: p, protocol: protocol, asks: &s.AsksWho}
+	defer line.hangUp()
+	if err := line.dial(ctx); err != nil {
 		s.Error = err.Error()
 		var header tls.RecordHeaderError
 		s.NoTLS = errors.As(err, &header)
 		s.OnlyTLS2 = protocol != "h3" && !s.NoTLS && p.speaksOlder(ctx, protocol)
 		return s
 	}
-	defer c.close()
-	s.leaf, s.Distrust = c.chain[0], p.distrust(c.chain)
+	s.leaf, s.Distrust = line.chain[0], p.distrust(line.chain)
 	for i := range p.Requests {
-		s.Answers = append(s.Answers, p.answers(ctx, c, &p.Requests[i]))
+		s.Answers = append(s.Answers, p.answers(ctx, &line, &p.Requests[i]))
 		if got := s.Answers[i]; got[len(got)-1].failed() {
 			break
 		}
 	}
+	s.Dials = line.dials
 	return s
+}
+
+// line is where a protocol's requests go: one connection, and when the server has ended that, another.
+type line struct {
+	*connection
+	plan        *plan
+	protocol    string
+	asks        *bool
+	dials, used int // connections so far, and answers of the last one
+}
+
+func (l *line) dial(ctx context.Context) (err error) {
+	l.hangUp()
+	l.connection, err = l.plan.dial(ctx, l.protocol, l.asks)
+	l.dials, l.used = l.dials+1, 0
+	return err
+}
+
+func (l *line) hangUp() {
+	if l.connection != nil {
+		l.connection.close()
+		l.connection = nil
+	}
+}
+
+// ask makes a request. Any server may end a connection after an answer, and need not say so; the first request of a
+// connection is the server's to answer.
+func (l *line) ask(ctx context.Context, r *request) answer {
+	if l.connection != nil {
+		a := l.plan.ask(ctx, l, r)
+		if l.used++; a.Error == "" || l.used == 1 {
+			return a
+		}
+	}
+	began := time.Now()
+	if err := l.dial(ctx); err != nil {
+		l.connection = nil
+		return answer{Error: err.Error(), Ns: time.Since(began).Nanoseconds()}
+	}
+	l.used++
+	return l.plan.ask(ctx, l, r)
 }
 
 // distrust is what is wrong with a chain, its own certificate first, for who trusts the plan's authorities alone.
@@ -166,10 +210,10 @@ func (p *plan) distrust(chain []*x509.Certificate) string {
 }
 
 // answers makes a request again and again, as long as it is answered.
-func (p *plan) answers(ctx context.Context, on http.RoundTripper, r *request) []answer {
+func (p *plan) answers(ctx context.Context, on *line, r *request) []answer {
 	var got []answer
 	for range p.Times {
-		a := p.ask(ctx, on, r)
+		a := on.ask(ctx, r)
 		got = append(got, a)
 		if a.failed() {
 			break
@@ -178,7 +222,7 @@ func (p *plan) answers(ctx context.Context, on http.RoundTripper, r *request) []
 	return got
 }
 
-func (p *plan) ask(ctx context.Context, on http.RoundTripper, r *request) (a answer) {
+func (p *plan) ask(ctx context.Context, on *line, r *request) (a answer) {
 	began := time.Now()
 	defer func() { a.Ns = time.Since(began).Nanoseconds() }()
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(p.TimeoutNs))
@@ -204,6 +248,9 @@ func (p *plan) ask(ctx context.Context, on http.RoundTripper, r *request) (a ans
 	if err != nil && !a.Endless {
 		a.Error = err.Error()
 	}
+	if response.Close {
+		on.hangUp()
+	}
 	return a
 }
 
@@ -228,9 +275,14 @@ type connection struct {
 }
 
 // tls is what the clients of h123 have: TLS 1.3, X25519, one protocol. Who the server is, is known; its certificate is
-// described instead of believed, and checked only against authorities that somebody names.
-func (p *plan) tls(protocol string) *tls.Config {
+// described instead of believed, and checked only against authorities that somebody names. `asks` is set where the server
+// asks for the client's.
+func (p *plan) tls(protocol string, asks *bool) *tls.Config {
 	return &tls.Config{
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			*asks = true
+			return &tls.Certificate{}, nil
+		},
 		MinVersion:         tls.VersionTLS13,
 		CurvePreferences:   []tls.CurveID{tls.X25519},
 		ServerName:         p.Host,
@@ -251,17 +303,17 @@ func (p *plan) endpoint() string { return net.JoinHostPort(p.Address, strconv.It
 // patience is for a connection: nothing is between the scout and a server that has opened its port.
 const patience = 1500 * time.Millisecond
 
-func (p *plan) dial(ctx context.Context, protocol string) (*connection, error) {
+func (p *plan) dial(ctx context.Context, protocol string, asks *bool) (*connection, error) {
 	ctx, cancel := context.WithTimeout(ctx, min(patience, time.Duration(p.TimeoutNs)))
 	defer cancel()
 	if protocol == "h3" {
-		return p.dialQUIC(ctx)
+		return p.dialQUIC(ctx, asks)
 	}
-	return p.dialTCP(ctx, protocol)
+	return p.dialTCP(ctx, protocol, asks)
 }
 
-func (p *plan) dialQUIC(ctx context.Context) (*connection, error) {
-	conn, err := quic.DialAddr(ctx, p.endpoint(), p.tls("h3"), nil)
+func (p *plan) dialQUIC(ctx context.Context, asks *bool) (*connection, error) {
+	conn, err := quic.DialAddr(ctx, p.endpoint(), p.tls("h3", asks), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -273,7 +325,7 @@ func (p *plan) dialQUIC(ctx context.Context) (*connection, error) {
 	}, nil
 }
 
-func (p *plan) dialTCP(ctx context.Context, protocol string) (*connection, error) {
+func (p *plan) dialTCP(ctx context.Context, protocol string, asks *bool) (*connection, error) {
 	var protocols http.Protocols
 	protocols.SetHTTP1(protocol == "h1")
 	protocols.SetHTTP2(protocol == "h2")
@@ -282,7 +334,7 @@ func (p *plan) dialTCP(ctx context.Context, protocol string) (*connection, error
 		Protocols:          &protocols,
 		DisableCompression: true,
 		DialTLSContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			conn, err := p.dialTLS(ctx, p.tls(protocol))
+			conn, err := p.dialTLS(ctx, p.tls(protocol, asks))
 			if err != nil {
 				return nil, err
 			}
@@ -314,7 +366,7 @@ func (p *plan) dialTLS(ctx context.Context, config *tls.Config) (*tls.Conn, erro
 func (p *plan) speaksOlder(ctx context.Context, protocol string) bool {
 	ctx, cancel := context.WithTimeout(ctx, min(patience, time.Duration(p.TimeoutNs)))
 	defer cancel()
-	config := p.tls(protocol)
+	config := p.tls(protocol, new(bool))
 	config.MinVersion, config.MaxVersion = tls.VersionTLS12, tls.VersionTLS12
 	config.CurvePreferences = nil
 	conn, err := p.dialTLS(ctx, config)

@@ -10,6 +10,7 @@ from h123.study.workload import mix, page
 from h123.study.workload.abandon import ABANDONED, LEAVING, Abandon
 from h123.study.workload.arrivals import Arrivals
 from h123.study.workload.kind import (
+    BEYOND_OK,
     FORMAT,
     OK,
     Asking,
@@ -29,6 +30,7 @@ from h123.study.workload.retry import Retry
 
 __all__ = [
     "ABANDONED",
+    "BEYOND_OK",
     "DEFAULT",
     "FORMAT",
     "KINDS",

@@ -24,7 +24,8 @@ from h123.study.workload.arrivals import MOST_WRITTEN, Arrivals
 from h123.study.workload.headers import MOST_HEADERS, Header, WrittenHeader, once_each, written
 from h123.study.workload.retry import Retry
 
-OK = 200
+OK, BEYOND_OK = 200, 300
+"""An answer that must be a success has any status from the first to before the second."""
 RARE = 0.01
 """Of trials: those in which chance may have made something longer than is reckoned with."""
 FORMAT: Literal["workload/2"] = "workload/2"
@@ -81,6 +82,7 @@ class Exchange:
     down: int | None = None
     """Body bytes; None: nothing is asked of them."""
     status: int = OK
+    """That the answer must have; OK: any of success."""
     share: float = 1.0
     """Of all requests of the workload."""
     pause_ns: int = 0

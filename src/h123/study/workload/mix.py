@@ -26,6 +26,8 @@ MOST_WEIGHT = 10_000
 """Of all entries together: so long a turn is at most."""
 LEAST_ORDER = 1000
 """Entries after which an order may repeat itself, if a turn is shorter."""
+ANY = 0
+"""A success's status, for clients: any from 200 to 299."""
 LONGEST_NAME = 255
 """Of a file, in bytes: Linux has no longer ones."""
 _UPLOAD, _BYTES = "/upload", re.compile(r"/bytes/([0-9]{1,12})")
@@ -44,8 +46,10 @@ class Entry(Strict):
     """What is uploaded, instead of made-up bytes: named relative to the study's folder; `body` is then its size."""
     answer: Annotated[Size, Field(ge=0)] | None = None
     """Body bytes that the answer must have; of `size`, and of the path /bytes/<n>, they are known."""
-    status: Annotated[Count, Field(ge=200, le=599)] = OK
-    """That the answer must have."""
+    status: Annotated[Count, Field(ge=200, le=599)] | None = Field(
+        default=None, exclude_if=lambda status: status is None
+    )
+    """That the answer must have; None: any from 200 to 299."""
     weight: Annotated[Count, Field(ge=1, le=MOST_WEIGHT)] = 1
     """How often it is made, beside the others."""
     think: Duration = 0
@@ -95,7 +99,7 @@ class Entry(Strict):
     @property
     def served(self) -> int | None:
         """Those that the path names."""
-        found = _BYTES.fullmatch(self.target) if self.method == "GET" and self.status == OK else None
+        found = _BYTES.fullmatch(self.target) if self.method == "GET" and self.status in (None, OK) else None
         return int(found[1]) if found else None
 
     @property
@@ -167,7 +171,7 @@ class Mix(Kind):
                 entry.method,
                 up=entry.body,
                 down=entry.down,
-                status=entry.status,
+                status=entry.status or OK,
                 share=part / sum(parts),
                 pause_ns=entry.think,
             )
@@ -217,7 +221,7 @@ class Mix(Kind):
             headers=list(written(named.values())),
             body_bytes=entry.body or 0,
             body_file=mounted("uploads", entry.upload.name) if entry.upload else None,
-            status=entry.status,
+            status=entry.status or ANY,
             think_ns=entry.think,
         )
 
