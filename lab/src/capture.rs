@@ -6,10 +6,9 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use crate::frames::keys;
 use crate::whole::write_whole;
 
-/// Where programs log the keys of their connections, in the trial's folder (draft-ietf-tls-keylogfile).
-const KEYS: &str = "keys.txt";
 const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
 const PACKET: u32 = 6;
@@ -37,7 +36,7 @@ pub struct Seen<'a> {
 /// Writes the capture of a link, its packets in the order of time.
 pub fn save(dir: &Path, link: &str, seen: &[Seen]) -> Result<()> {
     // Programs that log none leave no file.
-    let keys = std::fs::read(dir.join(KEYS)).unwrap_or_default();
+    let keys = keys::contents(dir).unwrap_or_default();
     write_whole(&dir.join(format!("capture-{link}.pcapng")), |file| {
         write(file, link, &keys, seen)
     })

@@ -36,7 +36,8 @@ impl Emulated {
         let base = course.without_events();
         let course = course.recording(Keep {
             most: link.packets,
-            whole: link.capture,
+            capture: link.capture,
+            frames: link.frames,
         });
         let (cross, crossing) = cross.unzip();
         let pairs = [tuns].into_iter().chain(crossing).collect();

@@ -97,6 +97,14 @@ pub fn read(
                 Ok(left_out) => told.packets_left_out = Some(left_out),
                 Err(error) => report.warnings.push(Remark::evidence_lost(error)),
             }
+            match packets.save_frames(folder, &told.name) {
+                Ok(None) => {}
+                Ok(Some(frames)) => {
+                    told.frames_left_out = Some(frames.left_out);
+                    told.frames_unread = Some(frames.unread);
+                }
+                Err(error) => report.warnings.push(Remark::evidence_lost(error)),
+            }
         }
     }
     if overrun.is_empty() {

@@ -17,6 +17,7 @@ mod doctor;
 mod emulated;
 mod enclosure;
 mod exec;
+mod frames;
 #[cfg(test)]
 mod fuzz;
 mod gateway;

@@ -1,5 +1,5 @@
 //! A record of each packet that came to a link, in the order of arrival: as many as `"packets"` in trial.json asks for,
-//! and the packets themselves, if `"capture"` does (docs/contracts/trial.md).
+//! and the packets themselves, if `"capture"` or `"frames"` does (docs/contracts/trial.md).
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -8,6 +8,9 @@ use anyhow::Result;
 use h123_link::Fate;
 
 use crate::capture::{self, Seen};
+use crate::course::UP;
+use crate::frames::keys::Keys;
+use crate::frames::{Frames, Sight};
 use crate::packet::{Headers, headers};
 use crate::whole::write_whole;
 
@@ -15,22 +18,39 @@ use crate::whole::write_whole;
 pub const MOST: usize = 4_000_000;
 /// Room for so many is made before the first one comes: then no packet waits for memory.
 const PREPARED: usize = 250_000;
+/// Bytes of the packets whose frames are read.
+const READ: usize = 64 << 20;
+/// Whole packets are kept in pieces of memory of this size: packets would wait too long for a large one.
+const PIECE: usize = 128 << 10;
 
 /// What is kept of the packets of a course.
 #[derive(Clone, Copy, Default)]
 pub struct Keep {
     /// So many records.
     pub most: usize,
-    /// Whether whole packets too.
-    pub whole: bool,
+    /// Whether whole packets are written too.
+    pub capture: bool,
+    /// Whether the frames in them are read.
+    pub frames: bool,
+}
+
+impl Keep {
+    /// Bytes of whole packets.
+    fn room(self) -> usize {
+        match (self.capture, self.frames) {
+            (true, _) => usize::MAX,
+            (false, true) => READ,
+            (false, false) => 0,
+        }
+    }
 }
 
 /// What arrived and left, in memory until the trial ends: no disk is waited for while packets are.
 pub struct Packets {
     keep: Keep,
     records: Vec<Record>,
-    /// The packets of all records, one after another, if they are kept.
-    whole: Vec<u8>,
+    /// The packets of the first records.
+    whole: Whole,
     /// Packets that came when there was no more room.
     left_out: u64,
 }
@@ -51,7 +71,7 @@ impl Packets {
         Self {
             keep,
             records: Vec::with_capacity(keep.most.min(PREPARED)),
-            whole: vec![],
+            whole: Whole::with_room(keep.room()),
             left_out: 0,
         }
     }
@@ -70,9 +90,7 @@ impl Packets {
             way: way as u8,
             fate: code(fate),
         });
-        if self.keep.whole {
-            self.whole.extend_from_slice(ip);
-        }
+        self.whole.add(ip);
         Some(self.records.len() - 1)
     }
 
@@ -94,19 +112,38 @@ impl Packets {
     pub fn save(&self, dir: &Path, link: &str) -> Result<u64> {
         let name = format!("packets-{link}.bin");
         write_whole(&dir.join(&name), |file| self.write(file))?;
-        if self.keep.whole {
+        if self.keep.capture {
             capture::save(dir, link, &self.seen())?;
         }
         Ok(self.left_out)
     }
 
+    /// Reads the frames in the packets and writes the file of them; None where they were not asked for.
+    pub fn save_frames(&self, dir: &Path, link: &str) -> Result<Option<Frames>> {
+        if !self.keep.frames {
+            return Ok(None);
+        }
+        let (mut bytes, mut kept) = (0, 0);
+        let packets = self.whole.packets().take_while(|ip| {
+            bytes += ip.len();
+            bytes <= READ
+        });
+        let sights = self.records.iter().zip(packets).map(|(record, ip)| {
+            kept += 1;
+            record.sight(ip)
+        });
+        let mut frames = Frames::read(sights, &Keys::read(dir));
+        let unread = self.records[kept..].iter();
+        frames.left_out += unread.filter(|record| record.headers.payload > 0).count() as u64;
+        frames.left_out += self.left_out;
+        frames.save(dir, link)?;
+        Ok(Some(frames))
+    }
+
     /// By the end from which direction 0 goes: what it sent, also what was lost, and what it got.
     fn seen(&self) -> Vec<Seen<'_>> {
-        let mut rest = &self.whole[..];
         let mut seen = Vec::with_capacity(self.records.len());
-        for record in &self.records {
-            let ip;
-            (ip, rest) = rest.split_at(usize::from(record.bytes));
+        for (record, ip) in self.records.iter().zip(self.whole.packets()) {
             let inbound = record.way != 0;
             if !inbound || record.left_ns > 0 {
                 seen.push(Seen {
@@ -134,7 +171,78 @@ impl Packets {
     }
 }
 
+/// Packets, one after another.
+struct Whole {
+    pieces: Vec<Vec<u8>>,
+    lengths: Vec<u16>,
+    room: usize,
+}
+
+impl Whole {
+    fn with_room(room: usize) -> Self {
+        Self {
+            pieces: vec![],
+            lengths: vec![],
+            room,
+        }
+    }
+
+    /// Adds one, if there is room. After the first without none has any: what is kept is the beginning.
+    fn add(&mut self, ip: &[u8]) {
+        if ip.len() > self.room {
+            self.room = 0;
+            return;
+        }
+        self.room -= ip.len();
+        match self.pieces.last_mut() {
+            Some(piece) if piece.capacity() - piece.len() >= ip.len() => {
+                piece.extend_from_slice(ip)
+            }
+            _ => {
+                let mut piece = Vec::with_capacity(PIECE.max(ip.len()));
+                piece.extend_from_slice(ip);
+                self.pieces.push(piece);
+            }
+        }
+        self.lengths.push(ip.len() as u16);
+    }
+
+    fn packets(&self) -> impl Iterator<Item = &[u8]> {
+        let mut pieces = self.pieces.iter();
+        let mut rest = &[][..];
+        self.lengths.iter().map(move |&length| {
+            if rest.len() < usize::from(length) {
+                rest = pieces.next().expect("one piece holds it");
+            }
+            let ip;
+            (ip, rest) = rest.split_at(usize::from(length));
+            ip
+        })
+    }
+}
+
 impl Record {
+    fn sight<'a>(&self, ip: &'a [u8]) -> Sight<'a> {
+        let h = &self.headers;
+        let up = usize::from(self.way) == UP;
+        let (port, server_port) = if up {
+            (h.source, h.destination)
+        } else {
+            (h.destination, h.source)
+        };
+        Sight {
+            at_ns: self.at_ns,
+            left_ns: self.left_ns,
+            way: self.way.into(),
+            protocol: h.protocol,
+            port,
+            server_port,
+            sequence: h.sequence,
+            flags: h.flags,
+            payload: &ip[ip.len() - usize::from(h.payload)..],
+        }
+    }
+
     /// 40 bytes, little endian.
     fn write(&self, file: &mut impl Write) -> io::Result<()> {
         let h = &self.headers;
@@ -182,7 +290,8 @@ mod tests {
         ]);
         let mut packets = Packets::new(Keep {
             most: 2,
-            whole: true,
+            capture: true,
+            frames: false,
         });
         let place = packets.came(7, 1, &tcp, Fate::Deliver { at: 9, copy: None });
         packets.left(place.unwrap(), 9);

@@ -101,7 +101,7 @@ pub fn pass(
         .link
         .begin(&course.recording(Keep {
             most: packets::MOST,
-            whole: false,
+            ..Keep::default()
         }))?
         .zero_ns;
     let passages = exchange(ends, [trains[0].as_ref(), trains[1].as_ref()])?;

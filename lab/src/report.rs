@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::account::MachineReport;
 use crate::check::CheckReport;
+use crate::frames::Unreadable;
 use crate::lateness::LatenessReport;
 use crate::link::{EmulatedLink, Ledger};
 use crate::process::Exit;
@@ -63,6 +64,10 @@ pub struct LinkReport {
     pub stalls: Option<Stalls>,
     /// Packets that the record of them had no room for; null where there is none.
     pub packets_left_out: Option<u64>,
+    /// Packets whose frames could not be read for want of room, and frames without room; null where none were asked for.
+    pub frames_left_out: Option<u64>,
+    /// Connections without frames, by the reason; null where none were asked for.
+    pub frames_unread: Option<Vec<Unreadable>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -178,6 +183,8 @@ impl LinkReport {
             cross: None,
             stalls: None,
             packets_left_out: None,
+            frames_left_out: None,
+            frames_unread: None,
         }
     }
 }

@@ -114,6 +114,9 @@ pub struct Link {
     /// Whether these packets are kept whole too.
     #[serde(default)]
     pub capture: bool,
+    /// Whether the frames in these packets are read.
+    #[serde(default)]
+    pub frames: bool,
 }
 
 /// A link without its place: what `exec --link` reads.
@@ -216,6 +219,7 @@ impl Trial {
                 cross: profile.cross,
                 packets: 0,
                 capture: false,
+                frames: false,
             }],
             congestion: None,
             tcp: Tcp::default(),
@@ -340,6 +344,9 @@ impl Link {
         }
         if self.capture && self.packets == 0 {
             return Err("\"capture\" keeps whole what \"packets\" counts: say how many".into());
+        }
+        if self.frames && self.packets == 0 {
+            return Err("\"frames\" are read from what \"packets\" counts: say how many".into());
         }
         if self.packets > packets::MOST {
             return Err(format!(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from documents import put
 from h123.errors import UserError
 from h123.results import tabulate_evidence
+from h123.results.frames import FRAME, KEYS, Kind, read_frames
 from h123.results.packets import COLUMNS, LOST, PACKET, Packets, read_packets
 from h123.results.tcp_account import ROW, read_tcp_account
 from h123.results.trial_files import Trial
@@ -96,13 +97,49 @@ def test_the_account_of_tcp_names_hosts(folder: Path) -> None:
 
 
 def test_what_is_cut_off_stays_to_be_looked_at(folder: Path) -> None:
-    for name in ("packets-access.bin", "tcp.bin"):
+    names = {"packets-access.bin", "frames-access.bin", "tcp.bin"}
+    for name in names:
         (folder / name).write_bytes(bytes(99))
     tabulate_evidence(folder)
-    assert {path.name for path in folder.iterdir()} == {"trial.json", "packets-access.bin", "tcp.bin"}
+    assert {path.name for path in folder.iterdir()} == {"trial.json", *names}
 
 
-@pytest.mark.parametrize("read", [read_packets, read_tcp_account])
+@settings(max_examples=30)
+@given(st.binary(max_size=60 * 30).map(lambda some: some[: len(some) // 60 * 60]))
+def test_any_frames_come_back(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    put(folder / "trial.json", Trial, {"h123": "trial/1", "links": [{"name": "access"}]})
+    frames = np.frombuffer(content, FRAME)
+    frames.tofile(folder / "frames-access.bin")
+    tabulate_evidence(folder)
+    assert np.array_equal(read_frames(folder), frames)
+    assert not (folder / "frames-access.bin").exists()
+
+
+def test_a_frame_that_was_never_readable_has_no_time(folder: Path) -> None:
+    frames = np.zeros(2, FRAME)
+    frames["left_ns"], frames["kind"] = [0, 7], [Kind.DATA, Kind.CLOSE]
+    frames.tofile(folder / "frames-access.bin")
+    tabulate_evidence(folder)
+    assert duckdb.sql(f"SELECT left_ns FROM '{folder}/frames-access.parquet'").fetchall() == [(None,), (7,)]
+
+
+@pytest.mark.parametrize("capture", [False, True])
+def test_keys_go_unless_a_capture_needs_them(tmp_path: Path, capture: bool) -> None:
+    content = {"h123": "trial/1", "links": [{"name": "access", "packets": 9, "capture": capture}]}
+    put(tmp_path / "trial.json", Trial, content)
+    (tmp_path / KEYS).write_text("CLIENT_RANDOM 00 00\n")
+    tabulate_evidence(tmp_path)
+    assert (tmp_path / KEYS).exists() == capture
+
+
+def test_what_only_looks_like_keys_stays(folder: Path) -> None:
+    (folder / KEYS).mkdir()
+    tabulate_evidence(folder)
+    assert (folder / KEYS).is_dir()
+
+
+@pytest.mark.parametrize("read", [read_packets, read_frames, read_tcp_account])
 def test_a_trial_without_evidence_says_so(folder: Path, read: Callable[[Path], object]) -> None:
     tabulate_evidence(folder)
     with pytest.raises(UserError, match="earlier version"):

@@ -135,7 +135,8 @@ fn note(packet: &[u8]) {
     assert!(usize::from(found.payload) <= packet.len() && found.scale <= 15);
     let mut packets = Packets::new(Keep {
         most: 2,
-        whole: true,
+        capture: true,
+        frames: true,
     });
     for (way, fate) in [(0, Fate::Lost), (1, Fate::QueueDropped)] {
         assert_eq!(packets.came(5, way, packet, fate), Some(way));

@@ -50,6 +50,7 @@ __all__ = [
     "events_of",
     "export",
     "fault_of",
+    "frames",
     "gateway_file",
     "import_samples",
     "ingest",

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from h123.results.frames import tabulate_frames
 from h123.results.packets import tabulate_packets
 from h123.results.tcp_account import tabulate_tcp
 
@@ -9,4 +10,5 @@ from h123.results.tcp_account import tabulate_tcp
 def tabulate_evidence(folder: Path) -> None:
     """Turn what the lab has left in a trial's folder into tables. Raises OSError where they cannot be written."""
     tabulate_packets(folder)
+    tabulate_frames(folder)
     tabulate_tcp(folder)

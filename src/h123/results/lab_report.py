@@ -154,6 +154,15 @@ class Check(Shape):
     failures: list[str] = Field(default=[])
 
 
+class Unread(Shape):
+    """Connections whose frames could not be read, for the same reason."""
+
+    why: Literal["no-keys", "cipher", "beginning", "damaged"]
+    connections: Count
+    ports: list[Count]
+    """The client's, of the first of them."""
+
+
 class Link(Shape):
     name: str | None = None
     kind: Literal["emulated", "veth"] | None = None
@@ -168,6 +177,9 @@ class Link(Shape):
     stalls: Spans | None = None
     packets_left_out: Count | None = None
     """Those that the record of packets had no room for; None where there is none."""
+    frames_left_out: Count | None = None
+    """Packets whose frames there was no room to read, and frames without room; None where none were asked for."""
+    frames_unread: list[Unread] | None = None
 
     def ways(self) -> list[Way]:
         """What is known of its directions."""

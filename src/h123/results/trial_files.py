@@ -59,6 +59,8 @@ class Link(Shape):
     """So many get a record."""
     capture: bool = False
     """Whether these are kept whole too."""
+    frames: bool = False
+    """Whether the frames in these are read."""
 
 
 class Ready(Shape):

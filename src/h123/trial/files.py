@@ -23,6 +23,7 @@ from h123.catalogue import (
     settings,
 )
 from h123.results import gateway_file, write_document
+from h123.results.frames import KEYS
 from h123.results.packets import KEPT
 from h123.results.qlog import QLOG_FOLDER
 from h123.results.trial_files import SECOND_SERVER, Link, Ready, Role, Tcp, Trial
@@ -52,9 +53,6 @@ ROLE_ENVIRONMENT = {"TMPDIR": "/tmp"}
 _LISTENS = "gateway: ready"
 _HTTP_3 = 'h3=":{port}"; ma=86400'
 """What the server over TCP announces (RFC 7838) where HTTP/3 is to be had at the same address: for a day."""
-KEYS = "keys.txt"
-"""In the trial's folder. The lab puts them into its captures; the variable that names the file is the one that
-OpenSSL's programs, browsers and curl know."""
 
 
 def trial_roles(p: Parameters, subjects: Mapping[str, Subject]) -> dict[catalogue.Role, str]:
@@ -188,10 +186,11 @@ def _links(trial: PlannedTrial, networks: Mapping[str, Network], behind: str | N
 
 
 def _recorded(links: list[Link], *, capture: bool) -> list[Link]:
-    """The same, with a record of packets wherever there can be one."""
+    """The same, with a record of packets wherever there can be one, and of frames where the client's keys open them."""
     for link in links:
         if link.kind == "emulated":
             link.packets, link.capture = KEPT, capture
+            link.frames = link is links[0]
     return links
 
 
@@ -321,13 +320,12 @@ def _client(p: Parameters, subject: Subject) -> Role:
         congestion=controller(subject, p),
         **settings(p),
     )
-    keys = {"SSLKEYLOGFILE": KEYS} if p.capture else {}
     return Role(
         name="client",
         host="client",
         kind="main",
         command=command,
-        env=ROLE_ENVIRONMENT | keys,
+        env={**ROLE_ENVIRONMENT, "SSLKEYLOGFILE": KEYS},
         resolver=p.workload.found == HTTPS_RECORD,
         timeout_ns=p.trial_timeout,
     )
