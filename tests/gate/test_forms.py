@@ -9,8 +9,8 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from gate.test_gate import ratio
-from h123.analysis import analyse
-from h123.gate import Passage, judge, ratios_of, write_gate
+from h123.analysis import analyse, gather
+from h123.gate import Figures, Passage, judge, write_gate
 from h123.study import Condition
 from synthetic import Scenario, make_campaign
 
@@ -22,12 +22,13 @@ def passages() -> list[Passage]:
     """Several conditions about several ratios: decided, undecided, unknown, without bound, better the more."""
     cells = {"network": "lan"}, {"network": 'po"or\\', "protocol": "h3"}
     ratios = [
-        ratio(1.1, 1.3, ratio=1.2, cell=cells[0]),
-        ratio(1.0, None, ratio=1.15, cell=cells[1]),
-        ratio(0.4, 0.8, ratio=0.5, metric="goodput", cell=cells[0]),
-        ratio(None, None, ratio=None, metric="goodput", cell=cells[1], withheld="the machine was busy"),
+        ratio(1.1, 1.3, value=1.2, cell=cells[0]),
+        ratio(1.0, None, value=1.15, cell=cells[1]),
+        ratio(0.4, 0.8, value=0.5, metric="goodput", cell=cells[0]),
+        ratio(None, None, value=None, metric="goodput", cell=cells[1], withheld="the machine was busy"),
     ]
-    return [judge(Condition(holds=text), ratios) for text in CONDITIONS]
+    asked = [Condition(holds=text) for text in CONDITIONS]
+    return [judge(one, [ratio for ratio in ratios if ratio.metric == one.metric]) for one in asked]
 
 
 @pytest.fixture
@@ -91,8 +92,9 @@ def test_junit_as_its_readers_have_it(folder: Path) -> None:
 def test_of_a_real_campaign(tmp_path: Path) -> None:
     """Nothing of what an analysis may leave out or call infinite upsets a form."""
     campaign = make_campaign(tmp_path / "c", Scenario(blocks=2, missing=frozenset({"b02-t01-poor-h3"})))
-    ratios = ratios_of(analyse(campaign))
-    held = [judge(Condition(holds=f"{name} h3/h2 <= 1"), ratios) for name in ("latency", "goodput", "cpu")]
+    figures = Figures(analyse(campaign), lambda: gather(campaign))
+    texts = ("latency h3/h2 <= 1", "goodput h3/h2 <= 1", "cpu h3/h2 <= 1", "rps h3 >= 10/s", "latency h2 <= 1s")
+    held = [judge(Condition(holds=text), figures.of(Condition(holds=text))) for text in texts]
     for path in write_gate(tmp_path, "c", held):
         assert path.read_text().strip()
     assert json.loads((tmp_path / "gate-benchmark.json").read_text())

@@ -10,29 +10,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from h123.analysis import analyse
+from h123.analysis import analyse, gather
 from h123.errors import UserError
-from h123.gate import STATUS, Ratio, judge, ratios_of, worst, write_gate
+from h123.gate import STATUS, Figure, Figures, Passage, judge, spoiled, worst, write_gate
 from h123.json_schemas import schemas
+from h123.results import CampaignFolder
 from h123.study import Condition
 from synthetic import Scenario, make_campaign
 
 NEEDED = 20
 
 
-def ratio(low: float | None, high: float | None, **more: Any) -> Ratio:
+def ratio(low: float | None, high: float | None, **more: Any) -> Figure:
     usual = {
         "metric": "latency",
-        "pair": "new/base",
+        "subject": "new/base",
         "cell": {"network": "lan"},
-        "ratio": 1.0,
+        "value": 1.0,
         "confidence": 0.95,
         "reliable": True,
         "blocks": 8,
         "withheld": None,
         "needed": lambda _: NEEDED,
     }
-    return Ratio(low=low, high=high, **{**usual, **more})
+    return Figure(low=low, high=high, **{**usual, **more})
 
 
 def word(text: str, low: float | None, high: float | None, by: Any = "interval", **more: Any) -> str:
@@ -73,8 +74,8 @@ def test_what_is_required_is_what_is_not_forbidden(low: float, high: float, sign
 
 @pytest.mark.parametrize(("found", "expected"), [(1.051, "failed"), (1.05, "passed"), (0.9, "passed")])
 def test_on_the_estimate_the_interval_counts_for_nothing(found: float, expected: str) -> None:
-    assert word("latency new/base > 1.05", 0.5, 2.0, by="estimate", ratio=found, reliable=False) == expected
-    assert word("latency new/base > 1.05", None, None, by="estimate", ratio=None) == "undecided"
+    assert word("latency new/base > 1.05", 0.5, 2.0, by="estimate", value=found, reliable=False) == expected
+    assert word("latency new/base > 1.05", None, None, by="estimate", value=None) == "undecided"
 
 
 def test_what_is_not_judged_decides_nothing() -> None:
@@ -96,34 +97,94 @@ def test_the_worst_cell_is_the_gates() -> None:
     assert (STATUS["passed"], STATUS["undecided"], STATUS["failed"]) == (0, 98, 99)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("ttfb new/base > 1.1", "the campaign does not compare it"),
-        ("latency h3/h2 > 1.1", "of latency the campaign compares new/base"),
-    ],
-)
-def test_a_condition_about_nothing(text: str, said: str) -> None:
-    with pytest.raises(UserError, match=said):
-        word(text, 1, 1)
+def test_a_condition_about_nothing() -> None:
+    with pytest.raises(UserError, match="the campaign has no trial with such a value"):
+        judge(Condition(holds="ttfb new/base <= 1.1"), [])
+
+
+def figures(folder: CampaignFolder) -> Figures:
+    return Figures(analyse(folder), lambda: gather(folder))
 
 
 def test_a_campaign_is_held(tmp_path: Path) -> None:
     """Its ratios are those of its comparisons; of one block none is relied on."""
-    verdicts = analyse(make_campaign(tmp_path / "c", Scenario(blocks=8)))
-    ratios = ratios_of(verdicts)
-    assert len(ratios) == sum(not one["twin"] for one in verdicts["comparisons"])
-    slower = judge(Condition(holds="latency h3/h2 <= 1.05"), [one for one in ratios if one.cell["network"] == "lan"])
+    condition = Condition(holds="latency h3/h2 <= 1.05")
+    known = figures(make_campaign(tmp_path / "c", Scenario(blocks=8)))
+    found = known.of(condition)
+    assert len(found) == len({one.cell["network"] for one in found}) == 3
+    slower = judge(condition, [one for one in found if one.cell["network"] == "lan"])
     assert slower.word == "failed"  # by 40 %, as the scenario has it
-    few = ratios_of(analyse(make_campaign(tmp_path / "few", Scenario(blocks=1))))
+    few = figures(make_campaign(tmp_path / "few", Scenario(blocks=1))).of(condition)
     assert not any(one.reliable for one in few)
-    assert judge(Condition(holds="latency h3/h2 <= 1.05"), few).word == "undecided"
-    assert all(one.needed(1.05) == 6 for one in few if one.metric == "latency" and one.ratio)
+    assert judge(condition, few).word == "undecided"
+    assert all(one.needed(1.05) == 6 for one in few if one.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["rps h3/h2 >= 0.2", "latency_p95 h3/h1 <= 9", "cpu_server h2/h3 <= 9", "ttfb h1/h3 > 0.1"]
+)
+def test_any_metric_and_pair_that_the_campaign_has(tmp_path: Path, text: str) -> None:
+    """Named by the study or not, and either way round."""
+    scenario = Scenario(blocks=8, settings={"users": 4, "requests": 20})
+    condition = Condition(holds=text)
+    found = figures(make_campaign(tmp_path / "c", scenario)).of(condition)
+    assert len(found) == 3
+    assert {one.subject for one in found} == {condition.subject}
+    assert judge(condition, found).word == "passed"
+
+
+def test_a_ratio_is_the_same_whether_it_was_named_before(tmp_path: Path) -> None:
+    condition = Condition(holds="latency h3/h2 <= 1")
+    named = make_campaign(tmp_path / "named", Scenario(blocks=8))
+    families = [{"name": "answer", "correction": "holm", "metrics": ["ttfb"]}]
+    other = make_campaign(tmp_path / "other", Scenario(blocks=8, families=families))
+    one, two = figures(named).of(condition), figures(other).of(condition)
+    assert [(f.value, f.low, f.high, f.confidence) for f in one] == [
+        (f.value, f.low, f.high, f.confidence) for f in two
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("latency h3 <= 10s", "passed"),
+        ("latency h3 <= 1ms", "failed"),
+        ("cpu_server h2 < 1s", "passed"),
+        ("goodput h1 >= 1kbit/s", "passed"),
+        ("goodput h1 >= 90Gbit/s", "failed"),
+    ],
+)
+def test_a_value_by_itself(tmp_path: Path, text: str, expected: str) -> None:
+    condition = Condition(holds=text)
+    found = figures(make_campaign(tmp_path / "c", Scenario(blocks=8))).of(condition)
+    passage = judge(condition, found)
+    assert passage.word == expected
+    assert all(one.low is not None and one.high is not None for one in found)
+    assert all((one.low or 0) <= (one.value or 0) <= (one.high or 0) for one in found)
+    files = {path.name: path.read_text() for path in write_gate(tmp_path, "c", [passage])}
+    content = json.loads(files["gate.json"])
+    Draft202012Validator(json.loads(dict(schemas())["gate.schema.json"])).validate(content)
+    cell = content["conditions"][0]["cells"][0]
+    assert cell["ratio"] is None
+    assert cell["value"] == found[0].value
+    assert cell["unit"] == found[0].unit
+    assert "h123_gate_value{" in files["gate.prom"]
+    assert json.loads(files["gate-benchmark.json"])[0]["unit"] == found[0].unit
+
+
+def test_the_median_trial_is_near_the_value(tmp_path: Path) -> None:
+    """The interval of a value is of the trials, and its middle lies among them."""
+    folder = make_campaign(tmp_path / "c", Scenario(blocks=12))
+    (poor,) = [one for one in figures(folder).of(Condition(holds="latency h3 <= 1s")) if one.cell["network"] == "poor"]
+    rows = [row for row in analyse(folder)["values"] if row["cell"] == {"network": "poor", "protocol": "h3"}]
+    values = sorted(row["metrics"]["latency"] or 0 for row in rows if not row["twin"])
+    assert poor.blocks == len(values) == 12
+    assert values[2] < (poor.value or 0) < values[-3]
 
 
 def test_what_is_left_for_others(tmp_path: Path) -> None:
-    far = ratio(1.0, 1.3, ratio=1.15, cell={"network": "poor"})
-    passage = judge(Condition(holds="latency new/base <= 1.05"), [ratio(1.1, 1.3, ratio=1.2), far])
+    far = ratio(1.0, 1.3, value=1.15, cell={"network": "poor"})
+    passage = judge(Condition(holds="latency new/base <= 1.05"), [ratio(1.1, 1.3, value=1.2), far])
     written = {path.name: path for path in write_gate(tmp_path, "campaign", [passage])}
     content = json.loads(written["gate.json"].read_text())
     Draft202012Validator(json.loads(dict(schemas())["gate.schema.json"])).validate(content)
@@ -139,15 +200,32 @@ def test_what_is_left_for_others(tmp_path: Path) -> None:
 
 
 def test_a_build_that_gets_stuck_does_not_pass(tmp_path: Path) -> None:
-    verdicts = analyse(make_campaign(tmp_path / "campaign", Scenario()))
-    condition = Condition.forbidding("latency h3/h2 > 100", "interval")
-    assert judge(condition, ratios_of(verdicts)).word == "passed"
+    folder = make_campaign(tmp_path / "campaign", Scenario())
+    verdicts = analyse(folder)
     cell = next(one["cell"] for one in verdicts["comparisons"] if one["metric"] == "latency")
     row = {"cell": {**cell, "protocol": "h3"}, "attempts": 16, "failed": 4, "reasons": {"client-timeout": 4}}
-    stuck = judge(condition, ratios_of({**verdicts, "failed_attempts": [row]}))  # type: ignore[typeddict-item]
-    assert stuck.word == "undecided"
-    assert not stuck.open
-    [why] = [one.why for one in stuck.cells if one.word == "undecided"]
-    assert "h3 failed in 4 of 16 attempts, and the figures are of the others" in why
-    seldom = [{**row, "failed": 1}]
-    assert judge(condition, ratios_of({**verdicts, "failed_attempts": seldom})).word == "passed"  # type: ignore[typeddict-item]
+    for text in ("latency h3/h2 > 100", "ttfb h3/h2 > 100", "latency h3 > 100s"):
+        condition = Condition.forbidding(text, "interval")
+
+        def held(rows: list[Any], condition: Condition = condition) -> Passage:
+            told = {**verdicts, "failed_attempts": rows}
+            return judge(condition, Figures(told, lambda: gather(folder)).of(condition))  # type: ignore[arg-type]
+
+        assert held([]).word == "passed"
+        stuck = held([row])
+        assert stuck.word == "undecided"
+        assert not stuck.open
+        [why] = [one.why for one in stuck.cells if one.word == "undecided"]
+        assert "h3 failed in 4 of 16 attempts, and the figures are of the others" in why
+        assert held([{**row, "failed": 1}]).word == "passed"
+
+
+def test_nothing_passes_before_the_campaign_is_finished() -> None:
+    condition = Condition(holds="latency new/base <= 1.05")
+    found = [ratio(1.0, 1.02), ratio(1.2, 1.3, cell={"network": "poor"})]
+    passage = judge(condition, found, unfinished="3 of 12 trials have not run")
+    assert [(cell.word, cell.why) for cell in passage.cells] == [
+        ("undecided", "3 of 12 trials have not run"),
+        ("failed", "the whole interval is beyond it"),
+    ]
+    assert judge(condition, spoiled(found, "files are gone")).word == "undecided"

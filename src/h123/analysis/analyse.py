@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import cast
 
 from h123.analysis.as_published import as_published
 from h123.analysis.audits import audit_campaign, files_changed
@@ -14,6 +15,7 @@ from h123.analysis.confounding import confounding
 from h123.analysis.decisions import decide
 from h123.analysis.disturbances import disturbances
 from h123.analysis.document import (
+    GateRow,
     Judged,
     LedgerDecided,
     LooksTaken,
@@ -90,6 +92,7 @@ def _analyse(folder: CampaignFolder) -> Verdicts:
         "trials": _trial_counts(events, attempts, plan),
         "failed_attempts": failed_attempts(events),
         "unsealed": sum(not event.get("seal") for event in events if event["event"] == "trial"),
+        "answers": case.answers.unlike(),
         "places": places(attempts, events),
         "unproved": _unproved(folder),
         "comparisons": comparisons,
@@ -119,6 +122,14 @@ def _analyse(folder: CampaignFolder) -> Verdicts:
     _journal(folder, rule.looks)
     write_atomically(folder.verdicts, _written(verdicts))
     return verdicts
+
+
+def record_gate(folder: CampaignFolder, verdicts: Verdicts, gate: GateRow | None) -> Verdicts:
+    """The same with what became of its conditions, which is also written, so that whoever reads them reads the same."""
+    kept = cast(Verdicts, {name: part for name, part in verdicts.items() if name != "gate"})
+    whole: Verdicts = {**kept, "gate": gate} if gate else kept
+    write_atomically(folder.verdicts, _written(whole))
+    return whole
 
 
 def _written(verdicts: Verdicts) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from h123.analysis.answers import Answers
 from h123.analysis.audits import TrialAudits, audit_trials, of_order
 from h123.analysis.audits.finding import CampaignAudit
 from h123.analysis.failures import Shares
@@ -34,6 +35,11 @@ class Case:
         return Shares(self.trials, self.plan)
 
     @cached_property
+    def answers(self) -> Answers:
+        """Their sizes, where nothing states them."""
+        return Answers(self.trials, self.plan)
+
+    @cached_property
     def order(self) -> list[CampaignAudit]:
         """The audits of when the trials ran."""
         return of_order(self.trials.attempts, self.plan)
@@ -41,7 +47,7 @@ class Case:
     @cached_property
     def grounds(self) -> Grounds:
         """What speaks against judging."""
-        return Grounds(self.audits.failed, self.shares, self.plan, self.order, self.networks)
+        return Grounds(self.audits.failed, self.shares, self.plan, self.order, self.networks, self.answers)
 
 
 def gather(folder: CampaignFolder) -> Case:

@@ -125,12 +125,12 @@ def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[Comparison]:
     pairs = [tuple(part.strip() for part in pair.split("/")) for pair in plan.pairs]
     for cell, metric, (a, b) in itertools.product(cells, metrics, pairs):
         family = membership(asked.families, metric, (a, b), cell)
-        if family and _measured(study, metric, cell, a, b):
+        if family and measured(study, metric, cell, a, b):
             label, same = workload(study, cell, a, b, unknown), observed_by(plan, metric, cell, a, b)
             yield Comparison(cell, label, metric, a, b, False, family, [], 0, same)
     twin = asked.twin
     for cell, metric in itertools.product(cells if _has_twin(plan) else [], metrics):
-        if _measured(study, metric, cell, twin):
+        if measured(study, metric, cell, twin):
             label, same = workload(study, cell, twin, twin, unknown), observed_by(plan, metric, cell, twin, twin)
             yield Comparison(cell, label, metric, twin, twin, True, TWINS, [], 0, same)
 
@@ -143,10 +143,13 @@ def observed_by(plan: Plan, metric: str, cell: Cell, a: str, b: str) -> str | No
     return repeated(metric, asked, sides)
 
 
-def _measured(study: Study, metric: str, cell: Cell, *levels: str) -> bool:
+def measured(study: Study, metric: str, cell: Cell, *levels: str) -> bool:
     """Whether such trials have the metric at all."""
     sides = [study.parameters({**cell, study.compare.factor: level}) for level in levels]
-    if METRICS[metric].needs.counterpart and any(side.losses != "one" for side in sides):
+    needs = METRICS[metric].needs
+    if any((rows := side.workload.rows()) and rows["warm"] < needs.requests for side in sides):
+        return False
+    if needs.counterpart and any(side.losses != "one" for side in sides):
         return False
     return {side.clock for side in sides} <= {*METRICS[metric].clocks}
 

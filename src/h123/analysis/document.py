@@ -599,6 +599,19 @@ class UnprovedRow(Proof):
     role: VerifiedRole
 
 
+class AnswersRow(TypedDict):
+    """Two levels whose servers answered the same request differently."""
+
+    cell: Cell
+    a: str
+    b: str
+    requests: int
+    """Of the workload, those that were answered differently; the sizes are of the one that differs most."""
+    a_bytes: Sequence[int]
+    """The smallest and the largest answer."""
+    b_bytes: Sequence[int]
+
+
 class ElsewhereRow(TypedDict):
     """A server that was reached through a gateway."""
 
@@ -611,6 +624,17 @@ class ElsewhereRow(TypedDict):
     udp_ns: int
     beyond_ns: int | None
     """That a TCP connection to the server takes from the machine; None: it takes none."""
+
+
+GateWord = Literal["passed", "failed", "undecided"]
+
+
+class GateRow(TypedDict):
+    """What became of the conditions that the campaign was last held against; gate.json has the figures."""
+
+    verdict: GateWord
+    lines: Sequence[str]
+    """In words, the verdict first."""
 
 
 class Verdicts(TypedDict):
@@ -629,9 +653,12 @@ class Verdicts(TypedDict):
     trials: TrialCounts
     failed_attempts: NotRequired[Sequence[FailedAttemptsRow]]
     unsealed: NotRequired[int]
+    answers: NotRequired[Sequence[AnswersRow]]
     places: NotRequired[Sequence[PlaceRow]]
     """None where there was one."""
     unproved: NotRequired[Sequence[UnprovedRow]]
+    gate: NotRequired[GateRow]
+    """None where it was held against nothing."""
     comparisons: Sequence[Judged]
     failures: Sequence[FailuresRow]
     projection: Outlook

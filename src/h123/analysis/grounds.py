@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from h123.analysis.answers import Answers, answers_words
 from h123.analysis.audits import SPOILS, Failed
 from h123.analysis.audits.finding import CampaignAudit
 from h123.analysis.comparisons import Comparison
@@ -15,7 +16,7 @@ from h123.study import METRICS, Network, Plan, timeless
 
 MOSTLY = 0.5
 """Share of its values above which a comparison may be of the machine and not of the levels."""
-MACHINE, FAILURES, AUDITS, TIMELESS = "machine", "failures", "audits", "timeless"
+MACHINE, FAILURES, AUDITS, TIMELESS, ANSWERS = "machine", "failures", "audits", "timeless", "answers"
 _NAMED = 2
 
 
@@ -37,11 +38,13 @@ class Grounds:
         plan: Plan,
         campaign: Sequence[CampaignAudit] = (),
         networks: Mapping[str, Network] | None = None,
+        answers: Answers | None = None,
     ) -> None:
         """`campaign`: audits of the whole that comparisons are qualified by; `networks`: profiles by name."""
         self._study, self._factor = plan.study, plan.study.compare.factor
         self._shares, self._tolerated = shares, plan.study.compare.failures
         self._campaign, self._networks = campaign, networks or {}
+        self._answers = answers if plan.study.compare.answers == "alike" else None
         self._audits: dict[Treated, list[str]] = defaultdict(list)
         for one in audits:
             self._audits[one.trial].append(one.audit)
@@ -49,7 +52,8 @@ class Grounds:
     def against(self, comparison: Comparison) -> Ground | None:
         """The weightiest; None where there is none."""
         return (
-            self._spoiled(comparison)
+            self._answered(comparison)
+            or self._spoiled(comparison)
             or self._failures(comparison)
             or self._timeless(comparison)
             or _machine(comparison)
@@ -59,6 +63,11 @@ class Grounds:
         """The audits of load, chance and order that it failed: the verdict stands, and they are named beside it."""
         of_trials = {audit for audits in self._failed(c).values() for audit in audits if not SPOILS[audit]}
         return sorted(of_trials | {audit.name for audit in self._campaign if audit.qualifies(c)})
+
+    def _answered(self, c: Comparison) -> Ground | None:
+        """The two sides did different work."""
+        found = self._answers.between(c.cell, c.a, c.b) if self._answers and not c.twin else None
+        return Ground(ANSWERS, f"{answers_words(found)}: they do different work") if found else None
 
     def _spoiled(self, c: Comparison) -> Ground | None:
         """Audits that call impossible or mistaken what the trials of the comparison gave for its metric."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from h123.analysis.answers import Sent, most_unlike, said
 from h123.analysis.case import Case
 from h123.analysis.comparisons import TWINS, Cell, Comparison, Pair, Values, compare, in_blocks
 from h123.analysis.precision import FEWEST
@@ -22,6 +23,13 @@ class Treatment:
     """By name, those that the study asks for."""
     failed: float
     """Share of its requests that failed, over the trials."""
+    answers: Mapping[int, Sent]
+    """What its requests were answered, where nothing states it."""
+
+    def other_answers(self, before: "Treatment") -> str | None:
+        """In what it answers otherwise than the same treatment of another campaign, in words."""
+        found = most_unlike(before.answers, self.answers)
+        return said(found, "before", "after") if found else None
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,7 @@ def treatments(case: Case) -> Iterator[Treatment]:
     for trial in sorted(planned, key=lambda trial: [places[factor].index(at) for factor, at in trial.cell.items()]):
         clock = trial.parameters.clock
         had = {name: _measured(case, values, trial.cell, name) for name in metrics if clock in METRICS[name].clocks}
-        yield Treatment(trial.cell, trial.parameters, had, _failed(case, trial.cell))
+        yield Treatment(trial.cell, trial.parameters, had, _failed(case, trial.cell), case.answers.of(trial.cell))
 
 
 def _measured(case: Case, values: Values, cell: Cell, metric: str) -> Measured:

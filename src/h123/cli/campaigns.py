@@ -217,12 +217,12 @@ def plan(
 @app.command(name="analyse")
 def analyse_command(folder: FolderArgument) -> None:
     """Reanalyse a campaign from its raw samples, write verdicts.json and print the answer."""
-    from h123.analysis import analyse
+    from h123.cli import gating
     from h123.report import print_summary
     from h123.results import CampaignFolder
 
     campaign = CampaignFolder.open(folder)
-    print_summary(analyse(campaign), out_console, folder)
+    print_summary(gating.Held(campaign, gating.standing(campaign)).verdicts, out_console, folder)
     complain_of_damage(campaign)
 
 
@@ -240,12 +240,12 @@ def report(
     ] = None,
 ) -> None:
     """Rewrite report.html and its figures."""
-    from h123.analysis import analyse
+    from h123.cli import gating
     from h123.report import write_report
     from h123.results import CampaignFolder
 
     campaign = CampaignFolder.open(folder)
-    analyse(campaign)
+    gating.Held(campaign, gating.standing(campaign))
     out_console.print(str(write_report(campaign, beside)), soft_wrap=True)
     complain_of_damage(campaign)
 

@@ -23,8 +23,11 @@ from h123.study import (
     Basis,
     Condition,
     Header,
+    Network,
     RecordedPage,
     Study,
+    find_network,
+    is_path,
     load_network,
     load_study,
     recorded_page,
@@ -40,6 +43,7 @@ from h123.survey import (
     Site,
     Visits,
     addresses_of,
+    check_answers,
     found_words,
     judge,
     served,
@@ -53,6 +57,10 @@ from h123.units import format_bytes
 _PROTOCOLS: tuple[Literal["h1", "h2", "h3"], ...] = ("h1", "h2", "h3")
 _NAMED = re.compile(r"(?P<name>[a-z][a-z0-9-]{0,30})=(?P<command>.+)", re.DOTALL)
 _LOAD = re.compile(r"([1-9][0-9]{0,3})(?:x([1-9][0-9]{0,5}))?")
+MOST_BLOCKS = 12
+"""Unless --at-most says otherwise."""
+_LEVEL = 40
+"""Characters of a level's name, at most."""
 _ONE = "server"
 """What a server without a name is called."""
 
@@ -81,9 +89,13 @@ class Asked:
     cwd: Path
     client: str
     congestion: str
+    transport: str
     clock: str
+    rate: float | None
     seed: int
-    at_most: int
+    at_most: int | None
+    precision: float | None
+    answers_differ: bool
     lanes: int | None
     out: Path | None
     save: Path | None
@@ -101,14 +113,16 @@ def compare(asked: Asked) -> int:
     _check_protocols(asked)
     if asked.save:
         _check_save(asked.save)
-    inquiry, load = _inquiry(asked, page), _load(asked.load or ("1" if page else "4"))
+    inquiry, load = _inquiry(asked, page), _load(asked, conditions, page is not None)
     servers = {name: _server(command, asked, inquiry) for name, command in _named(asked.servers).items()}
     if not servers:
         _check_elsewhere(asked, conditions)
         servers = {_ONE: _elsewhere(asked, inquiry)}
-    networks = {name: load_network(name) for name in dict.fromkeys(asked.networks)}
+    networks, files = _networks(asked.networks)
     known = {name: _find_out(name, server, inquiry, asked) for name, server in servers.items()}
     shared = _shared(known)
+    if not asked.answers_differ:
+        check_answers(known, shared, inquiry)
     answers = _answers(known, shared, len(inquiry.site.paths))
     draft = Draft(
         servers={name: _as_found(server, known[name]) for name, server in servers.items()},
@@ -121,11 +135,14 @@ def compare(asked: Asked) -> int:
         congestion=asked.congestion,
         seed=asked.seed,
         require=conditions,
+        transport=asked.transport,
+        answers="any" if asked.answers_differ else "alike",
+        files=files,
     )
     with scratch() as folder:
         study = folder / "compare.yaml"
         study.write_text(dataclasses.replace(draft, require=[]).text(), encoding="utf-8")
-        _check(conditions, load_study(study), asked.clock)
+        _check(conditions, load_study(study), load)
         if asked.save:
             _keep(draft, asked.save)
         study.write_text(draft.text(), encoding="utf-8")
@@ -140,11 +157,30 @@ def _recorded(asked: Asked) -> RecordedPage | None:
     return None
 
 
-def _check(conditions: Sequence[Condition], study: Study, clock: str) -> None:
-    """Refuse those that are about nothing that is compared. By their metrics the study will compare what they ask."""
+def _check(conditions: Sequence[Condition], study: Study, load: Load) -> None:
+    """Refuse those that the study will have no value for."""
     for condition in conditions:
-        if fault := condition.fault(study.compare.pairs, [clock]):
-            raise UserError(f"--fail-if: {fault}")
+        if fault := study.unheld(condition, study.compare.pairs):
+            few = METRICS[condition.metric].needs.requests > load.users * (load.requests or 10**6)
+            enough = -(-METRICS[condition.metric].needs.requests // load.users)
+            raise UserError(f"--fail-if: {fault}", remedy=f"--load {load.users}x{enough}" if few else None)
+
+
+def _networks(given: Sequence[str]) -> tuple[dict[str, Network], dict[str, str]]:
+    """By name; and the files of those that are given by a path. Raises UserError."""
+    networks, files = dict[str, Network](), dict[str, str]()
+    for written in dict.fromkeys(name.strip() for name in given):
+        path = find_network(written)
+        network = load_network(written)
+        name = network.name[:_LEVEL]
+        if networks.setdefault(name, network) != network:
+            raise UserError(
+                f"--networks: two different networks are named {network.name!r}",
+                remedy=f"give one another `name` in its file, such as {path}",
+            )
+        if is_path(written):
+            files[name] = str(path.resolve())
+    return networks, files
 
 
 def _check_client(name: str) -> None:
@@ -214,7 +250,14 @@ def _run(study: Path, asked: Asked) -> int:
     """The exit status."""
     out = asked.out or Path("campaigns") / f"compare-{dt.datetime.now():%Y%m%d-%H%M%S}"
     return running.run(
-        running.Asked(study=str(study), out=out, until_decided=True, at_most=asked.at_most, lanes=asked.lanes)
+        running.Asked(
+            study=str(study),
+            out=out,
+            until_decided=asked.precision is None,
+            width=asked.precision,
+            at_most=asked.at_most or (MOST_BLOCKS if asked.precision is None else None),
+            lanes=asked.lanes,
+        )
     )
 
 
@@ -316,11 +359,20 @@ def _header(text: str) -> Header:
         raise UserError(f"--header {text!r}: {describe(invalid.errors()[0], '')}") from None
 
 
-def _load(text: str) -> Load:
+def _load(asked: Asked, conditions: Sequence[Condition], page: bool) -> Load:
+    text = asked.load or ("1" if page else "4")
     found = _LOAD.fullmatch(text)
     if not found:
         raise UserError(f"--load {text!r}: write USERS or USERSxREQUESTS, such as 4 or 4x25")
-    return Load(int(found[1]), int(found[2]) if found[2] else None)
+    if asked.rate is not None and page:
+        raise UserError("visits of a page follow one another, so --rate does not go with --har")
+    return Load(
+        int(found[1]),
+        int(found[2]) if found[2] else None,
+        rate=asked.rate,
+        least=max((METRICS[one.metric].needs.requests for one in conditions), default=0),
+        virtual=asked.clock == "virtual",
+    )
 
 
 def _named(commands: Sequence[str]) -> dict[str, str]:

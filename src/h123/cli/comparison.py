@@ -5,15 +5,25 @@ from typing import Annotated, Literal
 
 import typer
 
-from h123.cli.options import Clock, ClockOption, FolderArgument, LanesOption, SeedOption
+from h123.cli.options import (
+    Clock,
+    ClockOption,
+    FolderArgument,
+    LanesOption,
+    SeedOption,
+    Transport,
+    TransportOption,
+    share,
+)
 from h123.cli.signals import held_back
 
 app = typer.Typer()
 FAIL_IF = typer.Option(
     "--fail-if",
     metavar="CONDITION",
-    help="As in 'latency new/base > 1.05': exit status 99 if a ratio is so, 98 if that is not decided, 0 if none is. "
-    "Can be repeated.",
+    help="Exit status 99 if it is so, 98 if that is not decided, 0 if it is not. A ratio or a change of two levels "
+    "('latency new/base > 1.05', 'latency_p99 new/base > +10%'), or a limit for one ('latency new > 200ms'). Can be "
+    "repeated.",
     show_default=False,
 )
 FailIfOption = Annotated[list[str] | None, FAIL_IF]
@@ -71,7 +81,12 @@ def compare(
         typer.Option(help="What of the recording to ask the server for: what its own host answered, or every host."),
     ] = "own",
     networks: Annotated[
-        str, typer.Option(metavar="NAME,...", help="Networks to compare over (`h123 list networks`).")
+        str,
+        typer.Option(
+            metavar="NAME|PATH,...",
+            help="Networks to compare over: names (`h123 list networks`) or paths of network files, as in "
+            "home,./dsl.yaml.",
+        ),
     ] = NETWORKS,
     protocols: Annotated[
         str | None,
@@ -93,6 +108,17 @@ def compare(
             metavar="USERS[xREQUESTS]",
             help="Users at once, each with its next request (with --har, visit) when the last one is answered; and how "
             "many each makes. [default: 4, with --har 1; as many requests as take a second or two]",
+            show_default=False,
+        ),
+    ] = None,
+    rate: Annotated[
+        float | None,
+        typer.Option(
+            metavar="R",
+            min=0.001,
+            max=1_000_000,
+            help="Requests a second of all users together, sent when they are due whether or not earlier ones are "
+            "answered (open loop). [default: each user waits for its answer]",
             show_default=False,
         ),
     ] = None,
@@ -146,11 +172,37 @@ def compare(
         Literal["cubic", "reno", "bbr", "own"],
         typer.Option(help="Congestion control of TCP; of QUIC it is the server's."),
     ] = "own",
+    transport: TransportOption = None,
     clock: ClockOption = None,
     seed: SeedOption = None,
+    precision: Annotated[
+        float | None,
+        typer.Option(
+            metavar="W",
+            parser=share,
+            help="Run until every interval that answers the question is as narrow as ±W, such as 5%, instead of until "
+            "the question is decided.",
+            show_default=False,
+        ),
+    ] = None,
     at_most: Annotated[
-        int, typer.Option("--at-most", metavar="N", min=8, help="No more than N blocks.", show_default=True)
-    ] = 12,
+        int | None,
+        typer.Option(
+            "--at-most",
+            metavar="N",
+            min=8,
+            help="No more than N blocks. [default: 12; with --precision 200]",
+            show_default=False,
+        ),
+    ] = None,
+    answers_differ: Annotated[
+        bool,
+        typer.Option(
+            "--answers-differ",
+            help="Compare builds, or protocols, that answer the same request with other sizes or statuses. Without it "
+            "they are refused, because what answers with less does less.",
+        ),
+    ] = False,
     lanes: LanesOption = None,
     out: Annotated[
         Path | None,
@@ -170,6 +222,9 @@ def compare(
     file is needed, and none of yours is changed. Its certificate is not checked, but with --cacert. Example:
 
     `h123 compare --server './my-server --port 8443' --url https://localhost:8443/api/orders`
+
+    `h123 compare --server base='./old' --server new='./new' --url https://localhost:8443/ --networks home,./dsl.yaml
+    --fail-if 'latency new/base > +5%' --fail-if 'latency_p99 new > 200ms'`
 
     In the lab the server reaches nothing outside, no database either. What it needs, a script in --server starts with
     it; or start all of it yourself and leave out --server.
@@ -202,9 +257,13 @@ def compare(
             cwd=cwd,
             client=client,
             congestion=congestion,
+            transport=(transport or Transport.DEPLOYED).value,
             clock=(clock or Clock.WALL).value,
+            rate=rate,
             seed=1 if seed is None else seed,
             at_most=at_most,
+            precision=precision,
+            answers_differ=answers_differ,
             lanes=lanes,
             out=out,
             save=save,
@@ -224,7 +283,10 @@ def gate(campaign: FolderArgument, fail_if: FailIfOption = None, by: ByOption = 
     gate.xml (JUnit), gate.md, gate-benchmark.json (github-action-benchmark) and gate.prom (OpenMetrics) into the
     campaign's folder. Example:
 
-    `h123 gate my-campaign --fail-if 'latency new/base > 1.05'`
+    `h123 gate my-campaign --fail-if 'latency new/base > +5%' --fail-if 'latency_p99 new > 200ms'`
+
+    A condition may name any metric that the campaign's trials have (docs/contracts/metrics.md), whether or not the
+    study names it, and any two levels. Nothing passes while trials are missing or files are damaged.
     """
     with held_back():
         from h123.cli import gating
@@ -241,8 +303,8 @@ def diff(
         typer.Option(
             "--fail-if",
             metavar="CONDITION",
-            help="As in 'latency after/before > 1.05': exit status 99 if a ratio is so, 98 if that is not decided, 0 "
-            "if none is. Can be repeated.",
+            help="As in 'latency after/before > 1.05' or '> +5%': exit status 99 if a ratio is so, 98 if that is not "
+            "decided, 0 if none is. Can be repeated.",
             show_default=False,
         ),
     ] = None,

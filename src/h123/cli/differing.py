@@ -7,11 +7,12 @@ from pathlib import Path
 from rich.table import Table
 
 from h123.cli import gating
+from h123.cli.damage import complain_of_damage
 from h123.console import out_console, write
 from h123.diff import CONFIDENCE, FEWEST, Diff, Row, differ
 from h123.durable import write_atomically
 from h123.errors import UserError
-from h123.gate import ratios_between
+from h123.gate import judge, unpaired_figures
 from h123.results import CampaignFolder
 from h123.study import METRICS, Condition
 from h123.units import format_value
@@ -23,7 +24,7 @@ _NAMED = 5
 
 def diff(before: Path, after: Path, conditions: Sequence[Condition], out: Path | None) -> int:
     """Print and write all of it; the exit status. Raises UserError."""
-    if wrong := [condition for condition in conditions if condition.pair != PAIR]:
+    if wrong := [condition for condition in conditions if condition.subject != PAIR]:
         raise UserError(
             f"--fail-if: {wrong[0].holds!r}: here the levels are after and before",
             remedy="--fail-if 'latency after/before > 1.05'",
@@ -35,9 +36,17 @@ def diff(before: Path, after: Path, conditions: Sequence[Condition], out: Path |
     write_atomically(where / "diff.json", json.dumps(found, indent=1, allow_nan=False) + "\n")
     _print(found)
     out_console.print(f"Diff: {where / 'diff.json'}", soft_wrap=True)
-    if not conditions:
-        return 0
-    return gating.tell(where, f"{folders[0].name} and {folders[1].name}", conditions, ratios_between(found))
+    status = _held(found, conditions, where) if conditions else 0
+    for folder in folders:
+        complain_of_damage(folder)
+    return status
+
+
+def _held(found: Diff, conditions: Sequence[Condition], where: Path) -> int:
+    """Hold the diff against them; the exit status."""
+    unfinished = "; ".join(found.get("unfinished", [])) or None
+    passages = [judge(one, unpaired_figures(found, one), unfinished=unfinished) for one in conditions]
+    return gating.tell(where, f"{found['before']['campaign']} and {found['after']['campaign']}", passages)
 
 
 def _print(found: Diff) -> None:
@@ -45,6 +54,8 @@ def _print(found: Diff) -> None:
         side = found[word]
         began = f"{side['study']}, begun {side['created']}, {side['blocks']} blocks"
         write(out_console, f"{side['campaign']}: {began}", lead=f"{word}: ")
+    for line in found.get("unfinished", []):
+        write(out_console, line, lead="Note: ")
     for line in _cost(found):
         write(out_console, line)
     write(out_console, "\nWhat differs:" if found["changes"] else "\nThe folders tell of nothing that differs.")

@@ -3,12 +3,16 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from h123.analysis import analyse, next_look
+from pydantic import ValidationError
+
+from h123.analysis import analyse, gather, next_look, record_gate
 from h123.analysis.document import Verdicts
-from h123.console import out_console
+from h123.cli.damage import complain_of_damage
+from h123.console import out_console, write
 from h123.errors import UserError
-from h123.gate import STATUS, Passage, Ratio, judge, ratios_of, worst, write_gate
-from h123.results import CampaignFolder
+from h123.gate import STATUS, Figures, Passage, gate_row, judge, spoiled, worst, write_gate
+from h123.report import print_gate, write_report
+from h123.results import CampaignFolder, loss, read_content
 from h123.study import Basis, Condition, Study
 
 
@@ -35,28 +39,49 @@ def gate(path: Path, conditions: Sequence[Condition]) -> int:
             f"nothing to hold {path} against: its study requires nothing",
             remedy="--fail-if 'latency new/base > 1.05'",
         )
-    return hold(folder, analyse(folder), asked)
+    found = Held(folder, asked)
+    print_gate(found.verdicts, out_console)
+    if (path / "report.html").exists():
+        write_report(folder)
+    written(found.files)
+    complain_of_damage(folder)
+    return found.status
 
 
-def hold(folder: CampaignFolder, verdicts: Verdicts, conditions: Sequence[Condition]) -> int:
-    """Print and write what became of them; the exit status. Raises UserError."""
-    return tell(folder.path, folder.name, conditions, ratios_of(verdicts))
+class Held:
+    """A campaign's verdicts with what became of its conditions, which is also written."""
+
+    def __init__(self, folder: CampaignFolder, conditions: Sequence[Condition]) -> None:
+        verdicts, self.files, self.status = analyse(folder), list[Path](), 0
+        passages = _passages(folder, verdicts, conditions)
+        self.verdicts = record_gate(folder, verdicts, gate_row(passages) if passages else None)
+        if passages:
+            self.files = write_gate(folder.path, folder.name, passages)
+            self.status = STATUS[worst([one.word for one in passages])]
 
 
-def tell(where: Path, name: str, conditions: Sequence[Condition], ratios: Sequence[Ratio]) -> int:
-    """The same of any ratios; files are written into the folder `where`."""
-    passages = [judge(condition, ratios) for condition in conditions]
-    for passage in passages:
-        _print(passage)
-    written = write_gate(where, name, passages)
-    out_console.print(f"Gate: {', '.join(map(str, written))}", soft_wrap=True)
-    return STATUS[worst([passage.word for passage in passages])]
+def standing(folder: CampaignFolder) -> list[Condition]:
+    """What the campaign was last held against, or else what its study requires."""
+    path = folder.path / "gate.json"
+    try:
+        rows = read_content(path, "gate/1")["conditions"] if path.is_file() else []
+        return [Condition(holds=row["condition"], by=row["by"]) for row in rows] or required(folder)
+    except (UserError, ValidationError, LookupError, TypeError):
+        return required(folder)
 
 
-def _print(passage: Passage) -> None:
-    out_console.print(f"Required, {passage.condition}: {passage.word}", soft_wrap=True)
-    for cell in passage.cells:
-        out_console.print(f"  {cell.place or 'all'}: {cell.figures}, {cell.word}: {cell.why}", soft_wrap=True)
+def written(files: Sequence[Path]) -> None:
+    """Name the gate's files."""
+    if files:
+        out_console.print(f"Gate: {', '.join(map(str, files))}", soft_wrap=True)
+
+
+def tell(where: Path, name: str, passages: Sequence[Passage]) -> int:
+    """Print and write what became of conditions that are held against no single campaign; the exit status."""
+    for line in gate_row(passages)["lines"]:
+        write(out_console, line)
+    written(write_gate(where, name, passages))
+    return STATUS[worst([one.word for one in passages])]
 
 
 def later_look(folder: CampaignFolder) -> int | None:
@@ -65,5 +90,24 @@ def later_look(folder: CampaignFolder) -> int | None:
     verdicts, conditions = analyse(folder), required(folder)
     if not conditions:
         return next_look(verdicts)
-    ratios = ratios_of(verdicts)
-    return next_look(verdicts, undecided=any(judge(condition, ratios).open for condition in conditions))
+    return next_look(verdicts, undecided=any(one.open for one in _passages(folder, verdicts, conditions)))
+
+
+def _passages(folder: CampaignFolder, verdicts: Verdicts, conditions: Sequence[Condition]) -> list[Passage]:
+    figures, damage = Figures(verdicts, lambda: gather(folder)), _damage(folder)
+    unfinished = _unfinished(verdicts)
+    return [judge(one, spoiled(figures.of(one), damage), unfinished=unfinished) for one in conditions]
+
+
+def _damage(folder: CampaignFolder) -> str | None:
+    lost = len(folder.lost()) if loss(folder) else 0
+    return f"the files of {lost} trials are not those that were measured" if lost else None
+
+
+def _unfinished(verdicts: Verdicts) -> str | None:
+    """Why nothing passes yet: the trials to come may be those of which a build fails."""
+    waiting = verdicts["projection"]["waiting"]
+    if not waiting:
+        return None
+    trials = verdicts["trials"]
+    return f"the campaign is not finished: {waiting} of {trials['planned']} trials have not run"

@@ -74,20 +74,19 @@ def run(asked: Asked) -> int:
 
 
 def conclude(folder: CampaignFolder) -> int:
-    """Analyse a campaign, write its report and print the answer, and what became of what its study requires; the exit
-    status of that."""
-    from h123.analysis import analyse
+    """Analyse a campaign, write its report and print the answer, first of all what became of what its study requires;
+    the exit status of that."""
     from h123.cli import gating
     from h123.report import print_summary, write_report
 
     say("Analysing ...")
-    verdicts = analyse(folder)
+    found = gating.Held(folder, gating.required(folder))
     say("Writing the report ...")
     path = write_report(folder)
-    print_summary(verdicts, out_console, folder.path)
+    print_summary(found.verdicts, out_console, folder.path)
     out_console.print(f"Report: {path}", soft_wrap=True)
-    conditions = gating.required(folder)
-    return gating.hold(folder, verdicts, conditions) if conditions else 0
+    gating.written(found.files)
+    return found.status
 
 
 def _check(asked: Asked, there: CampaignFolder | None) -> None:

@@ -1,5 +1,6 @@
 """From two campaigns' folders to what of them differs (diff.json)."""
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,18 @@ class _Campaign:
         return {tuple(sorted(one.cell.items())): one for one in treatments(self.case)}
 
     @property
+    def damage(self) -> str | None:
+        """Why nothing is to be concluded from what is left of it."""
+        lost = len(self.folder.lost())
+        return f"the files of {lost} trials of {self.folder.name} are not those that were measured" if lost else None
+
+    @property
+    def unfinished(self) -> str | None:
+        """That it has trials still to run."""
+        waiting = self.case.rule.remedy.waiting
+        return f"{self.folder.name} is not finished: {waiting} trials have not run" if waiting else None
+
+    @property
     def side(self) -> Side:
         folder = self.folder
         study = str(folder.study["name"])
@@ -40,10 +53,16 @@ def differ(before: CampaignFolder, after: CampaignFolder) -> Diff:
     """After over before, treatment by treatment. Raises UserError where they have none in common."""
     if before.path.resolve() == after.path.resolve():
         raise UserError(f"{before.path} is the same campaign twice", remedy="name two campaigns' folders")
+    if common_trials := _measured(before) & _measured(after):
+        raise UserError(
+            f"{after.path} has {len(common_trials)} trials that {before.path} has too: one is a copy of the other",
+            remedy="name the folders of two campaigns that were measured apart",
+        )
     sides = _Campaign(before), _Campaign(after)
     if bare := [side.folder.path for side in sides if not side.case.trials.attempts]:
         raise UserError(f"{bare[0]} has no trial that counts", remedy=f"measure some: `h123 run --out {bare[0]}`")
     common, left_out = _match(*sides)
+    spoiled = next((why for side in sides if (why := side.damage)), None)
     rows = [row for one, other in common for row in _rows(one, other, sides[0].case.plan.study.compare.failures)]
     if not rows:
         raise _nothing_in_common(sides, left_out)
@@ -54,7 +73,20 @@ def differ(before: CampaignFolder, after: CampaignFolder) -> Diff:
         "changes": changes(before, after),
         "left_out": left_out,
         "wider": median(paired) if (paired := [one for side in sides for one in by_pairing(side.case)]) else None,
-        "rows": rows,
+        "unfinished": [why for side in sides if (why := side.unfinished)],
+        "rows": [{**row, "withheld": spoiled or row["withheld"]} for row in rows],
+    }
+
+
+def _measured(folder: CampaignFolder) -> set[str]:
+    """Its executions, each of which happened once: a copy has the same, whatever its folder is called. Imported
+    samples are known by their files."""
+    if folder.imported:
+        return {one["sha256"] for one in folder.imported["files"]}
+    return {
+        json.dumps([event["trial"], event["attempt"], event["time"], event.get("seal")])
+        for event in folder.events()
+        if event["event"] == "trial"
     }
 
 
@@ -91,6 +123,7 @@ def _nothing_in_common(sides: Sequence[_Campaign], left_out: Sequence[LeftOut]) 
 def _rows(before: Treatment, after: Treatment, tolerated: float) -> Iterator[Row]:
     failing = abs(before.failed - after.failed) > tolerated
     why = f"{before.failed:.1%} of its requests failed before, {after.failed:.1%} after" if failing else None
+    why = after.other_answers(before) or why
     for metric, measured in before.metrics.items():
         if metric in after.metrics:
             yield _row(metric, before.cell, measured, after.metrics[metric], why)

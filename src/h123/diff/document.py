@@ -1,7 +1,7 @@
 """diff.json as it is written (docs/contracts/gate.md#diffjson)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -60,4 +60,6 @@ class Diff(TypedDict):
     wider: float | None
     """How many times as wide as pairs of one campaign would make them these intervals are, by what pairing does within
     the two; null: not known."""
+    unfinished: NotRequired[Sequence[str]]
+    """What of the two is still to run, in words: as long as that is so no condition passes."""
     rows: Sequence[Row]

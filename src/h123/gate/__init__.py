@@ -1,8 +1,21 @@
-"""A gate: whether a campaign's ratios are what somebody requires, for builds that must not get slower."""
+"""A gate: whether a campaign's figures are what somebody requires, for builds that must not get slower."""
 
 from h123.gate.document import Gate
+from h123.gate.figure import Figure, Figures, spoiled, unpaired_figures
 from h123.gate.files import write_gate
-from h123.gate.passage import STATUS, Cell, Passage, judge, worst
-from h123.gate.ratio import Ratio, ratios_between, ratios_of
+from h123.gate.passage import STATUS, Cell, Passage, gate_row, judge, worst
 
-__all__ = ["STATUS", "Cell", "Gate", "Passage", "Ratio", "judge", "ratios_between", "ratios_of", "worst", "write_gate"]
+__all__ = [
+    "STATUS",
+    "Cell",
+    "Figure",
+    "Figures",
+    "Gate",
+    "Passage",
+    "gate_row",
+    "judge",
+    "spoiled",
+    "unpaired_figures",
+    "worst",
+    "write_gate",
+]

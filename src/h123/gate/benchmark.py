@@ -9,6 +9,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from h123.gate.figure import Figure
 from h123.gate.passage import Cell, Passage
 from h123.study import METRICS
 
@@ -35,17 +36,32 @@ def benchmark(passages: Sequence[Passage]) -> str:
 
 
 def _entry(cell: Cell) -> Entry | None:
-    """None where nothing is known. Of what is better the more there is of it, the ratio is turned round."""
-    held, (a, b) = cell.held, cell.held.pair.split("/")
-    value, low, high = held.ratio, held.low, held.high
-    if value is None:
+    """None where nothing is known."""
+    held = cell.held
+    if held.value is None:
         return None
-    if METRICS[held.metric].better == "higher":
-        a, b, value, low, high = b, a, 1 / value, 1 / high if high else None, 1 / low if low else None
-    name = ", ".join(filter(None, [f"{held.metric} {a}/{b}", cell.place]))
+    subject, value, low, high = _smaller_is_better(held, held.value)
+    name = ", ".join(filter(None, [f"{held.metric} {subject}", cell.place]))
     known = low is not None and high is not None and held.confidence
-    said = f"{held.confidence:.1%} interval {low:.4f} to {high:.4f}, " if known else ""
-    entry: Entry = {"name": name, "unit": "ratio", "value": value, "extra": f"{said}{held.blocks} blocks"}
+    said = f"{held.confidence:.1%} interval {_number(low, held)} to {_number(high, held)}, " if known else ""
+    entry: Entry = {
+        "name": name,
+        "unit": "ratio" if held.unit is None else held.unit,
+        "value": value,
+        "extra": f"{said}{held.blocks} blocks",
+    }
     if low is not None and high is not None:
-        entry["range"] = f"± {max(value - low, high - value):.4f}"
+        entry["range"] = f"± {_number(max(value - low, high - value), held)}"
     return entry
+
+
+def _smaller_is_better(held: Figure, value: float) -> tuple[str, float, float | None, float | None]:
+    """Of what is better the more there is of it, the ratio is turned round; a value is what it is."""
+    if METRICS[held.metric].better == "lower" or held.unit is not None:
+        return held.subject, value, held.low, held.high
+    a, b = held.subject.split("/")
+    return f"{b}/{a}", 1 / value, 1 / held.high if held.high else None, 1 / held.low if held.low else None
+
+
+def _number(value: float | None, held: Figure) -> str:
+    return f"{value:.4f}" if held.unit is None else f"{value:.4g}"

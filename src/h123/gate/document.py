@@ -1,13 +1,14 @@
 """gate.json as it is written (docs/contracts/gate.md)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from h123.analysis.document import GateWord
 from h123.study import Basis
 
-Word = Literal["passed", "failed", "undecided"]
+Word = GateWord
 
 
 class CellRow(TypedDict):
@@ -18,12 +19,16 @@ class CellRow(TypedDict):
     verdict: Word
     why: str
     ratio: float | None
+    value: NotRequired[float | None]
+    """Where the condition is about one level's value, and not about a ratio, which is then null."""
+    unit: NotRequired[str]
+    """Of the value, `low` and `high`."""
     low: float | None
-    """None: without bound, or not known, as the ratio is then too."""
+    """None: without bound, or not known, as ratio and value are then too."""
     high: float | None
     confidence: float | None
     blocks: int
-    """With a value on both sides."""
+    """With a value, on both sides of a ratio."""
     blocks_needed: int | None
     """Of an undecided one: with so many in all it would probably be decided; null: not known, or more than anybody
     runs."""

@@ -15,10 +15,18 @@ def exposition(campaign: str, passages: Sequence[Passage]) -> str:
     """All of it. What is not known has no sample."""
     own = CollectorRegistry()
     Info("h123_gate_campaign", "What was held.", registry=own).info({"name": campaign})
-    ratio = Gauge("h123_gate_ratio", "Of the pair's values.", _LABELS, registry=own)
-    ends = {
-        end: Gauge(f"h123_gate_ratio_{end}", f"The {end} end of its interval.", _LABELS, registry=own)
-        for end in ("low", "high")
+    gauges = {
+        kind: [
+            Gauge(f"h123_gate_{kind}", of, labels, registry=own),
+            *(
+                Gauge(f"h123_gate_{kind}_{end}", f"The {end} end of its interval.", labels, registry=own)
+                for end in ("low", "high")
+            ),
+        ]
+        for kind, of, labels in (
+            ("ratio", "Of the pair's values.", _LABELS),
+            ("value", "Of a level, in the metric's own unit.", [*_LABELS, "unit"]),
+        )
     }
     blocks = Gauge("h123_gate_blocks", "Blocks with a value on both sides.", _LABELS, registry=own)
     bound = Gauge("h123_gate_bound", "What a condition allows at most, or at least.", ["condition"], registry=own)
@@ -29,11 +37,12 @@ def exposition(campaign: str, passages: Sequence[Passage]) -> str:
         bound.labels(str(one.condition)).set(one.condition.bound)
         for cell in one.cells:
             held, where = cell.held, " ".join(cell.held.cell.values())
-            labels = (held.metric, held.pair, where)
+            labels = (held.metric, held.subject, where)
             verdict.labels(str(one.condition), where).state(cell.word)
             blocks.labels(*labels).set(held.blocks)
-            for gauge, value in ((ratio, held.ratio), (ends["low"], held.low), (ends["high"], held.high)):
+            kind, unit = ("ratio", ()) if held.unit is None else ("value", (held.unit,))
+            for gauge, value in zip(gauges[kind], (held.value, held.low, held.high), strict=True):
                 if value is not None:
-                    gauge.labels(*labels).set(value)
+                    gauge.labels(*labels, *unit).set(value)
     text: bytes = generate_latest(own)  # type: ignore[no-untyped-call]
     return text.decode()

@@ -3,13 +3,24 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NotRequired
 from xml.etree.ElementTree import Element, SubElement, tostring
+
+from typing_extensions import TypedDict
 
 from h123.durable import write_atomically
 from h123.gate.benchmark import benchmark
 from h123.gate.document import CellRow, ConditionRow, Gate, Word
 from h123.gate.exposition import exposition
+from h123.gate.figure import Figure
 from h123.gate.passage import Cell, Passage, worst
+
+
+class _Measured(TypedDict):
+    ratio: float | None
+    value: NotRequired[float | None]
+    unit: NotRequired[str]
+
 
 _TITLES: dict[Word, str] = {"passed": "passed", "failed": "FAILED", "undecided": "undecided"}
 
@@ -44,13 +55,20 @@ def _cell(cell: Cell) -> CellRow:
         "cell": dict(held.cell),
         "verdict": cell.word,
         "why": cell.why,
-        "ratio": held.ratio,
+        **_measured(held),
         "low": held.low,
         "high": held.high,
         "confidence": held.confidence,
         "blocks": held.blocks,
         "blocks_needed": cell.blocks_needed,
     }
+
+
+def _measured(held: Figure) -> _Measured:
+    """A ratio, or a value and its unit."""
+    if held.unit is None:
+        return {"ratio": held.value}
+    return {"ratio": None, "value": held.value, "unit": held.unit}
 
 
 def _junit(passages: Sequence[Passage]) -> str:
@@ -69,7 +87,7 @@ def _junit(passages: Sequence[Passage]) -> str:
 
 
 def _markdown(passages: Sequence[Passage]) -> str:
-    lines = ["| required | where | ratio (interval) | verdict |", "|---|---|---|---|"]
+    lines = ["| required | where | ratio or value (interval) | verdict |", "|---|---|---|---|"]
     for one in passages:
         lines += [
             f"| {one.condition} | {cell.place or 'all'} | {cell.figures} | {_TITLES[cell.word]}{_more(cell)} |"

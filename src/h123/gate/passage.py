@@ -1,16 +1,18 @@
 """What became of a condition: passed, failed or undecided, in each cell of a campaign and altogether.
 
-A ratio is beyond the bound, or within it, if its whole interval is. So chance fails a build as rarely as the interval
+A figure is beyond the bound, or within it, if its whole interval is. So chance fails a build as rarely as the interval
 misses the truth; where it lies on both sides nobody knows, and more blocks would tell. Held on the estimate alone, all
 but a missing one is decided, and near the bound by chance.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from h123.analysis.document import GateRow
 from h123.errors import UserError
 from h123.gate.document import Word
-from h123.gate.ratio import Ratio
+from h123.gate.figure import Figure
 from h123.study import Condition
 
 STATUS: Mapping[Word, int] = {"passed": 0, "undecided": 98, "failed": 99}
@@ -21,7 +23,7 @@ STATUS: Mapping[Word, int] = {"passed": 0, "undecided": 98, "failed": 99}
 class Cell:
     """What became of it in one place."""
 
-    held: Ratio
+    held: Figure
     word: Word
     why: str
     blocks_needed: int | None = None
@@ -35,10 +37,7 @@ class Cell:
     @property
     def figures(self) -> str:
         """`1.073 (1.061 to 1.090)`."""
-        if self.held.ratio is None:
-            return "not known"
-        low, high = ("without bound" if bound is None else f"{bound:.3f}" for bound in (self.held.low, self.held.high))
-        return f"{self.held.ratio:.3f} ({low} to {high})"
+        return self.held.words
 
 
 @dataclass(frozen=True)
@@ -65,30 +64,34 @@ def worst(words: Sequence[Word]) -> Word:
     return next(word for word in order if word in words)
 
 
-def judge(condition: Condition, ratios: Sequence[Ratio]) -> Passage:
-    """Raises UserError where nothing of the kind is compared."""
-    of_metric = [one for one in ratios if one.metric == condition.metric]
-    mine = [one for one in of_metric if one.pair == condition.pair]
-    if not mine:
-        known = ", ".join(dict.fromkeys(one.pair for one in of_metric))
-        has = f"of {condition.metric} the campaign compares {known}" if known else "the campaign does not compare it"
-        told = ", ".join(dict.fromkeys(f"{one.metric} {one.pair}" for one in ratios)) or "nothing"
-        raise UserError(f"{condition.holds!r}: nothing to hold against it: {has}", remedy=f"it compares {told}")
-    return Passage(condition, [_cell(condition, one) for one in mine])
+def judge(condition: Condition, figures: Sequence[Figure], *, unfinished: str | None = None) -> Passage:
+    """`unfinished`: why no figure of the campaign can pass yet. Raises UserError where there is no such figure."""
+    if not figures:
+        raise UserError(
+            f"{condition.holds!r}: the campaign has no trial with such a value",
+            remedy="docs/contracts/metrics.md says what each metric needs; `h123 export DIR` writes what there is",
+        )
+    return Passage(condition, [_cell(condition, one, unfinished) for one in figures])
 
 
-def _cell(condition: Condition, one: Ratio) -> Cell:
+def _cell(condition: Condition, one: Figure, unfinished: str | None) -> Cell:
+    found = _judged(condition, one)
+    return replace(found, word="undecided", why=unfinished) if unfinished and found.word == "passed" else found
+
+
+def _judged(condition: Condition, one: Figure) -> Cell:
     if one.withheld:
         return Cell(one, "undecided", f"not judged: {one.withheld}")
-    if one.ratio is None:
-        return Cell(one, "undecided", "no block has a value for both sides")
+    if one.value is None:
+        sides = "no block has a value" if one.unit is not None else "no block has a value for both sides"
+        return Cell(one, "undecided", sides)
     if condition.by == "estimate":
-        within = condition.allows(one.ratio)
+        within = condition.allows(one.value)
         return Cell(one, "passed" if within else "failed", f"the estimate is {'within' if within else 'beyond'} it")
     return _by_interval(condition, one)
 
 
-def _by_interval(condition: Condition, one: Ratio) -> Cell:
+def _by_interval(condition: Condition, one: Figure) -> Cell:
     needed = one.needed(condition.bound)
     if not one.reliable:
         had = f"{one.confidence or 0:.0%} confidence from {one.blocks} block{'s' * (one.blocks != 1)}"
@@ -103,5 +106,26 @@ def _by_interval(condition: Condition, one: Ratio) -> Cell:
 
 def _cure(have: int, needed: int | None) -> str:
     if needed is None:
-        return "more blocks would decide than anybody runs, so near to it is the ratio"
+        return "it is so near to the bound that no number of blocks worth running would decide"
     return f"about {needed - have} more blocks would probably decide ({needed} in all)"
+
+
+_SHOWN = 8
+"""Cells of a condition that are said one by one, the worst first."""
+
+
+def gate_row(passages: Sequence[Passage]) -> GateRow:
+    """For verdicts.json, the terminal and the page, which say the same."""
+    word = worst([one.word for one in passages])
+    return {"verdict": word, "lines": [f"Gate: {word}", *(line for one in passages for line in _lines(one))]}
+
+
+def _lines(one: Passage) -> Iterator[str]:
+    yield f"Required, {one.condition}: {one.word}"
+    order = list(STATUS)[::-1]
+    cells = sorted(one.cells, key=lambda cell: order.index(cell.word))
+    for cell in cells[:_SHOWN]:
+        yield f"{cell.place or 'all'}: {cell.figures}, {cell.word}: {cell.why}"
+    if more := cells[_SHOWN:]:
+        counts = Counter(cell.word for cell in more)
+        yield f"and {len(more)} more, {', '.join(f'{count} {word}' for word, count in counts.items())}: gate.json"

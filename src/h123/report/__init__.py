@@ -7,7 +7,7 @@ from h123.report.limited import limits_lines
 from h123.report.names import lines
 from h123.report.page import write_report
 from h123.report.template import template
-from h123.report.terminal import print_causes, print_summary
+from h123.report.terminal import print_causes, print_gate, print_summary
 from h123.report.words import level
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "lines",
     "print_causes",
     "print_claims",
+    "print_gate",
     "print_summary",
     "sentence",
     "stages",

@@ -30,7 +30,8 @@ from h123.report.completion import completion_figure
 from h123.report.contents import with_contents
 from h123.report.distribution import distribution_figure, latency_quantiles
 from h123.report.drawing import Figure, Mark, inline, save
-from h123.report.failed_attempts import often_failed_lines
+from h123.report.first import first_lines
+from h123.report.gate import gate_lines
 from h123.report.gist import gist
 from h123.report.places import place_rows
 from h123.report.printed import PrintedTable, nothing_printed, printed_side, printed_table, side_beside
@@ -41,7 +42,6 @@ from h123.report.spread import cpu_figure, requests_figure, treatments, trials_f
 from h123.report.template import template
 from h123.report.terminal import trust
 from h123.report.throughout import Cell, common, common_line, without
-from h123.report.unproved import failed_lines
 from h123.report.visits import median_visits
 from h123.report.waterfalls import waterfalls_figure
 from h123.report.windows import window_lines
@@ -154,6 +154,8 @@ def _content(
         "gist": gist(headline(comparisons)),
         "comparisons": comparisons,
         "twins": [c for c in verdicts["comparisons"] if c["twin"]],
+        "gate_lines": gate_lines(verdicts),
+        "first": first_lines(verdicts),
         "doubts": _doubts(verdicts),
         "trust": trust(verdicts),
         "windows": window_lines(verdicts),
@@ -190,9 +192,8 @@ def _content(
 
 
 def _doubts(verdicts: Mapping[str, Any]) -> list[str]:
-    """What must stand on the first screen: holes in the campaign and audits that failed."""
+    """What must stand on the first screen, below the answer: holes in the campaign and audits that failed."""
     trials = verdicts["trials"]
-    unfit = [*failed_lines(verdicts), *often_failed_lines(verdicts)]
     missing = f"{trials['missing']} of {trials['planned']} trials have no valid attempt yet."
     failed = [f"Audit {row['audit']} failed: {row['failure']}" for row in verdicts["audit_summary"] if row["failed"]]
-    return [*unfit, *([missing] if trials["missing"] else []), *failed]
+    return [*([missing] if trials["missing"] else []), *failed]

@@ -22,14 +22,16 @@ from h123.report.caveats import caveat_lines
 from h123.report.difference import confidence, sentence
 from h123.report.disturbed import disturbed_lines
 from h123.report.elsewhere import elsewhere_lines
-from h123.report.failed_attempts import failed_attempt_lines, often_failed_lines
+from h123.report.failed_attempts import failed_attempt_lines
 from h123.report.failures import failure_lines
+from h123.report.first import first_lines
+from h123.report.gate import gate_lines
 from h123.report.gist import ENOUGH_TO_READ, gist
 from h123.report.looks import look_lines, width_lines
 from h123.report.places import place_lines
 from h123.report.split import terminal_lines as split_lines
 from h123.report.throughout import common, common_line, without
-from h123.report.unproved import failed_lines, unproved_lines
+from h123.report.unproved import unproved_lines
 from h123.report.windows import window_lines
 from h123.report.words import cell_name, level, percent, ratio, unbroken, verdict_word
 from h123.study import metric
@@ -39,15 +41,18 @@ ABREAST = 3
 """Pairs that a table of 80 columns has room for."""
 _STYLES = {"faster": "blue", "slower": "yellow", "equivalent": "green", "inconclusive": "dim"}
 
+_GATE_STYLES = {"passed": "green", "failed": "red", "undecided": "yellow"}
+
 
 def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | None = None) -> None:
     """Print verdicts.json for a person; `folder` is the campaign's, to be named in commands."""
     same = common(verdicts)
     verdicts = without(verdicts, same)
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
+    print_gate(verdicts, console)
     _say(console, verdicts["question"], style="bold")
     _say(console, common_line(same), style="dim", indent=2)
-    for line in [*failed_lines(verdicts), *often_failed_lines(verdicts)]:
+    for line in first_lines(verdicts):
         _say(console, line, style="red", indent=2)
     _print_answer(verdicts, console)
     answered = {c["metric"] for c in headline(comparisons)}
@@ -77,6 +82,14 @@ def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | 
     more = as_published.terminal_lines(verdicts["as_published"]) if verdicts["as_published"] else []
     for line in trust(verdicts) + more + claims.terminal_lines(verdicts["claims"]):
         _say(console, line)
+
+
+def print_gate(verdicts: Mapping[str, Any], console: Console) -> None:
+    """Print what became of the campaign's conditions; nothing where nothing is required."""
+    for number, line in enumerate(gate_lines(verdicts)):
+        style = "" if number else f"bold {_GATE_STYLES[verdicts['gate']['verdict']]}"
+        indent = 0 if not number else 2 if line.startswith("Required, ") else 4
+        _say(console, line, style=style, indent=indent)
 
 
 def print_causes(verdicts: Mapping[str, Any], console: Console, only: Mapping[str, Collection[str]]) -> None:

@@ -77,8 +77,13 @@ def _names(folder: str) -> list[str]:
     return sorted(path.stem for path in (project_root() / folder).glob("*.yaml"))
 
 
+def is_path(name: str) -> bool:
+    """Whether it is the path of a file, and not the name of something that comes with h123."""
+    return "/" in name or name.endswith((".yaml", ".yml"))
+
+
 def _find(name: str, kind: str, folder: str, beside: Path | None) -> Path:
-    if "/" in name or name.endswith((".yaml", ".yml")):
+    if is_path(name):
         path = (beside or Path()) / name
         try:
             path.stat()

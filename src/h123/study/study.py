@@ -10,7 +10,7 @@ from h123.catalogue import OwnServer
 from h123.errors import UserError
 from h123.strict import Strict, describe
 from h123.study.condition import Condition
-from h123.study.metrics import MetricName
+from h123.study.metrics import METRICS, MetricName
 from h123.study.network import Network
 from h123.study.parameters import Parameters
 from h123.study.quantities import RESOLVED, Share
@@ -19,6 +19,8 @@ from h123.transport import SETTINGS, Name
 MOST_TRIALS = 30_000
 """Of a campaign: a day of the shortest ones; so there cannot be more blocks either."""
 
+_MOST_CELLS = 500
+"""That are looked at for a condition's metric."""
 MOST_BARS = 6
 """In a group of a chart: levels whose colours can be told apart."""
 
@@ -95,6 +97,8 @@ class Comparison(Strict):
     alpha: Annotated[Share, Field(gt=0, lt=1)] = 0.05
     failures: Annotated[Share, Field(ge=0, lt=1)] = 0.01
     """Where the shares of failed requests of two levels differ by more, their times are not compared."""
+    answers: Literal["alike", "any"] = Field(default="alike", exclude_if=lambda answers: answers == "alike")
+    """alike: levels whose servers answer the same requests with other sizes are not judged; any: they are."""
     essential: list[Name] = Field(default=[], max_length=len(SETTINGS))
     """What both levels of a pair must have alike, or the study is refused."""
     ladder: list[str] = Field(default=[])
@@ -152,16 +156,31 @@ class Study(Strict):
         return Parameters.model_validate(values, context=RESOLVED)
 
     def unheld(self, condition: Condition, pairs: Sequence[str]) -> str | None:
-        """Why a campaign that compares these of the study's pairs says nothing about the condition; None: it does."""
-        named = {
-            pair
-            for family in self.compare.families
-            if condition.metric in family.metrics
-            for pair in family.pairs or self.compare.pairs
-        }
+        """Why a campaign that compares these of the study's pairs says nothing about the condition; None: it does, be
+        its metric one that the study names or another."""
+        levels = list(dict.fromkeys(level for pair in pairs for level in split_pair(pair)))
         sets = [self.settings, *(level for levels in self.factors.values() for level in levels.values())]
         clocks = {values["clock"] for values in sets if "clock" in values}
-        return condition.fault([pair for pair in pairs if pair in named], clocks)
+        return condition.fault(levels, clocks) or self._unmeasured(condition)
+
+    def _unmeasured(self, condition: Condition) -> str | None:
+        """Of a metric that none of its trials has a value of, as far as their workload tells."""
+        metric = METRICS[condition.metric]
+        cells = (
+            dict(zip(self.factors, cell, strict=True))
+            for cell in itertools.islice(itertools.product(*self.factors.values()), _MOST_CELLS)
+        )
+        mine = [self.parameters(cell).workload for cell in cells if cell[self.compare.factor] in condition.levels]
+        if metric.of_visits and not any(work.visit() for work in mine):
+            return f"{condition.holds!r}: {metric.name} is of visits of a page, and the study has none"
+        needed = metric.needs.requests
+        most = max(((work.rows() or {"warm": needed})["warm"] for work in mine), default=needed)
+        if most < needed:
+            return (
+                f"{condition.holds!r}: {metric.name} needs {needed} requests in a trial, and the study's have {most} "
+                "at most; raise `requests` or `users`"
+            )
+        return None
 
     def scaled(self, scale: float) -> "Study":
         """This study with `scale` (0 < scale <= 1) times as many requests, of each user at least one.

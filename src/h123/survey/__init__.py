@@ -4,6 +4,7 @@ from h123.survey.draft import Draft
 from h123.survey.found import Answer, Found
 from h123.survey.inquiry import Inquiry, survey
 from h123.survey.judgement import TITLES, Known, found_words, judge, served
+from h123.survey.likeness import check_answers
 from h123.survey.load import Load, Requests, Visits
 from h123.survey.site import Site, addresses_of, site_of, takes_a_connection
 
@@ -19,6 +20,7 @@ __all__ = [
     "Site",
     "Visits",
     "addresses_of",
+    "check_answers",
     "found_words",
     "judge",
     "served",

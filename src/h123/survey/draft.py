@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
@@ -31,6 +31,11 @@ class Draft:
     congestion: str = "own"
     seed: int = 1
     require: Sequence[Condition] = ()
+    transport: str = "deployed"
+    answers: str = "alike"
+    """any: what answers differently is compared all the same."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Of the networks, those that are given by a path."""
 
     @property
     def builds(self) -> bool:
@@ -42,7 +47,7 @@ class Draft:
         return f"{_HEAD}{yaml.safe_dump(self._study(), sort_keys=False, width=120, default_flow_style=None)}"
 
     def _study(self) -> Part:
-        factors: Part = {"protocol": list(self.protocols), "network": by_network(self.asked, self.networks)}
+        factors: Part = {"protocol": list(self.protocols), "network": by_network(self.asked, self.networks, self.files)}
         if self.builds:
             factors["server"] = list(self.servers)
         return {
@@ -72,6 +77,7 @@ class Draft:
             settings["server"] = next(iter(self.servers))
         if len(self.protocols) == 1:
             settings["protocol"] = self.protocols[0]
+        settings |= {"transport": self.transport} if self.transport != "deployed" else {}
         headers = [{"name": header.name, "value": header.value} for header in self.inquiry.headers]
         settings |= {"clock": self.clock, **patience(self.asked, self.networks)}
         return settings | ({"headers": headers} if headers else {}) | self.asked.settings
@@ -87,6 +93,7 @@ class Draft:
             "pairs": pairs,
             "twin": old,
             "margin": "5%",
+            **({"answers": self.answers} if self.answers != "alike" else {}),
             "families": list(self._families(each)),
         }
 
@@ -96,10 +103,11 @@ class Draft:
         answer, details = self.asked.families
         yield answer.model_copy(update={"each": [*each]}).model_dump(exclude_none=True)
         required = [one.metric for one in self.require if one.metric not in answer.metrics]
+        tail = ["latency_p99"] if any(map(self.asked.tail, self.networks.values())) else []
         # What a server that runs elsewhere uses of processors nobody here can see.
         elsewhere = any(server.command is None for server in self.servers.values())
         wanted = [name for name in details.metrics if not (elsewhere and METRICS[name].of_the_server)]
-        for metric in dict.fromkeys([*wanted, *required]):
+        for metric in dict.fromkeys([*wanted, *tail, *required]):
             alone = {"name": metric.replace("_", "-"), "metrics": [metric], "each": [*each]}
             yield details.model_copy(update=alone).model_dump(exclude_none=True)
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from statistics import mean, median
 from typing import Any, Protocol
 
-from h123.study import OF_REQUESTS, OF_VISITS, Family, Network
+from h123.study import METRICS, OF_REQUESTS, OF_VISITS, Family, Network
 from h123.study.site import Site as Page
+from h123.study.slowstart import MSS_BYTES
 from h123.survey.found import Answer
 from h123.survey.inquiry import Inquiry
 
@@ -17,10 +18,16 @@ _TRIAL_S = 1.5
 """About so long the requests of a trial take, without those that open connections."""
 _REQUESTS, _VISITS = (5, 100), (3, 20)
 """Of a user, the fewest and the most."""
-_STUCK = 20
-"""So many times longer than it should have taken, a trial is stuck, and ended."""
-_PATIENCE_S = (30, 120)
-"""The least and the most that a trial is given. The most is what a study gives where nobody says."""
+_TAIL = METRICS["latency_p99"].needs.requests
+"""Requests of a trial with which its 99th percentile is known."""
+_TAIL_S = 12.0
+"""So long a trial may take for the sake of it, where nothing asks for it."""
+_RATE_S = 2.0
+"""About so long requests at a rate are sent, where nobody says how many."""
+_LOSSES = 2
+_STUCK, _PATIENCE_S = 4, 30
+"""So many times longer than it should have taken, losses included, and no less than so many seconds: then a trial is
+stuck, and ended."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,12 @@ class Load:
     users: int = 4
     requests: int | None = None
     """Of each user; None: as many as take a second or two."""
+    rate: float | None = None
+    """Requests a second of all users together, whether or not the last ones are answered."""
+    least: int = 0
+    """Requests that each trial must have, for what is asked of it."""
+    virtual: bool = False
+    """Under the virtual clock, where a longer trial costs little."""
 
 
 class Asked(Protocol):
@@ -57,6 +70,12 @@ class Asked(Protocol):
     def times(self, network: Network) -> int:
         """Requests, or visits, of a user over the network: as many as take the time of a trial, if nobody said."""
 
+    def lasts(self, network: Network) -> float:
+        """About so many seconds all of them take there."""
+
+    def tail(self, network: Network, /) -> bool:
+        """Whether a trial there has requests enough for its 99th percentile."""
+
 
 @dataclass(frozen=True)
 class Requests:
@@ -77,7 +96,8 @@ class Requests:
     def settings(self) -> Part:
         """Of the study."""
         mix = [self._entry(number, path) for number, path in enumerate(self.inquiry.site.paths)]
-        return {"kind": "mix", "users": self.load.users, "cold": True, "mix": mix}
+        rate = {"rate": self.load.rate} if self.load.rate else {}
+        return {"kind": "mix", "users": self.load.users, "cold": True, **rate, "mix": mix}
 
     def _entry(self, number: int, path: str) -> Part:
         first = self.answers[number][0]
@@ -98,12 +118,40 @@ class Requests:
         return mean(self._seconds(answers, network) for answers in self.answers)
 
     def _seconds(self, answers: Sequence[Answer], network: Network) -> float:
-        size, usual = max(answer.bytes for answer in answers), median(answer.ns for answer in answers) / 1e9
-        return usual + network.round_trip_ns / 1e9 + self.load.users * size * 8 / _rate(network)
+        return _usual(answers) + network.round_trip_ns / 1e9 + self._bits(answers) / _rate(network)
+
+    def _bits(self, answers: Sequence[Answer]) -> float:
+        return self.load.users * max(answer.bytes for answer in answers) * 8
+
+    def _at_worst(self, network: Network) -> float:
+        """The same where losses hold one connection back."""
+        slowed = min(_rate(network), _lossy(network))
+        return mean(
+            _usual(answers) + network.round_trip_ns / 1e9 + self._bits(answers) / slowed for answers in self.answers
+        )
 
     def times(self, network: Network) -> int:
         """Of a user."""
-        return _within(_REQUESTS, self.load, self.seconds(network))
+        load = self.load
+        if load.requests:
+            return load.requests
+        wanted = math.ceil(load.rate * _RATE_S / load.users) if load.rate else 0
+        wanted = wanted or _within(_REQUESTS, load, self.seconds(network))
+        tail = math.ceil(_TAIL / load.users)
+        affordable = load.virtual or tail * self._each(network) <= _TAIL_S
+        return max(wanted, tail if affordable else 1, math.ceil(load.least / load.users))
+
+    def _each(self, network: Network) -> float:
+        """Seconds of one of a user's requests, with losses, and at the rate that is asked for."""
+        return max(self.load.users / self.load.rate if self.load.rate else 0.0, self._at_worst(network))
+
+    def lasts(self, network: Network) -> float:
+        """By the rate, or one after another."""
+        return self.times(network) * self._each(network)
+
+    def tail(self, network: Network, /) -> bool:
+        """Of all users' requests."""
+        return self.load.users * self.times(network) >= _TAIL
 
 
 @dataclass(frozen=True)
@@ -142,9 +190,29 @@ class Visits:
         """Of a user."""
         return _within(_VISITS, self.load, self.seconds(network))
 
+    def lasts(self, network: Network) -> float:
+        """One after another; losses cost a page more than they do its arithmetic."""
+        return _LOSSES * self.times(network) * self.seconds(network)
+
+    def tail(self, _: Network, /) -> bool:
+        """The question is about visits."""
+        return False
+
 
 def _rate(network: Network) -> float:
     return network.down.rate.mean_bps if network.down and network.down.rate else 1e9
+
+
+def _lossy(network: Network) -> float:
+    """What one TCP connection gets through by its losses (Mathis et al. 1997), bits a second."""
+    loss = network.down.loss.mean if network.down and network.down.loss else 0.0
+    if not loss or not network.round_trip_ns:
+        return math.inf
+    return MSS_BYTES * 8 / (network.round_trip_ns / 1e9) * math.sqrt(1.5 / loss)
+
+
+def _usual(answers: Sequence[Answer]) -> float:
+    return median(answer.ns for answer in answers) / 1e9
 
 
 def _within(bounds: tuple[int, int], load: Load, seconds: float) -> int:
@@ -152,16 +220,15 @@ def _within(bounds: tuple[int, int], load: Load, seconds: float) -> int:
     return load.requests or max(bounds[0], min(bounds[1], math.floor(_TRIAL_S / max(seconds, 1e-6))))
 
 
-def by_network(asked: Asked, networks: Mapping[str, Network]) -> dict[str, Part]:
-    """The levels of a factor `network`."""
-    return {name: {"network": name, "requests": asked.times(network)} for name, network in networks.items()}
+def by_network(asked: Asked, networks: Mapping[str, Network], files: Mapping[str, str]) -> dict[str, Part]:
+    """The levels of a factor `network`; `files` has those that are given by a path."""
+    return {
+        name: {"network": files.get(name, name), "requests": asked.times(network)} for name, network in networks.items()
+    }
 
 
 def patience(asked: Asked, networks: Mapping[str, Network]) -> Part:
-    """The setting after which a trial is ended, where the draft chose how long it is: a server that is stuck in every
-    other trial must not make minutes of seconds."""
-    if asked.load.requests is not None:
-        return {}
-    least, most = _PATIENCE_S
-    longest = max(asked.times(network) * asked.seconds(network) for network in networks.values())
-    return {"trial_timeout": f"{min(most, max(least, math.ceil(_STUCK * longest)))}s"}
+    """The setting after which a trial is ended: a server that is stuck in every other trial must not make minutes of
+    seconds."""
+    longest = max(asked.lasts(network) for network in networks.values())
+    return {"trial_timeout": f"{max(_PATIENCE_S, math.ceil(_STUCK * longest))}s"}

@@ -1,0 +1,170 @@
+"""A figure that a condition is held against: the ratio of two levels, or one level's value, in one cell."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from h123.analysis import (
+    Case,
+    Level,
+    blocks_to_part,
+    blocks_to_part_value,
+    failing_treatments,
+    levels_asked,
+    ratios_asked,
+    reliable,
+)
+from h123.analysis import answers_words as answers_words_of
+from h123.analysis.document import Judged, Verdicts
+from h123.diff import FEWEST, Diff, Row
+from h123.diff import blocks_to_part as blocks_to_part_unpaired
+from h123.study import METRICS, Condition
+from h123.units import Unit, format_value
+
+
+@dataclass(frozen=True)
+class Figure:
+    """With its interval; None where there is none, or no bound."""
+
+    metric: str
+    subject: str
+    """`new/base`, or `new`."""
+    cell: Mapping[str, str]
+    value: float | None
+    low: float | None
+    high: float | None
+    confidence: float | None
+    """Of the interval."""
+    reliable: bool
+    """Whether that is as much as was asked for."""
+    blocks: int
+    """With a value, on both sides of a ratio; of two campaigns, those of the one that has fewer."""
+    withheld: str | None
+    """Why it decides nothing."""
+    needed: Callable[[float], int | None]
+    """The number of blocks with which the interval would probably lie on one side of a bound; None: more than
+    anybody runs."""
+    unit: Unit | None = None
+    """Of a value; None: it is a ratio."""
+
+    @property
+    def words(self) -> str:
+        """`1.073 (1.061 to 1.090)`, `187 ms (181 ms to 193 ms)`."""
+        if self.value is None:
+            return "not known"
+        low, high = ("without bound" if bound is None else self._said(bound) for bound in (self.low, self.high))
+        return f"{self._said(self.value)} ({low} to {high})"
+
+    def _said(self, number: float) -> str:
+        return f"{number:.3f}" if self.unit is None else format_value(number, self.unit)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """All that a campaign can be asked."""
+
+    verdicts: Verdicts
+    gathered: Callable[[], Case]
+    """Its trials, laid out: asked for where what the study compares is not enough."""
+
+    def of(self, condition: Condition) -> list[Figure]:
+        """Those that it is about; none where no trial has such a value, or there is no such level."""
+        if len(condition.levels) == 1:
+            found = [
+                self._value(one, condition) for one in levels_asked(self._case, condition.metric, *condition.levels)
+            ]
+        else:
+            found = [self._ratio(one) for one in self._compared(condition)]
+        return found if any(one.blocks or one.withheld for one in found) else []
+
+    @cached_property
+    def _case(self) -> Case:
+        return self.gathered()
+
+    def _compared(self, condition: Condition) -> Sequence[Judged]:
+        """What the study compares so, or else the same of other metrics and levels."""
+        a, b = condition.levels
+        asked = (condition.metric, a, b)
+        mine = [
+            one
+            for one in self.verdicts["comparisons"]
+            if (one["metric"], one["a"], one["b"]) == asked and not one["twin"]
+        ]
+        return mine or ratios_asked(self._case, *asked)
+
+    def _ratio(self, one: Judged) -> Figure:
+        return Figure(
+            metric=one["metric"],
+            subject=f"{one['a']}/{one['b']}",
+            cell=one["cell"],
+            value=one["ratio"],
+            low=one["low"],
+            high=one["high"],
+            confidence=one["confidence"],
+            reliable=reliable(one["confidence"], self.verdicts),
+            blocks=one["blocks"],
+            withheld=one["withheld"]["why"] if one["withheld"] else self._stuck(one["cell"], (one["a"], one["b"])),
+            needed=lambda bound: blocks_to_part(one, bound, self.verdicts),
+        )
+
+    def _value(self, one: Level, condition: Condition) -> Figure:
+        (level,) = condition.levels
+        return Figure(
+            metric=condition.metric,
+            subject=level,
+            cell=one.cell,
+            value=one.value,
+            low=one.low,
+            high=one.high,
+            confidence=one.confidence,
+            reliable=reliable(one.confidence, self.verdicts),
+            blocks=len(one.values),
+            withheld=one.withheld or self._stuck(one.cell, (level,)) or self._other_answers(one.cell, level),
+            needed=lambda bound: blocks_to_part_value(one.values, bound, self.verdicts),
+            unit=METRICS[condition.metric].unit,
+        )
+
+    def _stuck(self, cell: Mapping[str, str], levels: Sequence[str]) -> str | None:
+        """A build that gets stuck now and then must not pass for its speed in between."""
+        for row in failing_treatments(self.verdicts, cell, levels):
+            who = row["cell"][self.verdicts["factor"]]
+            return f"{who} failed in {row['failed']} of {row['attempts']} attempts, and the figures are of the others"
+        return None
+
+    def _other_answers(self, cell: Mapping[str, str], level: str) -> str | None:
+        """A build that answers with less than the other must not pass for how soon it does."""
+        for row in self.verdicts.get("answers", []):
+            if row["cell"] == cell and level in (row["a"], row["b"]) and self._must_be_alike:
+                return answers_words_of(row)
+        return None
+
+    @property
+    def _must_be_alike(self) -> bool:
+        return any(c["withheld"] and c["withheld"]["kind"] == "answers" for c in self.verdicts["comparisons"])
+
+
+def unpaired_figures(diff: Diff, condition: Condition) -> list[Figure]:
+    """Of two campaigns' treatments, whose levels are `after` and `before`."""
+    return [_unpaired(row) for row in diff["rows"] if row["metric"] == condition.metric]
+
+
+def _unpaired(row: Row) -> Figure:
+    blocks = min(len(row["before"]), len(row["after"]))
+    return Figure(
+        metric=row["metric"],
+        subject="after/before",
+        cell=row["cell"],
+        value=row["ratio"],
+        low=row["low"],
+        high=row["high"],
+        confidence=row["confidence"],
+        reliable=blocks >= FEWEST,
+        blocks=blocks,
+        withheld=row["withheld"],
+        needed=lambda bound: blocks_to_part_unpaired(row["before"], row["after"], bound),
+    )
+
+
+def spoiled(figures: Sequence[Figure], why: str | None) -> list[Figure]:
+    """The same of a campaign of which nothing may be decided."""
+    return [replace(one, withheld=why) if why else one for one in figures]
