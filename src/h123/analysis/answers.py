@@ -18,6 +18,8 @@ from h123.results import Attempt
 from h123.study import Plan, split_pair
 
 TOLERATED = 0.05
+_ASKED = {"kind", "method", "size", "mix", "site", "headers"}
+"""Parameters that say what is asked for."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +102,8 @@ class Answers:
     def _same_requests(self, cell: Cell, a: str, b: str) -> bool:
         study = self._plan.study
         whole = {factor: next(iter(levels)) for factor, levels in study.factors.items()} | cell
-        sides = (study.parameters({**whole, self._factor: level}).workload.load for level in (a, b))
-        one, other = (side.model_dump(exclude={"protocol"}) for side in sides)
+        sides = (study.parameters({**whole, self._factor: level}) for level in (a, b))
+        one, other = (side.model_dump(include=_ASKED) for side in sides)
         return one == other
 
     def of(self, cell: Cell) -> Mapping[int, Sent]:

@@ -11,7 +11,7 @@ from h123.cli.damage import complain_of_damage
 from h123.console import out_console, write
 from h123.errors import UserError
 from h123.gate import STATUS, Figures, Passage, gate_row, judge, spoiled, worst, write_gate
-from h123.report import print_gate, write_report
+from h123.report import first_lines, print_gate, write_report
 from h123.results import CampaignFolder, loss, read_content
 from h123.study import Basis, Condition, Study
 
@@ -41,6 +41,8 @@ def gate(path: Path, conditions: Sequence[Condition]) -> int:
         )
     found = Held(folder, asked)
     print_gate(found.verdicts, out_console)
+    for line in first_lines(found.verdicts):
+        write(out_console, line)
     if (path / "report.html").exists():
         write_report(folder)
     written(found.files)

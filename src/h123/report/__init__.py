@@ -3,6 +3,7 @@
 from h123.report.claims import Beside, print_claims
 from h123.report.contents import with_contents
 from h123.report.difference import sentence
+from h123.report.first import first_lines
 from h123.report.limited import limits_lines
 from h123.report.names import lines
 from h123.report.page import write_report
@@ -14,6 +15,7 @@ __all__ = [
     "Beside",
     "distribution",
     "drawing",
+    "first_lines",
     "level",
     "limits_lines",
     "lines",
