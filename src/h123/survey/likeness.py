@@ -58,9 +58,11 @@ def _differ(mine: Sequence[Answer], yours: Sequence[Answer]) -> bool:
     if {answer.status for answer in mine} != {answer.status for answer in yours}:
         return True
     some, others = ([answer.bytes for answer in answers] for answers in (mine, yours))
+    if (0 in some) != (0 in others):
+        return True
     low, high = sorted((some, others), key=max)
     if max(low) >= min(high):
-        return not min(low) and bool(min(high))
+        return False
     varies = len({*some}) > 1 or len({*others}) > 1
     return not varies or min(high) > max(low) * (1 + _TOLERATED)
 
