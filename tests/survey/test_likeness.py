@@ -16,12 +16,14 @@ def spoken(protocol: str, *answers: tuple[int, int]) -> Spoken:
     """Over one protocol, answers of these statuses and sizes to /x."""
     had = [GOOD.model_copy(update={"status": status, "bytes": size}) for status, size in answers]
     return Spoken(
-        protocol=protocol,
+        protocol=protocol,  # type: ignore[arg-type]
         error="",
         no_tls=False,
         only_tls_1_2=False,
         distrust="",
-        answers=[had],  # type: ignore[arg-type]
+        asks_for_certificate=False,
+        connections=1,
+        answers=[had],
     )
 
 
