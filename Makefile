@@ -22,12 +22,16 @@ WORKERS := $(shell echo $$((2 * $$(nproc))))
 # Many images of containers set it: without compiled modules each of the hundreds of processes here compiles them again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup quick test test-all torture bench lint docs clean
+.PHONY: help setup environment program quick test test-all torture bench lint docs clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(VENV)/run.stamp $(LAB) ## Python environment and the lab (./h123 does this by itself)
+setup: environment program ## Python environment and the lab (./h123 does this by itself)
+
+environment: $(VENV)/run.stamp
+
+program: $(LAB)
 
 quick: ## compare HTTP/1.1, HTTP/2 and HTTP/3 on three networks: 2 to 3 minutes after the builds
 	@./h123 run studies/quick.yaml
@@ -86,6 +90,8 @@ ifndef WHOLE
 endif
 
 $(VENV)/run.stamp: requirements/run.txt
+	@test ! -e $(VENV) || test -O $(VENV) || \
+		{ echo "h123: $(VENV) belongs to $$(stat -Lc %U $(VENV)), and is left alone: use a copy of this folder"; exit 1; }
 ifndef WHOLE
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 		{ echo "h123 needs Python 3.11 or newer: apt install python3 python3-venv"; exit 1; }

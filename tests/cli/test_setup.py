@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -37,10 +37,12 @@ def checkout(made: Path, tmp_path: Path) -> Path:
     return shutil.copytree(made, tmp_path / "moved", symlinks=True)
 
 
-def _start(checkout: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
+def _start(
+    checkout: Path, *words: str, before: Sequence[str] = (), **environment: str
+) -> "subprocess.CompletedProcess[str]":
     python = sys.executable.replace(" ", "\\ ")
     env = {**os.environ, "MAKEFLAGS": f"PYTHON={python}", **environment}
-    command = [checkout / "h123"]
+    command = [*before, checkout / "h123", *words]
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
 
 
@@ -95,3 +97,84 @@ def test_a_python_without_venv_is_said_with_its_package(checkout: Path, tmp_path
     assert done.returncode == 1
     assert "apt install python3-venv" in done.stderr
     assert not (checkout / ".venv").exists()
+
+
+TOOLS = ("sh", "env", "make", "flock", "readlink", "dirname", "stat", "mkdir", "find", "touch", "nproc", "cat")
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """A PATH without Rust and Go."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in TOOLS:
+        (folder / name).symlink_to(shutil.which(name) or name)
+    return folder
+
+
+def test_what_measures_nothing_needs_no_rust_and_no_go(checkout: Path, bare: Path) -> None:
+    (checkout / "lab/target/release/h123-lab").unlink()
+    for words in (["plan", "quick"], ["import"], ["analyse", "run"], ["--help"], ["compare", "--help"], ["doctor"], []):
+        done = _start(checkout, *words, PATH=str(bare))
+        assert (done.returncode, done.stderr) == (0, ""), words
+    for words in (["run", "quick"], ["compare"], ["lab", "bench"]):
+        done = _start(checkout, *words, PATH=str(bare))
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "Rust 1.89" in done.stderr
+        assert "Go 1.26" in done.stderr
+        assert len(done.stderr.splitlines()) == 2
+    (bare / "go").symlink_to("/bin/true")
+    assert "Go 1.26" not in _start(checkout, "run", PATH=str(bare)).stderr
+
+
+def test_the_real_commands_need_none_either(tmp_path: Path) -> None:
+    """Not even the lab that is built."""
+    env = {**os.environ, "H123_LAB": str(tmp_path / "none"), "PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT / "src")}
+    for words in (["plan", "quick"], ["list", "networks"], ["import", "--help"]):
+        command = [sys.executable, "-m", "h123", *words]
+        done = subprocess.run(
+            command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        )
+        assert done.returncode == 0, done.stderr
+    command = [sys.executable, "-m", "h123", "doctor"]
+    done = subprocess.run(
+        command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert done.returncode == 3
+    for said in ("Rust:", "Go:", "root:", "tun:", "lab: not built"):
+        assert said in done.stdout
+
+
+NOBODY = 65_534
+
+
+def _as_nobody() -> list[str]:
+    return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives files to another user")
+@pytest.mark.parametrize("who", ["root", "nobody"])
+@pytest.mark.parametrize("broken", [True, False])
+def test_the_environment_of_another_user_is_left_alone(checkout: Path, who: str, broken: bool) -> None:
+    environment = checkout / ".venv"
+    if broken:
+        _python_gone(environment)
+    else:
+        (checkout / "requirements/run.txt").write_text("# another version of something\n")
+    if who == "root":
+        subprocess.run(["chown", "-R", str(NOBODY), checkout], check=True)
+    else:
+        for folder in (checkout, *checkout.parents):
+            if folder.owner() == "root" and folder.is_relative_to("/tmp"):
+                folder.chmod(folder.stat().st_mode | 0o055)
+    before = _state(environment)
+    done = _start(checkout, "plan", before=_as_nobody() if who == "nobody" else ())
+    assert done.returncode == 1
+    assert f"belongs to {'nobody' if who == 'root' else 'root'}" in done.stderr
+    assert "use a copy of yours" in done.stderr
+    assert len(done.stderr.splitlines()) == 2
+    assert _state(environment) == before
+
+
+def _state(folder: Path) -> list[tuple[str, float]]:
+    return sorted((str(path), path.lstat().st_mtime) for path in folder.rglob("*") if "__pycache__" not in path.parts)

@@ -5,15 +5,18 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from h123.catalogue import catalogue, damage
 from h123.errors import UserError
 from h123.paths import cache_folder, lab_binary
 from h123.virtual import NAME, installed_kernel
 
+_TUN = "modprobe tun; in a container: --privileged --device /dev/net/tun"
 _ROOM_BYTES = 2_000_000_000
-_GO = (1, 26)
+_GO, _RUST = (1, 26), "1.89"
 
 
 @dataclass(frozen=True)
@@ -34,11 +37,23 @@ def diagnose() -> list[Check]:
 
 def _lab() -> list[Check]:
     """The data plane's checks: namespaces, TUN, real-time priority, buffers, congestion controllers."""
+    if not lab_binary().is_file():
+        return [*_without_lab()]
     done = subprocess.run([str(lab_binary()), "doctor", "--json"], capture_output=True, text=True, check=False)
     try:
         return [Check(**check) for check in json.loads(done.stdout)]
     except (ValueError, TypeError):
         raise UserError(f"h123-lab doctor failed: {done.stderr.strip()}", remedy="run `make setup`", status=3) from None
+
+
+def _without_lab() -> Iterator[Check]:
+    """What can be known before the program that measures, and looks at the rest, is built."""
+    root, tun = os.geteuid() == 0, Path("/dev/net/tun").exists()
+    yield Check("root", root, "running as root" if root else "not running as root", "run it with sudo", needed=True)
+    yield Check("tun", tun, "/dev/net/tun is there" if tun else "/dev/net/tun is missing", _TUN, needed=True)
+    yield Check(
+        "lab", False, "not built", "install Rust, then run `./h123 doctor` again: it checks the rest", needed=True
+    )
 
 
 def _control_plane() -> list[Check]:
@@ -47,6 +62,7 @@ def _control_plane() -> list[Check]:
     built = f"{kernel.source.package} {kernel.source.version}" if kernel else "not installed"
     return [
         Check("disk space", free >= _ROOM_BYTES, f"{free / 1e9:.1f} GB free", "free up at least 2 GB"),
+        _rust(),
         _go(),
         _subjects(),
         Check("virtual clock", kernel is not None, built, f"`h123 install {NAME}` builds what `--clock virtual` needs"),
@@ -60,6 +76,16 @@ def _subjects() -> Check:
         return Check("subjects", True, "no installed one lacks a file")
     told = ", ".join(f"{name} lacks {lost}" for name, lost in broken.items())
     return Check("subjects", False, told, f"`h123 install {' '.join(broken)}` builds again what is broken")
+
+
+def _rust() -> Check:
+    path, built = shutil.which("cargo"), lab_binary().is_file()
+    return Check(
+        "Rust",
+        path is not None or built,
+        path or ("cargo not found, but the lab is built" if built else "not found"),
+        f"install Rust {_RUST} or newer, which the lab is built with: https://rustup.rs (Debian's is older)",
+    )
 
 
 def _go() -> Check:
