@@ -38,7 +38,7 @@ def _schema(name: str) -> Schema:
 def _reader(schema: str, file: str, corpus: tuple[str, ...]) -> Reader:
     def read(case: bytes, folder: Path) -> None:
         (folder / file).write_bytes(case)
-        rows = [request.sample for request in read_requests(folder / file, _schema(schema))]
+        rows = [request.sample for request in read_requests(folder / file, _schema(schema)).requests]
         pa.Table.from_pylist(rows, schema=SCHEMA)
 
     return Reader(f"import-{schema}", read, lambda: ["\n".join([*corpus, ""]).encode()])
@@ -54,10 +54,22 @@ def _schemas() -> list[bytes]:
 
 
 _H2LOAD = tuple((ROOT / "tests/results/foreign/h2-1.log").read_text(encoding="utf-8").splitlines()[:6])
+_JMETER = (
+    "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,failureMessage,bytes,Latency,Connect",
+    "1790000000000,228,h1,200,OK,block 1,true,,1430,223,0",
+    "1790000000228,9,h1,Non HTTP response code: java.net.SocketTimeoutException,out,block 1,false,,0,,0",
+)
+_FORTIO = ('{"latency":0.002,"timestamp":1790000000000000000,"thread":0,"iter":0,"ok":true,"details":"200"}',)
+_FOREIGN = ROOT / "tests/results/foreign"
 IMPORTS = (
     _reader("oha", "h2-1.csv", _OHA),
     _reader("h2load", "h2-1.log", _H2LOAD),
     _reader("k6", "run-1.json", _K6),
     _reader("k6-csv", "run-1.csv", _K6_CSV),
+    _reader("jmeter", "h1-1.jtl", _JMETER),
+    _reader("fortio", "h1-1.log", _FORTIO),
+    _reader("autocannon", "h1-1.json", ((_FOREIGN / "autocannon.json").read_text(encoding="utf-8"),)),
+    _reader("locust", "h1-1_stats.csv", ((_FOREIGN / "locust_stats.csv").read_text(encoding="utf-8"),)),
+    _reader("nighthawk", "h1-1.json", ((_FOREIGN / "nighthawk.json").read_text(encoding="utf-8"),)),
     Reader("schema", _read_schema, _schemas),
 )

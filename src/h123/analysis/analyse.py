@@ -116,7 +116,7 @@ def _analyse(folder: CampaignFolder) -> Verdicts:
         "twins": twin_rate(compared, comparisons, rule.alpha, folder.seed),
         "audits": case.audits.rows + findings,
         "audit_summary": case.audits.summary + summary,
-        "origin": {**imported, "costs": costs(imported, attempts, comparisons, rule.alpha)} if imported else None,
+        "origin": {**imported, "costs": costs(imported, case, comparisons)} if imported else None,
         "values": [_values(attempt) for attempt in attempts],
     }
     _journal(folder, rule.looks)

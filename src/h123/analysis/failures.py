@@ -5,7 +5,7 @@ server or client failed so that there is no valid attempt. Shares are paired wit
 difference, because the ratio of a failure to none says nothing.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
@@ -16,6 +16,7 @@ from h123.analysis.comparisons import Cell, other_cells
 from h123.analysis.document import FailuresRow
 from h123.analysis.families import adjust
 from h123.analysis.signedrank import Estimate, SignedRank
+from h123.analysis.survivors import survivors
 from h123.analysis.trials import Trials, treated
 from h123.study import Plan, split_pair
 
@@ -27,10 +28,15 @@ class Shares:
 
     def __init__(self, trials: Trials, plan: Plan) -> None:
         self._compared = plan.study.compare.factor
-        self._shares = dict.fromkeys(trials.failed, 1.0)
+        self.survivors = survivors(trials.attempts, plan)
+        # Imported trials may have several runs of one treatment in a block.
+        failed, rows = Counter(self.survivors.missing), Counter(self.survivors.missing)
         for attempt in trials.attempts:
             s = attempt.summary
-            self._shares[treated(attempt)] = (s.errors + s.refused) / s.rows if s.rows else 0.0
+            failed[treated(attempt)] += s.errors + s.refused
+            rows[treated(attempt)] += s.rows
+        self._shares = dict.fromkeys(trials.failed, 1.0)
+        self._shares |= {place: failed[place] / count if count else 0.0 for place, count in rows.items()}
         self._of_cell: dict[tuple[tuple[str, str], ...], list[tuple[int, float]]] = defaultdict(list)
         for place, share in self._shares.items():
             if not place.twin:

@@ -100,10 +100,11 @@ class Grounds:
         if mean_difference(pairs) <= self._tolerated:
             return None
         a, b = (float(np.mean(side)) for side in zip(*pairs, strict=True))
+        gone = " or are missing" if self._shares.survivors.missing else ""
         return Ground(
             FAILURES,
-            f"{a:.1%} of {c.a}'s requests failed and {b:.1%} of {c.b}'s: the times of those that are left would favour "
-            f"the side that fails (the study tolerates a difference of {self._tolerated:.1%})",
+            f"{a:.1%} of {c.a}'s requests failed{gone} and {b:.1%} of {c.b}'s: the times of those that are left would "
+            f"favour the side that fails (the study tolerates a difference of {self._tolerated:.1%})",
         )
 
     def _timeless(self, c: Comparison) -> Ground | None:

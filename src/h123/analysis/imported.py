@@ -2,20 +2,24 @@
 
 from collections.abc import Sequence
 
+from h123.analysis.case import Case
 from h123.analysis.document import Judged
 from h123.analysis.families import blocks_needed
 from h123.results import Attempt
 from h123.results.campaign_file import Origin
 
 
-def costs(imported: Origin, attempts: Sequence[Attempt], judged: Sequence[Judged], alpha: float) -> list[str]:
+def costs(imported: Origin, case: Case, judged: Sequence[Judged]) -> list[str]:
     """Sentences about an imported campaign; `judged` are the comparisons of verdicts.json."""
+    attempts = case.trials.attempts
     files = ", ".join(file["name"] for file in imported["files"])
     lines = [
         f"imported from {files}: {imported['requests']} requests in {imported['runs']} trials, not measured by h123"
     ]
     if not imported["blocks"]:
-        lines.append(_without_blocks(imported, attempts, judged, alpha))
+        lines.append(_without_blocks(imported, attempts, judged, case.rule.alpha))
+    lines += case.shares.survivors.lines(case.plan.study.compare.factor)
+    lines += _redirects(imported)
     without = "" if any(attempt.tls_versions for attempt in attempts) else "TLS, "
     lines.append(
         f"not recorded, so not checked: link check, packets, lateness of the link, CPU, {without}congestion control"
@@ -27,6 +31,16 @@ def costs(imported: Origin, attempts: Sequence[Attempt], judged: Sequence[Judged
     if unknown := [name for name in imported["unknown"] if name in _WORTH_KNOWING]:
         lines.append(f"not known: {', '.join(unknown)}; audits that need them are skipped")
     return lines
+
+
+def _redirects(imported: Origin) -> list[str]:
+    found = imported.get("redirects")
+    if not found or not found["answers"]:
+        return []
+    count = f"{found['answers']} {'answer was a redirect' if found['answers'] == 1 else 'answers were redirects'}"
+    if found["left_out"]:
+        return [f"{count} and left out; `h123 import --redirects failed` counts them as failed requests"]
+    return [f"{count}, which count as failed requests; `h123 import --redirects left-out` leaves them out"]
 
 
 _WORTH_KNOWING = ("server", "client", "network", "method", "size", "users", "requests", "connections")

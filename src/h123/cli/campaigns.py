@@ -5,7 +5,7 @@ What measures, reads results, analyses and reports is imported by the commands t
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -349,11 +349,20 @@ def import_command(
         str,
         typer.Option(
             metavar="NAME|FILE",
-            help="What the columns mean: oha, h2load, k6, k6-csv, scorecard, or the path of a YAML file.",
+            help="What the columns mean: a tool (autocannon, fortio, h2load, jmeter, k6, k6-csv, locust, nighthawk, "
+            "oha, scorecard), or the path of a YAML file.",
             autocompletion=completion.schemas,
         ),
     ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the new campaign.")],
+    redirects: Annotated[
+        Literal["failed", "left-out"] | None,
+        typer.Option(
+            help="What becomes of answers that send the client elsewhere (301, 302, ...). Default: what the schema "
+            "says.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Import samples measured with another tool, analyse them and write a report.
 
@@ -363,4 +372,4 @@ def import_command(
     from h123.cli.running import conclude
     from h123.results import import_samples
 
-    conclude(import_samples(files, load_schema(schema), out))
+    conclude(import_samples(files, load_schema(schema, redirects), out))

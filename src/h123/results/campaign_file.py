@@ -24,6 +24,14 @@ class File(TypedDict):
 
 
 @with_config(STRICT)
+class Redirects(TypedDict):
+    """Answers that sent the client elsewhere."""
+
+    answers: Count
+    left_out: bool
+
+
+@with_config(STRICT)
 class Origin(TypedDict):
     """Where imported samples come from (docs/contracts/import.md)."""
 
@@ -36,6 +44,7 @@ class Origin(TypedDict):
     timed: bool
     ordered: bool
     unknown: list[str]
+    redirects: NotRequired[Redirects]
 
 
 @with_config(STRICT)

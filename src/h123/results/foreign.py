@@ -1,35 +1,39 @@
 """Rows of foreign files as samples: what each says of its request, and which trial it belongs to, by a schema."""
 
-import csv
-import json
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 from h123.errors import UserError
-from h123.results.samples import LIMIT, PHASES
-from h123.results.scorecard import read_card
+from h123.results.distribution import COUNT
+from h123.results.foreign_file import Fields, from_name, read_rows, stem
+from h123.results.foreign_values import (
+    Wrong,
+    absent,
+    coarse,
+    one_of,
+    quoted,
+    status,
+    time_ns,
+    timed_out,
+    whole,
+)
+from h123.results.samples import PHASES
 from h123.strict import choose
 from h123.study import Samples, Schema, Source
 
 TLS = ("1.0", "1.1", "1.2", "1.3", "none")
 RESUMED = {"yes": True, "no": False, "1": True, "0": False}
+SUCCEEDED = {"true": True, "yes": True, "1": True, "ok": True, "false": False, "no": False, "0": False, "ko": False}
 ERRORS = ("timeout", "reset", "refused", "tls", "protocol", "wrong-bytes")
-_SCALE = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
-_EPOCH_NS = (946_684_800 * 10**9, 7_258_118_400 * 10**9)
-"""The years 2000 to 2200: what a time since 1970 must lie in, or its unit is another."""
+OPTIONAL = ("block", "run", "error", "succeeded")
+"""Sources whose columns a file may lack: then nothing is known of them."""
 _FIRST_STATUS = 100
-_SHOWN = 60
-"""Characters of something that should not be there."""
-_MOST_DIGITS = 40
-"""Of a number; `1e999999` would take minutes to write out."""
-
-Fields = dict[str, str]
-"""A row of a foreign file, by its columns."""
+_REDIRECTS = range(300, 400)
+_NOT_MODIFIED = 304
+_LONGEST_LEVEL = 60
+_NO_COLUMN = "correct the name in the schema, or name the schema of the tool that wrote the file"
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,8 @@ class ForeignSample(TypedDict):
     phase: str
     start_ns: int
     first_byte_ns: int | None
-    end_ns: int
+    end_ns: int | None
+    """None: of a request that failed at a time that is not known."""
     status: int
     bytes_up: int | None
     bytes_down: int | None
@@ -71,107 +76,144 @@ class Request:
     place: Place
     sample: ForeignSample
     tls: Tls | None
+    began_ns: int | None
+    """By a clock that all runs have in common, if only to the second; None: not known."""
+    timed: bool
+    """Whether its times are exact."""
+    count: int = 1
+    """So many requests like it."""
 
 
-def read_requests(path: Path, schema: Schema) -> Iterator[Request]:
+@dataclass(frozen=True)
+class Foreign:
+    """What one file says."""
+
+    requests: list[Request]
+    redirects: int
+    """Answers that sent the client elsewhere, among the requests or left out."""
+
+
+def read_requests(path: Path, schema: Schema) -> Foreign:
     """The requests in one file, in its order. Raises UserError naming file, line and reason."""
-    samples, named = schema.samples, _from_name(path, schema.samples.file_name)
+    rows = list(_rows(path, schema))
+    levels = _levels(path, schema, rows)
+    redirects = sum(row.redirect for row in rows)
+    drop = schema.samples.redirects == "left-out"
+    return Foreign([row.request(levels) for row in rows if not (drop and row.redirect)], redirects)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row, whose levels may not be known yet."""
+
+    line: int | str
+    block: str | None
+    run: str
+    levels: tuple[str | None, ...]
+    sample: ForeignSample
+    tls: Tls | None
+    began_ns: int | None
+    timed: bool
+    count: int
+
+    @property
+    def redirect(self) -> bool:
+        code = self.sample["status"]
+        return code in _REDIRECTS and code != _NOT_MODIFIED
+
+    def request(self, known: tuple[str, ...]) -> Request:
+        """`known`: levels that the file has throughout."""
+        levels = tuple(found or other for found, other in zip(self.levels, known, strict=True))
+        place = Place(self.block, self.run, levels)
+        return Request(place, self.sample, self.tls, self.began_ns, self.timed, self.count)
+
+
+def _rows(path: Path, schema: Schema) -> Iterator[_Row]:
+    samples, named = schema.samples, from_name(path, schema.samples.file_name)
     columns = _columns(samples)
-    for line, row in _rows(path, samples):
+    for line, fields in read_rows(path, samples):
         try:
-            if any(row.get(name) != wanted for name, wanted in samples.where.items()):
+            if any(fields.get(name) != wanted for name, wanted in samples.where.items()):
                 continue
-            row = {**named, **row}
-            if absent := [name for name in columns if name not in row]:
-                raise ValueError(f"there is no column {absent[0]!r}; {choose(absent[0], row)}")
-            yield Request(_place(row, schema, path.stem), _sample(row, samples), _tls(row, samples))
-        except ValueError as fault:
-            raise UserError(f"{path}:{line}: {fault}") from None
-
-
-def _rows(path: Path, samples: Samples) -> Iterator[tuple[int | str, Fields]]:
-    """Line number, or another place in the file, and row. The fields of nested objects are named `data.tags.status`."""
-    if samples.format == "scorecard":
-        yield from ((run.where, run.columns) for run in read_card(path))
-        return
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+            row = {**named, **fields}
             if samples.format == "jsonl":
-                yield from _json_rows(path, file)
-                return
-            reader = csv.reader(file, delimiter="\t" if samples.format == "tsv" else ",", strict=True)
-            header = samples.header or next(reader, [])
-            for fields in reader:
-                if not fields:
-                    continue
-                # A file without a header line may have more columns than the schema knows.
-                if len(fields) < len(header) or (len(fields) > len(header) and samples.header is None):
-                    raise UserError(f"{path}:{reader.line_num}: {len(fields)} fields instead of {len(header)}")
-                yield reader.line_num, dict(zip(header, fields, strict=False))
-    except csv.Error as error:
-        raise UserError(f"{path}:{reader.line_num}: {error}") from None
-    except UnicodeDecodeError:
-        raise UserError(f"{path}: not UTF-8 text") from None
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+                # A request that failed has no protocol, and some tools then leave out its key.
+                row = {**{source.column: "" for source in samples.levels.values() if source.column}, **row}
+            if lacking := [name for name in columns if name not in row]:
+                raise Wrong(f"there is no column {lacking[0]!r}; {choose(lacking[0], row)}", _NO_COLUMN)
+            yield _row(row, schema, stem(path), line)
+        except Wrong as fault:
+            raise UserError(f"{path}:{line}: {fault}", remedy=fault.remedy) from None
 
 
-def _json_rows(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, Fields]]:
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            content = json.loads(line, parse_float=str, parse_int=str)
-            if not isinstance(content, dict):
-                raise UserError(f"{path}:{number}: not an object, but {line.strip()[:40]!r}")
-            row = dict(_flat(content, ""))
-        except RecursionError:
-            raise UserError(f"{path}:{number}: nested too deeply") from None
-        except ValueError as error:
-            raise UserError(f"{path}:{number}: not JSON: {error}") from None
-        yield number, row
+def _row(row: Fields, schema: Schema, file: str, line: int | str) -> _Row:
+    """Where no run is declared, a file is one."""
+    samples = schema.samples
+    sample = _sample(row, samples)
+    run = f"{file}:{line}" if samples.rows == "runs" else _label(row, samples.run) or file
+    levels = tuple(_level(row, schema, factor, sample) for factor in schema.study.factors)
+    moment = samples.start or samples.end
+    dated = moment is not None and not absent(_text(row, moment))
+    loose = moment is not None and dated and coarse(_text(row, moment), str(moment.unit))
+    known = sample["start_ns"] if dated else None
+    if loose:
+        took = None if sample["end_ns"] is None else sample["end_ns"] - sample["start_ns"]
+        first = sample["first_byte_ns"]
+        sample = {
+            **sample,
+            "start_ns": 0,
+            "end_ns": took,
+            "first_byte_ns": None if first is None else first - sample["start_ns"],
+        }
+    return _Row(
+        line,
+        _label(row, samples.block),
+        run,
+        levels,
+        sample,
+        _tls(row, samples),
+        known,
+        dated and not loose,
+        int(row[COUNT]) if samples.format in ("autocannon", "locust", "nighthawk") else 1,
+    )
 
 
-def _flat(content: Mapping[str, object], prefix: str) -> Iterator[tuple[str, str]]:
-    for name, value in content.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, "" if value is None else str(value)
+def _level(row: Fields, schema: Schema, factor: str, sample: ForeignSample) -> str | None:
+    """None where a request that failed does not say."""
+    known, level = schema.study.factors[factor], _text(row, schema.samples.levels[factor])
+    if level in known:
+        return level
+    if sample["error"] and absent(level):
+        return None
+    raise Wrong(
+        f"{level[:_LONGEST_LEVEL]!r} is not a level of factor {factor!r}; {choose(level, known)}",
+        f"if it means one of them, say so in the schema's `levels`: `values: {{{quoted(level)}: {next(iter(known))}}}`",
+    )
+
+
+def _levels(path: Path, schema: Schema, rows: list[_Row]) -> tuple[str, ...]:
+    """Those of requests that do not say theirs: the file's, where all others have the same."""
+    found = []
+    for index, factor in enumerate(schema.study.factors):
+        levels = {row.levels[index] for row in rows}
+        silent = next((row.line for row in rows if row.levels[index] is None), None)
+        said = sorted(level for level in levels if level)
+        if silent is not None and len(said) != 1:
+            raise UserError(
+                f"{path}:{silent}: a request that failed does not say its {factor}, and the file has "
+                f"{' and '.join(said) or 'no other'}",
+                remedy=f"measure each {factor} into a file of its own, or add the {factor} to the row",
+            )
+        found.append(said[0] if said else "")
+    return tuple(found)
 
 
 def _columns(samples: Samples) -> list[str]:
-    """The columns that a row must have. `block`, `run` and `error` may be missing: then there is none."""
-    needed = [name for name in Samples.model_fields if name not in ("block", "run", "error")]
+    """The columns that a row must have."""
+    needed = [name for name in Samples.model_fields if name not in OPTIONAL]
     given = [source for name in needed if isinstance(source := getattr(samples, name), Source)]
     sources = [*given, *samples.levels.values()]
     return [source.column for source in sources if source.column]
-
-
-def _from_name(path: Path, patterns: list[str]) -> Fields:
-    """What the first pattern that fits finds in the file's name. Raises UserError where none fits."""
-    for pattern in patterns:
-        parts = re.split(r"\{(\w+)\}", pattern)
-        expression = "".join(f"(?P<{part}>.+?)" if i % 2 else re.escape(part) for i, part in enumerate(parts))
-        if found := re.fullmatch(expression, path.stem):
-            return found.groupdict()
-    if patterns:
-        raise UserError(
-            f"{path}: the file name matches none of the schema's patterns",
-            remedy=f"rename it so that it matches, without its extension, one of: {', '.join(patterns)}",
-        )
-    return {}
-
-
-def _place(row: Fields, schema: Schema, file: str) -> Place:
-    """Where no run is declared, a file is one."""
-    samples, levels = schema.samples, []
-    for factor, known in schema.study.factors.items():
-        level = _text(row, samples.levels[factor])
-        if level not in known:
-            raise ValueError(f"{level[:_SHOWN]!r} is not a level of factor {factor!r}; {choose(level, known)}")
-        levels.append(level)
-    return Place(_label(row, samples.block), _label(row, samples.run) or file, tuple(levels))
 
 
 def _label(row: Fields, source: Source | None) -> str | None:
@@ -185,102 +227,113 @@ def _text(row: Fields, source: Source) -> str:
         return str(source.value)
     written = row[source.column]
     if not written.isascii() and any("\ud800" <= character <= "\udfff" for character in written):
-        raise ValueError(f"{source.column} is {written[:_SHOWN]!r}, which is not Unicode text")
+        raise Wrong(f"{source.column} is {quoted(written)}, which is not Unicode text", "correct the row")
     meant = {str(name): str(value) for name, value in source.values.items()}
     return meant.get(written, written)
 
 
 def _sample(row: Fields, samples: Samples) -> ForeignSample:
-    start, end = _times(row, samples)
-    ttfb = _number(row, "ttfb", samples.ttfb) if samples.ttfb else None
-    status = _whole(row, "status", samples.status)
-    error = _error(row, samples.error, status)
-    phase = _text(row, samples.phase) if samples.phase else "warm"
-    if phase not in PHASES:
-        raise ValueError(f"phase is {phase[:_SHOWN]!r}, not one of {', '.join(PHASES)}")
+    code = status(_text(row, samples.status))
+    error = _error(row, samples, code)
+    start, end, unknown = _times(row, samples, failed=bool(error))
+    error = error or unknown
+    ttfb = _duration(row, "ttfb", samples.ttfb, failed=bool(error)) if samples.ttfb else None
+    phase = one_of("phase", _text(row, samples.phase), PHASES) if samples.phase else "warm"
     return {
         "phase": phase,
         "start_ns": start,
         "first_byte_ns": start + ttfb if ttfb is not None and not error else None,
         "end_ns": end,
-        "status": max(status, 0),
-        "bytes_up": _whole(row, "bytes_up", samples.bytes_up) if samples.bytes_up else None,
-        "bytes_down": _whole(row, "bytes_down", samples.bytes_down) if samples.bytes_down else None,
-        "protocol": _text(row, samples.protocol) if samples.protocol else None,
+        "status": code or 0,
+        "bytes_up": _bytes(row, "bytes_up", samples.bytes_up, failed=bool(error)),
+        "bytes_down": _bytes(row, "bytes_down", samples.bytes_down, failed=bool(error)),
+        "protocol": (_text(row, samples.protocol) or None) if samples.protocol else None,
         "error": error,
     }
 
 
 def _tls(row: Fields, samples: Samples) -> Tls | None:
-    """None where neither is told; an empty field tells nothing."""
+    """None where neither is known; an empty field says nothing."""
     version = _text(row, samples.tls) if samples.tls else ""
     resumed = _text(row, samples.resumed) if samples.resumed else ""
-    if version and version not in TLS:
-        raise ValueError(f"tls is {version[:_SHOWN]!r}, not one of {', '.join(TLS)}")
-    if resumed and resumed not in RESUMED:
-        raise ValueError(f"resumed is {resumed[:_SHOWN]!r}, not one of {', '.join(RESUMED)}")
+    if version:
+        one_of("tls", version, TLS)
+    if resumed:
+        one_of("resumed", resumed, RESUMED)
     return Tls(version or None, RESUMED.get(resumed, False)) if version or resumed else None
 
 
-def _times(row: Fields, samples: Samples) -> tuple[int, int]:
-    """Start and end in ns; a request of which only the duration is known starts at 0 (`Samples.timed` is false)."""
-    start = _number(row, "start", samples.start) if samples.start else None
-    end = _number(row, "end", samples.end) if samples.end else None
-    if samples.latency is not None:
-        latency = _number(row, "latency", samples.latency)
-        if latency < 0:
-            raise ValueError("latency is negative")
-        start = start if start is not None else (end - latency if end is not None else 0)
-        end = start + latency
-    assert start is not None  # a schema without latency has both
-    assert end is not None
-    if end < start:
-        raise ValueError("the request ends before it starts")
-    return start, end
+def _times(row: Fields, samples: Samples, *, failed: bool) -> tuple[int, int | None, str]:
+    """Start and end in ns, and why the request failed where the end says so. A request of which only the duration is
+    known starts at 0 (`Samples.timed` is false), as does one that failed and has no start."""
+    start, end = (_moment(row, name, samples, failed=failed) for name in ("start", "end"))
+    if samples.latency is None:
+        if start is None or end is None:
+            return start or 0, None, "" if failed else "other: no time"
+        if end < start and not failed:
+            raise Wrong("the request ends before it starts", "correct `start` and `end` in the schema, or the row")
+        return start, max(start, end), ""
+    latency = _duration(row, "latency", samples.latency, failed=failed)
+    if latency is None:
+        written = _text(row, samples.latency)
+        said = (
+            "timeout"
+            if timed_out(written)
+            else f"other: latency is {quoted(written)}"
+            if written
+            else "other: no latency"
+        )
+        return start if start is not None else end or 0, None, "" if failed else said
+    start = start if start is not None else (end - latency if end is not None else 0)
+    return start, start + latency, ""
 
 
-def _number(row: Fields, name: str, source: Source) -> int:
-    """A time in ns."""
-    written, unit = _text(row, source), str(source.unit)
-    shown = repr(written[:_SHOWN])
-    if unit == "rfc3339":
-        whole = _rfc3339(written)
-    else:
-        try:
-            value = Decimal(written) * _SCALE[unit.removeprefix("unix-")]
-            whole = int(value.to_integral_value()) if value.adjusted() < _MOST_DIGITS else LIMIT
-        except (ArithmeticError, ValueError):
-            raise ValueError(f"{name} is {shown}, not a number") from None
-    if unit.startswith(("unix-", "rfc3339")) and not _EPOCH_NS[0] <= whole <= _EPOCH_NS[1]:
-        raise ValueError(f"{name} is {shown}, which is not a date for the unit {unit}")
-    if abs(whole) >= LIMIT:
-        raise ValueError(f"{name} is {shown}: too large for a time in {unit}")
-    return whole
+def _moment(row: Fields, name: str, samples: Samples, *, failed: bool) -> int | None:
+    source: Source | None = getattr(samples, name)
+    known = source is not None and not absent(_text(row, source))
+    if source is None or (not known and (failed or samples.latency is not None)):
+        return None
+    return time_ns(name, _text(row, source), str(source.unit))
 
 
-def _rfc3339(written: str) -> int:
-    """`2017-05-09T14:34:45.625742514+02:00` in ns since 1970, no digit lost."""
-    found = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?\d*(Z|[+-]\d\d:\d\d)", written)
-    if not found:
-        raise ValueError(f"{written[:_SHOWN]!r} is not a time such as 2017-05-09T14:34:45.625742514+02:00")
-    whole = datetime.fromisoformat(found[1] + found[3].replace("Z", "+00:00"))
-    return int(whole.timestamp()) * 10**9 + int((found[2] or "").ljust(9, "0"))
-
-
-def _whole(row: Fields, name: str, source: Source) -> int:
+def _duration(row: Fields, name: str, source: Source, *, failed: bool) -> int | None:
+    """None where none is written, as of requests that failed."""
     written = _text(row, source)
+    if absent(written):
+        return None
     try:
-        value = int(written)
-    except ValueError:
-        raise ValueError(f"{name} is {written[:_SHOWN]!r}, not a whole number") from None
-    if abs(value) >= LIMIT:
-        raise ValueError(f"{name} is {written[:_SHOWN]!r}: too large")
-    return value
+        took = time_ns(name, written, str(source.unit))
+        if took < 0:
+            raise Wrong(f"{name} is negative", "a clock was set back: leave out that run")
+    except Wrong:
+        if failed:
+            return None
+        raise
+    return took
 
 
-def _error(row: Fields, source: Source | None, status: int) -> str:
+def _bytes(row: Fields, name: str, source: Source | None, *, failed: bool) -> int | None:
+    if source is None or absent(_text(row, source)):
+        return None
+    try:
+        return whole(name, _text(row, source))
+    except Wrong:
+        if failed:
+            return None
+        raise
+
+
+def _error(row: Fields, samples: Samples, code: int | None) -> str:
     """An error in the words of the contract; a request without a status had no answer."""
-    written = (_label(row, source) or "").strip()
-    if not written:
-        return "" if status >= _FIRST_STATUS else "other: no answer"
-    return written if written in ERRORS else f"other: {written}"
+    written = (_label(row, samples.error) or "").strip()
+    if written:
+        return written if written in ERRORS else f"other: {written}"
+    if code is None:
+        said = _text(row, samples.status).strip()
+        return "timeout" if timed_out(said) else f"other: {said}" if said else "other: no answer"
+    if code < _FIRST_STATUS:
+        return "other: no answer"
+    outcome = (_label(row, samples.succeeded) or "").strip().lower()
+    if outcome:
+        one_of("succeeded", outcome, SUCCEEDED)
+    return "" if SUCCEEDED.get(outcome, True) else f"other: not what the tool expected (status {code})"

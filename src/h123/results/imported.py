@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from h123.durable import sync
@@ -27,14 +28,14 @@ def import_samples(files: Sequence[Path], schema: Schema, out: Path) -> Campaign
     if out.exists():
         raise UserError(f"{out} already exists", remedy="name a new folder with --out")
     check_new(out)
-    groups = _groups(files, schema)
+    groups, redirects = _groups(files, schema)
     partial = out.with_name(out.name + PARTIAL)
     partial.mkdir(parents=True, exist_ok=True)
     with sole_user(partial, f"an import into {out}"):
         made = partial / out.name
         try:
             shutil.rmtree(made, ignore_errors=True)  # of an import that was killed
-            _write(made, files, schema, groups)
+            _write(made, files, schema, groups, redirects)
             made.rename(out)
             sync(out.parent)
         finally:
@@ -42,23 +43,41 @@ def import_samples(files: Sequence[Path], schema: Schema, out: Path) -> Campaign
     return CampaignFolder.open(out)
 
 
-def _groups(files: Sequence[Path], schema: Schema) -> Groups:
-    """The requests of each trial."""
+def _groups(files: Sequence[Path], schema: Schema) -> tuple[Groups, int]:
+    """The requests of each trial, and how many answers were redirects."""
     groups: Groups = defaultdict(list)
+    redirects = 0
     for file in files:
-        before = sum(map(len, groups.values()))
-        for request in read_requests(file, schema):
+        found = read_requests(file, schema)
+        redirects += found.redirects
+        for request in found.requests:
             groups[request.place].append(request)
-        if sum(map(len, groups.values())) == before:
-            raise UserError(
-                f"{file}: there are no requests in it",
-                remedy="the file is empty, or `where` in the schema matches no row",
-            )
-    return groups
+        if not found.requests:
+            raise UserError(f"{file}: there are no requests in it", remedy=_why_none(found.redirects))
+    _check_answered(files, schema, groups)
+    return groups, redirects
 
 
-def _write(path: Path, files: Sequence[Path], schema: Schema, groups: Groups) -> None:
-    blocks = _blocks(groups)
+def _why_none(redirects: int) -> str:
+    if redirects:
+        return f"all {redirects} answers are redirects: measure the address that they lead to"
+    return "the file is empty, or `where` in the schema matches no row"
+
+
+def _check_answered(files: Sequence[Path], schema: Schema, groups: Groups) -> None:
+    """A column of statuses that has none is another column, or has words for success."""
+    requests = [request for members in groups.values() for request in members]
+    if any(request.sample["status"] for request in requests) or not schema.samples.status.column:
+        return
+    raise UserError(
+        f"{files[0]}: no request has an HTTP status in {schema.samples.status.column}; the first has "
+        f"{requests[0].sample['error'].removeprefix('other: ')[:60]!r}",
+        remedy="if that means success, write `values: {OK: 200}` with that word; if no server answered, start it first",
+    )
+
+
+def _write(path: Path, files: Sequence[Path], schema: Schema, groups: Groups, redirects: int) -> None:
+    blocks, ordered = _blocks(groups), _ordered(files, schema, groups)
     folder = CampaignFolder.create(
         path,
         study=schema.study.resolved(),
@@ -73,23 +92,34 @@ def _write(path: Path, files: Sequence[Path], schema: Schema, groups: Groups) ->
             "kind": "imported",
             "files": [{"name": _name(file), "sha256": _digest(file)} for file in files],
             "schema": schema.study.name,
-            "requests": sum(map(len, groups.values())),
+            "requests": sum(request.count for members in groups.values() for request in members),
             "blocks": any(place.block is not None for place in groups),
             "runs": len(groups),
-            "timed": schema.samples.timed,
-            "ordered": schema.samples.ordered,
+            "timed": all(request.timed for members in groups.values() for request in members),
+            "ordered": ordered is not None,
             "unknown": schema.unknown,
+            "redirects": {"answers": redirects, "left_out": schema.samples.redirects == "left-out"},
         },
     )
     folder.append({"event": "import", "files": [_name(file) for file in files], "trials": len(groups)})
     counters: dict[int, int] = defaultdict(int)
-    # In the order of time where it is known, else of the files.
-    began = {place: min(request.sample["start_ns"] for request in members) for place, members in groups.items()}
-    ordered = sorted(groups, key=began.__getitem__) if schema.samples.ordered else list(groups)
-    for place in ordered:
+    for place in ordered or list(groups):
         counters[blocks[place]] += 1
-        _trial(folder, schema, place, groups[place], blocks[place], counters[blocks[place]])
+        _trial(folder, schema, place, groups[place], blocks[place], counters[blocks[place]], ordered is not None)
     folder.append({"event": "finished", "valid": len(groups), "failed": 0})
+
+
+def _ordered(files: Sequence[Path], schema: Schema, groups: Groups) -> list[Place] | None:
+    """The runs in the order in which they began; None where that is not known, as of two in the same second."""
+    if not schema.samples.ordered:
+        return None
+    if schema.samples.start is None and schema.samples.end is None:
+        return list(groups) if len(files) == 1 else None
+    began = {place: [one.began_ns for one in members if one.began_ns is not None] for place, members in groups.items()}
+    first = {place: min(times) for place, times in began.items() if times}
+    if len(first) < len(groups) or len(set(first.values())) < len(first):
+        return None
+    return sorted(groups, key=first.__getitem__)
 
 
 def _blocks(groups: Groups) -> dict[Place, int]:
@@ -117,7 +147,13 @@ def _only(schema: Schema, groups: Groups) -> dict[str, list[str]]:
 
 
 def _trial(
-    folder: CampaignFolder, schema: Schema, place: Place, requests: list[Request], block: int, number: int
+    folder: CampaignFolder,
+    schema: Schema,
+    place: Place,
+    requests: list[Request],
+    block: int,
+    number: int,
+    ordered: bool,
 ) -> None:
     cell = dict(zip(schema.study.factors, place.levels, strict=True))
     words = "-".join(re.sub(r"[^a-z0-9._+]+", "-", level.lower()) for level in place.levels)
@@ -126,7 +162,10 @@ def _trial(
     parameters = {key: None if key in schema.unknown else value for key, value in known.items()}
     partial = folder.partial(name, 1)
     columns = {column: [request.sample.get(column) for request in requests] for column in SCHEMA.names}
-    write_samples(pa.table(columns, schema=SCHEMA), partial / "samples.parquet")
+    table = pa.table(columns, schema=SCHEMA)
+    if any(request.count > 1 for request in requests):
+        table = table.take(np.repeat(np.arange(len(requests)), [request.count for request in requests]))
+    write_samples(table, partial / "samples.parquet")
     network = schema.study.networks[known["network"]]
     link = Link.model_validate({"name": "access", **network.link()})
     # What the schema says of the path: nothing here was run by a lab.
@@ -136,14 +175,15 @@ def _trial(
         kinds = [Tls(**kind._asdict(), requests=count) for kind, count in told.items()]
         write_document(partial / "client.json", Client(h123="client/1", tls=kinds))
     folder.seal(partial)
-    span = max(r.sample["end_ns"] for r in requests) - min(r.sample["start_ns"] for r in requests)
+    ends = [end for request in requests if (end := request.sample["end_ns"]) is not None]
+    span = max(ends) - min(request.sample["start_ns"] for request in requests) if ends else None
     folder.append(
         {
             "event": "trial",
             "trial": name,
             "attempt": 1,
             "block": block,
-            "position": number if schema.samples.ordered else None,
+            "position": number if ordered else None,
             "cell": cell,
             "twin": False,
             "run": place.run,
@@ -151,7 +191,7 @@ def _trial(
             "link_seed": None,
             "valid": True,
             "reasons": [],
-            "seconds": round(span / 1e9, 4) if schema.samples.timed else None,
+            "seconds": round(span / 1e9, 4) if span is not None and all(one.timed for one in requests) else None,
         }
     )
 

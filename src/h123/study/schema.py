@@ -23,7 +23,10 @@ FORMAT = "import/1"
 UNKNOWN = "unknown"
 """Server, client or network that nobody wrote down."""
 
-Unit = Literal["ns", "us", "ms", "s", "unix-ns", "unix-us", "unix-ms", "unix-s", "rfc3339"]
+Unit = Literal["ns", "us", "ms", "s", "unix-ns", "unix-us", "unix-ms", "unix-s", "unix", "rfc3339"]
+"""unix: since 1970 in s, ms, us or ns, whichever its digits mean, or RFC 3339; whole seconds give the runs' order."""
+Format = Literal["csv", "tsv", "jsonl", "scorecard", "autocannon", "locust", "nighthawk"]
+Redirects = Literal["failed", "left-out"]
 
 
 class Source(Strict):
@@ -47,7 +50,11 @@ class Samples(Strict):
 
     reads: str | None = None
     """A schema whose `samples` these complete."""
-    format: Literal["csv", "tsv", "jsonl", "scorecard"] = "csv"
+    format: Format = "csv"
+    rows: Literal["requests", "runs"] = "requests"
+    """runs: each row is a run of its own, and they are in the order in which they were measured."""
+    redirects: Redirects = "failed"
+    """What becomes of answers that send the client elsewhere."""
     header: list[str] | None = None
     """Names of the columns of a file that has no header line."""
     where: dict[str, str] = Field(default={})
@@ -63,6 +70,8 @@ class Samples(Strict):
     bytes_down: Source | None = None
     protocol: Source | None = None
     error: Source | None = None
+    succeeded: Source | None = None
+    """Whether the tool took the request for a success."""
     phase: Source | None = None
     tls: Source | None = None
     resumed: Source | None = None
@@ -93,7 +102,9 @@ class Samples(Strict):
     def ordered(self) -> bool:
         """Whether times of different runs are of one clock, so that the runs' order is known."""
         moment = self.start or self.end
-        return moment is not None and moment.unit not in ("ns", "us", "ms", "s")
+        if moment is None:
+            return self.rows == "runs"
+        return moment.unit not in ("ns", "us", "ms", "s")
 
 
 @dataclass(frozen=True)
@@ -108,14 +119,20 @@ class Schema:
     """Parameters of which nothing is known."""
 
 
-def load_schema(name: str) -> Schema:
-    """A schema by its name (`oha`) or its file. Raises UserError naming file, line and what is allowed there."""
+def load_schema(name: str, redirects: Redirects | None = None) -> Schema:
+    """A schema by its name (`oha`) or its file; `redirects` instead of its own. Raises UserError naming file, line and
+    what is allowed there."""
     path = find_schema(name)
     document = Document.read(path, FORMAT)
     samples = _samples(document)
+    if redirects is not None:
+        samples = samples.model_copy(update={"redirects": redirects})
     settings = document.data.setdefault("settings", {})
     known = {*settings, *_set_by_factors(document.data.get("factors"))} if isinstance(settings, dict) else set()
     if isinstance(settings, dict):
+        if samples.rows == "runs":
+            settings.update({name: 1 for name in ("users", "requests") if name not in known})
+            known |= {"users", "requests"}
         settings.update({name: UNKNOWN for name in ("server", "client", "network") if name not in known})
     for key in ("blocks", "seed"):
         if key in document.data:

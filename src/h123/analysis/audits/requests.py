@@ -227,7 +227,8 @@ AUDITS = [
         "An imported trial is a run of several requests.",
         "what is called a trial is one request. Nothing tells it from a row of a longer run, and requests of one run "
         "share its luck: counted as trials they find differences that are not there. Let `block` and `run` of the "
-        "schema name whole runs, made at different times.",
+        "schema name whole runs, made at different times; if each row is a transfer of its own, made in turn, say so "
+        "by `rows: runs`.",
         request_as_trial,
         spoils=ALL,
     ),

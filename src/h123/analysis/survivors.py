@@ -1,0 +1,96 @@
+"""Requests that an imported file may have lost: where failed ones leave no row, what is left is a choice of quick ones.
+
+Runs that make a set number of requests have it in most blocks, and never more. What an arm has less than that is
+missing, as is an arm that a block lacks altogether. Runs that last a set time have no such number: there unequal counts
+are said, and cannot be judged.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from h123.analysis.trials import Treated, treated
+from h123.results import Attempt
+from h123.study import Plan
+
+_MOST_NAMED = 4
+
+
+@dataclass(frozen=True)
+class Survivors:
+    """Of an imported campaign with blocks."""
+
+    missing: Mapping[Treated, int]
+    """Rows that a treatment lacks in a block."""
+    uneven: bool
+    """Whether counts differ in a way that says nothing."""
+
+    def lines(self, factor: str) -> list[str]:
+        """For people."""
+        said = []
+        by_level = defaultdict[str, list[Treated]](list)
+        for place in self.missing:
+            by_level[dict(place.cell)[factor]].append(place)
+        for level, places in by_level.items():
+            blocks = sorted({place.block for place in places})
+            named = ", ".join(map(str, blocks[:_MOST_NAMED])) + (", ..." if len(blocks) > _MOST_NAMED else "")
+            count = sum(self.missing[place] for place in places)
+            said.append(
+                f"{level} lacks {count} {'request' if count == 1 else 'requests'} that others have, in "
+                f"{'block' if len(blocks) == 1 else 'blocks'} {named}; they count as failed, because failed requests "
+                "often leave no row. Import their rows too; if they were never made, leave out those blocks for all"
+            )
+        if self.uneven:
+            said.append(
+                f"numbers of requests differ between the levels of {factor}, as those of runs of a set time do; if "
+                "failed requests have no rows in the files, what is compared are the quicker ones"
+            )
+        return said
+
+
+def survivors(attempts: Sequence[Attempt], plan: Plan) -> Survivors:
+    """Nothing is missing where h123 measured, and where there are no blocks to compare within."""
+    imported = [attempt for attempt in attempts if attempt.imported]
+    if len(plan.blocks) < 2 or not imported:
+        return Survivors({}, False)
+    factor = plan.study.compare.factor
+    rows = Counter[Treated]()
+    for attempt in imported:
+        rows[treated(attempt)] += attempt.summary.rows
+    cells = defaultdict[tuple[tuple[str, str], ...], dict[Treated, int]](dict)
+    for place, count in rows.items():
+        cells[tuple(part for part in place.cell if part[0] != factor)][place] = count
+    missing, uneven = dict[Treated, int](), False
+    for counts in cells.values():
+        whole = _planned(counts)
+        if whole is not None:
+            missing |= {place: whole - counts.get(place, 0) for place in _all(counts) if counts.get(place, 0) < whole}
+        else:
+            uneven |= _differ(counts)
+            missing |= {place: _beside(counts, place.block) for place in _all(counts) if place not in counts}
+    return Survivors(missing, uneven)
+
+
+def _planned(counts: Mapping[Treated, int]) -> int | None:
+    """The number that most runs of one arm have and none exceeds."""
+    most, arms = max(counts.values()), defaultdict[tuple[tuple[str, str], ...], list[int]](list)
+    for place, count in counts.items():
+        arms[place.cell].append(count)
+    return most if any(2 * found.count(most) > len(found) for found in arms.values()) else None
+
+
+def _all(counts: Mapping[Treated, int]) -> list[Treated]:
+    """Each arm that there is, in each block that has any."""
+    blocks, arms = sorted({place.block for place in counts}), dict.fromkeys(place.cell for place in counts)
+    return [Treated(block, arm, False) for block in blocks for arm in arms]
+
+
+def _beside(counts: Mapping[Treated, int], block: int) -> int:
+    return max(count for place, count in counts.items() if place.block == block)
+
+
+def _differ(counts: Mapping[Treated, int]) -> bool:
+    by_block = defaultdict[int, set[int]](set)
+    for place, count in counts.items():
+        by_block[place.block].add(count)
+    return any(len(found) > 1 for found in by_block.values())

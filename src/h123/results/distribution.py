@@ -1,0 +1,136 @@
+"""Runs of which a tool writes no requests, only how their times are distributed: percentiles with counts.
+
+Each request counts with the next percentile that the tool printed, so every quantile that it printed is right and all
+others are at most a step too large.
+"""
+
+import csv
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Literal, TextIO
+
+from h123.errors import UserError
+from h123.strict import shown
+
+COUNT = "count"
+"""The column that says how many requests a row stands for."""
+MOST_REQUESTS = 5_000_000
+Tool = Literal["autocannon", "locust", "nighthawk"]
+Step = tuple[Decimal, str]
+"""A share of all requests, and the time that so many took at most."""
+_HOW: Mapping[Tool, str] = {
+    "autocannon": "autocannon --json ... > FILE",
+    "locust": "locust --headless --csv NAME ..., which writes NAME_stats.csv",
+    "nighthawk": "nighthawk_client --output-format json ... > FILE",
+}
+_BY_STATUS = re.compile(r"[1-5][0-9][0-9]")
+
+
+def read_distribution(path: Path, file: TextIO, tool: Tool) -> Iterator[tuple[str, dict[str, str]]]:
+    """Rows with `count`, `seconds`, `status`, `error` and, where the tool says it, `start` of one run."""
+    reader = {"autocannon": _autocannon, "locust": _locust, "nighthawk": _nighthawk}[tool]
+    try:
+        for place, row in reader(file):
+            if int(row[COUNT]) > MOST_REQUESTS:
+                raise UserError(
+                    f"{path}: {place}: over {MOST_REQUESTS} requests in a run", remedy="import shorter runs"
+                )
+            if int(row[COUNT]) > 0:
+                yield place, row
+    except RecursionError:
+        raise _no_output(path, tool, "nested too deeply") from None
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError, ArithmeticError, csv.Error) as fault:
+        why = f"`{fault.args[0]}` is missing" if isinstance(fault, KeyError) else str(fault)
+        raise _no_output(path, tool, why) from None
+
+
+def _no_output(path: Path, tool: Tool, why: str) -> UserError:
+    return UserError(f"{path}: not what {tool} writes: {why[:200]}", remedy=f"write it with {_HOW[tool]}")
+
+
+def _json(file: TextIO) -> Any:
+    whole = json.load(file, parse_float=Decimal)
+    if not isinstance(whole, dict):
+        raise ValueError(f"expected an object, found {shown(whole)}")
+    return whole
+
+
+def _steps(steps: Sequence[Step], count: int) -> Iterator[tuple[int, str]]:
+    """How many requests took at most how long, each counted once."""
+    done = 0
+    for share, seconds in sorted(steps, key=lambda step: step[0]):
+        upto = min(round(share * count), count)
+        if upto > done:
+            yield upto - done, seconds
+            done = upto
+
+
+def _rows(place: str, steps: Sequence[Step], count: int, failed: Mapping[str, int], **more: str) -> Any:
+    """`failed`: requests by what went wrong; a number is a status."""
+    for number, seconds in _steps(steps, count - sum(failed.values())):
+        yield place, {COUNT: str(number), "seconds": seconds, "status": "200", "error": "", **more}
+    for why, number in failed.items():
+        answered = _BY_STATUS.fullmatch(why)
+        status, error = (why, "") if answered else ("0", why)
+        yield place, {COUNT: str(number), "seconds": "", "status": status, "error": error, **more}
+
+
+def _autocannon(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
+    """Times are of answers, whatever their status; `errors` counts timeouts too."""
+    run = _json(file)
+    steps = [
+        (Decimal(name[1:].replace("_", ".")) / 100, str(Decimal(value) / 1000))
+        for name, value in run["latency"].items()
+        if re.fullmatch(r"p\d+(_\d+)?", name)
+    ]
+    steps.append((Decimal(1), str(Decimal(run["latency"]["max"]) / 1000)))
+    # Earlier versions count answers by class alone.
+    by_class = {name: {"count": run[name]} for name in ("1xx", "3xx", "4xx", "5xx")}
+    by_status = run.get("statusCodeStats") or by_class
+    failed = {status: int(found["count"]) for status, found in by_status.items() if not status.startswith("2")}
+    failed |= {"timeout": int(run["timeouts"]), "no answer": int(run["errors"]) - int(run["timeouts"])}
+    answers = int(run["latency"].get("totalCount", run["requests"]["total"]))
+    start = datetime.fromisoformat(run["start"]).timestamp()
+    whole = answers + failed["timeout"] + failed["no answer"]
+    yield from _rows("latency", steps, whole, failed, start=f"{start:.0f}", url=str(run.get("url", "")))
+
+
+def _locust(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
+    """A row for each name; the last one, Aggregated, has all again. Times are of failed requests, too."""
+    for row in csv.DictReader(file, strict=True):
+        if row["Name"] == "Aggregated" and not row["Type"]:
+            continue
+        steps = [
+            (Decimal(name.rstrip("%")) / 100, str(Decimal(row[name]) / 1000))
+            for name in row
+            if name and re.fullmatch(r"\d+(\.\d+)?%", name) and row[name] != "N/A"
+        ]
+        failed = {"failed in locust (its failures file says why)": int(row["Failure Count"])}
+        yield from _rows(row["Name"], steps, int(row["Request Count"]), failed, method=row["Type"], name=row["Name"])
+
+
+def _nighthawk(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
+    """The result named global, or the only one."""
+    whole = _json(file)
+    results = {one["name"]: one for one in whole["results"]}
+    if not results:
+        raise ValueError("it has no result")
+    run = results.get("global") or next(iter(results.values()))
+    found = [one for one in run["statistics"] if one["id"] == "benchmark_http_client.latency_2xx"]
+    if not found:
+        raise ValueError("it has no statistic benchmark_http_client.latency_2xx")
+    times = found[0]
+    steps = [(Decimal(one["percentile"]), one["duration"].removesuffix("s")) for one in times["percentiles"]]
+    counters = {one["name"]: int(one["value"]) for one in run.get("counters", [])}
+    failed = {f"{n}xx": counters.get(f"benchmark.http_{n}xx", 0) for n in (1, 3, 4, 5)}
+    failed["no answer"] = sum(
+        counters.get(f"benchmark.{name}", 0) for name in ("stream_resets", "pool_connection_failure", "pool_overflow")
+    )
+    answered = int(times["count"])
+    start = next((one["execution_start"] for one in whole["results"] if one.get("execution_start")), "")
+    whole_seconds = re.sub(r"\.\d+", "", start)
+    yield from _rows("latency_2xx", steps, answered + sum(failed.values()), failed, start=whole_seconds)

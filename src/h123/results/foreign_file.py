@@ -1,0 +1,124 @@
+"""Files of other tools as rows of fields, whatever their format, packed with gzip or not."""
+
+import csv
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TextIO, cast
+
+from h123.errors import UserError
+from h123.results.distribution import read_distribution
+from h123.results.scorecard import read_card
+from h123.study import Samples
+
+Fields = dict[str, str]
+"""A row, by its columns."""
+_GZIP = ".gz"
+_LONGEST_FIELD = 1_000_000
+
+
+def read_rows(path: Path, samples: Samples) -> Iterator[tuple[int | str, Fields]]:
+    """Line number, or another place in the file, and row. The fields of nested objects are named `data.tags.status`."""
+    match samples.format:
+        case "scorecard":
+            yield from ((run.where, run.columns) for run in read_card(path))
+        case "autocannon" | "locust" | "nighthawk":
+            with _text(path) as file:
+                yield from _readable(path, read_distribution(path, file, samples.format))
+        case "jsonl":
+            with _text(path) as file:
+                yield from _readable(path, _objects(path, file))
+        case _:
+            with _text(path) as file:
+                yield from _readable(path, _table(path, file, samples))
+
+
+def stem(path: Path) -> str:
+    """The file's name without its endings."""
+    return Path(path.name.removesuffix(_GZIP)).stem if path.name.endswith(_GZIP) else path.stem
+
+
+def from_name(path: Path, patterns: list[str]) -> Fields:
+    """What the first pattern that fits finds in the file's name. Raises UserError where none fits."""
+    for pattern in patterns:
+        parts = re.split(r"\{(\w+)\}", pattern)
+        expression = "".join(f"(?P<{part}>.+?)" if i % 2 else re.escape(part) for i, part in enumerate(parts))
+        if found := re.fullmatch(expression, stem(path)):
+            return found.groupdict()
+    if patterns:
+        raise UserError(
+            f"{path}: the file name matches none of the schema's patterns",
+            remedy=f"rename it so that it matches, without its extension, one of: {', '.join(patterns)}",
+        )
+    return {}
+
+
+def _text(path: Path) -> TextIO:
+    try:
+        if path.name.endswith(_GZIP):
+            return cast(TextIO, gzip.open(path, "rt", encoding="utf-8-sig", newline=""))
+        return path.open(encoding="utf-8-sig", newline="")
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _readable(path: Path, rows: Iterator[tuple[int | str, Fields]]) -> Iterator[tuple[int | str, Fields]]:
+    try:
+        yield from rows
+    except UnicodeDecodeError:
+        packed = "" if path.name.endswith(_GZIP) else "; a file packed with gzip must be named .gz"
+        raise UserError(f"{path}: not UTF-8 text{packed}", remedy="save it as UTF-8") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise UserError(f"{path}: not a whole file of gzip", remedy="copy it again, or unpack it with gunzip") from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _table(path: Path, file: TextIO, samples: Samples) -> Iterator[tuple[int, Fields]]:
+    csv.field_size_limit(_LONGEST_FIELD)
+    reader = csv.reader(file, delimiter="\t" if samples.format == "tsv" else ",", strict=True)
+    try:
+        header = samples.header or next(reader, [])
+        for fields in reader:
+            if not fields:
+                continue
+            # A file without a header line may have more columns than the schema knows.
+            if len(fields) < len(header) or (len(fields) > len(header) and samples.header is None):
+                raise UserError(
+                    f"{path}:{reader.line_num}: {len(fields)} fields instead of {len(header)}",
+                    remedy="a field that has a comma must stand in quotes; a row that was cut off must go",
+                )
+            yield reader.line_num, dict(zip(header, fields, strict=False))
+    except csv.Error as error:
+        raise UserError(f"{path}:{reader.line_num}: {_said(error)}") from None
+
+
+def _said(error: csv.Error) -> str:
+    return f"a field of over {_LONGEST_FIELD} characters" if "field larger" in str(error) else f"not CSV: {error}"
+
+
+def _objects(path: Path, lines: TextIO) -> Iterator[tuple[int, Fields]]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            content = json.loads(line, parse_float=str, parse_int=str)
+            if not isinstance(content, dict):
+                raise UserError(f"{path}:{number}: not an object, but {line.strip()[:40]!r}")
+            row = dict(_flat(content, ""))
+        except RecursionError:
+            raise UserError(f"{path}:{number}: nested too deeply") from None
+        except ValueError as error:
+            raise UserError(f"{path}:{number}: not JSON: {error}") from None
+        yield number, row
+
+
+def _flat(content: Mapping[str, object], prefix: str) -> Iterator[tuple[str, str]]:
+    for name, value in content.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, "" if value is None else str(value)
