@@ -47,7 +47,16 @@ def test_one_that_grows_slowly_is_a_congestion_window() -> None:
 
 
 def test_packets_that_are_not_full_are_all_that_there_is_to_send() -> None:
-    assert _parts(_table([3, 3, 3, 3, 3], size=500))["idle"] >= 3.0
+    """It goes on a while after it has heard, so that is not why."""
+    table = Table()
+    table.handshake()
+    for trip in range(5):
+        table.flights([3], begin=2.5 + 1.1 * trip, size=500)
+    assert _parts(table.packets())["idle"] >= 3.0
+
+
+def test_one_with_room_that_goes_on_as_soon_as_it_hears_was_held_up() -> None:
+    assert _parts(_table([3, 3, 3, 3, 3], size=500))["limit"] >= 3.0
 
 
 def test_what_comes_after_a_loss_is_put_down_to_it() -> None:

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 from cli.conftest import ROOT, Tool
+from h123.causes import CAUSES
 from h123.closeup import choose
 from h123.closeup.arm import Arm, arms
 from h123.closeup.facts import rows
 from h123.closeup.series import bins_of, flight_figure, held_marks, lost_marks, shifted, throughput_figure
-from h123.closeup.waterfall import waterfall_figure
+from h123.closeup.waterfall import PARTS, waterfall_figure
 from h123.flow import waiting
 from h123.report.drawing import Figure
 from h123.results import CampaignFolder
@@ -251,3 +252,8 @@ def test_an_earlier_version_s_trial_shows_its_requests(tmp_path: Path) -> None:
     assert "no record of packets" in page
     assert 'id="figure-waterfall"' in page
     assert 'id="figure-throughput"' not in page
+
+
+def test_every_cause_has_a_part_of_a_bar() -> None:
+    drawn = sorted(cause for _, causes in PARTS.values() for cause in causes)
+    assert drawn == sorted(cause.name for cause in CAUSES)

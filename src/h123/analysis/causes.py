@@ -118,18 +118,22 @@ def means(told: Explained) -> dict[str, Means]:
             seconds=tuple(told.seconds[its].mean(axis=0).tolist()),
             sums_up=float(near[its].mean()),
             held=float(told.held[its].mean()),
+            sizes=dict(told.sizes),
+            round_trip=told.round_trip,
         )
         for phase, its in of.items()
     }
     stretches = {VISIT: told.visits, RECOVERY: told.recoveries}
-    return found | {name: _mean(of) for name, of in stretches.items() if of}
+    return found | {name: _mean(of, told) for name, of in stretches.items() if of}
 
 
-def _mean(of: Sequence[Stretch]) -> Means:
+def _mean(of: Sequence[Stretch], told: Explained) -> Means:
     return Means(
         seconds=tuple(np.mean([one.seconds for one in of], axis=0).tolist()),
         sums_up=float(np.mean([one.sums_up for one in of])),
         held=float(np.mean([one.held for one in of])),
+        sizes=dict(told.sizes),
+        round_trip=told.round_trip,
     )
 
 
@@ -157,7 +161,7 @@ def between(mine: Sequence[Means], others: Sequence[Means]) -> Spent:
         "a_seconds": float(a.sum(axis=1).mean()),
         "b_seconds": float(b.sum(axis=1).mean()),
         "difference": _difference((a - b).sum(axis=1)),
-        "parts": sorted(_parts(a, b), key=lambda part: -abs(part["difference"]["seconds"])),
+        "parts": sorted(_parts(a, b, mine, others), key=lambda part: -abs(part["difference"]["seconds"])),
         "losses": {
             "a_seconds": _of_losses(a),
             "b_seconds": _of_losses(b),
@@ -188,21 +192,30 @@ def _untold(seconds: Seconds) -> float:
     return float(seconds[:, NUMBER[UNTOLD]].sum() / seconds.sum())
 
 
-def _parts(a: Seconds, b: Seconds) -> Iterator[CauseRow]:
+def _parts(a: Seconds, b: Seconds, mine: Sequence[Means], others: Sequence[Means]) -> Iterator[CauseRow]:
     """Of both sides' seconds, shape (blocks, causes)."""
     least = NOTABLE * max(a.sum(axis=1).mean(), b.sum(axis=1).mean())
+    trip = float(np.median([one.round_trip for one in (*mine, *others)]))
     for number, cause in enumerate(CAUSES):
-        mine, others = a[:, number], b[:, number]
-        if max(mine.mean(), others.mean()) < least:
+        left, right = a[:, number], b[:, number]
+        if max(left.mean(), right.mean()) < least:
             continue
-        yield {
+        part: CauseRow = {
             "cause": cause.name,
             "group": cause.group,
             "words": cause.words,
-            "a_seconds": float(mine.mean()),
-            "b_seconds": float(others.mean()),
-            "difference": _difference(mine - others),
+            "a_seconds": float(left.mean()),
+            "b_seconds": float(right.mean()),
+            "difference": _difference(left - right),
         }
+        if cause.rivals:
+            part["rivals"] = list(cause.rivals)
+        longer = mine if left.mean() >= right.mean() else others
+        if sizes := [one.sizes[cause.name] for one in longer if cause.name in one.sizes]:
+            part["size"] = float(np.median(sizes))
+        if trip > 0 and cause.in_trips:
+            part["round_trips"] = abs(part["difference"]["seconds"]) / trip
+        yield part
 
 
 def _difference(seconds: Seconds) -> SecondsBetween:

@@ -214,9 +214,15 @@ class CauseRow(TypedDict):
     cause: str
     group: str
     words: str
+    rivals: NotRequired[Sequence[str]]
+    """Groups of causes between which the evidence does not choose; without them the cause was distinguished."""
     a_seconds: float
     b_seconds: float
     difference: SecondsBetween
+    size: NotRequired[float]
+    """Bytes of the window, or requests at once on a connection, of the side that spends more on it."""
+    round_trips: NotRequired[float]
+    """The difference in round trips of the link without its queue."""
 
 
 class Sums(TypedDict):

@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 import numpy as np
 import pyarrow as pa
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from h123.causes import CAUSES
 from h123.durable import write_atomically
@@ -39,6 +39,10 @@ class Means(Strict):
     """Share of them whose parts do."""
     held: float
     """Seconds in which losses held back what had arrived for other requests."""
+    sizes: dict[str, float] = Field(default_factory=dict)
+    """By cause, bytes of a window or requests at once."""
+    round_trip: float = 0.0
+    """Seconds."""
 
 
 class _File(Strict):

@@ -24,7 +24,7 @@ _GROUPS: Mapping[str, str] = {
     "server-work": SERVER,
     **dict.fromkeys(("slow-start", "window", "cut", "limit", "drops"), _WINDOW),
     **dict.fromkeys(("rate", "queue"), _RATE),
-    **dict.fromkeys(("connecting", "retry", "blocked", "trip"), _TRIPS),
+    **dict.fromkeys(("connecting", "amplification", "retry", "blocked", "trip"), _TRIPS),
     "mending": "losses",
     **dict.fromkeys(("gone", "validating", "anew"), "a path that had gone"),
 }

@@ -26,7 +26,7 @@ class Wire:
 def wire(packets: Packets, way: Direction, *, shared: bool = False) -> Wire:
     """Of the packets of one way; `shared` with cross traffic, of which there is no record."""
     if shared and way.rate is not None:
-        return _behind_others(packets, way.rate.mean_bps)
+        return _behind_others(packets, way.rate.mean_bps, way)
     if way.rate is None or way.rate.bps is None or way.changes:
         return _by_departure(packets, way)
     came = packets["at_ns"].astype(np.int64)
@@ -44,7 +44,7 @@ def _in_turn(came: Times, takes: Times) -> Wire:
     return Wire(begins, begins + takes)
 
 
-def _behind_others(packets: Packets, bps: float) -> Wire:
+def _behind_others(packets: Packets, bps: float, way: Direction) -> Wire:
     """Each was off the wire when it left the link, less the delay, and had been on it for as long as it takes; before
     that it waited, for whomever. One that was lost is taken to have followed the one before."""
     came, left = packets["at_ns"].astype(np.int64), packets["left_ns"].astype(np.int64)
@@ -52,6 +52,8 @@ def _behind_others(packets: Packets, bps: float) -> Wire:
     passed = (packets["fate"] != QUEUE_FULL) & (packets["fate"] != BLOCKED)
     takes = np.where(passed, packets["bytes"] * (8 * _NS / bps), 0).astype(np.int64)
     shortest = int((left - came - takes)[gone].min()) if gone.any() else 0
+    if not way.jitter and not way.changes:  # the queue may never have been empty
+        shortest = min(way.delay_ns or 0, shortest)
     known = np.where(gone, left - shortest, 0)
     before = np.maximum.accumulate(np.concatenate([[0], known[:-1]])) if len(known) else known
     ends = np.where(gone, known, np.where(passed, np.maximum(came, before) + takes, came))

@@ -18,11 +18,23 @@ class Cause:
     """What it counts to where the largest cause is named: several parts of one kind are one answer."""
     words: str
     """What the time went to."""
+    rivals: tuple[str, ...] = ()
+    """Groups of causes between which the evidence does not choose; none of a cause that was distinguished."""
+
+    @property
+    def in_trips(self) -> bool:
+        """Whether it costs whole round trips, so that their number says more than the time."""
+        return self.group in ("connecting", "retry", "limit", "slow-start")
 
 
 TRIES = Cause("tries", "tries", "tries that were given up")
 PLACE = Cause("place", "place", "waiting for a place on a connection")
 CONNECTING = Cause("connecting", "connecting", "round trips to connect")
+AMPLIFICATION = Cause(
+    "amplification",
+    "connecting",
+    "one more round trip, because QUIC's server may send three times what it got at first",
+)
 RETRY = Cause("retry", "retry", "one more round trip, which a Retry cost")
 BLOCKED = Cause("blocked", "blocked", "trying UDP, which is blocked")
 TRIP = Cause("trip", "trip", "the request's own round trip")
@@ -38,7 +50,11 @@ CONNECTION_LIMIT = Cause("connection-limit", "limit", "flow control of the conne
 DROPS = Cause("drops", "drops", "datagrams that found the receiver's buffer full")
 RATE = Cause("rate", "rate", "the link's rate")
 QUEUE = Cause("queue", "queue", "queueing behind other requests")
+NAGLE = Cause("nagle", "nagle", "waiting for an acknowledgement (Nagle's algorithm)")
 IDLE = Cause("idle", "idle", "a sender with nothing to send")
+HELD = Cause(
+    "held", "held", "flow control, a buffer, or a sender with nothing to send (not known which)", ("limit", "idle")
+)
 CLIENT_WORK = Cause("client-work", "client-work", "the client's processing")
 SERVER_WORK = Cause("server-work", "server-work", "the server's processing")
 RUNNING = Cause("running", "running", "running the page's scripts")
@@ -48,9 +64,9 @@ ANEW = Cause("anew", "moved", "making a connection anew")
 UNTOLD = Cause("untold", "untold", "what packets do not tell")
 
 CAUSES = (
-    *(TRIES, PLACE, CONNECTING, RETRY, BLOCKED, TRIP, SERVER, SLOW_START, WINDOW, CUT, MENDING),
+    *(TRIES, PLACE, CONNECTING, AMPLIFICATION, RETRY, BLOCKED, TRIP, SERVER, SLOW_START, WINDOW, CUT, MENDING),
     *(LIMIT, RECEIVER, STREAM_LIMIT, CONNECTION_LIMIT, DROPS),
-    *(RATE, QUEUE, IDLE, CLIENT_WORK, SERVER_WORK, RUNNING),
+    *(RATE, QUEUE, NAGLE, IDLE, HELD, CLIENT_WORK, SERVER_WORK, RUNNING),
     *(GONE, VALIDATING, ANEW, UNTOLD),
 )
 NUMBER = {cause: number for number, cause in enumerate(CAUSES)}

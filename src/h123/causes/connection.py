@@ -101,7 +101,11 @@ class Sending:
 
     def first(self, count: int) -> "Sending":
         """Its first packets."""
-        return Sending(self.packets[:count], Wire(self.wire.begins[:count], self.wire.ends[:count]))
+        return self.some(slice(count))
+
+    def some(self, which: slice | NDArray[np.bool_]) -> "Sending":
+        """Some of its packets."""
+        return Sending(self.packets[which], Wire(self.wire.begins[which], self.wire.ends[which]))
 
     def joined(self, other: "Sending") -> "Sending":
         """With what it sent to, or from, another place."""

@@ -47,6 +47,14 @@ class Course:
         spent[NUMBER[UNTOLD]] += (end - begin) - spent.sum()
         return spent
 
+    def last(self, cause: Cause, begin: int, end: int) -> int:
+        """When its last time between two times ended; `begin`, if there is none."""
+        first, after = np.searchsorted(self.edges, [begin, end])
+        places = np.flatnonzero(self.numbers[max(int(first) - 1, 0) : int(after)] == NUMBER[cause])
+        if not len(places):
+            return begin
+        return min(max(int(self.edges[max(int(first) - 1, 0) + int(places[-1]) + 1]), begin), end)
+
     def told(self, moments: Times) -> Numbers:
         """The cause at each moment; UNTOLD before the first edge and after the last."""
         place = np.searchsorted(self.edges, moments, side="right")

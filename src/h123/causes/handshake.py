@@ -7,7 +7,7 @@ lost: then its sender waits.
 import numpy as np
 
 from h123.causes.cause import (
-    BLOCKED,
+    AMPLIFICATION,
     CLIENT_WORK,
     CONNECTING,
     MENDING,
@@ -15,6 +15,7 @@ from h123.causes.cause import (
     QUEUE,
     RETRY,
     SERVER_WORK,
+    Cause,
     Nanoseconds,
     spent,
 )
@@ -22,14 +23,21 @@ from h123.causes.connection import Connection, Sending
 from h123.causes.course import Course, Numbers
 from h123.causes.spans import Spans, Times
 
+_TIMES = 3
+_SMALLEST = 1200
+"""Bytes of a datagram of QUIC that begins a connection, at least."""
+_REST = 400
+"""Bytes of a packet that is more than an acknowledgement of the handshake's."""
+_LONG = 0x80
 
-def explain(of: Connection, begin: int, end: int, blocked: bool) -> Nanoseconds:
-    """Of the time between a request's start and its first packet. `blocked`: whether UDP was tried in it, in vain."""
+
+def explain(of: Connection, begin: int, end: int, before: Cause) -> Nanoseconds:
+    """Of the time between a request's start and its first packet; `before`: what the time before the connection's went
+    to."""
     if end <= begin:
         return spent(CONNECTING, 0, 0)
     first = min(max(of.began, begin), end)
-    before = spent(BLOCKED if blocked else CLIENT_WORK, begin, first)
-    return before + _course(of, first, end).between(first, end)
+    return spent(before, begin, first) + _course(of, first, end).between(first, end)
 
 
 def _course(of: Connection, begin: int, end: int) -> Course:
@@ -39,17 +47,34 @@ def _course(of: Connection, begin: int, end: int) -> Course:
     lost = Spans.union(*_lost(sides))
     got_up, got_down = (np.sort(side.left[side.arrived]) for side in sides)
     edges = np.concatenate([[begin, end], under_way.edges, waiting.edges, lost.edges, got_up, got_down])
-    retried = of.retry or 0
+    retried, amplified = of.retry or 0, _held_back(of)
+    edges = np.concatenate([edges, amplified.edges])
 
     def tell(moments: Times) -> Numbers:
         last_up, last_down = (_latest(got, moments) for got in (got_up, got_down))
         said = np.where(last_up > last_down, NUMBER[SERVER_WORK], NUMBER[CLIENT_WORK])
         said = np.where(lost.hold(moments), NUMBER[MENDING], said)
         said = np.where(waiting.hold(moments), NUMBER[QUEUE], said)
-        trips = np.where(moments < retried, NUMBER[RETRY], NUMBER[CONNECTING])
+        trips = np.where(amplified.hold(moments), NUMBER[AMPLIFICATION], NUMBER[CONNECTING])
+        trips = np.where(moments < retried, NUMBER[RETRY], trips)
         return np.where(under_way.hold(moments), trips, said).astype(np.int8)
 
     return Course.cut(edges[(edges >= begin) & (edges <= end)], tell)
+
+
+def _held_back(of: Connection) -> Spans:
+    """Times in which a QUIC server waited to hear from its client before it sent the rest of its handshake: until the
+    client's address is known to be its own, it may send three times what it got (RFC 9000, 8.1)."""
+    up, down = of.up, of.down
+    if not of.quic or not len(down):
+        return Spans.union([], [])
+    got = np.concatenate([[0], np.cumsum(up.packets["payload"][up.arrivals], dtype=np.int64)])
+    allowed = _TIMES * got[np.searchsorted(up.left[up.arrivals], down.at[:-1], side="right")]
+    sent = np.cumsum(down.packets["payload"], dtype=np.int64)[:-1]
+    # It goes on with a large packet of the handshake, whose header is long.
+    goes_on = (down.packets["flags"][1:] & _LONG > 0) & (down.packets["payload"][1:] >= _REST)
+    waits = (sent + _SMALLEST > allowed) & goes_on & (np.diff(down.at) > of.round_trip_ns // 2)
+    return Spans.union(down.at[:-1][waits], down.at[1:][waits])
 
 
 def _until(side: Sending, end: int) -> Sending:

@@ -1,26 +1,25 @@
-"""What kept a sender from sending beside its congestion window, where somebody tells: the receiver's window of TCP is
-there to read, and a QUIC stack may write down when flow control held it up."""
-
-from collections.abc import Sequence
+"""What kept a sender from sending other than its congestion window, where it can be read: the receiver's window of TCP,
+flow control in the frames of HTTP/2 and QUIC, or what a QUIC stack writes down."""
 
 import numpy as np
 
-from h123.causes.cause import CONNECTION_LIMIT, RECEIVER, STREAM_LIMIT, Cause
+from h123.causes.cause import CONNECTION_LIMIT, RECEIVER, STREAM_LIMIT
 from h123.causes.connection import FULL, Connection
 from h123.causes.receive_window import full_window
-from h123.causes.spans import Spans
+from h123.causes.spans import Limits, Spans
+from h123.causes.streams import Streams
 from h123.results.packets import DOWN
 from h123.results.stack_log import StackLog
 
-Limits = Sequence[tuple[Cause, Spans]]
-"""Each with the times in which it held the sender up."""
 
-
-def limits(connection: Connection, way: int, log: StackLog | None) -> Limits:
-    """Of the sender of a way; `log`: what the server's stack says of the connection."""
+def limits(connection: Connection, way: int, log: StackLog | None, streams: Streams | None = None) -> Limits:
+    """Of the sender of a way; `log`: what the server's stack says of it; `streams`: what its frames show."""
+    shown = streams.limits(way) if streams else []
     if not connection.quic:
         sides = (connection.up, connection.down)[:: -1 if way == DOWN else 1]
-        return [(RECEIVER, full_window(*sides))]
+        return [(RECEIVER, full_window(*sides)), *shown]
+    if streams:
+        return shown
     if log is None:
         return []
     return [(STREAM_LIMIT, _held(connection, way, log, True)), (CONNECTION_LIMIT, _held(connection, way, log, False))]

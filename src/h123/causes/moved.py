@@ -10,8 +10,7 @@ import numpy as np
 
 from h123.causes.cause import GONE, VALIDATING
 from h123.causes.connection import FULL, Connection
-from h123.causes.limits import Limits
-from h123.causes.spans import Spans, Times
+from h123.causes.spans import Limits, Spans, Times
 
 _DATA = FULL // 2
 """Bytes of payload from which on a packet is a challenge, which may be padded, or data."""

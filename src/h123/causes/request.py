@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from h123.causes import handshake
 from h123.causes.cause import (
+    BLOCKED,
     CAUSES,
     CLIENT_WORK,
+    CONNECTION_LIMIT,
     GONE,
     IDLE,
     MENDING,
@@ -27,6 +29,7 @@ from h123.causes.cause import (
     RATE,
     SERVER,
     SERVER_WORK,
+    STREAM_LIMIT,
     TRIES,
     TRIP,
     UNTOLD,
@@ -34,14 +37,16 @@ from h123.causes.cause import (
     Nanoseconds,
     spent,
 )
+from h123.causes.conditions import WALL, Conditions
 from h123.causes.connection import FULL, NEVER, Connection, Sending
 from h123.causes.held import Body, held_back
 from h123.causes.limits import limits
 from h123.causes.moved import elsewhere
 from h123.causes.processors import Work
 from h123.causes.sender import Sender
-from h123.causes.spans import Times
-from h123.results.packets import DOWN, UP
+from h123.causes.spans import Spans, Times
+from h123.causes.streams import Stream, Streams
+from h123.results.packets import DOWN, TCP, UP
 from h123.results.stack_log import StackLog
 
 _CLOCKS_NS = 50_000
@@ -77,6 +82,8 @@ class Request:
     """Whether QUIC carried it; None: the client does not tell."""
     tried: int = 0
     """When it was made for the last time; 0: it was made once."""
+    stream: Stream | None = None
+    """As its frames show it; None: they cannot be read."""
 
     @property
     def made(self) -> int:
@@ -100,15 +107,27 @@ class Explainer:
         log: StackLog | None = None,
         at_once: int | None = None,
         moves: Sequence[int] = (),
+        conditions: Conditions = WALL,
+        streams: Streams | None = None,
     ) -> None:
         """`log`: what the server's stack says of the connection. `at_once`: requests that it has room for, where others
-        wait for a place on it; None: nobody waits. `moves`: when its client was seen elsewhere, ns."""
-        self._of, self._server_work = connection, server
-        self._requests = requests if at_once is None else _waiting(requests, at_once)
+        wait for a place on it; None: as many as ever were under way. `moves`: when its client was seen elsewhere, ns.
+        `streams`: what its frames show; None: they cannot be read."""
+        self._of, self._server_work, self._conditions = connection, server, conditions
+        opened = requests
+        if streams:
+            found = streams.of([(_sent(one), one.end) for one in requests])
+            opened = [replace(request, stream=stream) for request, stream in zip(requests, found, strict=True)]
+        self._shown, self._at_once = streams, at_once or _most_at_once(opened)
+        self._requests = _waiting(opened, self._at_once)
         up, down, trip = connection.up, connection.down, connection.round_trip_ns
         unheard = elsewhere(connection, moves)
-        self._client = Sender(up, down, trip, [*limits(connection, UP, log), *unheard])
-        self._server = Sender(down, up, trip, limits(connection, DOWN, log), unheard)
+        asked, answered = self._bodies()
+        if streams:
+            asked, answered = (body.with_(streams.bodies(way)) for body, way in ((asked, UP), (answered, DOWN)))
+        of_client, of_server = (limits(connection, way, log, streams) for way in (UP, DOWN))
+        self._client = Sender(up, down, trip, [*of_client, *unheard], bodies=asked, conditions=conditions)
+        self._server = Sender(down, up, trip, of_server, unheard, bodies=answered, conditions=conditions)
 
     def explain(self) -> list[Nanoseconds]:
         """What the time of each went to; the parts sum up to it."""
@@ -138,7 +157,20 @@ class Explainer:
         request, began = self._requests[number], self._of.began
         if request.began <= self._open:
             return self._one(replace(request, start=began), _shared(self._requests)[number])
-        return handshake.explain(self._of, began, self._open, request.blocked) + self.since(number, self._open)
+        return handshake.explain(self._of, began, self._open, BLOCKED if request.blocked else CLIENT_WORK) + self.since(
+            number, self._open
+        )
+
+    def sizes(self) -> dict[str, float]:
+        """By cause, what its size is where it can be told: bytes of a window, requests at once."""
+        found: dict[str, float] = {PLACE.name: self._at_once}
+        for way, sender in ((UP, self._client), (DOWN, self._server)):
+            found |= sender.windows()
+            if self._shown and sender.spent(STREAM_LIMIT):
+                found[STREAM_LIMIT.name] = self._shown.windows(way)[0]
+            if self._shown and sender.spent(CONNECTION_LIMIT):
+                found[CONNECTION_LIMIT.name] = self._shown.windows(way)[1]
+        return found
 
     def held_back(self) -> NDArray[np.float64]:
         """ns of each in which data of others was held back behind what was lost."""
@@ -148,24 +180,42 @@ class Explainer:
 
     def _one(self, request: Request, shared: bool) -> Nanoseconds:
         """`shared`: whether another request was under way on the connection at the same time."""
-        up, down = self._of.up, self._of.down
-        first, last_answer = self._first(request), self._last_answer(request)
-        if first is None or last_answer is None or int(up.at[first]) > request.end:
+        course = self._course(request, shared)
+        if course is None:
             return spent(UNTOLD, request.start, request.end)
-        answer = _last(down, self._answers(request), request.first_byte) if request.first_byte is not None else None
-        begun = int(down.at[last_answer if answer is None else min(answer, last_answer)])
-        last = _last_of_request(up, first, begun, request.up)
-        marks = _Marks(request)
+        up, marks = self._of.up, _Marks(request)
         time = spent(TRIES, *marks.up_to(request.made)) + spent(PLACE, *marks.up_to(request.began))
-        time += self._before(request, marks.up_to(int(up.at[first])))
-        time += self._client.course.between(*marks.up_to(int(up.wire.ends[last])))
-        time += spent(TRIP, *marks.up_to(int(up.left[last])))
+        time += self._before(request, marks.up_to(int(up.at[course.first])))
+        time += self._client.course.between(*marks.up_to(int(up.wire.ends[course.last])))
+        time += spent(TRIP, *marks.up_to(course.asked))
+        time += self._answering(*marks.up_to(course.answered), shared)
+        time += self._received(marks, course.end)
+        return self._own(request, time) if shared else time
+
+    def _course(self, request: Request, shared: bool) -> "_Course | None":
+        """Its packets; None where the record does not have them."""
+        up, down = self._of.up, self._of.down
+        if request.stream:
+            return _of_stream(request.stream, up, down)
+        first, end = self._first(request), self._last_answer(request)
+        if first is None or end is None or int(up.at[first]) > request.end:
+            return None
+        answer = _last(down, self._answers(request), request.first_byte) if request.first_byte is not None else None
+        begun = int(down.at[end if answer is None else min(answer, end)])
+        last = _last_of_request(up, first, begun, request.up)
         asked = int(up.left[last])
         if not shared and request.up <= _SMALL:
             begun = min(begun, self._first_answer(request, asked))
-        time += self._answering(*marks.up_to(_answer_begins(down, asked, begun)), shared)
-        time += self._received(marks, last_answer)
-        return self._own(request, time) if shared else time
+        return _Course(first, last, asked, _answer_begins(down, asked, begun), end)
+
+    def _bodies(self) -> tuple[Spans, Spans]:
+        """When client and server had something to send: from the first packet of a request, or an answer, to its
+        last."""
+        up, down, told = self._of.up, self._of.down, zip(self._requests, _shared(self._requests), strict=True)
+        found = [course for request, shared in told if (course := self._course(request, shared))]
+        asked = Spans.union([int(up.at[one.first]) for one in found], [int(up.wire.ends[one.last]) for one in found])
+        begins, ends = [one.answered for one in found], [int(down.wire.ends[one.end]) for one in found]
+        return asked, _with_unread(Spans.union(begins, ends), down, min((one.asked for one in found), default=NEVER))
 
     def _received(self, marks: "_Marks", last: int) -> Nanoseconds:
         """From when its answer was sent to its end; `last`: place of the answer's last packet."""
@@ -181,7 +231,14 @@ class Explainer:
         return down.arrivals if self._of.quic and request.down <= _SMALL else down.delivered
 
     def _last_answer(self, request: Request) -> int | None:
-        return _last(self._of.down, self._answers(request), request.end)
+        """Over QUIC the end of a stream may have a packet of its own, no larger than an acknowledgement: the one with
+        which the client was done."""
+        down = self._of.down
+        last = _last(down, self._answers(request), request.end)
+        if not self._of.quic or last is None or request.end - int(down.left[last]) < _LATE_NS:
+            return last
+        small = _last(down, down.arrivals, request.end)
+        return small if small is not None and request.end - int(down.left[small]) < _CLOCKS_NS else last
 
     def _first(self, request: Request) -> int | None:
         """The packet that carries the request, or its beginning, whether or not it arrived: the last one that was sent
@@ -225,7 +282,9 @@ class Explainer:
         alone = SERVER_WORK if self._server_work.fills(begin, end) else SERVER
         if not shared and not self._server.unheard:
             return spent(alone, begin, end)
-        time = self._server.course.between(begin, end)
+        # The answer was not ready while the server had nothing else to send either.
+        idle = self._server.course.last(IDLE, begin, end) if shared else begin
+        time = spent(alone, begin, idle) + self._server.course.between(idle, end)
         for cause in (IDLE, UNTOLD) if shared else [c for c in CAUSES if c not in (alone, GONE, VALIDATING)]:
             time[NUMBER[alone]] += time[NUMBER[cause]]
             time[NUMBER[cause]] = 0
@@ -247,15 +306,51 @@ class Explainer:
         return time
 
     def _before(self, request: Request, span: tuple[int, int]) -> Nanoseconds:
+        at_client = PLACE if self._conditions.virtual else CLIENT_WORK
         if request.began > self._open:
-            return spent(CLIENT_WORK, *span)
-        return handshake.explain(self._of, *span, request.blocked)
+            return spent(at_client, *span)
+        return handshake.explain(self._of, *span, BLOCKED if request.blocked else at_client)
 
     @cached_property
     def _open(self) -> int:
         """When the first request was sent: whoever came before it has waited for the connection."""
         first = self._first(self._requests[0])
         return int(self._of.up.at[first]) if first is not None else self._of.began
+
+
+@dataclass(frozen=True)
+class _Course:
+    """Of a request, in packets."""
+
+    first: int
+    """Place of its first packet among the client's."""
+    last: int
+    """Of the one with which the server had all of it."""
+    asked: int
+    """When that arrived, ns."""
+    answered: int
+    """When the server began to send the answer, ns."""
+    end: int
+    """Place of the answer's last packet among the server's."""
+
+
+def _of_stream(stream: Stream, up: Sending, down: Sending) -> _Course:
+    """The packets that its frames began and ended with; the answer's last one is that with which all of it was
+    there."""
+    first, last = (int(np.searchsorted(up.at, time)) for time in (stream.opened, stream.sent))
+    read = np.searchsorted(down.left[down.arrivals], stream.read, side="right") - 1
+    return _Course(first, last, stream.asked, stream.answered, int(down.arrivals[max(int(read), 0)]))
+
+
+def _with_unread(bodies: Spans, down: Sending, asked: int) -> Spans:
+    """The same with the beginnings of answers that a client read later, because a record of TLS over TCP is read when
+    it is whole: from full packets outside all bodies, after the first request was `asked`, to the next body."""
+    outside = np.flatnonzero(down.full & ~bodies.hold(down.at) & (down.at >= asked))
+    if not len(outside) or down.packets["protocol"][0] != TCP:
+        return bodies
+    begins = down.at[outside]
+    ends = np.append(bodies.begins, begins)[np.searchsorted(bodies.begins, begins)]
+    return Spans.union(np.concatenate([bodies.begins, begins]), np.concatenate([bodies.ends, ends]))
 
 
 class _Marks:
@@ -268,6 +363,15 @@ class _Marks:
         """The stage that ends then."""
         begin, self._now = self._now, min(max(time, self._now), self._end)
         return begin, self._now
+
+
+def _most_at_once(requests: Sequence[Request]) -> int:
+    """How many were under way at once at the most, from when they were sent; of uploads that is not known."""
+    if any(request.up > _SMALL and not request.stream for request in requests):
+        return len(requests)  # their clients say when all of a body was sent
+    sent = np.sort([_sent(request) for request in requests])
+    ends = np.sort([request.end for request in requests])
+    return int((np.arange(1, len(sent) + 1) - np.searchsorted(ends, sent, side="right")).max(initial=1))
 
 
 def _waiting(requests: Sequence[Request], at_once: int) -> list[Request]:
@@ -283,6 +387,8 @@ def _waiting(requests: Sequence[Request], at_once: int) -> list[Request]:
 
 def _sent(request: Request) -> int:
     """When it was, or had been at the latest."""
+    if request.stream:
+        return request.stream.opened
     return request.end if request.sent is None else request.sent
 
 

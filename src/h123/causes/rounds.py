@@ -14,7 +14,7 @@ from h123.causes.spans import Times
 
 DOUBLES = 1.25
 """A window so many times the one before is growing as in slow start, however late or in part it is acknowledged."""
-HELD = 1.02
+GROWS_NOT = 1.02
 """One that is at most so many times the one before does not grow."""
 _TELLING = 2
 """Round trips of the first burst of which the second one may have been cut short."""

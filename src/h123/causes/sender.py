@@ -1,13 +1,16 @@
-"""What a sender waited for, moment by moment, told from packets.
+"""What a sender waited for, moment by moment.
 
 While a packet of the connection is on the wire the time is the link's rate; while packets wait there behind others' it
 is the queue. In every other moment the link would have taken more, so the question is why the sender did not send:
 
-- packets that were lost are not yet sent again: mending;
-- all it had sent was acknowledged, and it went on only when it liked, or it sends packets that are not full: it has
-  nothing to send; if it went on as soon as it heard from the other end, that was a window's opening: a limit;
-- what is known to hold it up (limits.py) is named: the receiver's window of TCP, flow control as its stack tells it;
-- otherwise its window is full. If it grows by a quarter a round trip and more, and nothing was lost before: slow start.
+- Packets that were lost are not yet sent again: mending.
+- Something is known to hold it up (limits.py): the receiver's window of TCP, flow control of HTTP/2 and QUIC.
+- It has no body to send: every request on the connection still waits for its answer, or has it.
+- Its congestion window had room (room.py), so that is not what it waited for. If it went on without having heard from
+  the other end, it had nothing to send until then. If it sent a small segment of TCP as soon as the one before was
+  acknowledged, that is Nagle's algorithm. If it went on when it heard, the other end's flow control let it. Where it
+  hears so often that it always has just heard, and nobody can read the flow control, the cause stays open.
+- Otherwise its window is full. If it grows by a quarter a round trip and more, and nothing was lost before: slow start.
   After a loss: a window that losses have cut. One that does not grow at all without a loss is a limit (flow control,
   a send buffer); one that grows slowly is a congestion window.
 """
@@ -18,16 +21,36 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from h123.causes.cause import CUT, IDLE, LIMIT, MENDING, NUMBER, QUEUE, RATE, SLOW_START, WINDOW
-from h123.causes.connection import Sending
+from h123.causes.cause import (
+    CUT,
+    HELD,
+    IDLE,
+    LIMIT,
+    MENDING,
+    NAGLE,
+    NUMBER,
+    QUEUE,
+    RATE,
+    RECEIVER,
+    SLOW_START,
+    WINDOW,
+    Cause,
+)
+from h123.causes.conditions import WALL, Conditions
+from h123.causes.connection import NEVER, Sending
 from h123.causes.course import Course, Numbers, numbers
-from h123.causes.limits import Limits
-from h123.causes.losses import lost, mending
-from h123.causes.rounds import DOUBLES, HELD, Rounds, rounds
-from h123.causes.spans import Spans, Times
+from h123.causes.losses import lost, mending, resent
+from h123.causes.room import Room
+from h123.causes.rounds import DOUBLES, GROWS_NOT, Rounds, rounds
+from h123.causes.spans import Limits, Spans, Times
+from h123.results.packets import TCP
 
-_SILENT_NS = 1_000_000
-"""A sender that may send and does not for so long has nothing to send."""
+_RESTED_NS = 1_000_000
+"""A sender that has nothing under way for so long has ended its burst."""
+_CHANCE = 0.3
+"""Share of a gap soon after a packet from the other end, from which on going on then says nothing."""
+_FULL = 0.95
+"""Share of a window that counts as all of it."""
 
 
 @dataclass(frozen=True)
@@ -40,20 +63,29 @@ class Sender:
     limits: Limits = ()
     unheard: Limits = ()
     """Times in which what it sends reaches nobody."""
+    bodies: Spans | None = None
+    """When it had a body to send; None: not known."""
+    conditions: Conditions = WALL
 
     @cached_property
     def course(self) -> Course:
         """From its first packet to its last."""
         occupied, on_wire, mended = self.sending.occupied, self.sending.on_wire, self.mending
         known = [spans.edges for _, spans in (*self.limits, *self.unheard)]
-        edges = np.concatenate([occupied.edges, on_wire.edges, mended.edges, self.sending.at, *known])
+        own = [self.sending.at, self._roomy[self._roomy < NEVER], self._full_until[self._full_until < NEVER]]
+        bodies = [] if self.bodies is None else [self.bodies.edges]
+        edges = np.concatenate([occupied.edges, on_wire.edges, mended.edges, *own, *bodies, *known])
 
         def tell(moments: Times) -> Numbers:
-            # The first packet that was sent after each moment ends its gap.
-            said = self._gaps[np.searchsorted(self.sending.at, moments)]
+            # The first packet after each moment that says something ends its gap.
+            ends = np.searchsorted(self._said.at, moments)
+            said = np.where(moments >= self._roomy[ends], self._free[ends], self._gaps[ends])
+            if self.bodies is not None:
+                small = (moments < self._full_until[ends]) & self._heard[ends]
+                said = np.where(self.bodies.hold(moments) | small, said, NUMBER[IDLE])
             for cause, spans in self.limits:
                 said = np.where(spans.hold(moments), NUMBER[cause], said)
-            said = np.where(mended.hold(moments), NUMBER[MENDING], said)
+            said = np.where(mended.hold(moments) & ~self._unready[ends], NUMBER[MENDING], said)
             said = np.where(occupied.hold(moments), NUMBER[QUEUE], said)
             said = np.where(on_wire.hold(moments), NUMBER[RATE], said)
             for cause, spans in self.unheard:
@@ -61,6 +93,21 @@ class Sender:
             return said.astype(np.int8)
 
         return Course.cut(edges, tell)
+
+    def spent(self, cause: Cause) -> int:
+        """ns on a cause."""
+        course = self.course
+        return int(np.diff(course.edges)[course.numbers == NUMBER[cause]].sum()) if len(course.numbers) else 0
+
+    def windows(self) -> dict[str, float]:
+        """By cause, the bytes that were sent in a round trip in which it held the sender up: the median."""
+        found = {}
+        for cause in (LIMIT, RECEIVER):
+            begins = self.course.edges[:-1][self.course.numbers == NUMBER[cause]]
+            if len(begins):
+                places = np.maximum(np.searchsorted(self.sending.at, begins, side="right") - 1, 0)
+                found[cause.name] = float(np.median(self.rounds.windows[np.unique(self.rounds.of(places))]))
+        return found
 
     @cached_property
     def mending(self) -> Spans:
@@ -73,28 +120,123 @@ class Sender:
         return rounds(self.sending, self.answers, self.round_trip_ns, self._rested)
 
     @cached_property
+    def _said(self) -> Sending:
+        """What it sent, without mere acknowledgements."""
+        return self.sending.some(self.sending.speaks)
+
+    @cached_property
+    def _places(self) -> Times:
+        """Of these among all that it sent."""
+        return np.flatnonzero(self.sending.speaks)
+
+    @cached_property
+    def room(self) -> Room:
+        """Of its congestion window."""
+        return Room(self._said, self.answers, self.round_trip_ns, self.conditions.first_window)
+
+    @cached_property
     def _gaps(self) -> Numbers:
-        """Why nothing was sent before each packet, as far as the packet's own neighbours tell."""
-        count = len(self.sending)
+        """Why nothing was sent before each packet, and after the last, where the window was full."""
+        count = len(self._said)
         said = numbers(WINDOW, count + 1)
-        growth = self.rounds.growth[self.rounds.of(np.maximum(np.arange(count) - 1, 0))]
-        said[:count][growth <= HELD] = NUMBER[LIMIT]
+        growth = self.rounds.growth[self.rounds.of(np.maximum(self._places - 1, 0))]
+        said[:count][growth <= GROWS_NOT] = NUMBER[LIMIT]
         said[:count][growth >= DOUBLES] = NUMBER[SLOW_START]
-        cut = lost(self.sending)
+        cut = lost(self._said)
         if len(cut):
             said[int(cut[0]) + 1 :] = NUMBER[CUT]
-        part = self.sending.speaks & ~self.sending.full
-        said[:count][self._rested & self._told] = NUMBER[LIMIT]
-        said[:count][(self._rested & ~self._told) | (part & np.roll(part, 1))] = NUMBER[IDLE]
+        said[1:count][self._unprompted[1:]] = NUMBER[IDLE]
+        said[:count][self._waits_for_acknowledgement] = NUMBER[NAGLE]
         return said
 
-    @property
-    def _told(self) -> NDArray[np.bool_]:
+    @cached_property
+    def _free(self) -> Numbers:
+        """Why, where it had room."""
+        count, chance = len(self._said), self._chance
+        said = numbers(IDLE, count + 1)
+        heard = self._heard[:count]
+        said[:count][heard] = np.where(chance < _CHANCE, NUMBER[LIMIT], NUMBER[HELD])[heard]
+        said[:count][self._waits_for_acknowledgement] = NUMBER[NAGLE]
+        return said
+
+    @cached_property
+    def _roomy(self) -> Times:
+        """Before each packet, since when the window had room for more; NEVER: it had none, or a sender that spaces its
+        packets may not have wanted it yet."""
+        at, since, rests = self._said.at, self.room.since(), self.room.since(0.0)
+        patience = max(self.conditions.soon_ns, self.round_trip_ns // 4)
+        roomy = np.full(len(at) + 1, NEVER)
+        for early, late in ((since, since + np.minimum(patience, NEVER - since)), (rests, rests)):
+            kept = (late[:-1] < at[1:] - (self.conditions.soon_ns if early is rests else 0)) & (roomy[1:-1] == NEVER)
+            roomy[1:-1][kept] = early[:-1][kept]
+        return roomy
+
+    @cached_property
+    def _full_until(self) -> Times:
+        """Before each packet, until when its window was all under way, were the packets small or not."""
+        until = np.zeros(len(self._said) + 1, np.int64)
+        until[1:] = self.room.since(_FULL)
+        return until
+
+    @cached_property
+    def _heard(self) -> NDArray[np.bool_]:
         """Whether each packet was sent as soon as something came from the other end."""
-        heard = np.sort(self.answers.left[self.answers.arrived])
-        last = np.concatenate([[0], heard])[np.searchsorted(heard, self.sending.at, side="right")]
-        soon: NDArray[np.bool_] = self.sending.at - last < _SILENT_NS
-        return soon
+        came = self._came
+        last = np.concatenate([[0], came])[np.searchsorted(came, self._said.at, side="right")]
+        return np.append(self._said.at - last < self.conditions.soon_ns, False)
+
+    @cached_property
+    def _unprompted(self) -> NDArray[np.bool_]:
+        """Whether each packet was sent although nothing had just come, and no timer that spaces packets can be why: no
+        window opened then. What is spaced is full."""
+        gaps = np.diff(self._said.at, prepend=self._said.at[:1])
+        tcp = len(self._said) and self._said.packets["protocol"][0] == TCP
+        spaced = np.where((tcp and not self.conditions.paced) | self._small, 0, self.round_trip_ns // 4)
+        unprompted: NDArray[np.bool_] = ~self._heard[:-1] & (gaps > np.maximum(spaced, _RESTED_NS))
+        return unprompted
+
+    @cached_property
+    def _unready(self) -> NDArray[np.bool_]:
+        """Whether each packet was sent unprompted, and not because one was lost: with or without losses, there was
+        nothing to send before."""
+        again = resent(self._said, self.answers, self.round_trip_ns)
+        return np.append(self._unprompted & ~np.isin(self._said.at, again) & self._said.speaks, False)
+
+    @cached_property
+    def _small(self) -> NDArray[np.bool_]:
+        """Whether each packet, and the one before it, had less to say than fits."""
+        part = self._said.speaks & ~self._said.full
+        small: NDArray[np.bool_] = part & np.roll(part, 1)
+        return small
+
+    @cached_property
+    def _chance(self) -> NDArray[np.float64]:
+        """Of the gap before each packet, the share in which something had just come from the other end."""
+        at = self._said.at
+        before = np.concatenate([at[:1], at[:-1]])
+        count = np.searchsorted(self._came, at, side="right") - np.searchsorted(self._came, before, side="right")
+        chance: NDArray[np.float64] = np.minimum(count * self.conditions.soon_ns / np.maximum(at - before, 1), 1.0)
+        return chance
+
+    @cached_property
+    def _came(self) -> Times:
+        """When packets of the other end did, ascending."""
+        return np.sort(self.answers.left[self.answers.arrived])
+
+    @cached_property
+    def _waits_for_acknowledgement(self) -> NDArray[np.bool_]:
+        """Whether each packet is a small segment of TCP, sent as soon as the one before it, small as well and the only
+        one under way, was known to have arrived (RFC 9293, 3.7.4)."""
+        sending, found = self._said, np.zeros(len(self._said), bool)
+        if len(sending) < 2 or sending.packets["protocol"][0] != TCP:
+            return found
+        small = sending.speaks & ~sending.full & sending.arrived
+        known = self.answers.heard(sending.left)
+        wait = sending.at[1:] - known[:-1]
+        silent = sending.at[1:] - sending.at[:-1] > self.conditions.soon_ns
+        alone = np.concatenate([[True], ~small[:-2] | (known[:-2] <= sending.at[1:-1])])
+        found[1:] = small[1:] & small[:-1] & alone & (wait >= 0) & (wait < self.conditions.soon_ns) & silent
+        return found
 
     @cached_property
     def _rested(self) -> NDArray[np.bool_]:
@@ -103,5 +245,5 @@ class Sender:
         reached = np.maximum.accumulate(left)
         known = self.answers.heard(reached)
         rested = np.zeros(len(at), bool)
-        rested[1:] = known[:-1] < at[1:] - _SILENT_NS
+        rested[1:] = known[:-1] < at[1:] - _RESTED_NS
         return rested

@@ -1,10 +1,13 @@
 """Spans of time, as two sorted arrays of beginnings and ends that do not overlap."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from h123.causes.cause import Cause
 
 Times = NDArray[np.int64]
 
@@ -33,6 +36,11 @@ class Spans:
         place = np.searchsorted(self.begins, times, side="right") - 1
         return (place >= 0) & (times < self.ends[place]) if len(self.begins) else np.zeros(len(times), bool)
 
+    def with_(self, other: Self) -> Self:
+        """All that is in either of them."""
+        begins, ends = np.concatenate([self.begins, other.begins]), np.concatenate([self.ends, other.ends])
+        return type(self).union(begins, ends)
+
     def without(self, other: Self) -> Self:
         """What is not in the other ones."""
         edges = np.unique(np.concatenate([self.edges, other.edges]))
@@ -44,3 +52,7 @@ class Spans:
     def edges(self) -> Times:
         """All beginnings and ends, in no order."""
         return np.concatenate([self.begins, self.ends])
+
+
+Limits = Sequence[tuple[Cause, Spans]]
+"""Causes, each with the times in which it held a sender up."""

@@ -3,7 +3,7 @@ from what the trial left."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from h123.catalogue import QUIC
 from h123.causes.cause import CAUSES, MENDING, NUMBER, UNTOLD, Nanoseconds, spent
+from h123.causes.conditions import Conditions
 from h123.causes.connection import Connection, connections
 from h123.causes.drops import dropped, put_down
 from h123.causes.matching import match
@@ -18,9 +19,12 @@ from h123.causes.processors import work
 from h123.causes.recovery import Recovery, middle_recoveries
 from h123.causes.request import Explainer, Request
 from h123.causes.stated import stated
+from h123.causes.streams import Streams
 from h123.causes.stretch import SUMS_UP, Stretch, missed
 from h123.causes.visit import Step, middle_visits
+from h123.errors import UserError
 from h123.results import Sample, moves_of, read_document, read_samples
+from h123.results.frames import Frames, read_frames
 from h123.results.lab_report import Report
 from h123.results.packets import BLOCKED, UP, Packets, read_packets
 from h123.results.stack_log import read_stack_logs
@@ -40,6 +44,10 @@ class Explained:
     held: NDArray[np.float64]
     """Of each request, seconds of `finding and mending losses` in which data of others on its connection had arrived
     and was held back."""
+    sizes: Mapping[str, float] = field(default_factory=dict)
+    """By cause, the bytes of a window, or the requests at once on a connection: the median over connections."""
+    round_trip: float = 0.0
+    """Seconds; of the link without its queue."""
     visits: Sequence[Stretch] = ()
     """Of a page the warm visit in the middle, or both that are: their mean took as long as the trial's median."""
     recoveries: Sequence[Stretch] = ()
@@ -66,7 +74,8 @@ class Explained:
 def explain(folder: Path, statuses: Sequence[int]) -> Explained:
     """Of the trial in a folder, whose resources must be answered with these `statuses`. Raises UserError where it left
     no record of packets."""
-    packets, link = read_packets(folder), read_document(folder / "trial.json", Trial).links[0]
+    packets, trial = read_packets(folder), read_document(folder / "trial.json", Trial)
+    link, conditions, frames = trial.links[0], Conditions.of(trial), _frames(folder)
     report = read_document(folder / "report.json", Report)
     known_to = int(packets["at_ns"].max()) if _cut(report) and len(packets) else None
     every, asked_for = read_samples(folder / "samples.parquet", statuses), _workload(folder)
@@ -83,14 +92,19 @@ def explain(folder: Path, statuses: Sequence[int]) -> Explained:
     held = np.zeros(len(rows))
     seconds = np.array([spent(UNTOLD, row["start_ns"], row["end_ns"]) for row in rows]).reshape(len(rows), len(CAUSES))
     server, drops = work(report, "server"), dropped(report)
-    parts = dict[int, _Explaining]()
+    parts, sizes = dict[int, _Explaining](), defaultdict[str, list[float]](list)
     for of, asked, one in zip(places, requests, matched, strict=True):
         if one:
-            explainer = Explainer(one, asked, server, logs[id(one)], asking.at_once if asking else None, moves)
+            at_once = asking.at_once if asking else None
+            streams = _streams(frames, one)
+            explainer = Explainer(one, asked, server, logs[id(one)], at_once, moves, conditions, streams)
             seconds[of] = put_down(np.array(explainer.explain()), drops, one)
             held[of] = np.minimum(explainer.held_back(), seconds[of][:, NUMBER[MENDING]])
+            for name, size in explainer.sizes().items():
+                sizes[name].append(size)
             parts |= {place: _Explaining(explainer, number, one, drops) for number, place in enumerate(of)}
-    told = Explained(rows, seconds / 1e9, held / 1e9)
+    medians = {name: float(np.median(of)) for name, of in sizes.items()}
+    told = Explained(rows, seconds / 1e9, held / 1e9, medians, (there[0].round_trip_ns if there else 0) / 1e9)
     if moves:
         told = replace(told, recoveries=_recoveries(middle_recoveries(moves, every), told, parts))
     return told if asking is None else replace(told, visits=_visits(middle_visits(every, asking), told, parts))
@@ -159,6 +173,22 @@ def _by_connection(rows: Sequence[Sample]) -> list[list[int]]:
         places[row["connection"]].append(place)
     places.pop(None, None)
     return list(places.values())
+
+
+def _frames(folder: Path) -> Frames | None:
+    try:
+        return read_frames(folder)
+    except UserError:  # its client logs no keys, or it is another version's
+        return None
+
+
+def _streams(frames: Frames | None, one: Connection) -> Streams | None:
+    """What frames of the connection show; None where none of them could be read."""
+    if frames is None:
+        return None
+    up = one.up.packets
+    own = frames[(frames["protocol"] == up["protocol"][0]) & np.isin(frames["port"], np.unique(up["source"]))]
+    return Streams(own) if len(own) else None
 
 
 def _workload(folder: Path) -> WorkloadFile | None:

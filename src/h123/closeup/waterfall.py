@@ -21,12 +21,12 @@ _WORTH = 0.004
 PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "tries that were given up": (STAGES[FAILED], ("tries",)),
     WAITING: (STAGES[WAITING], ("place",)),
-    CONNECTING: (STAGES[CONNECTING], ("connecting", "retry", "blocked")),
+    CONNECTING: (STAGES[CONNECTING], ("connecting", "amplification", "retry", "blocked")),
     "a round trip": ("inconclusive", ("trip",)),
     "the server": ("equivalent", ("server", "server-work", "idle")),
     "windows and limits": (
         "other-dot",
-        ("slow-start", "window", "limit", "receiver", "stream-limit", "connection-limit"),
+        ("slow-start", "window", "limit", "receiver", "stream-limit", "connection-limit", "nagle", "held"),
     ),
     "a path that had gone": ("dot", ("gone", "validating", "anew")),
     "losses": ("worse", ("cut", "mending", "drops")),

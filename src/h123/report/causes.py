@@ -14,7 +14,7 @@ from h123.report.names import header, row_names
 from h123.report.words import cell_name, level, listed, opened, place, unbroken
 from h123.study import metric
 from h123.study.observed import Recovered, Times, Visits
-from h123.units import common_unit, format_seconds
+from h123.units import common_unit, format_bytes, format_seconds
 
 Row = Mapping[str, Any]
 """One element of `causes` in verdicts.json (docs/contracts/verdicts.md)."""
@@ -25,6 +25,16 @@ _DRAWN = 0.02
 """Share of the longer side's time that a part needs for a bar."""
 _WORTH = 0.1
 """Share of the largest part's difference; a part that differs by less is not named in a sentence."""
+_SIZED: Mapping[str, str] = {
+    "place": "{} at a time",
+    "limit": "{} a round trip",
+    "receiver": "{} a round trip",
+    "stream-limit": "{}",
+    "connection-limit": "{}",
+}
+"""Causes whose size is worth saying, and how it is said."""
+_TRIPS = 1.5
+"""Round trips from which on their number is said."""
 _NOTHING_S = 5e-6
 _MINUS = "\u2212"
 
@@ -48,8 +58,18 @@ def sentence(row: Row) -> str:
     said = f"a {_typical(row)} of {a} takes {amount(whole)} than one of {b}"
     if not row.get("told", True):
         return unbroken(opened(place(row["cell"]), f"{said}. What for is not told: packets do not tell {_most(row)}."))
-    named = [f"{amount(part['difference']['seconds'])} for {part['words']}" for part in told(row)]
+    named = [f"{amount(part['difference']['seconds'])} for {part['words']}{_detail(part)}" for part in told(row)]
     return unbroken(opened(place(row["cell"]), f"{said}: {listed(named, 'and')}." if named else f"{said}."))
+
+
+def _detail(part: Mapping[str, Any]) -> str:
+    """` (65.5 kB a round trip, 4.1 round trips)`: how large a limit is, and how often it cost a round trip."""
+    said = []
+    if (size := part.get("size")) and part["cause"] in _SIZED:
+        said.append(_SIZED[part["cause"]].format(format_bytes(size) if size >= 1000 else f"{size:.0f}"))
+    if (trips := part.get("round_trips", 0.0)) >= _TRIPS:
+        said.append(f"{trips:.2g} round trips")
+    return f" ({', '.join(said)})" if said else ""
 
 
 def _most(row: Row) -> str:

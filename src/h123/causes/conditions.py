@@ -1,0 +1,33 @@
+"""Under what conditions a trial's packets were sent, as far as what they mean depends on it."""
+
+from dataclasses import dataclass
+
+from h123.results.trial_files import Trial
+
+_VIRTUAL_NS, _WALL_NS = 50_000, 1_000_000
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Of one trial."""
+
+    virtual: bool = False
+    """Whether processing took no time."""
+    first_window: int = 10
+    """Packets that TCP begins with; Linux: RFC 6928."""
+    paced: bool = False
+    """Whether TCP spaces its packets by a timer, as for BBR."""
+
+    @classmethod
+    def of(cls, trial: Trial) -> "Conditions":
+        asked = trial.tcp.initial_window if trial.tcp else None
+        return cls(trial.clock == "virtual", asked or cls.first_window, (trial.congestion or "").startswith("bbr"))
+
+    @property
+    def soon_ns(self) -> int:
+        """What a program does within so long after something may be because of it."""
+        return _VIRTUAL_NS if self.virtual else _WALL_NS
+
+
+WALL = Conditions()
+"""Of the wall clock, and the kernel's own settings."""

@@ -1,0 +1,101 @@
+"""Since when a sender's congestion window had room: it sent no more, although it had had more under way before.
+
+A window does not shrink without a loss or a long silence, so it is at least as large as what was once under way (RFC
+9002, 7; RFC 5681, 3.1). TCP counts packets, whatever their size, and Linux begins with ten of them (RFC 6928).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from h123.causes.connection import NEVER, Sending
+from h123.causes.losses import lost, resent
+from h123.causes.spans import Times
+from h123.results.packets import TCP
+
+_ROOM = 0.75
+"""Share of the window that may be under way when there is room for more: a sender may be answered for a quarter of
+its window at once, before it sends again."""
+_SILENCE_NS = 200_000_000
+"""Without data for so long a sender may begin again with its first window (RFC 2861)."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """Of one sender."""
+
+    sending: Sending
+    answers: Sending
+    round_trip_ns: int
+    first_window: int
+    """Packets that TCP may send at first."""
+
+    def since(self, share: float = _ROOM) -> Times:
+        """For each packet, when after it no more than this share of the window was under way; NEVER where that never
+        came."""
+        enough = self._sent - share * self._window
+        place = np.searchsorted(self._answered[1], enough)
+        since: Times = np.maximum(np.append(self._answered[0], NEVER)[place], self.sending.at)
+        return since
+
+    @cached_property
+    def full(self) -> NDArray[np.bool_]:
+        """Whether each packet filled the largest window that is known to that time."""
+        full: NDArray[np.bool_] = self._under_way >= self._window
+        return full
+
+    @cached_property
+    def _sizes(self) -> Times:
+        """What each packet counts: nothing, if it only acknowledges."""
+        tcp = len(self.sending) and self.sending.packets["protocol"][0] == TCP
+        sizes = np.ones(len(self.sending), np.int64) if tcp else self.sending.packets["payload"].astype(np.int64)
+        return np.where(self.sending.speaks, sizes, 0)
+
+    @cached_property
+    def _sent(self) -> Times:
+        """All up to and with each packet."""
+        return np.cumsum(self._sizes)
+
+    @cached_property
+    def _known(self) -> Times:
+        """When the sender knew what had become of each packet."""
+        known = np.where(self.sending.arrived, self.answers.heard(self.sending.left), NEVER)
+        known[lost(self.sending)] = resent(self.sending, self.answers, self.round_trip_ns)
+        return known
+
+    @cached_property
+    def _answered(self) -> tuple[Times, Times]:
+        """Times, ascending, and what was no longer under way from each on."""
+        order = np.argsort(self._known, kind="stable")
+        return self._known[order], np.cumsum(self._sizes[order])
+
+    @cached_property
+    def _under_way(self) -> Times:
+        """After each packet was sent."""
+        times, sums = self._answered
+        known: Times = np.concatenate([[0], sums])[np.searchsorted(times, self.sending.at, side="right")]
+        return self._sent - known
+
+    @cached_property
+    def _window(self) -> Times:
+        """The least that the window can be at each packet: the most that was under way since the last long silence, and
+        since a round trip after the last loss was noticed; 0 until then."""
+        count, at = len(self.sending), self.sending.at
+        gone = lost(self.sending)
+        again = np.searchsorted(at, resent(self.sending, self.answers, self.round_trip_ns) + self.round_trip_ns)
+        spoke = np.flatnonzero(self.sending.speaks)
+        silent = spoke[1:][np.diff(at[spoke]) > max(_SILENCE_NS, 2 * self.round_trip_ns)]
+        edges = np.unique(np.concatenate([[0, count], gone, again, silent]))
+        unsure = np.zeros(count + 1, np.int64)
+        np.add.at(unsure, gone, 1)
+        np.add.at(unsure, again, -1)
+        window = np.zeros(count, np.int64)
+        for begin, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+            window[begin:end] = np.maximum.accumulate(self._under_way[begin:end])
+        window[np.cumsum(unsure)[:-1] > 0] = 0
+        if count and self.sending.packets["protocol"][0] == TCP:
+            whole = int(gone[0]) if len(gone) else count
+            window[:whole] = np.maximum(window[:whole], self.first_window)
+        return window

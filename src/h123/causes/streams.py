@@ -1,0 +1,256 @@
+"""A connection's requests and answers as its frames show them: streams of HTTP/2 and QUIC, and their flow control.
+
+A frame is sent when its first packet comes to the link, and read when its last one was delivered. A window counts from
+when its sender could read of it (RFC 9113, 5.2; RFC 9000, 4).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from h123.causes.cause import CONNECTION_LIMIT, STREAM_LIMIT
+from h123.causes.connection import NEVER
+from h123.causes.spans import Limits, Spans
+from h123.results.frames import Frames, Kind
+from h123.results.packets import DOWN, TCP, UP
+
+_EMPTY = 64
+"""Bytes of a window below which its sender may rather wait for more."""
+_DEFAULT = 65_535
+"""Bytes of HTTP/2's windows before anything was said (RFC 9113, 6.9.2)."""
+_MAX_STREAMS, _INITIAL_WINDOW = 3, 4
+"""Parameters of HTTP/2's SETTINGS."""
+_MAX_DATA, _OWN_STREAMS, _OTHERS_STREAMS, _MAX_STREAMS_BIDI = 4, 5, 6, 8
+"""Transport parameters of QUIC: of the connection, of streams that the end that says it opens, and that the other
+does."""
+_UNLIKELY_NS = 10**12
+"""A stream that cannot be a request's."""
+_CONTENT = (Kind.DATA, Kind.HEADERS, Kind.STREAM)
+_BODY = (Kind.DATA, Kind.STREAM)
+
+
+@dataclass(frozen=True)
+class Stream:
+    """One request and its answer; ns."""
+
+    opened: int
+    """When its first frame was sent."""
+    sent: int
+    """When its last packet was."""
+    asked: int
+    """When the server could read all of it."""
+    answered: int
+    """When the answer's first frame was sent."""
+    ended: int
+    """When the answer's last packet was."""
+    read: int
+    """When the client could read all of the answer."""
+
+
+@dataclass(frozen=True)
+class Streams:
+    """Of one connection."""
+
+    frames: Frames
+
+    @cached_property
+    def quic(self) -> bool:
+        return bool(self.frames["protocol"][0] != TCP)
+
+    @cached_property
+    def whole(self) -> list[Stream]:
+        """Those whose request and answer the record has from beginning to end, in the order of their answers' ends."""
+        content = self.frames[np.isin(self.frames["kind"], _CONTENT)]
+        content = content[content["stream"] % 4 == 0] if self.quic else content[content["stream"] % 2 == 1]
+        order = np.argsort(content["stream"], kind="stable")
+        parts = np.split(content[order], np.flatnonzero(np.diff(content["stream"][order])) + 1)
+        found = [stream for part in parts if (stream := _stream(part))]
+        return sorted(found, key=lambda one: one.read)
+
+    @cached_property
+    def allowed(self) -> int | None:
+        """Streams that the server allows at once, as it first says; None: it does not."""
+        told = _MAX_STREAMS_BIDI if self.quic else _MAX_STREAMS
+        return self._setting(DOWN, told)
+
+    def windows(self, way: int) -> tuple[int, int]:
+        """Bytes of a stream's and the connection's flow control at first, of what is sent this way."""
+        return self._windows(way).first
+
+    def limits(self, way: int) -> Limits:
+        """When flow control let its sender send nothing, though a body was not at its end."""
+        stream, whole = self._windows(way).held
+        return [(STREAM_LIMIT, stream), (CONNECTION_LIMIT, whole)]
+
+    def bodies(self, way: int) -> Spans:
+        """When one was being sent."""
+        spans = [(one.opened, one.sent + 1) if way == UP else (one.answered, one.ended + 1) for one in self.whole]
+        return Spans.union([begin for begin, _ in spans], [end for _, end in spans])
+
+    def of(self, requests: Sequence[tuple[int, int]]) -> list[Stream | None]:
+        """For requests, when each was sent and ended as its client says, the stream that was read when it ended."""
+        if not requests or not self.whole:
+            return [None] * len(requests)
+        from scipy.optimize import linear_sum_assignment  # only now: it takes long to load
+
+        sent, ends = np.array(requests, np.int64).T
+        opened, read = (np.array([getattr(one, name) for one in self.whole]) for name in ("opened", "read"))
+        apart = np.abs(ends[:, None] - read[None, :]) + np.abs(sent[:, None] - opened[None, :]) * 1e-3
+        apart[opened[None, :] > ends[:, None]] = _UNLIKELY_NS
+        found: list[Stream | None] = [None] * len(requests)
+        for row, column in zip(*linear_sum_assignment(apart), strict=True):
+            if apart[row, column] < _UNLIKELY_NS:
+                found[int(row)] = self.whole[int(column)]
+        return found
+
+    def _setting(self, way: int, number: int) -> int | None:
+        said = self.frames[(self.frames["kind"] == Kind.SETTING) & (self.frames["way"] == way)]
+        found = said["value"][said["id"] == number]
+        return int(found[0]) if len(found) else None
+
+    def _windows(self, way: int) -> "_Windows":
+        return self._up if way == UP else self._down
+
+    @cached_property
+    def _up(self) -> "_Windows":
+        return _Windows.of(self, UP)
+
+    @cached_property
+    def _down(self) -> "_Windows":
+        return _Windows.of(self, DOWN)
+
+
+def _stream(frames: Frames) -> Stream | None:
+    """Of its frames that have content, in the order of sending."""
+    up, down = frames[frames["way"] == UP], frames[frames["way"] == DOWN]
+    if not up["fin"].any() or not down["fin"].any() or not up["left_ns"].all():
+        return None
+    read = down["left_ns"]
+    if not (read[down["fin"] > 0] > 0).any():
+        return None
+    return Stream(
+        opened=int(up["at_ns"].min()),
+        sent=int(up["sent_ns"].max()),
+        asked=int(up["left_ns"].max()),
+        answered=int(down["at_ns"].min()),
+        ended=int(down["sent_ns"].max()),
+        read=int(read.max()),
+    )
+
+
+@dataclass
+class _Windows:
+    """What one end may send, as it goes through the frames of both."""
+
+    quic: bool
+    stream: int = _DEFAULT
+    """Bytes that a new stream may carry."""
+    whole: int = _DEFAULT
+    """Bytes that the connection may, in all."""
+    used: int = 0
+    grants: dict[int, int] = field(default_factory=dict)
+    sent: dict[int, int] = field(default_factory=dict)
+    open: set[int] = field(default_factory=set)
+    """Streams whose body has begun and not ended."""
+    edges: list[tuple[int, int]] = field(default_factory=list)
+    """When what is held up changed, and to what: 0 nothing, 1 streams, 2 the connection."""
+    first: tuple[int, int] = (_DEFAULT, _DEFAULT)
+
+    @classmethod
+    def of(cls, streams: Streams, way: int) -> "_Windows":
+        """Of the end that sends this way."""
+        quic = streams.quic
+        windows = cls(quic, *((0, 0) if quic else ()))
+        said = streams._setting(1 - way, _INITIAL_WINDOW)
+        if quic:
+            own = streams._setting(1 - way, _OTHERS_STREAMS if way == UP else _OWN_STREAMS)
+            windows.stream, windows.whole = own or 0, streams._setting(1 - way, _MAX_DATA) or 0
+            windows.first = (windows.stream, windows.whole)
+        elif said is not None:
+            windows.first = (said, _DEFAULT)
+        if not quic:
+            windows.first = (windows.first[0], _DEFAULT + _granted_at_first(streams.frames, way))
+        if not quic or windows.stream:
+            for time, frame in _events(streams.frames, way):
+                windows.take(time, frame, own=int(frame["way"]) == way)
+        return windows
+
+    def take(self, time: int, frame: np.void, *, own: bool) -> None:
+        """`own`: whether its end sent it; otherwise it has just read it."""
+        kind, stream = int(frame["kind"]), int(frame["stream"])
+        if own:
+            self._send(kind, stream, frame)
+        else:
+            self._grant(kind, stream, int(frame["value"]), int(frame["id"]))
+        now = self._held()
+        if not self.edges or self.edges[-1][1] != now:
+            self.edges.append((time, now))
+
+    def _send(self, kind: int, stream: int, frame: np.void) -> None:
+        if kind in (Kind.RESET, Kind.CLOSE):
+            self.open.discard(stream)
+        if kind not in _CONTENT:
+            return
+        length = int(frame["length"]) if kind in _BODY else 0
+        before = self.sent.get(stream, 0)
+        after = max(before, int(frame["offset"]) + length) if self.quic else before + length
+        self.sent[stream] = after
+        self.used += after - before
+        if stream % 4 == 0 if self.quic else stream % 2 == 1:
+            (self.open.discard if frame["fin"] else self.open.add)(stream)
+
+    def _grant(self, kind: int, stream: int, value: int, number: int) -> None:
+        if kind == Kind.SETTING and not self.quic and number == _INITIAL_WINDOW:
+            self.grants = {of: grant + value - self.stream for of, grant in self.grants.items()}
+            self.stream = value
+        elif kind == Kind.WINDOW_UPDATE and stream:
+            self.grants[stream] = self.grants.get(stream, self.stream) + value
+        elif kind == Kind.WINDOW_UPDATE:
+            self.whole += value
+        elif kind == Kind.MAX_DATA:
+            self.whole = max(self.whole, value)
+        elif kind == Kind.MAX_STREAM_DATA:
+            self.grants[stream] = max(self.grants.get(stream, self.stream), value)
+        elif kind in (Kind.RESET, Kind.STOP_SENDING):
+            self.open.discard(stream)
+
+    def _held(self) -> int:
+        if not self.open:
+            return 0
+        rooms = [self.grants.get(of, self.stream) - self.sent.get(of, 0) for of in self.open]
+        if max(rooms) < _EMPTY:
+            return 1
+        return 2 if self.whole - self.used < _EMPTY else 0
+
+    @property
+    def held(self) -> tuple[Spans, Spans]:
+        """When streams' windows were empty, and when the connection's was."""
+        times = [time for time, _ in (*self.edges[1:], (NEVER, 0))]
+        spans = [(begin, end, what) for (begin, what), end in zip(self.edges, times, strict=False)]
+        of_streams, of_all = ([(begin, end) for begin, end, is_ in spans if is_ == what] for what in (1, 2))
+        return Spans.union(*_columns(of_streams)), Spans.union(*_columns(of_all))
+
+
+def _columns(spans: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    return [begin for begin, _ in spans], [end for _, end in spans]
+
+
+def _events(frames: Frames, way: int) -> Iterator[tuple[int, np.void]]:
+    """Own frames when they were sent, the other end's when they could be read."""
+    own = frames["way"] == way
+    counts = np.isin(frames["kind"], [*_CONTENT, Kind.RESET, Kind.CLOSE]) & own
+    heard = ~np.isin(frames["kind"], _CONTENT) & ~own & (frames["left_ns"] > 0)
+    chosen = np.flatnonzero(counts | heard)
+    times = np.where(own, frames["sent_ns"], frames["left_ns"])[chosen]
+    for place in np.argsort(times, kind="stable"):
+        yield int(times[place]), frames[chosen[place]]
+
+
+def _granted_at_first(frames: Frames, way: int) -> int:
+    """Bytes by which HTTP/2's receiver opens the connection's window before anything of a body was sent to it."""
+    body = frames[(frames["way"] == way) & (frames["kind"] == Kind.DATA)]
+    until = int(body["at_ns"][0]) if len(body) else NEVER
+    said = frames[(frames["way"] != way) & (frames["kind"] == Kind.WINDOW_UPDATE) & (frames["stream"] == 0)]
+    return int(said["value"][said["at_ns"] < until].sum())
