@@ -45,6 +45,13 @@ func ask(arguments []string) error {
 	if err != nil {
 		return err
 	}
+	if name := os.Getenv("SSLKEYLOGFILE"); name != "" {
+		keys, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		config.KeyLogWriter = keys
+	}
 	rows := append([]string{header}, t.closedLoop(asked, config)...)
 	return errors.Join(os.WriteFile(*samples, []byte(strings.Join(rows, "\n")+"\n"), 0o644),
 		os.WriteFile(*described, []byte(facts+"\n"), 0o644))
