@@ -178,7 +178,7 @@ def _think(d: Drawing) -> Pair:
 
 @kind("think time, own connections", SERVER, "the same with a connection a user", loads=(4, 16))
 def _think_apart(d: Drawing) -> Pair:
-    think, scene = _thinking(d)
+    think, scene = _thinking(d, 3)
     return d.by_server("--think", f"{think}ms", connections="per-user", **scene)
 
 
@@ -461,6 +461,11 @@ def _new(d: Drawing) -> Pair:
     return Pair(made, made.but(phase="warm", cold=True))
 
 
+@kind("an answer that ends its connection", CONNECTING, "each request connects first", protocols=("h1",), loads=(1, 4))
+def _ends(d: Drawing) -> Pair:
+    return d.by_server("--close", ms=d.between(10, 100), size=d.of("1kB", "5kB"))
+
+
 @kind("TLS 1.2", CONNECTING, "a handshake of one more round trip", protocols=TCP, clients=("go",), loads=(1,))
 def _old_tls(d: Drawing) -> Pair:
     without = d.scene(ms=d.between(20, 150), size="1kB", phase="cold")
@@ -590,12 +595,12 @@ def _rate(d: Drawing) -> Pair:
 @kind(
     "a rate that falls",
     RATE,
-    "a tenth of it from the first second on, when all but a few requests are made",
+    "a tenth of it from the first half second on",
     loads=(1,),
 )
 def _falling_rate(d: Drawing) -> Pair:
-    fallen = [Change(at_ns=1_000_000_000, rate=Bottleneck(bps=3_000_000))]
-    return _link(d, d.of("100kB", "200kB"), {"changes": fallen}, ms=d.between(20, 40), requests=16)
+    fallen = [Change(at_ns=500_000_000, rate=Bottleneck(bps=3_000_000))]
+    return _link(d, d.of("100kB", "200kB"), {"changes": fallen}, ms=d.between(20, 40), requests=24)
 
 
 @kind("a full link for uploads", RATE, "a body takes its size by the rate", loads=(1,))

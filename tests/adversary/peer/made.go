@@ -57,7 +57,7 @@ type causing struct {
 	window           int
 	streams          int
 	retry, overflow  bool
-	p256, late       bool
+	p256, late, ends bool
 }
 
 // made is the command `made`: a server whose answers take time for a reason that is known, because it was chosen.
@@ -89,6 +89,7 @@ func made(arguments []string) error {
 	set.BoolVar(&c.overflow, "overflow", false, "let the UDP socket's buffer run over")
 	set.BoolVar(&c.p256, "p256", false, "exchange keys by P-256 alone, which clients do not guess")
 	set.BoolVar(&c.late, "no-early-data", false, "refuse requests in the first flight of a resumed QUIC session")
+	set.BoolVar(&c.ends, "close", false, "end the connection after each answer of HTTP/1.1")
 	version := set.String("tls", "1.3", "the version of TLS that it speaks")
 	protocol := set.String("protocol", "", "h1, h2 or h3")
 	address := set.String("address", "", "to listen on")
@@ -117,6 +118,7 @@ func (c *causing) fault(version string) (*fault, error) {
 		f.answer = func(next http.HandlerFunc) http.HandlerFunc { return c.forwarded(origin, next) }
 	}
 	f.http = func(server *http.Server) {
+		server.SetKeepAlivesEnabled(!c.ends)
 		server.HTTP2.MaxConcurrentStreams = c.streams
 		server.HTTP2.MaxReceiveBufferPerStream, server.HTTP2.MaxReceiveBufferPerConnection = c.streamWindow, c.window
 	}
