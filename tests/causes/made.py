@@ -45,10 +45,10 @@ OTHERS: Final = Truth({"queue", "loss"})
 RATE: Final = Truth({"rate"})
 SHARED_RATE: Final = Truth({"rate", "queue"})
 CONNECTING: Final = Truth({"connecting"})
-CHAIN: Final = Truth({"connecting", "amplification"})
+CHAIN: Final = Truth({"amplification"})
 SLOW_START: Final = Truth({"slow-start"})
 SMALL: Final = Truth({"slow-start", "window", "limit"})
-NAGLE: Final = Truth({"nagle", "acknowledgement", "delayed-ack"})
+NAGLE: Final = Truth({"nagle"})
 
 
 @dataclass(frozen=True)

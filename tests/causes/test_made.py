@@ -18,13 +18,13 @@ from h123.trial import SERVER_ADDRESS, LocalEngine, campaign_certificate
 
 SEED = 20261128
 SAMPLE = {
-    "think time, own connections",
-    "a long way",
+    "think time after an upload",
+    "think time, four users on a connection",
+    "few streams at a time",
+    "Nagle against delayed acknowledgements",
     "a small stream window",
-    "a small receive buffer of the server",
     "a small initial window",
     "a Retry",
-    "blocked UDP",
     "random losses",
     "a full link",
     "datagrams that find no room",
