@@ -66,7 +66,9 @@ class Scenario:
     effects: dict[tuple[str, str], float] = field(
         default_factory=lambda: {("poor", "h3"): 0.71, ("lan", "h3"): 1.4, ("poor", "h1"): 0.85}
     )
-    """(network, protocol) to the factor on request times, 1 where not named."""
+    """(network, protocol) to the factor on request times, 1 where not named; (network, build) of builds."""
+    builds: tuple[str, ...] = ()
+    """Two servers to compare instead of protocols, of which there may then be one."""
     clocks: bool = False
     """Whether a further factor `clock` has both; `effects` are then those under the virtual clock."""
     processing: dict[tuple[str, str], float] = field(default_factory=dict)
@@ -84,6 +86,8 @@ class Scenario:
     """Standard deviations of log request time."""
     invalid: frozenset[str] = frozenset()
     """Trials whose first attempt is invalid (and repeated)."""
+    failed: frozenset[str] = frozenset()
+    """Trials of which each attempt failed by its client."""
     disturbed: Callable[[PlannedTrial], float] = lambda _: 0.0
     """Share of a trial's times that is the machine's, and is said to be; more than 2.5 % is disturbed."""
     missing: frozenset[str] = frozenset()
@@ -111,7 +115,7 @@ def make_campaign(path: Path, scenario: Scenario | None = None) -> CampaignFolde
 
 
 def _written(path: Path, scenario: Scenario) -> CampaignFolder:
-    study = scenario.study or Study.from_resolved(_study(scenario))
+    study = scenario.study or Study.from_resolved(study_of(scenario))
     plan = make_plan(study, blocks=scenario.blocks, seed=scenario.seed, only=scenario.only)
     folder = CampaignFolder.create(
         path,
@@ -124,11 +128,15 @@ def _written(path: Path, scenario: Scenario) -> CampaignFolder:
         looks=scenario.looks,
         width=scenario.width,
         machine=machine_facts(),
-        subjects={"go": _subject(scenario)},
+        subjects={name: _subject(scenario) for name in ("go", *scenario.builds)},
     )
     folder.append({"event": "campaign"})
     for trial in plan.trials():
         if trial.id in scenario.missing:
+            continue
+        if trial.id in scenario.failed:
+            for attempt in (1, 2, 3):
+                _attempt(folder, scenario, trial, attempt, [{"code": "client-failed", "detail": "exit status 1"}])
             continue
         if trial.id in scenario.invalid:
             _attempt(folder, scenario, trial, 1, [{"code": "link-late", "detail": "release lateness p99 2.1 ms"}])
@@ -148,7 +156,8 @@ def _subject(scenario: Scenario) -> SubjectFacts:
     return {"version": "0.65.0", "stack": "quic-go", "language": "Go", "proofs": {"server": passed, "client": passed}}
 
 
-def _study(scenario: Scenario) -> dict[str, Any]:
+def study_of(scenario: Scenario) -> dict[str, Any]:
+    """The scenario's own, resolved."""
     settings = {
         "server": "go",
         "client": "go",
@@ -162,6 +171,7 @@ def _study(scenario: Scenario) -> dict[str, Any]:
     for level in scenario.loads.values():
         settings = {name: value for name, value in settings.items() if name not in level}
     factors: dict[str, Any] = {
+        **({"server": {name: {"server": name} for name in scenario.builds}} if scenario.builds else {}),
         "protocol": {name: {"protocol": name} for name in scenario.protocols},
         "network": {name: {"network": name} for name in scenario.networks},
         **({"load": scenario.loads} if scenario.loads else {}),
@@ -174,7 +184,7 @@ def _study(scenario: Scenario) -> dict[str, Any]:
         "factors": factors,
         "settings": settings,
         "compare": {
-            "factor": "protocol",
+            "factor": "server" if scenario.builds else "protocol",
             "pairs": list(scenario.pairs),
             "twin": scenario.twin,
             "margin": 0.05,
@@ -238,6 +248,7 @@ def _request_seconds(scenario: Scenario, trial: PlannedTrial) -> float:
     rate = network.down.rate.mean_bps if network.down and network.down.rate else 10e9
     base = 2 * p.users * p.size * 8 / rate + network.round_trip_ns / SECOND + 0.002
     effect = scenario.effects.get((p.network, p.protocol), 1.0)
+    effect *= scenario.effects.get((p.network, p.server), 1.0)
     if p.clock == "wall":
         effect *= scenario.processing.get((p.network, p.protocol), 1.0)
     block = _generator(scenario, "block", trial.block, p.network).normal(0, scenario.block_noise)

@@ -169,7 +169,9 @@ def test_faults_in_files_reach_the_audits(tmp_path: Path) -> None:
 def test_one_block_says_that_it_says_nothing(tmp_path: Path) -> None:
     verdicts = analyse(make_campaign(tmp_path / "c", Scenario(blocks=1)))
     assert {c["verdict"] for c in verdicts["comparisons"]} == {"inconclusive"}
-    assert all("run `--blocks" in c["note"] for c in verdicts["comparisons"])
+    assert all("1 block: p cannot fall below 1" in c["note"] for c in verdicts["comparisons"])
+    (few,) = [row["failure"] for row in verdicts["audit_summary"] if row["audit"] == "blocks-too-few"]
+    assert "--blocks" in few
     assert verdicts["attainable_p"] == 1.0
 
 

@@ -381,6 +381,7 @@ def test_blocks_too_few_for_a_family() -> None:
         "twin": False,
         "repeats": None,
         "p": 0.03,
+        "verdict": "inconclusive",
         "family": "answer",
         "correction": "holm",
         "blocks": 6,
@@ -399,6 +400,7 @@ def test_blocks_are_too_few_where_one_difference_among_equals_could_not_be_found
         "twin": False,
         "repeats": None,
         "p": 0.0078,
+        "verdict": "inconclusive",
         "family": "answer",
         "correction": "bh",
         "low": 0.48,
@@ -417,19 +419,44 @@ def test_blocks_are_too_few_where_one_difference_among_equals_could_not_be_found
     assert "power not known" in partly.detail
     (lost,) = design.blocks_too_few([{**server, "blocks": 10, "high": None}], rule)
     assert "power not known" in lost.detail
+    # What has been found leaves more for the others.
+    found = [{**server, "blocks": 8, "verdict": "faster"}] * 19
+    assert design.blocks_too_few([*found, {**server, "blocks": 8}], Rule(0.05, 0.05, Looks([8])))[0].passed
 
 
 def test_a_failure_for_want_of_blocks_says_so(case: Case) -> None:
     few = {"twin": False, "repeats": None, "p": 1.0, "family": "answer", "correction": "holm", "blocks": 1}
+    few |= {"metric": "latency", "verdict": "inconclusive"}
     families = [{**few, "family": name} for name in ("answer", "warm")]
     _, counted = audit_campaign(
         case.trials.attempts, families, plan=case.plan, rule=Rule(0.05, 0.05, Looks([1]), Remedy(1))
     )
     (row,) = [row for row in counted if row["audit"] == "blocks-too-few"]
     assert row["failure"] == (
-        "In 2 of 2 families of comparisons 1 block cannot find a single true difference, however large, if all others "
-        "are none. That takes 6 blocks: run `--blocks 6`."
+        "In 2 of 2 families of comparisons (answer, warm) 1 block cannot find one more true difference, however large. "
+        "That takes at least 6 blocks: run `--blocks 6`."
     )
+
+
+@pytest.mark.parametrize(
+    ("projected", "said"),
+    [
+        ({"blocks": 40, "basis": "spread"}, "at least 6 blocks; the 40 that would decide the question are enough."),
+        (
+            {"blocks": 5, "basis": "spread"},
+            "6 blocks, more than the 5 that would decide the question: run `--blocks 6`.",
+        ),
+        ({"blocks": None, "basis": "beyond"}, "at least 6 blocks, and the question more than 200."),
+    ],
+)
+def test_an_audit_and_the_answer_advise_one_number_of_blocks(case: Case, projected: dict[str, Any], said: str) -> None:
+    one = {"twin": False, "repeats": None, "p": 1.0, "family": "answer", "correction": "holm", "blocks": 1}
+    one |= {"metric": "latency", "verdict": "inconclusive", "projection": projected}
+    _, counted = audit_campaign(
+        case.trials.attempts, [one], plan=case.plan, rule=Rule(0.05, 0.05, Looks([1]), Remedy(1))
+    )
+    (row,) = [row for row in counted if row["audit"] == "blocks-too-few"]
+    assert row["failure"].endswith(said)
 
 
 def test_the_summary_counts_what_was_checked_and_failed(case: Case) -> None:

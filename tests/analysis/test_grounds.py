@@ -130,7 +130,12 @@ def test_where_nothing_takes_time_there_is_nothing_to_judge(tmp_path: Path) -> N
     """0.14 ms against 0.07 were "2.01 times as long"."""
     families = [{"name": "answer", "correction": "holm", "metrics": ["latency", "goodput", "memory_server"]}]
     scenario = Scenario(
-        blocks=8, families=families, protocols=("h2", "h3"), pairs=("h3/h2",), settings={"clock": "virtual"}
+        blocks=8,
+        families=families,
+        protocols=("h2", "h3"),
+        pairs=("h3/h2",),
+        settings={"clock": "virtual"},
+        effects={("lan", "h2"): 0.05, ("lan", "h3"): 0.1},
     )
     folder = make_campaign(tmp_path / "c", scenario)
     verdicts = analyse(folder)
@@ -141,5 +146,29 @@ def test_where_nothing_takes_time_there_is_nothing_to_judge(tmp_path: Path) -> N
     assert found["poor", "latency"]["withheld"] is None
     said = sentence(found["lan", "latency"], verdicts["margin"])
     assert said.startswith("On lan, not judged: under the virtual clock nothing takes time over lan")
+    assert "what programs take to read the clock (up to " in said
     with NO_PICTURES:
         assert said in write_report(folder).read_text()
+
+
+def test_where_a_program_waits_it_is_judged_over_any_network(tmp_path: Path) -> None:
+    """A handler that sleeps for 10 or 11 ms was refused as readings of the clock."""
+    families = [
+        {"name": metric, "correction": "holm", "metrics": [metric]} for metric in ("latency", "goodput", "handshake")
+    ]
+    scenario = Scenario(
+        blocks=8,
+        families=families,
+        protocols=("h2", "h3"),
+        pairs=("h3/h2",),
+        networks={"lan": NETWORKS["lan"]},
+        settings={"clock": "virtual", "size": 20_000},
+        effects={("lan", "h2"): 5.0, ("lan", "h3"): 5.5},
+        trial_noise=0.001,
+        block_noise=0.001,
+    )
+    verdicts = analyse(make_campaign(tmp_path / "c", scenario))
+    found = {c["metric"]: c for c in verdicts["comparisons"] if not c["twin"]}
+    assert (found["latency"]["withheld"], found["latency"]["verdict"]) == (None, "slower")
+    assert found["latency"]["ratio"] == pytest.approx(1.1, rel=0.05)
+    assert found["goodput"]["withheld"] is None

@@ -71,7 +71,7 @@ def test_too_few_blocks_are_told_with_the_number_needed() -> None:
     nine = [comparison(BELOW, cell={"network": str(i)}) for i in range(9)]
     for found in judge(nine, RULE):
         assert found["verdict"] == "inconclusive"
-        assert found["note"] == "6 blocks: p cannot fall below 0.031; Holm over 9 needs 13 blocks: run `--blocks 13`"
+        assert found["note"] == "6 blocks: p cannot fall below 0.031, too much for Holm over 9"
         assert (found["family_size"], found["p_adjusted"]) == (9, 9 * 0.03125)
 
 
@@ -79,7 +79,7 @@ def test_a_clear_difference_that_a_sweep_drowns_is_told() -> None:
     sweep = Membership("sweep", "bh")
     drowned, *_ = judge([comparison(BELOW, family=sweep), *[comparison(WIDE, family=sweep)] * 9], RULE)
     assert drowned["verdict"] == "inconclusive"
-    assert "Benjamini-Hochberg over 10 puts it above 0.0469; 13 blocks would do: run `--blocks 13`" in drowned["note"]
+    assert drowned["note"].endswith("Benjamini-Hochberg over 10 puts it above 0.0469")
 
 
 def test_few_pairs_say_what_their_interval_is_worth() -> None:

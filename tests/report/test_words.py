@@ -88,7 +88,27 @@ SLOWER = {"verdict": "slower"}
         ),
         (
             {"ratio": 0.9, "low": 0.8, "high": 0.96, **UNDECIDED},
-            "On poor, cannot tell yet: HTTP/3 is 4 to 20 % faster than HTTP/2.",
+            "On poor, cannot tell yet: so far HTTP/3 is 4 to 20 % faster than HTTP/2, but that may be chance.",
+        ),
+        (
+            {
+                "ratio": 0.9,
+                "low": 0.8,
+                "high": 0.96,
+                "undecided": "4 blocks are too few to rule out chance",
+                **UNDECIDED,
+            },
+            "On poor, cannot tell yet: so far HTTP/3 is 4 to 20 % faster than HTTP/2, but 4 blocks are too few to rule "
+            "out chance.",
+        ),
+        (
+            {"withheld": {"kind": "machine", "why": "the machine was busy"}, **UNDECIDED},
+            "On poor, not judged: so far HTTP/3 is 22 to 36 % faster than HTTP/2, but the machine was busy.",
+        ),
+        (
+            {"ratio": 1.5, "low": 1.1, "high": None, "failed": {"a": [1, 2], "b": []}, "blocks": 8, **UNDECIDED},
+            "On poor, cannot tell yet: so far HTTP/3 is 50 % slower than HTTP/2 (the range has no bound: HTTP/3 failed "
+            "in 2 of 8 blocks).",
         ),
         (
             {"ratio": 1.2, "low": 0.36, "high": 4.0, **UNDECIDED},
@@ -96,7 +116,7 @@ SLOWER = {"verdict": "slower"}
         ),
         (
             {"ratio": 1.31, "low": 1.31, "high": 1.31, "confidence": 0.0, "blocks": 1, **UNDECIDED},
-            "On poor, cannot tell yet: HTTP/3 is 31 % slower than HTTP/2 so far (1 block, too few for an interval).",
+            "On poor, cannot tell yet: so far HTTP/3 is 31 % slower than HTTP/2 (1 block, too few for an interval).",
         ),
         (
             {"ratio": None, "low": None, "high": None, "confidence": None, "blocks": 0, **UNDECIDED},

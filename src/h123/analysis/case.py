@@ -47,7 +47,15 @@ class Case:
     @cached_property
     def grounds(self) -> Grounds:
         """What speaks against judging."""
-        return Grounds(self.audits.failed, self.shares, self.plan, self.order, self.networks, self.answers)
+        return Grounds(
+            self.audits.failed,
+            self.shares,
+            self.plan,
+            self.order,
+            self.networks,
+            self.answers,
+            self.trials.attempts,
+        )
 
 
 def gather(folder: CampaignFolder) -> Case:

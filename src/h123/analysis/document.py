@@ -79,6 +79,8 @@ class Tested(Estimated):
     verdict: str
     small: str | None
     withheld: Withheld | None
+    undecided: NotRequired[str | None]
+    """Why there is no verdict though the interval lies on one side of no difference."""
     note: str | None
     qualified: Sequence[str]
     failed: Mapping[str, Sequence[int]]

@@ -62,7 +62,7 @@ def smallest_adjusted(pairs: int, size: int, correction: str) -> float:
     return min(1.0, attainable(pairs) * (size if correction == "holm" else 1))
 
 
-def blocks_needed(size: int, correction: str, alpha: float) -> int:
+def blocks_needed(size: float, correction: str, alpha: float) -> int:
     """The smallest number of blocks with which a verdict is possible."""
     factor = size if correction == "holm" else 1
     return max(2, math.ceil(math.log2(2 * factor / alpha)))

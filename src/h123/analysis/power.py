@@ -31,7 +31,7 @@ class Power:
     all: float
 
 
-def can_find_one(blocks: int, size: int, level: float) -> bool:
+def can_find_one(blocks: int, size: float, level: float) -> bool:
     """Whether one true difference among `size` comparisons can be found at all, however large it is.
 
     Its p stands alone in the family then, and both corrections multiply it by the family's size.

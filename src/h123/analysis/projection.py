@@ -61,9 +61,7 @@ def outlook(projected: Sequence[Judged], block_size: int, valid: int, pace: floa
     """The campaign's `projection`: the blocks with which the question's comparisons would probably all be decided, as
     far as blocks can. `block_size`: trials in a block; `valid`: those measured; `pace`: seconds a trial.
     """
-    metrics = {comparison["metric"] for comparison in headline(projected)}
-    asked = [c["projection"] for c in projected if c["projection"] and c["metric"] in metrics]
-    blocks = max((found["blocks"] for found in asked if found["blocks"]), default=None)
+    blocks = blocks_for_question(projected)
     more = blocks * block_size - valid if blocks else 0
     return {
         "blocks": blocks,
@@ -73,6 +71,17 @@ def outlook(projected: Sequence[Judged], block_size: int, valid: int, pace: floa
         "failed": remedy.failed,
         "waiting": remedy.waiting,
     }
+
+
+def blocks_for_question(projected: Sequence[Judged]) -> int | None:
+    """With so many all that blocks can decide of the question is probably decided; None where nothing is known."""
+    return max((found["blocks"] for found in of_question(projected) if found["blocks"]), default=None)
+
+
+def of_question(projected: Sequence[Judged]) -> list[Projected]:
+    """The projections of what is undecided by the question's metrics."""
+    metrics = {comparison["metric"] for comparison in headline(projected)}
+    return [found for c in projected if c["metric"] in metrics and (found := c.get("projection"))]
 
 
 def pairs_needed(log_ratios: Sequence[float], margin: float, levels: Levels) -> int | None:

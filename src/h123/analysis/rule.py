@@ -23,7 +23,7 @@ class Rule:
         """What an adjusted p must not exceed at the present look, with room for rounding."""
         return self.looks.level(self.alpha) * (1 + 1e-9)
 
-    def blocks_needed(self, size: int, correction: str) -> int:
+    def blocks_needed(self, size: float, correction: str) -> int:
         """Of which a p can be small enough. What more blocks than are planned decide is decided at the next look, which
         may spend less than this one."""
         needed = blocks_needed(size, correction, self.level)

@@ -182,22 +182,28 @@ def _count(blocks: int) -> str:
 
 
 def _too_few(blocks: int, size: int, correction: str, rule: Rule) -> str:
-    needed = rule.blocks_needed(size, correction)
     reached = f"{_count(blocks)}: p cannot fall below {attainable(blocks):.2g}"
-    over = f"{_NAMES[correction]} over {size}" if correction == "holm" else f"level {rule.level:.3g}"
-    return f"{reached}; {over} needs {needed} blocks{_cure(needed, blocks, rule)}"
+    over = f"{_NAMES[correction]} over {size}" if correction == "holm" else f"a level of {rule.level:.3g}"
+    return f"{reached}, too much for {over}"
 
 
 def _as_clear_as_can_be(blocks: int, size: int, correction: str, rule: Rule) -> str:
     """The data could not speak more clearly, but too few of the family's other comparisons are as clear."""
-    enough = rule.blocks_needed(size, "holm")
     above = f"{_NAMES[correction]} over {size} puts it above {rule.level:.3g}"
-    return f"no p from {_count(blocks)} is smaller, but {above}; {enough} blocks would do{_cure(enough, blocks, rule)}"
+    return f"no p from {_count(blocks)} is smaller, but {above}"
 
 
-def _cure(needed: int, have: int, rule: Rule) -> str:
-    cure = rule.remedy.enough(needed, have)
-    return f": {cure}" if cure else ""
+def _undecided(tested: Tested, verdict: str, rule: Rule) -> str | None:
+    """Why there is no verdict though the interval lies on one side of no difference."""
+    estimate, blocks = tested.estimate, len(tested.comparison.pairs)
+    if verdict != INCONCLUSIVE or tested.ground or estimate is None or estimate.low <= 0 <= estimate.high:
+        return None
+    if attainable(blocks) > rule.level:
+        return f"{_count(blocks)} {'is' if blocks == 1 else 'are'} too few to rule out chance"
+    said = f"p = {tested.p_adjusted:.2g}, and at most {rule.level:.2g} counts"
+    if tested.family_size > 1:
+        return f"one of {tested.family_size} comparisons may look so by chance (adjusted {said})"
+    return f"that may be chance ({said})"
 
 
 def _document(tested: Tested, rule: Rule) -> Judged:
@@ -232,6 +238,7 @@ def _document(tested: Tested, rule: Rule) -> Judged:
         "verdict": verdict,
         "small": direction if verdict == EQUIVALENT else None,
         "withheld": {"kind": tested.ground.kind, "why": tested.ground.why} if tested.ground else None,
+        "undecided": _undecided(tested, verdict, rule),
         "note": "; ".join(notes) or None,
         "qualified": list(tested.qualified),
         "failed": comparison.failed,

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from h123.cli.options import (
+    NETWORKS,
     Clock,
     ClockOption,
     FolderArgument,
@@ -35,7 +36,6 @@ ByOption = Annotated[
         "it to pass; estimate, its estimate alone, which near the bound is a matter of chance.",
     ),
 ]
-NETWORKS = "lan,home,cellular,poor"
 
 
 @app.command()
@@ -81,13 +81,15 @@ def compare(
         typer.Option(help="What of the recording to ask the server for: what its own host answered, or every host."),
     ] = "own",
     networks: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="NAME|PATH,...",
             help="Networks to compare over: names (`h123 list networks`) or paths of network files, as in "
-            "home,./dsl.yaml.",
+            f"home,./dsl.yaml. [default: {NETWORKS}; under the virtual clock without lan, unless the server's answers "
+            "take a while]",
+            show_default=False,
         ),
-    ] = NETWORKS,
+    ] = None,
     protocols: Annotated[
         str | None,
         typer.Option(metavar="h1,h2,h3", help="Only these. [default: all that the server speaks]", show_default=False),
@@ -242,7 +244,7 @@ def compare(
             har=har,
             page=page,
             every_host=hosts == "all",
-            networks=networks.split(","),
+            networks=networks.split(",") if networks is not None else [],
             protocols=protocols.split(",") if protocols else None,
             method=method,
             headers=header or [],

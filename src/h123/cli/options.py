@@ -9,6 +9,9 @@ import typer
 from h123.cli import completion
 from h123.units import parse_share
 
+NETWORKS = "lan,home,cellular,poor"
+"""What `compare` compares over, if nobody says."""
+
 
 class Clock(StrEnum):
     """Whose time a trial is measured in."""

@@ -18,17 +18,23 @@ from h123.report.words import (
 )
 from h123.study import Metric, metric
 
-_UNFIT = ("failures", "audits", "timeless")
+_UNFIT = ("failures", "audits", "timeless", "answers")
 """Grounds for which not even what was seen is worth saying."""
 _FACTOR = 2.0
 """Up to this factor a difference is said in per cent."""
 
 
+def unfit(comparison: Comparison) -> bool:
+    """Whether its figures cannot be relied on."""
+    return bool(comparison["withheld"]) and comparison["withheld"]["kind"] in _UNFIT
+
+
 def sentence(comparison: Comparison, margin: float) -> str:
     """What came of a comparison, verdict and interval included; `margin` is the equivalence margin (0.05: 5 %)."""
     where, said = place(comparison["cell"]), _Said(comparison)
-    if (withheld := comparison["withheld"]) and withheld["kind"] in _UNFIT:
-        return opened(where, f"not judged: {withheld['why']}.")
+    if withheld := comparison["withheld"]:
+        so_far = f"so far {said.between(*said.bounds)}, but " if said.bounds and not unfit(comparison) else ""
+        return opened(where, f"not judged: {so_far}{withheld['why']}.")
     if not comparison["blocks"]:
         return opened(where, f"no answer: no block has a value for both {said.a} and {said.b}.")
     if comparison["ratio"] is None:
@@ -41,9 +47,12 @@ def sentence(comparison: Comparison, margin: float) -> str:
     if comparison["verdict"] != "inconclusive":
         return opened(where, f"{said.difference(comparison['ratio'])}{said.interval()}.")
     if said.bounds is None:
-        blocks = f"{comparison['blocks']} block{'' if comparison['blocks'] == 1 else 's'}"
-        so_far = f"{said.difference(comparison['ratio'])} so far ({blocks}, too few for an interval)"
-        return opened(where, f"cannot tell yet: {so_far}.")
+        return opened(
+            where, f"cannot tell yet: so far {said.difference(comparison['ratio'])} ({said.without_bounds()})."
+        )
+    if not said.bounds[0] < 1 < said.bounds[1]:
+        why = comparison.get("undecided") or "that may be chance"
+        return opened(where, f"cannot tell yet: so far {said.between(*said.bounds)}, but {why}.")
     return opened(where, f"cannot tell yet: {said.between(*said.bounds)}.")
 
 
@@ -89,6 +98,16 @@ class _Said:
         """The interval, if it is worth saying."""
         low, high, sure = (self.comparison[name] for name in ("low", "high", "confidence"))
         return (low, high) if low is not None and high is not None and (sure or 0) >= MEANINGFUL_CONFIDENCE else None
+
+    def without_bounds(self) -> str:
+        """Why there is no interval."""
+        blocks, failed = self.comparison["blocks"], self.comparison["failed"]
+        if (self.comparison["confidence"] or 0) < MEANINGFUL_CONFIDENCE:
+            return f"{blocks} block{'' if blocks == 1 else 's'}, too few for an interval"
+        lost = [
+            f"{name} failed in {len(failed[side])}" for side, name in (("a", self.a), ("b", self.b)) if failed[side]
+        ]
+        return f"the range has no bound: {' and '.join(lost)} of {blocks} blocks"
 
     def same(self) -> str:
         noun = self.metric.noun

@@ -24,8 +24,8 @@ def failure_lines(verdicts: Mapping[str, Any]) -> list[str]:
     if rest := len(rows) - len(apart):
         worst = max(max(row["a_share"], row["b_share"]) for row in rows if row not in apart)
         lines.append(
-            f"requests failed in {rest} comparison{'s' * (rest > 1)}, at most {_percent(worst)} of a side's, without a "
-            "difference that could be told"
+            f"requests failed in {rest} comparison{'s' * (rest > 1)}, at most {_percent(worst)} of a side's; which "
+            "side fails more often cannot be told from chance"
         )
     return lines
 

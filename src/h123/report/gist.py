@@ -14,7 +14,7 @@ _NAMED = 3
 
 
 def gist(answers: Sequence[Judged]) -> list[tuple[str, str]]:
-    """(verdict, sentence), the most frequent verdict first: `Latency, HTTP/3 v HTTP/2: faster in 16 of 24 (by 18 to
+    """(verdict, sentence), the most frequent word first: `Latency, HTTP/3 v HTTP/2: faster in 16 of 24 (by 18 to
     38 %): all with network medium or poor.` Empty where the answers are few enough to be read one by one.
     """
     if len(answers) <= ENOUGH_TO_READ:
@@ -22,10 +22,10 @@ def gist(answers: Sequence[Judged]) -> list[tuple[str, str]]:
     found: dict[tuple[str, str, str, str, str], list[str]] = {}
     for name, a, b in dict.fromkeys((answer["metric"], answer["a"], answer["b"]) for answer in answers):
         about = [answer for answer in answers if (answer["metric"], answer["a"], answer["b"]) == (name, a, b)]
-        for verdict, _ in Counter(answer["verdict"] for answer in about).most_common():
+        for (word, verdict), _ in Counter((verdict_word(one), one["verdict"]) for one in about).most_common():
             # Pairs that nothing is known of are named together: each by itself would only be long.
             apart = "" if verdict == "inconclusive" else a
-            found.setdefault((verdict, name, b, apart, _predicate(verdict, about)), []).append(level(a))
+            found.setdefault((verdict, name, b, apart, _predicate(word, about)), []).append(level(a))
     return [
         (verdict, f"{metric(name).title}, {_some(firsts)} v {level(b)}: {said}.")
         for (verdict, name, b, _, said), firsts in found.items()
@@ -36,14 +36,15 @@ def _some(names: Sequence[str]) -> str:
     return listed([*names[:2], f"{len(names) - 2} others"] if len(names) > _NAMED else names, "and")
 
 
-def _predicate(verdict: str, about: Sequence[Judged]) -> str:
-    held = [a for a in about if a["verdict"] == verdict]
+def _predicate(word: str, about: Sequence[Judged]) -> str:
+    """Of those that the word holds for: what is not judged is not undecided."""
+    held = [a for a in about if verdict_word(a) == word]
     ratios = [a["ratio"] for a in held if a["ratio"] is not None]
-    said = by(ratios) if verdict in ("faster", "slower") else ""
+    said = by(ratios) if held[0]["verdict"] in ("faster", "slower") else ""
     span = f" ({said})" if said else ""
     if len(about) == 1:
-        return f"{verdict_word(held[0])}{span}"
-    return f"{verdict_word(held[0])} in {len(held)} of {len(about)}{span}{_where(held, about)}"
+        return f"{word}{span}"
+    return f"{word} in {len(held)} of {len(about)}{span}{_where(held, about)}"
 
 
 def _where(held: Sequence[Judged], about: Sequence[Judged]) -> str:

@@ -24,8 +24,11 @@ def width_lines(verdicts: Mapping[str, Any]) -> list[str]:
         said = f"every interval of the answer is within {wanted} after {blocks} blocks, as asked with --width"
     else:
         reached = f"up to ±{format_share(width['widest'])}" if width["widest"] is not None else "not bounded"
-        enough = f"about {width['blocks']} blocks would do" if width["blocks"] else "more blocks than are practical"
-        said = f"intervals of the answer are {reached} after {blocks} blocks, not {wanted} as asked: {enough}"
+        enough = f"about {width['blocks']} blocks" if width["blocks"] else "more blocks than are practical"
+        said = (
+            f"intervals of the answer are {reached} after {blocks} blocks, not {wanted} as asked with --width: that "
+            f"needs {enough}"
+        )
     return [unbroken(said)]
 
 

@@ -21,7 +21,7 @@ from h123.report import (
     words,
 )
 from h123.report.advice import advice, remedy
-from h123.report.answer import answers
+from h123.report.answer import answers, cold, findings, no_answer
 from h123.report.as_published import published_figures
 from h123.report.averages import averages_figures
 from h123.report.bars import bars_figures
@@ -37,6 +37,7 @@ from h123.report.places import place_rows
 from h123.report.printed import PrintedTable, nothing_printed, printed_side, printed_table, side_beside
 from h123.report.printed_figure import printed_figure
 from h123.report.ratios import answer_figure, by_ratio, details_figure
+from h123.report.reasons import reason_lines
 from h123.report.split import split_figure
 from h123.report.spread import cpu_figure, requests_figure, treatments, trials_figure
 from h123.report.template import template
@@ -149,6 +150,8 @@ def _content(
         "verdicts": verdicts,
         "created": folder.created,
         "answer_tables": answers(verdicts),
+        "no_answer": no_answer(verdicts),
+        "cold": findings(cold(verdicts)),
         "answers": headline(comparisons),
         "advice": advice(verdicts),
         "gist": gist(headline(comparisons)),
@@ -160,6 +163,7 @@ def _content(
         "trust": trust(verdicts),
         "windows": window_lines(verdicts),
         "why": causes.cause_rows(verdicts),
+        "reasons": reason_lines(verdicts),
         "causes": causes,
         "answer_figure": drawn.pop("answer", None),
         "causes_figure": drawn.pop("causes", None),
@@ -178,7 +182,7 @@ def _content(
         "words": words,
         "difference": difference,
         "remedy": remedy,
-        "confidence": difference.confidence(headline(comparisons)),
+        "confidence": difference.confidence([*headline(comparisons), *findings(cold(verdicts))]),
         "ladder": ladder,
         "capacity": capacity,
         "split": split,

@@ -18,6 +18,7 @@ _SIGNS = {
     "slower": ("worse", "triangle-down", COLOURS["worse"]),
     "equivalent": ("equivalent", "square", COLOURS["equivalent"]),
     "inconclusive": ("cannot tell yet", "circle", COLOURS["inconclusive"]),
+    "withheld": ("not judged", "cross", COLOURS["inconclusive"]),
 }
 MANY_PAIRS = 4
 """More pairs than this are the rows of a picture, sorted, and its cells are the panels."""
@@ -150,7 +151,7 @@ def _row(comparison: Comparison, name: str, column: str) -> Mark:
         "metric": wording.title,
         "column": column,
         "panel": f"{wording.title}, {column}",
-        "sign": _SIGNS[comparison["verdict"]][0],
+        "sign": _SIGNS["withheld" if comparison["withheld"] else comparison["verdict"]][0],
         "label": label,
         "told": f"{wording.title}, {pair}, {_cell(comparison)}: {label} ({interval(comparison)})",
     }

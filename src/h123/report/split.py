@@ -6,6 +6,7 @@ from typing import Any
 import altair as alt
 
 from h123.report.axes import Scale, log_scale
+from h123.report.difference import unfit
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.report.names import row_names
 from h123.report.ratios import spanned
@@ -41,8 +42,15 @@ def terminal_lines(split: Mapping[str, Any], asked: Sequence[Mapping[str, Any]])
     """A line for each comparison that answers the question (`asked`); none without data."""
     wanted = {(c["metric"], c["a"], c["b"]) for c in asked}
     rows = [row for row in split["rows"] if (row["metric"], row["a"], row["b"]) in wanted]
-    lines = [f"  {_subject(row)}: {product(row)} ({interval(row['processing'])}); {_cpu(split, row)}" for row in rows]
+    lines = [f"  {_subject(row)}: {_told(split, row)}" for row in rows]
     return ["Total ≈ protocol × processing (interval of the last):", *lines] if lines else []
+
+
+def _told(split: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+    """The parts; of a ratio that is not judged under either clock there are none."""
+    if any(unfit(row[part]) for part in ("total", "protocol")):
+        return "not judged"
+    return f"{product(row)} ({interval(row['processing'])}); {_cpu(split, row)}"
 
 
 def split_figure(split: Mapping[str, Any], margin: float) -> Figure:

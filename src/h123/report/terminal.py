@@ -17,7 +17,7 @@ from h123.analysis.document import AuditCount, Judged
 from h123.paths import typed
 from h123.report import as_published, capacity, causes, claims, ladder
 from h123.report.advice import advice, remedy
-from h123.report.answer import Answer, answers
+from h123.report.answer import Answer, Row, answers, cold, findings, no_answer, shown_ratio
 from h123.report.caveats import caveat_lines
 from h123.report.difference import confidence, sentence
 from h123.report.disturbed import disturbed_lines
@@ -29,11 +29,12 @@ from h123.report.gate import gate_lines
 from h123.report.gist import ENOUGH_TO_READ, gist
 from h123.report.looks import look_lines, width_lines
 from h123.report.places import place_lines
+from h123.report.reasons import reason_lines
 from h123.report.split import terminal_lines as split_lines
 from h123.report.throughout import common, common_line, without
 from h123.report.unproved import unproved_lines
 from h123.report.windows import window_lines
-from h123.report.words import cell_name, level, percent, ratio, unbroken, verdict_word
+from h123.report.words import cell_name, level, percent, unbroken, verdict_word
 from h123.study import metric
 from h123.units import format_seconds
 
@@ -55,10 +56,8 @@ def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | 
     for line in first_lines(verdicts):
         _say(console, line, style="red", indent=2)
     _print_answer(verdicts, console)
-    answered = {c["metric"] for c in headline(comparisons)}
-    why = [row for row in causes.cause_rows(verdicts) if row["metric"] in answered]
-    for row in why if len(why) <= ENOUGH_TO_READ else ():
-        _say(console, causes.sentence(row), indent=2)
+    for line in reason_lines(verdicts):
+        _say(console, line, indent=2)
     for line in window_lines(verdicts):
         _say(console, line, indent=2)
     for row in verdicts.get("transport", []):
@@ -126,16 +125,16 @@ def _chosen(row: Mapping[str, Any], only: Mapping[str, Collection[str]]) -> bool
 def _print_answer(verdicts: Mapping[str, Any], console: Console) -> None:
     found, asked = answers(verdicts), headline(verdicts["comparisons"])
     if not found:
-        why = "no trial is valid yet" if asked else "none of what the study compares is in this campaign"
-        _say(console, f"No answer: {why}.", indent=2)
+        _say(console, no_answer(verdicts), indent=2)
     for answer in found:
         console.print()
-        _say(console, answer.title, style="dim")
-        table = _answer_table(answer)
-        wide = Measurement.get(console, console.options.update(max_width=1000), table).maximum > console.width
-        console.print(_ranked_table(answer) if wide and len(answer.levels) > ABREAST else table)
-        if answer.tally:
-            _say(console, answer.tally)
+        ratios = len(answer.pairs) <= ABREAST and _fits(_answer_table(answer, ratios=True), console)
+        _say(console, answer.title(ratios=ratios), style="dim")
+        table = _answer_table(answer, ratios=ratios)
+        fits = len(answer.levels) <= ABREAST or _fits(table, console)
+        console.print(table if fits else _ranked_table(answer))
+        for line in (answer.tally, answer.parting(ABREAST)):
+            _say(console, line)
     console.print()
     for verdict, said in gist(asked):
         _say(console, said, style=_STYLES[verdict], indent=2)
@@ -145,25 +144,42 @@ def _print_answer(verdicts: Mapping[str, Any], console: Console) -> None:
         _say(console, said, style=_STYLES[comparison["verdict"]], indent=2)
         if comparison["note"] and not remedy(comparison):
             _say(console, comparison["note"], style="dim", indent=4)
-    _say(console, confidence(few), style="dim", indent=2)
+    compared = cold(verdicts)
+    for verdict, said in gist(compared):
+        _say(console, said, style=_STYLES[verdict], indent=2)
+    few_cold = findings(compared) if len(compared) <= ENOUGH_TO_READ else []
+    for comparison in few_cold:
+        _say(console, sentence(comparison, verdicts["margin"]), style=_STYLES[comparison["verdict"]], indent=2)
+    _say(console, confidence([*few, *few_cold]), style="dim", indent=2)
 
 
-def _answer_table(answer: Answer) -> Table:
-    table = _plain_table("", *map(level, answer.levels), answer.metric.words.best)
+def _answer_table(answer: Answer, *, ratios: bool) -> Table:
+    pairs = answer.pairs if ratios else []
+    heads = [" /\n".join(map(level, pair)) for pair in pairs]
+    table = _plain_table("", *map(level, answer.levels), *heads, answer.metric.words.best)
     for row in answer.rows:
-        values = [
-            Text(answer.value(row, name), style="bold" if name in row.best.levels else "") for name in answer.levels
-        ]
-        table.add_row(answer.name(row), *values, Text(row.said, style="bold" if row.best.levels else "dim"))
+        values = [Text(row.value(name), style="bold" if name in row.best.levels else "") for name in answer.levels]
+        best = Text(row.said, style="bold" if row.best.levels else "dim")
+        table.add_row(_row_name(answer, row), *values, *map(row.ratio, pairs), best)
     return table
+
+
+def _row_name(answer: Answer, row: Row) -> str:
+    """Of cold requests below the cell that they belong to."""
+    return answer.name(row) if row.metric is answer.metric else f"  {answer.name(row)}"
+
+
+def _fits(table: Table, console: Console) -> bool:
+    """Whether all of it has room; the last column may take several lines."""
+    return Measurement.get(console, console.options.update(max_width=1000), table).minimum <= console.width
 
 
 def _ranked_table(answer: Answer) -> Table:
     """Of many levels the best three and the worst: all of them would not fit."""
     table = _plain_table("", "the best three", "the worst", answer.metric.words.best)
     for row in answer.rows:
-        named = [f"{level(name)} {answer.value(row, name)}" for name in answer.ranked(row)]
-        table.add_row(answer.name(row), "\n".join(named[:3]), named[-1] if len(named) > 3 else "", row.said)
+        named = [f"{level(name)} {row.value(name)}" for name in answer.ranked(row)]
+        table.add_row(_row_name(answer, row), "\n".join(named[:3]), named[-1] if len(named) > 3 else "", row.said)
     return table
 
 
@@ -259,4 +275,4 @@ def _table(comparisons: list[Judged], pairs: list[tuple[str, str]]) -> Table:
 
 def _verdict(c: Judged) -> Text:
     word = "?" if c["verdict"] == "inconclusive" and not c["withheld"] else verdict_word(c)
-    return Text(f"{ratio(c['ratio'], c['low'], c['high']):>5} {word}", style=_STYLES[c["verdict"]])
+    return Text(f"{shown_ratio(c):>5} {word}", style=_STYLES[c["verdict"]])

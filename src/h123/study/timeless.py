@@ -22,6 +22,7 @@ def timeless_note(trials: Iterable[Parameters], networks: Mapping[str, Network])
     if not names:
         return None
     return (
-        f"under the virtual clock nothing takes time over {', '.join(names)}: no delay, no rate, so there is nothing "
-        "to measure and times get no verdict there; leave it out (--only), or run it under the wall clock"
+        f"under the virtual clock nothing takes time over {', '.join(names)}: no delay, no rate. Unless a program "
+        "waits by itself, such as a handler that sleeps, there is nothing to measure and times get no verdict there; "
+        "leave it out (--only), or run it under the wall clock"
     )

@@ -110,8 +110,12 @@ class Requests:
 
     @property
     def families(self) -> Sequence[Family]:
-        """A study's usual ones."""
-        return OF_REQUESTS
+        """A study's usual ones, and the first byte of a cold request."""
+        answer, details = OF_REQUESTS
+        cold = details.metrics.index("cold_latency") + 1
+        return answer, details.model_copy(
+            update={"metrics": [*details.metrics[:cold], "cold_ttfb", *details.metrics[cold:]]}
+        )
 
     def seconds(self, network: Network) -> float:
         """By what the survey saw and the network's arithmetic, a mean over the paths."""

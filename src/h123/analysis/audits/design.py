@@ -8,6 +8,7 @@ from h123.analysis.audits.finding import CampaignAudit, Finding
 from h123.analysis.document import Judged
 from h123.analysis.power import can_find_one, power
 from h123.analysis.precision import FEWEST, spread
+from h123.analysis.projection import BEYOND, LIMIT, blocks_for_question, of_question
 from h123.analysis.rule import Rule
 from h123.analysis.signedrank import attainable
 from h123.results import Attempt
@@ -15,6 +16,8 @@ from h123.study import Plan
 
 BLOCKS_TOO_FEW, DRAWS_MIXED = "blocks-too-few", "draws-mixed"
 _FIRST_DRAWS = 1
+_NAMED = 2
+"""Families that a sentence names."""
 
 
 def of_campaign(
@@ -30,8 +33,8 @@ def of_campaign(
     return [
         CampaignAudit(
             BLOCKS_TOO_FEW,
-            "Each family of comparisons can find a single true difference, if that is large and all others are none: "
-            "then its p stands alone, and the correction multiplies it by the family's size.",
+            "Each family of comparisons can find one more true difference, if that is large: with nothing else found "
+            "its p stands alone, and the correction multiplies it by the family's size.",
             _too_few(comparisons, rule),
             blocks_too_few(comparisons, rule),
         ),
@@ -65,14 +68,14 @@ def draws_mixed(attempts: Iterable[Attempt]) -> list[Finding]:
 
 
 def blocks_too_few(comparisons: Sequence[Judged], rule: Rule) -> list[Finding]:
-    """For each family: the smallest p that its blocks allow, times its size, at most the present look's level."""
+    """For each family: the smallest p that its blocks allow, corrected, at most the present look's level."""
     findings = []
     for name, members in _families(comparisons).items():
         blocks, size = max(c["blocks"] for c in members), len(members)
-        smallest = min(1.0, attainable(blocks) * size)
+        smallest = min(1.0, attainable(blocks) * _times(members))
         detail = f"family {name}: {blocks} blocks, {size} comparison(s), p of one difference at least {smallest:.2g}"
-        able = can_find_one(blocks, size, rule.level)
-        chances = _chances(members, blocks, rule) if able else f"{rule.blocks_needed(size, 'holm')} blocks needed"
+        able = can_find_one(blocks, _times(members), rule.level)
+        chances = _chances(members, blocks, rule) if able else f"{_needed(members, rule)} blocks needed"
         findings.append(Finding(able, smallest, rule.level, f"{detail}; {chances}"))
     return findings
 
@@ -92,17 +95,45 @@ def _chances(family: Sequence[Judged], blocks: int, rule: Rule) -> str:
     return f"finds {shares} of {of_margin} where one, half or all of its comparisons differ"
 
 
+def _times(family: Sequence[Judged]) -> float:
+    """What the correction multiplies the p of one more difference by, with what has been found."""
+    size, found = len(family), sum(c["verdict"] != "inconclusive" for c in family)
+    return max(1.0, size - found if family[0]["correction"] == "holm" else size / (found + 1))
+
+
+def _needed(family: Sequence[Judged], rule: Rule) -> int:
+    return rule.blocks_needed(_times(family), "holm")
+
+
 def _too_few(comparisons: Sequence[Judged], rule: Rule) -> str:
-    families = [(max(c["blocks"] for c in members), len(members)) for members in _families(comparisons).values()]
-    short = [(blocks, size) for blocks, size in families if not can_find_one(blocks, size, rule.level)]
+    families = _families(comparisons)
+    short = {
+        name: members
+        for name, members in families.items()
+        if not can_find_one(max(c["blocks"] for c in members), _times(members), rule.level)
+    }
     if not short:
         return ""
-    needed, have = max(rule.blocks_needed(size, "holm") for _, size in short), min(blocks for blocks, _ in short)
-    blocks, advice = "1 block" if have == 1 else f"{have} blocks", rule.remedy.enough(needed, have)
+    needed = max(_needed(members, rule) for members in short.values())
+    have = min(max(c["blocks"] for c in members) for members in short.values())
+    blocks, more = "1 block" if have == 1 else f"{have} blocks", len(short) - _NAMED
+    names = ", ".join([*list(short)[:_NAMED], *([f"{more} more"] if more > 0 else [])])
     return (
-        f"In {len(short)} of {len(families)} families of comparisons {blocks} cannot find a single true difference, "
-        f"however large, if all others are none. That takes {needed} blocks" + (f": {advice}." if advice else ".")
+        f"In {len(short)} of {len(families)} families of comparisons ({names}) {blocks} cannot find one more true "
+        f"difference, however large. That takes at least {needed} blocks{_advice(comparisons, needed, have, rule)}"
     )
+
+
+def _advice(comparisons: Sequence[Judged], needed: int, have: int, rule: Rule) -> str:
+    """What to do, without a second number of blocks where the answer advises enough of them."""
+    asked, cure = blocks_for_question(comparisons), rule.remedy.enough(needed, have)
+    if asked is not None and asked >= needed:
+        return f"; the {asked} that would decide the question are enough."
+    if any(found["basis"] == BEYOND for found in of_question(comparisons)):
+        return f", and the question more than {LIMIT}."
+    if asked is not None:
+        return f", more than the {asked} that would decide the question" + (f": {cure}." if cure else ".")
+    return f": {cure}." if cure else "."
 
 
 def _families(comparisons: Iterable[Judged]) -> dict[str, list[Judged]]:

@@ -1,0 +1,51 @@
+"""Why, beside an answer: what makes the differences that it tells."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from h123.analysis import CONFIDENCE, headline
+from h123.report import causes
+from h123.report.gist import ENOUGH_TO_READ
+from h123.report.words import level, opened, place, unbroken
+
+Row = Mapping[str, Any]
+_MOST = 12
+"""Short reasons that an answer has room for."""
+_OTHERWISE = "The answer is of medians, and they differ the other way."
+
+
+def reason_lines(verdicts: Mapping[str, Any]) -> list[str]:
+    """Sentences about what answers the question: in full where they are few, else of the decided ones, in short."""
+    asked = headline(verdicts["comparisons"])
+    metrics = {c["metric"] for c in asked}
+    rows = [row for row in causes.cause_rows(verdicts) if row["metric"] in metrics]
+    if len(rows) <= ENOUGH_TO_READ:
+        return [_beside(causes.sentence(row), row, asked) for row in rows]
+    short = list(_short(rows, asked))
+    more = len(short) - _MOST
+    return [*short[:_MOST], *([f"{more} more reasons are in `h123 why` and in the report."] if more > 0 else [])]
+
+
+def _short(rows: Sequence[Row], asked: Sequence[Row]) -> Iterator[str]:
+    for row in rows:
+        decided = (answer := _answered(row, asked)) and answer["verdict"] in ("faster", "slower")
+        parts = causes.told(row) if row.get("told", True) else []
+        if decided and parts and row["difference"]["confidence"] >= CONFIDENCE:
+            whole, most = row["difference"]["seconds"], parts[0]
+            said = f"{level(row['a'])} takes {causes.amount(whole)} than {level(row['b'])} in the mean, "
+            said += f"{causes.amount(most['difference']['seconds'])} for {most['words']}."
+            yield _beside(unbroken(opened(place(row["cell"]), said)), row, asked)
+
+
+def _beside(said: str, row: Row, asked: Sequence[Row]) -> str:
+    """A mean may differ the other way than the median that the answer is of."""
+    answer, found = _answered(row, asked), row["difference"]
+    if not answer or answer["verdict"] not in ("faster", "slower") or found["low"] * found["high"] <= 0:
+        return said
+    return f"{said} {_OTHERWISE}" if (answer["verdict"] == "faster") != (found["seconds"] < 0) else said
+
+
+def _answered(row: Row, asked: Sequence[Row]) -> Row | None:
+    """The comparison that the reason belongs to."""
+    same = ("cell", "metric", "a", "b")
+    return next((c for c in asked if all(c[name] == row[name] for name in same)), None)
