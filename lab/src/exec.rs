@@ -1,11 +1,14 @@
 //! `exec`: any two commands across one link.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 use crate::cli::Exec;
 use crate::conduct::conduct;
@@ -16,6 +19,7 @@ use crate::report::{LinkReport, Report};
 use crate::role::{Role, RoleKind};
 use crate::roles::Setting;
 use crate::trial::{Profile, Trial};
+use crate::visible::visible;
 use crate::whole::write_atomically;
 
 /// Exit status if the client never ran.
@@ -44,28 +48,78 @@ pub fn exec(arguments: &Exec) -> Result<u8, Refusal> {
     })
 }
 
-/// A file that is wanted, and its folder, open: what is written to the enclosure's own /tmp goes with it.
+/// Where the report is wanted, open: what is written to the enclosure's own /tmp goes with it.
 struct Wanted<'a> {
     file: &'a Path,
-    folder: File,
+    place: Place,
+}
+
+enum Place {
+    /// Of a file that is to be written whole.
+    Folder(File),
+    /// A device or a pipe, which must stay what it is: the report is written into it.
+    Stream(File),
 }
 
 impl<'a> Wanted<'a> {
     fn open(file: &'a Path) -> Result<Self, Refusal> {
+        let refuse = |why: &dyn std::fmt::Display| {
+            Refusal::input(format!("cannot write {}: {why}", file.display()))
+        };
+        if let Ok(found) = std::fs::metadata(file) {
+            let kind = found.file_type();
+            if kind.is_char_device() || kind.is_fifo() {
+                // A pipe that nobody reads would make us wait.
+                let stream = OpenOptions::new()
+                    .write(true)
+                    .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+                    .open(file)
+                    .map_err(|e| refuse(&e))?;
+                return Ok(Self {
+                    file,
+                    place: Place::Stream(stream),
+                });
+            }
+            if !kind.is_file() {
+                return Err(refuse(&"it is not a file"));
+            }
+        }
+        if file.is_symlink() {
+            return Err(refuse(&"it is a link; name the file itself"));
+        }
         let folder = match file.parent() {
             Some(folder) if folder != Path::new("") => folder,
             _ => Path::new("."),
         };
-        let folder = File::open(folder)
-            .map_err(|e| Refusal::input(format!("cannot write {}: {e}", file.display())))?;
-        Ok(Self { file, folder })
+        file.file_name()
+            .ok_or_else(|| refuse(&"it names no file"))?;
+        let folder = File::open(folder).map_err(|e| refuse(&e))?;
+        Ok(Self {
+            file,
+            place: Place::Folder(folder),
+        })
     }
 
     fn write(&self, link: &LinkReport) -> anyhow::Result<()> {
-        let folder = PathBuf::from(format!("/proc/self/fd/{}", self.folder.as_raw_fd()));
-        let name = self.file.file_name().context("it names no file")?;
-        write_atomically(link, &folder.join(name))
+        match &self.place {
+            Place::Folder(folder) => {
+                let folder = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));
+                let name = self.file.file_name().context("it names no file")?;
+                write_atomically(link, &folder.join(name))
+            }
+            Place::Stream(stream) => {
+                let mut json = serde_json::to_vec_pretty(link)?;
+                json.push(b'\n');
+                write_all(stream, &json)
+            }
+        }
     }
+}
+
+/// Blocks again: only the opening must not wait.
+fn write_all(mut stream: &File, bytes: &[u8]) -> anyhow::Result<()> {
+    fcntl(stream, FcntlArg::F_SETFL(OFlag::empty()))?;
+    Ok(stream.write_all(bytes)?)
 }
 
 fn role(name: &str, kind: RoleKind, command: &str) -> Role {
@@ -89,12 +143,12 @@ fn finish(report: &Report, wanted: Option<&Wanted>) -> u8 {
     // The client's own failure speaks for itself.
     let reasons = report.reasons.iter().filter(|r| r.code != "client-failed");
     for remark in reasons.chain(&report.warnings) {
-        eprintln!("h123-lab: {}: {}", remark.code, remark.detail);
+        eprintln!("h123-lab: {}: {}", remark.code, visible(&remark.detail));
     }
     if let (Some(wanted), Some(link)) = (wanted, report.links.first())
         && let Err(error) = wanted.write(link)
     {
-        let (file, cause) = (wanted.file.display(), error.root_cause());
+        let (file, cause) = (visible(&wanted.file.display()), error.root_cause());
         eprintln!("h123-lab: cannot write {file}: {cause}");
         return 3;
     }

@@ -60,6 +60,7 @@ mod trial;
 mod tun;
 mod usage;
 mod validate;
+mod visible;
 mod watch;
 mod watchdog;
 mod ways;
@@ -86,7 +87,7 @@ fn main() -> ExitCode {
     match result {
         Ok(status) => status.into(),
         Err(refusal) => {
-            eprintln!("h123-lab: {refusal}");
+            eprintln!("h123-lab: {}", visible::visible(&refusal));
             refusal.status.into()
         }
     }

@@ -1,7 +1,8 @@
 //! Files that are either whole or not there.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -26,7 +27,13 @@ pub fn write_whole(
     partial.push(".partial");
     let partial = Path::new(&partial);
     let write = || -> Result<()> {
-        let mut file = File::create(partial)?;
+        // Whatever a link of that name leads to is not ours.
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+            .open(partial)?;
         write(&mut file)?;
         std::fs::rename(partial, path)?;
         Ok(())

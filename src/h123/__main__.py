@@ -11,12 +11,18 @@ if __name__ == "__main__":
         signal.signal(signal.SIGINT, lambda _signal, _frame: os._exit(130))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
+    if sys.flags.optimize:  # libraries and `--help` need the docstrings that this leaves out
+        os.environ.pop("PYTHONOPTIMIZE", None)
+        kept = [word for word in sys.orig_argv[1 : -len(sys.argv) + 1 or None] if word not in ("-O", "-OO")]
+        os.execv(sys.executable, [sys.executable, *kept, *sys.argv[1:]])
+
     from h123.errors import UserError
-    from h123.limits import check_limits
+    from h123.limits import check_folder, check_limits
     from h123.streams import make_usable
 
     make_usable()  # before the imports below look at them
     try:
+        check_folder()
         check_limits()  # before they need what may be lacking
     except UserError as error:
         print(f"h123: {error.message}\n  -> {error.remedy}", file=sys.stderr)

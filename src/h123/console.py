@@ -4,9 +4,14 @@ import os
 import re
 import sys
 import textwrap
+from collections.abc import Iterable
+from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
+
+from h123.visible import visible
 
 WIDTH = 100
 """Columns of what goes into a file or a pipe: as many as the widest table has. A terminal, or COLUMNS, says its own."""
@@ -19,10 +24,24 @@ def _width(stream_is_terminal: bool) -> int | None:
     return None if stream_is_terminal or "COLUMNS" in os.environ else WIDTH
 
 
+class VisibleConsole(Console):
+    """Whatever it prints is `visible`: names, questions and messages of others cannot command the terminal."""
+
+    def render_str(self, text: str, **style: Any) -> Text:
+        """Before it is laid out, so that columns are as wide as what stands in them."""
+        return super().render_str(visible(text), **style)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """All else, such as `Text`. Control segments are the console's own."""
+        for segment in super().render(renderable, options):
+            shown = segment.text if segment.control else visible(segment.text)
+            yield segment if shown == segment.text else Segment(shown, segment.style)
+
+
 # Names and messages are as people wrote them: no markup, no `:x:` for a picture, no colours by guessing.
-out_console = Console(width=_width(sys.stdout.isatty()), markup=False, emoji=False, highlight=False)
+out_console = VisibleConsole(width=_width(sys.stdout.isatty()), markup=False, emoji=False, highlight=False)
 """Results."""
-err_console = Console(width=_width(sys.stderr.isatty()), stderr=True, markup=False, emoji=False, highlight=False)
+err_console = VisibleConsole(width=_width(sys.stderr.isatty()), stderr=True, markup=False, emoji=False, highlight=False)
 """Everything that is said meanwhile."""
 
 
@@ -52,7 +71,7 @@ def wrap(text: str, width: int, lead: str = "") -> str:
 
 def write(console: Console, text: str, lead: str = "", style: str = "", lead_style: str = "") -> None:
     """Prose, as `wrap` breaks it; `lead_style` is the style of `lead`."""
-    shown = Text(wrap(text, console.width, lead), style=style)
+    shown = Text(wrap(visible(text), console.width, lead), style=style)
     shown.stylize(lead_style, 0, len(lead.rstrip()))
     console.print(shown, soft_wrap=True)
 

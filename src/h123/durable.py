@@ -2,9 +2,13 @@
 
 import fcntl
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from h123.errors import UserError
+from h123.textfile import KINDS
 
 
 def sync(path: Path) -> None:
@@ -27,7 +31,8 @@ def sync_tree(folder: Path) -> None:
 
 
 def write_atomically(path: Path, text: str, mode: int = 0o666) -> None:
-    """Replace `path` by `text` in one step, with `mode` less the umask. Raises OSError; the old file then stands."""
+    """Replace `path` by `text` in one step, with `mode` less the umask. Raises OSError, UserError; the old file
+    then stands."""
     with replacement(path, mode) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
@@ -37,13 +42,17 @@ def replacement(path: Path, mode: int = 0o666) -> Iterator[Path]:
     """An empty file beside `path`, which takes its place in the end, and is on the disk by then. On any error the old
     one stands.
 
-    Who writes the same file meanwhile waits. What a crash leaves has this name too, so the next one makes use of it.
+    Only a file is ever replaced: a device, pipe, socket, folder or link of that name is refused (`output` is for what
+    people name). Who writes the same file meanwhile waits. What a crash leaves has this name too, so the next one makes
+    use of it. Raises OSError, UserError.
     """
+    check_replaceable(path)
     temporary = path.with_name(path.name + ".tmp")
     descriptor = _sole_writer(temporary, mode)
     try:
         yield temporary
         sync(temporary)
+        check_replaceable(path)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -53,16 +62,37 @@ def replacement(path: Path, mode: int = 0o666) -> Iterator[Path]:
     sync(path.parent)
 
 
+def check_replaceable(path: Path) -> None:
+    """Raises UserError where something else than a file has this name."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        kind = "a link" if stat.S_ISLNK(mode) else KINDS.get(stat.S_IFMT(mode), "no file")
+        raise UserError(f"{path} is {kind}; only a file is replaced", remedy="remove it, or choose another place")
+
+
+def open_below(path: str, flags: int) -> int:
+    """For `open(..., opener=)`: a file, never what a link of that name leads to."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+
+
 def _sole_writer(path: Path, mode: int) -> int:
     """A descriptor whose lock keeps others out of the file, which is empty then."""
     while True:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, mode)
+        check_replaceable(path)
+        # A pipe of that name would wait for a reader.
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if _has_name(path, descriptor):
-                if os.fstat(descriptor).st_size:
-                    os.ftruncate(descriptor, 0)
-                return descriptor
+            if os.fstat(descriptor).st_nlink > 1:  # another name of a file of somebody's, which must not be emptied
+                path.unlink()
+            else:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                if _has_name(path, descriptor):
+                    if os.fstat(descriptor).st_size:
+                        os.ftruncate(descriptor, 0)
+                    return descriptor
         except BaseException:
             os.close(descriptor)
             raise
@@ -72,6 +102,6 @@ def _sole_writer(path: Path, mode: int) -> int:
 def _has_name(path: Path, descriptor: int) -> bool:
     """Whether the file is still there: who had the lock before has given it another name."""
     try:
-        return os.path.samestat(path.stat(), os.fstat(descriptor))
+        return os.path.samestat(path.lstat(), os.fstat(descriptor))
     except FileNotFoundError:
         return False

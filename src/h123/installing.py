@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from h123.durable import open_below
 from h123.errors import UserError
 from h123.paths import cache_folder
 
@@ -27,7 +28,7 @@ _BLOCK_BYTES = 512
 def alone(whole: Path, report: Callable[[str], None], doing: str = "installing") -> Iterator[None]:
     """One process at a time does it with a folder; the kernel lets go of the lock however the process ends."""
     whole.parent.mkdir(parents=True, exist_ok=True)
-    with whole.with_name(f"{whole.name}.lock").open("w") as lock:
+    with open(whole.with_name(f"{whole.name}.lock"), "a", opener=open_below) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -85,7 +86,7 @@ def run_logged(
 ) -> None:
     """Runs a step of a build, its output appended to `log`. Raises UserError, naming `what` it was for, with the
     output's end. `env` is added to ours; `meanwhile` is called about twice a second."""
-    with log.open("a", encoding="utf-8") as output, _group_that_ends_with_us() as group:
+    with open(log, "a", encoding="utf-8", opener=open_below) as output, _group_that_ends_with_us() as group:
         try:
             process = subprocess.Popen(
                 command,

@@ -40,6 +40,16 @@ def check_limits() -> None:
         )
 
 
+def check_folder() -> None:
+    """Raises UserError where the working directory has been removed: no path can be found from there."""
+    try:
+        os.getcwd()  # noqa: PTH109
+    except OSError as error:
+        raise UserError(
+            f"the working directory cannot be used: {error.strerror}", remedy="change to another one: cd ~"
+        ) from None
+
+
 def exhausted(error: Exception) -> UserError | None:
     """What to say where an error came of what no check foresees: that there was none left of something.
 

@@ -15,7 +15,7 @@ def sole_user(folder: Path, what: str) -> Iterator[None]:
 
     The folder itself is locked: a file in it may be replaced, and its lock with it.
     """
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

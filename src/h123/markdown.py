@@ -1,9 +1,14 @@
 """Tables in Markdown."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+
+from h123.visible import visible
 
 NOTHING = "–"
 """In a cell."""
+_MARKS = re.compile(r"[\\`*\[\]|~#]")
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
 
 
 def table(rows: Sequence[Mapping[str, str]]) -> Iterable[str]:
@@ -20,6 +25,12 @@ def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(_cell(cell) for cell in cells)} |"
 
 
+def plain(text: str) -> str:
+    """Text that others wrote, in one line: it makes no link, picture, markup, mention or cell of its own."""
+    marked = _MARKS.sub(r"\\\g<0>", visible(" ".join(text.split())))
+    return _TAG.sub("&lt;", marked).replace("@", "&#64;")
+
+
 def _cell(text: str) -> str:
     """In one line, and no sign of it is the table's."""
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+    return visible(" ".join(text.split())).replace("|", "\\|").replace("<", "&lt;")

@@ -24,3 +24,8 @@ def typed(path: Path) -> str:
     """As a shell and our command line take it for this path, and nothing else."""
     name = str(path)
     return shlex.quote(f"./{name}" if name.startswith("-") else name)
+
+
+def real(path: Path) -> Path:
+    """The path without links, where there is one; a loop of links stays as it is."""
+    return Path(os.path.realpath(path))

@@ -18,8 +18,13 @@ def scratch() -> Iterator[Path]:
     shelf = cache_folder().resolve() / "scratch"
     with ExitStack() as held:
         with alone(shelf, lambda _: None):  # or one that was not locked yet would be taken for a dead one's
+            if shelf.is_symlink():
+                raise UserError(f"{shelf} is a link", remedy="remove it; to keep the cache elsewhere set H123_CACHE")
             shelf.mkdir(exist_ok=True)
             for left in shelf.iterdir():
+                if left.is_symlink() or not left.is_dir():
+                    left.unlink()
+                    continue
                 with suppress(UserError), sole_user(left, "something"):
                     shutil.rmtree(left)
             folder = Path(tempfile.mkdtemp(dir=shelf))

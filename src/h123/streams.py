@@ -3,11 +3,15 @@
 import codecs
 import io
 import os
+import re
 import sys
 
 _PLAIN = dict(zip("–—‘’“”×µ≈·²✓✗", "--''\"\"xu~.2+x", strict=True))
 _PLAIN |= {"→": "->", "±": "+/-", "≤": "<=", "≥": ">=", "…": "..."}
 """For terminals and pipes of another encoding than UTF-8."""
+_SIZE = re.compile(r"[1-9][0-9]{0,4}")
+_NARROWEST = 20
+"""Columns in which a table can still be read."""
 
 
 def make_usable() -> None:
@@ -22,9 +26,19 @@ def make_usable() -> None:
     sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8")
     sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8")
     codecs.register_error("plain", _plainer)
+    _mend_size()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="plain")
+
+
+def _mend_size() -> None:
+    """Forget a terminal's size in the environment that is no size (`COLUMNS=0`): libraries divide by it."""
+    for name in ("COLUMNS", "LINES"):
+        if not _SIZE.fullmatch(os.environ.get(name, "1")):
+            del os.environ[name]
+    if (columns := os.environ.get("COLUMNS")) and int(columns) < _NARROWEST:
+        os.environ["COLUMNS"] = str(_NARROWEST)
 
 
 def _plainer(error: UnicodeError) -> tuple[str | bytes, int]:

@@ -1,39 +1,82 @@
-"""Text files that people name: read at once and whole, or refused in a sentence."""
+"""Files that people name: read at once and bounded, or refused in a sentence."""
 
+import os
 import re
 import stat
+from io import BufferedReader, FileIO
 from pathlib import Path
 
+from h123 import sizes
 from h123.errors import UserError
 
 _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What YAML itself admits nowhere but escaped (YAML 1.2, production c-printable)."""
 
-_KINDS = {
+KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a named pipe",
     stat.S_IFSOCK: "a socket",
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
+"""What is no file, in words."""
 
 
 def read_text(path: Path, most_bytes: int) -> str:
     """A file of at most `most_bytes`, in UTF-8. Raises UserError; never waits, as reading a pipe or a device might."""
     try:
-        kind = _KINDS.get(stat.S_IFMT(path.stat().st_mode))
-        if kind:
-            raise UserError(f"{path}: cannot be read: it is {kind}, not a file")
-        with path.open("rb") as file:
+        return read_bytes(path, most_bytes).decode("utf-8")
+    except UnicodeDecodeError as fault:
+        raise UserError(f"{path}: cannot be read: not UTF-8 text (byte {fault.start + 1})") from None
+
+
+def read_bytes(path: Path, most_bytes: int) -> bytes:
+    """A file of at most `most_bytes`. Raises UserError; never waits."""
+    with opened(path, most_bytes) as file:
+        try:
             content = file.read(most_bytes + 1)
+        except OSError as error:
+            raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    if len(content) > most_bytes:  # of a file whose size is not known, or that grows
+        raise _too_large(path, len(content), most_bytes)
+    return content
+
+
+def kept(path: Path, most_bytes: int = sizes.CACHED) -> bytes | None:
+    """A file of the cache, which can be made again: None where there is none that can be read."""
+    try:
+        return read_bytes(path, most_bytes)
+    except UserError:
+        return None
+
+
+def opened(path: Path, most_bytes: int) -> BufferedReader:
+    """A file of at most `most_bytes`, to be read piece by piece. Raises UserError; never waits."""
+    check_file(path, most_bytes)
+    try:
+        # Should it have become a pipe since.
+        return BufferedReader(FileIO(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)))
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
-    if len(content) > most_bytes:
-        raise UserError(f"{path}: cannot be read: it is larger than {most_bytes // 1000} kB")
+
+
+def check_file(path: Path, most_bytes: int) -> None:
+    """Raises UserError where there is no file, or one of more than `most_bytes`."""
     try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError:
-        raise UserError(f"{path}: cannot be read: not UTF-8 text") from None
+        found = path.stat()
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if kind := KINDS.get(stat.S_IFMT(found.st_mode)):
+        raise UserError(f"{path}: cannot be read: it is {kind}, not a file")
+    if found.st_size > most_bytes:
+        raise _too_large(path, found.st_size, most_bytes)
+
+
+def _too_large(path: Path, size: int, most_bytes: int) -> UserError:
+    return UserError(
+        f"{path}: cannot be read: it is larger than {sizes.shown(most_bytes)} ({size} bytes)",
+        remedy="name another file, or a part of this one",
+    )
 
 
 def unprintable(text: str) -> str | None:

@@ -44,6 +44,10 @@ class _Kind:
             raise ValueError(f"{shown(text)} is too large; the largest that makes sense here is {self.most}")
         if self.least and value < self._limit(self.least) / self.units[unit]:
             raise ValueError(f"{shown(text)} is too small; the smallest that makes sense here is {self.least}")
+        if self.units[unit] == 1 and value != value.to_integral_value():
+            raise ValueError(
+                f"{shown(text)} is not a whole number; write one, or a larger unit, such as {self.example}"
+            )
         return int((value * self.units[unit]).to_integral_value())
 
     def _limit(self, text: str) -> Decimal:

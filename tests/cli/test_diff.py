@@ -37,7 +37,7 @@ def test_it_says_what_it_is_worth_and_holds_conditions(h123: Tool, two: Path) ->
     assert json.loads((two / "after/diff/diff.json").read_text())["h123"] == "diff/1"
     assert not (two / "after/diff/gate.json").exists()
     for condition, status in ((SAME, 0), ("latency after/before < 1.5", 99), ("latency after/before > 1", 98)):
-        held = h123("diff", "before", "after", "--fail-if", condition, "--out", "told")
+        held = h123("diff", "before", "after", "--fail-if", condition, "--out", "told", "--force")
         assert held.returncode == status, held.stdout
     assert json.loads((two / "told/gate.json").read_text())["verdict"] == "undecided"
     assert (two / "told/gate.prom").exists()

@@ -22,6 +22,7 @@ from h123.causes import CAUSES
 from h123.durable import write_atomically
 from h123.paths import cache_folder
 from h123.strict import Strict
+from h123.textfile import kept
 
 FORMAT: Final = "explained/1"
 _MOST = 200
@@ -102,8 +103,8 @@ def _folder() -> Path:
 
 def _read(path: Path) -> dict[str, dict[str, Means]]:
     try:
-        file = _File.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError):
+        file = _File.model_validate_json(kept(path) or b"")
+    except ValidationError:
         return {}
     phases = chain.from_iterable(of.values() for of in file.attempts.values())
     whole = file.digest == _digest(file) and all(len(phase.seconds) == len(CAUSES) for phase in phases)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from h123.catalogue import own_subjects
 from h123.errors import UserError
-from h123.paths import typed
+from h123.paths import real, typed
 from h123.results import CampaignFolder, Repetition, compare_executions, ingest
 from h123.scratch import scratch
 from h123.study import PlannedTrial, Study, make_plan
@@ -51,7 +51,7 @@ def find_trial(where: Path, name: str | None = None) -> Verifiable:
 
 def _of_trial_folder(where: Path) -> tuple[Path, str]:
     """The campaign's folder and the trial's name."""
-    campaign = where.resolve().parent.parent
+    campaign = real(where).parent.parent
     if (where / "campaign.json").is_file():
         raise UserError(
             f"{where} is a campaign", remedy=f"name one of its trials too: h123 verify {typed(where)} TRIAL"
@@ -61,7 +61,7 @@ def _of_trial_folder(where: Path) -> tuple[Path, str]:
             f"{where} is not the folder of a campaign's trial",
             remedy="name one, such as campaigns/NAME/trials/b01-t03-medium-virtual-h3~1",
         )
-    return campaign, where.resolve().name
+    return campaign, real(where).name
 
 
 def verify_trial(found: Verifiable, engine: Engine, report: Callable[[str], None]) -> Repetition:

@@ -14,6 +14,7 @@ from h123.catalogue.subject import PLACEHOLDER, Subject
 from h123.errors import UserError
 from h123.installing import alone, made_whole, remove_installation, run_logged, size_of
 from h123.paths import cache_folder
+from h123.textfile import kept
 
 STAMP = ".h123-installed"
 MANIFEST = "subject.toml"
@@ -61,8 +62,8 @@ def damage(subject: Subject) -> Path | None:
 def _stamp(subject: Subject) -> Installation | None:
     """What the installation says of itself, if the sources are still the same."""
     try:
-        found = Installation(**json.loads((prefix(subject) / STAMP).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        found = Installation(**json.loads(kept(prefix(subject) / STAMP) or b""))
+    except (ValueError, TypeError):
         return None
     return found if found.recipe == _recipe(subject) else None
 

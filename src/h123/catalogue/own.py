@@ -24,6 +24,7 @@ from pydantic import (
 from h123.catalogue.container import check_container
 from h123.catalogue.subject import QUIC, Install, OneOrMore, Protocol, Server, Subject
 from h123.errors import UserError
+from h123.paths import real
 from h123.strict import Strict
 from h123.units import parse_duration
 
@@ -105,7 +106,7 @@ class OwnServer(Strict):
     @classmethod
     def _absolute(cls, folder: str, info: ValidationInfo) -> str:
         """Campaigns can be moved; what they start stays where it is."""
-        return str((info.context / folder).resolve()) if isinstance(info.context, Path) else folder
+        return str(real(info.context / folder)) if isinstance(info.context, Path) else folder
 
     @field_serializer("starts_within")
     def _with_unit(self, starts_within: int) -> str:
@@ -114,7 +115,10 @@ class OwnServer(Strict):
     @property
     def words(self) -> list[str]:
         """What is started on a host of the lab, whose roles begin in a folder of their own."""
-        return ["env", "-C", self.folder, "--", *shlex.split(self.command or "")]
+        words = shlex.split(self.command or "")
+        # `env` takes a program whose path has a = for a variable.
+        started = ["sh", "-c", 'exec "$@"', "h123"] if words and "=" in words[0] else []
+        return ["env", "-C", self.folder, "--", *started, *words]
 
     @property
     def called(self) -> str:

@@ -10,7 +10,7 @@ from h123.catalogue.subject import Subject
 from h123.catalogue.toml_file import TomlFile
 from h123.console import say
 from h123.errors import UserError
-from h123.paths import project_root
+from h123.paths import project_root, real
 from h123.strict import choose, shown
 
 FORMAT = "subject/1"
@@ -53,7 +53,7 @@ def subject_names() -> list[str]:
 def unknown_subject(name: str, others: Iterable[str] = ()) -> UserError:
     """That there is none of this name, and what there is instead; `others` may be named where subjects may."""
     folder, own = subjects_folder(), project_root() / "subjects" / name
-    if folder.resolve() != own.parent.resolve() and (own / "subject.toml").is_file():
+    if real(folder) != real(own.parent) and (own / "subject.toml").is_file():
         return UserError(
             f"there is no subject {name!r} in {folder}, which H123_SUBJECTS names",
             remedy=f"it is one of the project's own: ln -s {shlex.quote(str(own))} {shlex.quote(str(folder))}",
@@ -91,11 +91,11 @@ def read_subject(folder: Path) -> Subject:
     file = TomlFile(folder / "subject.toml")
     if file.data.get("h123") != FORMAT:
         raise UserError(f'{file.path}: the line h123 = "{FORMAT}" is missing, or has a version not supported here')
-    whole = _whole(file, folder.resolve())
+    whole = _whole(file, real(folder))
     content = {name: value for name, value in file.data.items() if name != "h123"}
     if whole:
         content = {**content, "install": {**whole.install.model_dump(), "part_of": whole.name}}
-    subject = file.validate(Subject, content, context=folder.resolve())
+    subject = file.validate(Subject, content, context=real(folder))
     if subject.name != folder.name:
         message = f"name is {subject.name!r}, but the folder is {folder.name!r}; they must be the same"
         raise file.error(["name"], message)

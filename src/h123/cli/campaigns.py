@@ -15,6 +15,7 @@ from h123.cli.options import (
     BlocksOption,
     ClockOption,
     FolderArgument,
+    ForceOption,
     LanesOption,
     OnlyOption,
     ScaleOption,
@@ -25,6 +26,7 @@ from h123.cli.options import (
 )
 from h123.cli.signals import held_back
 from h123.console import out_console, write
+from h123.output import check_output
 from h123.study import Study, find_study, load_schema, load_study, make_plan, parse_only
 
 app = typer.Typer()
@@ -306,6 +308,7 @@ def show(
         Path | None,
         typer.Option(metavar="FILE", help="Page to write. [default: FOLDER/show/TRIAL.html]", show_default=False),
     ] = None,
+    force: ForceOption = False,
 ) -> None:
     """Show what happened in one trial, or two side by side, over time: one page, which opens offline.
 
@@ -314,10 +317,12 @@ def show(
     from h123.closeup import choose, write_closeup
     from h123.results import CampaignFolder
 
+    if out:
+        check_output(out, force=force)
     campaign = CampaignFolder.open(folder)
     chosen = choose(campaign, trials)
     page = out or campaign.path / "show" / f"{'+'.join(each.name for each in chosen)}.html"
-    write_closeup(campaign, chosen, page)
+    write_closeup(campaign, chosen, page, force=force or out is None)
     out_console.print(str(page), soft_wrap=True)
 
 
@@ -329,6 +334,7 @@ def export_command(
         Path | None,
         typer.Option(metavar="DIR", help="Folder to write to. [default: FOLDER/export]", show_default=False),
     ] = None,
+    force: ForceOption = False,
 ) -> None:
     """Export all samples and all attempts, with the metrics of those that count, for use in other tools.
 
@@ -337,7 +343,7 @@ def export_command(
     from h123.results import CampaignFolder, export
 
     campaign = CampaignFolder.open(folder)
-    for path in export(campaign, format.value, out or campaign.path / "export"):
+    for path in export(campaign, format.value, out or campaign.path / "export", force=force or out is None):
         out_console.print(str(path), soft_wrap=True)
     complain_of_damage(campaign)
 

@@ -3,6 +3,8 @@
 import dataclasses
 import datetime as dt
 import re
+import shlex
+import shutil
 import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,11 +15,14 @@ from typing import Literal, cast
 from cryptography import x509
 from pydantic import ValidationError
 
+from h123 import sizes
 from h123.catalogue import OwnServer, clients_of_any_server
 from h123.cli import gating, running
 from h123.cli.options import NETWORKS
 from h123.console import say
 from h123.errors import UserError
+from h123.output import check_output, write_output
+from h123.paths import real
 from h123.scratch import scratch
 from h123.strict import choose, describe
 from h123.study import (
@@ -53,6 +58,7 @@ from h123.survey import (
     survey,
     takes_a_connection,
 )
+from h123.textfile import check_file, read_bytes
 from h123.trial import LocalEngine
 from h123.units import format_bytes
 
@@ -104,6 +110,7 @@ class Asked:
     lanes: int | None
     out: Path | None
     save: Path | None
+    force: bool
     fail_if: Sequence[str]
     by: Basis
 
@@ -117,9 +124,9 @@ def compare(asked: Asked) -> int:
     _check_client(asked.client)
     _check_protocols(asked)
     if asked.save:
-        _check_save(asked.save)
+        _check_save(asked.save, force=asked.force)
     inquiry, load = _inquiry(asked, page), _load(asked, conditions, page is not None)
-    servers = {name: _server(command, asked, inquiry) for name, command in _named(asked.servers).items()}
+    servers = {name: _server(command, asked, inquiry) for name, command in _named(asked.servers, asked.cwd).items()}
     if not servers:
         _check_elsewhere(asked, conditions)
         servers = {_ONE: _elsewhere(asked, inquiry)}
@@ -151,7 +158,7 @@ def compare(asked: Asked) -> int:
         study.write_text(dataclasses.replace(draft, require=[]).text(), encoding="utf-8")
         _check(conditions, load_study(study), load)
         if asked.save:
-            _keep(draft, asked.save)
+            _keep(draft, asked.save, force=asked.force)
         study.write_text(draft.text(), encoding="utf-8")
         return _run(study, asked)
 
@@ -219,9 +226,8 @@ def _check_protocols(asked: Asked) -> None:
         )
 
 
-def _check_save(path: Path) -> None:
-    if path.exists():
-        raise UserError(f"{path} is there already", remedy="choose another name for --save, or remove it")
+def _check_save(path: Path, *, force: bool) -> None:
+    check_output(path, force=force)
     if not path.parent.is_dir():
         raise UserError(f"--save {path}: there is no folder {path.parent}", remedy="make it, or name another one")
 
@@ -278,9 +284,9 @@ def _run(study: Path, asked: Asked) -> int:
     )
 
 
-def _keep(draft: Draft, path: Path) -> None:
+def _keep(draft: Draft, path: Path, *, force: bool) -> None:
     try:
-        path.write_text(draft.text(), encoding="utf-8")
+        write_output(path, draft.text(), force=force)
     except OSError as error:
         raise UserError(f"{path}: cannot be written: {error.strerror}") from None
     say(f"Study: {path}")
@@ -325,8 +331,10 @@ def _inquiry(asked: Asked, page: RecordedPage | None) -> Inquiry:
         raise UserError("the parts of a page are asked for by GET: --har goes without --method POST and --data")
     if (method == "POST") != (asked.data is not None):
         raise UserError("a POST needs --data FILE, and only a POST has it", remedy="--method POST --data FILE")
-    if asked.data and not (asked.data.is_file() and asked.data.stat().st_size):
-        raise UserError(f"--data {asked.data}: there is no such file, or it is empty")
+    if asked.data:
+        check_file(asked.data, sizes.UPLOAD)
+        if not asked.data.stat().st_size:
+            raise UserError(f"--data {asked.data}: it is empty", remedy="name a file with the body to send")
     headers = tuple(_header(text) for text in asked.headers)
     if asked.cacert and asked.insecure:
         raise UserError("--cacert and --insecure exclude each other: is the certificate to be checked?")
@@ -357,9 +365,7 @@ def _trusted_here(asked: Asked) -> Path | None:
 
 def _check_authorities(path: Path) -> None:
     try:
-        x509.load_pem_x509_certificates(path.read_bytes())
-    except OSError as error:
-        raise UserError(f"--cacert {path}: cannot be read: {error.strerror}") from None
+        x509.load_pem_x509_certificates(read_bytes(path, sizes.AUTHORITIES))
     except ValueError:
         raise UserError(
             f"--cacert {path}: there is no certificate in it", remedy="a file of certificates in PEM, as curl takes it"
@@ -392,10 +398,10 @@ def _load(asked: Asked, conditions: Sequence[Condition], page: bool) -> Load:
     )
 
 
-def _named(commands: Sequence[str]) -> dict[str, str]:
+def _named(commands: Sequence[str], folder: Path) -> dict[str, str]:
     """Servers by name, in their order."""
     if len(commands) == 1:
-        found = _NAMED.fullmatch(commands[0])
+        found = None if _is_program(commands[0], folder) else _NAMED.fullmatch(commands[0])
         # `PORT=8443 ./server` is how shells name variables: a name for a server is written in small letters.
         return {found["name"]: found["command"]} if found else {_ONE: commands[0]}
     named = [_NAMED.fullmatch(command) for command in commands]
@@ -409,10 +415,19 @@ def _named(commands: Sequence[str]) -> dict[str, str]:
     return found_names
 
 
+def _is_program(command: str, folder: Path) -> bool:
+    """Whether it begins with a program that is there: a path may have a = too."""
+    try:
+        program = shlex.split(command)[0]
+        return (folder / program).is_file() if "/" in program else shutil.which(program) is not None
+    except (ValueError, IndexError, OSError):
+        return False
+
+
 def _server(command: str, asked: Asked, inquiry: Inquiry) -> OwnServer:
     values = {
         "command": command,
-        "folder": str(asked.cwd.resolve()),
+        "folder": str(real(asked.cwd)),
         "environment": _environment(asked.environment),
         "host": inquiry.site.host,
         "sni": asked.sni,

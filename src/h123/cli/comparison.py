@@ -10,6 +10,7 @@ from h123.cli.options import (
     Clock,
     ClockOption,
     FolderArgument,
+    ForceOption,
     LanesOption,
     SeedOption,
     Transport,
@@ -216,6 +217,7 @@ def compare(
         Path | None,
         typer.Option(metavar="FILE.yaml", help="Keep the study that is run, to change it.", show_default=False),
     ] = None,
+    force: ForceOption = False,
 ) -> None:
     """Compare HTTP/1.1, HTTP/2 and HTTP/3 on your own server, or two builds of it.
 
@@ -269,6 +271,7 @@ def compare(
             lanes=lanes,
             out=out,
             save=save,
+            force=force,
             fail_if=fail_if or [],
             by=by,
         )
@@ -315,6 +318,7 @@ def diff(
         Path | None,
         typer.Option(metavar="DIR", help="Folder to write to. [default: AFTER_DIR/diff]", show_default=False),
     ] = None,
+    force: ForceOption = False,
 ) -> None:
     """Compare two campaigns of two days or machines, treatment by treatment: AFTER_DIR over BEFORE_DIR.
 
@@ -326,4 +330,4 @@ def diff(
     with held_back():
         from h123.cli import differing, gating
 
-    raise typer.Exit(differing.diff(before, after, gating.forbidding(fail_if or [], by), out))
+    raise typer.Exit(differing.diff(before, after, gating.forbidding(fail_if or [], by), out, force=force))

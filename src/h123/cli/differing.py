@@ -12,7 +12,8 @@ from h123.console import out_console, write
 from h123.diff import CONFIDENCE, FEWEST, Diff, Row, differ
 from h123.durable import write_atomically
 from h123.errors import UserError
-from h123.gate import judge, unpaired_figures
+from h123.gate import GATE_FILES, judge, unpaired_figures
+from h123.output import check_output
 from h123.results import CampaignFolder
 from h123.study import METRICS, Condition
 from h123.units import format_value
@@ -22,7 +23,7 @@ _NAMED = 5
 """Treatments left out that are shown; all are in diff.json."""
 
 
-def diff(before: Path, after: Path, conditions: Sequence[Condition], out: Path | None) -> int:
+def diff(before: Path, after: Path, conditions: Sequence[Condition], out: Path | None, *, force: bool) -> int:
     """Print and write all of it; the exit status. Raises UserError."""
     if wrong := [condition for condition in conditions if condition.subject != PAIR]:
         raise UserError(
@@ -30,8 +31,10 @@ def diff(before: Path, after: Path, conditions: Sequence[Condition], out: Path |
             remedy="--fail-if 'latency after/before > 1.05'",
         )
     folders = CampaignFolder.open(before), CampaignFolder.open(after)
-    found = differ(*folders)
     where = out or folders[1].path / "diff"
+    for name in ["diff.json", *(GATE_FILES if conditions else ())]:
+        check_output(where / name, force=force or out is None)
+    found = differ(*folders)
     where.mkdir(parents=True, exist_ok=True)
     write_atomically(where / "diff.json", json.dumps(found, indent=1, allow_nan=False) + "\n")
     _print(found)

@@ -10,7 +10,9 @@ import typer
 
 from h123.cli import listing
 from h123.cli.doctor import diagnose
+from h123.cli.options import ForceOption
 from h123.console import out_console
+from h123.output import check_output
 from h123.paths import lab_binary
 from h123.study import list_networks, load_network
 
@@ -45,6 +47,7 @@ def lab_exec(
         Path | None,
         typer.Option("--json", metavar="FILE", help="Write the link's report to this file.", show_default=False),
     ] = None,
+    force: ForceOption = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed for the link.")] = 1,
     congestion: Annotated[str, typer.Option(help="TCP congestion control on both hosts.")] = "cubic",
 ) -> None:
@@ -54,11 +57,13 @@ def lab_exec(
 
     Example: `h123 lab exec --network poor --server 'python3 -m http.server' --client 'curl -s http://$H123_SERVER:8000/'`
     """
+    if json_file:
+        check_output(json_file, force=force)
     # A file without a name: there is nothing to tidy up, however this ends.
     link = os.memfd_create("link.json", 0)
     os.write(link, json.dumps(load_network(network).link()).encode())
     command = ["exec", "--link", f"/proc/self/fd/{link}", "--seed", str(seed), "--congestion", congestion]
-    command += ["--json", str(json_file)] if json_file else []
+    command += [f"--json={json_file}"] if json_file else []
     _become_lab([*command, "--server", server, "--client", client])
 
 

@@ -62,6 +62,9 @@ ScaleOption = Annotated[
         show_default=False,
     ),
 ]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Replace what is there. Without it an existing file is left alone.")
+]
 OnlyOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -9,9 +9,10 @@ import typer
 from rich.table import Table
 
 from h123.cli import completion
+from h123.cli.options import ForceOption
 from h123.console import out_console, write
-from h123.durable import write_atomically
 from h123.errors import UserError
+from h123.output import check_output, write_output
 from h123.paths import project_root
 from h123.study import find_site, import_site, list_sites, read_site, site
 from h123.units import format_bytes, format_seconds
@@ -86,6 +87,7 @@ def import_command(
             show_default=False,
         ),
     ] = None,
+    force: ForceOption = False,
 ) -> None:
     """Make a site of a page that a browser recorded (the network tool's *Save all as HAR*).
 
@@ -97,10 +99,9 @@ def import_command(
     path = out or project_root() / "sites" / f"{name}.yaml"
     if path.suffix not in (".yaml", ".yml"):
         raise UserError(f"{path}: a site's file ends in .yaml")
-    if path.exists():
-        raise UserError(f"{path} is already there", remedy="remove it, or name another by `--out NAME.yaml`")
+    check_output(path, force=force)
     imported = import_site(har, name, apart=hosts == "apart", page=page)
-    write_atomically(path, imported.text)
+    write_output(path, imported.text, force=force)
     site_of = imported.site
     write(out_console, f"{path}: {_amount(site_of)}, {max(site_of.depth())} deep")
     for note in imported.notes:

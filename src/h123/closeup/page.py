@@ -17,14 +17,14 @@ from h123.closeup.series import (
     throughput_figure,
 )
 from h123.closeup.waterfall import waterfall_figure
-from h123.durable import write_atomically
+from h123.output import write_output
 from h123.report import template, with_contents
 from h123.report.drawing import Figure, inline
 from h123.results import CampaignFolder
 
 
-def write_closeup(folder: CampaignFolder, chosen: Sequence[Chosen], page: Path) -> None:
-    """Write the page about one attempt, or two. Raises OSError."""
+def write_closeup(folder: CampaignFolder, chosen: Sequence[Chosen], page: Path, *, force: bool = False) -> None:
+    """Write the page about one attempt, or two; `force`: over one that is there. Raises OSError, UserError."""
     shown = arms(chosen, folder.study["compare"]["factor"])
     content = {
         "title": " and ".join(each.trial for each in chosen),
@@ -36,8 +36,8 @@ def write_closeup(folder: CampaignFolder, chosen: Sequence[Chosen], page: Path) 
         "figures": [figure for figure in _figures(shown) if figure],
         "inline": inline,
     }
-    page.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(page, with_contents(template("h123.closeup", "page.html.j2").render(**content)))
+    rendered = template("h123.closeup", "page.html.j2").render(**content)
+    write_output(page, with_contents(rendered), force=force)
 
 
 def _figures(shown: Sequence[Arm]) -> list[Figure | None]:

@@ -12,6 +12,7 @@ from h123.diff.circumstances import changes, unlike
 from h123.diff.document import Diff, LeftOut, Row, Side
 from h123.diff.unpaired import CONFIDENCE, interval
 from h123.errors import UserError
+from h123.paths import real
 from h123.results import CampaignFolder
 
 _SHOWN = 3
@@ -51,7 +52,7 @@ class _Campaign:
 
 def differ(before: CampaignFolder, after: CampaignFolder) -> Diff:
     """After over before, treatment by treatment. Raises UserError where they have none in common."""
-    if before.path.resolve() == after.path.resolve():
+    if real(before.path) == real(after.path):
         raise UserError(f"{before.path} is the same campaign twice", remedy="name two campaigns' folders")
     if common_trials := _measured(before) & _measured(after):
         raise UserError(

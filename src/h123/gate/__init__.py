@@ -2,10 +2,11 @@
 
 from h123.gate.document import Gate
 from h123.gate.figure import Figure, Figures, spoiled, unpaired_figures
-from h123.gate.files import write_gate
+from h123.gate.files import GATE_FILES, write_gate
 from h123.gate.passage import STATUS, Cell, Passage, gate_row, judge, worst
 
 __all__ = [
+    "GATE_FILES",
     "STATUS",
     "Cell",
     "Figure",

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 from h123.gate.figure import Figure
 from h123.gate.passage import Cell, Passage
 from h123.study import METRICS
+from h123.visible import visible
 
 
 class Entry(TypedDict):
@@ -32,7 +33,7 @@ def benchmark(passages: Sequence[Passage]) -> str:
             if entry := _entry(cell):
                 told = entries.setdefault(entry["name"], entry)
                 told["extra"] += f"\nrequired {one.condition}: {cell.word}"
-    return json.dumps(list(entries.values()), indent=1, ensure_ascii=False) + "\n"
+    return visible(json.dumps(list(entries.values()), indent=1, ensure_ascii=False)) + "\n"
 
 
 def _entry(cell: Cell) -> Entry | None:

@@ -6,6 +6,7 @@ from prometheus_client import CollectorRegistry, Enum, Gauge, Info
 from prometheus_client.openmetrics.exposition import generate_latest
 
 from h123.gate.passage import STATUS, Passage
+from h123.visible import in_one_line
 
 _LABELS = ["metric", "pair", "cell"]
 _WORDS = list(STATUS)
@@ -14,7 +15,7 @@ _WORDS = list(STATUS)
 def exposition(campaign: str, passages: Sequence[Passage]) -> str:
     """All of it. What is not known has no sample."""
     own = CollectorRegistry()
-    Info("h123_gate_campaign", "What was held.", registry=own).info({"name": campaign})
+    Info("h123_gate_campaign", "What was held.", registry=own).info({"name": in_one_line(campaign)})
     gauges = {
         kind: [
             Gauge(f"h123_gate_{kind}", of, labels, registry=own),
@@ -34,11 +35,12 @@ def exposition(campaign: str, passages: Sequence[Passage]) -> str:
         "h123_gate_verdict", "What became of a condition.", ["condition", "cell"], states=_WORDS, registry=own
     )
     for one in passages:
-        bound.labels(str(one.condition)).set(one.condition.bound)
+        condition = in_one_line(str(one.condition))
+        bound.labels(condition).set(one.condition.bound)
         for cell in one.cells:
-            held, where = cell.held, " ".join(cell.held.cell.values())
-            labels = (held.metric, held.subject, where)
-            verdict.labels(str(one.condition), where).state(cell.word)
+            held, where = cell.held, in_one_line(" ".join(cell.held.cell.values()))
+            labels = (held.metric, in_one_line(held.subject), where)
+            verdict.labels(condition, where).state(cell.word)
             blocks.labels(*labels).set(held.blocks)
             kind, unit = ("ratio", ()) if held.unit is None else ("value", (held.unit,))
             for gauge, value in zip(gauges[kind], (held.value, held.low, held.high), strict=True):

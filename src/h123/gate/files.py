@@ -14,6 +14,8 @@ from h123.gate.document import CellRow, ConditionRow, Gate, Word
 from h123.gate.exposition import exposition
 from h123.gate.figure import Figure
 from h123.gate.passage import Cell, Passage, worst
+from h123.markdown import plain
+from h123.visible import in_one_line
 
 
 class _Measured(TypedDict):
@@ -22,21 +24,22 @@ class _Measured(TypedDict):
     unit: NotRequired[str]
 
 
+GATE_FILES = ("gate.json", "gate.xml", "gate.md", "gate-benchmark.json", "gate.prom")
 _TITLES: dict[Word, str] = {"passed": "passed", "failed": "FAILED", "undecided": "undecided"}
 
 
 def write_gate(folder: Path, campaign: str, passages: Sequence[Passage]) -> list[Path]:
     """Writes them all; their paths. Raises OSError."""
-    texts = {
-        "gate.json": json.dumps(_document(campaign, passages), indent=1) + "\n",
-        "gate.xml": _junit(passages),
-        "gate.md": _markdown(passages),
-        "gate-benchmark.json": benchmark(passages),
-        "gate.prom": exposition(campaign, passages),
-    }
-    for name, text in texts.items():
+    texts = (
+        json.dumps(_document(campaign, passages), indent=1) + "\n",
+        _junit(passages),
+        _markdown(passages),
+        benchmark(passages),
+        exposition(campaign, passages),
+    )
+    for name, text in zip(GATE_FILES, texts, strict=True):
         write_atomically(folder / name, text)
-    return [folder / name for name in texts]
+    return [folder / name for name in GATE_FILES]
 
 
 def _document(campaign: str, passages: Sequence[Passage]) -> Gate:
@@ -78,11 +81,13 @@ def _junit(passages: Sequence[Passage]) -> str:
         "testsuite", name="h123", tests=str(len(cells)), failures=count["failed"], skipped=count["undecided"]
     )
     for one, cell in cells:
-        case = SubElement(suite, "testcase", classname=str(one.condition), name=cell.place or "all")
+        named = {"classname": in_one_line(str(one.condition)), "name": in_one_line(cell.place or "all")}
+        case = SubElement(suite, "testcase", named)
+        why = in_one_line(f"{cell.figures}: {cell.why}")
         if cell.word == "failed":
-            SubElement(case, "failure", message=f"{cell.figures}: {cell.why}")
+            SubElement(case, "failure", message=why)
         elif cell.word == "undecided":
-            SubElement(case, "skipped", message=f"{cell.figures}: {cell.why}")
+            SubElement(case, "skipped", message=why)
     return tostring(suite, encoding="unicode", xml_declaration=True)
 
 
@@ -90,7 +95,8 @@ def _markdown(passages: Sequence[Passage]) -> str:
     lines = ["| required | where | ratio or value (interval) | verdict |", "|---|---|---|---|"]
     for one in passages:
         lines += [
-            f"| {one.condition} | {cell.place or 'all'} | {cell.figures} | {_TITLES[cell.word]}{_more(cell)} |"
+            f"| {plain(str(one.condition))} | {plain(cell.place or 'all')} | {cell.figures} | "
+            f"{_TITLES[cell.word]}{plain(_more(cell))} |"
             for cell in one.cells
         ]
     return "\n".join([f"**h123: {_TITLES[worst([one.word for one in passages])]}**", "", *lines, ""])

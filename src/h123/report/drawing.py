@@ -13,6 +13,9 @@ import altair as alt
 import vl_convert as vlc
 from altair.utils import schemapi
 
+from h123.durable import check_replaceable
+from h123.visible import visible
+
 # Charts are otherwise checked against Vega-Lite's schema, each part whenever it is put into another one, which takes a
 # good part of a report's time. A test turns it on again.
 schemapi.disable_debug_mode()
@@ -92,6 +95,8 @@ def save(figure: Figure, folder: Path) -> list[Path]:
     """Write `<name>.svg` and `<name>.png` (two pixels a point) into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     vector, bitmap = folder / f"{figure.name}.svg", folder / f"{figure.name}.png"
+    for path in (vector, bitmap):
+        check_replaceable(path)
     vector.write_text(figure.desk, encoding="utf-8")
     bitmap.write_bytes(vlc.svg_to_png(figure.desk, scale=_PNG_SCALE))
     return [vector, bitmap]
@@ -109,7 +114,7 @@ def _inline(figure: Figure, drawn: str, size: str) -> str:
     prefix = f"{figure.name}-{size}-"
     drawn = re.sub(r'\bid="', f'id="{prefix}', drawn).replace("url(#", f"url(#{prefix}")
     drawn = _shared(_compact(_titled(drawn)), prefix)
-    label = escape(f"{figure.title}. {figure.caption}", quote=True)
+    label = escape(visible(f"{figure.title}. {figure.caption}"), quote=True)
     return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" data-size="{size}" font-size="12px" ', 1)
 
 
@@ -150,7 +155,8 @@ def _shared(drawn: str, prefix: str) -> str:
 
 def _svg(chart: alt.TopLevelMixin) -> str:
     specification: Mark = _styled(chart).to_dict(validate=schemapi.DEBUG_MODE)
-    drawn = str(vlc.vegalite_to_svg(specification, vl_version=_VEGA_LITE, allowed_base_urls=[]))
+    # Visible, or the picture would be no XML.
+    drawn = visible(str(vlc.vegalite_to_svg(specification, vl_version=_VEGA_LITE, allowed_base_urls=[])))
     return re.sub(_LINES, _raised, drawn)
 
 

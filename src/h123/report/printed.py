@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from h123.errors import UserError
-from h123.paths import typed
+from h123.paths import real, typed
 from h123.report.drawing import Mark
 from h123.report.words import cell_name, level, ratio
 from h123.results import CampaignFolder, read_content
@@ -64,7 +64,7 @@ def printed_side(folder: CampaignFolder, verdicts: Mapping[str, Any]) -> Side | 
 
 def side_beside(here: CampaignFolder, path: Path) -> Side:
     """The campaign in `path`, to stand beside `here`. Raises UserError where it cannot; reads only."""
-    if path.resolve() == here.path.resolve():
+    if real(path) == real(here.path):
         raise UserError(f"{path} is the campaign itself", remedy="name the folder of another campaign after --beside")
     other = CampaignFolder.open(path)
     again = f"run `h123 analyse {typed(path)}` first"

@@ -6,12 +6,15 @@ import jinja2
 from markupsafe import Markup, escape
 
 from h123.report.words import unbroken
+from h123.visible import visible
 
 
 def template(room: str, name: str) -> jinja2.Template:
     """The template in the package `room`; it puts `style` and `script` into itself, for a page is one file."""
     loader = jinja2.PackageLoader(room, "")
-    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_visible
+    )
     environment.filters["unbroken"] = unbroken
     environment.filters["commands"] = _commands
     for what, file in (("style", "page.css"), ("script", "page.js")):
@@ -19,7 +22,12 @@ def template(room: str, name: str) -> jinja2.Template:
     return environment.get_template(name)
 
 
+def _visible(value: object) -> object:
+    """Whatever the template puts in; what is markup already is ours."""
+    return visible(value) if type(value) is str else value
+
+
 def _commands(text: str) -> Markup:
     """What stands in backticks is set as code."""
-    parts = map(str, map(escape, text.split("`")))
+    parts = map(str, map(escape, visible(text).split("`")))
     return Markup("".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts)))

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from h123.durable import replacement
 from h123.errors import UserError
+from h123.output import check_output
 from h123.results.attempts import Attempt, load_attempts
 from h123.results.events import Values
 from h123.results.folder import CampaignFolder
@@ -32,18 +33,20 @@ _RATE = next(metric.name for metric in METRICS.values() if isinstance(metric.of,
 """The metric of which a scorecard has the means."""
 
 
-def export(folder: CampaignFolder, form: str, out: Path) -> list[Path]:
+def export(folder: CampaignFolder, form: str, out: Path, *, force: bool = False) -> list[Path]:
     """Write `samples.<form>` and `attempts.<form>` into the folder `out`; returns the files' paths.
 
     `form` is csv, parquet or json. `samples` holds every request of every attempt, with its trial's block, validity and
     cell (`cell_<factor>`); `attempts` one row each, with its metrics if it is the one of its trial that is analysed.
     As `scorecard`, one `<levels>.json` for each client, server and network, as curl's scorecard.py writes them.
-    Raises UserError.
+    Files that are there are replaced if `force` says so. Raises UserError.
     """
     if form == "scorecard":
-        return _cards(folder, out)
+        return _cards(folder, out, force=force)
     if form not in _OPTIONS:
         raise UserError(f"{form!r} is not an export format; choose one of {', '.join([*_OPTIONS, 'scorecard'])}")
+    for table in ("samples", "attempts"):
+        check_output(out / f"{table}.{form}", force=force)
     connection = whole(folder, writes=out)
     queries = {
         "samples": "FROM whole.samples ORDER BY trial, attempt, start_ns, user, end_ns",
@@ -64,7 +67,7 @@ def _failed(out: Path, error: Exception) -> UserError:
     )
 
 
-def _cards(folder: CampaignFolder, out: Path) -> list[Path]:
+def _cards(folder: CampaignFolder, out: Path, *, force: bool) -> list[Path]:
     arms: dict[str, list[Attempt]] = defaultdict(list)
     apart = [factor for factor, levels in folder.study["factors"].items() if not _asks(levels)]
     for attempt in load_attempts(folder):
@@ -75,6 +78,8 @@ def _cards(folder: CampaignFolder, out: Path) -> list[Path]:
             "no valid trial of this campaign fits a scorecard: that knows users who make requests of one size",
             remedy="choose --format csv, parquet or json",
         )
+    for arm in arms:
+        check_output(out / f"{arm}.json", force=force)
     try:
         out.mkdir(parents=True, exist_ok=True)
         return [_write_card(folder, members, out / f"{name}.json") for name, members in sorted(arms.items())]
@@ -152,5 +157,21 @@ def _metrics(folder: CampaignFolder) -> pa.Table:
 def _copy(connection: duckdb.DuckDBPyConnection, query: str, target: Path, form: str) -> Path:
     with replacement(target) as temporary:
         there = literal(str(temporary.absolute()))
+        if form == "csv":
+            query = _harmless(connection, query)
         connection.execute(f"COPY ({query}) TO {there} ({_OPTIONS[form]}, USE_TMP_FILE false)")
     return target
+
+
+def _harmless(connection: duckdb.DuckDBPyConnection, query: str) -> str:
+    """The same rows for a spreadsheet: no text is a formula (an apostrophe stands before it), or has a character
+    without a shape."""
+    columns = connection.execute(f"DESCRIBE {query}").fetchall()
+    texts = [str(column) for column, kind, *_ in columns if kind == "VARCHAR"]
+    mended = ", ".join(f"{_mended(name(column))} AS {name(column)}" for column in texts)
+    return f"SELECT * REPLACE ({mended}) FROM ({query})" if texts else query
+
+
+def _mended(column: str) -> str:
+    shown = f"regexp_replace({column}, '[\\p{{Cc}}\\p{{Cf}}\\p{{Zl}}\\p{{Zp}}]', '?', 'g')"
+    return f"CASE WHEN regexp_matches({column}, '^\\s*[=+@-]') THEN '''' || {shown} ELSE {shown} END"

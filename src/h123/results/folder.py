@@ -16,12 +16,14 @@ from h123.durable import sync, sync_tree, write_atomically
 from h123.errors import UserError
 from h123.journal import append_event, read_events
 from h123.lock import sole_user
+from h123.paths import real
 from h123.processes import each
 from h123.results import seal
 from h123.results.campaign_file import Campaign, MachineFacts, Origin, SubjectFacts, Width
 from h123.results.documents import held, read_content
 from h123.results.events import Event, Happening, Tried, check_trials
 from h123.study.network import Resolved
+from h123.tree import check_tree
 
 PARTIAL = ".partial"
 LONGEST_PATH = 3800
@@ -95,6 +97,7 @@ class CampaignFolder:
     def open(cls, path: Path) -> Self:
         """The campaign in `path`. Raises UserError if there is none, or one of another version's format."""
         check_name(path)
+        check_tree(path)
         file = path / "campaign.json"
         if not file.is_file():
             why = (
@@ -117,7 +120,7 @@ class CampaignFolder:
     @property
     def name(self) -> str:
         """The folder's own name."""
-        return self.path.resolve().name
+        return real(self.path).name
 
     @property
     def study(self) -> Resolved:
@@ -341,6 +344,7 @@ def check_new(path: Path) -> None:
         raise UserError(f"{there} is a file, or a link that leads nowhere; a campaign needs a folder")
     if not os.access(there, os.W_OK | os.X_OK):
         raise UserError(f"{there} cannot be written to", remedy="name another folder with --out")
+    check_tree(path)
     _refuse_occupied(path)
 
 

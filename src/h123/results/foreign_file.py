@@ -2,17 +2,20 @@
 
 import csv
 import gzip
+import io
 import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TextIO, cast
+from typing import TextIO
 
+from h123 import sizes
 from h123.errors import UserError
 from h123.results.distribution import read_distribution
 from h123.results.scorecard import read_card
 from h123.study import Samples
+from h123.textfile import opened
 
 Fields = dict[str, str]
 """A row, by its columns."""
@@ -44,10 +47,8 @@ def stem(path: Path) -> str:
 def from_name(path: Path, patterns: list[str]) -> Fields:
     """What the first pattern that fits finds in the file's name. Raises UserError where none fits."""
     for pattern in patterns:
-        parts = re.split(r"\{(\w+)\}", pattern)
-        expression = "".join(f"(?P<{part}>.+?)" if i % 2 else re.escape(part) for i, part in enumerate(parts))
-        if found := re.fullmatch(expression, stem(path)):
-            return found.groupdict()
+        if (found := _matched(pattern, stem(path))) is not None:
+            return found
     if patterns:
         raise UserError(
             f"{path}: the file name matches none of the schema's patterns",
@@ -56,13 +57,48 @@ def from_name(path: Path, patterns: list[str]) -> Fields:
     return {}
 
 
+def _matched(pattern: str, name: str) -> Fields | None:
+    """By `{protocol}-{block}`: each part is as short as it can be. None where the name is another; takes no longer for
+    names that nearly fit."""
+    first, *rest = re.split(r"\{(\w+)\}", pattern)
+    if not name.startswith(first):
+        return None
+    found, at = Fields(), len(first)
+    for part, after in zip(rest[::2], rest[1::2], strict=True):
+        last = len(found) == len(rest) // 2 - 1
+        end = len(name) - len(after) if last else name.find(after, at + 1)
+        if end <= at or not name.endswith(after if last else ""):
+            return None
+        found[part], at = name[at:end], end + len(after)
+    return found if rest or at == len(name) else None
+
+
 def _text(path: Path) -> TextIO:
-    try:
-        if path.name.endswith(_GZIP):
-            return cast(TextIO, gzip.open(path, "rt", encoding="utf-8-sig", newline=""))
-        return path.open(encoding="utf-8-sig", newline="")
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    file: io.BufferedReader = opened(path, sizes.SAMPLES)
+    if path.name.endswith(_GZIP):
+        file = io.BufferedReader(_Unpacked(path, file))
+    return io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+
+
+class _Unpacked(io.RawIOBase):
+    """What a file of gzip holds, up to the size that it might have unpacked: a thousandth of that may be packed."""
+
+    def __init__(self, path: Path, packed: io.BufferedReader) -> None:
+        self._path, self._content, self._left = path, gzip.GzipFile(fileobj=packed), sizes.SAMPLES
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "memoryview") -> int:  # type: ignore[override]
+        piece = self._content.read(len(buffer))
+        self._left -= len(piece)
+        if self._left < 0:
+            raise UserError(
+                f"{self._path}: cannot be read: unpacked it is larger than {sizes.shown(sizes.SAMPLES)}",
+                remedy="import a part of it",
+            )
+        buffer[: len(piece)] = piece
+        return len(piece)
 
 
 def _readable(path: Path, rows: Iterator[tuple[int | str, Fields]]) -> Iterator[tuple[int | str, Fields]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from h123 import sizes
 from h123.durable import sync
 from h123.errors import UserError
 from h123.lock import sole_user
@@ -19,6 +20,7 @@ from h123.results.foreign import Place, Request, read_requests
 from h123.results.samples import SCHEMA, write_samples
 from h123.results.trial_files import Client, Link, Tls, Trial
 from h123.study import Schema
+from h123.textfile import opened
 
 Groups = dict[Place, list[Request]]
 
@@ -30,6 +32,8 @@ def import_samples(files: Sequence[Path], schema: Schema, out: Path) -> Campaign
     check_new(out)
     groups, redirects = _groups(files, schema)
     partial = out.with_name(out.name + PARTIAL)
+    if partial.is_symlink():
+        raise UserError(f"{partial} is a link", remedy="remove it, or name another folder with --out")
     partial.mkdir(parents=True, exist_ok=True)
     with sole_user(partial, f"an import into {out}"):
         made = partial / out.name
@@ -202,5 +206,5 @@ def _name(path: Path) -> str:
 
 
 def _digest(path: Path) -> str:
-    with path.open("rb") as file:
+    with opened(path, sizes.SAMPLES) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

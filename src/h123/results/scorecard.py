@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from h123 import sizes
 from h123.errors import UserError
+from h123.textfile import read_text
 
 _Json = dict[str, Any]
 """An object of a card."""
@@ -47,9 +49,7 @@ def read_card(path: Path) -> Iterator[Run]:
 
 def _card(path: Path) -> _Json:
     try:
-        card = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+        card = json.loads(read_text(path, sizes.DOCUMENT))
     except (ValueError, RecursionError) as error:
         raise _no_card(path, str(error)) from None
     if not isinstance(card, dict) or not isinstance(card.get("meta"), dict) or "protocol" not in card["meta"]:

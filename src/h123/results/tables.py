@@ -11,6 +11,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from h123.paths import real
 from h123.results.events import TrialEvent
 from h123.results.folder import CampaignFolder
 from h123.results.samples import RETRIED_SCHEMA, answered_sql, complaint
@@ -43,7 +44,7 @@ def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDB
     connection.execute("SET enable_progress_bar = false")
     # A read of thousands of small files is faster if their footers are not read twice.
     connection.execute("SET parquet_metadata_cache = true")
-    opened = ", ".join(literal(str(path.resolve())) for path in (folder.trials, writes) if path)
+    opened = ", ".join(literal(str(real(path))) for path in (folder.trials, writes) if path)
     connection.execute(f"SET allowed_directories = [{opened}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")

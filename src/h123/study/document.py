@@ -1,5 +1,6 @@
 """A YAML file that knows its line numbers, so that every complaint about it can name file and line."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,14 +12,15 @@ from yaml.composer import ComposerError
 from yaml.constructor import ConstructorError
 from yaml.reader import ReaderError
 
+from h123 import sizes
 from h123.errors import UserError
 from h123.strict import describe, place, shown
 from h123.textfile import code_point, read_text, unprintable
 
 Location = Sequence[str | int]
 Model = TypeVar("Model", bound=BaseModel)
-MOST_BYTES = 100_000
-"""Of a file: read in about a second, and many times what anybody writes by hand."""
+MOST_BYTES = sizes.WRITTEN
+"""Of a file: read in about a second."""
 MOST_VALUES = 100_000
 """In a file, counted wherever an alias repeats them: without aliases, none of that size has so many."""
 MOST_LEVELS = 50
@@ -27,6 +29,9 @@ MOST_BITS = 256
 """Of a whole number: more than any quantity has, and few enough to be printed."""
 MOST_FAULTS = 100
 """Among which the first in the file is looked for."""
+
+
+_OCTAL = re.compile(r"[-+]?0[0-7_]+")
 
 
 class _Loader(yaml.SafeLoader):
@@ -43,6 +48,8 @@ class _Loader(yaml.SafeLoader):
         return node
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        if isinstance(node, yaml.ScalarNode) and node.style is None:
+            _refuse_slips(node)
         try:
             value = super().construct_object(node, deep)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
@@ -55,6 +62,17 @@ class _Loader(yaml.SafeLoader):
         return value
 
 
+def _refuse_slips(node: yaml.ScalarNode) -> None:
+    """What YAML 1.1 reads in a way that few people mean."""
+    kind, written = node.tag.rpartition(":")[2], node.value
+    if kind == "null" and not written:
+        raise _unfit(node, "there is no value here: write one, or remove the line")
+    if kind in ("int", "float") and ":" in written:
+        raise _unfit(node, f"YAML reads {written} as a number to base 60; write the number itself, or quote it")
+    if kind == "int" and _OCTAL.fullmatch(written):
+        raise _unfit(node, f"YAML reads {written} as an octal number; write it without the leading 0, or quote it")
+
+
 def _unfit(node: yaml.Node, message: str) -> ConstructorError:
     return ConstructorError(None, None, message, node.start_mark)
 
@@ -65,7 +83,8 @@ class Document:
     def __init__(self, path: Path) -> None:
         """Raises UserError for what cannot be read, is not YAML, not a mapping, or names a key twice."""
         self.path = path
-        data = self._load(read_text(path, MOST_BYTES))
+        self.text = read_text(path, MOST_BYTES)
+        data = self._load(self.text)
         if not isinstance(data, dict):
             raise UserError(f"{path}:1: expected `key: value` lines, as in the files that ship with h123")
         self.data: dict[str, Any] = data

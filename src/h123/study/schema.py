@@ -4,14 +4,15 @@ A schema is a study without `blocks` and `seed`, and a part `samples` that leads
 that it does not set are not known: they stand as placeholders in the study, and `Schema.unknown` names them.
 """
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from h123.errors import UserError
-from h123.strict import Strict, choose
+from h123.strict import Strict, choose, shown
 from h123.study.document import Document, Location
 from h123.study.network import Network
 from h123.study.parameters import PARAMETER_NAMES
@@ -80,6 +81,19 @@ class Samples(Strict):
     """Factor to the source of its level."""
     run: Source | None = None
     block: Source | None = None
+
+    @field_validator("file_name")
+    @classmethod
+    def _named(cls, patterns: list[str]) -> list[str]:
+        for pattern in patterns:
+            names = re.findall(r"\{(\w+)\}", pattern)
+            if wrong := [name for name in names if not name.isidentifier() or not name.isascii()]:
+                raise ValueError(f"{shown(pattern)}: {shown(wrong[0])} is no name of a column; begin it with a letter")
+            if len(set(names)) < len(names):
+                raise ValueError(f"{shown(pattern)} has one name twice")
+            if "}{" in pattern:
+                raise ValueError(f"{shown(pattern)}: between two names there must be something that parts them")
+        return patterns
 
     @model_validator(mode="after")
     def _makes_sense(self) -> "Samples":
@@ -151,7 +165,7 @@ def load_schema(name: str, redirects: Redirects | None = None) -> Schema:
                 ["samples", "levels", factor], f"there is no factor {factor!r}; {choose(factor, study.factors)}"
             )
     unknown = [name for name in PARAMETER_NAMES if name not in known and name != "clock"]
-    return Schema(path, path.read_text(encoding="utf-8"), study, samples, unknown)
+    return Schema(path, document.text, study, samples, unknown)
 
 
 def _samples(document: Document) -> Samples:

@@ -9,6 +9,7 @@ from pathlib import Path
 import yaml
 
 from h123.catalogue import OwnServer
+from h123.paths import real
 from h123.study import METRICS, Condition, Network
 from h123.survey.inquiry import Inquiry
 from h123.survey.load import Asked, Part, by_network, patience
@@ -132,4 +133,4 @@ def _described(server: OwnServer) -> Part:
     kept = server.model_dump(mode="json", exclude_defaults=True, exclude={"starts_within"})
     if server.command is None:
         return {name: value for name, value in kept.items() if name != "folder"}
-    return kept | {"command": shlex.join(shlex.split(server.command)), "folder": str(Path(server.folder).resolve())}
+    return kept | {"command": shlex.join(shlex.split(server.command)), "folder": str(real(Path(server.folder)))}

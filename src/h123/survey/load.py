@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import mean, median
 from typing import Any, Protocol
 
+from h123.paths import real
 from h123.study import METRICS, OF_REQUESTS, OF_VISITS, Family, Network
 from h123.study.site import Site as Page
 from h123.study.slowstart import MSS_BYTES
@@ -104,7 +105,7 @@ class Requests:
         sizes = {answer.bytes for answer in self.answers[number]}
         entry: Part = {"method": self.inquiry.method, "path": path}
         if self.inquiry.body:
-            entry["file"] = str(self.inquiry.body.resolve())
+            entry["file"] = str(real(self.inquiry.body))
         # Of an answer that is not always of one length, none can be held against it.
         return entry | ({"answer": f"{first.bytes}B"} if len(sizes) == 1 else {})
 

@@ -1,5 +1,6 @@
 """A campaign watched from afar: where it stands, as OpenMetrics over HTTP, for Prometheus and what reads as it does."""
 
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,9 +28,9 @@ class Listening:
     def read(cls, text: str) -> "Listening":
         """`:9464` is for this machine alone, `0.0.0.0:9464` for every address that it has. Raises UserError."""
         host, colon, port = text.rpartition(":")
-        if not (colon and port.isdecimal() and port.isascii() and int(port) <= _LAST_PORT):
+        if not (colon and re.fullmatch("[0-9]{1,5}", port, re.ASCII) and int(port) <= _LAST_PORT):
             raise UserError(
-                f"--metrics {text}: not an address to listen at",
+                f"--metrics {text[:100]}: not an address to listen at",
                 remedy=f"write :9464 for this machine alone, or HOST:9464; a port is 0 to {_LAST_PORT}",
             )
         return cls(host.strip("[]") or LOOPBACK, int(port))
@@ -83,9 +84,10 @@ class Exposition:
         at = self._listening
         try:
             return start_http_server(at.port, at.host, self._registry)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # the latter of what cannot be a name
+            why = getattr(error, "strerror", None) or "that is no name of a host"
             raise UserError(
-                f"--metrics: cannot listen at {at.host}:{at.port}: {error.strerror or error}",
+                f"--metrics: cannot listen at {at.host[:100]}:{at.port}: {why}",
                 remedy="choose another address, or port 0 for any that is free",
             ) from None
 

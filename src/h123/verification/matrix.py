@@ -18,8 +18,10 @@ from h123.catalogue import Subject, fingerprint, make_bodies
 from h123.errors import UserError
 from h123.journal import Line, append_event, read_events
 from h123.lock import sole_user
+from h123.paths import real
 from h123.results import Reason, check_name, machine_facts
 from h123.study import Parameters
+from h123.tree import check_tree
 from h123.trial import SERVER_ADDRESS, Display, Ended, Engine, Standing, campaign_certificate
 from h123.verification.assignment import CONNECTIONS, METHODS, PLAIN, Assignment
 from h123.verification.client import carry_out
@@ -78,6 +80,7 @@ class MatrixFolder:
 
     def __init__(self, path: Path, subjects: Mapping[str, Subject]) -> None:
         check_name(path)
+        check_tree(path)
         self.path = path
         self._journal = path / "journal.jsonl"
         self._prints = {name: fingerprint(subject) for name, subject in subjects.items()}
@@ -125,7 +128,7 @@ class MatrixFolder:
 
     def trial(self, pairing: Pairing, method: str) -> Path:
         """Where a trial belongs."""
-        return self.path.resolve() / "trials" / f"{pairing.name}-{method.lower()}"
+        return real(self.path) / "trials" / f"{pairing.name}-{method.lower()}"
 
     def _fingerprints(self, pairing: Pairing) -> list[str | None]:
         return [self._prints.get(pairing.server), self._prints.get(pairing.client)]

@@ -9,12 +9,14 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
+from h123 import sizes
 from h123.catalogue import Subject, fingerprint, installation
 from h123.durable import write_atomically
 from h123.errors import UserError
 from h123.paths import cache_folder, project_root
 from h123.results import fault_of
 from h123.strict import Strict
+from h123.textfile import read_bytes
 from h123.verification.record import Record, read_record
 
 FORMAT: Literal["published-verification/1"] = "published-verification/1"
@@ -98,7 +100,7 @@ def public_record(subject: Subject) -> PublicRecord | None:
 
 def _read(path: Path) -> PublicRecord:
     try:
-        return PublicRecord.model_validate_json(path.read_bytes())
+        return PublicRecord.model_validate_json(read_bytes(path, sizes.DOCUMENT))
     except ValidationError as error:
         raise UserError(f"{path} is not of the format {FORMAT}: {fault_of(error)}") from None
 

@@ -14,6 +14,7 @@ from h123.paths import cache_folder
 from h123.results import machine_facts
 from h123.results.campaign_file import VerifiedRole
 from h123.strict import Strict
+from h123.textfile import kept
 from h123.verification.constants.found import Constants
 from h123.verification.moved import Moved
 from h123.verification.profile.found import Held
@@ -60,8 +61,8 @@ def read_record(subject: Subject) -> Record | None:
 def last_record(subject: Subject) -> Record | None:
     """What the cache knows of the subject, perhaps as it was before its files changed."""
     try:
-        return Record.model_validate_json(_file(subject).read_bytes())
-    except (OSError, ValidationError):
+        return Record.model_validate_json(kept(_file(subject)) or b"")
+    except ValidationError:
         return None
 
 

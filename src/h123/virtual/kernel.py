@@ -18,6 +18,7 @@ from h123.errors import UserError
 from h123.installing import alone, made_whole, remove_installation, run_logged
 from h123.paths import cache_folder
 from h123.steps import Steps
+from h123.textfile import kept
 from h123.virtual.source import OLDEST_FAST, SUITES, TRIED, Archive, Source, choose, mirror
 
 NAME = "virtual-kernel"
@@ -96,8 +97,8 @@ def installed_kernel() -> Kernel | None:
     """What the cache holds, if it was built as this version of the project builds it."""
     folder = _folder()
     try:
-        stamp = json.loads((folder / _STAMP).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        stamp = json.loads(kept(folder / _STAMP) or b"")
+    except ValueError:
         return None
     if (stamp.get("h123"), stamp.get("recipe")) != (FORMAT, recipe()) or not (folder / _BINARY).exists():
         return None

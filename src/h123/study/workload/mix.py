@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
+from h123 import sizes
 from h123.roots import mounted
 from h123.strict import Strict, fault_at
 from h123.study.quantities import RESOLVED, Duration, Size
@@ -71,6 +72,8 @@ class Entry(Strict):
             raise fault_at(["file"], "the file's path is too long; move it nearer to the study, or rename it")
         if not path.is_file() or path.stat().st_size == 0:
             raise fault_at(["file"], f"there is no file {given['file']}, or it is empty")
+        if path.stat().st_size > sizes.UPLOAD:
+            raise fault_at(["file"], f"{given['file']} is larger than {sizes.shown(sizes.UPLOAD)}; name a smaller file")
         return {**given, "body": path.stat().st_size}
 
     @model_validator(mode="after")

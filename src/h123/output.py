@@ -1,0 +1,77 @@
+"""A file that a person names for results: written whole, never over something else than a file, nor over one that is
+there unless that is asked for.
+
+A terminal or another device, or a pipe (`/dev/stdout`, `/dev/null`), gets the text written into it.
+"""
+
+import os
+import stat
+from pathlib import Path
+
+from h123.durable import write_atomically
+from h123.errors import UserError
+from h123.textfile import KINDS
+
+_CAMPAIGN = "campaign.json"
+_OWN = {
+    *(_CAMPAIGN, "journal.jsonl", "study.yaml", "verdicts.json", "report.html", "tls", "uploads", "trials", "figures"),
+    *("gate.json", "gate.xml", "gate.md", "gate-benchmark.json", "gate.prom"),
+}
+"""What h123 keeps in a campaign's folder."""
+
+
+def write_output(path: Path, text: str, *, force: bool) -> None:
+    """Write `text` to the file `path`, or into the device or pipe of that name. Raises OSError, UserError."""
+    check_output(path, force=force)
+    if _takes_a_stream(path):
+        _write_into(path, text)
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(Path(os.path.realpath(path)), text)
+
+
+def check_output(path: Path, *, force: bool) -> None:
+    """Raises UserError where `path` cannot or must not be written to. `force`: a file that is there may be replaced."""
+    try:
+        whole = Path(os.path.realpath(path))
+        there, found = os.path.lexists(path), path.stat() if path.exists() else None
+    except (OSError, ValueError, RuntimeError) as error:
+        raise UserError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
+    if there and found is None:
+        raise UserError(f"{path} is a link that leads nowhere", remedy="remove it, or name another file")
+    if found and not stat.S_ISREG(found.st_mode) and not _takes_a_stream(path):
+        kind = KINDS.get(stat.S_IFMT(found.st_mode), "no file")
+        raise UserError(f"{path} is {kind}; results need a file", remedy="name a file, such as ./result.html")
+    if not whole.name or (found is None and str(path).endswith("/")):
+        raise UserError(f"{path} names no file", remedy="name a file, such as ./result.html")
+    _refuse_own(whole)
+    if found and stat.S_ISREG(found.st_mode) and not force:
+        raise UserError(f"{path} is there already", remedy="name another file, or replace it with --force")
+
+
+def _refuse_own(path: Path) -> None:
+    for folder in path.parents:
+        top = path.relative_to(folder).parts[0]
+        if (top in _OWN or top.endswith((".tmp", ".partial"))) and (folder / _CAMPAIGN).is_file():
+            raise UserError(
+                f"{path} belongs to the campaign in {folder}", remedy="name a file outside the campaign's folder"
+            )
+
+
+def _takes_a_stream(path: Path) -> bool:
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISCHR(mode) or stat.S_ISFIFO(mode)
+
+
+def _write_into(path: Path, text: str) -> None:
+    try:
+        # A pipe that nobody reads would make us wait.
+        descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        os.set_blocking(descriptor, True)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}", status=1) from None

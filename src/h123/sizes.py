@@ -1,0 +1,31 @@
+"""The most bytes that a file may have, by its kind. What is larger was not made for h123, and reading it takes long."""
+
+WRITTEN = 100_000
+"""A study, network, manifest, site or schema: many times what anybody writes by hand."""
+AUTHORITIES = 10_000_000
+"""Certificates for `--cacert`: forty times what a Linux distribution trusts."""
+UPLOAD = 900_000_000
+"""The body for `--data`."""
+SAMPLES = 900_000_000
+"""Another tool's samples, as they stand in the file."""
+DOCUMENT = 200_000_000
+"""JSON that h123 wrote, such as campaign.json or verdicts.json."""
+JOURNAL = 500_000_000
+CACHED = 50_000_000
+"""A file that h123 keeps in its cache."""
+RECORDED = 900_000_000
+"""Any other file of a campaign: samples, packets, logs, figures."""
+
+_OF_A_CAMPAIGN = {".json": DOCUMENT, ".yaml": WRITTEN, ".jsonl": JOURNAL, ".pem": AUTHORITIES}
+
+
+def most(name: str) -> int:
+    """The most bytes of a campaign's file, by the ending of its name."""
+    return _OF_A_CAMPAIGN.get(name[name.rfind(".") :], RECORDED)
+
+
+def shown(size: int) -> str:
+    """`1.07 GB`, as a complaint has it."""
+    steps = ((10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
+    factor, unit = next((step for step in steps if size >= step[0]), (1, "B"))
+    return f"{size / factor:.3g} {unit}"

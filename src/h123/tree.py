@@ -1,0 +1,68 @@
+"""A folder that others may have made: it holds files and folders, no links that lead out of it, no pipes or devices.
+
+It is looked through once, before anything in it is read or written; what is written there later follows no link either
+(`durable`). The path that leads to the folder is the user's own, and may have links.
+"""
+
+import os
+import stat
+from pathlib import Path
+
+from h123 import sizes
+from h123.errors import UserError
+from h123.textfile import KINDS
+
+_UNFINISHED = ".partial"
+"""How folders end whose content is thrown away unread."""
+
+
+def check_tree(folder: Path) -> None:
+    """Raises UserError where something in `folder` is neither a file nor a folder, or larger than a file of its kind
+    may be. A folder that is not there is well."""
+    waiting = [str(folder)] if folder.is_dir() else []
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if not entry.is_dir(follow_symlinks=False):
+                    _check(entry)
+                elif not entry.name.endswith(_UNFINISHED):
+                    waiting.append(entry.path)
+
+
+def _check(entry: "os.DirEntry[str]") -> None:
+    try:
+        found = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:  # of a process that works here now
+        return
+    if stat.S_ISLNK(found.st_mode):
+        raise UserError(
+            f"{entry.path} is a link to {_target(entry.path)}; h123 follows no links inside a campaign's folder, "
+            "because they may lead to files of yours",
+            remedy="remove the link, or put the files themselves in its place",
+        )
+    if kind := KINDS.get(stat.S_IFMT(found.st_mode)):
+        raise UserError(f"{entry.path} is {kind}, not a file", remedy="remove it; h123 makes none")
+    if found.st_size > (most := sizes.most(entry.name)):
+        raise UserError(
+            f"{entry.path} has {sizes.shown(found.st_size)}; h123 reads files of this kind up to {sizes.shown(most)}",
+            remedy="restore it from a copy, or remove it",
+        )
+
+
+def _target(link: str) -> str:
+    try:
+        return str(Path(link).readlink())
+    except OSError:
+        return "somewhere else"
+
+
+def drop_specials(folder: Path) -> list[str]:
+    """Remove all below that is neither a file nor a folder, which a program under test may have left; the names."""
+    gone = []
+    for root, folders, names in os.walk(folder):
+        for name in [*folders, *names]:
+            path = Path(root, name)
+            if not (stat.S_ISREG(mode := path.lstat().st_mode) or stat.S_ISDIR(mode)):
+                path.unlink()
+                gone.append(str(path.relative_to(folder)))
+    return gone

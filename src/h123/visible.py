@@ -1,0 +1,37 @@
+"""Text that others wrote, as it may be shown: nothing in it commands a terminal, hides, or turns its line around.
+
+The console, the pages and the gate's files pass all text through here, so no caller can forget it.
+"""
+
+import re
+
+_HIDDEN = re.compile(
+    "["
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, but tab and newline
+    "\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\ud800-\udfff"  # no text: bytes of a file name that are not UTF-8
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    "]"
+)
+"""Control, format and other characters without a shape: escape sequences, bidirectional and zero-width ones."""
+_COMMAND = re.compile(r"^(\s*:)(?=:[A-Za-z-]+(?: [^\n]*?)?::)|(##)(?=\[)", re.MULTILINE)
+"""What GitHub's runner obeys in a program's output: `::add-mask::x` at a line's start, `##[command]` anywhere."""
+
+
+def visible(text: str) -> str:
+    """The text with an escape (`\\x1b`, `\\u202e`) for each character that has no shape, and no line that a build
+    service takes for a command."""
+    if not text.isprintable():
+        text = _HIDDEN.sub(_escaped, text)
+    return _COMMAND.sub(r"\1\2 ", text) if "::" in text or "##[" in text else text
+
+
+def in_one_line(text: str) -> str:
+    """The same where a line break would begin another statement: a name in a message, a cell, a heading."""
+    return visible(" ".join(text.split("\n")) if "\n" in text else text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
