@@ -5,6 +5,7 @@ from journal import JOURNAL
 from manifests import MANIFESTS
 from plans import NETWORKS, STUDIES, WORKLOADS
 from reader import Reader
+from recordings import HAR
 from samples import PARQUET, SAMPLES
 from seals import SEAL
 
@@ -13,4 +14,4 @@ from report import CLIENT, REPORT, TRIAL
 
 _WRITTEN = (NETWORKS, STUDIES, MANIFESTS, WORKLOADS)
 _RECORDED = (JOURNAL, CAMPAIGN, REPORT, TRIAL, CLIENT, SEAL, SAMPLES, PARQUET)
-READERS: dict[str, Reader] = {reader.name: reader for reader in (*_WRITTEN, *_RECORDED, *IMPORTS)}
+READERS: dict[str, Reader] = {reader.name: reader for reader in (*_WRITTEN, *_RECORDED, HAR, *IMPORTS)}

@@ -105,3 +105,25 @@ def test_claims_of_a_campaign_of_another_study(h123: Tool) -> None:
 def test_claims_of_no_campaign(h123: Tool) -> None:
     done = h123("claims", "--campaign", "nowhere")
     assert (done.returncode, "nowhere is not a campaign" in done.stderr) == (2, True)
+
+
+def test_a_page_of_a_recording_is_chosen_by_its_number(h123: Tool) -> None:
+    recording = str(ROOT / "tests/study/hars/second-page.har")
+    done = h123("site", "import", recording, "--page", "2", "--out", "second.yaml")
+    assert (done.returncode, "20 requests" in done.stdout) == (0, True), done.stderr
+    none = h123("site", "import", recording, "--page", "3", "--out", "third.yaml")
+    assert (none.returncode, "there is no page 3 among its 2" in none.stderr) == (2, True)
+    assert not (h123.folder / "third.yaml").exists()
+    alone = h123("compare", "--server", "true", "--url", "https://localhost:8443/", "--page", "2")
+    assert (alone.returncode, "name it: --har FILE" in alone.stderr) == (2, True), alone.stderr
+
+
+def test_redirects_are_left_out_where_that_is_asked(h123: Tool) -> None:
+    for log in LOGS:
+        lines = Path(log).read_text().splitlines()
+        moved = [line.replace("\t200\t", "\t302\t") if number % 2 else line for number, line in enumerate(lines)]
+        (h123.folder / Path(log).name).write_text("\n".join(moved) + "\n")
+    files = [Path(log).name for log in LOGS]
+    done = h123("import", *files, "--schema", "h2load", "--out", "edge", "--redirects", "left-out")
+    assert done.returncode == 0, done.stderr
+    assert "80 answers were redirects and left out" in done.stdout

@@ -1,5 +1,6 @@
 """Which of a recording's requests load the page, which page it is, and how large its bodies were."""
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -278,3 +279,33 @@ def test_a_load_is_without_long_silence(times: list[tuple[float, float]], on_loa
         busy = max(busy, one.end)
     assert not load.polls
     assert all(asked[index].start > busy + silence for index in load.late)
+
+
+FORGED = [None, True, -1, 1e308, 10**400, "", "x", "\ud800", "9" * 400, [], [[]], {}, "0001-01-01T00:00:00+23:59"]
+
+
+def places(node: object, above: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Keys, and the first of each list."""
+    inner = (
+        list(node.items()) if isinstance(node, dict) else list(enumerate(node))[:1] if isinstance(node, list) else []
+    )
+    return [one for key, value in inner for one in [(*above, key), *places(value, (*above, key))]]
+
+
+def test_forged_values_are_refused_in_a_sentence_or_not_known(tmp_path: Path) -> None:
+    """Every key of a recording times values that it cannot have."""
+    text = (HARS / "load.har").read_text()
+    for place, value in itertools.product(places(json.loads(text)), FORGED):
+        whole = part = json.loads(text)
+        for key in place[:-1]:
+            part = part[key]
+        part[place[-1]] = value
+        path = tmp_path / "forged.har"
+        path.write_text(json.dumps(whole))
+        for read in (import_site, recorded_page):
+            said = str(path)
+            try:
+                read(path, "page")
+            except UserError as refused:
+                said = refused.message
+            assert said.startswith(str(path)), (place, value)

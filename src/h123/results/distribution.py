@@ -34,13 +34,7 @@ def read_distribution(path: Path, file: TextIO, tool: Tool) -> Iterator[tuple[st
     """Rows with `count`, `seconds`, `status`, `error` and, where the tool says it, `start` of one run."""
     reader = {"autocannon": _autocannon, "locust": _locust, "nighthawk": _nighthawk}[tool]
     try:
-        for place, row in reader(file):
-            if int(row[COUNT]) > MOST_REQUESTS:
-                raise UserError(
-                    f"{path}: {place}: over {MOST_REQUESTS} requests in a run", remedy="import shorter runs"
-                )
-            if int(row[COUNT]) > 0:
-                yield place, row
+        yield from reader(file)
     except RecursionError:
         raise _no_output(path, tool, "nested too deeply") from None
     except (KeyError, TypeError, IndexError, AttributeError, ValueError, ArithmeticError, csv.Error) as fault:
@@ -59,11 +53,19 @@ def _json(file: TextIO) -> Any:
     return whole
 
 
+def _count(value: Any) -> int:
+    """Of requests. Raises ValueError for more than one run may have."""
+    count = Decimal(value)
+    if not 0 <= count <= MOST_REQUESTS:
+        raise ValueError(f"over {MOST_REQUESTS} requests in a run, or fewer than none")
+    return int(count)
+
+
 def _steps(steps: Sequence[Step], count: int) -> Iterator[tuple[int, str]]:
     """How many requests took at most how long, each counted once."""
     done = 0
     for share, seconds in sorted(steps, key=lambda step: step[0]):
-        upto = min(round(share * count), count)
+        upto = round(min(share, Decimal(1)) * count)
         if upto > done:
             yield upto - done, seconds
             done = upto
@@ -74,6 +76,8 @@ def _rows(place: str, steps: Sequence[Step], count: int, failed: Mapping[str, in
     for number, seconds in _steps(steps, count - sum(failed.values())):
         yield place, {COUNT: str(number), "seconds": seconds, "status": "200", "error": "", **more}
     for why, number in failed.items():
+        if not number:
+            continue
         answered = _BY_STATUS.fullmatch(why)
         status, error = (why, "") if answered else ("0", why)
         yield place, {COUNT: str(number), "seconds": "", "status": status, "error": error, **more}
@@ -91,9 +95,12 @@ def _autocannon(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
     # Earlier versions count answers by class alone.
     by_class = {name: {"count": run[name]} for name in ("1xx", "3xx", "4xx", "5xx")}
     by_status = run.get("statusCodeStats") or by_class
-    failed = {status: int(found["count"]) for status, found in by_status.items() if not status.startswith("2")}
-    failed |= {"timeout": int(run["timeouts"]), "no answer": int(run["errors"]) - int(run["timeouts"])}
-    answers = int(run["latency"].get("totalCount", run["requests"]["total"]))
+    failed = {status: _count(found["count"]) for status, found in by_status.items() if not status.startswith("2")}
+    failed |= {
+        "timeout": _count(run["timeouts"]),
+        "no answer": max(_count(run["errors"]) - _count(run["timeouts"]), 0),
+    }
+    answers = _count(run["latency"].get("totalCount", run["requests"]["total"]))
     start = datetime.fromisoformat(run["start"]).timestamp()
     whole = answers + failed["timeout"] + failed["no answer"]
     yield from _rows("latency", steps, whole, failed, start=f"{start:.0f}", url=str(run.get("url", "")))
@@ -109,8 +116,8 @@ def _locust(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
             for name in row
             if name and re.fullmatch(r"\d+(\.\d+)?%", name) and row[name] != "N/A"
         ]
-        failed = {"failed in locust (its failures file says why)": int(row["Failure Count"])}
-        yield from _rows(row["Name"], steps, int(row["Request Count"]), failed, method=row["Type"], name=row["Name"])
+        failed = {"failed in locust (its failures file says why)": _count(row["Failure Count"])}
+        yield from _rows(row["Name"], steps, _count(row["Request Count"]), failed, method=row["Type"], name=row["Name"])
 
 
 def _nighthawk(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
@@ -125,12 +132,12 @@ def _nighthawk(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
         raise ValueError("it has no statistic benchmark_http_client.latency_2xx")
     times = found[0]
     steps = [(Decimal(one["percentile"]), one["duration"].removesuffix("s")) for one in times["percentiles"]]
-    counters = {one["name"]: int(one["value"]) for one in run.get("counters", [])}
+    counters = {one["name"]: _count(one["value"]) for one in run.get("counters", [])}
     failed = {f"{n}xx": counters.get(f"benchmark.http_{n}xx", 0) for n in (1, 3, 4, 5)}
     failed["no answer"] = sum(
         counters.get(f"benchmark.{name}", 0) for name in ("stream_resets", "pool_connection_failure", "pool_overflow")
     )
-    answered = int(times["count"])
+    answered = _count(times["count"])
     start = next((one["execution_start"] for one in whole["results"] if one.get("execution_start")), "")
     whole_seconds = re.sub(r"\.\d+", "", start)
     yield from _rows("latency_2xx", steps, answered + sum(failed.values()), failed, start=whole_seconds)
