@@ -162,7 +162,7 @@ def opened(*openings: Opening) -> Callable[[Attempt], Attempt]:
     return lambda a: replace(parameters(clock="virtual")(a), openings=openings)
 
 
-def opening(round_trips: int, **what: bool) -> Opening:
+def opening(round_trips: int, **what: Any) -> Opening:
     return Opening(round_trips, 2700, 2800, 4, 5, **{"lost": False, "retried": False, "limited": False, **what})
 
 
@@ -280,6 +280,16 @@ def test_a_kernel_without_fast_open_makes_no_fast_open(
         ([opening(2)], {"sessions": "early"}, True, "1 took 2 (early data was refused); 1 expected"),
         ([opening(3)], {}, False, "1 took 3; 2 expected"),
         ([opening(2)], {"protocol": "h2", "sessions": "fast-open"}, True, "1 took 2; 2 expected"),
+        # The request was sent when it should be: what follows is the server's.
+        ([opening(3, asked=2)], {}, True, "1 took 3 (the server sent nothing of the answer in the round trip of"),
+        (
+            [opening(4, asked=2, begun=True)],
+            {},
+            True,
+            "1 took 4 (the answer had begun, and its first TLS record did not",
+        ),
+        ([opening(3, asked=3)], {}, False, "1 took 3; 2 expected"),
+        ([opening(3, asked=1)], {}, False, "1 took 3; 2 expected"),  # that is when it was due
     ],
 )
 def test_round_trips_beyond_the_protocols_have_a_name(

@@ -92,6 +92,33 @@ def test_what_comes_after_the_answer_is_another_matter(tmp_path: Path) -> None:
     assert (opening.lost, opening.packets_up, opening.packets_down) == (False, 3, 3)
 
 
+WAITED: list[Sent] = [*TCP_FULL[:-1], (80, DOWN, 1448)]
+"""The request came at 50 ms, and the acknowledgement of what was sent at 50 ms at 70 ms."""
+RECORD: list[Sent] = [*TCP_FULL[:-1], *[(60, DOWN, 1448)] * 10, (70, UP, 0), (80, DOWN, 1448)]
+"""16 kB of TLS, of which ten packets are sent at once."""
+HELLO_RETRY: list[Sent] = [(0, UP, 0), (10, DOWN, 0), (20, UP, 250), (30, DOWN, 100), (40, UP, 260)] + [
+    (at + 20, way, payload) for at, way, payload in TCP_FULL[5:]
+]
+
+
+@pytest.mark.parametrize(
+    ("sent", "request_at", "wanted"),
+    [
+        (TCP_FULL, 40, (3, 3, False)),
+        (WAITED, 40, (4, 3, False)),
+        (RECORD, 40, (4, 3, True)),
+        (HELLO_RETRY, 60, (4, 4, False)),
+    ],
+    ids=["at once", "the server waits for a round trip", "a record of two flights", "another key exchange"],
+)
+def test_what_follows_the_request_is_told_from_what_goes_before_it(
+    tmp_path: Path, sent: list[Sent], request_at: float, wanted: tuple[int, int, bool]
+) -> None:
+    row = cold(-0.1, 90.1, sent_ns=round(request_at * MS))
+    [opening] = opened(tmp_path, [packets(sent, TCP)], [row])
+    assert (opening.round_trips, opening.asked, opening.begun) == wanted
+
+
 def test_a_long_certificate_meets_the_limit(tmp_path: Path) -> None:
     """Three datagrams, then the client's acknowledgement, then the rest: a round trip more."""
     flight: list[Sent] = [(10, DOWN, 1252)] * 3

@@ -18,6 +18,9 @@ from h123.results.rows import Integers, Rows
 _NEVER = int(np.iinfo(np.int64).max)
 _TIMES_THREE = 3
 """A server may send so many times what it got, before it knows that the client is where it says (RFC 9000, 8.1)."""
+_UNKNOWN = -1
+_FULL, _PART = 1000, 4
+"""Bytes of a packet that is about full, and how many of those are a part of an answer."""
 _DATAGRAM = 1200
 """The least that a server's next one has, of those in which it sends a certificate."""
 COLUMNS = ("at_ns", "left_ns", "bytes", "payload", "source", "destination", "way", "protocol", "flags", "fate")
@@ -41,6 +44,11 @@ class Opening(NamedTuple):
     limited: bool
     """Whether the server had sent all that it may before it knows the client's address, which is
     three times what it got."""
+    asked: int | None = None
+    """Round trips until the request was sent, its own included; None where it is not known when that was."""
+    begun: bool = False
+    """Whether the server had sent a part of the answer a round trip before the one with the first byte that the client
+    could read: a TLS record that did not fit what the server may send at once."""
 
 
 def openings_of(folder: Path, rows: Rows, statuses: Sequence[int]) -> list[Opening]:
@@ -52,10 +60,12 @@ def openings_of(folder: Path, rows: Rows, statuses: Sequence[int]) -> list[Openi
     if not cold.any() or not packets_file(folder).is_file():
         return []
     connections = list(_connections(read_packets(folder, columns=COLUMNS)))
-    found = []
-    for start, answered in zip(rows["start_ns"].values[cold].tolist(), first_byte.values[cold].tolist(), strict=True):
+    found, sent = [], rows["sent_ns"]
+    asked = np.where(sent.known, sent.values, _UNKNOWN)[cold].tolist()
+    times = zip(rows["start_ns"].values[cold].tolist(), first_byte.values[cold].tolist(), asked, strict=True)
+    for start, answered, sent_at in times:
         begun = [one for one in connections if start <= one.began <= answered]
-        opening = begun[0].opening(answered) if len(begun) == 1 else None
+        opening = begun[0].opening(answered, sent_at) if len(begun) == 1 else None
         if opening is None:
             return []
         found.append(opening)
@@ -93,6 +103,14 @@ class _Side:
         return bool((self.left[: int(np.searchsorted(self.at, time, side="right"))] == _NEVER).any())
 
 
+class _Turn(NamedTuple):
+    """Of the client: what it sends upon what it heard."""
+
+    since: int
+    reached: int
+    """When the first of it reached the server."""
+
+
 @dataclass(frozen=True)
 class _Connection:
     up: _Side
@@ -102,13 +120,16 @@ class _Connection:
     def began(self) -> int:
         return int(self.up.at[0])
 
-    def opening(self, answered: int) -> Opening | None:
-        """`answered`: when the client had the first byte. None where nothing had come by then."""
+    def opening(self, answered: int, asked: int = _UNKNOWN) -> Opening | None:
+        """`answered`: when the client had the first byte; `asked`: when it sent the request. None where nothing had
+        come by then."""
         came = np.flatnonzero((self.down.left <= answered) & (self.down.packets["payload"] > 0))
         if not len(came):
             return None
         sent = int(self.down.at[came[np.argmax(self.down.left[came])]])
-        reached = self._reached(sent)
+        turns = self._turns(sent)
+        reached = [turn.reached for turn in turns]
+        own = [turn for turn in turns if turn.since <= asked]
         up, down = self.up.until(answered), self.down.until(sent)
         quic = bool(self.up.packets["protocol"][0] == UDP)
         return Opening(
@@ -120,16 +141,23 @@ class _Connection:
             lost=self.up.lost(answered) or self.down.lost(sent),
             retried=quic and bool(((down["flags"] & RETRY) == RETRY).any()),
             limited=quic and self._limited(reached),
+            asked=len(own) if asked != _UNKNOWN else None,
+            begun=bool(own) and self._begun(own[-1].reached, reached[-1]),
         )
 
-    def _reached(self, sent: int) -> list[int]:
-        """When each turn of the client reached the server, until the answer was sent."""
+    def _turns(self, sent: int) -> list[_Turn]:
+        """The client's, until the answer was sent."""
         turns, since = [], self.began
         while (reached := self.up.heard(since)) <= sent:
-            turns.append(reached)
+            turns.append(_Turn(since, reached))
             if (since := self.down.heard(reached)) == _NEVER:
                 break
         return turns
+
+    def _begun(self, asked: int, last: int) -> bool:
+        """Whether more than handshakes and settings have was sent between these times."""
+        between = (self.down.at >= asked) & (self.down.at < last)
+        return int((self.down.packets["payload"][between] >= _FULL).sum()) >= _PART
 
     def _limited(self, reached: Sequence[int]) -> bool:
         """By what went to and fro before the client's second turn reached the server."""

@@ -31,8 +31,9 @@ def cold_below_round_trips(attempt: Attempt) -> Finding | None:
 def round_trips_odd(attempt: Attempt) -> Finding | None:
     """Connections whose packets made as many round trips before the first answer as the protocol says, the request's
     own included: all, but for those with more whose packets were lost, that met a Retry or QUIC's limit of three times,
-    or whose early data was refused. More are looked at under the virtual clock alone: by the wall others go on while a
-    server is at work. Nothing to check where bodies go up, which an answer follows."""
+    or whose early data was refused. Round trips after the request's own are the server's: it waited, or could not send
+    enough at once. More are looked at under the virtual clock alone: by the wall others go on while a server is at
+    work. Nothing to check where bodies go up, which an answer follows."""
     handshake, uploads = _handshake(attempt), attempt.workload.exchanges()[0].moved("up") > 0
     if not attempt.openings or handshake is None or uploads:
         return None
@@ -49,7 +50,11 @@ def round_trips_odd(attempt: Attempt) -> Finding | None:
 
 def _reason(one: Opening, expected: int, *, refused: bool) -> str:
     """Why there were more, as far as it is known."""
+    known = one.asked is not None and expected <= one.asked  # else its time is not that of the send
+    later = known and one.asked == expected
     reasons = {
+        "the answer had begun, and its first TLS record did not fit what the server sends at once": later and one.begun,
+        "the server sent nothing of the answer in the round trip of the request": later and not one.begun,
         "packets were lost": one.lost,
         "a Retry": one.retried,
         "the server met its limit of three times what it got": one.limited,
@@ -116,10 +121,11 @@ AUDITS = [
     Audit(
         "round-trips-odd",
         "A connection's packets make as many round trips as its protocol says, or more for a known reason: lost "
-        "packets, a Retry, QUIC's limit of three times, early data refused.",
-        "connections took other round trips than their protocol says, and neither lost packets nor a Retry nor QUIC's "
-        "limit of three times explain it. With one more the client may have guessed a key exchange that the server "
-        "does not take (HelloRetryRequest), or TLS is older than asked; `h123 show` draws their packets.",
+        "packets, a Retry, QUIC's limit of three times, early data refused, a server that answers later.",
+        "connections took other round trips than their protocol says, and lost packets, a Retry, QUIC's limit of three "
+        "times or a server that answers later do not explain it. Not checked: a key exchange that the server does not "
+        "take (HelloRetryRequest), an older TLS, or a client that does not say when it sent its request; `h123 show` "
+        "draws their packets.",
         round_trips_odd,
     ),
     Audit(
