@@ -52,8 +52,9 @@ test-all: test ## also the long and heavy ones, every subject that installs with
 		else echo "clippy: $$crate left out, $$subject is not installed"; fi; \
 	done
 
-torture: setup ## break campaigns in every way, 1000 times, and see that nothing is lost or left behind: about an hour
+torture: setup ## break campaigns 1000 times, and try special files and strange texts everywhere: about two hours
 	@PYTHONPATH=src $(PY) bench/torture
+	@PYTHONPATH=src $(PY) bench/strange
 
 bench: setup ## the figures the documentation states: link accuracy, virtual clock, overhead, evidence, lanes, analysis speed
 	@status=0; \

@@ -1,6 +1,8 @@
 """`h123 lab exec`: any two commands across a link."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -46,3 +48,22 @@ def test_every_packet_is_accounted_for_once_even_if_copies_arrive(h123: Tool) ->
         outcomes = ("delivered", "lost", "queue_dropped", "blocked", "in_flight")
         assert counted["packets_in"] == sum(counted[outcome] for outcome in outcomes)
         assert counted["duplicated"] > 0
+
+
+def test_a_report_may_be_written_into_a_stream_and_over_nothing_else(h123: Tool) -> None:
+    exchange = ["lab", "exec", "--network", "lan", "--server", "sleep 600", "--client", "true", "--json"]
+    done = h123(*exchange, "/dev/null")
+    assert done.returncode == 0, done.stderr
+    assert Path("/dev/null").is_char_device()
+    os.mkfifo(h123.folder / "pipe")
+    (h123.folder / "folder").mkdir()
+    (h123.folder / "there").write_text("kept")
+    (h123.folder / "link").symlink_to("there")
+    for name in ("pipe", "folder", "there", "link", "/"):
+        done = h123(*exchange, name)
+        assert done.returncode == 2, (name, done.stderr)
+        assert "Traceback" not in done.stderr
+    assert (h123.folder / "pipe").is_fifo()
+    assert (h123.folder / "there").read_text() == "kept"
+    assert h123(*exchange, "there", "--force").returncode == 0
+    assert "directions" in json.loads((h123.folder / "there").read_text())

@@ -90,6 +90,26 @@ def test_a_campaign_from_an_odd_place(h123: Tool) -> None:
     assert (place / name / "tls/cert.pem").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.parametrize("columns", ["0", "x", "-3", "1", "9" * 30])
+def test_a_width_that_is_none_changes_nothing(tmp_path: Path, columns: str) -> None:
+    done = _start(tmp_path, "h123 list networks", COLUMNS=columns)
+    assert done.returncode == 0, done.stderr
+    assert b"Delays are" in done.stdout
+
+
+def test_a_working_directory_that_is_gone_is_a_sentence(tmp_path: Path) -> None:
+    done = _start(tmp_path, "mkdir gone && cd gone && rmdir ../gone && h123 list networks")
+    assert done.returncode == 2
+    assert b"the working directory cannot be used" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_python_may_be_told_to_leave_docstrings_out(tmp_path: Path) -> None:
+    done = _start(tmp_path, "h123 --help", PYTHONOPTIMIZE="2", COLUMNS=COLUMNS)
+    assert done.returncode == 0, done.stderr
+    assert b"Reanalyse a campaign" in done.stdout
+
+
 def test_doctor_looks_where_there_is_a_folder(tmp_path: Path) -> None:
     done = _start(tmp_path, "h123 doctor", H123_CACHE=str(tmp_path / "not/yet/there"))
     assert b"disk space" in done.stdout, done.stderr

@@ -31,6 +31,12 @@ ODD = [
     ("name: a\nblocks: 0x" + "f" * 5000 + "\n", 2, "too many digits"),
     ("name: a\nblocks: " + "[" * 5000 + "]" * 5000 + "\n", 2, "nested too deeply"),
     ("name: a\nblocks: !!python/object:os.system {}\n", 2, "could not determine a constructor"),
+    ("name: a\nblocks: 1:30\n", 2, "YAML reads 1:30 as a number to base 60"),
+    ("name: a\nblocks: 1:30.5\n", 2, "YAML reads 1:30.5 as a number to base 60"),
+    ("name: a\nblocks: 010\n", 2, "YAML reads 010 as an octal number"),
+    ("name: a\nblocks:\n", 2, "there is no value here"),
+    ("name: a\nfactors:\n  size: [1kB, ]\n  loss:\n", 4, "there is no value here"),
+    ("name: a\nblocks: [1,\n  -0o7, 1:0:0]\n", 3, "YAML reads 1:0:0 as a number to base 60"),
     ("#" * 100_001, None, "it is larger than 100 kB"),
 ]
 
@@ -48,6 +54,9 @@ PARAMETERS = [
     # (setting, words of the complaint)
     ("size: 1e999999B", "'1e999999B' is too large"),
     ("size: 1e999999999999999999999B", "does not start with a number"),
+    ("size: 1.5", "1.5 is not a whole number"),
+    ("size: 0.5B", "'0.5B' is not a whole number"),
+    ("timeout: 1.5ns", "'1.5ns' is not a whole number"),
     ("size: 1.2.3B", "does not start with a number"),
     ("size: " + "9" * 90_000 + "B", "is not valid"),
     ("size: 1" + " " * 90_000 + "B B", "is not valid"),

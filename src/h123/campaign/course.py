@@ -38,6 +38,7 @@ from h123.results.events import Judged, supersede, superseded
 from h123.results.lab_report import Report
 from h123.results.trial_files import Trial
 from h123.study import PlannedTrial
+from h123.tree import drop_specials
 from h123.trial import (
     Display,
     Engine,
@@ -195,6 +196,7 @@ class Course:
         """The attempt in `folder` has ended: it is judged, sealed and journalled."""
         running = post.running.pop(folder)
         trial, tried = running.trial, self._attempts[running.trial.id]
+        drop_specials(folder)  # that a program under test may have left: nothing below follows them
         report = read_document(folder / "report.json", Report)
         parameters = trial.parameters.model_dump(mode="json")
         # What samples lack after a failure is its consequence, not another reason.
