@@ -101,7 +101,8 @@ impl Conductor<'_> {
         let services_before = self.roles.waiting();
         let machine = Machine::now();
         let begin = now_ns();
-        let tcp = self.trial.tcp_account.then(|| TcpAccount::begin(begin));
+        let tcp = self.trial.tcp_account;
+        let tcp = tcp.then(|| TcpAccount::begin(guest::clock(), begin));
         let outcome = self.roles.run_main(self.trial.main(), network, begin, tcp);
         self.report.phases_ns.main = now_ns() - begin;
         self.report.main_began_ns = begin;

@@ -9,6 +9,8 @@ mod bytes;
 mod hello;
 mod http2;
 pub mod keys;
+#[cfg(test)]
+pub mod made;
 mod quic;
 mod records;
 mod stream;
@@ -198,6 +200,20 @@ impl Frames {
                     ports,
                 })
                 .collect(),
+        }
+    }
+
+    /// What holds whatever the packets were, which had so many bytes.
+    #[cfg(test)]
+    pub fn check(&self, bytes: usize) {
+        assert!(self.rows.len() <= MOST.min(bytes));
+        assert!(self.rows.is_sorted_by_key(|row| row.at_ns));
+        for row in &self.rows {
+            assert!(row.left_ns == 0 || row.left_ns > row.at_ns, "{row:?}");
+            assert!(
+                row.length as usize <= bytes && row.way < 2 && row.fin < 2,
+                "{row:?}"
+            );
         }
     }
 

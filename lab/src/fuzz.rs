@@ -1,4 +1,4 @@
-//! Fuzzers of what the lab is given: trial files, packets, links at work. Each takes the corpus, then as many random cases as
+//! Fuzzers of what the lab is given: trial files, packets, frames within TLS, links at work. Each takes the corpus, then as many random cases as
 //! `H123_FUZZ_CASES` says; without it, as many as fit into a second. With the checks that a release leaves out:
 //!
 //! ```sh
@@ -7,6 +7,7 @@
 //!
 //! `H123_FUZZ_SEED` repeats a run. What failed is printed in the form of the corpus, shrunk: mended, it becomes a part of it.
 
+mod frames;
 mod link;
 mod numbers;
 mod packets;

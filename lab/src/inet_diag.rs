@@ -47,9 +47,16 @@ pub struct Connection {
     pub rwnd_limited_ns: u64,
     pub sndbuf_limited_ns: u64,
     pub snd_wnd: u32,
-    /// Bytes a second.
+    /// Bytes a second, as the next one.
     pub delivery_rate: u64,
+    pub pacing_rate: u64,
     pub snd_mss: u32,
+    /// Packets.
+    pub sacked: u32,
+    /// Bytes that the program has handed over and TCP has not sent.
+    pub notsent_bytes: u32,
+    /// Whether the program had too little to send when the delivery rate was measured.
+    pub app_limited: bool,
 }
 
 impl InetDiag {
@@ -129,6 +136,10 @@ fn connection(answer: &[u8]) -> Option<Connection> {
         bytes_acked: longer(120),
         bytes_received: longer(128),
         delivery_rate: longer(160),
+        pacing_rate: longer(104),
+        sacked: long(28),
+        notsent_bytes: long(144),
+        app_limited: info.get(7).is_some_and(|flags| flags & 1 == 1),
         busy_ns: time(168),
         rwnd_limited_ns: time(176),
         sndbuf_limited_ns: time(184),

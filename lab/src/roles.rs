@@ -317,10 +317,10 @@ impl<'a> Roles<'a> {
     }
 
     /// Looks at what the main role's threads have waited, what all roles have used and how connections are; returns when to
-    /// look again: never, where processing takes no time. There, looking cost a long trial more than all its packets.
+    /// look again. Where processing takes no time, only connections tell anything.
     fn look_at_main(&mut self, index: usize, network: &Network) -> u64 {
         if !self.usage.takes_time() {
-            return u64::MAX;
+            return self.look_at_connections(network);
         }
         if now_ns() >= self.waiting_due_ns {
             // Its threads take what they have waited with them: it is read while they live.
@@ -333,11 +333,20 @@ impl<'a> Roles<'a> {
             let used = self.used();
             self.usage.look(now_ns(), used);
         }
-        if let Some(tcp) = self.tcp.as_mut().filter(|tcp| now_ns() >= tcp.due_ns()) {
-            tcp.look(network);
-        }
+        self.look_at_connections(network);
         // Connections wait for the next of these: to wake up for them alone would cost more than to look at them.
         self.usage.due_ns().min(now_ns() + WAITING_POLL_NS)
+    }
+
+    /// Looks at how connections are, if it is time to; returns when to look again.
+    fn look_at_connections(&mut self, network: &Network) -> u64 {
+        let Some(tcp) = &mut self.tcp else {
+            return u64::MAX;
+        };
+        if now_ns() >= tcp.due_ns() {
+            tcp.look(network);
+        }
+        tcp.due_ns()
     }
 
     /// CPU time of each role so far.

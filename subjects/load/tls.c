@@ -1,6 +1,8 @@
 #include "tls.h"
 
 #include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "workload.h"
@@ -13,6 +15,29 @@ static int on_session(SSL *ssl, SSL_SESSION *session)
     SSL_SESSION_free(memory->session);
     memory->session = SSL_SESSION_dup(session);
     return 0; /* it is the connection's alone */
+}
+
+static FILE *key_log;
+
+/* Goes to the disk when the buffer is full or the program ends. */
+static void on_key_line(const SSL *ssl, const char *line)
+{
+    (void)ssl;
+    fprintf(key_log, "%s\n", line);
+}
+
+/* Logs the secrets of connections into the file that SSLKEYLOGFILE names, so that the lab can read frames. */
+static void log_keys(SSL_CTX *context)
+{
+    const char *name = getenv("SSLKEYLOGFILE");
+    if (!name || !*name) {
+        return;
+    }
+    key_log = key_log ? key_log : fopen(name, "a");
+    if (!key_log) {
+        fail(FAILED, "SSLKEYLOGFILE: %s cannot be written", name);
+    }
+    SSL_CTX_set_keylog_callback(context, on_key_line);
 }
 
 /* The names of the protocol as TLS has them, each with its length before it. */
@@ -47,6 +72,7 @@ SSL_CTX *tls_context(const struct job *job, struct memory *memory)
     SSL_CTX_set_verify(context, job->authority ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    log_keys(context);
     if (job->sessions != FULL) {
         memory_mark = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, NULL);
         SSL_CTX_set_ex_data(context, memory_mark, memory);

@@ -88,7 +88,7 @@ def test_the_account_of_tcp_names_hosts(folder: Path) -> None:
     tabulate_evidence(folder)
     assert not (folder / "tcp.bin").exists()
     account = read_tcp_account(folder)
-    assert set(account.column_names) == set(ROW.names or ()) - {"padding"}
+    assert set(account.column_names) == set(ROW.names or ())
     server = account.filter(account["host"].to_numpy() == "server").to_pylist()
     assert [(row["at_ns"], row["rtt_ns"], row["cwnd"], row["local_port"]) for row in server] == [
         (5, 30_000_000, 20, 4443),

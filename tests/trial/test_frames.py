@@ -1,5 +1,6 @@
 """The frames of HTTP/2 and QUIC that the lab reads, in real trials whose sizes and limits are known."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,12 @@ import pytest
 from h123.catalogue import catalogue, install
 from h123.results.frames import KEYS, Frames, Kind, read_frames
 from h123.results.packets import DOWN, TCP, UDP, UP, packets_file, read_packets
+from h123.results.tcp_account import read_tcp_account
 from h123.study import Network, Parameters
 from h123.study.network import Bottleneck, Direction, Loss, Queue
 from h123.trial import SERVER_ADDRESS, LocalEngine, campaign_certificate
 from h123.verification.trial import Trial, Trials, calm_clock
+from h123.virtual import installed_kernel
 
 BODY = 100_000
 MS = 1_000_000
@@ -112,6 +115,31 @@ def test_http3(tmp_path: Path, loss: float) -> None:
     assert ((of(frames, DOWN, Kind.STREAM)["left_ns"] == 0).sum() > 0) == (loss > 0)
     assert settings_of(frames, DOWN)[MAX_STREAMS] == 1000
     assert settings_of(frames, UP)[MAX_DATA] == 15 * 2**20
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("client", ["load", "curl-openssl"])
+@pytest.mark.parametrize("protocol", ["h2", "h3"])
+def test_other_clients_log_their_keys_too(tmp_path: Path, client: str, protocol: str) -> None:
+    frames = read_frames(carried(tmp_path, protocol, client, loss=0.01).folder)
+    if protocol == "h2":
+        data = of(frames, DOWN, Kind.DATA)
+        assert int(data["length"].sum()) == 4 * BODY
+        assert settings_of(frames, UP)[WINDOW] >= 2**16
+    else:
+        assert all(BODY < size < BODY + 300 for size in stream_bytes(frames, DOWN).values())
+        assert settings_of(frames, UP)[MAX_DATA] > 2**16
+
+
+@pytest.mark.skipif(installed_kernel() is None, reason="the virtual kernel is not installed")
+def test_tcp_is_looked_at_each_millisecond_under_the_virtual_clock(tmp_path: Path) -> None:
+    trial = carried(tmp_path, "h2")
+    account = read_tcp_account(trial.folder).to_pylist()
+    times = sorted({row["at_ns"] for row in account if row["host"] == "server"})
+    assert max(after - before for before, after in pairwise(times)) < 1.5 * MS
+    assert len(times) > 40, "a handshake and bodies take 100 ms"
+    assert {row["app_limited"] for row in account} <= {0, 1}
+    assert max(row["notsent_bytes"] for row in account if row["host"] == "server") > 0
 
 
 def test_http1_has_none(tmp_path: Path) -> None:

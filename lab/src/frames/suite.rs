@@ -182,10 +182,54 @@ impl Key {
         nonce
     }
 
+    #[cfg(test)]
+    pub fn seal(&self, nonce: [u8; IV], head: &[u8], plain: &[u8]) -> Vec<u8> {
+        let (nonce, mut sealed) = (Nonce::assume_unique_for_key(nonce), plain.to_vec());
+        self.key
+            .seal_in_place_append_tag(nonce, Aad::from(head), &mut sealed)
+            .unwrap();
+        sealed
+    }
+
     /// Decrypts in place; returns how many bytes of it are plain. What is not opened may be spoilt.
     pub fn open(&self, nonce: [u8; IV], head: &[u8], sealed: &mut [u8]) -> Option<usize> {
         let nonce = Nonce::assume_unique_for_key(nonce);
         let plain = self.key.open_in_place(nonce, Aad::from(head), sealed);
         plain.ok().map(|plain| plain.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frames::keys::hexadecimal;
+
+    fn hex(text: &str) -> Vec<u8> {
+        hexadecimal(text.as_bytes()).unwrap()
+    }
+
+    /// RFC 9001, appendix A.1 and A.5.
+    #[test]
+    fn keys_of_quic_are_as_its_specification_has_them() {
+        let secret = hex("9ac312a7f877468ebe69422748ad00a15443f18203a07d6060f688f30f21632b");
+        let expand = |label, length| Suite::Chacha20.expand(&secret, label, length);
+        let key = "c6d98ff3441c3fe1b2182094f69caa2ed4b716b65488960a7a984979fb23e1c8";
+        assert_eq!(expand("quic key", 32), hex(key));
+        assert_eq!(expand("quic iv", 12), hex("e0459b3474bdd0e44a41c144"));
+        let update = "1223504755036d556342ee9361d253421a826c9ecdf3c7148684b36b714881f9";
+        assert_eq!(expand("quic ku", 32), hex(update));
+    }
+
+    /// A vector that the authors of TLS 1.2 published for its pseudo-random function with SHA-256.
+    #[test]
+    fn the_pseudo_random_function_of_tls12_gives_its_known_output() {
+        let out = Suite::Aes128.prf(
+            &hex("9bbe436ba940f017b17652849a71db35"),
+            b"test label",
+            &hex("a0ba9f936cda311827a6f796ffd5198c"),
+            100,
+        );
+        let known = "e3f229ba727be17b8d122620557cd453c2aab21d07c3d495329b52d4e61edb5a6b301791e90d35c9c9a46b4e14baf9af0fa022f7077def17abfd3797c0564bab4fbc91666e9def9b97fce34f796789baa48082d122ee42c5a72e5a5110fff70187347b66";
+        assert_eq!(out, hex(known));
     }
 }

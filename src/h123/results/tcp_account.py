@@ -19,6 +19,7 @@ ROW = np.dtype(
         ("rwnd_limited_ns", "<i8"),
         ("sndbuf_limited_ns", "<i8"),
         ("delivery_rate", "<i8"),
+        ("pacing_rate", "<i8"),
         ("cwnd", "<u4"),
         ("ssthresh", "<u4"),
         ("unacked", "<u4"),
@@ -26,11 +27,13 @@ ROW = np.dtype(
         ("retrans", "<u4"),
         ("snd_wnd", "<u4"),
         ("snd_mss", "<u4"),
+        ("sacked", "<u4"),
+        ("notsent_bytes", "<u4"),
         ("host", "<u2"),
         ("local_port", "<u2"),
         ("remote_port", "<u2"),
         ("state", "u1"),
-        ("padding", "u1"),
+        ("app_limited", "u1"),
     ]
 )
 """As the lab writes it; `host` is a position among the trial's hosts there, and a name in the table."""
@@ -50,7 +53,7 @@ def tabulate_tcp(folder: Path) -> None:
     if rows is None:
         return
     hosts = pa.array(read_document(folder / "trial.json", Trial).hosts, pa.string())
-    columns = {name: pa.array(np.ascontiguousarray(rows[name])) for name in ROW.names or () if name != "padding"}
+    columns = {name: pa.array(np.ascontiguousarray(rows[name])) for name in ROW.names or ()}
     columns["host"] = hosts.take(columns["host"])
     write_compact(pa.table(columns), folder / FILE, {"at_ns": "DELTA_BINARY_PACKED"})
     source.unlink()

@@ -227,6 +227,26 @@ impl Phases {
     }
 }
 
+#[cfg(test)]
+impl PacketKeys {
+    /// A packet with a number of four bytes, which comes after this head; its length is in the head already.
+    pub fn seal(&self, head: &[u8], number: u32, plain: &[u8]) -> Vec<u8> {
+        let head = [head, &number.to_be_bytes()].concat();
+        let sealed = self.key.seal(self.key.nonce(number.into()), &head, plain);
+        let mut packet = [&head[..], &sealed].concat();
+        let number_at = head.len() - 4;
+        let mask = self
+            .header
+            .new_mask(&packet[number_at + 4..][..SAMPLE])
+            .unwrap();
+        packet[0] ^= mask[0] & if packet[0] & LONG == 0 { 0x1f } else { 0x0f };
+        for (byte, mask) in packet[number_at..number_at + 4].iter_mut().zip(&mask[1..]) {
+            *byte ^= mask;
+        }
+        packet
+    }
+}
+
 /// Copies the packet to the scratch space and takes off the protection of its header.
 fn bare(
     key: &HeaderProtectionKey,
@@ -293,5 +313,54 @@ mod tests {
         assert_eq!(number(0, 1, None), 0);
         assert_eq!(number(0x00, 1, Some(0xff)), 0x100);
         assert_eq!(number(0xff, 1, Some(0x100)), 0xff);
+    }
+
+    fn hex(text: &str) -> Vec<u8> {
+        crate::frames::keys::hexadecimal(text.as_bytes()).unwrap()
+    }
+
+    /// RFC 9001, appendix A.1 and A.3.
+    #[test]
+    fn the_servers_first_packet_in_the_specification_is_opened() {
+        let packet = hex(
+            "cf000000010008f067a5502a4262b5004075c0d95a482cd0991cd25b0aac406a5816b6394100f37a1c69797554780bb38cc5a99f5ede4cf73c3ec2493a1839b3dbcba3f6ea46c5b7684df3548e7ddeb9c3bf9c73cc3f3bded74b562bfb19fb84022f8ef4cdd93795d77d06edbb7aaf2f58891850abbdca3d20398c276456cbc42158407dd074ee",
+        );
+        let secrets =
+            crate::frames::suite::initial_secrets(Version::One.salt(), &hex("8394c8f03e515708"));
+        let client = "c00cf151ca5be075ed0ebfb5c80323c42d6b7db67881289af4008f1f6c357aea";
+        assert_eq!(secrets[0], hex(client));
+        let keys = PacketKeys::of(Suite::Aes128, &secrets[1], Version::One).unwrap();
+        let (long, rest) = Long::parse(&packet).unwrap();
+        assert_eq!((long.form, rest.len()), (Form::Initial, 0));
+        assert_eq!(long.source, hex("f067a5502a4262b5"));
+        let mut scratch = vec![];
+        let opened = keys
+            .open(long.packet, long.number_at, None, &mut scratch)
+            .unwrap();
+        assert_eq!(opened.number, 1);
+        // An ACK, and a ServerHello in CRYPTO.
+        assert!(scratch[opened.plain].starts_with(&hex("02000000000600405a020000560303")));
+    }
+
+    /// RFC 9001, appendix A.5.
+    #[test]
+    fn the_packet_with_a_short_header_in_the_specification_is_opened() {
+        let secret = hex("9ac312a7f877468ebe69422748ad00a15443f18203a07d6060f688f30f21632b");
+        let mut phases = Phases::of(Suite::Chacha20, &secret, Version::One).unwrap();
+        let packet = hex("4cfe4189655e5cd55c41f69080575d7999c25a5bfb");
+        let (short, mut scratch) = (
+            Short {
+                packet: &packet,
+                number_at: 1,
+            },
+            vec![],
+        );
+        let opened = phases
+            .open(&short, Some(654_360_563), &mut scratch)
+            .unwrap();
+        assert_eq!(
+            (opened.number, &scratch[opened.plain]),
+            (654_360_564, &[1][..])
+        );
     }
 }
