@@ -93,7 +93,7 @@ class Bench:
         trial = read_document(folder / "trial.json", Trial)
         trial.tcp_account = arm == "all"
         if arm.startswith("none"):
-            trial.links[0].packets = 0
+            trial.links[0].packets, trial.links[0].frames = 0, False
         write_document(folder / "trial.json", trial)
         self.engine.start(folder, {"tls": self.certificate.folder}, self.engine.places[0])
         return _outcome(self.engine.wait(), parameters.model_dump(mode="json"))
