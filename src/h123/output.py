@@ -20,14 +20,14 @@ _OWN = {
 """What h123 keeps in a campaign's folder."""
 
 
-def write_output(path: Path, text: str, *, force: bool) -> None:
+def write_output(path: Path, text: str, *, force: bool, mode: int = 0o666) -> None:
     """Write `text` to the file `path`, or into the device or pipe of that name. Raises OSError, UserError."""
     check_output(path, force=force)
     if _takes_a_stream(path):
         _write_into(path, text)
     else:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(Path(os.path.realpath(path)), text)
+        write_atomically(Path(os.path.realpath(path)), text, mode)
 
 
 def check_output(path: Path, *, force: bool) -> None:

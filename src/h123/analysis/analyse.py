@@ -49,6 +49,7 @@ from h123.analysis.width import Reached, reached
 from h123.analysis.windows import windows
 from h123.durable import write_atomically
 from h123.garbage import few_collections
+from h123.redaction import hidden
 from h123.results import Attempt, CampaignFolder, shown
 from h123.results.events import Event
 from h123.study import Choosing, Ledger, Plan, ledgers_of, likenesses
@@ -80,7 +81,7 @@ def _analyse(folder: CampaignFolder) -> Verdicts:
         "h123": "verdicts/1",
         "campaign": folder.name,
         "study": study.name,
-        "question": study.question,
+        "question": hidden(study.question),
         "factor": study.compare.factor,
         "margin": rule.margin,
         "alpha": rule.alpha,

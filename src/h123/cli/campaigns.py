@@ -108,6 +108,14 @@ def run(
             "--unverified", help="Measure subjects that failed `h123 verify` too; the report says so at its top."
         ),
     ] = False,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust",
+            help="Start the programs of a campaign or study that somebody else made. Without it h123 shows them and "
+            "asks.",
+        ),
+    ] = False,
     metrics: Annotated[
         str | None,
         typer.Option(
@@ -148,6 +156,7 @@ def run(
         at_most=at_most,
         unverified=unverified,
         metrics=metrics,
+        trust=trust,
     )
     raise typer.Exit(running.run(asked))
 

@@ -23,6 +23,7 @@ from h123.console import say
 from h123.errors import UserError
 from h123.output import check_output, write_output
 from h123.paths import real
+from h123.redaction import PRIVATE, hidden
 from h123.scratch import scratch
 from h123.strict import choose, describe
 from h123.study import (
@@ -286,7 +287,7 @@ def _run(study: Path, asked: Asked) -> int:
 
 def _keep(draft: Draft, path: Path, *, force: bool) -> None:
     try:
-        write_output(path, draft.text(), force=force)
+        write_output(path, draft.text(), force=force, mode=PRIVATE if draft.private else 0o666)
     except OSError as error:
         raise UserError(f"{path}: cannot be written: {error.strerror}") from None
     say(f"Study: {path}")
@@ -317,7 +318,7 @@ def _place(asked: Asked, page: RecordedPage | None) -> Site:
     site = site_of(asked.urls or [page.address])
     if asked.urls and site.paths != ("/",):
         raise UserError(
-            f"--url {asked.urls[0]}: with --har it names the server alone, and the recording what it is asked for",
+            f"--url {hidden(asked.urls[0])}: with --har it names the server alone, the recording what to ask it for",
             remedy="leave out its path",
         )
     return dataclasses.replace(site, paths=page.paths)
@@ -374,12 +375,13 @@ def _check_authorities(path: Path) -> None:
 
 def _header(text: str) -> Header:
     name, colon, value = text.partition(":")
-    if not colon:
-        raise UserError(f"--header {text!r}: write it as 'NAME: VALUE'")
+    if not colon:  # what it has may be a password, so it is not repeated
+        raise UserError("--header: one has no colon", remedy="write it as 'NAME: VALUE', as in 'accept: text/html'")
     try:
         return Header(name=name.strip(), value=value.strip())
     except ValidationError as invalid:
-        raise UserError(f"--header {text!r}: {describe(invalid.errors()[0], '')}") from None
+        fault = describe({**invalid.errors()[0], "input": ""}, "")
+        raise UserError(f"--header {name.strip()[:100]!r}: {fault}") from None
 
 
 def _load(asked: Asked, conditions: Sequence[Condition], page: bool) -> Load:
@@ -446,7 +448,7 @@ def _server(command: str, asked: Asked, inquiry: Inquiry) -> OwnServer:
 def _environment(given: Sequence[str]) -> dict[str, str]:
     pairs = [text.partition("=") for text in given]
     if wrong := [text for text, (name, sign, _) in zip(given, pairs, strict=True) if not (name and sign)]:
-        raise UserError(f"--env {wrong[0]!r}: write it as NAME=VALUE")
+        raise UserError(f"--env: {len(wrong)} of {len(pairs)} are not written as NAME=VALUE")
     return {name: value for name, _, value in pairs}
 
 

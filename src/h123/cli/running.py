@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign, start_campaign
+from h123.cli.trust import is_own, require_trust
 from h123.cli.vouching import vouching
 from h123.console import err_console, out_console, say
 from h123.errors import Interrupted, UserError
@@ -47,6 +48,7 @@ class Asked:
     at_most: int | None = None
     unverified: bool = False
     metrics: str | None = None
+    trust: bool = False
 
 
 def run(asked: Asked) -> int:
@@ -121,6 +123,7 @@ def _began_so(asked: Asked, folder: CampaignFolder) -> bool:
 
 def _resume(asked: Asked, folder: CampaignFolder) -> Campaign:
     out, begun = folder.path, folder.study.get("scale", 1.0)
+    require_trust(folder.study.get("servers", {}), out, own=False, given=asked.trust)
     settled = {name: folder.study["settings"].get(name) for name in ("clock", "transport")}
     written = None if asked.study is None else load_study(find_study(asked.study)).scaled(begun).settled(**settled)
     if written and written.resolved() != folder.study:
@@ -152,6 +155,8 @@ def _begin(asked: Asked) -> Campaign:
             remedy="`h123 run quick` runs the study quick; `h123 list studies` lists all studies",
         )
     path = find_study(asked.study)
+    servers = load_study(path).resolved().get("servers", {})
+    require_trust(servers, path, own=is_own(path), given=asked.trust)
     looks, width, blocks = _rule(asked)
     return start_campaign(
         path,

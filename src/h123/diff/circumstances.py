@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from h123.diff.document import Change
+from h123.redaction import hidden_in
 from h123.results import CampaignFolder
 from h123.study import Network, Parameters
 from h123.study.network import Resolved
@@ -18,19 +19,32 @@ _Words = Mapping[str, str]
 
 def changes(before: CampaignFolder, after: CampaignFolder) -> list[Change]:
     """All that the two folders tell."""
-    one, other = _told(before), _told(after)
-    return [change for kind in one for change in _between(kind, one[kind], other[kind])]
+    (one, other), (mine, yours) = ([_told(folder, show=show) for folder in (before, after)] for show in (False, True))
+    return [
+        {**change, **_shown(change, mine[kind], yours[kind])}
+        for kind in one
+        for change in _between(kind, one[kind], other[kind])
+    ]
 
 
-def _told(folder: CampaignFolder) -> Mapping[str, _Words]:
-    """By kind, and then by name."""
+def _shown(change: Change, before: _Words, after: _Words) -> Change:
+    """The change as others may read it."""
+    name = change["what"].partition(", ")[2]
+    said = [side.get(name) for side in (before, after)]
+    if said[0] == said[1]:
+        said[1] = f"{said[1]} (another value)"
+    return {"what": change["what"], "before": said[0], "after": said[1]}
+
+
+def _told(folder: CampaignFolder, *, show: bool) -> Mapping[str, _Words]:
+    """By kind, and then by name; to `show`, or to see what differs."""
     return {
         "h123": {"version": folder.version},
         "machine": _machine(folder),
         "subject": {name: f"{facts['version']} ({facts['stack']})" for name, facts in folder.subjects.items()},
-        "server": _servers(folder),
+        "server": _servers(folder, show=show),
         "network": {name: _profile(profile) for name, profile in folder.networks.items()},
-        "study": _study(folder),
+        "study": _study(folder, show=show),
     }
 
 
@@ -46,11 +60,18 @@ def _machine(folder: CampaignFolder) -> _Words:
     return words | ({"memory": format_bytes(int(words.pop("memory_bytes")))} if "memory_bytes" in words else {})
 
 
-def _servers(folder: CampaignFolder) -> _Words:
+def _servers(folder: CampaignFolder, *, show: bool) -> _Words:
     """Those that the study describes."""
     own: Mapping[str, Mapping[str, Any]] = folder.study.get("servers", {})
+    own = hidden_in(own) if show else own
     return {
-        name: ", ".join([server["command"], f"in {server['folder']}", *map("=".join, server["environment"].items())])
+        name: ", ".join(
+            [
+                server.get("command") or f"at {server.get('address')}",
+                f"in {server.get('folder')}",
+                *map("=".join, server.get("environment", {}).items()),
+            ]
+        )
         for name, server in own.items()
     }
 
@@ -60,8 +81,8 @@ def _profile(profile: Resolved) -> str:
     return f"up {up}; down {down}"
 
 
-def _study(folder: CampaignFolder) -> _Words:
-    study = folder.study
+def _study(folder: CampaignFolder, *, show: bool) -> _Words:
+    study = hidden_in(folder.study) if show else folder.study
     whole = {"name": study["name"], "question": study["question"], "scale": study.get("scale", 1.0)}
     own = {"blocks": folder.blocks, "seed": folder.seed}
     levels = {f"levels of {factor}": ", ".join(levels) for factor, levels in study["factors"].items()}

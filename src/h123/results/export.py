@@ -12,6 +12,7 @@ import pyarrow as pa
 from h123.durable import replacement
 from h123.errors import UserError
 from h123.output import check_output
+from h123.redaction import hidden_in
 from h123.results.attempts import Attempt, load_attempts
 from h123.results.events import Values
 from h123.results.folder import CampaignFolder
@@ -134,18 +135,31 @@ def whole(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDBPy
     connection.register("_metrics", _metrics(folder))
     connection.execute("CREATE TABLE metrics AS FROM _metrics")
     connection.unregister("_metrics")
+    connection.register("_parameters", _parameters(connection))
+    connection.execute("CREATE TABLE parameters AS FROM _parameters")
+    connection.unregister("_parameters")
     columns = [str(column) for (column, *_) in connection.execute("DESCRIBE attempts").fetchall()]
     levels = "".join(f"t.{name(column)}, " for column in columns if column.startswith(CELL_PREFIX))
     connection.execute("CREATE SCHEMA whole")
     connection.execute(
-        "CREATE VIEW whole.attempts AS SELECT t.* EXCLUDE (file, statuses), m.trial IS NOT NULL AS analysed, "
-        "m.* EXCLUDE (trial, attempt) FROM main.attempts AS t LEFT JOIN metrics AS m USING (trial, attempt)"
+        "CREATE VIEW whole.attempts AS SELECT t.* EXCLUDE (file, statuses) REPLACE (p.shown AS parameters), "
+        "m.trial IS NOT NULL AS analysed, m.* EXCLUDE (trial, attempt) FROM main.attempts AS t "
+        "JOIN parameters AS p USING (parameters) LEFT JOIN metrics AS m USING (trial, attempt)"
     )
     connection.execute(
         f"CREATE VIEW whole.samples AS SELECT trial, attempt, t.block, t.twin, t.valid, t.analysed, {levels}"
         "s.* EXCLUDE (trial, attempt, succeeded) FROM main.samples AS s JOIN whole.attempts AS t USING (trial, attempt)"
     )
     return connection
+
+
+def _parameters(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Those of the attempts, and the same as others may read them."""
+    texts = [str(text) for (text,) in connection.execute("SELECT DISTINCT parameters FROM attempts").fetchall()]
+    safe = [hidden_in(json.loads(text)) for text in texts]
+    kept = [text if part == json.loads(text) else json.dumps(part) for text, part in zip(texts, safe, strict=True)]
+    schema = pa.schema([("parameters", pa.string()), ("shown", pa.string())])
+    return pa.Table.from_pydict({"parameters": texts, "shown": kept}, schema=schema)
 
 
 def _metrics(folder: CampaignFolder) -> pa.Table:

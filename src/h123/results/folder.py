@@ -18,6 +18,7 @@ from h123.journal import append_event, read_events
 from h123.lock import sole_user
 from h123.paths import real
 from h123.processes import each
+from h123.redaction import PRIVATE, holds_secrets
 from h123.results import seal
 from h123.results.campaign_file import Campaign, MachineFacts, Origin, SubjectFacts, Width
 from h123.results.documents import held, read_content
@@ -64,7 +65,8 @@ class CampaignFolder:
         Raises UserError as `check_new` does, or where another process is faster.
         """
         check_new(path)
-        path.mkdir(parents=True, exist_ok=True)
+        private = holds_secrets(study)
+        _make(path, private=private)
         content = {
             "h123": Campaign.form(),
             "study": study,
@@ -83,12 +85,14 @@ class CampaignFolder:
         folder = cls(path, content)
         with sole_user(path, f"a campaign in {path}"):
             _refuse_occupied(path)  # by who was faster
-            folder.trials.mkdir(exist_ok=True)
+            _make(folder.trials, private=private)
+            if private:
+                (path / "journal.jsonl").touch(PRIVATE)
             if imported is None:
                 folder.tls.mkdir(exist_ok=True)
             if uploads:
                 folder._keep(uploads)
-            write_atomically(path / "study.yaml", study_text)
+            write_atomically(path / "study.yaml", study_text, folder._mode)
             # Last: a folder without this file is no campaign, so a crash before here leaves nothing half begun.
             folder._save()
         return cls.open(path)
@@ -317,7 +321,18 @@ class CampaignFolder:
 
     def _save(self) -> None:
         content = {**self._content, "digest": _digest(self._content)}
-        write_atomically(self.path / "campaign.json", json.dumps(content, indent=1, allow_nan=False) + "\n")
+        text = json.dumps(content, indent=1, allow_nan=False) + "\n"
+        write_atomically(self.path / "campaign.json", text, self._mode)
+
+    @property
+    def _mode(self) -> int:
+        """Of files that have the study in them."""
+        return PRIVATE if holds_secrets(self._content["study"]) else 0o666
+
+
+def _make(folder: Path, *, private: bool) -> None:
+    """A folder, if there is none; a private one is its owner's alone."""
+    folder.mkdir(0o700 if private else 0o777, parents=True, exist_ok=True)
 
 
 def _stamp(path: Path) -> tuple[int, int]:

@@ -10,6 +10,7 @@ import yaml
 
 from h123.catalogue import OwnServer
 from h123.paths import real
+from h123.redaction import holds_secrets
 from h123.study import METRICS, Condition, Network
 from h123.survey.inquiry import Inquiry
 from h123.survey.load import Asked, Part, by_network, patience
@@ -46,6 +47,11 @@ class Draft:
     def text(self) -> str:
         """As a study file."""
         return f"{_HEAD}{yaml.safe_dump(self._study(), sort_keys=False, width=120, default_flow_style=None)}"
+
+    @property
+    def private(self) -> bool:
+        """Whether others must not read it."""
+        return holds_secrets(self._study())
 
     def _study(self) -> Part:
         factors: Part = {"protocol": list(self.protocols), "network": by_network(self.asked, self.networks, self.files)}

@@ -8,6 +8,7 @@ from urllib.parse import urljoin
 
 from h123.catalogue import QUIC
 from h123.errors import UserError
+from h123.redaction import hidden
 from h123.study import Served
 from h123.study.workload import BEYOND_OK, OK
 from h123.survey.found import Answer, Certificate, Found, Spoken
@@ -205,7 +206,7 @@ def _fault(answer: Answer, path: str, inquiry: Inquiry) -> tuple[str, str] | Non
         what = f"did not end within {seconds} s ({format_bytes(answer.bytes)} came)"
         return what, "ask for something that ends: streams without an end have no latency"
     if answer.error:
-        return f"failed: {answer.error}", f"try it by hand: does the server answer {path} there?"
+        return f"failed: {answer.error}", f"try it by hand: does the server answer {hidden(path)} there?"
     if OK <= answer.status < BEYOND_OK:
         return None
     what = f"was answered with {answer.status}"
@@ -267,7 +268,7 @@ def _follow(answer: Answer, path: str, inquiry: Inquiry) -> str:
 def _of_request(each: Spoken, path: str, what: str, remedy: str, log: Sequence[str], inquiry: Inquiry) -> UserError:
     """Of a server that runs elsewhere nobody sees what it prints."""
     printed = f".{_printed(log)}" if log else ""
-    request = f"{TITLES[each.protocol]}: the request for {path} {what}"
+    request = f"{TITLES[each.protocol]}: the request for {hidden(path)} {what}"
     if each.asks_for_certificate and not any(status in what for status in _OTHER_THAN_WHO):
         return UserError(f"{request}: the server asks its clients for a certificate{printed}", remedy=_NO_CERTIFICATE)
     if _misses_others(log):
@@ -326,7 +327,7 @@ def _of_http3(inquired: Inquired, found: Found, inquiry: Inquiry) -> Iterator[st
 
 def _named(paths: Collection[str]) -> str:
     """The first, and how many more."""
-    first, *more = paths
+    first, *more = map(hidden, paths)
     return f"{first} and {len(more)} more" if more else first
 
 
@@ -348,7 +349,9 @@ def found_words(known: Known, inquiry: Inquiry) -> list[str]:
     lines = [f"It speaks {' and '.join([', '.join(titles[:-1]), titles[-1]] if len(titles) > 1 else titles)}"]
     for number, path in enumerate(inquiry.site.paths[: 1 if inquiry.page else None]):
         first = known.spoken[0].answers[number][0]
-        lines.append(f"{inquiry.method} {path}: {first.status}, {format_bytes(first.bytes)}, {first.ns / 1e6:.1f} ms")
+        lines.append(
+            f"{inquiry.method} {hidden(path)}: {first.status}, {format_bytes(first.bytes)}, {first.ns / 1e6:.1f} ms"
+        )
     if inquiry.authorities:
         lines.append(f"Its certificate is trusted by {inquiry.authorities}")
     return lines + [f"Note: {remark}" for remark in known.remarks]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from h123.errors import UserError
+from h123.redaction import hidden
 from h123.survey.found import Answer, Spoken
 from h123.survey.inquiry import Inquiry
 from h123.survey.judgement import TITLES, Known
@@ -48,7 +49,7 @@ def _unlike(inquiry: Inquiry, sides: Mapping[str, Spoken], where: str) -> list[s
     (one, first), (other, second) = sides.items()
     pairs = zip(inquiry.site.paths, first.answers, second.answers, strict=False)
     return [
-        f"{inquiry.method} {path}{where}: {one} {_said(mine)}, {other} {_said(yours)}"
+        f"{inquiry.method} {hidden(path)}{where}: {one} {_said(mine)}, {other} {_said(yours)}"
         for path, mine, yours in pairs
         if _differ(mine, yours)
     ]

@@ -7,6 +7,7 @@ from statistics import mean, median
 from typing import Any, Protocol
 
 from h123.paths import real
+from h123.redaction import hidden
 from h123.study import METRICS, OF_REQUESTS, OF_VISITS, Family, Network
 from h123.study.site import Site as Page
 from h123.study.slowstart import MSS_BYTES
@@ -91,7 +92,8 @@ class Requests:
     def what(self) -> str:
         """`/orders and 2 more`."""
         paths = self.inquiry.site.paths
-        return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+        first = hidden(paths[0])
+        return first if len(paths) == 1 else f"{first} and {len(paths) - 1} more"
 
     @property
     def settings(self) -> Part:

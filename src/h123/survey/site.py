@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
 from h123.errors import UserError
+from h123.redaction import hidden
 from h123.study import asked_path
 
 HTTPS = 443
@@ -37,7 +38,7 @@ def site_of(urls: Sequence[str]) -> Site:
     host, port = places.pop()
     paths = [asked_path(part) for part in parts]
     if twice := [path for path in paths if paths.count(path) > 1]:
-        raise UserError(f"--url: {twice[0]} is there twice", remedy="name each once")
+        raise UserError(f"--url: {hidden(twice[0])} is there twice", remedy="name each once")
     return Site(host, port, tuple(paths))
 
 
@@ -68,21 +69,21 @@ def _parts(url: str) -> SplitResult:
         host, scheme = parts.hostname, parts.scheme
         _ = parts.port
     except ValueError as error:
-        raise UserError(f"--url {url}: {error}", remedy=_EXAMPLE) from None
+        raise UserError(f"--url {hidden(url)}: {error}", remedy=_EXAMPLE) from None
     if "unix" in scheme or url.startswith("/"):
         raise UserError(
-            f"--url {url}: a Unix socket cannot be reached over a network",
+            f"--url {hidden(url)}: a Unix socket cannot be reached over a network",
             remedy="let the server listen on a TCP port (and UDP, for HTTP/3) of all addresses, and name that",
         )
     if scheme == "http":
         raise UserError(
-            f"--url {url}: HTTP/2 and HTTP/3 are compared as browsers have them, with TLS",
+            f"--url {hidden(url)}: HTTP/2 and HTTP/3 are compared as browsers have them, with TLS",
             remedy="let the server speak TLS (a self-signed certificate will do), and write https://",
         )
     if scheme != "https" or not host:
-        raise UserError(f"--url {url}: this is no address of a web server", remedy=_EXAMPLE)
+        raise UserError(f"--url {hidden(url)}: this is no address of a web server", remedy=_EXAMPLE)
     if parts.username is not None:
         raise UserError(
-            f"--url {url}: a name and a password cannot stand in it", remedy="--header 'Authorization: ...'"
+            f"--url {hidden(url)}: a name and a password cannot stand in it", remedy="--header 'Authorization: ...'"
         )
     return parts

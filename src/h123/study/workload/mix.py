@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
 from h123 import sizes
+from h123.redaction import hidden
 from h123.roots import mounted
 from h123.strict import Strict, fault_at
 from h123.study.quantities import RESOLVED, Duration, Size
@@ -114,7 +115,7 @@ class Entry(Strict):
     def name(self) -> str:
         """`GET 2 kB`, `POST /orders 20 kB`."""
         size = self.body if self.method == "POST" else self.down
-        path = None if self.target == _UPLOAD or self.served is not None else self.target
+        path = None if self.target == _UPLOAD or self.served is not None else hidden(self.target)
         return " ".join(word for word in (self.method, path, format_bytes(size) if size else None) if word)
 
 

@@ -1,0 +1,84 @@
+"""Whether the programs that a campaign or a study starts are those of the person who runs it.
+
+A campaign that somebody else sent has commands in it, and the lab starts them as root. So, as git does with folders of
+others, h123 shows them and asks. It trusts a study that the person owns, and after that its commands wherever they
+stand: a campaign that was begun here can be resumed, moved and copied.
+"""
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from h123.console import err_console, say, write
+from h123.errors import UserError
+from h123.paths import cache_folder, project_root
+
+_ASKED = "Start them? [y/N] "
+_LONGEST = 300
+"""Characters of a command that are shown."""
+Servers = Mapping[str, Mapping[str, Any]]
+"""A study's own servers by name, as resolved."""
+
+
+def require_trust(servers: Servers, origin: Path, *, own: bool, given: bool) -> None:
+    """Go on only with programs that the person knows: `own` ones are of a study that is theirs, `given` says that they
+    said so. Raises UserError."""
+    risky = {name: _parts(server) for name, server in servers.items()}
+    if not risky:
+        return
+    mark = cache_folder() / "trusted" / _digest(risky)
+    if not (own or given or mark.is_file()):
+        _ask(risky, origin)
+    with suppress(OSError):  # then it is asked again
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+
+
+def is_own(path: Path) -> bool:
+    """Whether the study's file, and the folder that it is in, belong to the person, or come with h123."""
+    resolved = path.resolve()
+    if resolved.is_relative_to(project_root() / "studies"):
+        return True
+    mine = {os.geteuid(), int(sudo) if (sudo := os.environ.get("SUDO_UID", "")).isdecimal() else os.geteuid()}
+    return resolved.stat().st_uid in mine and resolved.parent.stat().st_uid in {*mine, 0}
+
+
+def _parts(server: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What decides what is started, or loaded."""
+    return {name: server.get(name) for name in ("command", "folder", "environment", "address")}
+
+
+def _digest(risky: Mapping[str, Mapping[str, Any]]) -> str:
+    return hashlib.sha256(json.dumps(risky, sort_keys=True).encode(errors="backslashreplace")).hexdigest()
+
+
+def _ask(risky: Mapping[str, Mapping[str, Any]], origin: Path) -> None:
+    """Raises UserError unless the person says yes."""
+    lines = [f"  {_shown(line)}" for server in risky.values() for line in _described(server)]
+    what = f"{_shown(str(origin))} was not begun by you on this machine, and it starts programs with all rights:"
+    if not sys.stdin.isatty():
+        raise UserError(
+            "\n".join([what, *lines]), remedy="if you trust who wrote them, repeat the command with --trust"
+        )
+    write(err_console, "\n".join([what, *lines]))
+    err_console.print(_ASKED, end="")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UserError("nothing was started", remedy="--trust starts them without a question")
+    say("They are trusted from now on.")
+
+
+def _described(server: Mapping[str, Any]) -> list[str]:
+    if server["command"] is None:
+        return [f"requests to the server at {server['address']}"]
+    variables = ", ".join(server["environment"] or {})
+    return [f"{server['command']}   (in {server['folder']}{f', with {variables}' if variables else ''})"]
+
+
+def _shown(text: str) -> str:
+    """Nothing of it is an order to a terminal."""
+    return "".join(one if one.isprintable() else "?" for one in text[:_LONGEST]) + "..." * (len(text) > _LONGEST)

@@ -1,0 +1,65 @@
+"""What must not be read by others: values of headers and variables, passwords and tokens in addresses.
+
+Who repeats a campaign needs them, so its own files keep them, for their owner alone. Whatever is shown, or made to be
+handed on, has their names and no values.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+HIDDEN = "***"
+PRIVATE = 0o600
+"""Mode of a file that holds secrets."""
+_HARMLESS = frozenset(
+    {
+        *("accept", "accept-encoding", "accept-language", "content-type", "content-encoding", "user-agent"),
+        *("cache-control", "pragma", "origin", "referer", "priority", "range", "dnt", "if-none-match"),
+        "if-modified-since",
+    }
+)
+"""Headers whose values are no secrets."""
+_USER = re.compile(r"(?<=://)[^/@\s]*@")
+_QUERY = re.compile(
+    r"([?&;][^=&;\s]*(?:token|secret|passw|pwd|key|auth|sig|session|credential|code)[^=&;\s]*=)[^&;#\s'\"]+",
+    re.IGNORECASE,
+)
+
+
+def hidden(text: str) -> str:
+    """An address, or what names one, without the password in front of its host and what its query calls a secret."""
+    return _QUERY.sub(rf"\1{HIDDEN}", _USER.sub(f"{HIDDEN}@", text))
+
+
+def hidden_in(value: Any, *, within: str = "") -> Any:
+    """A part of a study as it may be shown."""
+    if isinstance(value, dict):
+        if _is_header(value):
+            return {**value, "value": HIDDEN}
+        return {name: hidden_in(part, within=name) for name, part in value.items()}
+    if isinstance(value, list):
+        return [hidden_in(part, within=within) for part in value]
+    if isinstance(value, str):
+        return HIDDEN if within == "environment" else hidden(value)
+    return value
+
+
+def holds_secrets(study: Any) -> bool:
+    """Whether a study, as resolved, has values that others must not read."""
+    return any(_secrets(study))
+
+
+def _secrets(value: Any) -> Iterator[bool]:
+    if isinstance(value, dict):
+        yield _is_header(value) or bool(value.get("environment"))
+        for part in value.values():
+            yield from _secrets(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _secrets(part)
+    elif isinstance(value, str):
+        yield hidden(value) != value
+
+
+def _is_header(value: dict[str, Any]) -> bool:
+    return isinstance(value.get("value"), str) and str(value.get("name")).lower() not in _HARMLESS

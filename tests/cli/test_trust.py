@@ -1,0 +1,74 @@
+"""Campaigns and studies of others: what they start is shown and asked for, and nothing runs unasked."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Tool
+from h123.cli.trust import is_own
+from synthetic import NETWORKS, Scenario, make_campaign
+
+SERVER = {"folder": "/", "environment": {"TOKEN": "s3cret"}, "host": "localhost", "protocols": ["h1"], "ready": None}
+SERVER |= {"sni": None, "starts_within": "30000000000ns"}
+
+
+@pytest.fixture
+def received(h123: Tool, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A campaign that somebody sent, with a program in it."""
+    monkeypatch.setenv("H123_CACHE", str(h123.folder / "cache"))
+    folder = make_campaign(h123.folder / "c", Scenario(blocks=2, networks={"lan": NETWORKS["lan"]})).path
+    change(folder, {"mine": {**SERVER, "command": f"touch {h123.folder}/started\x1b[31m"}})
+    return folder
+
+
+def change(folder: Path, servers: object) -> None:
+    content = json.loads((folder / "campaign.json").read_text())
+    content["study"]["servers"] = servers
+    content.pop("digest", None)
+    (folder / "campaign.json").write_text(json.dumps(content))
+
+
+def test_a_received_campaign_is_not_started_unasked(h123: Tool, received: Path) -> None:
+    refused = h123("run", "--out", "c")
+    assert refused.returncode == 2
+    assert "was not begun by you on this machine" in refused.stderr
+    assert f"touch {h123.folder}/started" in refused.stderr.replace("\n", "")
+    assert "with TOKEN" in refused.stderr
+    assert "s3cret" not in refused.stderr
+    assert "\x1b" not in refused.stderr
+    assert "repeat the command with --trust" in refused.stderr
+    assert not (h123.folder / "started").exists()
+    assert h123("analyse", "c").returncode == 0  # reading starts nothing
+    trusted = h123("run", "--out", "c", "--trust")
+    assert "was not begun" not in trusted.stderr
+    again = h123("run", "--out", "c")
+    assert "was not begun" not in again.stderr
+    received.rename(h123.folder / "moved")
+    assert "was not begun" not in h123("run", "--out", "moved").stderr
+    change(h123.folder / "moved", {"mine": {**SERVER, "command": "touch another"}})
+    assert "was not begun" in h123("run", "--out", "moved").stderr
+
+
+@pytest.mark.usefixtures("received")
+def test_an_address_to_load_is_asked_for_too(h123: Tool) -> None:
+    change(h123.folder / "c", {"mine": {"address": "192.0.2.7", "may_load": True, "host": "x", "protocols": ["h1"]}})
+    refused = h123("run", "--out", "c")
+    assert refused.returncode == 2
+    assert "requests to the server at 192.0.2.7" in refused.stderr
+
+
+def test_whose_a_study_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SUDO_UID", raising=False)
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("")
+    assert is_own(mine)
+    if os.geteuid() != 0:
+        pytest.skip("only root gives files away")
+    os.chown(mine, 1234, 1234)
+    assert not is_own(mine)
+    monkeypatch.setenv("SUDO_UID", "1234")
+    assert is_own(mine)
+    os.chown(tmp_path, 4321, 4321)
+    assert not is_own(mine)  # who owns the folder can replace it
