@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 HIDDEN = "***"
+_VARIABLES = "environment"
 PRIVATE = 0o600
 """Mode of a file that holds secrets."""
 _HARMLESS = frozenset(
@@ -36,11 +37,11 @@ def hidden_in(value: Any, *, within: str = "") -> Any:
     if isinstance(value, dict):
         if _is_header(value):
             return {**value, "value": HIDDEN}
-        return {name: hidden_in(part, within=name) for name, part in value.items()}
+        return {name: hidden_in(part, within=within if within == _VARIABLES else name) for name, part in value.items()}
     if isinstance(value, list):
         return [hidden_in(part, within=within) for part in value]
     if isinstance(value, str):
-        return HIDDEN if within == "environment" else hidden(value)
+        return HIDDEN if within == _VARIABLES else hidden(value)
     return value
 
 
@@ -51,7 +52,7 @@ def holds_secrets(study: Any) -> bool:
 
 def _secrets(value: Any) -> Iterator[bool]:
     if isinstance(value, dict):
-        yield _is_header(value) or bool(value.get("environment"))
+        yield _is_header(value) or bool(value.get(_VARIABLES))
         for part in value.values():
             yield from _secrets(part)
     elif isinstance(value, list):

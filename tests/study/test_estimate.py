@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from h123.study import Network, Parameters, estimate_check, list_networks, load_network
-from h123.study.estimate import VIRTUAL_BOOT_S, VIRTUAL_SPEED, estimate_parameters, own_seconds
+from h123.study.estimate import VIRTUAL_BOOT_S, VIRTUAL_CHECK_S, estimate_parameters, own_seconds
 
 MEASURED_S = {
     # Median wall time of the trials of studies/quick.yaml, four blocks, on two busy cores, without link checks.
@@ -113,10 +113,12 @@ def test_no_faster_than_the_link() -> None:
     assert seconds("medium", congestion="bbr") > 20 * 100_000 * 8 / 20e6
 
 
-def test_virtual_time_passes_at_its_own_pace_after_the_boot() -> None:
+def test_waiting_costs_next_to_nothing_under_the_virtual_clock() -> None:
     virtual = parameters("poor", clock="virtual")
-    expected = VIRTUAL_BOOT_S + own_seconds(virtual, networks()) / VIRTUAL_SPEED
-    assert estimate_parameters(virtual, networks()).seconds == pytest.approx(expected)
+    idle = parameters("satellite", clock="virtual")
+    assert own_seconds(idle, networks()) > 5 * own_seconds(virtual, networks())
+    found = [estimate_parameters(one, networks()).seconds for one in (virtual, idle)]
+    assert VIRTUAL_BOOT_S < found[0] < found[1] < 1.5 * found[0]
     assert estimate_parameters(virtual, networks()).bytes == estimate_parameters(parameters("poor"), networks()).bytes
 
 
@@ -124,9 +126,11 @@ def test_processing_takes_real_time_but_none_of_the_virtual_clock() -> None:
     bulk = {"size": "10MB", "users": 20}
     wall, virtual = parameters("lan", **bulk), parameters("lan", **bulk, clock="virtual")
     assert own_seconds(virtual, networks()) < own_seconds(wall, networks())
-    assert estimate_parameters(virtual, networks()).seconds > own_seconds(wall, networks())
+    more = parameters("lan", **{**bulk, "users": 40}, clock="virtual")
+    one, two = (estimate_parameters(each, networks()).seconds - VIRTUAL_BOOT_S for each in (virtual, more))
+    assert two == pytest.approx(2 * one, rel=0.1)
 
 
 def test_a_link_check_under_the_virtual_clock_takes_that_clocks_time() -> None:
     poor = load_network("poor")
-    assert estimate_check(poor, "virtual").seconds == pytest.approx(estimate_check(poor).seconds / VIRTUAL_SPEED)
+    assert estimate_check(poor, "virtual").seconds == VIRTUAL_CHECK_S

@@ -15,8 +15,8 @@ Cross traffic leaves what a constant stream does not take, or of bulk connection
 Left out: queueing delay, retransmission timeouts, blackouts, timed changes, blocked UDP, and differences between
 congestion controllers, except that bbr ignores random loss.
 
-Under the virtual clock processing takes no time of the trial's, but the trial itself takes real time: a kernel boots,
-and simulates at its own pace.
+Under the virtual clock processing takes no time of the trial's, and waiting takes none of ours: a trial costs the
+processor time of its packets and requests, whatever its clock says (docs/virtual-clock.md, "What a trial costs").
 """
 
 import math
@@ -54,8 +54,22 @@ LINK_CHECK_S = 0.4
 LINK_CHECK_ROUND_TRIPS = 4
 VIRTUAL_BOOT_S = 0.4
 """Real time for a virtual kernel to start and to end; measured with bench/virtual.py."""
-VIRTUAL_SPEED = 1.0
-"""Virtual seconds in a real one: 0.9 measured on `medium`, 2.3 on `poor`, where more of the time is waiting."""
+VIRTUAL_PACKET_S = {"h1": 0.00017, "h2": 0.00017, "h3": 0.00032}
+"""Processor time that a packet costs there, with all that programs do for it. bench/virtual_cost.py measures 0.24 ms
+over HTTP/2 and 0.49 ms over HTTP/3 without the boot, for 3 MB (docs/virtual-clock.md). Of larger bodies a packet costs
+less: 27 MB instead of 3 MB over `home`, two trials of HTTP/2 and one of HTTP/3, cost 0.17 ms for each packet more, on a
+busy machine. These are between. h1: as h2."""
+VIRTUAL_UNSHAPED = 0.05
+"""Of that, what a packet's worth of bytes costs over a plain veth pair, which carries up to 64 kB at once: 24 MB more
+over HTTP/3 took 0.9 s on a busy machine, and over HTTP/2 too little to tell."""
+VIRTUAL_IDLE = 0.002
+"""Processor time of a virtual second in which nothing happens: 130 s on `satellite` cost some 0.2 s; the same bench."""
+PACKETS_OF_DATA = 1.6
+"""Packets of a full segment's worth of body, acknowledgements and losses included: 3300 for 3 MB; the same bench."""
+PACKETS_OF_REQUEST, PACKETS_OF_CONNECTION = 4, 14
+"""Without bodies: a request, its answer and what acknowledges them; a handshake and the end."""
+VIRTUAL_CHECK_S = 0.8
+"""Real time of a link check there; a kernel boots for it, and its packets are as many on any link."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +95,7 @@ def estimate_check(network: Network, clock: str = "wall") -> Estimate:
         return Estimate(0.0, 0)
     seconds = LINK_CHECK_S + LINK_CHECK_ROUND_TRIPS * _round_trip_s(network)
     if clock == "virtual":
-        seconds /= VIRTUAL_SPEED
+        seconds = VIRTUAL_CHECK_S
     return Estimate(seconds, round((_rate_bps(network.up) + _rate_bps(network.down)) / 8 * LINK_CHECK_S))
 
 
@@ -90,8 +104,7 @@ def estimate_parameters(parameters: Parameters, networks: Mapping[str, Network])
     network = networks[parameters.network]
     seconds = own_seconds(parameters, networks) + (network.cross.mean_ahead_s if network.cross else 0.0)
     if parameters.clock == "virtual":
-        # Work that costs the trial nothing has to be done all the same.
-        seconds = VIRTUAL_BOOT_S + max(seconds / VIRTUAL_SPEED, _processing_s(parameters))
+        seconds = VIRTUAL_BOOT_S + VIRTUAL_IDLE * seconds + _simulating_s(parameters, network)
     _, _, moved_behind = _behind(parameters, networks)
     paths, work = _paths(_access(parameters, networks), parameters), parameters.workload
     requests = _passes(work) * work.all_requests()
@@ -126,6 +139,21 @@ def _processing_s(parameters: Parameters) -> float:
     """What the processors need for all requests."""
     requests = _passes(parameters.workload) * parameters.workload.all_requests()
     return sum(requests * _bits(parameters, way) / PROCESSED_BPS[parameters.protocol, way] for way in WAYS)
+
+
+def _simulating_s(parameters: Parameters, network: Network) -> float:
+    """Processor time of all packets."""
+    work = parameters.workload
+    requests = _passes(work) * work.all_requests()
+    bodies = sum(requests * work.moved(way) for way in WAYS)
+    hops = 1 if parameters.store == "memory" and parameters.backend_network is None else 2
+    connections = _passes(work) * work.connection_count() + work.connections_uncounted()
+    packets = (
+        hops * PACKETS_OF_DATA * bodies / MSS_BYTES * (1 if network.shaped else VIRTUAL_UNSHAPED)
+        + hops * PACKETS_OF_REQUEST * requests
+        + PACKETS_OF_CONNECTION * connections
+    )
+    return packets * VIRTUAL_PACKET_S[parameters.protocol]
 
 
 def _behind(parameters: Parameters, networks: Mapping[str, Network]) -> tuple[float, float, float]:
