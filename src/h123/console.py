@@ -15,6 +15,8 @@ from h123.visible import visible
 
 WIDTH = 100
 """Columns of what goes into a file or a pipe: as many as the widest table has. A terminal, or COLUMNS, says its own."""
+_NARROWEST = 10
+"""Columns of prose, however narrow a terminal is."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _WITHIN_A_QUANTITY = re.compile(r"(?<=\d) (?=[^\W\d]|[%–×/])|(?<=[–×/]) (?=\d)")
 _COMMAND = re.compile(r"`[^`\n]+`")
@@ -52,6 +54,7 @@ def wrap(text: str, width: int, lead: str = "") -> str:
     `lead` stands before the first line; the others are indented as far.
     """
     margin = " " * len(lead)
+    width = max(width, len(lead) + _NARROWEST)
     lines: list[str] = []
     for line in text.split("\n"):
         first = margin if lines else lead

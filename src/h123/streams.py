@@ -10,7 +10,7 @@ _PLAIN = dict(zip("–—‘’“”×µ≈·²✓✗", "--''\"\"xu~.2+x", stri
 _PLAIN |= {"→": "->", "±": "+/-", "≤": "<=", "≥": ">=", "…": "..."}
 """For terminals and pipes of another encoding than UTF-8."""
 _SIZE = re.compile(r"[1-9][0-9]{0,4}")
-_NARROWEST = 20
+_NARROWEST = 40
 """Columns in which a table can still be read."""
 
 

@@ -91,10 +91,14 @@ def _lanes(plan: Plan, lanes: "Lanes") -> str:
     return f"With lanes, up to {most} trials at once, {limit}: about {format_span(span)}"
 
 
+_NARROW = 10
+"""Columns of prose in a table, however narrow the terminal is."""
+
+
 def print_networks(console: Console) -> None:
     """All networks of the project."""
     names = list_networks()
-    width = (console.width - max(map(len, names))) // 2 - 2
+    width = max((console.width - max(map(len, names))) // 2 - 2, _NARROW)
     table = _table("name", "what", "what the link does")
     for name in names:
         network = load_network(name)
