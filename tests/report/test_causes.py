@@ -125,7 +125,7 @@ SUMS = {"a_requests": 0.9995, "b_requests": 0.5, "a_untold": 0.0, "b_untold": 0.
 def test_the_page_asks_for_what_there_is() -> None:
     page = (Path(causes.__file__).parent / "page.html.j2").read_text()
     asked = set(re.findall(r"\bcauses\.(\w+)", page))
-    assert {"sentence", "parts", "which"} <= asked
+    assert {"title", "parts", "which"} <= asked
     assert {name for name in asked if not hasattr(causes, name)} == set()
     recovery = {**ROW, "metric": "recovery"}
     assert causes.which([ROW, recovery]).count("Of each trial the") == 2

@@ -1,6 +1,7 @@
 """`h123 diff`: two campaigns of two days or machines, as a person reads them, and held against conditions."""
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from h123.study import METRICS, Condition
 from h123.units import format_value
 
 PAIR = "after/before"
+_NOTABLE = 0.03
+"""By which medians are off the ratio of the same values without a word."""
 _NAMED = 5
 """Treatments left out that are shown; all are in diff.json."""
 
@@ -111,10 +114,25 @@ def _ratio(value: float | None) -> str:
     return "?" if value is None else f"{value:.3f}"
 
 
+def _parts(row: Row) -> bool:
+    """Whether the two medians say something else than the ratio."""
+    before, after, paired = row["before_median"], row["after_median"], row["ratio"]
+    if row["withheld"] or not (before and after and paired):
+        return False
+    return abs(math.log(after / before / paired)) > _NOTABLE
+
+
 def _trust(rows: Sequence[Row]) -> Iterator[str]:
     for row in rows:
         if row["withheld"]:
             yield f"Not judged, {' '.join(row['cell'].values())}, {row['metric']}: {row['withheld']}"
+    if parted := [row for row in rows if _parts(row)]:
+        names = [f"{' '.join(row['cell'].values()) or 'all'}, {row['metric']}" for row in parted[:_NAMED]]
+        more = f"; and {len(parted) - _NAMED} more" if len(parted) > _NAMED else ""
+        yield (
+            f"Medians part from ratios: {'; '.join(names)}{more}. after/before is of geometric means of all blocks; "
+            "a median is the block in the middle."
+        )
     if any(min(len(row["before"]), len(row["after"])) < FEWEST for row in rows):
         yield f"With fewer than {FEWEST} blocks on a side an interval is not to be relied on."
     told = sum(row["ratio"] is not None and not row["withheld"] for row in rows)

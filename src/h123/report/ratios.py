@@ -151,7 +151,7 @@ def _row(comparison: Comparison, name: str, column: str) -> Mark:
         "metric": wording.title,
         "column": column,
         "panel": f"{wording.title}, {column}",
-        "sign": _SIGNS["withheld" if comparison["withheld"] else comparison["verdict"]][0],
+        "sign": _SIGNS["withheld" if comparison.get("withheld") else comparison["verdict"]][0],
         "label": label,
         "told": f"{wording.title}, {pair}, {_cell(comparison)}: {label} ({interval(comparison)})",
     }
