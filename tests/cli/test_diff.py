@@ -51,7 +51,7 @@ def test_it_says_what_it_is_worth_and_holds_conditions(h123: Tool, two: Path) ->
         (["before", "before/study.yaml"], "is not a campaign: it is a file"),
         (["before", "begun"], "begun has no trial that counts"),
         (["before", "after", "--fail-if", "latency new/base > 1"], "here the levels are after and before"),
-        (["before", "after", "--fail-if", "rps after/before < 1"], "it compares latency after/before"),
+        (["before", "after", "--fail-if", "rps after/before < 1"], "no trial with such a value"),
         (["before", "after", "--fail-if", "slow"], "cannot be read"),
     ],
 )
