@@ -57,7 +57,7 @@ def _reason(one: Opening, expected: int, *, refused: bool) -> str:
         "the server sent nothing of the answer in the round trip of the request": later and not one.begun,
         "packets were lost": one.lost,
         "a Retry": one.retried,
-        "the server met its limit of three times what it got": one.limited,
+        "QUIC's anti-amplification limit: the certificates are longer than three times what had come": one.limited,
         "early data was refused": refused,
     }
     return " and ".join(why for why, there in reasons.items() if there) if one.round_trips > expected else ""
@@ -121,7 +121,8 @@ AUDITS = [
     Audit(
         "round-trips-odd",
         "A connection's packets make as many round trips as its protocol says, or more for a known reason: lost "
-        "packets, a Retry, QUIC's limit of three times, early data refused, a server that answers later.",
+        "packets, a Retry, QUIC's anti-amplification limit (long certificates), early data refused, a server that "
+        "answers later.",
         "connections took other round trips than their protocol says, and lost packets, a Retry, QUIC's limit of three "
         "times or a server that answers later do not explain it. Not checked: a key exchange that the server does not "
         "take (HelloRetryRequest), an older TLS, or a client that does not say when it sent its request; `h123 show` "
