@@ -55,6 +55,7 @@ test-all: test ## also the long and heavy ones, every subject that installs with
 torture: setup ## break campaigns 1000 times, and try special files and strange texts everywhere: about two hours
 	@PYTHONPATH=src $(PY) bench/torture
 	@PYTHONPATH=src $(PY) bench/strange
+	@PYTHONPATH=src $(PY) bench/fuzz forged --cases 1000000
 
 bench: setup ## the figures the documentation states: link accuracy, virtual clock, overhead, evidence, lanes, analysis speed
 	@status=0; \

@@ -21,6 +21,7 @@ import pyarrow.csv as pacsv
 from documents import put
 from h123.results import CampaignFolder, ingest, machine_facts
 from h123.results.campaign_file import Proof, SubjectFacts
+from h123.results.events import Tried
 from h123.results.lab_report import Report
 from h123.results.samples import RETRIED_COLUMNS, RETRIED_SCHEMA
 from h123.results.trial_files import Client, Trial
@@ -211,26 +212,25 @@ def _attempt(
         scenario.spoil(trial, partial)
     parameters = trial.parameters.model_dump(mode="json")
     reasons = reasons + ingest(partial, parameters)
-    folder.seal(partial)
-    folder.append(
-        {
-            "event": "trial",
-            "trial": trial.id,
-            "attempt": attempt,
-            "block": trial.block,
-            "position": trial.position,
-            "cell": trial.cell,
-            "twin": trial.twin,
-            "parameters": parameters,
-            "link_seed": trial.link_seed,
-            "valid": not reasons,
-            "reasons": reasons,
-            "disturbed": scenario.disturbed(trial) > 0.025,
-            "disturbance": scenario.disturbed(trial),
-            "shares": {name: scenario.disturbed(trial) for name in ("latency", "goodput")},
-            "seconds": 1.5,
-        }
-    )
+    event: Tried = {
+        "event": "trial",
+        "trial": trial.id,
+        "attempt": attempt,
+        "block": trial.block,
+        "position": trial.position,
+        "cell": trial.cell,
+        "twin": trial.twin,
+        "parameters": parameters,
+        "link_seed": trial.link_seed,
+        "valid": not reasons,
+        "reasons": reasons,
+        "disturbed": scenario.disturbed(trial) > 0.025,
+        "disturbance": scenario.disturbed(trial),
+        "shares": {name: scenario.disturbed(trial) for name in ("latency", "goodput")},
+        "seconds": 1.5,
+    }
+    folder.seal(partial, event)
+    folder.append(event)
 
 
 def _generator(scenario: Scenario, *words: object) -> np.random.Generator:

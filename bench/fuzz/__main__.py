@@ -23,17 +23,26 @@ FAILURES = ROOT / ".cache/fuzz"
 def main() -> int:
     """Run the readers that were asked for, one after another."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("readers", nargs="+", choices=[*READERS, "all"], metavar="READER", help=", ".join(READERS))
+    parser.add_argument(
+        "readers", nargs="+", choices=[*READERS, "forged", "all"], metavar="READER", help=", ".join(READERS)
+    )
     parser.add_argument("--cases", type=int, default=100_000, help="of each reader")
+    parser.add_argument("--failures", type=int, default=10, help="of a reader, after which it ends")
     parser.add_argument("--seed", type=int, default=None, help="[default: another each time]")
     arguments = parser.parse_args()
     seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
     failed = 0
-    for name in READERS if "all" in arguments.readers else arguments.readers:
-        course = run(READERS[name], arguments.cases, seed)
+    for name in READERS if "all" in arguments.readers else _chosen(arguments.readers):
+        course = run(READERS[name], arguments.cases, seed, arguments.failures)
         failed += len(course.failures)
         _tell(name, seed, course)
     return 1 if failed else 0
+
+
+def _chosen(names: list[str]) -> list[str]:
+    """`forged` is all readers of forged documents."""
+    forged = [name for name in READERS if name.startswith("forged-")]
+    return [one for name in names for one in (forged if name == "forged" else [name])]
 
 
 def _tell(name: str, seed: int, course: Course) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from forging import Forgery
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -18,3 +20,5 @@ class Reader:
     """Real files; each worker asks once."""
     words: Sequence[str] = ()
     """What such files may say, beside the words of the corpus."""
+    forged: Callable[[], Sequence[Forgery]] | None = None
+    """All its cases, where these are forged rather than mutated."""

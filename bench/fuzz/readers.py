@@ -1,5 +1,6 @@
 """All readers that are fuzzed, by name. Another one is a module beside this and a line here."""
 
+from forged import FORGED
 from imports import IMPORTS
 from journal import JOURNAL
 from manifests import MANIFESTS
@@ -14,4 +15,4 @@ from report import CLIENT, REPORT, TRIAL
 
 _WRITTEN = (NETWORKS, STUDIES, MANIFESTS, WORKLOADS)
 _RECORDED = (JOURNAL, CAMPAIGN, REPORT, TRIAL, CLIENT, SEAL, SAMPLES, PARQUET)
-READERS: dict[str, Reader] = {reader.name: reader for reader in (*_WRITTEN, *_RECORDED, HAR, *IMPORTS)}
+READERS: dict[str, Reader] = {reader.name: reader for reader in (*_WRITTEN, *_RECORDED, HAR, *IMPORTS, *FORGED)}

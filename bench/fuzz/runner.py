@@ -6,15 +6,17 @@ import multiprocessing as mp
 import os
 import random
 import signal
+import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
+from forging import Forgery
 from mutations import make_case, tokens
 from reader import Reader
 
@@ -58,8 +60,10 @@ class Course:
 
 
 def run(reader: Reader, cases: int, seed: int, most_failures: int = 10) -> Course:
-    """Read so many cases; stops early after `most_failures`. Case `n` depends on the reader's corpus, seed and n."""
+    """Read so many cases; stops early after `most_failures`. Case `n` depends on the reader's corpus, seed and n. Of
+    forged ones there are no more than all."""
     reader.corpus()  # whatever that keeps is made once, for all workers
+    cases = min(cases, len(reader.forged())) if reader.forged else cases
     began, course = time.monotonic(), Course(0, 0, [], 0.0)
     shares = [range(first, cases, PROCESSES) for first in range(PROCESSES)]
     workers = {worker.heard: worker for worker in (_Worker.start(reader, seed, share) for share in shares)}
@@ -86,7 +90,9 @@ def _hear(worker: "_Worker", workers: dict[Connection, "_Worker"], course: Cours
         return
     workers[worker.heard] = worker
     course.done, course.refused = course.done + done, course.refused + refused
-    course.failures += [failure] if failure else []
+    if failure:
+        course.failures.append(failure)
+        print(f"  {worker.reader.name}, case {failure.number}: {failure.what}", file=sys.stderr, flush=True)
 
 
 @dataclass
@@ -118,36 +124,41 @@ class _Worker:
     def last_words(self) -> Failure:
         at = self.number.value
         code = self.process.exitcode
-        return Failure(at, f"the worker died (exit code {code})", case_of(self.reader, self.seed, at))
+        case = cases_of(self.reader, self.seed)(at)
+        return Failure(at, f"{case.name}: the worker died (exit code {code})", case.content)
 
 
-def case_of(reader: Reader, seed: int, number: int) -> bytes:
-    """One case by its number."""
+def cases_of(reader: Reader, seed: int) -> Callable[[int], Forgery]:
+    """All cases, by their numbers."""
+    if reader.forged:
+        return random.Random(seed).sample(all_of_them := list(reader.forged()), len(all_of_them)).__getitem__
     corpus = reader.corpus()
-    return _case(reader.name, corpus, tokens(corpus, reader.words), seed, number)
-
-
-def _case(name: str, corpus: Any, words: Any, seed: int, number: int) -> bytes:
-    return make_case(corpus, words, random.Random(f"{name} {seed} {number}"))
+    words = tokens(corpus, reader.words)
+    return lambda number: Forgery("", make_case(corpus, words, random.Random(f"{reader.name} {seed} {number}")))
 
 
 def _work(reader: Reader, seed: int, share: range, tells: Connection, at: Any) -> None:
     signal.signal(signal.SIGPROF, _over)
-    corpus = reader.corpus()
-    words = tokens(corpus, reader.words)
-    done = refused = 0
+    cases, done, refused = cases_of(reader, seed), 0, 0
     with tempfile.TemporaryDirectory(prefix="h123-fuzz-", dir=_scratch()) as scratch:
         for number in share:
             at.value = number
-            case = _case(reader.name, corpus, words, seed, number)
-            answer = attempt(reader, case, Path(scratch))
+            case = cases(number)
+            answer = attempt(reader, case.content, Path(scratch))
             done, refused = done + 1, refused + (answer == "")
-            failure = Failure(number, answer, smaller(reader, case, answer, Path(scratch))) if answer else None
+            failure = Failure(number, *_told(reader, case, answer, Path(scratch))) if answer else None
             if failure or done == TOLD_EVERY:
                 tells.send((failure, done, refused))
                 done = refused = 0
     tells.send((None, done, refused))
     at.value = -1
+
+
+def _told(reader: Reader, case: Forgery, answer: str, scratch: Path) -> tuple[str, bytes]:
+    """What went wrong, and a case that shows it."""
+    if reader.forged:
+        return f"{case.name}: {answer}", case.content
+    return answer, smaller(reader, case.content, answer, scratch)
 
 
 def _scratch() -> Path | None:

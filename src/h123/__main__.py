@@ -17,13 +17,14 @@ if __name__ == "__main__":
         os.execv(sys.executable, [sys.executable, *kept, *sys.argv[1:]])
 
     from h123.errors import UserError
-    from h123.limits import check_folder, check_limits
+    from h123.limits import check_folder, check_limits, check_threads
     from h123.streams import make_usable
 
     make_usable()  # before the imports below look at them
     try:
         check_folder()
         check_limits()  # before they need what may be lacking
+        check_threads()
     except UserError as error:
         print(f"h123: {error.message}\n  -> {error.remedy}", file=sys.stderr)
         sys.exit(error.status)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from h123.errors import UserError
+from h123.jsontext import parse_json
 
 Line = dict[str, Any]
 """An event as JSON: `event` says which one."""
@@ -18,14 +19,22 @@ _SIGNED = re.compile(rb'(.*), "digest": "([0-9a-f]{16})"}', re.DOTALL)
 
 
 def append_event(path: Path, event: Mapping[str, object]) -> None:
-    """Append `event` with the time; it is on the disk when this returns. Mends a line that a crash left torn."""
-    stamped = {"event": event["event"], "time": datetime.now(UTC).isoformat(timespec="milliseconds"), **event}
+    """Append `event`, with the time if it has none; it is on the disk when this returns.
+
+    Mends a line that a crash left torn.
+    """
+    stamped = {"event": event["event"], "time": now(), **event}
     line = json.dumps(stamped, allow_nan=False, ensure_ascii=False).encode(errors="backslashreplace").removesuffix(b"}")
     with path.open("a+b") as journal:
         _mend_tail(journal.fileno(), path)
         journal.write(line + b', "digest": "%s"}\n' % _digest(line))
         journal.flush()
         os.fsync(journal.fileno())
+
+
+def now() -> str:
+    """The time, as events have it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def read_events(path: Path) -> list[Line]:
@@ -42,8 +51,8 @@ def read_events(path: Path) -> list[Line]:
 def _parse(path: Path, number: int, line: bytes) -> Line:
     signed = _SIGNED.fullmatch(line)
     try:
-        event = json.loads(line)
-    except (ValueError, RecursionError):
+        event = parse_json(line)
+    except ValueError:
         event = None
     if not isinstance(event, dict) or not isinstance(event.get("event"), str):
         raise damaged_line(path, number, "not an event of a journal")

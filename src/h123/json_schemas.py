@@ -15,7 +15,7 @@ from h123.analysis.document import Verdicts
 from h123.diff import Diff
 from h123.gate import Gate
 from h123.results.campaign_file import Campaign, Seal
-from h123.results.events import Event
+from h123.results.events import Entry, Event
 from h123.results.lab_report import Report
 from h123.results.trial_files import Client, Trial
 from h123.study.workload import AnyWorkloadFile
@@ -24,6 +24,7 @@ DOCUMENTS: dict[str, Any] = {
     "campaign": Campaign,
     "client": Client,
     "diff": Diff,
+    "event": Entry,
     "gate": Gate,
     "journal-event": Event,
     "report": Report,

@@ -6,6 +6,7 @@ Only the standard library is needed here: the others are what would fail.
 import errno
 import os
 import resource
+import threading
 
 from h123.errors import UserError
 
@@ -13,6 +14,9 @@ _GIB = 1 << 30
 ADDRESS_SPACE = 96 * _GIB
 """What draws the figures (V8) reserves 64 GiB, of which it uses little, and ends the process where it may not."""
 DESCRIPTORS = 64
+THREADS = 20
+"""That a command has at once, at most: libraries start them for columns, files and pictures, and some wait for ever for
+one that they cannot start."""
 FULL = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
@@ -48,6 +52,29 @@ def check_folder() -> None:
         raise UserError(
             f"the working directory cannot be used: {error.strerror}", remedy="change to another one: cd ~"
         ) from None
+
+
+def check_threads() -> None:
+    """Raises UserError where this process may have too few threads for a command that reads a campaign.
+
+    They are started, and end again: what limits them (`ulimit -u`, a control group, a PID namespace) is not asked.
+    """
+    ended, started = threading.Event(), list[threading.Thread]()
+    try:
+        for _ in range(THREADS):
+            thread = threading.Thread(target=ended.wait, daemon=True)
+            thread.start()
+            started.append(thread)
+    except RuntimeError:
+        raise UserError(
+            f"only {len(started)} more threads or processes can be started here; h123 needs {THREADS}",
+            remedy="raise the limit on their number (`ulimit -u`, a container's limit on PIDs), or end some programs",
+            status=3,
+        ) from None
+    finally:
+        ended.set()
+        for thread in started:
+            thread.join()
 
 
 def exhausted(error: Exception) -> UserError | None:

@@ -1,4 +1,4 @@
-"""Folders for what nobody keeps. Those of killed processes go when the next one is made."""
+"""Folders for what nobody keeps. Those of killed processes go with the next command."""
 
 import shutil
 import tempfile
@@ -21,13 +21,27 @@ def scratch() -> Iterator[Path]:
             if shelf.is_symlink():
                 raise UserError(f"{shelf} is a link", remedy="remove it; to keep the cache elsewhere set H123_CACHE")
             shelf.mkdir(exist_ok=True)
-            for left in shelf.iterdir():
-                if left.is_symlink() or not left.is_dir():
-                    left.unlink()
-                    continue
-                with suppress(UserError), sole_user(left, "something"):
-                    shutil.rmtree(left)
+            _sweep(shelf)
             folder = Path(tempfile.mkdtemp(dir=shelf))
             held.enter_context(sole_user(folder, "this"))
         held.callback(shutil.rmtree, folder, ignore_errors=True)
         yield folder
+
+
+def sweep() -> None:
+    """Remove what killed processes left."""
+    shelf = cache_folder().resolve() / "scratch"
+    with suppress(OSError):
+        if any(shelf.iterdir()):
+            with alone(shelf, lambda _: None):
+                _sweep(shelf)
+
+
+def _sweep(shelf: Path) -> None:
+    for left in shelf.iterdir():
+        if left.is_symlink() or not left.is_dir():
+            left.unlink()
+            continue
+        # What a dying process of it still deletes or writes is no reason to fail: the next command goes on.
+        with suppress(UserError, OSError), sole_user(left, "something"):
+            shutil.rmtree(left, ignore_errors=True)

@@ -3,7 +3,8 @@
 import datetime as dt
 import difflib
 import reprlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -97,3 +98,32 @@ def describe(fault: ErrorDetails, written: str) -> str:
         case _:
             message = fault["msg"].replace("Input should be", "must be").replace("String should", "must")
             return f"{at}{message[:1].lower()}{message[1:]}, found {shown(given)}"
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A value of a document that its model has changed as it read it."""
+
+    at: tuple[str, ...]
+    """Keys and indices from the top."""
+    value: object
+    """As given."""
+
+
+def changed_value(given: object, read: object, at: tuple[str, ...] = ()) -> Changed | None:
+    """The first value of what a program wrote, as `given`, that is not the same in what a model `read` of it; None:
+    there is none. What the model adds, or leaves out because it is empty, is not looked at. Text that means a number is
+    such a value, or 1 for true."""
+    if isinstance(given, Mapping) and isinstance(read, Mapping):
+        told = {key: value for key, value in given.items() if key in read or value not in ([], {})}
+        parts = [changed_value(value, read.get(key), (*at, str(key))) for key, value in told.items()]
+    elif isinstance(given, list) and isinstance(read, list) and len(given) == len(read):
+        parts = [changed_value(*both, (*at, str(index))) for index, both in enumerate(zip(given, read, strict=True))]
+    else:
+        return None if _kind(given) is _kind(read) and given == read else Changed(at, given)
+    return next((part for part in parts if part), None)
+
+
+def _kind(value: object) -> type:
+    """JSON has one kind of number."""
+    return float if type(value) is int else type(value)

@@ -1,5 +1,6 @@
 """Files that people name: read at once and bounded, or refused in a sentence."""
 
+import csv
 import os
 import re
 import stat
@@ -12,6 +13,14 @@ from h123.errors import UserError
 _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What YAML itself admits nowhere but escaped (YAML 1.2, production c-printable)."""
 
+_CSV_FAULTS = {
+    "field larger than field limit": "a field is too long",
+    "unexpected end of data": "the file ends within a quoted field",
+    "line contains NUL": "it has a zero byte",
+    "new-line character seen": "a line ends within a field that is not quoted",
+    "'": "more follows the end of a quoted field",
+}
+"""By how Python's reader begins to say it."""
 KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a named pipe",
@@ -77,6 +86,12 @@ def _too_large(path: Path, size: int, most_bytes: int) -> UserError:
         f"{path}: cannot be read: it is larger than {sizes.shown(most_bytes)} ({size} bytes)",
         remedy="name another file, or a part of this one",
     )
+
+
+def csv_fault(error: csv.Error) -> str:
+    """What is wrong with a line of CSV, in the words of who writes such files."""
+    said = str(error)
+    return next((words for begins, words in _CSV_FAULTS.items() if said.startswith(begins)), "not CSV")
 
 
 def unprintable(text: str) -> str | None:

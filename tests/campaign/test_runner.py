@@ -14,7 +14,7 @@ from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign, star
 from h123.campaign.forecast import Forecast
 from h123.errors import UserError
 from h123.lock import sole_user
-from h123.results import CampaignFolder, read_document
+from h123.results import CampaignFolder, load_attempts, read_document, seal
 from h123.results.campaign_file import Seal
 from h123.results.packets import PACKET, read_packets
 from h123.study import Study, load_study
@@ -150,16 +150,56 @@ def test_interrupted_campaign_goes_on_with_the_next_trial(tmp_path: Path, stoppe
     assert not list((tmp_path / "out/trials").glob("*.partial"))
 
 
-def test_trial_sealed_but_not_journalled_is_run_again(tmp_path: Path) -> None:
+def _trial_lines(journal: Path) -> list[int]:
+    lines = journal.read_text().splitlines()
+    return [at for at, line in enumerate(lines) if '"trial"' in line and '"cell"' in line]
+
+
+@pytest.mark.parametrize("kept", [-1, 3, 0], ids=["all but one", "three", "none"])
+def test_trials_that_the_journal_has_lost_are_put_into_it_again(tmp_path: Path, kept: int) -> None:
     campaign = start(tmp_path)
     run_campaign(campaign, ScriptedEngine(), Silent())
     journal = tmp_path / "out/journal.jsonl"
+    before = [event for event in CampaignFolder.open(tmp_path / "out").events() if event["event"] == "trial"]
     lines = journal.read_text().splitlines()
-    last = next(i for i in reversed(range(len(lines))) if '"trial"' in lines[i] and '"cell"' in lines[i])
-    journal.write_text("\n".join(lines[:last]) + "\n" + lines[last][:30])  # the write was torn by the crash
+    torn = _trial_lines(journal)[kept]
+    journal.write_text("\n".join(lines[:torn]) + "\n" + lines[torn][:30])  # the write was torn by the crash
     engine = ScriptedEngine()
     assert go_on(tmp_path, engine).valid == 16
-    assert [name for name, _ in engine.ran] == [campaign.plan.trials()[-1].id]
+    assert engine.ran == []
+    after = [event for event in CampaignFolder.open(tmp_path / "out").events() if event["event"] == "trial"]
+    assert [{**event, "time": ""} for event in after] == [{**event, "time": ""} for event in before]
+
+
+def test_a_journal_that_is_gone_costs_no_sample(tmp_path: Path) -> None:
+    run_campaign(start(tmp_path), ScriptedEngine(), Silent())
+    (tmp_path / "out/journal.jsonl").unlink()
+    with pytest.raises(UserError, match=r"journal\.jsonl is gone, and 16 finished trials are there"):
+        load_attempts(CampaignFolder.open(tmp_path / "out"))
+    engine = ScriptedEngine()
+    assert go_on(tmp_path, engine).valid == 16
+    assert engine.ran == []
+    assert len(load_attempts(CampaignFolder.open(tmp_path / "out"))) == 16
+
+
+@pytest.mark.parametrize("harm", ["an earlier version's", "damaged", "of another trial"])
+def test_finished_trials_that_cannot_be_journalled_are_refused_and_kept(tmp_path: Path, harm: str) -> None:
+    run_campaign(start(tmp_path), ScriptedEngine(), Silent())
+    (tmp_path / "out/journal.jsonl").unlink()
+    one, other = CampaignFolder.open(tmp_path / "out").sealed()[:2]
+    match harm:
+        case "damaged":
+            (one / "samples.parquet").write_bytes(b"")
+        case "of another trial":
+            (one / "event.json").write_bytes((other / "event.json").read_bytes())
+            seal.make(one)
+        case _:
+            (one / "event.json").unlink()
+            seal.make(one)
+    with pytest.raises(UserError, match=f"lacks the finished trial {one.name}") as refused:
+        go_on(tmp_path, ScriptedEngine())
+    assert "restore journal.jsonl from a copy" in str(refused.value.remedy)
+    assert len(CampaignFolder.open(tmp_path / "out").sealed()) == 16
 
 
 def test_more_blocks_extend_a_finished_campaign(tmp_path: Path) -> None:

@@ -2,10 +2,14 @@
 
 import errno
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from cli.conftest import PATIENCE_S, ROOT
 from h123.cli import app
 
 AGAIN = os.strerror(errno.EAGAIN)
@@ -41,6 +45,20 @@ def test_ctrl_c_is_one_whatever_a_library_makes_of_it(monkeypatch: pytest.Monkey
     with pytest.raises(SystemExit) as ended:
         _main(monkeypatch, RuntimeError("Query interrupted"))  # DuckDB's
     assert ended.value.code == 130
+
+
+@pytest.mark.parametrize("command", ["analyse", "report", "export"])
+@pytest.mark.parametrize("limit", [4, 8, 16])
+def test_too_few_threads_are_said_before_a_library_waits_for_one(tmp_path: Path, command: str, limit: int) -> None:
+    """As an ordinary user, who alone has such a limit; with the right to read everything, as Python may be root's."""
+    kept = "+dac_override,+dac_read_search"
+    words = ["setpriv", "--reuid", "61234", "--clear-groups", "--inh-caps", kept, "--ambient-caps", kept]
+    words += ["prlimit", f"--nproc={limit}:{limit}", sys.executable, "-B", "-m", "h123", command, str(tmp_path)]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "H123_CACHE": str(tmp_path)}
+    done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert done.returncode == 3, done.stderr
+    assert "more threads or processes can be started here" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def _main(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:

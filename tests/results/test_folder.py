@@ -9,13 +9,31 @@ import pytest
 from h123 import journal
 from h123.errors import UserError
 from h123.results import CampaignFolder, machine_facts
+from h123.results.events import Tried
+from h123.study import find_study, load_study
+
+EVENT: Tried = {
+    "event": "trial",
+    "trial": "b01-t01",
+    "attempt": 1,
+    "block": 1,
+    "position": 1,
+    "cell": {},
+    "twin": False,
+    "parameters": {},
+    "link_seed": 7,
+    "valid": True,
+    "reasons": [],
+    "seconds": 1.0,
+}
 
 
 def create(path: Path) -> CampaignFolder:
+    study = load_study(find_study("quick"))
     arguments: dict[str, Any] = {
-        "study": {"name": "s", "factors": {}},
+        "study": study.resolved(),
         "study_text": "# ä\n",
-        "networks": {"lan": {}},
+        "networks": {name: network.resolved() for name, network in study.networks.items()},
         "machine": {},
     }
     return CampaignFolder.create(path, **arguments, seed=7, blocks=3, only={"network": ["lan"]}, subjects={})
@@ -25,7 +43,8 @@ def test_what_was_created_is_what_opens(tmp_path: Path) -> None:
     create(tmp_path / "c")
     folder = CampaignFolder.open(tmp_path / "c")
     assert (folder.seed, folder.blocks, folder.only) == (7, 3, {"network": ["lan"]})
-    assert (folder.study, folder.networks, folder.name) == ({"name": "s", "factors": {}}, {"lan": {}}, "c")
+    quick = load_study(find_study("quick"))
+    assert (folder.study, folder.networks.keys(), folder.name) == (quick.resolved(), quick.networks.keys(), "c")
     assert (folder.path / "study.yaml").read_text(encoding="utf-8") == "# ä\n"
     assert folder.tls.is_dir()
 
@@ -77,11 +96,20 @@ def test_sealed_attempts_stay_and_partial_ones_go(tmp_path: Path) -> None:
     (whole / "logs").mkdir()
     (whole / "logs" / "client.log").write_text("fine")
     (torn / "samples.csv").touch()
-    assert folder.seal(whole) == folder.trial("b01-t01", 1)
+    assert folder.seal(whole, EVENT) == folder.trial("b01-t01", 1)
     folder.discard_partials()
     assert folder.sealed() == [folder.trial("b01-t01", 1)]
     assert (folder.trial("b01-t01", 1) / "logs" / "client.log").read_text() == "fine"
     assert not torn.exists()
+
+
+def test_finished_trials_without_a_campaign_are_not_taken_for_an_empty_folder(tmp_path: Path) -> None:
+    folder = create(tmp_path / "c")
+    folder.seal(folder.partial("b01-t01", 1), EVENT)
+    (folder.path / "campaign.json").unlink()
+    with pytest.raises(UserError, match=r"1 finished trials, and no campaign\.json"):
+        create(tmp_path / "c")
+    assert len(folder.sealed()) == 1
 
 
 def test_a_partial_folder_begins_empty(tmp_path: Path) -> None:

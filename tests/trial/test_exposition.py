@@ -14,8 +14,9 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from h123.errors import UserError
-from h123.trial import Ended, Estimate, Standing
+from h123.trial import Ended, Estimate, Standing, listener
 from h123.trial.exposition import Exposition, Listening
+from h123.trial.listener import MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 DASHBOARDS, FETCH = ROOT / "dashboards", ROOT / "subjects" / "debian" / "fetch"
@@ -109,7 +110,9 @@ def test_listens_no_longer_than_the_campaign() -> None:
         socket.create_connection(("127.0.0.1", port), PATIENCE_S)
 
 
-@pytest.mark.parametrize("text", ["9464", "localhost", ":", ":x", ":65536", ":-1", ":²", ""])
+@pytest.mark.parametrize(
+    "text", ["9464", "localhost", ":", ":x", ":65536", ":-1", ":²", "", ":" + "1" * 60, ":" + "9" * 5000]
+)
 def test_what_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(UserError, match="not an address to listen at") as refused:
         Listening.read(text)
@@ -122,6 +125,53 @@ def test_an_address_that_cannot_be_had_is_named(host: str) -> None:
         exposition = Exposition(Listening.read(f"{host}:{taken.getsockname()[1]}"))
         with pytest.raises(UserError, match=f"cannot listen at {host}"), exposition.of("quick", Path("mine")):
             pass
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (b"GET /" + b"x" * 70_000 + b" HTTP/1.1\r\n\r\n", 414),
+        (b"GET /metrics HTTP/1.1\r\n" + b"x-y: " + b"z" * 70_000 + b"\r\n\r\n", 431),
+        (b"GET /metrics HTTP/1.1\r\n" + b"x-y: z\r\n" * 200 + b"\r\n", 431),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400),
+        (b"GET /metrics HTTP/9.9\r\n\r\n", 505),
+    ],
+)
+def test_what_is_no_request_gets_an_error_and_no_traceback(
+    exposition: Exposition, capfd: pytest.CaptureFixture[str], request_: bytes, status: int
+) -> None:
+    with _connected(exposition) as asked:
+        asked.sendall(request_)
+        answer = b"".join(iter(lambda: asked.recv(65_536), b""))
+    assert str(status).encode() in answer
+    assert _read(exposition.url)["h123_trials_planned"] == 24
+    assert capfd.readouterr() == ("", "")
+
+
+def test_idle_connections_take_nothing_from_the_campaign(exposition: Exposition) -> None:
+    """Of far more than it may have files it keeps a few, and whoever asks is answered."""
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    idle = [_connected(exposition) for _ in range(60)]
+    try:
+        assert _read(exposition.url)["h123_trials_planned"] == 24
+        mine = len(list(Path("/proc/self/fd").iterdir())) - before - len(idle)
+        assert mine <= MOST + 2
+    finally:
+        for one in idle:
+            one.close()
+
+
+def test_what_says_nothing_is_ended(exposition: Exposition, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener._Handler, "timeout", 0.2)
+    with _connected(exposition) as silent, _connected(exposition) as half:
+        half.sendall(b"GET /metrics HTTP/1.1\r\n")
+        assert silent.recv(1) == b""
+        assert half.recv(1) == b""
+
+
+def _connected(exposition: Exposition) -> socket.socket:
+    port = int(exposition.url.split(":")[2].split("/")[0])
+    return socket.create_connection(("127.0.0.1", port), PATIENCE_S)
 
 
 def test_dashboards_ask_for_what_is_told(exposition: Exposition) -> None:

@@ -92,5 +92,4 @@ def looks(events: Iterable[Event], now: int, planned: Sequence[int] = (), *, by_
 
 def told(events: Iterable[Event]) -> list[int]:
     """The numbers of blocks of the journal's looks."""
-    looked = [event.get("blocks") for event in events if event["event"] == "look"]
-    return [blocks for blocks in looked if isinstance(blocks, int)]
+    return [event["blocks"] for event in events if event["event"] == "look" and "blocks" in event]

@@ -206,7 +206,6 @@ class Course:
         if reasons:
             require_room(folder)  # or it may have failed for want of it, which says nothing about the trial
         judged = self._judge(trial, folder, report, valid=not reasons)
-        sealed = self._campaign.folder.seal(folder)
         seconds = round(time.monotonic() - running.began, 4)
         event: Event = {
             "event": "trial",
@@ -230,6 +229,7 @@ class Course:
             "noise": judged["noise"],
             "seconds": seconds,
         }
+        sealed = self._campaign.folder.seal(folder, event)
         self._campaign.folder.append(event)
         tried.append(event)
         post.lanes.learn(event, report)

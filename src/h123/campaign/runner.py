@@ -111,6 +111,8 @@ def extend_campaign(
         raise UserError(f"{out} was planned with {folder.blocks} blocks; --blocks {blocks} would be fewer")
     plan = make_plan(study, blocks=blocks or folder.blocks, seed=folder.seed, only=folder.only)
     subjects = prepare_campaign(plan, report)
+    if lacking := folder.unjournalled():
+        report(f"{len(lacking)} finished trials are not in the journal: they are put into it again")
     for lost in folder.lost().values():
         report(f"{lost}: the trial is run again")
     return Campaign(plan, subjects, folder)
@@ -169,11 +171,12 @@ def _fit_places(campaign: Campaign, engine: Engine) -> list[Place]:
 def _take_up(campaign: Campaign, places: Sequence[Place], retry: bool) -> Attempts:
     """Attempts already made, by trial, after whatever a crash left half done has been cleared away.
 
-    A trial sealed in the instant before a crash, but not journalled, counts as one that ran: it is run again; and so is
-    one whose files are gone or changed.
+    A trial that was sealed and is not in the journal (a crash came between, or the journal is gone) is journalled now:
+    nothing that was measured is deleted. One whose files are gone or changed is run again.
     """
     folder = campaign.folder
     attempts: Attempts = {trial.id: [] for trial in campaign.plan.trials()}
+    folder.rejournal(attempts.keys())
     events = folder.events()
     for event in events:
         if event["event"] == "trial":
@@ -186,10 +189,6 @@ def _take_up(campaign: Campaign, places: Sequence[Place], retry: bool) -> Attemp
         if superseded(attempt) or folder.damage(attempt):
             lose(attempt)
     folder.discard_partials()
-    journalled = {folder.trial(e["trial"], e["attempt"]) for tried in attempts.values() for e in tried}
-    for sealed in folder.sealed():
-        if sealed not in journalled:
-            shutil.rmtree(sealed)
     _take_up_networks(campaign, attempts)
     if len(campaign.plan.blocks) > folder.blocks:
         folder.set_blocks(len(campaign.plan.blocks))

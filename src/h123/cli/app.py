@@ -13,6 +13,7 @@ from h123.console import err_console, out_console, write
 from h123.errors import Interrupted, UserError
 from h123.interruption import interruptible
 from h123.limits import FULL, exhausted
+from h123.scratch import sweep
 
 app = typer.Typer(
     name="h123",
@@ -64,6 +65,7 @@ def _run() -> None:
     """Every expected failure ends as one message and an exit status."""
     try:
         with interruptible():
+            sweep()
             app(prog_name="h123")
     except UserError as error:
         _fail(error.message, error.remedy, error.status)

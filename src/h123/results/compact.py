@@ -1,17 +1,20 @@
 """The lab's tables: from files of records that it writes without a thought to Parquet that takes little room."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from h123.durable import replacement
 from h123.errors import UserError
 
+LIMIT = 2**61
+"""No number of a trial is larger: what is computed of two of them is still one of 64 bits."""
 Records = NDArray[Any]
 """An array of one of the lab's records."""
 
@@ -31,15 +34,48 @@ def write_compact(table: pa.Table, target: Path, encodings: Mapping[str, str]) -
         )
 
 
-def read_compact(path: Path, what: str, columns: Sequence[str] | None = None) -> pa.Table:
-    """Raises UserError where there is none, or it cannot be read; `what` is what a trial lacks then. `columns`: those
-    that are read; None: all."""
+def schema_of(record: np.dtype[Any], columns: Sequence[str], unknown: str) -> pa.Schema:
+    """Of such a table; `unknown` is the column whose rows may be empty."""
+    return pa.schema([pa.field(name, pa.from_numpy_dtype(record[name]), name == unknown) for name in columns])
+
+
+def read_compact(
+    path: Path, what: str, schema: pa.Schema, columns: Sequence[str] | None = None, later: Container[str] = ()
+) -> pa.Table:
+    """Raises UserError where there is none, or it is not like `schema`; `what` is what a trial lacks then. `columns`:
+    those that are read; None: all of the schema. Those that are `later` may be missing."""
     if not path.is_file():
         raise UserError(
             f"there is no {path}: its trial did not ask for {what}, is of an earlier version or did not begin"
         )
+    wanted = schema.names if columns is None else list(columns)
     try:
-        return pq.read_table(path, columns=None if columns is None else list(columns))
-    except (OSError, ValueError, pa.ArrowException) as fault:
-        said = (str(fault).splitlines() or [type(fault).__name__])[0][:200]
-        raise UserError(f"{path} cannot be read: {said}", "restore the file from a copy") from None
+        with pq.ParquetFile(path) as file:  # which leaves out, and does not complain of, columns that are not there
+            table = file.read(columns=wanted)
+    except (OSError, ValueError, pa.ArrowException):
+        raise UserError(f"{path} cannot be read: it is no whole Parquet file", "restore the file from a copy") from None
+    wanted = [name for name in wanted if name in table.column_names or name not in later]
+    if fault := next((fault for name in wanted if (fault := column_fault(table, schema.field(name)))), None):
+        raise UserError(f"{path} is not as h123 writes it: {fault}", "restore the file from a copy")
+    return table.select(wanted)
+
+
+def column_fault(table: pa.Table, field: pa.Field) -> str | None:
+    """What is wrong with a column of a table that anybody may have written, in words; None: nothing."""
+    if (count := table.column_names.count(field.name)) != 1:
+        return f"it has {f'{count} columns' if count else 'no column'} {field.name}"
+    column = table[field.name]
+    if column.type != field.type:
+        return f"column {field.name} is of type {column.type}, not {field.type}"
+    if column.null_count and not field.nullable:
+        return f"column {field.name} is empty in {column.null_count} rows"
+    # A rate that nothing limits is as large as can be.
+    if pa.types.is_int64(field.type) and not field.name.endswith("_rate") and (large := _beyond(column)) is not None:
+        return f"column {field.name} has the number {large}, which no trial can have"
+    return None
+
+
+def _beyond(column: pa.ChunkedArray) -> int | None:
+    """A number that arithmetic could not bear; None: there is none."""
+    bounds = pc.min_max(column).as_py()
+    return next((bound for bound in bounds.values() if bound is not None and abs(bound) >= LIMIT), None)

@@ -8,8 +8,9 @@ from pydantic import BaseModel, ValidationError
 
 from h123 import __version__
 from h123.errors import UserError
+from h123.jsontext import parse_json
 from h123.results.shapes import Document
-from h123.strict import describe
+from h123.strict import describe, shown
 
 Model = TypeVar("Model", bound=Document)
 
@@ -40,17 +41,17 @@ def held(content: object, model: type[Model], path: Path) -> Model:
 def read_content(path: Path, form: str) -> dict[str, Any]:
     """The JSON object in `path`, whose `h123` line must be `form`. Raises UserError otherwise."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except RecursionError:
-        raise UserError(f"{path} cannot be read: it is nested too deeply") from None
-    except (ValueError, OSError) as error:
-        raise UserError(f"{path} cannot be read: {error}") from None
+        content = parse_json(path.read_bytes())
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise UserError(f"{path} cannot be read: {error}", remedy="restore the file from a copy") from None
     written = content.get("h123") if isinstance(content, dict) else None
     if written != form:
-        found = written if isinstance(written, str) else "unknown"
+        found = f"format {shown(written)}" if isinstance(written, str) else "an unknown format"
         raise UserError(
-            f"{path} has format {found[:40]}; this h123 ({__version__}) reads {form}",
-            remedy="use the version of h123 that wrote it",
+            f"{path} has {found}; this h123 ({__version__}) reads {form}",
+            remedy="use the version of h123 that wrote it, or restore the file from a copy",
         )
     return dict(content)
 

@@ -1,20 +1,21 @@
 """The journal's events, and those about trials held against their shape before anybody relies on them."""
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NotRequired, cast
+from typing import Annotated, Any, Literal, NotRequired, cast, get_args
 
 from pydantic import Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from h123.journal import Line, damaged_line
-from h123.results.campaign_file import MachineFacts
+from h123.results.campaign_file import Blocks, MachineFacts
 from h123.results.documents import fault_of
-from h123.results.shapes import STRICT, Digest, Reason, Seconds, Share
-from h123.strict import describe
-from h123.study import RESOLVED, Parameters
-from h123.study.workload import DEFAULT, own_parameters
+from h123.results.shapes import STRICT, Digest, Document, Reason, Seconds, Share
+from h123.strict import changed_value, describe, shown
+from h123.study import NETWORK_PARAMETERS, RESOLVED, Parameters
+from h123.study.workload import own_parameters
 
 PlaceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=40)]
 MOVED = "moved"
@@ -65,13 +66,22 @@ class TrialEvent(Tried):
     """ISO 8601."""
 
 
+class Entry(Document):
+    """event.json: what the journal has of the attempt in whose folder it is, but for the seal."""
+
+    h123: Literal["event/1"]
+    event: TrialEvent
+
+
+@with_config(STRICT)
 class Looked(TypedDict):
     """The campaign was analysed with so many blocks."""
 
     event: Literal["look"]
-    blocks: NotRequired[object]
+    blocks: NotRequired[Blocks]
 
 
+@with_config(STRICT)
 class Imported(TypedDict):
     event: Literal["import"]
     files: list[str]
@@ -107,7 +117,9 @@ Happening = Tried | Looked | Imported | Moved | Passed
 Event = TrialEvent | Looked | Imported | Moved | Passed
 """What the journal tells: with the time."""
 _HELD: dict[str, TypeAdapter[Any]] = {"trial": TypeAdapter(TrialEvent), "moved": TypeAdapter(Moved)}
-_HELD |= dict.fromkeys(("campaign", "resume"), TypeAdapter(Passed))
+_HELD |= {"look": TypeAdapter(Looked), "import": TypeAdapter(Imported)}
+_HELD |= dict.fromkeys(get_args(Passed.__annotations__["event"]), TypeAdapter(Passed))
+"""The shape of each event. What a later version adds has none, and is passed over."""
 
 _ANYTHING = {"protocol": "h1", "server": "", "client": "", "network": ""}
 _NEEDED = {"protocol", "network", "congestion", "clock", "users", "requests", "rate", "connections", "warmup", "cold"}
@@ -117,15 +129,30 @@ _LATER = {"sessions", "fallback", "announced", "visit"}
 """Of these, what earlier versions did not write."""
 
 
-def check_trials(lines: list[Line], path: Path, factors: Mapping[str, object]) -> list[Event]:
-    """The journal in `path`, of a campaign with these factors and their levels.
+@dataclass(frozen=True)
+class Possible:
+    """What events a campaign can have."""
 
-    Raises UserError for an event that no such campaign can have.
-    """
+    factors: Mapping[str, Mapping[str, object]]
+    """Factors and their levels."""
+    networks: Container[str]
+    unknown: Container[str] | None
+    """Parameters that imported samples do not tell; None: h123 itself measured."""
+
+
+def check_trials(lines: list[Line], path: Path, possible: Possible) -> list[Event]:
+    """The journal in `path`. Raises UserError for an event that no such campaign can have."""
+    tried: set[tuple[str, int]] = set()
     for number, line in enumerate(lines, start=1):
         name = line["event"]
-        if name in _HELD and (fault := _misshapen(line) or (name == "trial" and _odd(cast(TrialEvent, line), factors))):
+        if name in _HELD and (fault := _misshapen(line)):
             raise damaged_line(path, number, f"not an event about a {name}: {fault}")
+        if name == "trial":
+            trial = cast(TrialEvent, line)
+            attempt = trial["trial"], trial["attempt"]
+            if fault := "it is there twice" if attempt in tried else _odd(trial, possible):
+                raise damaged_line(path, number, f"not an event about a trial: {fault}")
+            tried.add(attempt)
     events = cast(list[Event], lines)
     for at, event in enumerate(events):
         if event["event"] == "moved":
@@ -155,22 +182,37 @@ def _misshapen(line: Line) -> str | None:
     return None
 
 
-def _odd(event: TrialEvent, factors: Mapping[str, Any]) -> str | None:
+def _odd(event: TrialEvent, possible: Possible) -> str | None:
     """What is wrong with the event's cell, time or parameters."""
-    cell = event["cell"]
+    cell, factors, told = event["cell"], possible.factors, event["parameters"]
     if cell.keys() != factors.keys() or any(level not in factors[factor] for factor, level in cell.items()):
         return f"{' '.join(cell.values())[:60]!r} is no cell of this study"
+    if event["position"] is None and possible.unknown is None:
+        return "`position` is null, which only imported samples have"
     try:
         dt.datetime.fromisoformat(event["time"])
-        given = {name: value for name, value in event["parameters"].items() if value is not None}
-        read = Parameters.model_validate({**_ANYTHING, **given}, context=RESOLVED).model_dump(mode="json")
+    except ValueError:
+        return f"time is {shown(event['time'])}, not a time in ISO 8601"
+    if silent := [name for name, value in told.items() if value is None and not _may_be_null(name, possible)]:
+        return f"parameters.{silent[0]} is null"
+    given = {name: value for name, value in told.items() if value is not None}
+    try:
+        read = Parameters.model_validate({**_ANYTHING, **given}, context=RESOLVED)
     except ValidationError as invalid:
         fault = invalid.errors()[0]
         return describe(fault, ".".join(map(str, ["parameters", *fault["loc"]])))[:300]
-    except ValueError as error:
-        return str(error)
-    needed = _NEEDED | own_parameters(event["parameters"].get("kind") or DEFAULT) - _LATER
-    if missing := needed - event["parameters"].keys():
+    needed = _NEEDED | own_parameters(read.kind) - _LATER
+    if missing := needed - told.keys():
         return f"`parameters.{min(missing)}` is missing"
-    odd = [name for name, value in given.items() if (type(value), value) != (type(read[name]), read[name])]
-    return f"parameters.{odd[0]} is {given[odd[0]]!r}" if odd else None
+    if changed := changed_value(given, read.model_dump(mode="json")):
+        return f"parameters.{'.'.join(changed.at)} is {shown(changed.value)}"
+    return next((f"there is no network {name!r}" for name in _networks(given) if name not in possible.networks), None)
+
+
+def _may_be_null(name: str, possible: Possible) -> bool:
+    field = Parameters.model_fields.get(name)
+    return field is not None and (field.default is None or name in (possible.unknown or ()))
+
+
+def _networks(given: Mapping[str, str]) -> list[str]:
+    return [given[name] for name in NETWORK_PARAMETERS if name in given]

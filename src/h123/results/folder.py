@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,19 +14,21 @@ from typing import Self
 from h123 import __version__
 from h123.durable import sync, sync_tree, write_atomically
 from h123.errors import UserError
-from h123.journal import append_event, read_events
+from h123.journal import append_event, now, read_events
 from h123.lock import sole_user
-from h123.paths import real
+from h123.paths import real, typed
 from h123.processes import each
 from h123.redaction import PRIVATE, holds_secrets
 from h123.results import seal
 from h123.results.campaign_file import Campaign, MachineFacts, Origin, SubjectFacts, Width
-from h123.results.documents import held, read_content
-from h123.results.events import Event, Happening, Tried, check_trials
+from h123.results.documents import held, read_content, read_document, write_document
+from h123.results.events import Entry, Event, Happening, Possible, TrialEvent, Tried, check_trials
+from h123.study import Study, networks_from_resolved
 from h123.study.network import Resolved
 from h123.tree import check_tree
 
 PARTIAL = ".partial"
+ENTRY = "event.json"
 LONGEST_PATH = 3800
 """Bytes of a folder's path: Linux has 4096, and what is in it needs some."""
 _OWN_NAMES = {"study.yaml", "study.yaml.tmp", "tls", "uploads", "trials", "campaign.json.tmp"}
@@ -119,6 +121,11 @@ class CampaignFolder:
         held(content, Campaign, file)
         if content.pop("digest", None) not in (None, _digest(content)):
             raise UserError(f"{file} has changed since h123 wrote it", remedy="restore the file from a copy")
+        try:
+            networks_from_resolved(content["networks"])
+            Study.from_resolved(content["study"])
+        except UserError as error:
+            raise UserError(f"{file}: {error.message}", remedy=error.remedy) from None
         return cls(path, content)
 
     @property
@@ -246,8 +253,12 @@ class CampaignFolder:
         path = self.path / "journal.jsonl"
         stamp = _stamp(path)
         if self._events is None or self._events[0] != stamp:
-            self._events = stamp, check_trials(read_events(path), path, self.study["factors"])
+            self._events = stamp, check_trials(read_events(path), path, self._possible())
         return [event.copy() for event in self._events[1]]
+
+    def _possible(self) -> Possible:
+        unknown = self.imported["unknown"] if self.imported else None
+        return Possible(self.study["factors"], self.networks, unknown)
 
     def attempt(self, event: Tried) -> Path:
         """The files of the attempt that the event tells of."""
@@ -293,9 +304,11 @@ class CampaignFolder:
         partial.mkdir(parents=True)
         return partial
 
-    def seal(self, partial: Path) -> Path:
-        """Declare an attempt finished: its files are put on the disk, then it gets its final name, returned."""
+    def seal(self, partial: Path, event: Tried) -> Path:
+        """Declare an attempt finished: its files, and what the journal is to have of it, are put on the disk, then it
+        gets its final name, returned."""
         finished = partial.with_name(partial.name.removesuffix(PARTIAL))
+        write_document(partial / ENTRY, Entry(h123="event/1", event={**event, "time": now()}))
         seal.make(partial)
         sync_tree(partial)
         partial.rename(finished)
@@ -305,6 +318,46 @@ class CampaignFolder:
     def sealed(self) -> list[Path]:
         """The finished attempts' folders."""
         return sorted(p for p in self.trials.iterdir() if p.is_dir() and not p.name.endswith(PARTIAL))
+
+    def unjournalled(self) -> list[Path]:
+        """Finished attempts that the journal lacks: a crash, or a hand, took its end or all of it."""
+        known = {self.attempt(event) for event in self.events() if event["event"] == "trial"}
+        return [attempt for attempt in self.sealed() if attempt not in known] if self.trials.is_dir() else []
+
+    def rejournal(self, planned: Container[str]) -> None:
+        """Put such attempts into the journal, as their own files tell. Raises UserError, and changes nothing, where one
+        does not tell it, is not whole, or is of no trial that is planned."""
+        lacking = self.unjournalled()
+        entries = sorted((self._entry(attempt, planned) for attempt in lacking), key=lambda event: event["time"])
+        for entry in entries:
+            self.append(entry)
+
+    def _entry(self, attempt: Path, planned: Container[str]) -> TrialEvent:
+        file = attempt / ENTRY
+        digest = seal.digest_of(attempt) if file.is_file() else None
+        fault = seal.broken(attempt, digest) if digest else f"it has no {ENTRY}"
+        if not fault:
+            event = read_document(file, Entry).event
+            check_trials([{**event}], file, self._possible())
+            if self.attempt(event) == attempt and event["trial"] in planned:
+                return event
+            fault = f"{ENTRY} is of {event['trial']}"
+        raise UserError(
+            f"the journal of {self.path} lacks the finished trial {attempt.name}, which cannot be put into it again: "
+            f"{fault}",
+            remedy=f"restore journal.jsonl from a copy; or move the trial out of {self.trials} to measure it again",
+        )
+
+    def require_journal(self) -> None:
+        """Raises UserError where finished trials are there and no journal that tells of them."""
+        journal = self.path / "journal.jsonl"
+        if journal.exists() or not (lacking := self.unjournalled()):
+            return
+        again = "import the samples again" if self.imported else f"`h123 run --out {typed(self.path)}` makes it again"
+        raise UserError(
+            f"{journal} is gone, and {len(lacking)} finished trials are there",
+            remedy=f"restore it from a copy; {again}",
+        )
 
     def discard_partials(self) -> None:
         """Delete what was running when the campaign stopped."""
@@ -381,6 +434,11 @@ def check_name(path: Path) -> None:
 
 
 def _refuse_occupied(path: Path) -> None:
+    if not (path / "campaign.json").exists() and (finished := [*path.glob("trials/*/seal.json")]):
+        raise UserError(
+            f"{path} holds {len(finished)} finished trials, and no campaign.json that they are of",
+            remedy="restore campaign.json from a copy, or name another folder with --out",
+        )
     if (path / "campaign.json").exists():
         raise UserError(
             f"{path} already holds a campaign", remedy="resume it (`h123 run --out`), or name another folder"

@@ -14,8 +14,9 @@ from h123 import sizes
 from h123.errors import UserError
 from h123.results.distribution import read_distribution
 from h123.results.scorecard import read_card
+from h123.strict import shown
 from h123.study import Samples
-from h123.textfile import opened
+from h123.textfile import csv_fault, opened
 
 Fields = dict[str, str]
 """A row, by its columns."""
@@ -133,7 +134,7 @@ def _table(path: Path, file: TextIO, samples: Samples) -> Iterator[tuple[int, Fi
 
 
 def _said(error: csv.Error) -> str:
-    return f"a field of over {_LONGEST_FIELD} characters" if "field larger" in str(error) else f"not CSV: {error}"
+    return f"a field of over {_LONGEST_FIELD} characters" if "field larger" in str(error) else csv_fault(error)
 
 
 def _objects(path: Path, lines: TextIO) -> Iterator[tuple[int, Fields]]:
@@ -147,8 +148,8 @@ def _objects(path: Path, lines: TextIO) -> Iterator[tuple[int, Fields]]:
             row = dict(_flat(content, ""))
         except RecursionError:
             raise UserError(f"{path}:{number}: nested too deeply") from None
-        except ValueError as error:
-            raise UserError(f"{path}:{number}: not JSON: {error}") from None
+        except ValueError:
+            raise UserError(f"{path}:{number}: not JSON, but {shown(line.strip()[:40])}") from None
         yield number, row
 
 

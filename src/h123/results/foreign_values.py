@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
 
-from h123.results.samples import LIMIT
+from h123.results.compact import LIMIT
 
 NONE = {"", "-", "--", "err", "error", "fail", "failed", "n/a", "na", "nan", "none", "null", "inf", "infinity"}
 """In the place of a number that a failed request does not have."""

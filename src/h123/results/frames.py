@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from h123.results.compact import Records, read_compact, read_records, write_compact
+from h123.results.compact import Records, read_compact, read_records, schema_of, write_compact
 from h123.results.documents import read_document
 from h123.results.trial_files import Trial
 
@@ -31,6 +31,7 @@ FRAME = np.dtype(
 )
 """As the lab writes it. `left_ns` is 0 where the receiver never could read the frame."""
 COLUMNS = list(FRAME.names or ())
+_SCHEMA = schema_of(FRAME, COLUMNS, "left_ns")
 Frames = Records
 """An array of FRAME, in the order of sending."""
 KEYS = "keys.txt"
@@ -70,7 +71,7 @@ def frames_file(folder: Path, link: str = "access") -> Path:
 def read_frames(folder: Path, link: str = "access", columns: Sequence[str] = COLUMNS) -> Frames:
     """The frames of a link in a trial's folder; a column that is not asked for is 0. Raises UserError where there is no
     such file."""
-    table = read_compact(frames_file(folder, link), "a record of frames", columns)
+    table = read_compact(frames_file(folder, link), "a record of frames", _SCHEMA, columns)
     frames = np.zeros(table.num_rows, FRAME)
     for name in columns:
         frames[name] = table[name].fill_null(0).to_numpy()

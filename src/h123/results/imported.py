@@ -15,6 +15,7 @@ from h123.durable import sync
 from h123.errors import UserError
 from h123.lock import sole_user
 from h123.results.documents import write_document
+from h123.results.events import Tried
 from h123.results.folder import PARTIAL, CampaignFolder, check_new
 from h123.results.foreign import Place, Request, read_requests
 from h123.results.samples import SCHEMA, write_samples
@@ -178,26 +179,25 @@ def _trial(
     if told := Counter(request.tls for request in requests if request.tls):
         kinds = [Tls(**kind._asdict(), requests=count) for kind, count in told.items()]
         write_document(partial / "client.json", Client(h123="client/1", tls=kinds))
-    folder.seal(partial)
     ends = [end for request in requests if (end := request.sample["end_ns"]) is not None]
     span = max(ends) - min(request.sample["start_ns"] for request in requests) if ends else None
-    folder.append(
-        {
-            "event": "trial",
-            "trial": name,
-            "attempt": 1,
-            "block": block,
-            "position": number if ordered else None,
-            "cell": cell,
-            "twin": False,
-            "run": place.run,
-            "parameters": parameters,
-            "link_seed": None,
-            "valid": True,
-            "reasons": [],
-            "seconds": round(span / 1e9, 4) if span is not None and all(one.timed for one in requests) else None,
-        }
-    )
+    event: Tried = {
+        "event": "trial",
+        "trial": name,
+        "attempt": 1,
+        "block": block,
+        "position": number if ordered else None,
+        "cell": cell,
+        "twin": False,
+        "run": place.run,
+        "parameters": parameters,
+        "link_seed": None,
+        "valid": True,
+        "reasons": [],
+        "seconds": round(span / 1e9, 4) if span is not None and all(one.timed for one in requests) else None,
+    }
+    folder.seal(partial, event)
+    folder.append(event)
 
 
 def _name(path: Path) -> str:

@@ -233,7 +233,8 @@ def _goodput(summary: Summary) -> float | None:
 def _cpu(summary: Summary, report: Report, roles: Sequence[Role]) -> float | None:
     used = [_used(report, role) for role in roles]
     known = [ns for ns in used if ns is not None]
-    return sum(known) * _NS / summary.rows if len(known) == len(used) and sum(known) > 0 else None
+    told = summary.rows and len(known) == len(used) and sum(known) > 0
+    return sum(known) * _NS / summary.rows if told else None
 
 
 def _used(report: Report, role: Role) -> int | None:

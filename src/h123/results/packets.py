@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from h123.results.compact import Records, read_compact, read_records, write_compact
+from h123.results.compact import Records, read_compact, read_records, schema_of, write_compact
 
 PACKET = np.dtype(
     [
@@ -29,6 +29,7 @@ PACKET = np.dtype(
 )
 """As the lab writes it. `left_ns` is 0 where the packet never left, `scale` where it announced no window scale."""
 COLUMNS = [name for name in PACKET.names or () if name != "padding"]
+_SCHEMA = schema_of(PACKET, COLUMNS, "left_ns")
 UP, DOWN = 0, 1
 """Ways: from the link's end a to b, and back."""
 TCP, UDP = 6, 17
@@ -60,7 +61,7 @@ def packets_file(folder: Path, link: str = "access") -> Path:
 def read_packets(folder: Path, link: str = "access", columns: Sequence[str] = COLUMNS) -> Packets:
     """What the lab told of a link in a trial's folder; what is of no such column is 0. Raises UserError where there is
     no such file."""
-    table = read_compact(packets_file(folder, link), "a record of packets", columns)
+    table = read_compact(packets_file(folder, link), "a record of packets", _SCHEMA, columns)
     packets = np.zeros(table.num_rows, PACKET)
     for name in columns:
         packets[name] = table[name].fill_null(0).to_numpy()

@@ -11,7 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from h123.results.samples import LIMIT, SCHEMA, SCHEMAS, TEXT_COLUMNS, Sample, complaint
+from h123.errors import UserError
+from h123.results.compact import LIMIT
+from h123.results.samples import SCHEMA, TEXT_COLUMNS, Sample, complaint, misshapen
 from h123.study.workload import ABANDONED, BEYOND_OK, OK
 
 Mask = NDArray[np.bool_]
@@ -97,11 +99,12 @@ class Rows:
             whole = pa.BufferReader(file.read_bytes())
             with pq.ParquetFile(whole, read_dictionary=texts, pre_buffer=False) as samples:
                 table = samples.read(use_threads=False)
-            if table.column_names not in [schema.names for schema in SCHEMAS]:
-                raise ValueError("has other columns than samples")
-            return cls(table)
+            fault = misshapen(table)
         except (OSError, LookupError, ValueError, pa.ArrowException) as error:  # LookupError: no such column
             raise complaint([file], error) from None
+        if fault:
+            raise UserError(f"{file} {fault}", "restore the file from a copy")
+        return cls(table)
 
     def __getitem__(self, name: str) -> Numbers:
         """A column of numbers; nothing is known of one that the file does not have."""

@@ -12,9 +12,11 @@ import pyarrow.parquet as pq
 
 from h123.durable import replacement
 from h123.errors import UserError
+from h123.results.compact import LIMIT, column_fault
 from h123.results.events import Values
 from h123.results.shapes import Reason
 from h123.study.workload import BEYOND_OK, LEAVING, OK, Exchange, Kind, workload_of
+from h123.textfile import csv_fault
 
 TEXT_COLUMNS = {"phase", "protocol", "error"}
 TIME_COLUMNS = ["start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns"]
@@ -28,15 +30,16 @@ RETRIED_COLUMNS = [*COLUMNS, "tries"]
 """Those of workloads whose requests are made again."""
 REQUIRED = {"user", "start_ns", "end_ns", "status", "bytes_up", "bytes_down", "tries"}
 """Columns that are never empty, where they are there."""
+_TOLD = {"phase", "start_ns", "status", "error", "tries"}
+"""Columns that are never empty in what is read, imported samples among it."""
 PHASES = ("cold", "warmup", "warm", LEAVING)
 SUCCESS_SQL = f"({{status}} >= {OK} AND {{status}} < {BEYOND_OK})"
-LIMIT = 2**61
-"""No number of a sample is larger: what is computed of two of them is still one of 64 bits."""
 _SHOWN = 60
 """Characters of something that should not be there."""
 RETRIED_SCHEMA = pa.schema([(name, pa.string() if name in TEXT_COLUMNS else pa.int64()) for name in RETRIED_COLUMNS])
 SCHEMA = pa.schema([RETRIED_SCHEMA.field(name) for name in COLUMNS])
 EARLIER_SCHEMA = pa.schema([SCHEMA.field(name) for name in EARLIER_COLUMNS])
+_CODED = pa.dictionary(pa.int32(), pa.string())
 SCHEMAS = (SCHEMA, RETRIED_SCHEMA, EARLIER_SCHEMA)
 """All that files of samples have."""
 
@@ -79,6 +82,8 @@ def ingest(partial: Path, parameters: Values) -> list[Reason]:
         return [_reason("samples-missing", "the client wrote no samples.csv")]
     try:
         table = _read(source, schema)
+    except UnicodeDecodeError:
+        return [_reason("samples-malformed", "samples.csv: its first line is not UTF-8 text")]
     except (ValueError, pa.ArrowException) as error:
         return [_reason("samples-malformed", _first_fault(source, schema.names) or f"samples.csv: {str(error)[:200]}")]
     if table.num_rows == 0:
@@ -128,7 +133,7 @@ def _first_fault(source: Path, columns: Sequence[str]) -> str | None:
                 if fault := _fault(row, columns):
                     return f"samples.csv, line {rows.line_num}: {fault}"
         except csv.Error as error:
-            return f"samples.csv, line {rows.line_num}: {error}"
+            return f"samples.csv, line {rows.line_num}: {csv_fault(error)}"
     return None
 
 
@@ -269,15 +274,29 @@ def unreadable(file: Path) -> str | None:
         return "is not whole"
 
 
+def misshapen(table: pa.Table) -> str | None:
+    """Why a table cannot be one of samples, in words; None if it can. Texts may be coded."""
+    if table.column_names not in [schema.names for schema in SCHEMAS]:
+        return "has other columns than samples"
+    for name in table.column_names:
+        coded = pa.types.is_dictionary(table.schema.field(name).type)
+        kind = _CODED if coded and name in TEXT_COLUMNS else RETRIED_SCHEMA.field(name).type
+        if fault := column_fault(table, pa.field(name, kind, name not in _TOLD)):
+            return f"is not as h123 writes it: {fault}"
+    return None
+
+
 def complaint(files: Iterable[Path], error: Exception) -> UserError:
     """Of samples that cannot be read, and the first file of which that can be said."""
     remedy = "restore the file from a copy"
     for file in files:
         try:
-            pq.read_table(file)
-        except (OSError, ValueError, pa.ArrowException) as fault:
-            return UserError(f"{file} cannot be read: {_line(fault)}", remedy)
-        if other := unreadable(file):
+            other = misshapen(pq.read_table(file))
+        except OSError as fault:
+            return UserError(f"{file} cannot be read: {fault.strerror or 'it is no whole Parquet file'}", remedy)
+        except (ValueError, pa.ArrowException):
+            return UserError(f"{file} is not whole", remedy)
+        if other:
             return UserError(f"{file} {other}", remedy)
     return UserError(f"the samples cannot be read: {_line(error)}", remedy)
 

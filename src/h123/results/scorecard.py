@@ -4,7 +4,6 @@ A card holds one build of curl with one protocol against one server. Each cell i
 curl: bytes a second in `downloads` and `uploads`, requests a second in `requests`.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ from typing import Any
 
 from h123 import sizes
 from h123.errors import UserError
-from h123.textfile import read_text
+from h123.jsontext import parse_json
+from h123.textfile import read_bytes
 
 _Json = dict[str, Any]
 """An object of a card."""
@@ -43,14 +43,14 @@ def read_card(path: Path) -> Iterator[Run]:
         for table in TABLES:
             if table in card:
                 yield from _runs(table, card[table], meta)
-    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as fault:
-        raise _no_card(path, f"{type(fault).__name__} {fault}") from None
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError):
+        raise _no_card(path, f"`{table}` is not like a table of it") from None
 
 
 def _card(path: Path) -> _Json:
     try:
-        card = json.loads(read_text(path, sizes.DOCUMENT))
-    except (ValueError, RecursionError) as error:
+        card = parse_json(read_bytes(path, sizes.DOCUMENT))
+    except ValueError as error:
         raise _no_card(path, str(error)) from None
     if not isinstance(card, dict) or not isinstance(card.get("meta"), dict) or "protocol" not in card["meta"]:
         raise _no_card(path, "it has no `meta` with a `protocol`")

@@ -111,6 +111,7 @@ def attempts_table(folder: CampaignFolder) -> pa.Table:
 
 
 def _rows(folder: CampaignFolder) -> list[Row]:
+    folder.require_journal()
     return [_row(folder, event) for event in folder.events() if event["event"] == "trial"]
 
 

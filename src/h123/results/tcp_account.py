@@ -37,12 +37,16 @@ ROW = np.dtype(
     ]
 )
 """As the lab writes it; `host` is a position among the trial's hosts there, and a name in the table."""
+_COLUMNS = {name: pa.from_numpy_dtype(ROW[name]) for name in ROW.names or ()}
+_SCHEMA = pa.schema([pa.field(name, kind, nullable=False) for name, kind in {**_COLUMNS, "host": pa.string()}.items()])
+_LATER = {"pacing_rate", "sacked", "notsent_bytes", "app_limited"}
+"""Columns that earlier versions' files do not have."""
 FILE = "tcp.parquet"
 
 
 def read_tcp_account(folder: Path) -> pa.Table:
     """A row for each connection at each look, of the trial in a folder. Raises UserError where there is none."""
-    return read_compact(folder / FILE, "an account of TCP")
+    return read_compact(folder / FILE, "an account of TCP", _SCHEMA, later=_LATER)
 
 
 def tabulate_tcp(folder: Path) -> None:
@@ -53,7 +57,7 @@ def tabulate_tcp(folder: Path) -> None:
     if rows is None:
         return
     hosts = pa.array(read_document(folder / "trial.json", Trial).hosts, pa.string())
-    columns = {name: pa.array(np.ascontiguousarray(rows[name])) for name in ROW.names or ()}
+    columns = {name: pa.array(np.ascontiguousarray(rows[name])) for name in _COLUMNS}
     columns["host"] = hosts.take(columns["host"])
     write_compact(pa.table(columns), folder / FILE, {"at_ns": "DELTA_BINARY_PACKED"})
     source.unlink()

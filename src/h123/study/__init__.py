@@ -11,7 +11,7 @@ from h123.study.lost import with_losses
 from h123.study.metric_type import Metric
 from h123.study.metrics import METRICS, PRINTED, metric
 from h123.study.network import Network
-from h123.study.parameters import Parameters
+from h123.study.parameters import NETWORK_PARAMETERS, Parameters
 from h123.study.plan import Plan, make_plan, parse_only
 from h123.study.printed import PrintedValue, PrintedValues, load_printed, printed_values_of
 from h123.study.quantities import RESOLVED
@@ -32,7 +32,17 @@ from h123.study.shelf import (
 )
 from h123.study.site import read_site
 from h123.study.site_import import import_site
-from h123.study.study import OF_REQUESTS, OF_VISITS, Chart, Comparison, Family, Study, rungs, split_pair
+from h123.study.study import (
+    OF_REQUESTS,
+    OF_VISITS,
+    Chart,
+    Comparison,
+    Family,
+    Study,
+    networks_from_resolved,
+    rungs,
+    split_pair,
+)
 from h123.study.timeless import timeless
 from h123.study.trial import PlannedTrial
 from h123.study.workload.headers import Header
@@ -42,6 +52,7 @@ __all__ = [
     "ARITHMETIC",
     "BOUNDED",
     "METRICS",
+    "NETWORK_PARAMETERS",
     "OF_REQUESTS",
     "OF_VISITS",
     "PRINTED",
@@ -101,6 +112,7 @@ __all__ = [
     "make_plan",
     "metric",
     "network",
+    "networks_from_resolved",
     "observed",
     "parse_only",
     "printed_values_of",

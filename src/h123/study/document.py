@@ -27,6 +27,11 @@ MOST_LEVELS = 50
 """Of values in values."""
 MOST_BITS = 256
 """Of a whole number: more than any quantity has, and few enough to be printed."""
+_PLAIN = {
+    "found unhashable key": "a key is a list or a map; it must be a word or a number",
+    "could not determine a constructor": "tags such as !this are not allowed",
+}
+"""What is wrong, by how the library begins to say it."""
 MOST_FAULTS = 100
 """Among which the first in the file is looked for."""
 
@@ -154,7 +159,9 @@ class Document:
             return loader.construct_document(self._root)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            raise UserError(f"{self.path}:{mark.line + 1 if mark else 1}: {error.problem or error.context}") from None
+            said = str(error.problem or error.context)
+            plain = next((words for begins, words in _PLAIN.items() if said.startswith(begins)), said)
+            raise UserError(f"{self.path}:{mark.line + 1 if mark else 1}: {plain}") from None
         except RecursionError:
             raise UserError(f"{self.path}:{loader.line + 1}: nested too deeply") from None
         except (yaml.YAMLError, ArithmeticError, ValueError):

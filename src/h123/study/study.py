@@ -1,14 +1,14 @@
 """A study, resolved: a question, its factors and levels, and what is compared."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, ValidationError
 
 from h123.catalogue import OwnServer
 from h123.errors import UserError
-from h123.strict import Strict, describe
+from h123.strict import Strict, changed_value, describe, shown
 from h123.study.condition import Condition
 from h123.study.metrics import METRICS, MetricName
 from h123.study.network import Network
@@ -125,6 +125,29 @@ def _refuse_same(factor: str, levels: dict[str, Level], scale: float) -> None:
             )
 
 
+def networks_from_resolved(data: Mapping[str, dict[str, Any]]) -> dict[str, Network]:
+    """The networks of campaign.json by name. Raises UserError where one can be none."""
+    found = {}
+    for name, profile in data.items():
+        try:
+            found[name] = Network.from_resolved(profile)
+        except ValidationError as invalid:
+            raise _not_as_written(_first_fault(invalid, "networks", name)) from None
+    return found
+
+
+def _first_fault(invalid: ValidationError, *above: str) -> str:
+    fault = invalid.errors()[0]
+    return describe(fault, ".".join(map(str, [*above, *fault["loc"]])))
+
+
+def _not_as_written(fault: str) -> UserError:
+    return UserError(
+        f"the campaign's study is not as h123 writes it: {fault[:300]}",
+        remedy="restore campaign.json from a copy, or start a new campaign",
+    )
+
+
 class Study(Strict):
     """A study with every parameter settled. Build one with `load_study`, or `from_resolved` out of a campaign."""
 
@@ -223,19 +246,20 @@ class Study(Strict):
     def from_resolved(cls, data: dict[str, Any], networks: dict[str, dict[str, Any]] | None = None) -> "Study":
         """A study out of campaign.json (`study` and `networks`). Raises UserError where it can be none."""
         fields = {key: value for key, value in data.items() if key != "h123"}
+        profiles = networks_from_resolved(networks or {})
         try:
-            profiles = {name: Network.from_resolved(profile) for name, profile in (networks or {}).items()}
             study = cls.model_validate({**fields, "networks": profiles}, context=RESOLVED)
-            fault = study._contradiction() or study._unreadable_level()
+            fault = study._misread(fields) or study._contradiction() or study._unreadable_level()
         except ValidationError as invalid:
-            first = invalid.errors()[0]
-            fault = describe(first, ".".join(map(str, first["loc"])))
+            fault = _first_fault(invalid, "study")
         if fault:
-            raise UserError(
-                f"the campaign's study is not as h123 writes it: {fault[:300]}",
-                remedy="restore campaign.json from a copy, or start a new campaign",
-            )
+            raise _not_as_written(fault)
         return study
+
+    def _misread(self, given: Mapping[str, Any]) -> str | None:
+        """What of the file is of another kind than h123 writes, such as a number in quotes."""
+        changed = changed_value(given, self.model_dump(mode="json"))
+        return f"{'.'.join(['study', *changed.at])} is {shown(changed.value)}" if changed else None
 
     def _contradiction(self) -> str | None:
         """What is compared but is not there. (Of a file that a person wrote, the reader says it with its line.)"""
@@ -259,8 +283,11 @@ class Study(Strict):
     def _unreadable_level(self) -> str | None:
         first = {factor: next(iter(levels)) for factor, levels in self.factors.items()}
         for factor, levels in self.factors.items():
-            for level in levels:
-                known = self.parameters({**first, factor: level}).networks()
-                if self.networks and (missing := [name for name in known if name not in self.networks]):
+            for level, values in levels.items():
+                read = self.parameters({**first, factor: level})
+                given = {**self.settings, **values}
+                if changed := changed_value(given, {**given, **read.model_dump(mode="json", include={*given})}):
+                    return f"{changed.at[0]} is {shown(changed.value)}"
+                if self.networks and (missing := [name for name in read.networks() if name not in self.networks]):
                     return f"there is no network {missing[0]!r}"
         return None

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from wsgiref.simple_server import WSGIServer
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Info, start_http_server
+from prometheus_client import CollectorRegistry, Counter, Gauge, Info, make_wsgi_app
 
 from h123.errors import UserError
+from h123.trial.listener import Listener
 from h123.trial.progress import Display, Ended, Standing
 
 LOOPBACK = "127.0.0.1"
@@ -80,16 +80,19 @@ class Exposition:
             server.server_close()
             thread.join()
 
-    def _listen(self) -> tuple[WSGIServer, threading.Thread]:
+    def _listen(self) -> tuple[Listener, threading.Thread]:
         at = self._listening
         try:
-            return start_http_server(at.port, at.host, self._registry)
+            server = Listener(at.host, at.port, make_wsgi_app(self._registry))
         except (OSError, UnicodeError) as error:  # the latter of what cannot be a name
             why = getattr(error, "strerror", None) or "that is no name of a host"
             raise UserError(
                 f"--metrics: cannot listen at {at.host[:100]}:{at.port}: {why}",
                 remedy="choose another address, or port 0 for any that is free",
             ) from None
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        return server, thread
 
     def beside(self, display: Display) -> "Exposed":
         """A display whose campaign is told of here as well."""

@@ -1,0 +1,153 @@
+"""Campaigns of which one document is forged, whole otherwise: digests and seals hold, as a stranger would make them."""
+
+import functools
+import hashlib
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from campaign_commands import call, commands, enter, in_notebook, judge
+from forging import Forgery, forgeries
+from reader import ROOT, Reader
+from tables import forged_tables
+
+from h123.errors import UserError
+from h123.results import seal
+
+STUDY = ROOT / "bench/torture/torture.yaml"
+_CHECKED = 0.05
+"""Share of refused cases of which a command is asked too."""
+_DRAWN = 2
+"""Commands that a case which is not refused is given to."""
+Files = dict[str, bytes]
+"""By their paths in the folder."""
+
+
+@functools.cache
+def _measured() -> Files:
+    """A campaign of two blocks, just measured, as if no digest had been written with it."""
+    with tempfile.TemporaryDirectory(prefix="h123-forged-") as scratch:
+        folder = Path(scratch) / "c"
+        command = [sys.executable, "-m", "hasty", "run", str(STUDY), "--blocks", "2", "--out", str(folder)]
+        paths = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])
+        environment = {**os.environ, "PYTHONPATH": paths}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    files["campaign.json"] = _bare(files["campaign.json"])
+    files["journal.jsonl"] = b"".join(_bare(line) + b"\n" for line in files["journal.jsonl"].splitlines())
+    return files
+
+
+def _bare(document: bytes) -> bytes:
+    return json.dumps({name: value for name, value in json.loads(document).items() if name != "digest"}).encode()
+
+
+@functools.cache
+def _trial() -> str:
+    """The folder, within the campaign, of one attempt over HTTP/3."""
+    return str(Path(min(name for name in _measured() if "-h3~" in name and name.endswith("seal.json"))).parent)
+
+
+@functools.cache
+def _forgeries(name: str) -> list[Forgery]:
+    of = forged_tables if name.endswith(".parquet") else forgeries
+    return list(of(_measured()[name]))
+
+
+def _laid(folder: Path) -> tuple[Path, Path]:
+    """The campaign that is forged, and a whole one, in a worker's folder; made at its first case."""
+    forged, other = folder / "forged", folder / "other"
+    for place in (forged, other):
+        if not place.exists():
+            for name, content in _measured().items():
+                (place / name).parent.mkdir(parents=True, exist_ok=True)
+                (place / name).write_bytes(content)
+    return forged, other
+
+
+def _seal(campaign: Path) -> None:
+    """The attempt's seal, and the journal, say that its files are as they are."""
+    attempt = campaign / _trial()
+    seal.make(attempt)
+    digest, lines = hashlib.sha256((attempt / seal.NAME).read_bytes()).hexdigest(), []
+    for line in (campaign / "journal.jsonl").read_bytes().splitlines():
+        event = json.loads(line)
+        if event["event"] == "trial" and f"{event['trial']}~{event['attempt']}" == attempt.name:
+            event["seal"] = digest
+        lines.append(json.dumps(event).encode() + b"\n")
+    (campaign / "journal.jsonl").write_bytes(b"".join(lines))
+
+
+def _read(case: bytes, folder: Path, name: str) -> None:
+    campaign, other = _laid(folder)
+    (campaign / name).write_bytes(case)
+    if name.startswith("trials/") and not name.endswith(seal.NAME):
+        _seal(campaign)
+    sealed = sorted(path.name for path in (campaign / "trials").iterdir())
+    try:
+        _command_all(case, campaign, other, folder / "out")
+        left = sorted(path.name for path in (campaign / "trials").iterdir())
+        assert left == sealed, f"trials are gone or new: {sorted({*left} ^ {*sealed})}"
+    finally:
+        shutil.rmtree(folder / "out", ignore_errors=True)
+        _restore(campaign, name)
+
+
+def _command_all(case: bytes, campaign: Path, other: Path, out: Path) -> None:
+    """Raises UserError where what all commands begin with refuses the forged document; then one of them, which the case
+    draws, is asked too. What passes is given to a few that the case draws, or to all (FORGE_ALL=1)."""
+    out.mkdir(exist_ok=True)
+    drawn = random.Random(case)
+    ways = commands(campaign, other, out, Path(_trial()).name)
+    if refusal := _refusal(campaign):
+        judge(refusal)
+        if drawn.random() < _CHECKED:
+            call(drawn.choice(ways))
+        raise refusal
+    for words in ways if os.environ.get("FORGE_ALL") else drawn.sample(ways, _DRAWN):
+        call(words)
+    with warnings.catch_warnings(), suppress(UserError):
+        warnings.simplefilter("ignore")
+        in_notebook(campaign)
+
+
+def _refusal(campaign: Path) -> UserError | None:
+    try:
+        enter(campaign)
+    except UserError as refusal:
+        return refusal
+    return None
+
+
+def _restore(campaign: Path, name: str) -> None:
+    for again in {name, "campaign.json", "journal.jsonl", "verdicts.json", str(Path(_trial()) / seal.NAME)}:
+        (campaign / again).write_bytes(_measured()[again])
+
+
+def _reader(label: str, name: Callable[[], str]) -> Reader:
+    return Reader(
+        f"forged-{label}",
+        lambda case, folder: _read(case, folder, name()),
+        lambda: [_measured()[name()]],
+        forged=lambda: _forgeries(name()),
+    )
+
+
+def _of_trial(file: str) -> Reader:
+    return _reader(file.partition(".")[0], lambda: f"{_trial()}/{file}")
+
+
+FORGED = (
+    *(_reader("campaign", lambda: "campaign.json"), _reader("journal", lambda: "journal.jsonl")),
+    *map(_of_trial, ("trial.json", "workload.json", "report.json", "client.json", "seal.json")),
+    *map(_of_trial, ("samples.parquet", "packets-access.parquet", "tcp.parquet")),
+)

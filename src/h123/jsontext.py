@@ -1,0 +1,33 @@
+"""JSON that a program wrote, which may be damaged or forged: what is wrong with it is said with its line."""
+
+import re
+from typing import Any
+
+from pydantic_core import from_json
+
+_SAID = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
+_PLAIN = {
+    "invalid unicode code point": "this is not UTF-8 text",
+    "recursion limit exceeded": "it is nested too deeply",
+    "number out of range": "this number has too many digits",
+    "unexpected end of hex escape": "this is half a character",
+    "lone leading surrogate in hex escape": "this is half a character",
+    "EOF while parsing": "it ends too early",
+    "trailing characters": "more follows its end",
+    "expected": "this is not JSON",
+}
+"""What the reader says, by how it begins, in plain words."""
+
+
+def parse_json(text: bytes | str) -> Any:
+    """The value that `text` is. Raises ValueError, whose words are for people: what is wrong, and where.
+
+    No text in it has half a character, and no number is NaN, which JSON does not have.
+    """
+    try:
+        return from_json(text, allow_inf_nan=False)
+    except ValueError as error:
+        said = _SAID.fullmatch(str(error))
+        words, line, column = said.groups() if said else (str(error), "1", "1")
+        plain = next((plain for begins, plain in _PLAIN.items() if words.startswith(begins)), words)
+        raise ValueError(f"line {line}, column {column}: {plain}") from None

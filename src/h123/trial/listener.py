@@ -1,0 +1,72 @@
+"""A small HTTP server beside a campaign. The campaign goes on whoever connects: connections are few and short."""
+
+import io
+import socket
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from socketserver import ThreadingMixIn
+from threading import Lock
+from typing import IO, Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
+
+MOST = 16
+"""Connections that are open at once. One more ends the oldest: who asks and is answered is done at once."""
+PATIENCE_S = 5.0
+"""How long a connection may be silent."""
+_DRAINED = 1 << 20
+"""Bytes of a refused request that are still read, so that the refusal arrives."""
+
+Application = Callable[..., Iterable[bytes]]
+
+
+class Listener(ThreadingMixIn, WSGIServer):
+    """Listens from when it is made. Errors of a connection end that connection alone, and nothing is printed."""
+
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = MOST
+
+    def __init__(self, host: str, port: int, application: Application) -> None:
+        """Raises OSError where it cannot listen there."""
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        self.address_family = found[0][0]
+        self._open: dict[socket.socket, None] = {}
+        self._lock = Lock()
+        super().__init__((host, port), _Handler)
+        self.set_app(application)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """In a thread of its own."""
+        with self._lock:
+            oldest = next(iter(self._open)) if len(self._open) >= MOST else None
+            self._open[request] = None
+            if oldest is not None:
+                del self._open[oldest]
+                with suppress(OSError):
+                    oldest.shutdown(socket.SHUT_RDWR)  # its thread then ends
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """Ends it so that what was answered arrives: a close with bytes unread would reset the connection."""
+        with suppress(OSError):
+            request.settimeout(1.0)
+            request.shutdown(socket.SHUT_WR)
+            left = _DRAINED
+            while left > 0 and (piece := request.recv(1 << 16)):
+                left -= len(piece)
+        with self._lock:
+            self._open.pop(request, None)
+        self.close_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """The client's fault, or too few threads: nothing of it concerns the campaign."""
+
+
+class _Handler(WSGIRequestHandler):
+    timeout = PATIENCE_S
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """The terminal is the campaign's."""
+
+    def get_stderr(self) -> IO[str]:
+        return io.StringIO()
