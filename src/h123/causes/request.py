@@ -20,20 +20,26 @@ from h123.causes.cause import (
     CAUSES,
     CLIENT_WORK,
     CONNECTION_LIMIT,
+    CUT,
     GONE,
     IDLE,
+    LIMIT,
     MENDING,
+    NAGLE,
     NUMBER,
     PLACE,
     QUEUE,
     RATE,
+    RECEIVER,
     SERVER,
     SERVER_WORK,
+    SLOW_START,
     STREAM_LIMIT,
     TRIES,
     TRIP,
     UNTOLD,
     VALIDATING,
+    WINDOW,
     Nanoseconds,
     spent,
 )
@@ -55,6 +61,10 @@ _LATE_NS = 1_000_000
 """A client may take the time of a request this much before its packet is sent."""
 _SMALL = 100
 """Bytes of a body up to which one packet has it all."""
+
+
+_WINDOWS = (SLOW_START, WINDOW, CUT, LIMIT, RECEIVER, MENDING, NAGLE)
+"""What may keep a client from sending a request that it has made."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +173,8 @@ class Explainer:
 
     def sizes(self) -> dict[str, float]:
         """By cause, what its size is where it can be told: bytes of a window, requests at once."""
-        found: dict[str, float] = {PLACE.name: self._at_once}
+        allowed = self._shown.allowed if self._shown else None
+        found: dict[str, float] = {PLACE.name: min(allowed or self._at_once, self._at_once)}
         for way, sender in ((UP, self._client), (DOWN, self._server)):
             found |= sender.windows()
             if self._shown and sender.spent(STREAM_LIMIT):
@@ -280,12 +291,10 @@ class Explainer:
         """While the connection is busy with answers to others, this one waits for what they wait for; and so it does
         while its client is looked for elsewhere."""
         alone = SERVER_WORK if self._server_work.fills(begin, end) else SERVER
-        if not shared and not self._server.unheard:
-            return spent(alone, begin, end)
         # The answer was not ready while the server had nothing else to send either.
         idle = self._server.course.last(IDLE, begin, end) if shared else begin
         time = spent(alone, begin, idle) + self._server.course.between(idle, end)
-        for cause in (IDLE, UNTOLD) if shared else [c for c in CAUSES if c not in (alone, GONE, VALIDATING)]:
+        for cause in (IDLE, UNTOLD) if shared else [c for c in CAUSES if c not in (alone, NAGLE, GONE, VALIDATING)]:
             time[NUMBER[alone]] += time[NUMBER[cause]]
             time[NUMBER[cause]] = 0
         return time
@@ -308,7 +317,12 @@ class Explainer:
     def _before(self, request: Request, span: tuple[int, int]) -> Nanoseconds:
         at_client = PLACE if self._conditions.virtual else CLIENT_WORK
         if request.began > self._open:
-            return spent(at_client, *span)
+            # Its connection's window may be full, of small packets too.
+            time = self._client.course.between(*span)
+            for cause in (one for one in CAUSES if one not in _WINDOWS):
+                time[NUMBER[at_client]] += time[NUMBER[cause]] if cause is not at_client else 0
+                time[NUMBER[cause]] *= cause is at_client
+            return time
         return handshake.explain(self._of, *span, BLOCKED if request.blocked else at_client)
 
     @cached_property
@@ -370,7 +384,7 @@ def _most_at_once(requests: Sequence[Request]) -> int:
     if any(request.up > _SMALL and not request.stream for request in requests):
         return len(requests)  # their clients say when all of a body was sent
     sent = np.sort([_sent(request) for request in requests])
-    ends = np.sort([request.end for request in requests])
+    ends = np.sort([_ended(request) for request in requests])
     return int((np.arange(1, len(sent) + 1) - np.searchsorted(ends, sent, side="right")).max(initial=1))
 
 
@@ -381,7 +395,7 @@ def _waiting(requests: Sequence[Request], at_once: int) -> list[Request]:
         request = found[place]
         if len(ends) >= at_once:
             found[place] = replace(request, waited=min(ends[-at_once], _sent(request)))
-        insort(ends, request.end)
+        insort(ends, _ended(request))
     return found
 
 
@@ -390,6 +404,11 @@ def _sent(request: Request) -> int:
     if request.stream:
         return request.stream.opened
     return request.end if request.sent is None else request.sent
+
+
+def _ended(request: Request) -> int:
+    """When its place was free again."""
+    return request.stream.read if request.stream else request.end
 
 
 def _shared(requests: Sequence[Request]) -> list[bool]:

@@ -81,8 +81,8 @@ class Sender:
             ends = np.searchsorted(self._said.at, moments)
             said = np.where(moments >= self._roomy[ends], self._free[ends], self._gaps[ends])
             if self.bodies is not None:
-                small = (moments < self._full_until[ends]) & self._heard[ends]
-                said = np.where(self.bodies.hold(moments) | small, said, NUMBER[IDLE])
+                held = (moments < self._full_until[ends]) & self._heard[ends] | (said == NUMBER[NAGLE])
+                said = np.where(self.bodies.hold(moments) | held, said, NUMBER[IDLE])
             for cause, spans in self.limits:
                 said = np.where(spans.hold(moments), NUMBER[cause], said)
             said = np.where(mended.hold(moments) & ~self._unready[ends], NUMBER[MENDING], said)

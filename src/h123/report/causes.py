@@ -1,7 +1,7 @@
 """Why: what both sides of an answer spent a request's, a visit's or a recovery's time on, and which parts make the
 difference."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -25,12 +25,12 @@ _DRAWN = 0.02
 """Share of the longer side's time that a part needs for a bar."""
 _WORTH = 0.1
 """Share of the largest part's difference; a part that differs by less is not named in a sentence."""
-_SIZED: Mapping[str, str] = {
-    "place": "{} at a time",
-    "limit": "{} a round trip",
-    "receiver": "{} a round trip",
-    "stream-limit": "{}",
-    "connection-limit": "{}",
+_SIZED: Mapping[str, Callable[[float], str]] = {
+    "place": lambda size: f"{size:.0f} at a time",
+    **dict.fromkeys(("limit", "receiver"), lambda size: f"{format_bytes(size)} a round trip"),
+    **dict.fromkeys(
+        ("stream-limit", "connection-limit"), lambda size: f"a window of {size:,.0f} bytes".replace(",", " ")
+    ),
 }
 """Causes whose size is worth saying, and how it is said."""
 _TRIPS = 1.5
@@ -66,7 +66,7 @@ def _detail(part: Mapping[str, Any]) -> str:
     """` (65.5 kB a round trip, 4.1 round trips)`: how large a limit is, and how often it cost a round trip."""
     said = []
     if (size := part.get("size")) and part["cause"] in _SIZED:
-        said.append(_SIZED[part["cause"]].format(format_bytes(size) if size >= 1000 else f"{size:.0f}"))
+        said.append(_SIZED[part["cause"]](size))
     if (trips := part.get("round_trips", 0.0)) >= _TRIPS:
         said.append(f"{trips:.2g} round trips")
     return f" ({', '.join(said)})" if said else ""
