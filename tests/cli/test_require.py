@@ -24,7 +24,10 @@ def verdict(folder: Path) -> str:
 @pytest.mark.parametrize(
     ("condition", "said"),
     [
-        ("latency h3/h2 =< 1.05", "cannot be read; write a metric, two levels, one of <=, <, >=, >, and a ratio or a change"),
+        (
+            "latency h3/h2 =< 1.05",
+            "cannot be read; write a metric, two levels, one of <=, <, >=, >, and a ratio or a change",
+        ),
         ("latenci h3/h2 <= 1.05", "did you mean latency?"),
         ("latency h9/h2 <= 1.05", "'h9' is not compared here"),
         ("latency h2 <= 1.05", "write it as in '200ms'"),

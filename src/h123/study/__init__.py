@@ -9,7 +9,7 @@ from h123.study.ledger import Ledger, find_ledgers, ledgers_of, load_ledger
 from h123.study.likeness import Choosing, Likeness, Sender, likenesses, unmatched
 from h123.study.lost import with_losses
 from h123.study.metric_type import Metric
-from h123.study.metrics import METRICS, PRINTED, metric
+from h123.study.metrics import METRICS, PRINTED, TAIL, metric
 from h123.study.network import Network
 from h123.study.parameters import NETWORK_PARAMETERS, Parameters
 from h123.study.plan import Plan, make_plan, parse_only
@@ -57,6 +57,7 @@ __all__ = [
     "OF_VISITS",
     "PRINTED",
     "RESOLVED",
+    "TAIL",
     "Basis",
     "Chart",
     "Choosing",

@@ -5,7 +5,7 @@ trial's samples and report.json is in results/metrics.py, by `Metric.of`; docs/c
 """
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import BeforeValidator
 
@@ -541,3 +541,6 @@ def _known(table: dict[str, Metric]) -> BeforeValidator:
 
 MetricName = Annotated[str, _known(METRICS)]
 PrintedName = Annotated[str, _known(PRINTED)]
+
+TAIL: Final = METRICS["latency_p99"]
+"""What is said of the slowest requests."""

@@ -11,7 +11,7 @@ import yaml
 from h123.catalogue import OwnServer
 from h123.paths import real
 from h123.redaction import holds_secrets
-from h123.study import METRICS, Condition, Network
+from h123.study import METRICS, TAIL, Condition, Network
 from h123.survey.inquiry import Inquiry
 from h123.survey.load import Asked, Part, by_network, patience
 
@@ -110,7 +110,7 @@ class Draft:
         answer, details = self.asked.families
         yield answer.model_copy(update={"each": [*each]}).model_dump(exclude_none=True)
         required = [one.metric for one in self.require if one.metric not in answer.metrics]
-        tail = ["latency_p99"] if any(map(self.asked.tail, self.networks.values())) else []
+        tail = [TAIL.name] if any(map(self.asked.tail, self.networks.values())) else []
         # What a server that runs elsewhere uses of processors nobody here can see.
         elsewhere = any(server.command is None for server in self.servers.values())
         wanted = [name for name in details.metrics if not (elsewhere and METRICS[name].of_the_server)]

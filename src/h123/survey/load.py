@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from h123.paths import real
 from h123.redaction import hidden
-from h123.study import METRICS, OF_REQUESTS, OF_VISITS, Family, Network
+from h123.study import OF_REQUESTS, OF_VISITS, TAIL, Family, Network
 from h123.study.site import Site as Page
 from h123.study.slowstart import MSS_BYTES
 from h123.survey.found import Answer
@@ -20,7 +20,7 @@ _TRIAL_S = 1.5
 """About so long the requests of a trial take, without those that open connections."""
 _REQUESTS, _VISITS = (5, 100), (3, 20)
 """Of a user, the fewest and the most."""
-_TAIL = METRICS["latency_p99"].needs.requests
+_TAIL = TAIL.needs.requests
 """Requests of a trial with which its 99th percentile is known."""
 _TAIL_S = 12.0
 """So long a trial may take for the sake of it, where nothing asks for it."""
