@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 import synthetic
 from h123.diff import Diff, differ
 from h123.errors import UserError
-from h123.gate import judge, ratios_between
+from h123.gate import judge, unpaired_figures
 from h123.json_schemas import schemas
 from h123.results import CampaignFolder
 from h123.study import Condition, PlannedTrial
@@ -57,7 +57,8 @@ def test_what_became_slower_is_found_where_it_did(make: Make) -> None:
 
 
 def _held(found: Diff, text: str) -> Any:
-    return judge(Condition(holds=text), ratios_between(found))
+    condition = Condition(holds=text)
+    return judge(condition, unpaired_figures(found, condition))
 
 
 def test_the_order_is_the_studys(make: Make) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from h123.paths import real
 from h123.redaction import hidden
-from h123.study import OF_REQUESTS, OF_VISITS, TAIL, Family, Network
+from h123.study import METRICS, OF_REQUESTS, OF_VISITS, TAIL, Family, Network
 from h123.study.site import Site as Page
 from h123.study.slowstart import MSS_BYTES
 from h123.survey.found import Answer
@@ -113,12 +113,11 @@ class Requests:
 
     @property
     def families(self) -> Sequence[Family]:
-        """A study's usual ones, and the first byte of a cold request."""
+        """A study's usual ones, and of each metric the one of cold requests too."""
         answer, details = OF_REQUESTS
-        cold = details.metrics.index("cold_latency") + 1
-        return answer, details.model_copy(
-            update={"metrics": [*details.metrics[:cold], "cold_ttfb", *details.metrics[cold:]]}
-        )
+        cold = [of for name in (*answer.metrics, *details.metrics) if (of := METRICS[name].cold)]
+        named = [of for name in details.metrics for of in ((name, *cold) if name in cold else (name,))]
+        return answer, details.model_copy(update={"metrics": list(dict.fromkeys(named))})
 
     def seconds(self, network: Network) -> float:
         """By what the survey saw and the network's arithmetic, a mean over the paths."""
