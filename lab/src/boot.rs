@@ -18,18 +18,22 @@ use nix::sched::CpuSet;
 use nix::sys::personality::{self, Persona};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::stat::{Mode, umask};
 use nix::unistd::{dup2_raw, pipe, setsid};
 
 use crate::account::cpu_of_session;
-use crate::guest::{COMPLAINTS, Errand, SHARED, read_outcome};
+use crate::guest::{COMPLAINTS, Errand, SHARED, TRIAL, read_outcome};
 use crate::remark::Remark;
 use crate::report::Report;
 use crate::seat::Seat;
 use crate::sign::Sign;
+use crate::surroundings;
 use crate::trial::Trial;
 use crate::watchdog::Watchdog;
 use crate::whole::write_atomically;
 
+/// Where the kernel's file is bound in the enclosure's own /tmp: its path shifts its addresses.
+pub const KERNEL: &str = "/tmp/h123-kernel";
 /// Of the virtual machine; it takes from ours only what is used.
 const MEMORY: &str = "1024M";
 /// Between two looks at the processor time.
@@ -47,10 +51,10 @@ enum End {
     Failed(Remark),
 }
 
-/// Boots `kernel`, has it run the trial whose file is in `errand`, and returns the exit status of that `run`.
+/// Boots the kernel at `KERNEL`, has it run the trial with this `file`, and returns the exit status of that `run`.
 /// Must be called inside an enclosure with a private /tmp. A kernel that fails is a failed trial: it has a report.
-pub fn boot(kernel: &Path, trial: &Trial, errand: &Errand) -> u8 {
-    let end = start(kernel, trial, errand).and_then(|machine| machine.watch());
+pub fn boot(file: &str, trial: &Trial, errand: &Errand) -> u8 {
+    let end = start(file, trial, errand).and_then(|machine| machine.watch());
     let end = end.unwrap_or_else(|error| {
         End::Failed(Remark::new(
             "setup-failed",
@@ -84,16 +88,17 @@ struct Machine {
     signals: SignalFd,
 }
 
-fn start(kernel: &Path, trial: &Trial, errand: &Errand) -> Result<Machine> {
+fn start(file: &str, trial: &Trial, errand: &Errand) -> Result<Machine> {
     let shared = Path::new(SHARED);
     fs::create_dir(shared).context("creating the shared folder")?;
     // A copy, so that no path with spaces or quotes has to be put on the kernel's command line.
     let init = shared.join("init");
     fs::copy("/proc/self/exe", &init).context("copying this program")?;
+    fs::write(shared.join(TRIAL), file).context("writing the trial")?;
     errand.write()?;
     let (signs, told) = pipe().context("creating a pipe")?;
     let console = File::create(shared.join(CONSOLE))?;
-    let mut command = Command::new(kernel);
+    let mut command = Command::new(KERNEL);
     command
         .args(kernel_arguments(trial, &init))
         // The kernel's memory is a file in TMPDIR; what else it finds would only shift its addresses.
@@ -109,8 +114,7 @@ fn start(kernel: &Path, trial: &Trial, errand: &Errand) -> Result<Machine> {
     let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
     let signals = SignalFd::with_flags(&mask, flags).context("creating a signalfd")?;
     let seat = Seat::choose();
-    let kernel = spawn(command, &told, seat.set())
-        .with_context(|| format!("starting {}", kernel.display()))?;
+    let kernel = spawn(command, &told, seat.set()).context("starting it")?;
     Ok(Machine {
         kernel,
         seat,
@@ -148,6 +152,7 @@ fn spawn(mut command: Command, told: &OwnedFd, seat: CpuSet) -> Result<Child> {
     unsafe {
         command.pre_exec(move || {
             setsid()?;
+            umask(Mode::from_bits_truncate(surroundings::UMASK));
             Seat::take(&seat)?;
             // Where it lies in memory decides how much it has: the same each time.
             personality::set(personality::get()? | Persona::ADDR_NO_RANDOMIZE)?;

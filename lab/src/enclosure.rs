@@ -161,17 +161,44 @@ fn arrange_mounts() -> anyhow::Result<()> {
     .context("making / private")?;
     let safe = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     mount(Some("proc"), "/proc", Some("proc"), safe, nothing).context("mounting /proc")?;
-    cover(Path::new("/tmp"))?;
-    let longer_lived = Path::new("/var/tmp");
-    if longer_lived.is_dir() {
-        cover(longer_lived)?;
+    for place in temporary() {
+        cover(place, |_| true)?;
     }
     Ok(())
 }
 
-/// Covers a folder with a fresh tmpfs and binds back into it what stands there already, so that every path keeps
-/// its meaning and what the roles add goes with the lab.
-fn cover(place: &Path) -> anyhow::Result<()> {
+fn temporary() -> impl Iterator<Item = &'static Path> {
+    ["/tmp", "/var/tmp"]
+        .map(Path::new)
+        .into_iter()
+        .filter(|place| place.is_dir())
+}
+
+/// Makes a file or folder appear as `target`, in the enclosure's own /tmp. What the machine has there is hidden.
+pub fn bind(source: &Path, target: &Path) -> anyhow::Result<()> {
+    // A link would lead out of it.
+    let _ = std::fs::remove_file(target);
+    if !target.exists() {
+        if source.is_dir() {
+            std::fs::create_dir(target)?;
+        } else {
+            File::create(target)?;
+        }
+    }
+    let nothing: Option<&str> = None;
+    let flags = MsFlags::MS_BIND | MsFlags::MS_REC;
+    mount(Some(source), target, nothing, flags, nothing)
+        .with_context(|| format!("mounting {}", source.display()))
+}
+
+/// Leaves nothing in the temporary folders but these.
+pub fn clear(but: &[&Path]) -> anyhow::Result<()> {
+    temporary().try_for_each(|place| cover(place, |entry| but.contains(&entry)))
+}
+
+/// Covers a folder with a fresh tmpfs and binds back into it what stands there already and is `kept`, so that its path
+/// keeps its meaning and what the roles add goes with the lab.
+fn cover(place: &Path, kept: impl Fn(&Path) -> bool) -> anyhow::Result<()> {
     let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
     let covered = open(place, flags, Mode::empty())
         .with_context(|| format!("opening {}", place.display()))?;
@@ -188,12 +215,13 @@ fn cover(place: &Path) -> anyhow::Result<()> {
     .with_context(|| format!("mounting {}", place.display()))?;
     for entry in std::fs::read_dir(&beneath)?.flatten() {
         // Others may be removing their files at this moment: what has gone need not be kept.
-        let _ = keep(&entry.path(), &place.join(entry.file_name()));
+        let target = place.join(entry.file_name());
+        if kept(&target) {
+            let _ = keep(&entry.path(), &target);
+        }
     }
-    if let Ok(here) = here {
-        std::env::set_current_dir(&here)
-            .with_context(|| format!("returning to {}", here.display()))?;
-    }
+    // It may have been taken away.
+    let _ = here.map(std::env::set_current_dir);
     Ok(())
 }
 

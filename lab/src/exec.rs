@@ -135,6 +135,7 @@ fn role(name: &str, kind: RoleKind, command: &str) -> Role {
         outside: false,
         resolver: false,
         processors: vec![],
+        inherits: true,
     }
 }
 

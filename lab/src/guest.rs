@@ -26,6 +26,8 @@ use crate::whole::write_atomically;
 pub const SHARED: &str = "/tmp/.h123-virtual";
 /// What `run` says on standard error, in that folder.
 pub const COMPLAINTS: &str = "complaints";
+/// The trial's file, in that folder.
+pub const TRIAL: &str = "trial.json";
 const ERRAND: &str = "errand.json";
 /// Not a sign: those that the one outside has not read yet when the kernel ends could hide it.
 const OUTCOME: &str = "outcome.json";
@@ -45,13 +47,11 @@ const OPEN_FILES: (u64, u64) = (1024, 1_048_576);
 /// What is to be done in there.
 #[derive(Serialize, Deserialize)]
 pub struct Errand {
-    /// Absolute.
-    pub trial: PathBuf,
     /// For report and logs: absolute.
     pub dir: PathBuf,
     /// What the random numbers in there are made from.
     pub luck: String,
-    /// Of the roles, as outside.
+    /// Of the lab inside: all variables where a role inherits them.
     pub environment: BTreeMap<String, String>,
 }
 
@@ -129,6 +129,9 @@ fn packets(received: &File) -> std::io::Result<u64> {
 }
 
 fn arrange() -> Result<Errand> {
+    // When a file was last read differs from day to day, and to note it takes time.
+    let root = MsFlags::MS_REMOUNT | MsFlags::MS_NOATIME;
+    mount(None::<&str>, "/", None::<&str>, root, None::<&str>).context("remounting /")?;
     let safe = MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC;
     mount_new("proc", "/proc", safe, "")?;
     mount_new("sysfs", "/sys", safe, "")?;
@@ -195,7 +198,7 @@ fn run(errand: &Errand) -> Result<u8> {
     let complaints = File::create(Path::new(SHARED).join(COMPLAINTS))?;
     let status = Command::new("/proc/self/exe")
         .arg("run")
-        .arg(&errand.trial)
+        .arg(Path::new(SHARED).join(TRIAL))
         .arg("--out")
         .arg(&errand.dir)
         .env_clear()

@@ -14,6 +14,7 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, setns};
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::stat::{Mode, umask};
 use nix::sys::time::TimeSpec;
 use nix::unistd::{Pid, setsid};
 use serde::Serialize;
@@ -22,7 +23,7 @@ use crate::account::{CpuTime, Waiting, command_of, cpu_of, is_zombie, session_of
 use crate::clock::now_ns;
 use crate::kin::Kin;
 use crate::outside::{self, Outside};
-use crate::{resolver, sysfs};
+use crate::{confinement, resolver, surroundings, sysfs};
 
 /// What a role has left running gets this long to follow it.
 const PARTING_NS: u64 = 100_000_000;
@@ -77,6 +78,10 @@ pub struct Launch<'a> {
     /// The file that names the resolver it is to ask; none: the machine's own.
     pub resolver: Option<&'a CStr>,
     pub dir: Option<PathBuf>,
+    /// Whether it has the variables that we have, instead of the fixed ones.
+    pub inherits: bool,
+    /// Whether it may do to the machine only what servers need.
+    pub confined: bool,
     pub streams: Streams,
 }
 
@@ -119,7 +124,11 @@ impl Processes {
     pub fn start(&mut self, launch: Launch) -> Result<usize> {
         let (program, arguments) = launch.command.split_first().context("an empty command")?;
         let mut command = Command::new(program);
-        command.args(arguments).envs(launch.env);
+        command.args(arguments);
+        if !launch.inherits {
+            command.env_clear().envs(surroundings::variables(program));
+        }
+        command.envs(launch.env);
         if let Some(dir) = launch.dir {
             command.current_dir(dir);
         }
@@ -138,6 +147,7 @@ impl Processes {
         let namespace = launch.namespace.as_raw_fd();
         let outside = launch.outside.map(Outside::as_raw_fd);
         let seats = launch.seats;
+        let (inherits, confined) = (launch.inherits, launch.confined);
         let resolver = launch.resolver.map(CStr::to_owned);
         if let Some(descriptor) = outside {
             command.env(outside::VARIABLE, descriptor.to_string());
@@ -152,6 +162,12 @@ impl Processes {
                     sched_setaffinity(Pid::from_raw(0), seats)?;
                 }
                 outside.map_or(Ok(()), outside::keep_open)?;
+                if !inherits {
+                    umask(Mode::from_bits_truncate(surroundings::UMASK));
+                }
+                if confined {
+                    confinement::confine(outside.is_some())?;
+                }
                 if own_session {
                     setsid()?;
                 }

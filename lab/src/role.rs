@@ -40,6 +40,9 @@ pub struct Role {
     /// Those that it and its children may run on, by the kernel's numbers; none: all that the lab may.
     #[serde(default)]
     pub processors: Vec<usize>,
+    /// It is a person's own program, and has what the lab was started with: the variables and what is in `/tmp`.
+    #[serde(default)]
+    pub inherits: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

@@ -416,6 +416,8 @@ impl<'a> Roles<'a> {
             outside: self.outside.filter(|_| role.outside),
             resolver: role.resolver.then(resolver::configuration).transpose()?,
             dir,
+            inherits: role.inherits,
+            confined: matches!(self.setting, Setting::Folder(_)),
             streams,
         };
         let index = self.processes.start(launch)?;

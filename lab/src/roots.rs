@@ -9,9 +9,10 @@ use anyhow::Context;
 use nix::mount::{MsFlags, mount};
 
 use crate::refusal::Refusal;
+use crate::surroundings;
 
 /// In the enclosure's own `/tmp`.
-const PLACE: &str = "/tmp/h123-roots";
+pub const PLACE: &str = "/tmp/h123-roots";
 
 /// `NAME=DIR` of the command line.
 #[derive(Clone, Debug)]
@@ -80,14 +81,10 @@ impl Roots {
 
     /// Whether a role will find this program, by its path or on `PATH`.
     pub fn has_program(&self, program: &str) -> bool {
-        let executable = |path: &Path| {
-            nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).is_ok() && path.is_file()
-        };
         if program.contains('/') {
-            return executable(&self.find(program));
+            return surroundings::is_program(&self.find(program));
         }
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&path).any(|folder| executable(&folder.join(program)))
+        surroundings::finds(program)
     }
 
     /// To be called inside an enclosure. What the machine has at that path is hidden there, and not touched.

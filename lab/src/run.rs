@@ -1,10 +1,11 @@
 //! `run`: from the trial file to `report.json`.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::boot::boot;
+use crate::boot::{KERNEL, boot};
 use crate::cli::Run;
 use crate::conduct::conduct;
 use crate::enclosure;
@@ -12,7 +13,8 @@ use crate::guest::{self, Errand};
 use crate::outside::Outside;
 use crate::refusal::Refusal;
 use crate::roles::Setting;
-use crate::roots::Roots;
+use crate::roots::{self, Roots};
+use crate::surroundings;
 use crate::trial::{Clock, Trial};
 use crate::whole::write_atomically;
 
@@ -40,26 +42,24 @@ fn run_inside(
     roots: &Roots,
     dir: PathBuf,
 ) -> Result<u8, Refusal> {
-    let absolute = |path: &Path| {
-        path.canonicalize()
-            .map_err(|e| Refusal::input(format!("cannot use {}: {e}", path.display())))
-    };
-    let kernel = absolute(kernel)?;
-    let text = |variable: (OsString, OsString)| {
-        Some((
-            variable.0.into_string().ok()?,
-            variable.1.into_string().ok()?,
-        ))
-    };
-    let errand = Errand {
-        trial: absolute(&arguments.trial)?,
-        dir,
-        luck: format!("{} {}", trial.seed, trial.id),
-        environment: std::env::vars_os().filter_map(text).collect(),
-    };
-    enclosure::run(arguments.die_with_parent, || match roots.mount() {
-        Ok(()) => boot(&kernel, trial, &errand),
-        Err(error) => unfit(&error),
+    let unusable = |path: &Path, e| Refusal::input(format!("cannot use {}: {e}", path.display()));
+    let kernel = kernel.canonicalize().map_err(|e| unusable(kernel, e))?;
+    let file = &arguments.trial;
+    let file = fs::read_to_string(file).map_err(|e| unusable(file, e))?;
+    enclosure::run(arguments.die_with_parent, || {
+        let arranged = enclosure::bind(&kernel, Path::new(KERNEL))
+            .and_then(|()| arrange(trial, roots, dir.clone()));
+        arranged.map_or_else(
+            |error| unfit(&error),
+            |dir| {
+                let errand = Errand {
+                    dir,
+                    luck: format!("{} {}", trial.seed, trial.id),
+                    environment: environment(trial),
+                };
+                boot(&file, trial, &errand)
+            },
+        )
     })
 }
 
@@ -68,13 +68,39 @@ fn run_here(arguments: &Run, trial: &Trial, roots: &Roots, dir: &Path) -> Result
     let outside = trial.reaches_outside().then(Outside::here).transpose();
     let outside = outside.map_err(|e| Refusal::machine(format!("{e:#}")))?;
     enclosure::run(arguments.die_with_parent, || {
-        let ran = roots.mount().and_then(|()| {
-            let setting = Setting::Folder(dir.to_path_buf());
+        let ran = arrange(trial, roots, dir.to_path_buf()).and_then(|dir| {
+            let setting = Setting::Folder(dir.clone());
             let report = conduct(trial, &setting, outside.as_ref());
             write_atomically(&report, &dir.join("report.json"))
         });
         ran.map_or_else(|error| unfit(&error), |()| 0)
     })
+}
+
+/// What the roles are to find in the enclosure's own /tmp; returns where the trial's folder is there.
+fn arrange(trial: &Trial, roots: &Roots, dir: PathBuf) -> anyhow::Result<PathBuf> {
+    roots.mount()?;
+    // In a virtual kernel all this was done outside.
+    if !surroundings::fixed(trial) || guest::clock() == Clock::Virtual {
+        return Ok(dir);
+    }
+    let folder = Path::new(surroundings::FOLDER);
+    enclosure::bind(&dir, folder)?;
+    enclosure::clear(&[Path::new(roots::PLACE), folder, Path::new(KERNEL)])?;
+    Ok(folder.to_path_buf())
+}
+
+/// The variables of the lab inside a virtual kernel.
+fn environment(trial: &Trial) -> BTreeMap<String, String> {
+    if surroundings::fixed(trial) {
+        let programs = trial.roles.iter().filter_map(|role| role.command.first());
+        let path = surroundings::path(programs.map(String::as_str));
+        return BTreeMap::from([("PATH".into(), path)]);
+    }
+    let text = |(name, value): (OsString, OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    std::env::vars_os().filter_map(text).collect()
 }
 
 fn unfit(error: &anyhow::Error) -> u8 {

@@ -42,10 +42,9 @@ fn an_interrupt_leaves_a_report_and_nothing_else() {
 #[test]
 fn a_second_interrupt_does_not_wait_for_a_stubborn_server() {
     let bench = Bench::new();
-    let asked = bench.dir.join("asked");
+    let asked = bench.dir.join("out/asked");
     let stubborn = format!(
-        "trap 'touch \"{}\"' TERM; echo up; while :; do {{ {}; }} & wait $!; done",
-        asked.display(),
+        "trap 'touch asked' TERM; echo up; while :; do {{ {}; }} & wait $!; done",
         bench.lasting()
     );
     let mut server = service(&stubborn, json!({"line": "up"}));

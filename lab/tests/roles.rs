@@ -31,13 +31,81 @@ fn what_roles_add_to_tmp_is_private_and_what_was_there_stays() {
         .map(|stray| stray.display().to_string())
         .join(" ");
     let client = format!("touch {touched} && cat \"$(cat ../path)\" > here");
-    let mut command = bench.run_command(&trial(direction(1), Value::Null, &client));
+    let mut trial = trial(direction(1), Value::Null, &client);
+    trial["roles"][0]["inherits"] = true.into();
+    let mut command = bench.run_command(&trial);
     assert!(command.current_dir(&other.dir).status().unwrap().success());
     assert!(strays.iter().all(|stray| !stray.exists()));
     assert_eq!(
         std::fs::read_to_string(bench.dir.join("out/here")).unwrap(),
         "found"
     );
+}
+
+/// What a role writes into the file `seen`, in surroundings that differ in all that is not the trial's.
+fn seen_by_a_role(bench: &Bench, inherits: bool) -> String {
+    let stray = Bench::new();
+    let look = "{ env | sort; pwd; umask; ls -a /tmp /var/tmp; } > seen";
+    let mut trial = trial(direction(1), Value::Null, look);
+    trial["roles"][0]["env"] = json!({"GIVEN": "yes"});
+    trial["roles"][0]["inherits"] = inherits.into();
+    let mut command = bench.run_command(&trial);
+    command.env("H123_ODD", &stray.word).current_dir(&stray.dir);
+    assert!(command.status().unwrap().success());
+    std::fs::read_to_string(bench.dir.join("out/seen")).unwrap()
+}
+
+#[test]
+fn roles_have_the_same_surroundings_everywhere_but_for_a_persons_own_program() {
+    let seen = seen_by_a_role(&Bench::new(), false);
+    assert_eq!(seen, seen_by_a_role(&Bench::new(), false));
+    for known in ["GIVEN=yes", "LANG=C.UTF-8", "PWD=/tmp/h123-trial", "0022"] {
+        assert!(seen.lines().any(|line| line == known), "{known}: {seen}");
+    }
+    assert!(!seen.contains("h123-test"), "{seen}");
+    let bench = Bench::new();
+    let own = seen_by_a_role(&bench, true);
+    for known in ["GIVEN=yes".into(), format!("{}/out", bench.dir.display())] {
+        assert!(own.lines().any(|line| line == known), "{known}: {own}");
+    }
+    assert!(own.contains("H123_ODD=h123-test"), "{own}");
+    assert!(own.contains(&bench.word), "{own}");
+}
+
+#[test]
+fn roles_have_few_privileges_and_change_no_setting_of_the_machine() {
+    let bench = Bench::new();
+    let setting = "/proc/sys/kernel/printk_ratelimit";
+    let attempts = format!(
+        "cp {setting} before; cat before > {setting}; mount -t tmpfs none /mnt; mknod node c 1 3; \
+         mount -o remount,rw,bind /proc/sys; unshare -n true; cat before > {setting}; \
+         for kept in 'chown 1:1 before' 'ls -d /proc/sys/net'; do $kept && echo done; done"
+    );
+    let mut trial = trial(
+        direction(1),
+        Value::Null,
+        &format!("{attempts}; grep -E 'CapEff|CapBnd|NoNewPrivs' /proc/self/status"),
+    );
+    for inherits in [false, true] {
+        trial["roles"][0]["inherits"] = inherits.into();
+        bench.run(&trial);
+        let log = bench.log("client");
+        assert_eq!(
+            log.lines().filter(|line| *line == "done").count(),
+            2,
+            "{log}"
+        );
+        assert!(log.contains("Read-only file system"), "{log}");
+        assert!(log.contains("NoNewPrivs:\t1"), "{log}");
+        let left = log
+            .lines()
+            .find_map(|line| line.strip_prefix("CapEff:\t"))
+            .unwrap();
+        let left = u64::from_str_radix(left, 16).unwrap();
+        assert_eq!(left & !0x8184_75ff, 0, "{left:x}");
+        assert_ne!(left, 0);
+        assert!(!bench.dir.join("out/node").exists());
+    }
 }
 
 #[test]

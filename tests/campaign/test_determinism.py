@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -74,7 +75,7 @@ def later(ns: int) -> Change:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CampaignFolder:
     monkeypatch.setattr("h123.trial.preparation.virtual_kernel", lambda: tmp_path / "linux")
     campaign = start(tmp_path, BOTH, blocks=1)
-    run_campaign(campaign, ScriptedEngine(), Silent())
+    run_campaign(campaign, ScriptedEngine(links=[LINK]), Silent())
     return campaign.folder
 
 
@@ -83,7 +84,7 @@ def trial_of(folder: CampaignFolder, clock: str) -> Path:
 
 
 def verified(folder: CampaignFolder, engine: ScriptedEngine) -> Repetition:
-    return verify_trial(find_trial(trial_of(folder, "virtual")), engine, lambda _: None)
+    return verify_trial(find_trial(trial_of(folder, "virtual")), engine, lambda _: None).again
 
 
 def said(found: Repetition) -> str:
@@ -138,6 +139,27 @@ def test_times_are_counted_from_the_first_start(folder: CampaignFolder) -> None:
         (folder / "samples.csv").write_text("\n".join([header, *moved]) + "\n")
 
     assert verified(folder, Repeating(shift)).identical
+
+
+def test_the_stored_trial_must_be_repeated_too(folder: CampaignFolder) -> None:
+    """Two executions of today that are alike say nothing about the one that results were computed from."""
+    found = find_trial(trial_of(folder, "virtual"))
+    before = verify_trial(found, Repeating(), lambda _: None)
+    assert before.stored is not None
+    down(lost=11)(trial_of(folder, "virtual"))
+    after = verify_trial(found, Repeating(), lambda _: None)
+    assert after.stored is not None
+    assert after.again.identical
+    assert not after.repeated
+    assert "access/down lost: 11 and 10" in said(after.stored)
+
+
+def test_without_a_stored_trial_two_executions_are_compared(folder: CampaignFolder) -> None:
+    found = find_trial(folder.path, trial_of(folder, "virtual").name)
+    shutil.rmtree(trial_of(folder, "virtual"))
+    verification = verify_trial(found, Repeating(), lambda _: None)
+    assert verification.stored is None
+    assert verification.repeated
 
 
 def test_a_failed_execution_says_why(folder: CampaignFolder) -> None:

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,7 +17,7 @@ import pytest
 
 from cli.conftest import PATIENCE_S, Tool
 from h123.errors import UserError
-from h123.paths import lab_binary
+from h123.paths import lab_binary, project_root
 from h123.virtual import virtual_kernel
 
 pytestmark = [pytest.mark.heavy, pytest.mark.usefixtures("leaves_nothing_behind")]
@@ -35,7 +36,7 @@ def built() -> Path:
 
 @pytest.fixture
 def kernel(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy under a name of the test's own, by which its processes are known: they have no environment."""
+    """A copy, by which its processes are known: they have no environment."""
     path = tmp_path / "linux"
     shutil.copy(built, path)
     monkeypatch.setenv("H123_KERNEL", str(path))
@@ -43,11 +44,11 @@ def kernel(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 
 
 def _lives(kernel: Path) -> bool:
-    lines = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+    for path in Path("/proc").glob("[0-9]*/exe"):
         with suppress(OSError):  # it has ended in this moment
-            lines.append(path.read_bytes())
-    return any(line.startswith(bytes(kernel)) for line in lines)
+            if path.samefile(kernel):
+                return True
+    return False
 
 
 def _wait_until(what: str, condition: Callable[[], bool]) -> None:
@@ -84,6 +85,51 @@ def test_smoke_study_in_virtual_time(h123: Tool, kernel: Path) -> None:
             least = trips[value["cell"]["protocol"]] * 0.030
             assert least < value["metrics"]["handshake"] < least + 0.005, value
     assert _gone(kernel)
+
+
+REPEATED = """\
+h123: study/1
+name: repeated
+question: Does it repeat?
+blocks: 1
+seed: 1
+factors: {protocol: [h2, h3]}
+settings: {network: poor, clock: virtual, server: go, client: go, size: 20kB, requests: 6, users: 2}
+compare:
+  factor: protocol
+  pairs: [h3/h2]
+  twin: h2
+  margin: 5%
+  alpha: 0.05
+  families: [{name: all, correction: holm, metrics: [latency]}]
+"""
+
+
+@pytest.mark.usefixtures("kernel")
+def test_a_seed_gives_the_same_bytes_in_all_surroundings(h123: Tool, tmp_path: Path) -> None:
+    (tmp_path / "repeated.yaml").write_text(REPEATED)
+    far = tmp_path / "another folder" / "with a longer name"
+    far.mkdir(parents=True)
+    with tempfile.TemporaryDirectory(dir="/tmp"), tempfile.TemporaryDirectory(dir="/var/tmp"):
+        surroundings: list[dict[str, Any]] = [
+            {"env": {**os.environ, "FOO": "1", "BIG": "x" * 5000, "LANG": "de_DE"}, "umask": 0o077, "cwd": "/usr"},
+            {"env": os.environ, "umask": 0o022, "cwd": tmp_path},
+        ]
+        for out, given in zip((far / "out", tmp_path / "out"), surroundings, strict=True):
+            words = ["run", str(tmp_path / "repeated.yaml"), "--blocks", "1", "--out", str(out)]
+            given["env"] = {**given["env"], "PYTHONPATH": str(project_root() / "src")}
+            done = subprocess.run([sys.executable, "-m", "h123", *words], check=False, capture_output=True, **given)
+            assert done.returncode == 0, done.stderr
+    files = [path.relative_to(far / "out") for path in (far / "out/trials").rglob("*.parquet")]
+    assert len(files) >= 6
+    for file in files:
+        assert (tmp_path / "out" / file).read_bytes() == (far / "out" / file).read_bytes(), file
+    # Another day, so to speak: files that are older, and a stored trial that was executed elsewhere.
+    for path in [far / "out", *(far / "out").rglob("*")]:
+        os.utime(path, (10**9, 10**9))
+    verified = h123("verify", str(far / "out"), files[0].parts[1])
+    assert verified.returncode == 0, verified.stderr
+    assert verified.stdout.count(": identical\n") == 2, verified.stdout
 
 
 EDGE = """\

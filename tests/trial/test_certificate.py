@@ -66,10 +66,25 @@ def test_one_that_a_crash_left_empty_or_that_has_run_out_is_made_anew(
     first = campaign_certificate(tmp_path, ["10.1.0.2"])
     first.cert.write_text("")
     assert campaign_certificate(tmp_path, ["10.1.0.2"]).cert.read_bytes()
-    monkeypatch.setattr(certificate, "_LIFETIME", dt.timedelta(hours=23))
+    monkeypatch.setattr(certificate, "_UNTIL", dt.datetime.now(dt.UTC) + dt.timedelta(hours=23))
     first.cert.unlink()
     short = campaign_certificate(tmp_path, ["10.1.0.2"]).cert.read_bytes()
+    monkeypatch.undo()
     assert campaign_certificate(tmp_path, ["10.1.0.2"]).cert.read_bytes() != short
+
+
+@pytest.mark.parametrize("size", [None, LEAST_CHAIN, 3000])
+def test_a_seed_has_one_certificate_and_no_other_seed_has_it(tmp_path: Path, size: int | None) -> None:
+    def files(place: str, seed: int, *, apart: bool = False) -> list[bytes]:
+        made = campaign_certificate(tmp_path / place, ["10.1.0.2"], size, apart=apart, seed=seed)
+        return [path.read_bytes() for path in (made.ca, made.cert, made.key)]
+
+    first = files("here", 7)
+    assert files("there", 7) == first
+    others = [files("other", 8), files("here", 7, apart=True), files("large", 2**53 - 1)]
+    for other in others:
+        assert not set(other) & set(first)
+    assert strict_version(campaign_certificate(tmp_path / "large", ["10.1.0.2"], size)) == "TLSv1.3"
 
 
 @pytest.mark.parametrize("size", [LEAST_CHAIN, 3000, 6000, MOST_CHAIN])

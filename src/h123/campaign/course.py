@@ -180,17 +180,28 @@ class Course:
             repeat=bool(tried),
             position=max(begun, default=0) + 1,
             lane=post.free_lane(),
-            check=bool(tried) or post.unchecked(trial),
+            check=bool(tried) or self._checks(trial, post),
             began=time.monotonic(),
             alone=not beside,
         )
         folder = self._campaign.folder.partial(trial.id, running.attempt)
-        certificate = trial_certificate(self._campaign.folder.tls, trial.parameters)
+        certificate = trial_certificate(self._campaign.folder.tls, trial.parameters, self._campaign.folder.seed)
         networks, subjects = self._campaign.plan.study.networks, self._campaign.subjects
         write_trial_files(folder, trial, networks, subjects, certificate, check=running.check)
         post.begin(folder, running)
         self._engine.start(folder, self._campaign.folder.roots, post.place)
         self._display.show(self._standing())
+
+    def _checks(self, trial: PlannedTrial, post: Post) -> bool:
+        """Whether a first attempt at this trial checks its links.
+
+        Under the virtual clock a check moves what follows in time. So the plan alone says which trial has it, and not
+        what else ran before or at the same time.
+        """
+        if trial.parameters.clock == "wall":
+            return post.unchecked(trial)
+        links, block = trial.parameters.checked_links(), self._campaign.plan.blocks[trial.block - 1]
+        return trial.id == next(other.id for other in block if other.parameters.checked_links() == links)
 
     def _end(self, folder: Path, post: Post) -> tuple[Event, PlannedTrial]:
         """The attempt in `folder` has ended: it is judged, sealed and journalled."""

@@ -1,4 +1,4 @@
-"""Verification of a virtual trial: executed twice at once, it must do the same."""
+"""Verification of a virtual trial: executed twice at once, it must do the same, and what the campaign has of it."""
 
 import json
 from collections.abc import Callable
@@ -8,7 +8,9 @@ from pathlib import Path
 from h123.catalogue import own_subjects
 from h123.errors import UserError
 from h123.paths import real, typed
-from h123.results import CampaignFolder, Repetition, compare_executions, ingest
+from h123.results import CampaignFolder, Repetition, compare_executions, ingest, read_document
+from h123.results.lab_report import Report
+from h123.results.trial_files import Trial
 from h123.scratch import scratch
 from h123.study import PlannedTrial, Study, make_plan
 from h123.trial import Engine, prepare, trial_certificate, write_trial_files
@@ -23,6 +25,19 @@ class Verifiable:
     folder: CampaignFolder
     study: Study
     trial: PlannedTrial
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What two new executions of a trial have in common, and the first of them with the campaign's own."""
+
+    again: Repetition
+    stored: Repetition | None
+    """None: the campaign has none that succeeded."""
+
+    @property
+    def repeated(self) -> bool:
+        return self.again.repeated and (self.stored is None or self.stored.repeated)
 
 
 def find_trial(where: Path, name: str | None = None) -> Verifiable:
@@ -64,15 +79,18 @@ def _of_trial_folder(where: Path) -> tuple[Path, str]:
     return campaign, real(where).name
 
 
-def verify_trial(found: Verifiable, engine: Engine, report: Callable[[str], None]) -> Repetition:
-    """Execute the trial twice, both at once, and compare. Nothing of it is kept.
+def verify_trial(found: Verifiable, engine: Engine, report: Callable[[str], None]) -> Verification:
+    """Execute the trial twice, both at once, and compare with each other and with what is stored. Nothing new is kept.
 
     Raises UserError where an execution fails, with the reason that the trial's report gives.
     """
+    stored = _stored(found)
+    # Its inspection of links comes before all else, and moves it in time.
+    check = stored is None or read_document(stored / "trial.json", Trial).check
     with scratch() as place:
         folders = [place / str(number) for number in range(1, EXECUTIONS + 1)]
         for folder in folders:
-            _prepare(folder, found, report)
+            _prepare(folder, found, report, check=check)
         try:
             for folder in folders:
                 engine.start(folder, found.folder.roots, engine.places[0])
@@ -80,15 +98,24 @@ def verify_trial(found: Verifiable, engine: Engine, report: Callable[[str], None
                 _take_in(engine.wait(), found)
         finally:
             engine.stop()
-        return compare_executions(*folders)
+        held = compare_executions(stored, folders[0]) if stored else None
+        return Verification(compare_executions(*folders), held)
 
 
-def _prepare(folder: Path, found: Verifiable, report: Callable[[str], None]) -> None:
-    """The trial's files anew, by the campaign's plan: the campaign may have been moved since."""
+def _stored(found: Verifiable) -> Path | None:
+    """The folder of the trial's last attempt that succeeded."""
+    attempts = [folder for folder in found.folder.sealed() if folder.name.partition("~")[0] == found.trial.id]
+    attempts.sort(key=lambda folder: int(folder.name.partition("~")[2] or 0))
+    good = [folder for folder in attempts if not read_document(folder / "report.json", Report).reasons]
+    return good[-1] if good else None
+
+
+def _prepare(folder: Path, found: Verifiable, report: Callable[[str], None], *, check: bool) -> None:
+    """The trial's files again, by the campaign's plan: the campaign may have been moved since."""
     folder.mkdir()
     subjects = prepare([found.trial.parameters], report, own_subjects(found.study.servers))
-    certificate = trial_certificate(found.folder.tls, found.trial.parameters)
-    write_trial_files(folder, found.trial, found.study.networks, subjects, certificate, check=True)
+    certificate = trial_certificate(found.folder.tls, found.trial.parameters, found.folder.seed)
+    write_trial_files(folder, found.trial, found.study.networks, subjects, certificate, check=check)
 
 
 def _take_in(folder: Path, found: Verifiable) -> None:

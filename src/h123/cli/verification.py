@@ -59,8 +59,10 @@ def verify(
     it is seen what becomes of downloads over HTTP/3 whose client moves to another port or address; `h123 list subjects
     NAME` shows all this.
 
-    Trials run twice, and the two runs are compared: what the link did (packets, bytes, which packets were dropped) and
-    the times of every sample. The exit status is 1 if anything fails or does not repeat.
+    Trials run twice, and the two runs are compared with each other and with the campaign's own: what the link did
+    (packets, bytes, which packets were dropped) and the times of every sample.
+
+    The exit status is 1 if anything fails or does not repeat.
     """
     if everything or missing or not what or what[0] in subject_names():
         if constants and moves:
@@ -111,8 +113,10 @@ def _verify_trials(folder: Path, names: list[str]) -> None:
     failed = []
     # All are found before the first is executed: a mistyped name is to be said at once.
     for found in [find_trial(folder, name) for name in names] or [find_trial(folder)]:
-        repetition = verify_trial(found, LocalEngine(), say)
-        listing.print_repetition(found.trial.id, repetition, out_console)
-        failed += [] if repetition.repeated else [found.trial.id]
+        verification = verify_trial(found, LocalEngine(), say)
+        listing.print_repetition(f"{found.trial.id}, two runs now", verification.again, out_console)
+        if verification.stored:
+            listing.print_repetition(f"{found.trial.id}, stored and now", verification.stored, out_console)
+        failed += [] if verification.repeated else [found.trial.id]
     if failed:
         raise UserError(f"did not repeat exactly: {', '.join(failed)}", status=1)

@@ -102,6 +102,8 @@ class Role(Shape):
     """It looks names up with the resolver of its host."""
     processors: list[int] = Field(default=[])
     """Those that it may run on, by the kernel's numbers; none: any."""
+    inherits: bool = False
+    """It is a person's own program, and has the variables and the /tmp that the lab was started with."""
 
 
 class Tcp(Shape):

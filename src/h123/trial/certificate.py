@@ -1,12 +1,17 @@
 """The certificate that every server of a campaign presents: ECDSA P-256, signed by a CA made for the campaign; where a
 study asks for so many bytes, by an intermediate one, and both together as large as that.
 
+All of it, the private keys too, comes from the campaign's seed, so that campaigns with one seed send the same bytes.
+The seed is public, so the keys are no secret: such a certificate protects nothing. It is made for the lab's own network
+namespaces and must be trusted nowhere else.
+
 What makes it is imported by what needs it: most commands make none.
 """
 
 import datetime as dt
+import hashlib
 import ipaddress
-import os
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,12 +27,16 @@ if TYPE_CHECKING:
 HOST_NAME = "h123.test"
 """Server name of all trials: `.test` is reserved (RFC 6761), so it can never be somebody's."""
 
-_LIFETIME = dt.timedelta(days=365)
+_SINCE = dt.datetime(2024, 12, 31, tzinfo=dt.UTC)
+_UNTIL = dt.datetime(2049, 12, 31, tzinfo=dt.UTC)
+"""The same in every certificate. Later dates have another form (RFC 5280, section 4.1.2.5)."""
 _MARGIN = dt.timedelta(days=1)
 """For clocks that differ."""
 APART = f"*.{HOST_NAME}"
 """The names of a page's other hosts. One for all of them: with a name for each the certificate, and so the handshake,
 would grow with their number, which those of the hosts themselves do not."""
+_P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+"""SEC 2, section 2.4.2."""
 _FILLER = "1.3.6.1.4.1.32473.1"
 """An extension that nobody knows, of the number for examples (RFC 5612): it makes a certificate as large as others."""
 
@@ -58,28 +67,44 @@ class Certificate:
 
         return sum(map(_size, x509.load_pem_x509_certificates(self.cert.read_bytes())))
 
-    def made_unix_ns(self) -> int:
-        """When it was made, ns since 1970, to the second."""
+    def holds_unix_ns(self) -> int:
+        """A time at which it holds, ns since 1970, to the second: the same each time."""
         since = _read(self.cert).not_valid_before_utc
         return round((since + _MARGIN).timestamp()) * 10**9
 
 
 def campaign_certificate(
-    folder: Path, addresses: list[str], size: int | None = None, *, apart: bool = False
+    folder: Path, addresses: list[str], size: int | None = None, *, apart: bool = False, seed: int = 0
 ) -> Certificate:
     """The campaign's certificate in `folder`, valid for HOST_NAME and the servers' `addresses`; or its chain of two of
     this `size` together, with a CA of its own; or another one of either sort, which where a page has hosts `apart` is
-    valid for these too.
+    valid for these too. Of one `seed` it is always the same.
 
-    Made at first use, and anew when it runs out or a crash has left it empty.
+    Made at first use, and again if it has run out or a crash has left it empty.
     """
     below = "-".join([*(["chain", str(size)] if size else []), *(["hosts"] if apart else [])])
     place = folder / below
     files = Certificate(ca=place / "ca.pem", cert=place / "cert.pem", key=place / "key.pem", below=below)
     if not _usable(files):
         place.mkdir(parents=True, exist_ok=True)
-        _make(files, _names(addresses, apart=apart), size)
+        _make(files, _names(addresses, apart=apart), size, _Source(f"{seed} {below}"))
     return files
+
+
+@dataclass(frozen=True)
+class _Source:
+    """Of keys and numbers: the same for one text, and for each use of it others."""
+
+    text: str
+
+    def take(self, use: str, count: int) -> bytes:
+        return hashlib.shake_256(f"h123 certificate {self.text} {use}".encode()).digest(count)
+
+    def key(self, use: str) -> "ec.EllipticCurvePrivateKey":
+        from cryptography.hazmat.primitives.asymmetric import ec
+
+        # 16 bytes more than the group's order has make all values alike (FIPS 186-5, A.2.1).
+        return ec.derive_private_key(int.from_bytes(self.take(use, 48)) % (_P256_ORDER - 1) + 1, ec.SECP256R1())
 
 
 def _names(addresses: list[str], *, apart: bool) -> "list[x509.GeneralName]":
@@ -104,17 +129,16 @@ def _read(file: Path) -> "x509.Certificate":
     return x509.load_pem_x509_certificate(file.read_bytes())
 
 
-def _make(files: Certificate, names: "list[x509.GeneralName]", size: int | None) -> None:
+def _make(files: Certificate, names: "list[x509.GeneralName]", size: int | None, source: _Source) -> None:
     from cryptography.hazmat.primitives import serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
 
-    ca_key, leaf_key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-    issuer = _Issuer("h123 campaign CA", ca_key)
+    leaf_key = source.key("server")
+    issuer = _Issuer("h123 campaign CA", source.key("authority"), source)
     ca = issuer.sign_authority(issuer, 0 if size is None else 1)
     if size is None:
         chain = [issuer.sign_leaf(leaf_key, names)]
     else:
-        between = _Issuer("h123 campaign intermediate CA", ec.generate_private_key(ec.SECP256R1()))
+        between = _Issuer("h123 campaign intermediate CA", source.key("intermediate"), source)
         chain = _of_size(size, between.sign_leaf, leaf_key, names, issuer.sign_authority(between, 0))
     pem = serialization.Encoding.PEM
     private = leaf_key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
@@ -126,20 +150,21 @@ def _make(files: Certificate, names: "list[x509.GeneralName]", size: int | None)
 
 def _of_size(
     size: int,
-    sign_leaf: "Callable[[ec.EllipticCurvePrivateKey, list[x509.GeneralName], int], x509.Certificate]",
+    sign_leaf: "Callable[[ec.EllipticCurvePrivateKey, list[x509.GeneralName], int, int], x509.Certificate]",
     key: "ec.EllipticCurvePrivateKey",
     names: "list[x509.GeneralName]",
     issuer: "x509.Certificate",
 ) -> "list[x509.Certificate]":
     """The leaf, filled up, and its issuer: exactly so many bytes. Signatures differ in length, so it is tried until one
     fits."""
-    filler = size - _size(issuer) - _size(sign_leaf(key, names, 0))
-    while True:
-        leaf = sign_leaf(key, names, filler)
+    filler = size - _size(issuer) - _size(sign_leaf(key, names, 0, 0))
+    for attempt in itertools.count():
+        leaf = sign_leaf(key, names, filler, attempt)
         beyond = _size(leaf) + _size(issuer) - size
         if not beyond:
-            return [leaf, issuer]
+            break
         filler -= beyond
+    return [leaf, issuer]
 
 
 def _size(certificate: "x509.Certificate") -> int:
@@ -154,6 +179,7 @@ class _Issuer:
 
     name: str
     key: "ec.EllipticCurvePrivateKey"
+    source: _Source
 
     def sign_authority(self, whose: "_Issuer", path_length: int) -> "x509.Certificate":
         """That another one, or itself, may sign."""
@@ -164,13 +190,13 @@ class _Issuer:
             self._builder(whose.name, whose.key)
             .add_extension(x509.BasicConstraints(ca=True, path_length=path_length), critical=True)
             .add_extension(_usage(signs_certificates=True), critical=True)
-            .sign(self.key, hashes.SHA256())
+            .sign(self.key, hashes.SHA256(), ecdsa_deterministic=True)
         )
 
     def sign_leaf(
-        self, key: "ec.EllipticCurvePrivateKey", names: "list[x509.GeneralName]", filler: int = 0
+        self, key: "ec.EllipticCurvePrivateKey", names: "list[x509.GeneralName]", filler: int = 0, attempt: int = 0
     ) -> "x509.Certificate":
-        """A server's; with an extension of so many random bytes."""
+        """A server's; with an extension of so many bytes, other ones in each attempt."""
         from cryptography import x509
         from cryptography.hazmat.primitives import hashes
         from cryptography.x509.oid import ExtendedKeyUsageOID
@@ -183,15 +209,15 @@ class _Issuer:
             .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         )
         if filler > 0:
-            more = x509.UnrecognizedExtension(x509.ObjectIdentifier(_FILLER), os.urandom(filler))
+            content = self.source.take(f"filler {attempt}", filler)
+            more = x509.UnrecognizedExtension(x509.ObjectIdentifier(_FILLER), content)
             builder = builder.add_extension(more, critical=False)
-        return builder.sign(self.key, hashes.SHA256())
+        return builder.sign(self.key, hashes.SHA256(), ecdsa_deterministic=True)
 
     def _builder(self, subject: str, key: "ec.EllipticCurvePrivateKey") -> "x509.CertificateBuilder":
         from cryptography import x509
         from cryptography.x509.oid import NameOID
 
-        now = dt.datetime.now(dt.UTC)
         subject_name, issuer_name = (
             x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in (subject, self.name)
         )
@@ -200,12 +226,17 @@ class _Issuer:
             .subject_name(subject_name)
             .issuer_name(issuer_name)
             .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - _MARGIN)
-            .not_valid_after(now + _LIFETIME)
+            .serial_number(_serial_number(self.source.take(f"number of {subject}", 20)))
+            .not_valid_before(_SINCE)
+            .not_valid_after(_UNTIL)
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
             .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key()), critical=False)
         )
+
+
+def _serial_number(drawn: bytes) -> int:
+    """Positive and of always the same length: at most 20 bytes (RFC 5280, section 4.1.2.2)."""
+    return int.from_bytes(drawn) >> 2 | 1 << 157
 
 
 def _usage(*, signs_certificates: bool) -> "x509.KeyUsage":

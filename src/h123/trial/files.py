@@ -48,8 +48,6 @@ READY_TIMEOUT_NS = 30_000_000_000
 SEEDING_TIMEOUT_NS = 300_000_000_000
 """For a server that first puts an object into its backend, perhaps over a slow link."""
 STOP_TIMEOUT_NS = 3_000_000_000
-ROLE_ENVIRONMENT = {"TMPDIR": "/tmp"}
-"""What a role makes there goes with the lab, wherever the person's own temporary files are."""
 _LISTENS = "gateway: ready"
 _HTTP_3 = 'h3=":{port}"; ma=86400'
 """What the server over TCP announces (RFC 7838) where HTTP/3 is to be had at the same address: for a day."""
@@ -63,9 +61,10 @@ def trial_roles(p: Parameters, subjects: Mapping[str, Subject]) -> dict[catalogu
     return dict(roles)
 
 
-def trial_certificate(tls: Path, p: Parameters) -> Certificate:
-    """The one that the server of such a trial presents, in a campaign's folder `tls`; made at first use."""
-    return campaign_certificate(tls, [SERVER_ADDRESS], p.certificate, apart=bool(p.workload.hosts()))
+def trial_certificate(tls: Path, p: Parameters, seed: int = 0) -> Certificate:
+    """The one that the server of such a trial presents, in a campaign's folder `tls`; made at first use, from the
+    campaign's `seed`."""
+    return campaign_certificate(tls, [SERVER_ADDRESS], p.certificate, apart=bool(p.workload.hosts()), seed=seed)
 
 
 def write_trial_files(
@@ -138,7 +137,7 @@ def _trial(
     )
     if p.clock == "virtual":
         # All trials of a campaign begin at the same time of day, one at which the certificate holds.
-        written.start_unix_ns = certificate.made_unix_ns()
+        written.start_unix_ns = certificate.holds_unix_ns()
     if asked := _tcp(p):
         written.tcp = Tcp.model_validate(asked)
     return written
@@ -268,7 +267,8 @@ def own_role(own: OwnServer, port: int, protocol: str | None = None) -> Role:
     assert role.ready is not None
     role.ready.accepts, role.ready.line = True, own.ready_line
     role.ready.besides = [own.ready_port] if own.ready_port else []
-    role.env = {**role.env, **own.environment}
+    # What it makes in there goes with the lab, wherever the person's own temporary files are.
+    role.inherits, role.env = True, {"TMPDIR": "/tmp", **own.environment}
     return role
 
 
@@ -305,7 +305,6 @@ def _service(
         host=host,
         kind="service",
         command=command,
-        env=ROLE_ENVIRONMENT,
         ready=Ready(tcp=list(tcp), udp=list(udp), address=address, line=None, timeout_ns=timeout_ns),
         stop_timeout_ns=STOP_TIMEOUT_NS,
     )
@@ -325,7 +324,7 @@ def _client(p: Parameters, subject: Subject) -> Role:
         host="client",
         kind="main",
         command=command,
-        env={**ROLE_ENVIRONMENT, "SSLKEYLOGFILE": KEYS},
+        env={"SSLKEYLOGFILE": KEYS},
         resolver=p.workload.found == HTTPS_RECORD,
         timeout_ns=p.trial_timeout,
     )
