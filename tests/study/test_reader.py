@@ -163,6 +163,16 @@ def test_resolved_study_survives_json(tmp_path: Path) -> None:
     assert make_plan(again).trials() == make_plan(study).trials()
 
 
+@pytest.mark.parametrize("level", ["light: {", "heavy:\n      "])
+def test_a_level_may_set_what_the_settings_set_for_the_others(tmp_path: Path, level: str) -> None:
+    comma = ", " if level.endswith("{") else "\n      "
+    text = STUDY.replace(level, f"{level}timeout: 6s{comma}")
+    assert text != STUDY
+    study = load_study(write(tmp_path, text))
+    again = Study.from_resolved(json.loads(json.dumps(study.resolved())))
+    assert make_plan(again).trials() == make_plan(study).trials()
+
+
 def test_scalar_levels_of_every_kind_have_names(tmp_path: Path) -> None:
     text = STUDY.replace("protocol: [h1, h2, h3]", "size: [1kB, 2MB]\n  cold: [true, false]\n  rate: [1.5, 20]")
     text = text.replace("size: 10kB", "protocol: h2").replace("factor: protocol", "factor: size")

@@ -173,10 +173,14 @@ class Study(Strict):
 
     def parameters(self, cell: dict[str, str]) -> Parameters:
         """All parameters of the cell that takes the given level of each factor."""
+        return Parameters.model_validate(self._written(cell), context=RESOLVED)
+
+    def _written(self, cell: dict[str, str]) -> dict[str, Any]:
+        """The same as the study has them: a level goes before a setting."""
         values = dict(self.settings)
         for factor, level in cell.items():
             values.update(self.factors[factor][level])
-        return Parameters.model_validate(values, context=RESOLVED)
+        return values
 
     def unheld(self, condition: Condition, pairs: Sequence[str]) -> str | None:
         """Why a campaign that compares these of the study's pairs says nothing about the condition; None: it does, be
@@ -283,9 +287,9 @@ class Study(Strict):
     def _unreadable_level(self) -> str | None:
         first = {factor: next(iter(levels)) for factor, levels in self.factors.items()}
         for factor, levels in self.factors.items():
-            for level, values in levels.items():
-                read = self.parameters({**first, factor: level})
-                given = {**self.settings, **values}
+            for level in levels:
+                cell = {**first, factor: level}
+                read, given = self.parameters(cell), self._written(cell)
                 if changed := changed_value(given, {**given, **read.model_dump(mode="json", include={*given})}):
                     return f"{changed.at[0]} is {shown(changed.value)}"
                 if self.networks and (missing := [name for name in read.networks() if name not in self.networks]):
