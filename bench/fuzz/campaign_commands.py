@@ -22,7 +22,7 @@ _RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 """What a terminal would obey, or not show."""
 _PYTHONS = re.compile(
     r"Traceback|codec can't|unhashable|NoneType|has no attribute|not (subscriptable|iterable)|field larger than|"
-    r"Input should|\[type=|pydantic|Expecting |[a-z]Error\b|Errno|Exception|<class|dict\b|float division"
+    r"Input should|\[type=|pydantic|Expecting |[a-z]Error\b|Errno|Exception|<class|\bdict\b|float division"
 )
 """Words that are Python's, or a library's."""
 PLACE = Place("here", {"virtual_kernel": True}, cpus=2, memory_bytes=2**33)

@@ -34,6 +34,8 @@ import h123.report  # noqa: E402
 from h123.results import CampaignFolder  # noqa: E402
 from synthetic import Scenario, make_campaign  # noqa: E402
 
+_TOLD_EVERY = 50
+"""Cases, so that a run that is interrupted knows how far it came."""
 _DEVICES = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0)}
 
 
@@ -66,7 +68,9 @@ def _play(chosen: Sequence[Case]) -> int:
     made = make_campaign(campaign, Scenario(blocks=1, networks={"lan": Scenario().networks["lan"]}))
     h123.analysis.analyse(CampaignFolder.open(made.path))
     wrong = 0
-    for case in chosen:
+    for number, case in enumerate(chosen):
+        if number and number % _TOLD_EVERY == 0:
+            print(f"{number} of {len(chosen)} cases, {wrong} went wrong", flush=True)
         stage = Stage(box.PLACE / "stage", campaign)
         faults = [*case.play(stage), *stage.faults(), *_devices_replaced()]
         if faults:

@@ -9,12 +9,10 @@ from warnings import warn
 
 import duckdb
 import pyarrow as pa
-from pydantic import TypeAdapter, ValidationError
 
-from h123.analysis.document import Judged, Verdicts
+from h123.analysis.document import Judged, Verdicts, read_verdicts
 from h123.errors import UserError
-from h123.paths import typed
-from h123.results import CampaignFolder, fault_of, loss, read_content, whole
+from h123.results import CampaignFolder, loss, whole
 from h123.study import METRICS, Network, Study
 
 __all__ = ["METRICS", "Campaign", "open"]
@@ -93,16 +91,7 @@ class Campaign:
     def verdicts(self) -> Verdicts:
         """All that `h123 analyse` last found. Raises UserError where it has not been run."""
         with _advised():
-            return self._verdicts()
-
-    def _verdicts(self) -> Verdicts:
-        file, again = self._folder.verdicts, f"run `h123 analyse {typed(self.path)}`"
-        if not file.is_file():
-            raise UserError(f"{self.path} has not been analysed: it has no verdicts.json", remedy=again)
-        try:
-            return TypeAdapter(Verdicts).validate_python(read_content(file, "verdicts/1"), strict=True)
-        except ValidationError as invalid:
-            raise UserError(f"{file} is not as h123 writes it: {fault_of(invalid)}", remedy=again) from None
+            return read_verdicts(self._folder)
 
     @property
     def comparisons(self) -> Sequence[Judged]:

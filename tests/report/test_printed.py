@@ -104,11 +104,11 @@ def test_what_cannot_stand_beside(folders: dict[str, CampaignFolder], tmp_path: 
     wrong = {
         here.path: "is the campaign itself",
         tmp_path / "link": "is the campaign itself",
-        tmp_path: "is not a campaign",
+        tmp_path: "is not a campaign",  # which has a link in it
         folders["raw"].path: "has not been analysed",
         folders["not-asked"].path: "no file in published/ has values",
         broken: "cannot be read",
-        early: "earlier version",
+        early: "is not as h123 writes it",
     }
     for path, words in wrong.items():
         with pytest.raises(UserError) as fault:
@@ -121,6 +121,33 @@ def test_what_cannot_stand_beside(folders: dict[str, CampaignFolder], tmp_path: 
         printed_table(own, type(own)(**{**vars(own), "rows": own.rows[1:]}))
     with pytest.raises(UserError, match="no file in published/ has values"):
         write_report(folders["not-asked"], here.path)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('"value": 1e999', "rows.0.ours.0.value"),
+        ('"value": -1', "must be positive"),
+        ('"value": "1"', "rows.0.ours.0.value"),
+        ('"low": null, "high": 1, "confidence": 0.9', "low, high and confidence"),
+        ('"trials": true', "rows.0.ours.0.trials"),
+        ('"cell": null', "rows.0.ours.0.cell"),
+    ],
+)
+def test_forged_values_of_the_other_are_refused_by_their_key(
+    folders: dict[str, CampaignFolder], tmp_path: Path, text: str, words: str
+) -> None:
+    here, forged = folders["here"], tmp_path / "forged"
+    forged.mkdir()
+    (forged / "campaign.json").write_bytes((folders["other"].path / "campaign.json").read_bytes())
+    verdicts = verdicts_of(folders["other"])
+    row = verdicts["as_published"]["printed"]["rows"][0]["ours"][0]
+    row["forged"] = None
+    (forged / "verdicts.json").write_text(json.dumps(verdicts).replace('"forged": null', text))
+    with pytest.raises(UserError) as fault:
+        side_beside(here, forged)
+    assert "is not as h123 writes it" in fault.value.message
+    assert words in fault.value.message
 
 
 def test_ticks_are_few_and_inside() -> None:

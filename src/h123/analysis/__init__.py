@@ -7,6 +7,7 @@ from h123.analysis.bounds import blocks_to_part, blocks_to_part_value, reliable
 from h123.analysis.case import Case, gather
 from h123.analysis.causes import explained_phase
 from h123.analysis.decisions import decide
+from h123.analysis.document import read_verdicts
 from h123.analysis.failed_attempts import failing_treatments, fails_often
 from h123.analysis.families import headline
 from h123.analysis.limited import Limited, limited
@@ -47,6 +48,7 @@ __all__ = [
     "precision",
     "ratio_of",
     "ratios_asked",
+    "read_verdicts",
     "record_gate",
     "reliable",
     "treatments",

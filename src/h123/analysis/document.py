@@ -5,11 +5,16 @@ not required.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Literal, NotRequired
 
+from pydantic import TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from h123.analysis.published_rows import AsPublished
+from h123.errors import UserError
+from h123.paths import typed
+from h123.results import CampaignFolder, fault_of, read_content
 from h123.results.campaign_file import MachineFacts, Origin, Proof, VerifiedRole, Width
 
 Bound = Literal["at most", "at least"]
@@ -645,6 +650,7 @@ class GateRow(TypedDict):
     """In words, the verdict first."""
 
 
+@with_config(strict=True, allow_inf_nan=False)
 class Verdicts(TypedDict):
     h123: Literal["verdicts/1"]
     campaign: str
@@ -690,3 +696,19 @@ class Verdicts(TypedDict):
     audit_summary: Sequence[AuditCount]
     origin: OriginCosts | None
     values: Sequence[ValueRow]
+
+
+def read_verdicts(folder: CampaignFolder) -> Verdicts:
+    """All that `h123 analyse` last found. Raises UserError where it has not been run, or the file has another shape."""
+    file, again = folder.verdicts, f"run `h123 analyse {typed(folder.path)}`"
+    if not file.is_file():
+        raise UserError(f"{folder.path} has not been analysed: it has no verdicts.json", remedy=again)
+    try:
+        return _model().validate_python(read_content(file, "verdicts/1"), strict=True)
+    except ValidationError as invalid:
+        raise UserError(f"{file} is not as h123 writes it: {fault_of(invalid)}", remedy=again) from None
+
+
+@cache
+def _model() -> TypeAdapter[Verdicts]:
+    return TypeAdapter(Verdicts)

@@ -1,10 +1,15 @@
 """The `as_published` part of verdicts.json as it is written and read: the published procedure's own rows."""
 
 from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
 
+from pydantic import AfterValidator, Field
 from typing_extensions import TypedDict
 
 Cell = Mapping[str, str]
+Measured = Annotated[float, Field(ge=-1e15, le=1e15)]
+LEAST = 1e-15
+Ratio = Annotated[float, Field(ge=LEAST, le=1e15)]
 
 
 class Shapiro(TypedDict):
@@ -125,15 +130,21 @@ class ReplicationsRow(TypedDict):
 class Centre(TypedDict):
     """Of several trials."""
 
-    value: float
-    low: float | None
-    high: float | None
+    value: Measured
+    low: Measured | None
+    high: Measured | None
     confidence: float | None
     trials: int
 
 
 class OursRow(Centre):
     cell: Cell
+
+
+def _has_interval_or_none(row: OursRow) -> OursRow:
+    if len({row[name] is None for name in ("low", "high", "confidence")}) > 1:
+        raise ValueError("low, high and confidence must all be null, or none of them")
+    return row
 
 
 class Range(TypedDict):
@@ -160,20 +171,27 @@ class PrintedRow(TypedDict):
     note: str | None
     metric: str
     statistic: str
-    kind: str
+    kind: Literal["value", "change", "effect"]
     cell: Cell
     of: str
     written: Sequence[str]
     printed: Range
-    ours: Sequence[OursRow]
-    ratio: float | None
+    ours: Sequence[Annotated[OursRow, AfterValidator(_has_interval_or_none)]]
+    ratio: Ratio | None
     link: PrintedLink | None
+
+
+def _has_logarithm(row: PrintedRow) -> PrintedRow:
+    """Times and rates stand on logarithmic axes."""
+    if row["kind"] == "value" and any(one["value"] < LEAST for one in row["ours"]):
+        raise ValueError("ours: the value of a time or rate must be positive")
+    return row
 
 
 class PrintedBeside(TypedDict):
     source: Mapping[str, object]
     compared: str
-    rows: Sequence[PrintedRow]
+    rows: Sequence[Annotated[PrintedRow, AfterValidator(_has_logarithm)]]
 
 
 class AsPublished(TypedDict):

@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from h123.analysis import headline
+from h123.analysis import headline, read_verdicts
 from h123.durable import write_atomically
-from h123.errors import UserError
-from h123.paths import typed
 from h123.report import (
     as_published,
     capacity,
@@ -46,7 +44,7 @@ from h123.report.throughout import Cell, common, common_line, without
 from h123.report.visits import median_visits
 from h123.report.waterfalls import waterfalls_figure
 from h123.report.windows import window_lines
-from h123.results import CampaignFolder, load_attempts, read_content
+from h123.results import CampaignFolder, load_attempts
 from h123.study import Study
 
 _DRAWN = 6
@@ -59,9 +57,7 @@ def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:
     `beside`: another campaign's folder, whose values stand beside the paper's printed ones too; it is only read.
     Raises UserError where the campaign has not been analysed, or the other cannot stand beside it.
     """
-    if not folder.verdicts.is_file():
-        raise UserError(f"{folder.path} has no verdicts.json", remedy=f"run `h123 analyse {typed(folder.path)}` first")
-    verdicts = read_content(folder.verdicts, "verdicts/1")
+    verdicts: Mapping[str, Any] = read_verdicts(folder)
     printed = _printed(folder, verdicts, beside)
     same = common(verdicts)
     charts = bars_figures(

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from h123.analysis import read_verdicts
 from h123.errors import UserError
-from h123.paths import real, typed
+from h123.paths import real
 from h123.report.drawing import Mark
 from h123.report.words import cell_name, level, ratio
-from h123.results import CampaignFolder, read_content
+from h123.results import CampaignFolder
 from h123.study import metric
 
 IMPOSSIBLE = 1.02
@@ -67,13 +68,7 @@ def side_beside(here: CampaignFolder, path: Path) -> Side:
     if real(path) == real(here.path):
         raise UserError(f"{path} is the campaign itself", remedy="name the folder of another campaign after --beside")
     other = CampaignFolder.open(path)
-    again = f"run `h123 analyse {typed(path)}` first"
-    if not other.verdicts.is_file():
-        raise UserError(f"{path} has not been analysed: it has no verdicts.json", remedy=again)
-    verdicts = read_content(other.verdicts, "verdicts/1")
-    if verdicts.get("as_published") and "printed" not in verdicts["as_published"]:
-        raise UserError(f"{other.verdicts} was written by an earlier version of h123", remedy=again)
-    if (side := printed_side(other, verdicts)) is None:
+    if (side := printed_side(other, read_verdicts(other))) is None:
         raise nothing_printed(other)
     return side
 

@@ -103,8 +103,9 @@ class CampaignFolder:
     def open(cls, path: Path) -> Self:
         """The campaign in `path`. Raises UserError if there is none, or one of another version's format."""
         check_name(path)
-        check_tree(path)
         file = path / "campaign.json"
+        if os.path.lexists(file):
+            check_tree(path)
         if not file.is_file():
             why = (
                 "it has no campaign.json"
