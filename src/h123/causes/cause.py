@@ -33,7 +33,7 @@ CONNECTING = Cause("connecting", "connecting", "round trips to connect")
 AMPLIFICATION = Cause(
     "amplification",
     "connecting",
-    "one more round trip, because QUIC's server may send three times what it got at first",
+    "one more round trip, as certificates were too long for QUIC's anti-amplification limit",
 )
 RETRY = Cause("retry", "retry", "one more round trip, which a Retry cost")
 BLOCKED = Cause("blocked", "blocked", "trying UDP, which is blocked")

@@ -11,14 +11,16 @@ from h123.report.words import level, opened, place, unbroken
 Row = Mapping[str, Any]
 _MOST = 12
 """Short reasons that an answer has room for."""
+_DIFFERENT = ("faster", "slower")
+_NOTHING = 0.001
+"""Share of the longer side's time; a mean difference below it needs no reason."""
 _OTHERWISE = "The answer is of medians, and they differ the other way."
 
 
 def reason_lines(verdicts: Mapping[str, Any]) -> list[str]:
     """Sentences about what answers the question: in full where they are few, else of the decided ones, in short."""
-    asked = headline(verdicts["comparisons"])
-    metrics = {c["metric"] for c in asked}
-    rows = [row for row in causes.cause_rows(verdicts) if row["metric"] in metrics]
+    asked = [c for c in verdicts["comparisons"] if not c["twin"]]
+    rows = list(_reasons(causes.cause_rows(verdicts), headline(asked), asked))
     if len(rows) <= ENOUGH_TO_READ:
         return [_beside(causes.sentence(row), row, asked) for row in rows]
     short = list(_short(rows, asked))
@@ -26,9 +28,22 @@ def reason_lines(verdicts: Mapping[str, Any]) -> list[str]:
     return [*short[:_MOST], *([f"{more} more reasons are in `h123 why` and in the report."] if more > 0 else [])]
 
 
+def _reasons(rows: Sequence[Row], headlines: Sequence[Row], comparisons: Sequence[Row]) -> Iterator[Row]:
+    """Of what answers the question; where that does not differ, of what else does, such as first requests."""
+    metrics = {c["metric"] for c in headlines}
+    found = [(c["cell"], c["a"], c["b"]) for c in headlines if c["verdict"] in _DIFFERENT]
+    for row in rows:
+        if abs(row["difference"]["seconds"]) < _NOTHING * max(row["a_seconds"], row["b_seconds"]):
+            continue
+        answer = _answered(row, comparisons)
+        differs = answer is not None and answer["verdict"] in _DIFFERENT
+        if row["metric"] in metrics or (differs and (row["cell"], row["a"], row["b"]) not in found):
+            yield row
+
+
 def _short(rows: Sequence[Row], asked: Sequence[Row]) -> Iterator[str]:
     for row in rows:
-        decided = (answer := _answered(row, asked)) and answer["verdict"] in ("faster", "slower")
+        decided = (answer := _answered(row, asked)) and answer["verdict"] in _DIFFERENT
         parts = causes.told(row) if row.get("told", True) else []
         if decided and parts and row["difference"]["confidence"] >= CONFIDENCE:
             whole, most = row["difference"]["seconds"], parts[0]
@@ -40,7 +55,7 @@ def _short(rows: Sequence[Row], asked: Sequence[Row]) -> Iterator[str]:
 def _beside(said: str, row: Row, asked: Sequence[Row]) -> str:
     """A mean may differ the other way than the median that the answer is of."""
     answer, found = _answered(row, asked), row["difference"]
-    if not answer or answer["verdict"] not in ("faster", "slower") or found["low"] * found["high"] <= 0:
+    if not answer or answer["verdict"] not in _DIFFERENT or found["low"] * found["high"] <= 0:
         return said
     return f"{said} {_OTHERWISE}" if (answer["verdict"] == "faster") != (found["seconds"] < 0) else said
 
