@@ -51,7 +51,7 @@ CASES = {
         "orders",
         ("--networks", "udp-passed", "--protocols", "h2,h3", "--load", "4x10"),
         (
-            "With protocol HTTP/2, a mean request of new takes 20 ms more than one of base: 20 ms more for waiting for",
+            "ms more than one of base: 20 ms more for waiting for the server. With protocol HTTP/3",
             "ms more for waiting for the server. Transport",
         ),
         ("go",),

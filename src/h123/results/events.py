@@ -10,7 +10,7 @@ from pydantic import Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from h123.journal import Line, damaged_line
-from h123.results.campaign_file import Blocks, MachineFacts
+from h123.results.campaign_file import MachineFacts
 from h123.results.documents import fault_of
 from h123.results.shapes import STRICT, Digest, Document, Reason, Seconds, Share
 from h123.strict import changed_value, describe, shown
@@ -78,7 +78,8 @@ class Looked(TypedDict):
     """The campaign was analysed with so many blocks."""
 
     event: Literal["look"]
-    blocks: NotRequired[Blocks]
+    blocks: NotRequired[Annotated[int, Field(ge=0, le=100_000)]]
+    """None, where what is compared has not one block that is whole."""
 
 
 @with_config(STRICT)
