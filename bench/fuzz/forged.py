@@ -92,14 +92,19 @@ def _read(case: bytes, folder: Path, name: str) -> None:
     (campaign / name).write_bytes(case)
     if name.startswith("trials/") and not name.endswith(seal.NAME):
         _seal(campaign)
-    sealed = sorted(path.name for path in (campaign / "trials").iterdir())
+    sealed = _attempts(campaign)
     try:
         _command_all(case, campaign, other, folder / "out")
-        left = sorted(path.name for path in (campaign / "trials").iterdir())
+        left = _attempts(campaign)
         assert left == sealed, f"trials are gone or new: {sorted({*left} ^ {*sealed})}"
     finally:
         shutil.rmtree(folder / "out", ignore_errors=True)
         _restore(campaign, name)
+
+
+def _attempts(campaign: Path) -> list[str]:
+    """Those that have ended. What `run` had begun when it was refused an engine is thrown away by the next one."""
+    return sorted(path.name for path in (campaign / "trials").iterdir() if path.suffix != ".partial")
 
 
 def _command_all(case: bytes, campaign: Path, other: Path, out: Path) -> None:
@@ -129,6 +134,8 @@ def _refusal(campaign: Path) -> UserError | None:
 
 
 def _restore(campaign: Path, name: str) -> None:
+    for begun in (campaign / "trials").glob("*.partial"):
+        shutil.rmtree(begun)
     for again in {name, "campaign.json", "journal.jsonl", "verdicts.json", str(Path(_trial()) / seal.NAME)}:
         (campaign / again).write_bytes(_measured()[again])
 
