@@ -30,6 +30,8 @@ from h123.study.workload import KINDS, workload_of
 
 MS = 1_000_000
 ALWAYS = {"phase", "user", "status", "error", "protocol"}
+NEVER_NULL = {"start_ns", "tries"}
+"""Besides those: samples without them are refused."""
 
 WAYS = {
     name: Way(
@@ -133,11 +135,12 @@ class Trial:
         return table
 
     def without(self, columns: set[str]) -> "Trial":
-        """As if nobody had told these."""
+        """As if the client had not said these; what is never null is 1 in all rows."""
         table = self.samples
         for name in columns:
             field = SCHEMA.field(name)
-            table = table.set_column(SCHEMA.get_field_index(name), field, pa.nulls(len(table), field.type))
+            said = pa.scalar(1 if name in NEVER_NULL else None, field.type)
+            table = table.set_column(SCHEMA.get_field_index(name), field, pa.repeat(said, len(table)))
         return replace(self, samples=table)
 
     def mute(self, told: str) -> "Trial":
@@ -232,9 +235,9 @@ def test_what_it_needs_is_enough(one: Metric, trial: Trial, tmp_path: Path) -> N
 
 @EACH
 def test_without_what_it_needs_it_has_no_value(one: Metric, trial: Trial, tmp_path: Path) -> None:
-    if one.needs.columns:
+    if {*one.needs.columns} - {*NEVER_NULL}:
         assert trial.without({*one.needs.columns}).value(tmp_path, one.name) is None
-    for column in {*one.needs.columns} - {*REQUIRED}:
+    for column in {*one.needs.columns} - {*REQUIRED} - {*NEVER_NULL}:
         assert trial.without({column}).value(tmp_path, one.name) is None, column
     for told in one.needs.report:
         assert trial.silent(told).value(tmp_path, one.name) is None, told
