@@ -193,7 +193,7 @@ def study_of(scenario: Scenario) -> dict[str, Any]:
             "as_published": scenario.as_published,
             "families": scenario.families,
         },
-        "require": list(scenario.require),
+        "require": [{"holds": condition, "by": "interval"} for condition in scenario.require],
         "blocks": scenario.blocks,
         "seed": scenario.seed,
     }

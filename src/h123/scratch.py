@@ -39,8 +39,9 @@ def sweep() -> None:
 
 def _sweep(shelf: Path) -> None:
     for left in shelf.iterdir():
-        if left.is_symlink() or not left.is_dir():
+        if left.is_symlink():
             left.unlink()
+        if not left.is_dir():
             continue
         # What a dying process of it still deletes or writes is no reason to fail: the next command goes on.
         with suppress(UserError, OSError), sole_user(left, "something"):

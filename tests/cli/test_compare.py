@@ -124,7 +124,7 @@ def run_out(folder: Path) -> None:
     ],
 )
 def test_a_certificate_is_checked_where_that_is_asked(h123: Tool, own: Path, options: list[str], said: str) -> None:
-    campaign_certificate(own / "other", ["127.0.0.1"])
+    campaign_certificate(own / "other", ["127.0.0.1"], seed=1)
     done = h123("compare", "--server", script(own, "server", "h2"), "--url", URL, *options)
     assert done.returncode == 2  # there is one protocol alone
     assert said in " ".join(done.stderr.split())

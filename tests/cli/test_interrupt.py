@@ -61,7 +61,7 @@ def test_while_python_starts(tmp_path: Path) -> None:
     (tmp_path / "src/h123").symlink_to(ROOT / "src/h123")
     (tmp_path / ".venv/bin").mkdir(parents=True)
     (tmp_path / ".venv/bin/python").symlink_to(sys.executable)
-    (tmp_path / "Makefile").write_text("setup:\n.PHONY: setup\n")
+    (tmp_path / "Makefile").write_text("environment:\n.PHONY: environment\n")
     shutil.copy2(ROOT / "h123", tmp_path)
     done = _run([tmp_path / "h123", "--version"])
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

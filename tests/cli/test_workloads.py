@@ -194,6 +194,6 @@ def test_a_recorded_page_becomes_a_site(h123: Tool) -> None:
     assert "of the host cdn-example-org: 1 request, 900 B" in shown
     assert "A returning visitor (`cache: kept`) asks for 1 request, 900 B" in shown
     twice = h123("site", "import", "page.har", "--out", "mine.yaml")
-    assert (twice.returncode, "already there" in twice.stderr) == (2, True)
+    assert (twice.returncode, "is there already" in twice.stderr) == (2, True)
     broken = h123("site", "import", "mine.yaml", "--out", "other.yaml")
     assert (broken.returncode, "mine.yaml:1: not JSON, so not a HAR" in broken.stderr) == (2, True)

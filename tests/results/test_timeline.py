@@ -111,10 +111,14 @@ def test_sums_tell_durations_apart() -> None:
 
 
 def _written(path: Path, rows: Requests) -> Path:
-    columns: dict[str, Any] = {name: [None] * len(rows.starts) for name in SCHEMA.names}
-    columns |= {"phase": ["warm"] * len(rows.starts), "user": rows.users, "start_ns": rows.starts}
+    count = len(rows.starts)
+    usual: dict[str, Any] = {
+        field.name: None if field.nullable else "" if pa.types.is_string(field.type) else 0 for field in SCHEMA
+    } | {"phase": "warm"}
+    columns: dict[str, Any] = {name: [value] * count for name, value in usual.items()}
+    columns |= {"user": rows.users, "start_ns": rows.starts}
     columns |= {"end_ns": rows.starts + rows.durations, "first_byte_ns": rows.starts}
-    columns = {name: [*values, None if name != "phase" else "warm"] for name, values in columns.items()}
+    columns = {name: [*values, usual[name]] for name, values in columns.items()}
     write_samples(pa.table(columns, schema=SCHEMA), path)
     return path
 

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from h123.catalogue import Subject, catalogue, prefix, read_subject
+from h123.catalogue import Subject, read_subject
+from h123.roots import mounted
 
 _MANIFEST = """\
 h123 = "subject/1"
@@ -52,7 +53,7 @@ def broken(
     place = folder / "broken"
     place.mkdir(parents=True, exist_ok=True)
     (place / "subject.toml").write_text(_MANIFEST.replace("PROTOCOL", protocol) + declares)
-    go = str(prefix(catalogue()["go"]) / "h123-go")
+    go = mounted("subjects", "go", "h123-go")
     words = {"GO": repr(go), "CHANGE": change, "LIE": lie}
     program = _DRIVE
     for word, text in words.items():

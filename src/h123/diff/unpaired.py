@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from h123.analysis import ratio_of
 
@@ -40,6 +39,8 @@ def interval(before: Sequence[float], after: Sequence[float]) -> Interval | None
     centre = float(np.mean(after) - np.mean(before))
     if np.ptp(before) == np.ptp(after) == 0:  # as they are under the virtual clock where nothing is random
         return Interval(math.exp(centre), math.exp(centre), math.exp(centre))
+    from scipy import stats  # only now: it takes long to load, and most commands need none of it
+
     found = stats.ttest_ind(after, before, equal_var=False).confidence_interval(CONFIDENCE)
     return Interval(math.exp(centre), ratio_of(float(found.low)), ratio_of(float(found.high)))
 
@@ -63,5 +64,7 @@ def _power(gap: float, variances: Sequence[float], blocks: int) -> float:
     if total == 0:
         return 1.0 if gap else 0.0
     freedom = (blocks - 1) * total**2 / sum(one**2 for one in variances)
+    from scipy import stats
+
     wanted = stats.t.ppf((1 + CONFIDENCE) / 2, freedom)
     return float(stats.nct.sf(wanted, freedom, min(37.0, gap / math.sqrt(total / blocks))))
