@@ -114,7 +114,7 @@ def _written(path: Path, rows: Requests) -> Path:
     count = len(rows.starts)
     usual: dict[str, Any] = {
         field.name: None if field.nullable else "" if pa.types.is_string(field.type) else 0 for field in SCHEMA
-    } | {"phase": "warm"}
+    } | {"phase": "warm", "start_ns": 0, "tries": 1, "status": 200, "error": ""}
     columns: dict[str, Any] = {name: [value] * count for name, value in usual.items()}
     columns |= {"user": rows.users, "start_ns": rows.starts}
     columns |= {"end_ns": rows.starts + rows.durations, "first_byte_ns": rows.starts}
