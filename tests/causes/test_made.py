@@ -15,6 +15,7 @@ from h123.catalogue import catalogue, install
 from h123.causes import CAUSES, NUMBER, UNTOLD, explain
 from h123.study.workload import OK
 from h123.trial import SERVER_ADDRESS, LocalEngine, campaign_certificate
+from h123.virtual import installed_kernel
 
 SEED = 20261128
 SAMPLE = {
@@ -32,34 +33,50 @@ SAMPLE = {
 """What `make test` asks for."""
 NUMBERS = {drawn(SEED, number).kind.name: number for number in reversed(range(len(KINDS)))}
 """Of each kind the first case."""
+EMBEDDED = {
+    case.kind.name: number
+    for number in reversed(range(40 * len(KINDS)))
+    if (case := drawn(SEED, number)).kind.name in SAMPLE
+    and (case.pair.made.client, case.pair.made.program) == ("go", "go")
+}
+"""Of each of the sample the first case that needs no other programs than the embedded ones."""
+_TRIES = 3
+"""Under the wall clock, whose trials a busy machine disturbs."""
 
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    for client in CLIENTS:
-        install(catalogue()[client], print)
+    """Under the virtual clock where its kernel is installed: building it takes minutes."""
+    install(catalogue()["go"], print)
     place, engine = tmp_path_factory.mktemp("made"), LocalEngine()
     (subjects := place / "subjects").mkdir()
-    yield Bench(engine, campaign_certificate(place, [SERVER_ADDRESS]), place, subjects)
+    clock = "virtual" if installed_kernel() else "wall"
+    yield Bench(engine, campaign_certificate(place, [SERVER_ADDRESS]), place, subjects, clock)
     engine.stop()
 
 
-def _named(bench: Bench, name: str) -> None:
-    if drawn(SEED, NUMBERS[name]).pair.made.program == "node" and which("node") is None:
+def _named(bench: Bench, number: int) -> None:
+    case = drawn(SEED, number)
+    if case.pair.made.program == "node" and which("node") is None:
         pytest.skip("the server of this case is on Node.js, which is not here")
-    one = judged(bench, SEED, NUMBERS[name])
+    for _ in range(1 if bench.clock == "virtual" else _TRIES):
+        one = judged(bench, SEED, number)
+        if one.verdict in ("right", "rivals"):
+            break
     assert one.verdict in ("right", "rivals"), str(one)
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLE))
 def test_a_made_cause_is_named(bench: Bench, name: str) -> None:
-    _named(bench, name)
+    _named(bench, EMBEDDED[name])
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("name", sorted(set(NUMBERS) - SAMPLE))
 def test_every_made_cause_is_named(bench: Bench, name: str) -> None:
-    _named(bench, name)
+    for client in CLIENTS:
+        install(catalogue()[client], print)
+    _named(bench, NUMBERS[name])
 
 
 def test_a_seed_draws_the_same_cases_again() -> None:
