@@ -1,5 +1,6 @@
 """A cache for tests that install subjects of their own: nobody's own cache gets a folder of theirs."""
 
+import shutil
 from pathlib import Path
 
 from h123.catalogue import catalogue, install, prefix
@@ -13,7 +14,8 @@ def own_cache(folder: Path) -> Path:
     install(go, print)
     cache, kernel = folder / "cache", cache_folder().resolve() / NAME
     (cache / "subjects").mkdir(parents=True)
-    (cache / "subjects/go").symlink_to(prefix(go))
+    # No link: a lab does not see what is elsewhere in /tmp.
+    shutil.copytree(prefix(go), cache / "subjects/go", symlinks=True)
     if kernel.exists():
         (cache / NAME).symlink_to(kernel)
     return cache
