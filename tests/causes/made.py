@@ -430,7 +430,10 @@ def _nagle(d: Drawing) -> Pair:
 )
 def _small_packets(d: Drawing) -> Pair:
     small = "--piece", d.of("100", "200"), "--pieces", "200"
-    return d.by_server(*small, ms=d.between(60, 150), size="60kB")
+    pair = d.by_server(*small, ms=d.between(60, 150), size="60kB")
+    assert pair.without
+    # Node.js writes a piece a millisecond, as its timers have no finer grain: that alone takes 200 ms.
+    return replace(pair, made=replace(pair.made, program="go"), without=replace(pair.without, program="go"))
 
 
 @kind("a small initial window", SLOW_START, "more round trips until it has grown", protocols=TCP)
