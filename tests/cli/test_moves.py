@@ -44,8 +44,10 @@ def test_quic_goes_on_and_tcp_begins_anew(h123: Tool) -> None:
         if attempt.cell["protocol"] == "h3":
             assert (summary.errors, summary.handshakes) == (0, 1)
         else:
-            assert summary.errors <= 2
-            assert summary.first_error in (None, "reset")
+            facts = json.loads((h123.folder / "out/trials" / attempt.name / "client.json").read_text())
+            again = any("were made again" in note for note in facts.get("notes", []))
+            assert summary.errors in (1, 2) or (summary.errors == 0 and again)
+            assert summary.first_error == ("reset" if summary.errors else None)
             assert summary.handshakes
             assert summary.handshakes > summary.cold
     values = json.loads((h123.folder / "out/verdicts.json").read_text())["values"]
