@@ -1,0 +1,42 @@
+"""A server that stops answering costs `h123 compare` half a minute a trial."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Tool
+from cli.own_programs import FILES
+from h123.trial import campaign_certificate
+
+pytestmark = [
+    pytest.mark.heavy,
+    pytest.mark.usefixtures("leaves_nothing_behind"),
+    pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js"),
+]
+
+
+@pytest.fixture
+def own(h123: Tool) -> Path:
+    """A folder with the program and a certificate."""
+    made = campaign_certificate(h123.folder / "tls", ["127.0.0.1"])
+    for file, name in ((made.cert, "cert.pem"), (made.key, "key.pem")):
+        shutil.copyfile(file, h123.folder / name)
+    shutil.copyfile(FILES / "falls-silent.mjs", h123.folder / "falls-silent.mjs")
+    return h123.folder
+
+
+@pytest.mark.parametrize(("silent", "how"), [("h2", "never"), ("h2", "midway"), ("h1", "never"), ("h1", "midway")])
+def test_half_a_minute_a_trial(h123: Tool, own: Path, silent: str, how: str) -> None:
+    """Under the virtual clock, where waiting costs the test nothing."""
+    command = f"node falls-silent.mjs {silent} {how}"
+    builds = ["--server", f"base={command}", "--server", f"new={command}", "--url", "https://localhost:8443/x"]
+    asked = ["--networks", "us-us", "--load", "4x5", "--clock", "virtual", "--at-most", "8", "--out", "c"]
+    done = h123("compare", *builds, "--protocols", silent, *asked)
+    assert done.returncode == 1, done.stdout
+    assert "failed all their attempts, so the campaign stops" in " ".join(done.stderr.split())
+    reports = [json.loads(path.read_text()) for path in (own / "c/trials").glob("*/report.json")]
+    stuck = [one["phases_ns"]["main"] for one in reports if not one["valid"]]
+    assert len(stuck) >= 3
+    assert all(29e9 < took < 31e9 for took in stuck), stuck
