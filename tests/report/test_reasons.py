@@ -6,7 +6,7 @@ import pytest
 
 from h123.report.reasons import reason_lines
 
-PAIR = {"cell": {"network": "far"}, "a": "new", "b": "base", "twin": False}
+PAIR = {"cell": {"network": "far"}, "a": "new", "b": "base", "twin": False, "withheld": None}
 
 
 def _row(metric: str, seconds: float) -> dict[str, Any]:
@@ -37,3 +37,11 @@ def test_what_differs_only_at_first_has_its_reason(latency: str, cold: str, said
 def test_what_differs_by_nothing_has_none() -> None:
     compared = [{**PAIR, "metric": "latency", "family": "latency", "verdict": "equivalent"}]
     assert reason_lines({"comparisons": compared, "causes": [_row("latency", 0.00001)]}) == []
+
+
+@pytest.mark.parametrize("kind", ["answers", "audits", "failures", "timeless"])
+def test_what_cannot_be_relied_on_has_none(kind: str) -> None:
+    compared = {**PAIR, "metric": "latency", "family": "latency", "verdict": "inconclusive"}
+    assert reason_lines({"comparisons": [compared], "causes": [_row("latency", 0.04)]})
+    spoiled = {**compared, "withheld": {"kind": kind, "why": "that is why"}}
+    assert reason_lines({"comparisons": [spoiled], "causes": [_row("latency", 0.04)]}) == []

@@ -392,3 +392,12 @@ def test_dates_in_any_unit(seconds: int, more: int) -> None:
     assert time_ns("start", str(seconds), "unix") == seconds * 10**9
     assert time_ns("start", str(whole // 10**6), "unix") == whole // 10**6 * 10**6
     assert abs(time_ns("start", f"{seconds}.{more:09}", "unix") - whole) <= 1
+
+
+def test_rows_that_count_as_trials_name_their_remedy(tmp_path: Path) -> None:
+    """Without `rows: runs` each row of a loop of curl is taken for a run, and nothing is judged."""
+    text = CURL.replace("  rows: runs\n", "  run: {column: rep}\n")
+    assert text != CURL
+    why = {c["withheld"]["why"] for c in analyse(brought(tmp_path, curl({}), schema(tmp_path, text)))["comparisons"]}
+    assert len(why) == 1
+    assert "`request-as-trial`: add `rows: runs` to the schema" in why.pop()

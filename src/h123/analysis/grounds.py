@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from h123.analysis.answers import Answers, answers_words
-from h123.analysis.audits import SPOILS, Failed
+from h123.analysis.audits import REMEDIES, SPOILS, Failed
 from h123.analysis.audits.finding import CampaignAudit
 from h123.analysis.comparisons import Comparison
 from h123.analysis.failures import Shares, mean_difference
@@ -87,7 +87,9 @@ class Grounds:
         if not found:
             return None
         said = "one of its trials" if len(found) == 1 else f"{len(found)} of its trials"
-        return Ground(AUDITS, f"{said} failed {named(sorted(set().union(*found.values())))}")
+        audits = sorted(set().union(*found.values()))
+        mended = [f": {REMEDIES[name]}" for name in audits if name in REMEDIES][:1]
+        return Ground(AUDITS, f"{said} failed {named(audits)}{''.join(mended)}")
 
     def _failed(self, c: Comparison) -> dict[Treated, list[str]]:
         """By trial. A factor that the comparison's cell leaves open is open here too."""

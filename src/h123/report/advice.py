@@ -40,6 +40,7 @@ def remedy(comparison: Mapping[str, Any]) -> str:
         "machine": "Most of these values may be the busy machine's doing: measure again when it is quieter.",
         "failures": "More blocks would not help: too many requests failed.",
         "timeless": "More blocks would not help: measure over a network that takes time, or under the wall clock.",
+        "answers": "More blocks would not help: make both answer alike.",
         "audits": "More blocks would not help: the audits say what is wrong.",
     }.get(found["basis"], "")
 

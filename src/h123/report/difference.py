@@ -58,7 +58,7 @@ def sentence(comparison: Comparison, margin: float) -> str:
 
 def confidence(comparisons: Sequence[Comparison]) -> str:
     """What the intervals in the sentences about these are worth; empty where there are none to speak of."""
-    sure = [c["confidence"] for c in comparisons if c["low"] is not None]
+    sure = [c["confidence"] for c in comparisons if c["low"] is not None and not unfit(c)]
     if not sure or min(sure) < MEANINGFUL_CONFIDENCE:
         return ""
     return f"The ranges hold with {unbroken(confidence_words(min(sure)))} confidence."

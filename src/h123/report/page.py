@@ -18,7 +18,7 @@ from h123.report import (
     split,
     words,
 )
-from h123.report.advice import advice, remedy
+from h123.report.advice import advice
 from h123.report.answer import answers, cold, findings, no_answer
 from h123.report.as_published import published_figures
 from h123.report.averages import averages_figures
@@ -31,6 +31,7 @@ from h123.report.drawing import Figure, Mark, inline, save
 from h123.report.first import first_lines
 from h123.report.gate import gate_lines
 from h123.report.gist import gist
+from h123.report.outcomes import outcomes
 from h123.report.places import place_rows
 from h123.report.printed import PrintedTable, nothing_printed, printed_side, printed_table, side_beside
 from h123.report.printed_figure import printed_figure
@@ -149,6 +150,7 @@ def _content(
         "no_answer": no_answer(verdicts),
         "cold": findings(cold(verdicts)),
         "answers": headline(comparisons),
+        "outcomes": list(outcomes(headline(comparisons), verdicts["margin"])),
         "advice": advice(verdicts),
         "gist": gist(headline(comparisons)),
         "comparisons": comparisons,
@@ -177,7 +179,6 @@ def _content(
         "failures": [finding for finding in verdicts["audits"] if not finding["passed"]],
         "words": words,
         "difference": difference,
-        "remedy": remedy,
         "confidence": difference.confidence([*headline(comparisons), *findings(cold(verdicts))]),
         "ladder": ladder,
         "capacity": capacity,

@@ -5,6 +5,7 @@ from typing import Any
 
 from h123.analysis import CONFIDENCE, headline
 from h123.report import causes
+from h123.report.difference import unfit
 from h123.report.gist import ENOUGH_TO_READ
 from h123.report.words import level, opened, place, unbroken
 
@@ -29,13 +30,16 @@ def reason_lines(verdicts: Mapping[str, Any]) -> list[str]:
 
 
 def _reasons(rows: Sequence[Row], headlines: Sequence[Row], comparisons: Sequence[Row]) -> Iterator[Row]:
-    """Of what answers the question; where that does not differ, of what else does, such as first requests."""
+    """Of what answers the question; where that does not differ, of what else does, such as first requests. Figures that
+    cannot be relied on have no reasons."""
     metrics = {c["metric"] for c in headlines}
     found = [(c["cell"], c["a"], c["b"]) for c in headlines if c["verdict"] in _DIFFERENT]
     for row in rows:
         if abs(row["difference"]["seconds"]) < _NOTHING * max(row["a_seconds"], row["b_seconds"]):
             continue
         answer = _answered(row, comparisons)
+        if answer is not None and unfit(answer):
+            continue
         differs = answer is not None and answer["verdict"] in _DIFFERENT
         if row["metric"] in metrics or (differs and (row["cell"], row["a"], row["b"]) not in found):
             yield row

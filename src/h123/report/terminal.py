@@ -16,7 +16,7 @@ from h123.analysis import headline
 from h123.analysis.document import AuditCount, Judged
 from h123.paths import typed
 from h123.report import as_published, capacity, causes, claims, ladder
-from h123.report.advice import advice, remedy
+from h123.report.advice import advice
 from h123.report.answer import Answer, Row, answers, cold, findings, no_answer, shown_ratio
 from h123.report.caveats import caveat_lines
 from h123.report.difference import confidence, sentence
@@ -28,6 +28,7 @@ from h123.report.first import first_lines
 from h123.report.gate import gate_lines
 from h123.report.gist import ENOUGH_TO_READ, gist
 from h123.report.looks import look_lines, width_lines
+from h123.report.outcomes import outcomes
 from h123.report.places import place_lines
 from h123.report.reasons import reason_lines
 from h123.report.split import terminal_lines as split_lines
@@ -139,11 +140,9 @@ def _print_answer(verdicts: Mapping[str, Any], console: Console) -> None:
     for verdict, said in gist(asked):
         _say(console, said, style=_STYLES[verdict], indent=2)
     few = asked if found and len(asked) <= ENOUGH_TO_READ else []
-    for comparison in few:
-        said = f"{sentence(comparison, verdicts['margin'])} {remedy(comparison)}"
-        _say(console, said, style=_STYLES[comparison["verdict"]], indent=2)
-        if comparison["note"] and not remedy(comparison):
-            _say(console, comparison["note"], style="dim", indent=4)
+    for outcome in outcomes(few, verdicts["margin"]):
+        _say(console, outcome.said, style=_STYLES[outcome.verdict], indent=2)
+        _say(console, outcome.note, style="dim", indent=4)
     compared = cold(verdicts)
     for verdict, said in gist(compared):
         _say(console, said, style=_STYLES[verdict], indent=2)

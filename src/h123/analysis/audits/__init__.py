@@ -17,8 +17,20 @@ AUDITS: list[Audit] = [*physics.AUDITS, *round_trips.AUDITS, *course.AUDITS, *re
 """Those of a trial. Another one is added to its module's list."""
 _ALL: list[Audit | Beside] = [*AUDITS, *beside.AUDITS]
 SPOILS = {check.name: check.spoils for check in _ALL}
+REMEDIES = {check.name: check.remedy for check in _ALL if check.remedy}
+"""Of those that a clause mends."""
 
-__all__ = ["AUDITS", "SPOILS", "Failed", "TrialAudits", "audit_campaign", "audit_trials", "files_changed", "of_order"]
+__all__ = [
+    "AUDITS",
+    "REMEDIES",
+    "SPOILS",
+    "Failed",
+    "TrialAudits",
+    "audit_campaign",
+    "audit_trials",
+    "files_changed",
+    "of_order",
+]
 
 
 class Failed(NamedTuple):

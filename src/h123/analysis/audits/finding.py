@@ -40,6 +40,8 @@ class Audit:
     spoils: frozenset[str] = frozenset()
     """Metrics whose values cannot be relied on where it failed, so that no verdict may rest on them. None: the audit
     tells of load or chance, which qualifies a verdict and does not forbid it."""
+    remedy: str = ""
+    """What to do, where a clause says it: it stands in the sentence of each comparison that is not judged for it."""
 
     def found(self, attempts: Sequence[Attempt], _: Plan) -> Found:
         """What it finds of those that it applies to."""
@@ -55,6 +57,7 @@ class Beside:
     failure: str
     found: Callable[[Sequence[Attempt], Plan], Found]
     spoils: frozenset[str] = frozenset()
+    remedy: str = ""
 
 
 @dataclass(frozen=True)

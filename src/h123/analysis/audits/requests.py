@@ -231,5 +231,6 @@ AUDITS = [
         "by `rows: runs`.",
         request_as_trial,
         spoils=ALL,
+        remedy="add `rows: runs` to the schema if each row is a transfer of its own, made in turn",
     ),
 ]
