@@ -273,9 +273,20 @@ def _best(verdicts: Verdicts, text: Text) -> Iterator[str]:
             if not mine or not all(c["withheld"] for c in mine):
                 continue
             where = cell_name(_cell(cell, verdicts))
-            lines = [line for line in text.lines if where and line.startswith(where) and "no clear winner" in line]
+            rows = _rows_of_answer(text, metric(name).title)
+            lines = [line for line in rows if where and line.startswith(where) and "no clear winner" in line]
             if lines:
                 yield f"{text.name}: {lines[0].strip()!r} of what is not judged"
+
+
+def _rows_of_answer(text: Text, title: str) -> list[str]:
+    """The lines of the tables that answer by this metric, up to the next such table."""
+    headings = [number for number, line in enumerate(text.lines) if "median over the trials" in line]
+    ends = [*headings[1:], len(text.lines)]
+    spans = zip(headings, ends, strict=True) if headings else []
+    return [
+        line for start, end in spans if text.lines[start].startswith(f"{title} of") for line in text.lines[start:end]
+    ]
 
 
 def _split(verdicts: Verdicts, text: Text) -> Iterator[str]:

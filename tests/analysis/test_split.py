@@ -1,7 +1,9 @@
 """Protocol and processing: campaigns under both clocks whose parts are known are taken apart again."""
 
+import csv
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ from h123.analysis.looks import SHARE
 from h123.analysis.signedrank import SignedRank
 from h123.analysis.split import PARTS
 from h123.results import CampaignFolder
+from h123.results.samples import TIME_COLUMNS
+from h123.study import PlannedTrial
 from synthetic import NETWORKS, Scenario, _network, make_campaign
 
 SLOW = {name: _network(name, "2 ms, 5 Mbit/s", 1_000_000, 5_000_000, 0.0, 100_000) for name in ("near", "far")}
@@ -152,3 +156,23 @@ def test_a_study_that_compares_the_clocks_has_no_parts(tmp_path: Path) -> None:
     verdicts = analyse(CampaignFolder.open(folder.path))
     assert verdicts["parts"] is None
     assert {c["metric"] for c in verdicts["comparisons"] if not c["twin"]} == {"latency"}
+
+
+@pytest.mark.parametrize("clock", ["wall", "virtual"])
+def test_a_block_in_which_a_request_took_no_time_has_no_parts(clock: str, tmp_path: Path) -> None:
+    """No time cannot be divided by: under the virtual clock a plain veth takes none."""
+
+    def at_once(trial: PlannedTrial, folder: Path) -> None:
+        if (trial.block, trial.cell["clock"], trial.cell["protocol"]) == (1, clock, "h3"):
+            rows = list(csv.DictReader((folder / "samples.csv").open()))
+            with (folder / "samples.csv").open("w", newline="") as file:
+                writer = csv.DictWriter(file, rows[0])
+                writer.writeheader()
+                times = [name for name in TIME_COLUMNS if name != "start_ns"]
+                for row in rows:
+                    writer.writerow({**row, **{name: row["start_ns"] for name in times if row[name]}})
+
+    verdicts = analyse(make_campaign(tmp_path / "c", replace(BOTH, blocks=3, spoil=at_once)))
+    for network in SLOW:
+        found = row(verdicts, "latency", network)
+        assert [pair["block"] for pair in found["processing"]["pairs"]] == [2, 3]

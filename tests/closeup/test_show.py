@@ -17,7 +17,7 @@ from h123.closeup import choose
 from h123.closeup.arm import Arm, arms
 from h123.closeup.facts import rows
 from h123.closeup.series import bins_of, flight_figure, held_marks, lost_marks, shifted, throughput_figure
-from h123.closeup.waterfall import PARTS, waterfall_figure
+from h123.closeup.waterfall import PARTS, _pieces, waterfall_figure
 from h123.flow import waiting
 from h123.report.drawing import Figure
 from h123.results import CampaignFolder
@@ -257,3 +257,9 @@ def test_an_earlier_version_s_trial_shows_its_requests(tmp_path: Path) -> None:
 def test_every_cause_has_a_part_of_a_bar() -> None:
     drawn = sorted(cause for _, causes in PARTS.values() for cause in causes)
     assert drawn == sorted(cause.name for cause in CAUSES)
+
+
+def test_a_request_that_took_no_time_has_no_bar(shown: list[Arm]) -> None:
+    request = shown[0].requests[0]
+    assert list(_pieces(0, (request, 0, dict.fromkeys(PARTS, 0)), end=1, one=1)) == []
+    assert list(_pieces(0, (request, 0, dict.fromkeys(PARTS, -1)), end=1, one=1)) == []

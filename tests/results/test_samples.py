@@ -11,7 +11,7 @@ import pytest
 from h123.errors import UserError
 from h123.results import ingest, read_samples
 from h123.results.rows import Rows
-from h123.results.samples import COLUMNS, LIMIT, RETRIED_SCHEMA, SCHEMA, TEXT_COLUMNS, write_samples
+from h123.results.samples import COLUMNS, LIMIT, REQUIRED, RETRIED_SCHEMA, SCHEMA, TEXT_COLUMNS, write_samples
 from h123.results.summary import summarise
 from h123.study.workload import workload_of
 
@@ -54,7 +54,15 @@ def test_an_answer_with_another_status_than_its_resource_must_have_has_failed(tm
     """A client that did not notice leaves no error."""
     answers = [(0, 200), (0, 404), (1, 201), (1, 200), (None, 200)]
     rows = [
-        {"start_ns": 9 - n, "end_ns": 20, "status": status, "resource": of, "error": ""}
+        {
+            "phase": "warm",
+            "protocol": "h3",
+            "start_ns": 9 - n,
+            "end_ns": 20,
+            "status": status,
+            "resource": of,
+            "error": "",
+        }
         for n, (of, status) in enumerate(answers)
     ]
     write_samples(pa.Table.from_pylist(rows, SCHEMA), tmp_path / "samples.parquet")
@@ -186,3 +194,21 @@ def test_the_quickest_request_moves_most_bytes_a_second(
     found = summarise(Rows.read(file), workload_of(ASKED))
     assert (found.quickest_down_ns, found.quickest_down_bytes) == quickest
     assert (found.shortest_ns, found.quickest_up_bytes) == (20, 0)
+
+
+@pytest.mark.parametrize("name", sorted(REQUIRED - {"tries"} | TEXT_COLUMNS))
+@pytest.mark.parametrize("some", [False, True])
+def test_a_measured_sample_has_all_that_its_client_must_write(name: str, some: bool, tmp_path: Path) -> None:
+    """A file whose digests hold may still be forged. Imported samples may lack times, sizes and protocols."""
+    ingest(write(tmp_path, HEADER, COLD, WARM), ASKED)
+    file = tmp_path / "samples.parquet"
+    table = pq.read_table(file)
+    values = [None, table[name][1].as_py()] if some else [None, None]
+    place = table.column_names.index(name)
+    write_samples(table.set_column(place, name, pa.array(values, SCHEMA.field(name).type)), file)
+    with pytest.raises(UserError, match=f"column {name} is empty in"):
+        Rows.read(file, measured=True)
+    with pytest.raises(UserError, match=f"column {name} is empty in"):
+        read_samples(file, [200], measured=True)
+    if name in ("end_ns", "bytes_up", "bytes_down", "protocol"):
+        assert Rows.read(file).count == 2

@@ -15,6 +15,7 @@ how often programs look at it.
 """
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar, cast, get_type_hints
@@ -99,7 +100,7 @@ def _parts(row: Comparison, found: Clocks, values: Values, plan: Plan) -> list[C
     A part is corrected together with the same part of the other comparisons of its family.
     """
     wall, virtual = (_under(clock, row, found, values, plan) for clock in (found.wall, found.virtual))
-    blocks = [block for block in wall if block in virtual]
+    blocks = [block for block in wall if block in virtual and _divisible(wall[block], virtual[block])]
     pairs = {
         "total": [wall[k] for k in blocks],
         "protocol": [virtual[k] for k in blocks],
@@ -107,6 +108,11 @@ def _parts(row: Comparison, found: Clocks, values: Values, plan: Plan) -> list[C
     }
     families = {part: replace(row.family, name=f"{row.family.name}/{part}") for part in PARTS}
     return [replace(row, family=families[part], pairs=pairs[part]) for part in PARTS]
+
+
+def _divisible(wall: Pair, virtual: Pair) -> bool:
+    """Whether the wall clock's values can be divided by the virtual clock's: none is zero, and no side failed."""
+    return all(0 < value < math.inf for pair in (wall, virtual) for value in (pair.a, pair.b))
 
 
 def _cpu(row: Comparison, found: Clocks, values: Values, plan: Plan) -> Comparison:

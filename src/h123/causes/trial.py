@@ -78,7 +78,7 @@ def explain(folder: Path, statuses: Sequence[int]) -> Explained:
     link, conditions, frames = trial.links[0], Conditions.of(trial), _frames(folder)
     report = read_document(folder / "report.json", Report)
     known_to = int(packets["at_ns"].max()) if _cut(report) and len(packets) else None
-    every, asked_for = read_samples(folder / "samples.parquet", statuses), _workload(folder)
+    every, asked_for = read_samples(folder / "samples.parquet", statuses, measured=True), _workload(folder)
     asking, retry_ns = (asked_for.asking(), asked_for.retry_ns or 0) if asked_for else (None, 0)
     rows, blocked = [row for row in every if not row["error"] and _told(row, known_to)], _blocked(packets)
     places = _by_connection(rows)

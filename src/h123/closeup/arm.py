@@ -106,7 +106,7 @@ class Arm:
     def requests(self) -> list[Sample]:
         """In the order of their start; none where the attempt left no samples."""
         file = self.chosen.folder / "samples.parquet"
-        return read_samples(file, self.chosen.statuses) if file.is_file() else []
+        return read_samples(file, self.chosen.statuses, measured=bool(self.report)) if file.is_file() else []
 
     @cached_property
     def explained(self) -> Explained | None:

@@ -1,6 +1,7 @@
 """A waterfall: a bar for each of the first requests, cut into what its time was spent on."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import altair as alt
@@ -137,7 +138,7 @@ def _pieces(number: int, bar: tuple[Sample, int, Parts], end: int, one: float) -
             told = f"{request}: {format_seconds(spent / 1e9)} {part}"
             drawn.append({"row": number, "part": part, "from": at / one, "told": told})
         at += spent
-    for piece, following in zip(drawn, [*drawn[1:], None], strict=True):
+    for piece, following in zip_longest(drawn, drawn[1:]):
         piece["to"] = following["from"] if following else (start + whole) / one
     if drawn:
         drawn[0]["from"] = start / one

@@ -76,7 +76,7 @@ class Row:
     def medians(self, pair: tuple[str, str]) -> float | None:
         """The ratio of the values that the table shows."""
         a, b = (self.values.get(name) for name in pair)
-        return a / b if a and b else None
+        return a / b if a and b and a / b > 0 else None
 
     def parts(self, pair: tuple[str, str]) -> bool:
         """Whether the medians say something else than the paired ratio."""

@@ -169,7 +169,7 @@ def _recoveries(row: Row, breaks: Sequence[Break]) -> list[float]:
 def _read(attempt: tuple[Path, str], *, timed: bool, imported: bool) -> Content:
     """What the samples of an attempt say. Of their path, and of its parameters as text."""
     file, parameters = attempt
-    rows, work = Rows.read(file), _workload(parameters)
+    rows, work = Rows.read(file, measured=not imported), _workload(parameters)
     summary = summarise(rows, work)
     if not timed:
         summary = replace(summary, warm_start_ns=None, warm_end_ns=None)

@@ -91,15 +91,15 @@ class Rows:
         return cls(pa.Table.from_pylist(list(samples), schema=_CODED))
 
     @classmethod
-    def read(cls, file: Path) -> "Rows":
-        """Raises UserError for what is no whole file of samples."""
+    def read(cls, file: Path, *, measured: bool = False) -> "Rows":
+        """Raises UserError if the file is damaged; `measured` samples must have all that a client writes."""
         texts = sorted(TEXT_COLUMNS)
         try:
             # Small files: all at once is less work than a piece for each column.
             whole = pa.BufferReader(file.read_bytes())
             with pq.ParquetFile(whole, read_dictionary=texts, pre_buffer=False) as samples:
                 table = samples.read(use_threads=False)
-            fault = misshapen(table)
+            fault = misshapen(table, measured=measured)
         except (OSError, LookupError, ValueError, pa.ArrowException) as error:  # LookupError: no such column
             raise complaint([file], error) from None
         if fault:

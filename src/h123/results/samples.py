@@ -29,9 +29,10 @@ COLUMNS = [*EARLIER_COLUMNS, "group", "resource"]
 RETRIED_COLUMNS = [*COLUMNS, "tries"]
 """Those of workloads whose requests are made again."""
 REQUIRED = {"user", "start_ns", "end_ns", "status", "bytes_up", "bytes_down", "tries"}
-"""Columns that are never empty, where they are there."""
-_TOLD = {"phase", "start_ns", "status", "error", "tries"}
-"""Columns that are never empty in what is read, imported samples among it."""
+"""Numbers that a measured sample always has, if its file has the column."""
+_IMPORTED = {"phase", "start_ns", "status", "error", "tries"}
+"""What even an imported sample always has."""
+_MEASURED = {*REQUIRED, *TEXT_COLUMNS}
 PHASES = ("cold", "warmup", "warm", LEAVING)
 SUCCESS_SQL = f"({{status}} >= {OK} AND {{status}} < {BEYOND_OK})"
 _SHOWN = 60
@@ -230,10 +231,13 @@ def succeeded(table: pa.Table, statuses: Sequence[int]) -> pa.Array:
     return pc.and_(pc.equal(table["error"], ""), answered)
 
 
-def read_samples(file: Path, statuses: Sequence[int]) -> list[Sample]:
+def read_samples(file: Path, statuses: Sequence[int], *, measured: bool = False) -> list[Sample]:
     """Of a trial whose resources must be answered with these statuses, in the order of their start, and of those that
-    are due together in that of their sending. An answer with another one has the error `status 404`."""
+    are due together in that of their sending. An answer with another one has the error `status 404`.
+    Raises UserError if a sample lacks a value that it must have."""
     table = pq.read_table(file)
+    if fault := misshapen(table, measured=measured):
+        raise UserError(f"{file} {fault}", "restore the file from a copy")
     answered, good = (pc.fill_null(told, False) for told in (pc.equal(table["error"], ""), succeeded(table, statuses)))
     said = pc.binary_join_element_wise("status", pc.cast(table["status"], pa.string()), " ")
     errors = pc.if_else(pc.and_not(answered, good), said, table["error"])
@@ -274,14 +278,16 @@ def unreadable(file: Path) -> str | None:
         return "is not whole"
 
 
-def misshapen(table: pa.Table) -> str | None:
-    """Why a table cannot be one of samples, in words; None if it can. Texts may be coded."""
+def misshapen(table: pa.Table, *, measured: bool = False) -> str | None:
+    """Why a table cannot be one of samples, in words; None if it can. Texts may be coded. Some values may be missing in
+    imported samples, but not in those that were `measured` here."""
+    never_null = _MEASURED if measured else _IMPORTED
     if table.column_names not in [schema.names for schema in SCHEMAS]:
         return "has other columns than samples"
     for name in table.column_names:
         coded = pa.types.is_dictionary(table.schema.field(name).type)
         kind = _CODED if coded and name in TEXT_COLUMNS else RETRIED_SCHEMA.field(name).type
-        if fault := column_fault(table, pa.field(name, kind, name not in _TOLD)):
+        if fault := column_fault(table, pa.field(name, kind, name not in never_null)):
             return f"is not as h123 writes it: {fault}"
     return None
 
