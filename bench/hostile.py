@@ -65,8 +65,8 @@ formulas and commands to a build service. `make torture` runs all of it; `make t
 * **Folders have no links.** When a campaign is opened, everything in it is looked at once. A link, a special file or a
   file larger than its kind may be is refused with its path. The path that you type to the folder may have links. If
   somebody changes the folder while a command works in it, h123 does not look a second time.
-* **Sizes are bounded**, before anything is read: `src/h123/sizes.py` has the bounds. A pipe or a device in place of a
-  file is refused at once.
+* **Sizes are bounded**, before anything is read: `src/h123/base/files/sizes.py` has the bounds. A pipe or a device
+  in place of a file is refused at once.
 * **Foreign text is shown escaped.** ESC is `\\x1b`, a right-to-left override `\\u202e`. In exported CSV an
   apostrophe stands before a text that a spreadsheet would take for a formula.
 * **A server under test** that leaves links or pipes in its trial's folder does not reach further: they are removed

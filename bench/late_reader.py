@@ -27,8 +27,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from h123.base.units import format_seconds, parse_duration
 from h123.report import level
-from h123.units import format_seconds, parse_duration
 
 ROOT = Path(__file__).resolve().parents[1]
 SLICE = {"client": "go", "site": "large", "network": "europe-us", "protocol": "h2,h3", "congestion": "cubic,bbr"}

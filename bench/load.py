@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from h123.base.roots import mounted
 from h123.catalogue import (
     OWN,
     Subject,
@@ -39,7 +40,6 @@ from h123.catalogue import (
     server_command,
     settings,
 )
-from h123.roots import mounted
 from h123.study import Parameters
 from h123.trial import campaign_certificate
 from h123.trial.certificate import HOST_NAME

@@ -14,11 +14,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from h123.markdown import table
+from h123.base.terminal.markdown import table
+from h123.base.units import format_seconds
 from h123.results import Attempt, CampaignFolder, load_attempts
 from h123.results.packets import TCP, UDP, read_packets
 from h123.results.trial_files import Link
-from h123.units import format_seconds
 from h123.verification.moved import after_move
 
 HEARD = 1.0

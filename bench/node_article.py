@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from h123.analysis import decide  # noqa: E402
 from h123.analysis.document import ClaimRow  # noqa: E402
-from h123.markdown import table  # noqa: E402
+from h123.base.terminal.markdown import table  # noqa: E402
 from h123.study import list_claims, load_ledger  # noqa: E402
 
 RESULTS = ROOT / "docs/results"

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urldefrag, urlsplit
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.study.har import Recording, read_har
 from h123.study.har_entry import Entry
 

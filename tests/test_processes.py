@@ -1,4 +1,4 @@
-"""h123.processes: the same work on many things by several processes."""
+"""h123.base.processes: the same work on many things by several processes."""
 
 import os
 import subprocess
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from h123.errors import UserError
-from h123.processes import each
+from h123.base.errors import UserError
+from h123.base.processes import each
 
 MANY = 500
 
@@ -49,7 +49,7 @@ def test_an_error_comes_with_all_that_it_says() -> None:
 
 ENDLESS = """
 import os, time
-from h123.processes import each
+from h123.base.processes import each
 def wait(thing):
     os.write(1, b"begun\\n")  # in one piece, as print does not where PYTHONUNBUFFERED is set: several write here
     time.sleep(60)

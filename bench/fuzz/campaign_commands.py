@@ -9,10 +9,10 @@ from pathlib import Path
 from unittest import mock
 
 from h123 import notebook
+from h123.base.errors import UserError
+from h123.base.terminal.console import err_console, out_console
 from h123.cli import app as command_line
 from h123.cli import running
-from h123.console import err_console, out_console
-from h123.errors import UserError
 from h123.results import CampaignFolder, load_attempts
 from h123.trial import Place
 from hasty import BLANK_PICTURES, NO_PICTURES

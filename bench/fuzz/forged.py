@@ -19,7 +19,7 @@ from forging import Forgery, forgeries
 from reader import ROOT, Reader
 from tables import forged_tables
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.results import seal
 
 STUDY = ROOT / "bench/torture/torture.yaml"

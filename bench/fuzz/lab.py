@@ -5,7 +5,7 @@ import json
 import subprocess
 from typing import Any
 
-from h123.paths import lab_binary
+from h123.base.paths import lab_binary
 
 
 @functools.cache

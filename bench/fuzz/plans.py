@@ -25,7 +25,7 @@ sys.path.append(str(ROOT / "subjects/python"))
 
 from workload import Refusal, read_workload
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 
 END = {"a": {"host": "client", "address": "10.1.0.1"}, "b": {"host": "server", "address": "10.1.0.2"}}
 # Manifests and networks that a study names are read once: they have readers of their own.

@@ -20,7 +20,7 @@ from forging import Forgery
 from mutations import make_case, tokens
 from reader import Reader
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 
 LIMIT_S = 5.0
 """Processor time of a case: what other programs do meanwhile is not counted, but caches that they share make it more.

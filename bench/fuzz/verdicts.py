@@ -14,7 +14,7 @@ from reader import Reader
 
 from h123 import notebook
 from h123.analysis import analyse, read_verdicts
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.report.printed import PrintedTable, printed_side, printed_table, side_beside
 from h123.report.printed_figure import printed_figure
 from h123.report.template import template

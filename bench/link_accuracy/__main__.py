@@ -17,7 +17,7 @@ from chance import loss_interval
 from goodput import Transfers, equivalent, ratio
 from paths import Kind, Profile, require_tools
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 
 MEDIUM = Profile(delay_ns=15_000_000, bps=20_000_000, queue_packets=66)
 POOR = Profile(delay_ns=25_000_000, bps=10_000_000, queue_packets=66)

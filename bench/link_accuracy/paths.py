@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from h123.errors import UserError
-from h123.paths import lab_binary
-from h123.roots import root_options
+from h123.base.errors import UserError
+from h123.base.paths import lab_binary
+from h123.base.roots import root_options
 from h123.virtual import virtual_kernel
 
 Kind = Literal["link", "netem"]

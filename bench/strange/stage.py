@@ -104,7 +104,7 @@ class Stage:
 def _become(words: tuple[str, ...], folder: Path, output: Path) -> None:
     """Never returns."""
     from h123 import cli  # loaded already
-    from h123.streams import make_usable
+    from h123.base.terminal.streams import make_usable
     from hasty import hasten
 
     try:

@@ -26,8 +26,8 @@ from mischiefs import MISCHIEFS
 from reference import extract, make_reference
 from rounds import Outcome, play
 
+from h123.base.paths import cache_folder
 from h123.catalogue import catalogue, install
-from h123.paths import cache_folder
 
 SUBJECT = "go"
 AT_ONCE = 2

@@ -19,7 +19,7 @@ from processes import running
 
 # Loaded once, for all that is called rather than started.
 from h123 import analysis, cli, report  # noqa: F401
-from h123.streams import make_usable
+from h123.base.terminal.streams import make_usable
 
 DISK = PLACE / "disk"
 """The file system that the campaign, the cache and the tool's temporary files are on."""

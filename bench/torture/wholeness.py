@@ -9,7 +9,7 @@ from typing import Any
 
 from reference import samples
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.results import CampaignFolder
 
 Event = dict[str, Any]

@@ -16,9 +16,9 @@ if __name__ == "__main__":
         kept = [word for word in sys.orig_argv[1 : -len(sys.argv) + 1 or None] if word not in ("-O", "-OO")]
         os.execv(sys.executable, [sys.executable, *kept, *sys.argv[1:]])
 
-    from h123.errors import UserError
-    from h123.limits import check_folder, check_limits, check_threads
-    from h123.streams import make_usable
+    from h123.base.errors import UserError
+    from h123.base.limits import check_folder, check_limits, check_threads
+    from h123.base.terminal.streams import make_usable
 
     make_usable()  # before the imports below look at them
     try:

@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from h123.analysis.document import Judged, Verdicts, read_verdicts
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.results import CampaignFolder, loss, whole
 from h123.study import METRICS, Network, Study
 

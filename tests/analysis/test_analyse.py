@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from h123.analysis import analyse
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.results import CampaignFolder
 from h123.study import PlannedTrial
 from synthetic import Scenario, make_campaign

@@ -9,8 +9,8 @@ import pytest
 from h123.analysis import Limited, limited
 from h123.analysis.explained import Means
 from h123.analysis.limited import CLIENT, SERVER, WAITING, Told
+from h123.base.errors import UserError
 from h123.causes import CAUSES
-from h123.errors import UserError
 from h123.report import limits_lines
 from h123.results import CampaignFolder, load_attempts
 from h123.study import PlannedTrial, Study

@@ -12,11 +12,11 @@ from cryptography import x509
 from campaign import scripted
 from campaign.test_lanes import CROWDED_NS, IDLE, events
 from campaign.test_runner import STUDY, Silent, start
+from h123.base.errors import UserError
+from h123.base.transport import SETTINGS
 from h123.campaign import Campaign, Lanes, run_campaign
 from h123.campaign.lanes import virtual_lanes
-from h123.errors import UserError
 from h123.study import Study, load_study
-from h123.transport import SETTINGS
 
 BOTH = STUDY.replace("  network:", "  clock: [wall, virtual]\n  network:")
 

@@ -12,9 +12,9 @@ from rich.console import Console
 
 from campaign.scripted import ScriptedEngine
 from campaign.test_runner import STUDY, Silent, start
+from h123.base.errors import UserError
 from h123.campaign import find_trial, run_campaign, verify_trial
 from h123.cli.listing import print_repetition
-from h123.errors import UserError
 from h123.results import CampaignFolder, Repetition
 
 BOTH = STUDY.replace("[lan, poor]", "[poor]\n  clock: [wall, virtual]").replace("[h1, h2, h3]", "[h2, h3]")

@@ -8,10 +8,10 @@ import pytest
 from campaign.scripted import ScriptedEngine
 from campaign.test_runner import STUDY, Silent, start
 from h123.analysis import analyse
+from h123.base.errors import UserError
+from h123.base.paths import typed
+from h123.base.terminal.console import out_console
 from h123.campaign import extend_campaign, run_campaign
-from h123.console import out_console
-from h123.errors import UserError
-from h123.paths import typed
 from h123.report import print_summary
 from h123.results import CampaignFolder, export, load_attempts
 from synthetic import Scenario, make_campaign

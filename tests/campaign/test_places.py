@@ -16,8 +16,8 @@ from campaign.test_disturbed import late
 from campaign.test_lanes import IDLE, events
 from campaign.test_runner import STUDY, Silent, start
 from h123.analysis import analyse
+from h123.base.errors import UserError
 from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign
-from h123.errors import UserError
 from h123.report import print_summary, write_report
 from h123.results import CampaignFolder, connect
 from h123.trial import Place, PlaceLost

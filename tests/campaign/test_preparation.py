@@ -8,10 +8,10 @@ import pytest
 from campaign.scripted import ScriptedEngine
 from campaign.test_runner import STUDY, Silent, start
 from catalogue.small import MANIFEST, write_small
+from h123.base.errors import UserError
+from h123.base.paths import project_root
 from h123.campaign import check_campaign, extend_campaign, lacking, run_campaign
 from h123.catalogue import files_folder
-from h123.errors import UserError
-from h123.paths import project_root
 from h123.study import Plan, load_study, make_plan, parse_only
 
 CLIENT = "settings: {server: go, client: small, cold: false,"

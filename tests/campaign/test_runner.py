@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from campaign.scripted import ScriptedEngine
+from h123.base.errors import UserError
+from h123.base.files.lock import sole_user
 from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign, start_campaign
 from h123.campaign.forecast import Forecast
-from h123.errors import UserError
-from h123.lock import sole_user
 from h123.results import CampaignFolder, load_attempts, read_document, seal
 from h123.results.campaign_file import Seal
 from h123.results.packets import PACKET, read_packets

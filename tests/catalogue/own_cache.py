@@ -3,8 +3,8 @@
 import shutil
 from pathlib import Path
 
+from h123.base.paths import cache_folder
 from h123.catalogue import catalogue, install, prefix
-from h123.paths import cache_folder
 from h123.virtual import NAME
 
 

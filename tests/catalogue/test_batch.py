@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 from catalogue.small import MANIFEST, write_small
+from h123.base.errors import UserError
+from h123.base.terminal.steps import Steps
 from h123.catalogue import Subject, check_failures, install_each, installed, read_subject
-from h123.errors import UserError
-from h123.steps import Steps
 
 
 @pytest.fixture(autouse=True)

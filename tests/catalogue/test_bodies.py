@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from h123.base.errors import UserError
 from h123.catalogue import block_file, files_folder, make_bodies, make_documents
-from h123.errors import UserError
 
 
 @pytest.fixture(autouse=True)

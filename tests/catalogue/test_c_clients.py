@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from h123.paths import project_root
+from h123.base.paths import project_root
 
 SHARED = project_root() / "subjects/c"
 PROGRAM = r"""

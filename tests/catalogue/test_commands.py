@@ -8,6 +8,10 @@ from typing import Any
 import pytest
 
 from catalogue.small import MANIFEST, small
+from h123.base.errors import UserError
+from h123.base.roots import mounted
+from h123.base.transport import Name, Value
+from h123.base.units import parse_duration
 from h123.catalogue import (
     Ability,
     Role,
@@ -21,12 +25,8 @@ from h123.catalogue import (
     server_command,
     server_uses,
 )
-from h123.errors import UserError
-from h123.roots import mounted
 from h123.study import METRICS
 from h123.study.workload import Kind, WorkloadParameters, workload_of
-from h123.transport import Name, Value
-from h123.units import parse_duration
 
 
 def asked(method: str, headers: Sequence[Mapping[str, str]] = ()) -> Kind:

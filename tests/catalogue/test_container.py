@@ -4,9 +4,9 @@ import shlex
 
 import pytest
 
+from h123.base.errors import UserError
 from h123.catalogue import OwnServer
 from h123.catalogue.container import check_container
-from h123.errors import UserError
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
+from h123.base.roots import mounted
 from h123.catalogue import OWN, catalogue, client_command, install, installation, prefix
-from h123.roots import mounted
 from h123.trial import campaign_certificate
 from h123.trial.certificate import HOST_NAME, Certificate
 

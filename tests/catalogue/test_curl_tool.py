@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from catalogue.test_c_clients import WORKLOAD
-from h123.paths import project_root
+from h123.base.paths import project_root
 
 SUBJECTS = project_root() / "subjects"
 CURL = shutil.which("curl")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from h123.paths import project_root
+from h123.base.paths import project_root
 
 FETCH = project_root() / "subjects/debian/fetch"
 SOURCE = FETCH.with_name("source")

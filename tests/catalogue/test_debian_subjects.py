@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from catalogue.pages import steps
+from h123.base.paths import project_root
 from h123.catalogue import Subject, catalogue
-from h123.paths import project_root
 
 SUBJECTS = project_root() / "subjects"
 PAGE = project_root() / "docs/debian.md"

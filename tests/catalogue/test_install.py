@@ -12,6 +12,8 @@ import pytest
 from rich.console import Console
 
 from catalogue.small import BUILD, MANIFEST, PART, small, write_small
+from h123.base.errors import UserError
+from h123.base.paths import project_root
 from h123.catalogue import (
     catalogue,
     damage,
@@ -24,8 +26,6 @@ from h123.catalogue import (
 )
 from h123.cli.doctor import diagnose
 from h123.cli.subject_listing import print_subject, print_subjects
-from h123.errors import UserError
-from h123.paths import project_root
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from h123.paths import project_root
+from h123.base.paths import project_root
 
 LOAD, SHARED = project_root() / "subjects/load", project_root() / "subjects/c"
 PURE = [*(LOAD / f"{name}.c" for name in ("job", "exchange", "answer")), SHARED / "timers.c"]

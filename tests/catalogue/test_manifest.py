@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from catalogue.small import MANIFEST, PART, small, write_small
+from h123.base.errors import UserError
+from h123.base.paths import project_root, typed
 from h123.catalogue import Subject, catalogue, read_subject, subject_names, unknown_subject
-from h123.errors import UserError
-from h123.paths import project_root, typed
 
 PARTS = """\
 [[parts]]

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from catalogue.small import MANIFEST, PART, small, write_small
+from h123.base.errors import UserError
 from h123.catalogue import install, installation, installed, prefix, read_subject, remove
-from h123.errors import UserError
 
 
 @pytest.fixture(autouse=True)

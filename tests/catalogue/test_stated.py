@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from h123.base.errors import UserError
 from h123.catalogue import Stated, catalogue, stated
 from h123.catalogue.shelf import subjects_folder
-from h123.errors import UserError
 from h123.virtual.source import TRIED
 
 GOOD = """\

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from h123.base.errors import UserError
 from h123.catalogue.tried import tried
-from h123.errors import UserError
 
 GOOD = """\
 [[tried]]

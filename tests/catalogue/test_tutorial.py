@@ -11,7 +11,7 @@ import pytest
 
 from catalogue.own_cache import own_cache
 from catalogue.pages import Step, steps
-from h123.paths import lab_binary, project_root
+from h123.base.paths import lab_binary, project_root
 from h123.virtual import installed_kernel
 
 TUTORIAL = project_root() / "docs/tutorial.md"

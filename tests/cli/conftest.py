@@ -16,8 +16,8 @@ from unittest import mock
 import pytest
 
 from cli import loaded
+from h123.base.paths import cache_folder
 from h123.catalogue import subject_names
-from h123.paths import cache_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE, SUBJECTS = cache_folder().resolve() / "subjects", tuple(subject_names())

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from cli.conftest import ROOT, Tool
-from h123.paths import cache_folder
+from h123.base.paths import cache_folder
 from h123.trial import campaign_certificate
 
 GO = cache_folder().resolve() / "subjects/go/h123-go"

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from h123.console import err_console, out_console, wrap, write
+from h123.base.terminal.console import err_console, out_console, wrap, write
 
 
 @pytest.mark.parametrize(

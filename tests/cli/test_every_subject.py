@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 from cli.conftest import Tool
+from h123.base.units import format_span
 from h123.catalogue import Subject, catalogue, installation
-from h123.units import format_span
 from h123.verification import roles_of
 from h123.verification.public_record import public_records
 

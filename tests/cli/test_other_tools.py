@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Tool
+from h123.base.paths import lab_binary
 from h123.catalogue import catalogue, install, prefix
-from h123.paths import lab_binary
 from h123.study import load_network
 from h123.trial.certificate import HOST_NAME, campaign_certificate
 

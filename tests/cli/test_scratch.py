@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import PATIENCE_S, ROOT
-from h123.scratch import scratch
+from h123.base.files.scratch import scratch
 
 HOLD = """
-from h123.scratch import scratch
+from h123.base.files.scratch import scratch
 with scratch() as folder:
     (folder / "file").touch()
     print(folder, flush=True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cli.conftest import Tool
 from cli.test_compare import FEW, URL, own, script
-from h123.redaction import hidden, hidden_in, holds_secrets
+from h123.base.terminal.redaction import hidden, hidden_in, holds_secrets
 
 __all__ = ["own"]
 SECRETS = ("s3cret-header", "s3cret-variable", "s3cret-query")

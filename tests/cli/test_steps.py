@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from h123 import steps
-from h123.steps import Steps
+from h123.base.terminal import steps
+from h123.base.terminal.steps import Steps
 
 
 def _told(console_file: io.StringIO, terminal: bool) -> str:

@@ -51,7 +51,7 @@ def test_results_are_plain_where_the_encoding_is(h123: Tool, command: str) -> No
 def test_known_characters_have_plain_forms_and_the_rest_a_question_mark(tmp_path: Path) -> None:
     said = "5 – 10 µs, 2 × 3, é, \udcff"
     (tmp_path / "say.py").write_text(
-        f"from h123.streams import make_usable\nmake_usable()\nprint({said!a})\n", encoding="utf-8"
+        f"from h123.base.terminal.streams import make_usable\nmake_usable()\nprint({said!a})\n", encoding="utf-8"
     )
     done = _start(tmp_path, f'"{sys.executable}" say.py', **NARROW)
     assert done.stdout == b"5 - 10 us, 2 x 3, ?, ?\n"

@@ -8,10 +8,10 @@ from campaign.scripted import ScriptedEngine
 from campaign.test_runner import Silent, start
 from cli.conftest import Tool
 from h123.analysis import analyse
+from h123.base.errors import UserError
 from h123.campaign import Cast, run_campaign
 from h123.catalogue import catalogue
 from h123.cli.vouching import vouching
-from h123.errors import UserError
 from h123.report import write_report
 from h123.report.terminal import trust
 from h123.report.unproved import failed_lines

@@ -12,10 +12,10 @@ import pytest
 from catalogue.own_cache import own_cache
 from catalogue.small import MANIFEST, write_small
 from cli.conftest import ROOT, Tool
+from h123.base.errors import UserError
+from h123.base.transport import SETTINGS
 from h123.catalogue import catalogue
 from h123.cli import verifying
-from h123.errors import UserError
-from h123.transport import SETTINGS
 from h123.verification import Result
 
 pytestmark = pytest.mark.usefixtures("leaves_nothing_behind")

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from cli.conftest import PATIENCE_S, Tool
-from h123.errors import UserError
-from h123.paths import lab_binary, project_root
+from h123.base.errors import UserError
+from h123.base.paths import lab_binary, project_root
 from h123.virtual import virtual_kernel
 
 pytestmark = [pytest.mark.heavy, pytest.mark.usefixtures("leaves_nothing_behind")]

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from h123.base.errors import UserError
 from h123.closeup import choose
 from h123.closeup.arm import arms
 from h123.closeup.facts import rows
 from h123.closeup.latency import latency_figure
-from h123.errors import UserError
 from h123.results import CampaignFolder
 from synthetic import Scenario, make_campaign
 

@@ -9,8 +9,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import synthetic
+from h123.base.errors import UserError
 from h123.diff import Diff, differ
-from h123.errors import UserError
 from h123.gate import judge, unpaired_figures
 from h123.json_schemas import schemas
 from h123.results import CampaignFolder

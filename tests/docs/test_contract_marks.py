@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from h123.paths import project_root
+from h123.base.paths import project_root
 from h123.verification import versions
 from h123.verification.public_record import public_records
 

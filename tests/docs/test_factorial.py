@@ -10,7 +10,7 @@ import pytest
 
 from cli.conftest import Tool, h123
 from h123.analysis import analyse
-from h123.paths import project_root
+from h123.base.paths import project_root
 from h123.study import load_study
 from synthetic import Scenario, make_campaign
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from h123.paths import project_root
+from h123.base.paths import project_root
 
 ROOT = project_root()
 LINK = re.compile(r"\]\(([^)\s]+)\)")

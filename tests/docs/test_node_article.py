@@ -3,7 +3,7 @@
 import importlib.util
 from types import ModuleType
 
-from h123.paths import project_root
+from h123.base.paths import project_root
 
 
 def _bench() -> ModuleType:

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from h123.paths import project_root
+from h123.base.paths import project_root
 
 MARKS = "^(<{7}|>{7}|[|]{7})( |$)"
 

@@ -15,8 +15,8 @@ import yaml
 
 from cli.conftest import h123
 from cli.test_compare import URL, own, script
+from h123.base.paths import project_root
 from h123.cli.app import app
-from h123.paths import project_root
 from h123.virtual import kernel
 
 __all__ = ["h123", "own"]  # fixtures

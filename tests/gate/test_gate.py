@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from h123.analysis import analyse, gather
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.gate import STATUS, Figure, Figures, Passage, judge, spoiled, worst, write_gate
 from h123.json_schemas import schemas
 from h123.results import CampaignFolder

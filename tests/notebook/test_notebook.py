@@ -15,8 +15,8 @@ import pytest
 
 import h123.notebook as h
 from h123.analysis import analyse
-from h123.errors import UserError
-from h123.paths import project_root, typed
+from h123.base.errors import UserError
+from h123.base.paths import project_root, typed
 from h123.results import CampaignFolder, export
 from synthetic import Scenario, make_campaign
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.report import causes
 from h123.report.causes import causes_figure, held, nothing_told, parts, sentence, sums, told
 from h123.report.drawing import inline

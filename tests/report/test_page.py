@@ -13,7 +13,7 @@ from markupsafe import escape
 from rich.console import Console
 
 from h123.analysis import analyse
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.report import print_summary, write_report
 from h123.report.contents import PLACE, with_contents
 from h123.results import CampaignFolder

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from h123.analysis import analyse
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.report import write_report
 from h123.report.averages import averages_figures
 from h123.report.axes import log_ticks

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.results.dialled import dialled_of
 from h123.results.packets import DOWN, PACKET, TCP, UDP, UP, write_packets
 from h123.results.visits import Visit

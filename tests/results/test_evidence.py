@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from documents import put
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.results import tabulate_evidence
 from h123.results.frames import FRAME, KEYS, Kind, read_frames
 from h123.results.packets import COLUMNS, LOST, PACKET, Packets, read_packets

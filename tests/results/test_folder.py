@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from h123 import journal
-from h123.errors import UserError
+from h123.base.errors import UserError
+from h123.base.files import journal
 from h123.results import CampaignFolder, machine_facts
 from h123.results.events import Tried
 from h123.study import find_study, load_study

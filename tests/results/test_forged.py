@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from h123.analysis import analyse
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.results import CampaignFolder, connect, export, load_attempts
 from h123.results.packets import PACKET, read_packets, write_packets
 from h123.results.tcp_account import read_tcp_account

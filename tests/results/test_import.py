@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from h123.analysis import analyse
+from h123.base.errors import UserError
+from h123.base.files.lock import sole_user
 from h123.campaign import extend_campaign
-from h123.errors import UserError
-from h123.lock import sole_user
 from h123.report import write_report
 from h123.report.circumstances import provenance
 from h123.results import CampaignFolder, connect, export, import_samples, load_attempts

@@ -7,7 +7,7 @@ import threading
 import duckdb
 import pytest
 
-from h123.interruption import interruptible
+from h123.base.interruption import interruptible
 
 
 def test_ctrl_c_amid_a_query_is_ctrl_c() -> None:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.results.opening import Opening, openings_of
 from h123.results.packets import DELIVERED, LOST, PACKET, TCP, UDP, write_packets
 from h123.results.rows import Rows

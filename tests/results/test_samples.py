@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.results import ingest, read_samples
 from h123.results.rows import Rows
 from h123.results.samples import COLUMNS, LIMIT, REQUIRED, RETRIED_SCHEMA, SCHEMA, TEXT_COLUMNS, write_samples

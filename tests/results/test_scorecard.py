@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from h123.analysis import analyse
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.results import CampaignFolder, export, import_samples, load_attempts
 from h123.results.scorecard import read_card
 from h123.study import find_study, load_schema, load_study

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from h123.analysis import analyse
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.report.terminal import trust
 from h123.results import CampaignFolder, load_attempts, seal
 from synthetic import Scenario, make_campaign

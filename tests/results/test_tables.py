@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.results import CampaignFolder, connect, export, load_attempts
 from h123.results.lab_report import NO_REPORT
 from h123.results.metrics import measure

@@ -9,7 +9,7 @@ import grimp
 import pytest
 from importlinter.cli import lint_imports
 
-from h123.paths import project_root
+from h123.base.paths import project_root
 
 ROOT = project_root()
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from catalogue.small import MANIFEST, small, write_small
+from h123.base.errors import UserError
+from h123.base.paths import project_root
 from h123.catalogue import Subject, catalogue, read_subject
 from h123.catalogue.tried import Tried, tried
-from h123.errors import UserError
-from h123.paths import project_root
 from h123.showcase.catalogue import catalogue_page
 from h123.verification.constants.found import (
     Constants,

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from h123.base.paths import project_root
 from h123.catalogue import catalogue, stated
-from h123.paths import project_root
 from h123.showcase.constants import Held, constants_page, held
 from h123.verification.constants import Comparison
 from h123.verification.public_record import public_records

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.study import load_study
 from h123.study.workload import KINDS, Abandon, Target, workload_of
 from study.samples import STUDY, write

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from scipy import stats
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.study import load_study
 from h123.study.workload import Arrivals, Target, workload_of
 from h123.study.workload.arrivals import MOST_WRITTEN

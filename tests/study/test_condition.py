@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.study import Condition, load_study
 from study.samples import STUDY, write
 

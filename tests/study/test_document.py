@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.study import load_network, load_study, make_plan
 from study.samples import STUDY, write
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from h123.paths import project_root
+from h123.base.paths import project_root
 from h123.study.documents import Documents
 from h123.study.site import Site, load_site
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.study.site import read_site
 from h123.study.site_import import ImportedSite, import_site
 

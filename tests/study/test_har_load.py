@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.study.har import read_har
 from h123.study.page_load import IDLE_S, QUIET_S, Asked, page_load
 from h123.study.recorded import recorded_page

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.study import ARITHMETIC, MeasurableClaim, WordedClaim, find_ledgers, ledgers_of, list_claims, load_ledger
 
 CLAIMS = Path(__file__).resolve().parents[2] / "claims"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from h123.analysis.spreads import SPREADS
+from h123.base.paths import project_root
 from h123.catalogue import Client
-from h123.paths import project_root
 from h123.study import (
     METRICS,
     PRINTED,

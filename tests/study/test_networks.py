@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from h123.errors import UserError
-from h123.paths import project_root
+from h123.base.errors import UserError
+from h123.base.paths import project_root
 from h123.study import Network, list_networks, load_network
 from study.samples import write
 

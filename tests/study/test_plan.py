@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.study import Comparison, Plan, PlannedTrial, Study, estimate, load_study, make_plan, parse_only
 from study.samples import STUDY, sample_study, write
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.study import find_study, load_printed, load_study, printed_values_of
 from h123.study.shelf import list_published
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.study import RecordedPage, Served, recorded_page
 from study.test_har import HOME, chrome, entry, har
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.study import load_study
 from h123.study.workload import KINDS, Target, workload_of
 from study.samples import STUDY, write

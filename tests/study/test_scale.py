@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.study import Study, load_study, make_plan
 from study.samples import STUDY, sample_study, write
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from h123.base.errors import UserError
 from h123.campaign import check_campaign
-from h123.errors import UserError
 from h123.study import Family, find_study, load_study, make_plan
 
 STUDY = find_study("scorecard")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.study import list_sites, read_site
 from h123.study.quantities import RESOLVED
 from h123.study.site import Site, load_site

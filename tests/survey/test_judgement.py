@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.survey import Answer, Found, Inquiry, Site, found_words, judge
 from h123.survey.inquiry import Inquired
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.survey import Inquiry, Known, Site, check_answers
 from h123.survey.found import Spoken
 from survey.test_draft import GOOD

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from h123.analysis import analyse
-from h123.journal import Line, append_event, read_events
-from h123.paths import project_root
+from h123.base.files.journal import Line, append_event, read_events
+from h123.base.paths import project_root
 from h123.report import write_report
 from h123.results import CampaignFolder
 from synthetic import Scenario, make_campaign

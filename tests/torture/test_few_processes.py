@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from h123.paths import lab_binary, project_root
+from h123.base.paths import lab_binary, project_root
 
 sys.path.append(str(project_root() / "bench/torture"))  # programs, not a package
 

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from campaign.test_runner import STUDY, Silent, start
+from h123.base.errors import UserError
+from h123.base.paths import lab_binary, project_root
 from h123.campaign import run_campaign
 from h123.catalogue import files_folder, installations
-from h123.errors import UserError
-from h123.paths import lab_binary, project_root
 from h123.trial import LocalEngine
 from h123.virtual import virtual_kernel
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from h123 import durable
+from h123.base.files import durable
 from h123.study.parameters import LEAST_CHAIN, MOST_CHAIN
 from h123.trial import certificate
 from h123.trial.certificate import HOST_NAME, Certificate, campaign_certificate

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.trial import Ended, Estimate, Standing, listener
 from h123.trial.exposition import Exposition, Listening
 from h123.trial.listener import MOST

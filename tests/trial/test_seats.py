@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.study import Parameters
 from h123.trial.seats import check_affinity, require_processors, seats
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from h123.base.roots import mounted
 from h123.catalogue import Subject, read_subject
-from h123.roots import mounted
 
 _MANIFEST = """\
 h123 = "subject/1"

@@ -9,9 +9,9 @@ from rich.console import Console
 
 from campaign.scripted import ScriptedEngine
 from catalogue.small import MANIFEST, write_small
+from h123.base.errors import UserError
+from h123.base.terminal.steps import Steps
 from h123.catalogue import Subject, fingerprint, read_subject
-from h123.errors import UserError
-from h123.steps import Steps
 from h123.trial import Engine
 from h123.verification import contract_test
 from h123.verification.constants.found import Constants

@@ -8,8 +8,8 @@ import pytest
 
 from campaign.scripted import ScriptedEngine
 from catalogue.small import MANIFEST, write_small
+from h123.base.errors import UserError
 from h123.catalogue import Subject, read_subject
-from h123.errors import UserError
 from h123.trial.progress import Standing
 from h123.verification.matrix import (
     Cell,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from h123.base.roots import mounted
 from h123.catalogue import (
     Subject,
     catalogue,
@@ -21,7 +22,6 @@ from h123.catalogue import (
     prefix,
     settings,
 )
-from h123.roots import mounted
 from h123.study.workload import Target
 from h123.trial import campaign_certificate
 from h123.trial.certificate import HOST_NAME

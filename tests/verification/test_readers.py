@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from h123.base.roots import mounted
 from h123.catalogue import OWN, Subject, catalogue, client_command, controller, installation, prefix, settings
 from h123.results.samples import COLUMNS, RETRIED_COLUMNS
-from h123.roots import mounted
 from h123.study import Parameters
 from h123.study.workload import KINDS, Target
 from h123.trial import campaign_certificate

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from h123.base.transport import SETTINGS
 from h123.catalogue import Subject, catalogue, install, prefix, read_subject
 from h123.catalogue.subject import Limits
-from h123.transport import SETTINGS
 from h123.trial import LocalEngine
 from h123.verification.question import questions
 from h123.verification.result import Result

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from h123.errors import UserError
-from h123.paths import project_root
-from h123.steps import Steps
+from h123.base.errors import UserError
+from h123.base.paths import project_root
+from h123.base.terminal.steps import Steps
 from h123.virtual import NAME, Kernel, install_kernel, installed_kernel, kernel, virtual_kernel
 from h123.virtual.source import Source, choose, parse_madison
 from virtual.toolbox import COMPILE, Toolbox, make_toolbox
@@ -156,7 +156,7 @@ def test_an_option_that_kconfig_drops_is_not_missed_silently(box: Toolbox) -> No
 
 INSTALL = """
 from rich.console import Console
-from h123.steps import Steps
+from h123.base.terminal.steps import Steps
 from h123.virtual import install_kernel
 with Steps(Console()) as steps:
     install_kernel(steps)

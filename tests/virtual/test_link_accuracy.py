@@ -6,8 +6,8 @@ import sys
 import pytest
 from rich.console import Console
 
-from h123.paths import project_root
-from h123.steps import Steps
+from h123.base.paths import project_root
+from h123.base.terminal.steps import Steps
 from h123.virtual import install_kernel
 
 

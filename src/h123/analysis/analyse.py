@@ -47,13 +47,13 @@ from h123.analysis.twins import twin_rate
 from h123.analysis.verdicts import judge
 from h123.analysis.width import Reached, reached
 from h123.analysis.windows import windows
-from h123.durable import write_atomically
-from h123.garbage import few_collections
-from h123.redaction import hidden
+from h123.base.files.durable import write_atomically
+from h123.base.garbage import few_collections
+from h123.base.terminal.redaction import hidden
+from h123.base.transport import SETTINGS
 from h123.results import Attempt, CampaignFolder, shown
 from h123.results.events import Event
 from h123.study import Choosing, Ledger, Plan, ledgers_of, likenesses
-from h123.transport import SETTINGS
 
 
 def analyse(folder: CampaignFolder) -> Verdicts:

@@ -7,8 +7,8 @@ only a measurement decides it.
 import math
 from dataclasses import dataclass
 
+from h123.base.units import format_bytes, format_rate, format_seconds
 from h123.study import checks
-from h123.units import format_bytes, format_rate, format_seconds
 
 
 @dataclass(frozen=True)

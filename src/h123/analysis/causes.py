@@ -15,8 +15,8 @@ from h123.analysis.document import CauseRow, CausesRow, Cell, Judged, SecondsBet
 from h123.analysis.explained import Kept, Means
 from h123.analysis.families import headline
 from h123.analysis.signedrank import SignedRank
+from h123.base.errors import UserError
 from h123.causes import CAUSES, NUMBER, UNTOLD, Explained, Stretch, explain
-from h123.errors import UserError
 from h123.results import Attempt, CampaignFolder
 from h123.study import METRICS
 from h123.study.observed import Recovered, Times, Visits

@@ -12,8 +12,8 @@ from pydantic import TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from h123.analysis.published_rows import AsPublished
-from h123.errors import UserError
-from h123.paths import typed
+from h123.base.errors import UserError
+from h123.base.paths import typed
 from h123.results import CampaignFolder, fault_of, read_content
 from h123.results.campaign_file import MachineFacts, Origin, Proof, VerifiedRole, Width
 

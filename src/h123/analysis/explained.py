@@ -18,11 +18,11 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, ValidationError
 
+from h123.base.files.durable import write_atomically
+from h123.base.files.textfile import kept
+from h123.base.paths import cache_folder
+from h123.base.strict import Strict
 from h123.causes import CAUSES
-from h123.durable import write_atomically
-from h123.paths import cache_folder
-from h123.strict import Strict
-from h123.textfile import kept
 
 FORMAT: Final = "explained/1"
 _MOST = 200

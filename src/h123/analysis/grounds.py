@@ -12,9 +12,9 @@ from h123.analysis.audits.finding import CampaignAudit
 from h123.analysis.comparisons import Comparison
 from h123.analysis.failures import Shares, mean_difference
 from h123.analysis.trials import Treated
+from h123.base.units import format_seconds
 from h123.results import Attempt
 from h123.study import METRICS, Network, Plan, timeless
-from h123.units import format_seconds
 
 MOSTLY = 0.5
 """Share of its values above which a comparison may be of the machine and not of the levels."""

@@ -11,7 +11,7 @@ from dataclasses import astuple, dataclass, fields
 from functools import cache
 from typing import Self
 
-from h123.paths import project_root
+from h123.base.paths import project_root
 from h123.study import Parameters
 
 SPREADS = project_root() / "docs/results/spread.csv"

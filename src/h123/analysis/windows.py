@@ -8,10 +8,10 @@ senders are known to begin with: what a study sets, Linux' own, and what `h123 v
 from collections.abc import Sequence
 
 from h123.analysis.document import Judged, WindowsRow
+from h123.base.transport import SETTINGS
 from h123.results import CampaignFolder
 from h123.study import METRICS, Choosing, Network, Parameters, Plan, Sender, observed
 from h123.study.slowstart import Straight, download_s
-from h123.transport import SETTINGS
 
 METRIC = next(name for name, one in METRICS.items() if one.of == observed.Times("cold", "end_ns"))
 """A whole request on a connection that is new."""

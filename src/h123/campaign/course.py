@@ -5,6 +5,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from h123.base.errors import UserError
+from h123.base.files.tree import drop_specials
+from h123.base.paths import typed
+from h123.base.units import format_span
 from h123.campaign.again import (
     HOPELESS_AFTER,
     PAUSE_S,
@@ -23,8 +27,6 @@ from h123.campaign.dealing import Dealing
 from h123.campaign.forecast import Forecast
 from h123.campaign.post import Post, Running
 from h123.campaign.sofar import SoFar
-from h123.errors import UserError
-from h123.paths import typed
 from h123.results import (
     CampaignFolder,
     disturbance,
@@ -38,7 +40,6 @@ from h123.results.events import Judged, supersede, superseded
 from h123.results.lab_report import Report
 from h123.results.trial_files import Trial
 from h123.study import PlannedTrial
-from h123.tree import drop_specials
 from h123.trial import (
     Display,
     Engine,
@@ -48,7 +49,6 @@ from h123.trial import (
     trial_certificate,
     write_trial_files,
 )
-from h123.units import format_span
 
 Attempts = dict[str, list[Event]]
 """The journal's events of each planned trial, oldest first."""

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from h123.base.errors import UserError
+from h123.base.files.scratch import scratch
+from h123.base.paths import real, typed
 from h123.catalogue import own_subjects
-from h123.errors import UserError
-from h123.paths import real, typed
 from h123.results import CampaignFolder, Repetition, compare_executions, ingest, read_document
 from h123.results.lab_report import Report
 from h123.results.trial_files import Trial
-from h123.scratch import scratch
 from h123.study import PlannedTrial, Study, make_plan
 from h123.trial import Engine, prepare, trial_certificate, write_trial_files
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from h123 import __version__
+from h123.base.errors import UserError
 from h123.campaign.again import Event, forgive, lose, usable
 from h123.campaign.campaign import Campaign
 from h123.campaign.course import Attempts, Course, untried
@@ -15,7 +16,6 @@ from h123.campaign.lanes import Lanes
 from h123.campaign.post import Post
 from h123.campaign.preparation import Cast, cast_of, prepare_campaign
 from h123.catalogue import Subject, settable
-from h123.errors import UserError
 from h123.results import CampaignFolder, check_new, read_document
 from h123.results.campaign_file import Proof, SubjectFacts, VerifiedRole, Width
 from h123.results.events import superseded

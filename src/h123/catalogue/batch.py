@@ -3,11 +3,11 @@
 import time
 from collections.abc import Sequence
 
+from h123.base.errors import UserError
+from h123.base.terminal.steps import Steps
+from h123.base.units import format_bytes, format_span
 from h123.catalogue.install import install, installation
 from h123.catalogue.subject import Subject
-from h123.errors import UserError
-from h123.steps import Steps
-from h123.units import format_bytes, format_span
 
 
 def install_each(subjects: Sequence[Subject], steps: Steps) -> dict[str, UserError]:

@@ -6,10 +6,10 @@ import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from h123.errors import UserError
-from h123.installing import alone
-from h123.paths import cache_folder
-from h123.units import format_bytes
+from h123.base.errors import UserError
+from h123.base.files.installing import alone
+from h123.base.paths import cache_folder
+from h123.base.units import format_bytes
 
 BLOCK_BYTES = 65_536
 _DIGEST_BYTES = 32

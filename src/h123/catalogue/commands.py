@@ -3,6 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
+from h123.base.errors import UserError
+from h123.base.roots import mounted
+from h123.base.transport import SETTINGS, Name, Value
+from h123.base.units import format_seconds
 from h123.catalogue.subject import (
     FIXED,
     NEWEST_TLS,
@@ -18,10 +22,6 @@ from h123.catalogue.subject import (
     Spoiler,
     Subject,
 )
-from h123.errors import UserError
-from h123.roots import mounted
-from h123.transport import SETTINGS, Name, Value
-from h123.units import format_seconds
 
 Role = Literal["server", "client", "backend", "origin", "probe", "scout", "spoiler"]
 _Part = Server | Client | Backend | Origin | Probe | Scout | Spoiler

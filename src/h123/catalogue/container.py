@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import PurePath
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 
 _NETWORK = ("--network", "--net")
 

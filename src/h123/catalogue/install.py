@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from h123.base.errors import UserError
+from h123.base.files.installing import alone, made_whole, remove_installation, run_logged, size_of
+from h123.base.files.textfile import kept
+from h123.base.paths import cache_folder
 from h123.catalogue.own import OwnSubject
 from h123.catalogue.subject import PLACEHOLDER, Subject
-from h123.errors import UserError
-from h123.installing import alone, made_whole, remove_installation, run_logged, size_of
-from h123.paths import cache_folder
-from h123.textfile import kept
 
 STAMP = ".h123-installed"
 MANIFEST = "subject.toml"

@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from h123.base.strict import Strict
 from h123.catalogue.shelf import subjects_folder
 from h123.catalogue.subject import OneOrMore, Protocol
 from h123.catalogue.toml_file import TomlFile
-from h123.strict import Strict
 
 Line = Annotated[str, StringConstraints(pattern=r"^[\w./-]+:[1-9][0-9]*$")]
 """`src/cubic.rs:12`"""

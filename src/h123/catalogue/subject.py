@@ -17,9 +17,9 @@ from pydantic import (
     model_validator,
 )
 
-from h123.strict import Strict, choose, fault_at, shown
-from h123.transport import SETTINGS
-from h123.units import parse_duration, parse_size
+from h123.base.strict import Strict, choose, fault_at, shown
+from h123.base.transport import SETTINGS
+from h123.base.units import parse_duration, parse_size
 
 PROTOCOLS = ("h1", "h2", "h3")
 QUIC = "h3"

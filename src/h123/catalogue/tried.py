@@ -2,9 +2,9 @@
 
 from pydantic import Field
 
+from h123.base.strict import Strict
 from h123.catalogue.shelf import subjects_folder
 from h123.catalogue.toml_file import TomlFile
-from h123.strict import Strict
 
 
 class Tried(Strict):

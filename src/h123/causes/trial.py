@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from h123.base.errors import UserError
 from h123.catalogue import QUIC
 from h123.causes.cause import CAUSES, MENDING, NUMBER, UNTOLD, Nanoseconds, spent
 from h123.causes.conditions import Conditions
@@ -22,7 +23,6 @@ from h123.causes.stated import stated
 from h123.causes.streams import Streams
 from h123.causes.stretch import SUMS_UP, Stretch, missed
 from h123.causes.visit import Step, middle_visits
-from h123.errors import UserError
 from h123.results import Sample, moves_of, read_document, read_samples
 from h123.results.frames import Frames, read_frames
 from h123.results.lab_report import Report

@@ -6,14 +6,14 @@ from typing import Annotated, NoReturn
 import typer
 
 from h123 import __version__
+from h123.base.errors import Interrupted, UserError
+from h123.base.files.scratch import sweep
+from h123.base.interruption import interruptible
+from h123.base.limits import FULL, exhausted
+from h123.base.terminal.console import err_console, out_console, write
 from h123.cli import campaigns, claims, comparison, machine, sites, subjects, verification
 from h123.cli.signals import heed_no_more, heed_signals
 from h123.cli.wording import PlainWords
-from h123.console import err_console, out_console, write
-from h123.errors import Interrupted, UserError
-from h123.interruption import interruptible
-from h123.limits import FULL, exhausted
-from h123.scratch import sweep
 
 app = typer.Typer(
     name="h123",

@@ -9,6 +9,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from h123.base.files.output import check_output
+from h123.base.terminal.console import out_console, write
 from h123.cli import completion, listing
 from h123.cli.damage import complain_of_damage
 from h123.cli.options import (
@@ -25,8 +27,6 @@ from h123.cli.options import (
     share,
 )
 from h123.cli.signals import held_back
-from h123.console import out_console, write
-from h123.output import check_output
 from h123.study import Study, find_study, load_schema, load_study, make_plan, parse_only
 
 app = typer.Typer()

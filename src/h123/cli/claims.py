@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from h123.base.errors import UserError
+from h123.base.terminal.console import out_console
 from h123.cli import completion
 from h123.cli.damage import complain_of_damage
-from h123.console import out_console
-from h123.errors import UserError
 from h123.study import Ledger, find_ledgers, ledgers_of
 
 if TYPE_CHECKING:

@@ -15,17 +15,19 @@ from typing import Literal, cast
 from cryptography import x509
 from pydantic import ValidationError
 
-from h123 import sizes
+from h123.base.errors import UserError
+from h123.base.files import sizes
+from h123.base.files.output import check_output, write_output
+from h123.base.files.scratch import scratch
+from h123.base.files.textfile import check_file, read_bytes
+from h123.base.paths import real
+from h123.base.strict import choose, describe
+from h123.base.terminal.console import say
+from h123.base.terminal.redaction import PRIVATE, hidden
+from h123.base.units import format_bytes
 from h123.catalogue import OwnServer, clients_of_any_server
 from h123.cli import gating, running
 from h123.cli.options import NETWORKS
-from h123.console import say
-from h123.errors import UserError
-from h123.output import check_output, write_output
-from h123.paths import real
-from h123.redaction import PRIVATE, hidden
-from h123.scratch import scratch
-from h123.strict import choose, describe
 from h123.study import (
     METRICS,
     Basis,
@@ -59,9 +61,7 @@ from h123.survey import (
     survey,
     takes_a_connection,
 )
-from h123.textfile import check_file, read_bytes
 from h123.trial import LocalEngine
-from h123.units import format_bytes
 
 _PROTOCOLS: tuple[Literal["h1", "h2", "h3"], ...] = ("h1", "h2", "h3")
 _NAMED = re.compile(r"(?P<name>[a-z][a-z0-9-]{0,30})=(?P<command>.+)", re.DOTALL)

@@ -7,17 +7,17 @@ from pathlib import Path
 
 from rich.table import Table
 
+from h123.base.errors import UserError
+from h123.base.files.durable import write_atomically
+from h123.base.files.output import check_output
+from h123.base.terminal.console import out_console, write
+from h123.base.units import format_value
 from h123.cli import gating
 from h123.cli.damage import complain_of_damage
-from h123.console import out_console, write
 from h123.diff import CONFIDENCE, FEWEST, Diff, Row, differ
-from h123.durable import write_atomically
-from h123.errors import UserError
 from h123.gate import GATE_FILES, judge, unpaired_figures
-from h123.output import check_output
 from h123.results import CampaignFolder
 from h123.study import METRICS, Condition
-from h123.units import format_value
 
 PAIR = "after/before"
 _NOTABLE = 0.03

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from h123.base.errors import UserError
+from h123.base.paths import cache_folder, lab_binary
 from h123.catalogue import catalogue, damage
-from h123.errors import UserError
-from h123.paths import cache_folder, lab_binary
 from h123.virtual import NAME, installed_kernel
 
 _TUN = "modprobe tun; in a container: --privileged --device /dev/net/tun"

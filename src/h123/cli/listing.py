@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
+from h123.base.terminal.console import wrap, write
+from h123.base.units import format_bytes, format_seconds, format_span
 from h123.cli.doctor import Check
-from h123.console import wrap, write
 from h123.study import Plan, estimate, list_networks, list_studies, load_network, load_study
-from h123.units import format_bytes, format_seconds, format_span
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

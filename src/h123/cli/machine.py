@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
+from h123.base.files.output import check_output
+from h123.base.paths import lab_binary
+from h123.base.terminal.console import out_console
 from h123.cli import listing
 from h123.cli.doctor import diagnose
 from h123.cli.options import ForceOption
-from h123.console import out_console
-from h123.output import check_output
-from h123.paths import lab_binary
 from h123.study import list_networks, load_network
 
 app = typer.Typer()

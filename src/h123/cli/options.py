@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from h123.base.units import parse_share
 from h123.cli import completion
-from h123.units import parse_share
 
 NETWORKS = "lan,home,cellular,poor"
 """What `compare` compares over, if nobody says."""

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from h123.console import write
-from h123.units import format_seconds
+from h123.base.terminal.console import write
+from h123.base.units import format_seconds
 from h123.verification.profile import SITUATIONS, Held, holding_words, slowness
 
 _TITLES = {situation.name: situation.title for situation in SITUATIONS}

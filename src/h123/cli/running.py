@@ -11,19 +11,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from h123.base.errors import Interrupted, UserError
+from h123.base.interruption import interruptible
+from h123.base.limits import FULL
+from h123.base.paths import typed
+from h123.base.terminal.console import err_console, out_console, say
+from h123.base.units import format_share
 from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign, start_campaign
 from h123.cli.trust import is_own, require_trust
 from h123.cli.vouching import vouching
-from h123.console import err_console, out_console, say
-from h123.errors import Interrupted, UserError
-from h123.interruption import interruptible
-from h123.limits import FULL
-from h123.paths import typed
 from h123.results import CampaignFolder
 from h123.results.campaign_file import Width
 from h123.study import find_study, load_study
 from h123.trial import Display, LocalEngine, display_for
-from h123.units import format_share
 
 if TYPE_CHECKING:
     from h123.trial.exposition import Exposition

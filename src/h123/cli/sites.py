@@ -8,14 +8,14 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
+from h123.base.errors import UserError
+from h123.base.files.output import check_output, write_output
+from h123.base.paths import project_root
+from h123.base.terminal.console import out_console, write
+from h123.base.units import format_bytes, format_seconds
 from h123.cli import completion
 from h123.cli.options import ForceOption
-from h123.console import out_console, write
-from h123.errors import UserError
-from h123.output import check_output, write_output
-from h123.paths import project_root
 from h123.study import find_site, import_site, list_sites, read_site, site
-from h123.units import format_bytes, format_seconds
 
 app = typer.Typer(no_args_is_help=True, help="Pages that studies can load (`kind: page`).")
 

@@ -9,10 +9,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from h123.base.terminal.console import write
+from h123.base.transport import SETTINGS
+from h123.base.units import format_bytes, format_seconds, format_span
 from h123.catalogue import PROTOCOLS, Subject, catalogue, controllers, damage, installation, settable
-from h123.console import write
-from h123.transport import SETTINGS
-from h123.units import format_bytes, format_seconds, format_span
 from h123.verification import (
     PublicRecord,
     Record,

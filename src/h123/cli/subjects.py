@@ -11,6 +11,9 @@ from typing import Annotated, Literal
 import typer
 
 from h123 import virtual
+from h123.base.errors import UserError
+from h123.base.terminal.console import err_console, out_console, say
+from h123.base.terminal.steps import Steps
 from h123.catalogue import (
     PROTOCOLS,
     Subject,
@@ -22,9 +25,6 @@ from h123.catalogue import (
     unknown_subject,
 )
 from h123.cli import completion, listing
-from h123.console import err_console, out_console, say
-from h123.errors import UserError
-from h123.steps import Steps
 
 app = typer.Typer()
 

@@ -14,9 +14,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from h123.console import err_console, say, write
-from h123.errors import UserError
-from h123.paths import cache_folder, project_root
+from h123.base.errors import UserError
+from h123.base.paths import cache_folder, project_root
+from h123.base.terminal.console import err_console, say, write
 
 _ASKED = "Start them? [y/N] "
 _LONGEST = 300

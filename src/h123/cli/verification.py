@@ -8,12 +8,12 @@ from typing import Annotated, Literal
 
 import typer
 
+from h123.base.errors import UserError
+from h123.base.strict import choose
+from h123.base.terminal.console import out_console, say
 from h123.catalogue import subject_names
 from h123.cli import listing
 from h123.cli.subjects import Role, profile_subjects, verify_subjects
-from h123.console import out_console, say
-from h123.errors import UserError
-from h123.strict import choose
 
 app = typer.Typer()
 

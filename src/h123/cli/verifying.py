@@ -5,6 +5,10 @@ from pathlib import Path
 from typing import get_args
 
 from h123 import virtual
+from h123.base.errors import Interrupted, UserError
+from h123.base.strict import choose
+from h123.base.terminal.console import err_console, out_console, say, write
+from h123.base.terminal.steps import Steps
 from h123.catalogue import (
     PROTOCOLS,
     Subject,
@@ -19,11 +23,7 @@ from h123.catalogue import (
 )
 from h123.cli.profile_listing import print_profiles
 from h123.cli.subject_listing import print_verification
-from h123.console import err_console, out_console, say, write
-from h123.errors import Interrupted, UserError
 from h123.showcase import print_matrix, write_matrix
-from h123.steps import Steps
-from h123.strict import choose
 from h123.trial import ORIGIN, LocalEngine, display_for
 from h123.verification import (
     PROBE,

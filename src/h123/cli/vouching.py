@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
+from h123.base.errors import UserError
 from h123.campaign import Cast
-from h123.errors import UserError
 from h123.results.campaign_file import Proof, VerifiedRole
 from h123.verification import proof
 

@@ -8,8 +8,8 @@ from pydantic import ValidationError
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
-from h123.strict import describe
-from h123.visible import visible
+from h123.base.strict import describe
+from h123.base.terminal.visible import visible
 
 
 class PlainWords(TyperGroup):

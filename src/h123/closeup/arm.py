@@ -8,9 +8,9 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 
+from h123.base.errors import UserError
 from h123.causes import Connection, Explained, connections, explain, stated
 from h123.closeup.choice import Chosen
-from h123.errors import UserError
 from h123.report import level
 from h123.results import Sample, read_document, read_samples
 from h123.results.lab_report import Report

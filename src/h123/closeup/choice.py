@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.results import CampaignFolder, connect
 
 _NEAR = 3

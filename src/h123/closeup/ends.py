@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from h123.base.units import format_seconds
 from h123.closeup.arm import Arm
 from h123.results.lab_report import Counters, Role
 from h123.results.packets import DOWN, UDP, UP
-from h123.units import format_seconds
 
 _WAYS = {"server": DOWN, "client": UP}
 """What each of them sends."""

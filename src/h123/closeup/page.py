@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from h123.base.files.output import write_output
 from h123.closeup import facts
 from h123.closeup.arm import Arm, arms
 from h123.closeup.choice import Chosen
@@ -17,7 +18,6 @@ from h123.closeup.series import (
     throughput_figure,
 )
 from h123.closeup.waterfall import waterfall_figure
-from h123.output import write_output
 from h123.report import template, with_contents
 from h123.report.drawing import Figure, inline
 from h123.results import CampaignFolder

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 from pyarrow import Table
 
+from h123.base.units import common_unit, format_rate, format_seconds, format_span
 from h123.causes import Times
 from h123.closeup.arm import Arm
 from h123.closeup.over_time import FATES, HELD, Line, Panel, Ticks, over_time
@@ -30,7 +31,6 @@ from h123.flow import (
 from h123.report.drawing import Figure
 from h123.results.packets import DOWN, UP, Packets
 from h123.results.stack_log import StackLog
-from h123.units import common_unit, format_rate, format_seconds, format_span
 
 MOST = 400
 """Bins of a picture: two pixels each on a desk."""

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from h123.base.terminal.redaction import hidden_in
+from h123.base.units import format_bytes
 from h123.diff.document import Change
-from h123.redaction import hidden_in
 from h123.results import CampaignFolder
 from h123.study import Network, Parameters
 from h123.study.network import Resolved
-from h123.units import format_bytes
 
 _NO_MATTER = {"load_average", "python", "virtual_kernel"}
 """Of a machine: of the moment, or what no trial meets."""

@@ -8,11 +8,11 @@ from functools import cached_property
 from statistics import median
 
 from h123.analysis import Case, Measured, Treatment, by_pairing, gather, treatments
+from h123.base.errors import UserError
+from h123.base.paths import real
 from h123.diff.circumstances import changes, unlike
 from h123.diff.document import Diff, LeftOut, Row, Side
 from h123.diff.unpaired import CONFIDENCE, interval
-from h123.errors import UserError
-from h123.paths import real
 from h123.results import CampaignFolder
 
 _SHOWN = 3

@@ -9,10 +9,10 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from h123.base.terminal.visible import visible
 from h123.gate.figure import Figure
 from h123.gate.passage import Cell, Passage
 from h123.study import METRICS
-from h123.visible import visible
 
 
 class Entry(TypedDict):

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from prometheus_client import CollectorRegistry, Enum, Gauge, Info
 from prometheus_client.openmetrics.exposition import generate_latest
 
+from h123.base.terminal.visible import in_one_line
 from h123.gate.passage import STATUS, Passage
-from h123.visible import in_one_line
 
 _LABELS = ["metric", "pair", "cell"]
 _WORDS = list(STATUS)

@@ -16,10 +16,10 @@ from h123.analysis import (
 )
 from h123.analysis import answers_words as answers_words_of
 from h123.analysis.document import Judged, Verdicts
+from h123.base.units import Unit, format_value
 from h123.diff import FEWEST, Diff, Row
 from h123.diff import blocks_to_part as blocks_to_part_unpaired
 from h123.study import METRICS, Condition
-from h123.units import Unit, format_value
 
 
 @dataclass(frozen=True)

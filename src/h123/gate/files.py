@@ -8,14 +8,14 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from typing_extensions import TypedDict
 
-from h123.durable import write_atomically
+from h123.base.files.durable import write_atomically
+from h123.base.terminal.markdown import plain
+from h123.base.terminal.visible import in_one_line
 from h123.gate.benchmark import benchmark
 from h123.gate.document import CellRow, ConditionRow, Gate, Word
 from h123.gate.exposition import exposition
 from h123.gate.figure import Figure
 from h123.gate.passage import Cell, Passage, worst
-from h123.markdown import plain
-from h123.visible import in_one_line
 
 
 class _Measured(TypedDict):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from h123.analysis.document import GateRow
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.gate.document import Word
 from h123.gate.figure import Figure
 from h123.study import Condition

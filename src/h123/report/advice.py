@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from h123.analysis import Remedy, headline
+from h123.base.units import format_span
 from h123.report.words import cell_name, level, listed
 from h123.study import metric
-from h123.units import format_span
 
 _NAMED = 3
 

@@ -6,12 +6,12 @@ from typing import Any, Literal
 import altair as alt
 
 from h123.analysis.document import Capacity, CapacityRow, CapacityStep
+from h123.base.units import format_seconds
 from h123.report.axes import log_ticks
 from h123.report.capacity import rate
 from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark, Rows
 from h123.report.names import header
 from h123.report.words import cell_name, level
-from h123.units import format_seconds
 
 _HEIGHT = 230
 _LEFT = 64

@@ -8,13 +8,13 @@ from typing import Any, Literal
 import altair as alt
 
 from h123.analysis import CONFIDENCE, explained_phase, headline
-from h123.errors import UserError
+from h123.base.errors import UserError
+from h123.base.units import common_unit, format_bytes, format_seconds
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.report.names import header, row_names
 from h123.report.words import cell_name, level, listed, opened, place, unbroken
 from h123.study import metric
 from h123.study.observed import Recovered, Times, Visits
-from h123.units import common_unit, format_bytes, format_seconds
 
 Row = Mapping[str, Any]
 """One element of `causes` in verdicts.json (docs/contracts/verdicts.md)."""

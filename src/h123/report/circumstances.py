@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from h123.base.units import format_rate
 from h123.report.places import machine
 from h123.report.spread import treatment
 from h123.report.words import level, percent, reason
@@ -11,7 +12,6 @@ from h123.results import Attempt, CampaignFolder
 from h123.results.events import Event, TrialEvent, superseded
 from h123.results.lab_report import Link, Side
 from h123.study.network import Direction
-from h123.units import format_rate
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ from typing import Any
 
 import altair as alt
 
+from h123.base.units import common_unit
 from h123.report.axes import log_ticks
 from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark, Rows
 from h123.report.names import lines
 from h123.report.spread import balanced, other_factors
 from h123.report.words import level
 from h123.results import CampaignFolder, connect
-from h123.units import common_unit
 
 SHARES = [percent / 100 for percent in range(101)]
 _TRIAL_STEP = 4

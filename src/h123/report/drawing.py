@@ -13,8 +13,8 @@ import altair as alt
 import vl_convert as vlc
 from altair.utils import schemapi
 
-from h123.durable import check_replaceable
-from h123.visible import visible
+from h123.base.files.durable import check_replaceable
+from h123.base.terminal.visible import visible
 
 # Charts are otherwise checked against Vega-Lite's schema, each part whenever it is put into another one, which takes a
 # good part of a report's time. A test turns it on again.

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from h123.analysis.document import ElsewhereRow
-from h123.units import format_value
+from h123.base.units import format_value
 
 
 def elsewhere_lines(verdicts: Mapping[str, Any]) -> list[str]:

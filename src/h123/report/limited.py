@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from h123.analysis import Limited
-from h123.errors import UserError
-from h123.markdown import NOTHING, table
+from h123.base.errors import UserError
+from h123.base.terminal.markdown import NOTHING, table
 from h123.report.words import level
 from h123.study import Study
 

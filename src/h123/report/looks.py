@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from h123.base.units import format_share
 from h123.report.words import listed, unbroken
-from h123.units import format_share
 
 _SAID = {
     "planned": "as planned with --until-decided: each look has the same level",

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from h123.analysis import headline, read_verdicts
-from h123.durable import write_atomically
+from h123.base.files.durable import write_atomically
 from h123.report import (
     as_published,
     capacity,

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from h123.base.units import format_bytes
 from h123.results.campaign_file import MachineFacts
-from h123.units import format_bytes
 
 
 def machine(facts: MachineFacts) -> str:

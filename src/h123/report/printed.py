@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from h123.analysis import read_verdicts
-from h123.errors import UserError
-from h123.paths import real
+from h123.base.errors import UserError
+from h123.base.paths import real
 from h123.report.drawing import Mark
 from h123.report.words import cell_name, level, ratio
 from h123.results import CampaignFolder

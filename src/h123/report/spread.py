@@ -6,12 +6,12 @@ from typing import Any
 
 import altair as alt
 
+from h123.base.units import common_unit, format_seconds
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.report.names import CHARACTER, RowNames, header, row_names
 from h123.report.words import cell_name, level, listed
 from h123.study import METRICS, metric
 from h123.study.observed import Processor
-from h123.units import common_unit, format_seconds
 
 _CPU_ROLES = {
     name: role

@@ -5,8 +5,8 @@ from importlib.resources import files
 import jinja2
 from markupsafe import Markup, escape
 
+from h123.base.terminal.visible import visible
 from h123.report.words import unbroken
-from h123.visible import visible
 
 
 def template(room: str, name: str) -> jinja2.Template:

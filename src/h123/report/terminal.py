@@ -14,7 +14,8 @@ from rich.text import Text
 
 from h123.analysis import headline
 from h123.analysis.document import AuditCount, Judged
-from h123.paths import typed
+from h123.base.paths import typed
+from h123.base.units import format_seconds
 from h123.report import as_published, capacity, causes, claims, ladder
 from h123.report.advice import advice
 from h123.report.answer import Answer, Row, answers, cold, findings, no_answer, shown_ratio
@@ -37,7 +38,6 @@ from h123.report.unproved import unproved_lines
 from h123.report.windows import window_lines
 from h123.report.words import cell_name, level, percent, unbroken, verdict_word
 from h123.study import metric
-from h123.units import format_seconds
 
 ABREAST = 3
 """Pairs that a table of 80 columns has room for."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.report.drawing import SERIES, Mark
 from h123.report.spread import other_factors
 from h123.results import CampaignFolder, connect, read_document

@@ -7,13 +7,13 @@ from typing import Any
 
 import altair as alt
 
+from h123.base.units import format_seconds
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.report.names import lines
 from h123.report.stages import STAGES, stages
 from h123.report.visits import began, by_cell, told_of_choice, took
 from h123.report.words import level
 from h123.results import Sample
-from h123.units import format_seconds
 
 MOST = 250
 """Requests of a visit."""

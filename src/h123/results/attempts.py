@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from h123.errors import UserError
-from h123.processes import beginning, each
+from h123.base.errors import UserError
+from h123.base.processes import beginning, each
 from h123.results.blocking import Blocking, blocking_of
 from h123.results.dialled import dialled_of
 from h123.results.documents import fault_of, held, parsed, read_content, read_document

@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from h123.durable import replacement
-from h123.errors import UserError
+from h123.base.errors import UserError
+from h123.base.files.durable import replacement
 
 LIMIT = 2**61
 """No number of a trial is larger: what is computed of two of them is still one of 64 bits."""

@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal, NotRequired, cast, get_args
 from pydantic import Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from h123.journal import Line, damaged_line
+from h123.base.files.journal import Line, damaged_line
+from h123.base.strict import changed_value, describe, shown
 from h123.results.campaign_file import MachineFacts
 from h123.results.documents import fault_of
 from h123.results.shapes import STRICT, Digest, Document, Reason, Seconds, Share
-from h123.strict import changed_value, describe, shown
 from h123.study import NETWORK_PARAMETERS, RESOLVED, Parameters
 from h123.study.workload import own_parameters
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from h123.durable import replacement
-from h123.errors import UserError
-from h123.output import check_output
-from h123.redaction import hidden_in
+from h123.base.errors import UserError
+from h123.base.files.durable import replacement
+from h123.base.files.output import check_output
+from h123.base.terminal.redaction import hidden_in
 from h123.results.attempts import Attempt, load_attempts
 from h123.results.events import Values
 from h123.results.folder import CampaignFolder

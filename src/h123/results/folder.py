@@ -12,20 +12,20 @@ from pathlib import Path
 from typing import Self
 
 from h123 import __version__
-from h123.durable import sync, sync_tree, write_atomically
-from h123.errors import UserError
-from h123.journal import append_event, now, read_events
-from h123.lock import sole_user
-from h123.paths import real, typed
-from h123.processes import each
-from h123.redaction import PRIVATE, holds_secrets
+from h123.base.errors import UserError
+from h123.base.files.durable import sync, sync_tree, write_atomically
+from h123.base.files.journal import append_event, now, read_events
+from h123.base.files.lock import sole_user
+from h123.base.files.tree import check_tree
+from h123.base.paths import real, typed
+from h123.base.processes import each
+from h123.base.terminal.redaction import PRIVATE, holds_secrets
 from h123.results import seal
 from h123.results.campaign_file import Campaign, MachineFacts, Origin, SubjectFacts, Width
 from h123.results.documents import held, read_content, read_document, write_document
 from h123.results.events import Entry, Event, Happening, Possible, TrialEvent, Tried, check_trials
 from h123.study import Study, networks_from_resolved
 from h123.study.network import Resolved
-from h123.tree import check_tree
 
 PARTIAL = ".partial"
 ENTRY = "event.json"

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
-from h123.errors import UserError
+from h123.base.errors import UserError
+from h123.base.strict import choose
 from h123.results.distribution import COUNT
 from h123.results.foreign_file import Fields, from_name, read_rows, stem
 from h123.results.foreign_values import (
@@ -20,7 +21,6 @@ from h123.results.foreign_values import (
     whole,
 )
 from h123.results.samples import PHASES
-from h123.strict import choose
 from h123.study import Samples, Schema, Source
 
 TLS = ("1.0", "1.1", "1.2", "1.3", "none")

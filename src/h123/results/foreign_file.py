@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TextIO
 
-from h123 import sizes
-from h123.errors import UserError
+from h123.base.errors import UserError
+from h123.base.files import sizes
+from h123.base.files.textfile import csv_fault, opened
+from h123.base.strict import shown
 from h123.results.distribution import read_distribution
 from h123.results.scorecard import read_card
-from h123.strict import shown
 from h123.study import Samples
-from h123.textfile import csv_fault, opened
 
 Fields = dict[str, str]
 """A row, by its columns."""

@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from h123 import sizes
-from h123.durable import sync
-from h123.errors import UserError
-from h123.lock import sole_user
+from h123.base.errors import UserError
+from h123.base.files import sizes
+from h123.base.files.durable import sync
+from h123.base.files.lock import sole_user
+from h123.base.files.textfile import opened
 from h123.results.documents import write_document
 from h123.results.events import Tried
 from h123.results.folder import PARTIAL, CampaignFolder, check_new
@@ -21,7 +22,6 @@ from h123.results.foreign import Place, Request, read_requests
 from h123.results.samples import SCHEMA, write_samples
 from h123.results.trial_files import Client, Link, Tls, Trial
 from h123.study import Schema
-from h123.textfile import opened
 
 Groups = dict[Place, list[Request]]
 

@@ -1,7 +1,7 @@
 """What a campaign has lost since it was measured, in words for whoever reads it."""
 
-from h123.errors import UserError
-from h123.paths import typed
+from h123.base.errors import UserError
+from h123.base.paths import typed
 from h123.results.folder import CampaignFolder
 
 

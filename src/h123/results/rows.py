@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.results.compact import LIMIT
 from h123.results.samples import SCHEMA, TEXT_COLUMNS, Sample, complaint, misshapen
 from h123.study.workload import ABANDONED, BEYOND_OK, OK

@@ -10,13 +10,13 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from h123.durable import replacement
-from h123.errors import UserError
+from h123.base.errors import UserError
+from h123.base.files.durable import replacement
+from h123.base.files.textfile import csv_fault
 from h123.results.compact import LIMIT, column_fault
 from h123.results.events import Values
 from h123.results.shapes import Reason
 from h123.study.workload import BEYOND_OK, LEAVING, OK, Exchange, Kind, workload_of
-from h123.textfile import csv_fault
 
 TEXT_COLUMNS = {"phase", "protocol", "error"}
 TIME_COLUMNS = ["start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns"]

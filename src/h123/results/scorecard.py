@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from h123 import sizes
-from h123.errors import UserError
-from h123.jsontext import parse_json
-from h123.textfile import read_bytes
+from h123.base.errors import UserError
+from h123.base.files import sizes
+from h123.base.files.jsontext import parse_json
+from h123.base.files.textfile import read_bytes
 
 _Json = dict[str, Any]
 """An object of a card."""

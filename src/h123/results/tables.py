@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from h123.paths import real
+from h123.base.paths import real
 from h123.results.events import TrialEvent
 from h123.results.folder import CampaignFolder
 from h123.results.samples import RETRIED_SCHEMA, answered_sql, complaint

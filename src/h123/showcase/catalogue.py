@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from h123.base.files.durable import write_atomically
+from h123.base.paths import project_root
+from h123.base.terminal.markdown import NOTHING, table
+from h123.base.units import format_bytes, format_seconds, format_span
 from h123.catalogue import Client, Limits, Reach, Subject, Tried, catalogue, own_controller, subject_names, tried
-from h123.durable import write_atomically
-from h123.markdown import NOTHING, table
-from h123.paths import project_root
-from h123.units import format_bytes, format_seconds, format_span
 from h123.verification import (
     KERNEL_PROTOCOL,
     PROBE,

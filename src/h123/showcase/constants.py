@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from h123.base.files.durable import write_atomically
+from h123.base.paths import project_root
+from h123.base.terminal.markdown import NOTHING, table
 from h123.catalogue import QUIC, Stated, Subject, catalogue, stated
-from h123.durable import write_atomically
-from h123.markdown import NOTHING, table
-from h123.paths import project_root
 from h123.verification import PublicRecord, public_records
 from h123.verification.constants import Comparison, compared
 

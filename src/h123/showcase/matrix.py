@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from h123.base.files.durable import write_atomically
+from h123.base.files.journal import Line
 from h123.catalogue import Subject
-from h123.durable import write_atomically
-from h123.journal import Line
 from h123.report import level, template
 from h123.verification.matrix import Cell, Pairing, failures
 

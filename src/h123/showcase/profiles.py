@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from h123.base.files.durable import write_atomically
+from h123.base.paths import project_root
+from h123.base.terminal.markdown import NOTHING, table
 from h123.catalogue import Subject, catalogue
-from h123.durable import write_atomically
-from h123.markdown import NOTHING, table
-from h123.paths import project_root
 from h123.results.campaign_file import VerifiedRole
 from h123.verification import PublicRecord, public_records
 from h123.verification.profile import SITUATIONS, Held, holding_words, slowness

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StrictInt
 
-from h123.strict import Strict
+from h123.base.strict import Strict
 from h123.study.quantities import BitRate, Duration, Share, Size
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]

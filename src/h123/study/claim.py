@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from h123.strict import Strict
+from h123.base.strict import Strict
 from h123.study.checks import Check
 from h123.study.metrics import MetricName
 from h123.study.names import Levels

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, model_validator
 
-from h123.strict import Strict, choose, shown
+from h123.base.strict import Strict, choose, shown
+from h123.base.units import Unit, parse_duration, parse_rate, parse_size
 from h123.study.metrics import METRICS
-from h123.units import Unit, parse_duration, parse_rate, parse_size
 
 _FORM = re.compile(
     r"\s*(?P<metric>[a-z0-9_]+)\s+(?P<a>[\w.+-]+)(?:\s*/\s*(?P<b>[\w.+-]+))?\s*(?P<sign><=|>=|<|>)\s*(?P<bound>\S.*?)\s*",

@@ -12,10 +12,10 @@ from yaml.composer import ComposerError
 from yaml.constructor import ConstructorError
 from yaml.reader import ReaderError
 
-from h123 import sizes
-from h123.errors import UserError
-from h123.strict import describe, place, shown
-from h123.textfile import code_point, read_text, unprintable
+from h123.base.errors import UserError
+from h123.base.files import sizes
+from h123.base.files.textfile import code_point, read_text, unprintable
+from h123.base.strict import describe, place, shown
 
 Location = Sequence[str | int]
 Model = TypeVar("Model", bound=BaseModel)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
+from h123.base.units import format_bytes
 from h123.study.site import Resource, Site, Type
-from h123.units import format_bytes
 
 FORMAT = "documents/1"
 """Changes with what is written here, so that a cache of documents is not taken for one of these."""

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from h123.errors import UserError
-from h123.strict import shown
+from h123.base.errors import UserError
+from h123.base.files.textfile import read_text
+from h123.base.strict import shown
+from h123.base.units import format_seconds, format_span
 from h123.study.har_entry import NO_ANSWER, Entry, Written
 from h123.study.har_page import Page, Paged, paged, plain
 from h123.study.har_part import Part
 from h123.study.page_load import IDLE_S, QUIET_S, Asked, Load, page_load
-from h123.textfile import read_text
-from h123.units import format_seconds, format_span
 
 MOST_BYTES = 500_000_000
 """Of a recording: those with bodies have tens of megabytes."""

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from h123.errors import UserError
+from h123.base.errors import UserError
+from h123.base.files.textfile import unprintable
 from h123.study.har_part import Part
-from h123.textfile import unprintable
 
 _MOST_SHOWN = 20
 _LONGEST = 80

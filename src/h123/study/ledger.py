@@ -7,15 +7,15 @@ from pathlib import Path
 import yaml
 from pydantic import Field
 
-from h123.errors import UserError
-from h123.strict import Strict, choose
+from h123.base.errors import UserError
+from h123.base.files.textfile import read_text
+from h123.base.strict import Strict, choose
 from h123.study.claim import ALL_LEVELS, AnyClaim, MeasurableClaim
 from h123.study.document import MOST_BYTES, Document, Location
 from h123.study.names import Levels
 from h123.study.reader import load_study
 from h123.study.shelf import find_study, is_study, list_claims, list_studies
 from h123.study.study import Study
-from h123.textfile import read_text
 
 FORMAT = "claims/1"
 

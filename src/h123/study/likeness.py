@@ -7,10 +7,10 @@ is made equal where a study says `transport: matched`; the rest is named, so tha
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from h123.base.transport import SETTINGS, Name, Setting, Value
 from h123.study.parameters import Parameters
 from h123.study.plan import Plan
 from h123.study.study import split_pair
-from h123.transport import SETTINGS, Name, Setting, Value
 
 STACKS = (
     "least retransmission time",

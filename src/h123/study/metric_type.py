@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from h123.base.units import Unit, format_value
 from h123.study.observed import (
     Answered,
     Carried,
@@ -18,7 +19,6 @@ from h123.study.observed import (
     Times,
     Visits,
 )
-from h123.units import Unit, format_value
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 from pydantic import BeforeValidator
 
-from h123.strict import choose, shown
+from h123.base.strict import choose, shown
 from h123.study.metric_type import Metric, Words
 from h123.study.observed import (
     Abandoned,

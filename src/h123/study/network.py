@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from h123.units import format_rate
+from h123.base.units import format_rate
 
 Resolved = dict[str, Any]
 """A study or a network as JSON, complete: what `resolved` writes and `from_resolved` reads."""

@@ -17,13 +17,13 @@ from pydantic import (
     model_validator,
 )
 
-from h123.errors import UserError
-from h123.strict import Strict, fault_at, shown
+from h123.base.errors import UserError
+from h123.base.files.textfile import read_text
+from h123.base.strict import Strict, fault_at, shown
+from h123.base.units import parse_delay, parse_size
 from h123.study import network as resolved
 from h123.study.document import Document
 from h123.study.quantities import BitRate, Delay, Duration, Share
-from h123.textfile import read_text
-from h123.units import parse_delay, parse_size
 
 Positive = Field(gt=0)
 POLICIES = ("pass", "drop", "reject")

@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, TypeAdapter
 
+from h123.base.transport import SETTINGS, TCP_PAYLOAD, Name, Value
+from h123.base.units import format_bytes
 from h123.study.quantities import Duration, Size
 from h123.study.workload import WorkloadParameters
-from h123.transport import SETTINGS, TCP_PAYLOAD, Name, Value
-from h123.units import format_bytes
 
 Count = Annotated[int, Field(strict=True)]
 Role = Literal["server", "client", "backend"]

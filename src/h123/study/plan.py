@@ -19,8 +19,9 @@ import math
 import re
 from dataclasses import dataclass, field
 
-from h123.errors import UserError
-from h123.strict import choose
+from h123.base.errors import UserError
+from h123.base.strict import choose
+from h123.base.units import format_span
 from h123.study.confounded import confounded, confounded_note
 from h123.study.estimate import Estimate, estimate, estimate_check, own_seconds
 from h123.study.lost import spread
@@ -29,7 +30,6 @@ from h123.study.study import MOST_TRIALS, Study, split_pair
 from h123.study.timeless import timeless_note
 from h123.study.trial import PlannedTrial
 from h123.study.workload import Upload
-from h123.units import format_span
 
 Only = dict[str, list[str]]
 MAX_ID_LENGTH = 120

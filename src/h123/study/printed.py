@@ -8,15 +8,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictInt, model_validator
 
-from h123.errors import UserError
-from h123.strict import Strict, choose
+from h123.base.errors import UserError
+from h123.base.strict import Strict, choose
+from h123.base.units import parse_change, parse_duration, parse_size
 from h123.study.document import Document
 from h123.study.ledger import Origin
 from h123.study.metrics import PRINTED, PrintedName
 from h123.study.quantities import BitRate, Duration, Size
 from h123.study.shelf import list_published
 from h123.study.study import split_pair
-from h123.units import parse_change, parse_duration, parse_size
 
 FORMAT = "published/1"
 

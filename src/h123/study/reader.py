@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import Field, StrictInt, StrictStr, ValidationError
 
+from h123.base.errors import UserError
+from h123.base.strict import Strict, choose
 from h123.catalogue import OwnServer, subject_names, unknown_subject
-from h123.errors import UserError
-from h123.strict import Strict, choose
 from h123.study.condition import Condition
 from h123.study.document import Document, Location
 from h123.study.metrics import METRICS

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import SplitResult, quote, urlsplit
 
-from h123.errors import UserError
+from h123.base.errors import UserError
+from h123.base.units import format_bytes, format_share
 from h123.study.document import MOST_BYTES
 from h123.study.har import Recording, read_har
 from h123.study.har_entry import Entry
 from h123.study.quantities import RESOLVED
 from h123.study.site import URGENCIES, Resource, Site
 from h123.study.site_import import Graph, graph_of, host_shares, names
-from h123.units import format_bytes, format_share
 
 LONGEST_PATH = 2000
 _THE_REST = 10_000

@@ -11,8 +11,8 @@ from typing import Any, Literal, get_args
 
 from pydantic import Field, field_validator, model_validator
 
-from h123.errors import UserError
-from h123.strict import Strict, choose, shown
+from h123.base.errors import UserError
+from h123.base.strict import Strict, choose, shown
 from h123.study.document import Document, Location
 from h123.study.network import Network
 from h123.study.parameters import PARAMETER_NAMES

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from h123.errors import UserError
-from h123.paths import project_root
-from h123.strict import choose
+from h123.base.errors import UserError
+from h123.base.paths import project_root
+from h123.base.strict import choose
 from h123.study.document import Document
 from h123.study.network import Network
 from h123.study.network_file import read_network

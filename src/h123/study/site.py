@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
 
-from h123.strict import Strict, choose, fault_at
+from h123.base.strict import Strict, choose, fault_at
 from h123.study.document import Document
 from h123.study.names import check_name
 from h123.study.quantities import Duration, Size

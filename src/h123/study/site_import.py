@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
-from h123.errors import UserError
+from h123.base.errors import UserError
+from h123.base.files.textfile import unprintable
+from h123.base.units import format_bytes, format_seconds, format_share
 from h123.study.document import MOST_BYTES
 from h123.study.har import Recording, read_har
 from h123.study.har_entry import Entry
@@ -16,8 +18,6 @@ from h123.study.har_page import plain
 from h123.study.names import check_name
 from h123.study.quantities import RESOLVED
 from h123.study.site import FORMAT, MOST_RESOURCES, URGENCIES, Resource, Site
-from h123.textfile import unprintable
-from h123.units import format_bytes, format_seconds, format_share
 
 LONGEST_NAME = 60
 LONGEST_LABEL = 63

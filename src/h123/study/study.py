@@ -6,15 +6,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, ValidationError
 
+from h123.base.errors import UserError
+from h123.base.strict import Strict, changed_value, describe, shown
+from h123.base.transport import SETTINGS, Name
 from h123.catalogue import OwnServer
-from h123.errors import UserError
-from h123.strict import Strict, changed_value, describe, shown
 from h123.study.condition import Condition
 from h123.study.metrics import METRICS, MetricName
 from h123.study.network import Network
 from h123.study.parameters import Parameters
 from h123.study.quantities import RESOLVED, Share
-from h123.transport import SETTINGS, Name
 
 MOST_TRIALS = 30_000
 """Of a campaign: a day of the shortest ones; so there cannot be more blocks either."""

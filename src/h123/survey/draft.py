@@ -8,9 +8,9 @@ from pathlib import Path
 
 import yaml
 
+from h123.base.paths import real
+from h123.base.terminal.redaction import holds_secrets
 from h123.catalogue import OwnServer
-from h123.paths import real
-from h123.redaction import holds_secrets
 from h123.study import METRICS, TAIL, Condition, Network
 from h123.survey.inquiry import Inquiry
 from h123.survey.load import Asked, Part, by_network, patience

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from h123.base.errors import UserError
+from h123.base.terminal.console import say
 from h123.catalogue import QUIC, OwnServer, catalogue, install, scout_command
-from h123.console import say
-from h123.errors import UserError
 from h123.results import Reason, read_document, write_document
 from h123.results.lab_report import Report
 from h123.results.trial_files import End, Link, Role, Trial

@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
+from h123.base.errors import UserError
+from h123.base.terminal.redaction import hidden
+from h123.base.units import format_bytes
 from h123.catalogue import QUIC
-from h123.errors import UserError
-from h123.redaction import hidden
 from h123.study import Served
 from h123.study.workload import BEYOND_OK, OK
 from h123.survey.found import Answer, Certificate, Found, Spoken
 from h123.survey.inquiry import ANSWER_NS, ONLY_IPV6, Inquired, Inquiry
-from h123.units import format_bytes
 
 TITLES = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 _SLOW_NS = 100_000_000

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from h123.errors import UserError
-from h123.redaction import hidden
+from h123.base.errors import UserError
+from h123.base.terminal.redaction import hidden
 from h123.survey.found import Answer, Spoken
 from h123.survey.inquiry import Inquiry
 from h123.survey.judgement import TITLES, Known

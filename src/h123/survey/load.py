@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from statistics import mean, median
 from typing import Any, Protocol
 
-from h123.paths import real
-from h123.redaction import hidden
+from h123.base.paths import real
+from h123.base.terminal.redaction import hidden
 from h123.study import METRICS, OF_REQUESTS, OF_VISITS, TAIL, Family, Network
 from h123.study.site import Site as Page
 from h123.study.slowstart import MSS_BYTES

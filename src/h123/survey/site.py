@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
-from h123.errors import UserError
-from h123.redaction import hidden
+from h123.base.errors import UserError
+from h123.base.terminal.redaction import hidden
 from h123.study import asked_path
 
 HTTPS = 443

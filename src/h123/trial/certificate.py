@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from h123.durable import write_atomically
-from h123.roots import mounted
+from h123.base.files.durable import write_atomically
+from h123.base.roots import mounted
 
 if TYPE_CHECKING:
     from cryptography import x509

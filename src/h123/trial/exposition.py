@@ -9,7 +9,7 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Info, make_wsgi_app
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.trial.listener import Listener
 from h123.trial.progress import Display, Ended, Standing
 

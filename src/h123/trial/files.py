@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from h123 import catalogue
+from h123.base.roots import mounted
 from h123.catalogue import (
     ALT_SVC,
     HTTPS_RECORD,
@@ -27,7 +28,6 @@ from h123.results.frames import KEYS
 from h123.results.packets import KEPT
 from h123.results.qlog import QLOG_FOLDER
 from h123.results.trial_files import SECOND_SERVER, Link, Ready, Role, Tcp, Trial
-from h123.roots import mounted
 from h123.study import Network, Parameters, PlannedTrial, with_losses
 from h123.study.documents import FOLDER as DOCUMENTS
 from h123.study.workload import Target

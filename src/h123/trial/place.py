@@ -6,7 +6,7 @@ import platform
 from dataclasses import dataclass
 from pathlib import Path
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.results import machine_facts
 from h123.results.campaign_file import MachineFacts
 from h123.virtual import virtual_kernel

@@ -4,6 +4,7 @@ from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import cast
 
+from h123.base.errors import UserError
 from h123.catalogue import (
     OwnSubject,
     Subject,
@@ -16,7 +17,6 @@ from h123.catalogue import (
     server_uses,
     subjects_folder,
 )
-from h123.errors import UserError
 from h123.study import Parameters
 from h123.trial.files import trial_roles
 from h123.trial.seats import check_affinity, require_processors

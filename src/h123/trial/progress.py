@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
+from h123.base.units import format_span
 from h123.results import Reason
-from h123.units import format_span
 
 NAMES_SHOWN = 3
 """Of the trials that run at once."""

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Sequence
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 from h123.study import Parameters
 
 

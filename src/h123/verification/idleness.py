@@ -7,8 +7,8 @@ over HTTP/3 it is announced; over TCP a connection is there for most of that tim
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from h123.base.units import format_seconds
 from h123.catalogue import LEAST_IDLE_NS, QUIC, Server
-from h123.units import format_seconds
 from h123.verification.result import Result
 
 _ASKED_NS = 58_000_000_000

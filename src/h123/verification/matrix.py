@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Literal
 
 from h123 import __version__
+from h123.base.errors import UserError
+from h123.base.files.journal import Line, append_event, read_events
+from h123.base.files.lock import sole_user
+from h123.base.files.tree import check_tree
+from h123.base.paths import real
 from h123.catalogue import Subject, fingerprint, make_bodies
-from h123.errors import UserError
-from h123.journal import Line, append_event, read_events
-from h123.lock import sole_user
-from h123.paths import real
 from h123.results import Reason, check_name, machine_facts
 from h123.study import Parameters
-from h123.tree import check_tree
 from h123.trial import SERVER_ADDRESS, Display, Ended, Engine, Standing, campaign_certificate
 from h123.verification.assignment import CONNECTIONS, METHODS, PLAIN, Assignment
 from h123.verification.client import carry_out

@@ -15,17 +15,17 @@ from typing import Literal, get_args
 import numpy as np
 import pyarrow.parquet as pq
 
+from h123.base.errors import UserError
+from h123.base.files.scratch import scratch
+from h123.base.strict import Strict
+from h123.base.units import format_seconds
 from h123.catalogue import OWN, QUIC, Subject, catalogue, check_supported, make_bodies
-from h123.errors import UserError
 from h123.results import ingest
 from h123.results.campaign_file import VerifiedRole
 from h123.results.packets import DOWN, UDP, UP, Packets, read_packets
-from h123.scratch import scratch
-from h123.strict import Strict
 from h123.study import Network, Parameters
 from h123.study.network import Bottleneck, Direction, Move, Queue
 from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate
-from h123.units import format_seconds
 from h123.verification.constants.experiment import Asked
 from h123.verification.trial import Clock, Trial, Trials, calm_clock
 

@@ -9,14 +9,14 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from h123 import sizes
+from h123.base.errors import UserError
+from h123.base.files import sizes
+from h123.base.files.durable import write_atomically
+from h123.base.files.textfile import read_bytes
+from h123.base.paths import cache_folder, project_root
+from h123.base.strict import Strict
 from h123.catalogue import Subject, fingerprint, installation
-from h123.durable import write_atomically
-from h123.errors import UserError
-from h123.paths import cache_folder, project_root
 from h123.results import fault_of
-from h123.strict import Strict
-from h123.textfile import read_bytes
 from h123.verification.record import Record, read_record
 
 FORMAT: Literal["published-verification/1"] = "published-verification/1"

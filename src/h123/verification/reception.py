@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from h123.base.units import format_bytes
 from h123.catalogue import Reach
-from h123.units import format_bytes
 from h123.verification.assignment import STREAMS, Assignment
 from h123.verification.handshake import RECEIVED, SENT
 

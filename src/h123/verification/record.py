@@ -8,13 +8,13 @@ from typing import Final, Literal
 
 from pydantic import ValidationError
 
+from h123.base.files.durable import write_atomically
+from h123.base.files.textfile import kept
+from h123.base.paths import cache_folder
+from h123.base.strict import Strict
 from h123.catalogue import Subject, fingerprint
-from h123.durable import write_atomically
-from h123.paths import cache_folder
 from h123.results import machine_facts
 from h123.results.campaign_file import VerifiedRole
-from h123.strict import Strict
-from h123.textfile import kept
 from h123.verification.constants.found import Constants
 from h123.verification.moved import Moved
 from h123.verification.profile.found import Held

@@ -2,8 +2,8 @@
 
 from typing import Literal
 
+from h123.base.strict import Strict
 from h123.results.campaign_file import VerifiedRole
-from h123.strict import Strict
 
 Verdict = Literal["passed", "failed", "unsupported"]
 DISTURBED = "the machine "

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from h123.units import format_bytes
+from h123.base.units import format_bytes
 from h123.verification.result import Result
 
 _WINDOWS = re.compile(r"receive windows of (\d+) bytes a stream and (\d+) a connection")

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from h123.errors import UserError
-from h123.installing import alone, made_whole, remove_installation, run_logged
-from h123.paths import cache_folder
-from h123.steps import Steps
-from h123.textfile import kept
+from h123.base.errors import UserError
+from h123.base.files.installing import alone, made_whole, remove_installation, run_logged
+from h123.base.files.textfile import kept
+from h123.base.paths import cache_folder
+from h123.base.terminal.steps import Steps
 from h123.virtual.source import OLDEST_FAST, SUITES, TRIED, Archive, Source, choose, mirror
 
 NAME = "virtual-kernel"

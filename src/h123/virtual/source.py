@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 
 SUITES = ("sid", "trixie-backports", "bookworm")
 """Where sources are looked for, in this order; each has its own releases."""

@@ -9,10 +9,10 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from h123.analysis.audits.finding import ALL, UNENCRYPTED, Beside, Finding, Found, none_of
 from h123.analysis.audits.order import pairs_of
 from h123.analysis.audits.path import capacity_bits, direction, round_trip_floor_ns
+from h123.base.units import format_seconds
 from h123.results import Attempt
 from h123.results.trial_files import Tls
 from h123.study import Plan, split_pair
-from h123.units import format_seconds
 
 THOUSANDFOLD = 500
 """Times as long: a unit taken for the next, be the truth half of that. Levels that meet in a cell do not differ so."""

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from h123.strict import Strict
+from h123.base.strict import Strict
 from h123.study.quantities import Duration, Share
 
 LEAVING = "leaving"

@@ -17,7 +17,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from h123.strict import Strict
+from h123.base.strict import Strict
 from h123.study.quantities import Duration
 
 MOST_WRITTEN = 1_000_000

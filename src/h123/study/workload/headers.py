@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from h123.strict import Strict
+from h123.base.strict import Strict
 from h123.study.quantities import Size
 
 DIGITS = 12

@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
+from h123.base.strict import Strict, shown
 from h123.catalogue import FULL, Announcement
-from h123.strict import Strict, shown
 from h123.study.documents import Documents
 from h123.study.quantities import Duration
 from h123.study.workload.abandon import LEAVING, Abandon

@@ -14,14 +14,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
-from h123 import sizes
-from h123.redaction import hidden
-from h123.roots import mounted
-from h123.strict import Strict, fault_at
+from h123.base.files import sizes
+from h123.base.roots import mounted
+from h123.base.strict import Strict, fault_at
+from h123.base.terminal.redaction import hidden
+from h123.base.units import format_bytes, format_share
 from h123.study.quantities import RESOLVED, Duration, Size
 from h123.study.workload.headers import MOST_HEADERS, Header, WrittenHeader, once_each, written
 from h123.study.workload.kind import OK, Count, Exchange, Kind, Load, Method, Target, Upload, WorkloadFile
-from h123.units import format_bytes, format_share
 
 MOST_ENTRIES = 100
 MOST_WEIGHT = 10_000

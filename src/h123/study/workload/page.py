@@ -14,8 +14,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictBool, ValidationInfo
 
+from h123.base.errors import UserError
+from h123.base.units import format_bytes, format_seconds
 from h123.catalogue import ALT_SVC, HTTPS_RECORD, QUIC, Announcement
-from h123.errors import UserError
 from h123.study.documents import Documents
 from h123.study.handshake import handshake_round_trips
 from h123.study.quantities import Duration
@@ -24,7 +25,6 @@ from h123.study.slowstart import INITIAL_WINDOW_BYTES
 from h123.study.workload.abandon import LEAVING
 from h123.study.workload.headers import Header, WrittenHeader, written
 from h123.study.workload.kind import Asking, Exchange, Kind, Load, Target, Visit, WorkloadFile
-from h123.units import format_bytes, format_seconds
 
 BROWSER_CONNECTIONS = 6
 """To a host over HTTP/1.1, in Chromium, Firefox and Safari alike."""

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StrictBool
 
+from h123.base.units import format_bytes
 from h123.catalogue import FULL, QUIC
 from h123.study.quantities import Size
 from h123.study.workload.kind import Exchange, Kind, Load, Method, Target, WorkloadFile
-from h123.units import format_bytes
 
 
 class RequestsParameters(Load):

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from h123.base.units import format_bytes
 from h123.catalogue import QUIC, Stated
-from h123.units import format_bytes
 from h123.verification.constants import words
 from h123.verification.constants.found import Constants
 

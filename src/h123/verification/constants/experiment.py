@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from h123.base.errors import UserError
+from h123.base.transport import Value
 from h123.catalogue import Subject, check_supported
-from h123.errors import UserError
 from h123.results import read_document, write_document
 from h123.results.campaign_file import VerifiedRole
 from h123.results.packets import MOST, Packets, read_packets
@@ -17,7 +18,6 @@ from h123.results.trial_files import Trial
 from h123.study import Network, Parameters
 from h123.study.network import Direction, Loss
 from h123.study.workload import AnyWorkloadFile
-from h123.transport import Value
 from h123.verification import assignment, question
 from h123.verification.constants import recovery
 from h123.verification.constants.found import Untold

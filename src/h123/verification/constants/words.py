@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from h123.units import format_bytes
+from h123.base.units import format_bytes
 from h123.verification.constants.found import (
     Constants,
     Datagrams,

@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
+from h123.base.strict import Strict
 from h123.results.campaign_file import VerifiedRole
-from h123.strict import Strict
 
 
 class Held(Strict):

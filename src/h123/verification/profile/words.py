@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
+from h123.base.units import format_bytes, format_seconds
 from h123.causes import CAUSES
-from h123.units import format_bytes, format_seconds
 from h123.verification.profile.found import Held
 
 _UNAVOIDABLE: Final = ("rate", "trip")

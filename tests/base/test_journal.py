@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from h123.errors import UserError
-from h123.journal import append_event, read_events
+from h123.base.errors import UserError
+from h123.base.files.journal import append_event, read_events
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from rich.table import Table
 from rich.text import Text
 
-from h123.console import VisibleConsole, write
-from h123.markdown import plain
-from h123.visible import in_one_line, visible
+from h123.base.terminal.console import VisibleConsole, write
+from h123.base.terminal.markdown import plain
+from h123.base.terminal.visible import in_one_line, visible
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=())))

@@ -8,7 +8,7 @@ import os
 import resource
 import threading
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 
 _GIB = 1 << 30
 ADDRESS_SPACE = 96 * _GIB

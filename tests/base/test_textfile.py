@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from h123.textfile import csv_fault
+from h123.base.files.textfile import csv_fault
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from h123.visible import visible
+from h123.base.terminal.visible import visible
 
 WIDTH = 100
 """Columns of what goes into a file or a pipe: as many as the widest table has. A terminal, or COLUMNS, says its own."""

@@ -8,9 +8,9 @@ import os
 import stat
 from pathlib import Path
 
-from h123.durable import write_atomically
-from h123.errors import UserError
-from h123.textfile import KINDS
+from h123.base.errors import UserError
+from h123.base.files.durable import write_atomically
+from h123.base.files.textfile import KINDS
 
 _CAMPAIGN = "campaign.json"
 _OWN = {

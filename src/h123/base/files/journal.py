@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from h123.errors import UserError
-from h123.jsontext import parse_json
+from h123.base.errors import UserError
+from h123.base.files.jsontext import parse_json
 
 Line = dict[str, Any]
 """An event as JSON: `event` says which one."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from h123.errors import UserError
-from h123.textfile import KINDS
+from h123.base.errors import UserError
+from h123.base.files.textfile import KINDS
 
 
 def sync(path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 def project_root() -> Path:
     """The checkout that this package runs from (H123_ROOT, set by the launcher, or found from this file)."""
-    return Path(os.environ.get("H123_ROOT") or Path(__file__).resolve().parents[2])
+    return Path(os.environ.get("H123_ROOT") or Path(__file__).resolve().parents[3])
 
 
 def cache_folder() -> Path:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from h123.errors import UserError
-from h123.installing import alone
-from h123.lock import sole_user
-from h123.paths import cache_folder
+from h123.base.errors import UserError
+from h123.base.files.installing import alone
+from h123.base.files.lock import sole_user
+from h123.base.paths import cache_folder
 
 
 @contextmanager

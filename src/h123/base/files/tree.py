@@ -8,9 +8,9 @@ import os
 import stat
 from pathlib import Path
 
-from h123 import sizes
-from h123.errors import UserError
-from h123.textfile import KINDS
+from h123.base.errors import UserError
+from h123.base.files import sizes
+from h123.base.files.textfile import KINDS
 
 _UNFINISHED = ".partial"
 """How folders end whose content is thrown away unread."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.jsontext import parse_json
+from h123.base.files.jsontext import parse_json
 
 VALUES = st.recursive(
     st.none()

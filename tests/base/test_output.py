@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from h123.durable import write_atomically
-from h123.errors import UserError
-from h123.output import check_output, write_output
-from h123.paths import project_root
-from h123.tree import check_tree, drop_specials
+from h123.base.errors import UserError
+from h123.base.files.durable import write_atomically
+from h123.base.files.output import check_output, write_output
+from h123.base.files.tree import check_tree, drop_specials
+from h123.base.paths import project_root
 
 sys.path.append(str(project_root() / "bench/torture"))  # programs, not a package
 

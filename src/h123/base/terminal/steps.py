@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-from h123.units import format_span
+from h123.base.units import format_span
 
 QUIET_S = 30.0
 """Without a terminal, where nothing can be redrawn: time between two lines about the same step."""

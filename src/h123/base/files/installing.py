@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from h123.durable import open_below
-from h123.errors import UserError
-from h123.paths import cache_folder
+from h123.base.errors import UserError
+from h123.base.files.durable import open_below
+from h123.base.paths import cache_folder
 
 TAIL_LINES = 15
 _TAIL_BYTES = 64 * 1024

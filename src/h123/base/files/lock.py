@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from h123.errors import UserError
+from h123.base.errors import UserError
 
 
 @contextmanager

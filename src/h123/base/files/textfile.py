@@ -7,8 +7,8 @@ import stat
 from io import BufferedReader, FileIO
 from pathlib import Path
 
-from h123 import sizes
-from h123.errors import UserError
+from h123.base.errors import UserError
+from h123.base.files import sizes
 
 _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What YAML itself admits nowhere but escaped (YAML 1.2, production c-printable)."""

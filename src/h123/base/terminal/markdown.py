@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from h123.visible import visible
+from h123.base.terminal.visible import visible
 
 NOTHING = "–"
 """In a cell."""

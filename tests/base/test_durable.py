@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from h123 import durable
-from h123.durable import write_atomically
+from h123.base.files import durable
+from h123.base.files.durable import write_atomically
 
 
 def test_two_that_write_one_file_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

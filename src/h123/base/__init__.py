@@ -1,0 +1,16 @@
+"""What every package stands on, and what knows nothing of what h123 measures: files, units, errors, the terminal."""
+
+__all__ = [
+    "errors",
+    "files",
+    "garbage",
+    "interruption",
+    "limits",
+    "paths",
+    "processes",
+    "roots",
+    "strict",
+    "terminal",
+    "transport",
+    "units",
+]

@@ -1,0 +1,3 @@
+"""Files that survive crashes, are bounded in size, and may come from strangers."""
+
+__all__ = ["durable", "installing", "journal", "jsontext", "lock", "output", "scratch", "sizes", "textfile", "tree"]
