@@ -22,6 +22,7 @@ use nix::sys::stat::{Mode, umask};
 use nix::unistd::{dup2_raw, pipe, setsid};
 
 use crate::account::cpu_of_session;
+use crate::confinement;
 use crate::guest::{COMPLAINTS, Errand, SHARED, TRIAL, read_outcome};
 use crate::remark::Remark;
 use crate::report::Report;
@@ -156,6 +157,7 @@ fn spawn(mut command: Command, told: &OwnedFd, seat: CpuSet) -> Result<Child> {
             Seat::take(&seat)?;
             // Where it lies in memory decides how much it has: the same each time.
             personality::set(personality::get()? | Persona::ADDR_NO_RANDOMIZE)?;
+            confinement::confine(false)?;
             deny_random()?;
             std::mem::forget(dup2_raw(
                 std::os::fd::BorrowedFd::borrow_raw(told),

@@ -160,11 +160,18 @@ fn arrange_mounts() -> anyhow::Result<()> {
     )
     .context("making / private")?;
     let safe = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
-    mount(Some("proc"), "/proc", Some("proc"), safe, nothing).context("mounting /proc")?;
-    for place in temporary() {
-        cover(place, |_| true)?;
-    }
-    Ok(())
+    mount(Some("proc"), "/proc", Some("proc"), safe, nothing).context("mounting /proc")
+}
+
+/// Has what is added to the temporary folders go with the lab.
+pub fn cover_temporary() -> anyhow::Result<()> {
+    temporary().try_for_each(|place| cover(place, |_| true))
+}
+
+/// The same, but what is in them is hidden unless it leads to one of these.
+pub fn cover_temporary_but(needed: &[&Path]) -> anyhow::Result<()> {
+    let leads = |entry: &Path| needed.iter().any(|path| path.starts_with(entry));
+    temporary().try_for_each(|place| cover(place, leads))
 }
 
 fn temporary() -> impl Iterator<Item = &'static Path> {
@@ -189,11 +196,6 @@ pub fn bind(source: &Path, target: &Path) -> anyhow::Result<()> {
     let flags = MsFlags::MS_BIND | MsFlags::MS_REC;
     mount(Some(source), target, nothing, flags, nothing)
         .with_context(|| format!("mounting {}", source.display()))
-}
-
-/// Leaves nothing in the temporary folders but these.
-pub fn clear(but: &[&Path]) -> anyhow::Result<()> {
-    temporary().try_for_each(|place| cover(place, |entry| but.contains(&entry)))
 }
 
 /// Covers a folder with a fresh tmpfs and binds back into it what stands there already and is `kept`, so that its path

@@ -43,6 +43,10 @@ pub fn exec(arguments: &Exec) -> Result<u8, Refusal> {
     let wanted = arguments.json.as_deref().map(Wanted::open).transpose()?;
     enclosure::require_tun()?;
     enclosure::run(arguments.die_with_parent, || {
+        if let Err(error) = enclosure::cover_temporary() {
+            eprintln!("h123-lab: {error:#}");
+            return NOT_RUN;
+        }
         let report = conduct(&trial, &Setting::Terminal, None);
         finish(&report, wanted.as_ref())
     })
@@ -136,6 +140,7 @@ fn role(name: &str, kind: RoleKind, command: &str) -> Role {
         resolver: false,
         processors: vec![],
         inherits: true,
+        writes: vec![],
     }
 }
 

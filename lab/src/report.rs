@@ -1,8 +1,11 @@
 //! The report of a trial: what was done, what it cost, whether it is valid.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
+use anyhow::Result;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::account::MachineReport;
 use crate::check::CheckReport;
@@ -15,6 +18,7 @@ use crate::stalls::Stalls;
 use crate::trial::{Clock, LinkKind, Tcp};
 use crate::usage::Point;
 use crate::ways::Ways;
+use crate::whole::write_atomically;
 
 #[derive(Debug, Serialize)]
 pub struct Report {
@@ -168,6 +172,15 @@ impl Report {
             machine: MachineReport::default(),
         }
     }
+}
+
+/// Adds to a report that is a file already.
+pub fn add_warning(file: &Path, remark: &Remark) -> Result<()> {
+    let mut report: Value = serde_json::from_slice(&std::fs::read(file)?)?;
+    if let Some(warnings) = report["warnings"].as_array_mut() {
+        warnings.push(serde_json::to_value(remark)?);
+    }
+    write_atomically(&report, file)
 }
 
 impl LinkReport {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
+use std::path::PathBuf;
 
 use h123_link::LONGEST_NS;
 use nix::sched::{CpuSet, sched_getaffinity};
@@ -43,6 +44,9 @@ pub struct Role {
     /// It is a person's own program, and has what the lab was started with: the variables and what is in `/tmp`.
     #[serde(default)]
     pub inherits: bool,
+    /// Folders of the machine in which what it writes stays.
+    #[serde(default)]
+    pub writes: Vec<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -113,6 +117,12 @@ impl Role {
         if !roots.has_program(program) {
             return Err(format!(
                 "its command \"{program}\" does not exist or is not executable: install it, or give its absolute path"
+            ));
+        }
+        if let Some(bad) = self.writes.iter().find(|f| !f.is_absolute() || !f.is_dir()) {
+            return Err(format!(
+                "it is to write into {}, which is no folder with an absolute path",
+                bad.display()
             ));
         }
         if let Some(missing) = self.processors.iter().find(|&&n| !may_run_on(n)) {

@@ -87,6 +87,11 @@ impl Roots {
         surroundings::finds(program)
     }
 
+    /// Of the machine.
+    pub fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.named.values().map(PathBuf::as_path)
+    }
+
     /// To be called inside an enclosure. What the machine has at that path is hidden there, and not touched.
     pub fn mount(&self) -> anyhow::Result<()> {
         if self.named.is_empty() {

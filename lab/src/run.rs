@@ -8,15 +8,20 @@ use std::path::{Path, PathBuf};
 use crate::boot::{KERNEL, boot};
 use crate::cli::Run;
 use crate::conduct::conduct;
+use crate::discarded::{Discarded, Layer};
 use crate::enclosure;
 use crate::guest::{self, Errand};
 use crate::outside::Outside;
+use crate::overlay::{self, Kept};
 use crate::refusal::Refusal;
+use crate::report;
 use crate::roles::Setting;
 use crate::roots::{self, Roots};
 use crate::surroundings;
 use crate::trial::{Clock, Trial};
 use crate::whole::write_atomically;
+
+const REPORT: &str = "report.json";
 
 pub fn run(arguments: &Run) -> Result<u8, Refusal> {
     let dir = prepare(&arguments.out)?;
@@ -47,19 +52,24 @@ fn run_inside(
     let file = &arguments.trial;
     let file = fs::read_to_string(file).map_err(|e| unusable(file, e))?;
     enclosure::run(arguments.die_with_parent, || {
-        let arranged = enclosure::bind(&kernel, Path::new(KERNEL))
-            .and_then(|()| arrange(trial, roots, dir.clone()));
-        arranged.map_or_else(
-            |error| unfit(&error),
-            |dir| {
-                let errand = Errand {
-                    dir,
-                    luck: format!("{} {}", trial.seed, trial.id),
-                    environment: environment(trial),
-                };
-                boot(&file, trial, &errand)
-            },
-        )
+        let ran = isolate(trial, roots, &dir, Some(&kernel)).and_then(|layers| {
+            enclosure::bind(&kernel, Path::new(KERNEL))?;
+            let errand = Errand {
+                dir: arrange(trial, roots, dir.clone())?,
+                luck: format!("{} {}", trial.seed, trial.id),
+                environment: environment(trial),
+            };
+            let status = boot(&file, trial, &errand);
+            let mut discarded = Discarded::default();
+            discarded.in_layers(&layers);
+            if status == 0
+                && let Some(remark) = discarded.remark()
+            {
+                report::add_warning(&errand.dir.join(REPORT), &remark)?;
+            }
+            Ok(status)
+        });
+        ran.unwrap_or_else(|error| unfit(&error))
     })
 }
 
@@ -68,13 +78,51 @@ fn run_here(arguments: &Run, trial: &Trial, roots: &Roots, dir: &Path) -> Result
     let outside = trial.reaches_outside().then(Outside::here).transpose();
     let outside = outside.map_err(|e| Refusal::machine(format!("{e:#}")))?;
     enclosure::run(arguments.die_with_parent, || {
-        let ran = arrange(trial, roots, dir.to_path_buf()).and_then(|dir| {
+        let ran = isolate(trial, roots, dir, None).and_then(|layers| {
+            let dir = arrange(trial, roots, dir.to_path_buf())?;
             let setting = Setting::Folder(dir.clone());
-            let report = conduct(trial, &setting, outside.as_ref());
-            write_atomically(&report, &dir.join("report.json"))
+            let mut report = conduct(trial, &setting, outside.as_ref());
+            let mut discarded = Discarded::default();
+            discarded.in_layers(&layers);
+            if trial.roles.iter().any(|role| role.inherits) {
+                discarded.in_temporary_folders();
+            }
+            report.warnings.extend(discarded.remark());
+            write_atomically(&report, &dir.join(REPORT))
         });
         ran.map_or_else(|error| unfit(&error), |()| 0)
     })
+}
+
+/// Has no role change the machine's files, but for the trial's folder and those that a role may write to. In a virtual
+/// kernel that was done outside.
+fn isolate(
+    trial: &Trial,
+    roots: &Roots,
+    dir: &Path,
+    kernel: Option<&Path>,
+) -> anyhow::Result<Vec<Layer>> {
+    let layers = if guest::clock() == Clock::Virtual {
+        vec![]
+    } else {
+        let folders = trial.roles.iter().flat_map(|role| &role.writes);
+        let written = folders.map(PathBuf::as_path).chain([dir]);
+        let kept = |written| move |folder| Kept { folder, written };
+        let kept: Vec<_> = roots
+            .folders()
+            .map(kept(false))
+            .chain(written.map(kept(true)))
+            .collect();
+        overlay::enter(&kept)?
+    };
+    if surroundings::fixed(trial) && guest::clock() == Clock::Wall {
+        // The rest would only have to be hidden again.
+        let needed: Vec<_> = roots.folders().chain([dir]).chain(kernel).collect();
+        enclosure::cover_temporary_but(&needed)?;
+    } else {
+        enclosure::cover_temporary()?;
+    }
+    Ok(layers)
 }
 
 /// What the roles are to find in the enclosure's own /tmp; returns where the trial's folder is there.
@@ -86,7 +134,7 @@ fn arrange(trial: &Trial, roots: &Roots, dir: PathBuf) -> anyhow::Result<PathBuf
     }
     let folder = Path::new(surroundings::FOLDER);
     enclosure::bind(&dir, folder)?;
-    enclosure::clear(&[Path::new(roots::PLACE), folder, Path::new(KERNEL)])?;
+    enclosure::cover_temporary_but(&[Path::new(roots::PLACE), folder, Path::new(KERNEL)])?;
     Ok(folder.to_path_buf())
 }
 
@@ -117,7 +165,7 @@ fn prepare(out: &Path) -> Result<PathBuf, Refusal> {
         ))
     };
     fs::create_dir_all(out.join("logs")).map_err(refuse)?;
-    match fs::remove_file(out.join("report.json")) {
+    match fs::remove_file(out.join(REPORT)) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(refuse(e)),
         _ => {}
     }

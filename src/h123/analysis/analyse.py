@@ -13,6 +13,7 @@ from h123.analysis.causes import causes
 from h123.analysis.comparisons import compare
 from h123.analysis.confounding import confounding
 from h123.analysis.decisions import decide
+from h123.analysis.discarded import discarded
 from h123.analysis.disturbances import disturbances
 from h123.analysis.document import (
     GateRow,
@@ -96,6 +97,7 @@ def _analyse(folder: CampaignFolder) -> Verdicts:
         "answers": case.answers.unlike(),
         "places": places(attempts, events),
         "unproved": _unproved(folder),
+        "discarded": discarded(attempts),
         "comparisons": comparisons,
         "failures": failures(case.shares, plan, rule.level, study.compare.failures) if case.shares.any else [],
         "projection": outlook(comparisons, len(plan.blocks[0]), len(attempts), pace, rule.remedy),

@@ -612,6 +612,15 @@ class UnprovedRow(Proof):
     role: VerifiedRole
 
 
+class DiscardedRow(TypedDict):
+    """Files that were written in the trials of a server and went with the lab."""
+
+    server: str
+    trials: int
+    files: str
+    """The paths of the first of these trials, a few of many, as the lab lists them."""
+
+
 class AnswersRow(TypedDict):
     """Two levels whose servers answered the same request differently."""
 
@@ -671,6 +680,7 @@ class Verdicts(TypedDict):
     places: NotRequired[Sequence[PlaceRow]]
     """None where there was one."""
     unproved: NotRequired[Sequence[UnprovedRow]]
+    discarded: NotRequired[Sequence[DiscardedRow]]
     gate: NotRequired[GateRow]
     """None where it was held against nothing."""
     comparisons: Sequence[Judged]

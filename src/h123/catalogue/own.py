@@ -121,6 +121,15 @@ class OwnServer(Strict):
         return ["env", "-C", self.folder, "--", *started, *words]
 
     @property
+    def writes(self) -> list[str]:
+        """Where the files that it writes stay: in its working directory, unless that is your home or holds it."""
+        users = ("~", f"~{os.environ.get('SUDO_USER', '')}")
+        # A user who has none stays as it is written.
+        homes = [Path(os.path.expanduser(user)) for user in users]  # noqa: PTH111
+        held = any(real(home).is_relative_to(self.folder) for home in homes if home.is_absolute())
+        return [] if held else [self.folder]
+
+    @property
     def called(self) -> str:
         """For people."""
         return self.command or f"a server at {self.address}"

@@ -21,6 +21,7 @@ from h123.report.advice import advice
 from h123.report.answer import Answer, Row, answers, cold, findings, no_answer, shown_ratio
 from h123.report.caveats import caveat_lines
 from h123.report.difference import confidence, sentence
+from h123.report.discarded import discarded_lines
 from h123.report.disturbed import disturbed_lines
 from h123.report.elsewhere import elsewhere_lines
 from h123.report.failed_attempts import failed_attempt_lines
@@ -227,6 +228,7 @@ def trust(verdicts: Mapping[str, Any]) -> list[str]:
     lines += place_lines(verdicts)
     lines += elsewhere_lines(verdicts)
     lines += unproved_lines(verdicts)
+    lines += discarded_lines(verdicts)
     lines += caveat_lines(verdicts)
     lines += look_lines(verdicts)
     lines += width_lines(verdicts)

@@ -104,6 +104,8 @@ class Role(Shape):
     """Those that it may run on, by the kernel's numbers; none: any."""
     inherits: bool = False
     """It is a person's own program, and has the variables and the /tmp that the lab was started with."""
+    writes: list[str] = Field(default=[], exclude_if=lambda folders: not folders)
+    """Folders of the machine in which what it writes stays. All else goes with the lab."""
 
 
 class Tcp(Shape):

@@ -269,6 +269,7 @@ def own_role(own: OwnServer, port: int, protocol: str | None = None) -> Role:
     role.ready.besides = [own.ready_port] if own.ready_port else []
     # What it makes in there goes with the lab, wherever the person's own temporary files are.
     role.inherits, role.env = True, {"TMPDIR": "/tmp", **own.environment}
+    role.writes = own.writes
     return role
 
 

@@ -128,11 +128,14 @@ def congestion_wrong(attempt: Attempt) -> Finding | None:
     return Finding(set(recorded.values()) == {asked}, None, None, f"{detail}; {asked} asked")
 
 
+_HARMLESS = {"link-check-repeated", "files-discarded"}
+
+
 def lab_warned(attempt: Attempt) -> Finding | None:
-    """The lab had nothing to remark on; checks that it repeated and that passed then apart."""
+    """The lab had nothing to remark on that could matter to what was measured."""
     if attempt.imported:
         return None
-    told = [warning for warning in attempt.report.warnings if warning["code"] != "link-check-repeated"]
+    told = [warning for warning in attempt.report.warnings if warning["code"] not in _HARMLESS]
     return none_of(len(told), "; ".join(f"{warning['code']}: {warning['detail']}" for warning in told) or "nothing")
 
 
