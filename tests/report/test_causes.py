@@ -119,6 +119,48 @@ def test_a_difference_that_may_be_nothing_is_said_so() -> None:
     )
 
 
+def _small(share: float, **changes: Any) -> dict[str, Any]:
+    """Sides of 100 ms that differ by this share, by one part."""
+    seconds = 0.1 * share
+    part = _part("waiting for the server", seconds, 0.0, 0.9 * seconds, 1.1 * seconds)
+    trip = _part("the request's own round trip", 0.1, 0.1, -0.000002, -0.000001)
+    difference = _between(seconds, 0.9 * seconds, 1.1 * seconds)
+    return {
+        **ROW,
+        "a_seconds": 0.1 + seconds,
+        "b_seconds": 0.1,
+        "difference": difference,
+        "parts": [part, trip],
+    } | changes
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (_small(0.00007), "takes as long as one of HTTP/2, within 1 %."),
+        (
+            _small(0.00007, difference=_between(-0.000002, -0.00001, 0.00002)),
+            "takes as long as one of HTTP/2, within 1 %.",
+        ),
+        (_small(0.03), "takes 3 ms more than one of HTTP/2: 3 ms more for waiting for the server."),
+    ],
+    ids=["microseconds", "chance", "three per cent"],
+)
+def test_microseconds_of_a_long_request_have_no_reasons(row: dict[str, Any], said: str) -> None:
+    assert _plain(sentence(row)).endswith(said)
+    assert "own round trip" not in sentence(row)
+    shown = [part["words"] for part in parts(row)]
+    assert ("waiting for the server" in shown) == ("server" in said)
+    assert "the request's own round trip" in shown  # it takes most of the time
+
+
+def test_parts_that_make_up_for_one_another_are_told() -> None:
+    both = [_part("slow start", 0.02, 0.0, 0.019, 0.021), _part("queueing", 0.0, 0.02, -0.021, -0.019)]
+    said = _plain(sentence(_small(0.001, parts=both)))
+    assert "20 ms more for slow start" in said
+    assert "20 ms less for queueing" in said
+
+
 SUMS = {"a_requests": 0.9995, "b_requests": 0.5, "a_untold": 0.0, "b_untold": 0.231}
 
 

@@ -7,7 +7,7 @@ only a measurement decides it.
 import math
 from dataclasses import dataclass
 
-from h123.base.units import format_bytes, format_rate, format_seconds
+from h123.base.units import figures, format_bytes, format_rate, format_seconds
 from h123.study import checks
 
 
@@ -50,12 +50,17 @@ def check(one: checks.Check) -> Arithmetic:
             return _tls(one)
 
 
+def _figure(printed: float) -> str:
+    """As it was printed, up to six digits."""
+    return figures(printed, 6)
+
+
 def _rate(one: checks.RateCheck) -> Arithmetic:
     bits = one.rps * one.size * 8
     most = one.link / (one.size * 8)
-    shown = f"{one.rps:g} requests/s x {format_bytes(one.size)} x 8 = {format_rate(bits)}"
+    shown = f"{_figure(one.rps)} requests/s x {format_bytes(one.size)} x 8 = {format_rate(bits)}"
     return Arithmetic(
-        bits <= one.link, f"{shown}; the link carries {format_rate(one.link)}: at most {most:.4g} requests/s"
+        bits <= one.link, f"{shown}; the link carries {format_rate(one.link)}: at most {figures(most, 4)} requests/s"
     )
 
 
@@ -69,14 +74,14 @@ def _transfer(one: checks.TransferCheck) -> Arithmetic:
 def _little(one: checks.LittleCheck) -> Arithmetic:
     """Little, Oper. Res. 9 (1961): rate = in flight / time in flight, and that is a round trip at least."""
     most = one.in_flight / (one.round_trip / 1e9)
-    shown = f"{one.in_flight} in flight / {format_seconds(one.round_trip / 1e9)} = at most {most:g} requests/s"
-    return Arithmetic(one.rps <= most, f"{shown}; {one.rps:g} claimed")
+    shown = f"{one.in_flight} in flight / {format_seconds(one.round_trip / 1e9)} = at most {_figure(most)} requests/s"
+    return Arithmetic(one.rps <= most, f"{shown}; {_figure(one.rps)} claimed")
 
 
 def _count(one: checks.CountCheck) -> Arithmetic:
     most = one.requests / (one.time / 1e9)
-    shown = f"{one.requests} requests / {format_seconds(one.time / 1e9)} = at most {most:.4g} requests/s"
-    return Arithmetic(one.rps <= most, f"{shown}; {one.rps:g} claimed")
+    shown = f"{one.requests} requests / {format_seconds(one.time / 1e9)} = at most {figures(most, 4)} requests/s"
+    return Arithmetic(one.rps <= most, f"{shown}; {_figure(one.rps)} claimed")
 
 
 def _round_trips(one: checks.RoundTripsCheck) -> Arithmetic:
@@ -89,14 +94,17 @@ def _round_trips(one: checks.RoundTripsCheck) -> Arithmetic:
 def _product(one: checks.ProductCheck) -> Arithmetic:
     product = math.prod(one.factors)
     passed = abs(one.printed / product - 1) <= one.within
-    return Arithmetic(passed, f"{' x '.join(f'{f:g}' for f in one.factors)} = {product:.4g}; {one.printed:g} printed")
+    return Arithmetic(
+        passed,
+        f"{' x '.join(_figure(f) for f in one.factors)} = {figures(product, 4)}; {_figure(one.printed)} printed",
+    )
 
 
 def _work(one: checks.WorkCheck) -> Arithmetic:
     """The utilization law: busy = rate x service time, and each core is busy for a second a second at most."""
     each = one.each / 1e9
     busy = one.per_second * each
-    shown = f"{one.per_second:g} a second x {format_seconds(each)} keep {busy:.3g} cores busy"
+    shown = f"{_figure(one.per_second)} a second x {format_seconds(each)} keep {figures(busy)} cores busy"
     return Arithmetic(busy <= one.cores, f"{shown}, of {one.cores}")
 
 
@@ -104,9 +112,10 @@ def _percentage(one: checks.PercentageCheck) -> Arithmetic:
     change, swapped = (100 * (a / b - 1) for a, b in ((one.after, one.before), (one.before, one.after)))
     slack = 0.5 * 10**-one.digits + _rounding(one.before, one.after)
     passed = abs(change - one.printed) <= slack
-    shown = f"{one.after:g} / {one.before:g} - 1 = {change:+.{one.digits}f} %; {one.printed:+.{one.digits}f} % printed"
+    after, before, digits = _figure(one.after), _figure(one.before), one.digits
+    shown = f"{after} / {before} - 1 = {change:+.{digits}f} %; {one.printed:+.{digits}f} % printed"
     if not passed and abs(abs(swapped) - abs(one.printed)) <= slack:
-        shown += f": the base is swapped ({one.before:g} / {one.after:g} - 1 = {swapped:+.{one.digits}f} %)"
+        shown += f": the base is swapped ({before} / {after} - 1 = {swapped:+.{digits}f} %)"
     return Arithmetic(passed, shown)
 
 
@@ -141,9 +150,8 @@ def _smallest_p(one: checks.SmallestPCheck) -> Arithmetic:
 def _many_tests(one: checks.ManyTestsCheck) -> Arithmetic:
     """With nothing to find, and tests that do not hang together."""
     false, any_false = one.tests * one.alpha, -math.expm1(one.tests * math.log1p(-one.alpha))
-    shown = (
-        f"{one.tests} tests at {one.alpha:g} find {false:.2g} differences by chance, at least one in {any_false:.1%}"
-    )
+    found = f"find {figures(false, 2)} differences by chance, at least one in {any_false:.1%}"
+    shown = f"{one.tests} tests at {one.alpha:g} {found}"
     return Arithmetic(any_false <= one.alpha * (1 + 1e-9), f"{shown} of such studies")
 
 
@@ -151,7 +159,8 @@ def _one_number(one: checks.OneNumberCheck) -> Arithmetic:
     """What each user waits for decides what all of them carry: rate = users x size / time (Little)."""
     (slow, quick), (low, high) = one.times, one.rates
     apart = abs(slow / quick / (high / low) - 1)
-    shown = f"{slow:g} / {quick:g} = {slow / quick:.3g} and {high:g} / {low:g} = {high / low:.3g}"
+    times, rates = (f"{_figure(a)} / {_figure(b)} = {figures(a / b)}" for a, b in ((slow, quick), (high, low)))
+    shown = f"{times} and {rates}"
     return Arithmetic(
         apart > one.within, shown + ("" if apart > one.within else ": one observation, told as a time and as a rate")
     )

@@ -134,7 +134,7 @@ def _part(text: object, kind: str) -> float:
 
 Unit = Literal["s", "bit/s", "B", "B/s", "/s", "round trips", "packets", "connections", "%", ""]
 """What measured values are kept in; none of what has none."""
-_BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B"))
+_BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B"))
 _STEPS: dict[Unit, Sequence[tuple[float, str]]] = {
     "s": ((1, "s"), (1e-3, "ms"), (1e-6, "µs")),
     "bit/s": tuple((8 * factor, f"{name}/s") for factor, name in _BYTES),  # what links have is in bits: format_rate
@@ -148,11 +148,24 @@ _STEPS: dict[Unit, Sequence[tuple[float, str]]] = {
     "": ((1, ""),),
 }
 """Which units people read them in, from the largest."""
+_MANY = 10_000
+"""From here on digits stand in groups of three."""
 
 
 def _scaled(value: float, steps: Sequence[tuple[float, str]]) -> str:
-    factor, unit = next((step for step in steps if abs(value) >= step[0]), steps[-1])
-    return f"{value / factor:.3g} {unit}".rstrip()
+    # Rounded first: 999.7 kB are 1 MB.
+    rounded = abs(float(f"{value:.3g}"))
+    factor, unit = next((step for step in steps if rounded >= step[0]), steps[-1])
+    return f"{figures(value / factor)} {unit}".rstrip()
+
+
+def figures(value: float, digits: int = 3) -> str:
+    """A number with so many significant digits, and all of its whole ones: `0.0123`, `71.3`, `2740`, `27,400`; never
+    `2.74e+03`."""
+    if not math.isfinite(value):
+        return str(value)
+    many = "," if abs(value) >= _MANY else ""
+    return f"{value:{many}.0f}" if abs(value) >= 10**digits else f"{Decimal(f'{value:.{digits}g}'):{many}f}"
 
 
 def format_value(value: float, unit: Unit) -> str:
@@ -179,7 +192,7 @@ def format_bytes(size: float) -> str:
 
 def format_rate(bps: float) -> str:
     """A rate for a table: `19.1 Mbit/s`."""
-    return _scaled(bps, ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1, "bit/s")))
+    return _scaled(bps, ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1, "bit/s")))
 
 
 def format_share(share: float) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from h123.base.units import format_seconds
+from h123.base.units import figures, format_seconds
 from h123.closeup.arm import Arm
 from h123.results.lab_report import Counters, Role
 from h123.results.packets import DOWN, UDP, UP
@@ -34,7 +34,7 @@ def sends(arm: Arm, role: str) -> str:
         return "–"
     if datagrams <= _ALONE * given:
         return f"{datagrams}, each by itself"
-    return f"{datagrams}, {datagrams / given:.3g} at a time (GSO)"
+    return f"{datagrams}, {figures(datagrams / given)} at a time (GSO)"
 
 
 def dropped(arm: Arm, role: str) -> str:

@@ -9,7 +9,7 @@ import altair as alt
 
 from h123.analysis import CONFIDENCE, explained_phase, headline
 from h123.base.errors import UserError
-from h123.base.units import common_unit, format_bytes, format_seconds
+from h123.base.units import common_unit, figures, format_bytes, format_seconds
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.report.names import header, row_names
 from h123.report.words import cell_name, level, listed, opened, place, unbroken
@@ -25,6 +25,9 @@ _DRAWN = 0.02
 """Share of the longer side's time that a part needs for a bar."""
 _WORTH = 0.1
 """Share of the largest part's difference; a part that differs by less is not named in a sentence."""
+NOTICED = 0.01
+"""Share of the longer side's time below which a difference or a part is not worth a word: a fifth of the usual
+margin."""
 _SIZED: Mapping[str, Callable[[float], str]] = {
     "place": lambda size: f"{size:.0f} at a time",
     **dict.fromkeys(("limit", "receiver"), lambda size: f"{format_bytes(size)} a round trip"),
@@ -51,6 +54,9 @@ def sentence(row: Row) -> str:
         few = f"{row['blocks']} {'blocks are' if row['blocks'] > 1 else 'block is'} too few to tell"
         said = f"a {_typical(row)} of {a} takes {amount(whole)} than one of {b} so far ({few}"
         return unbroken(opened(place(row["cell"]), f"{said} what makes the difference)."))
+    if _alike(row):
+        said = f"a {_typical(row)} of {a} takes as long as one of {b}, within {_percent(NOTICED)}"
+        return unbroken(opened(place(row["cell"]), f"{said}."))
     if row["difference"]["low"] * row["difference"]["high"] <= 0:
         said = f"the {_typical(row)} of {a} and that of {b} do not differ by more than chance"
         medians = "; the answer is of medians" if _of(row).typical == "mean" else ""
@@ -68,7 +74,7 @@ def _detail(part: Mapping[str, Any]) -> str:
     if (size := part.get("size")) and part["cause"] in _SIZED:
         said.append(_SIZED[part["cause"]](size))
     if (trips := part.get("round_trips", 0.0)) >= _TRIPS:
-        said.append(f"{trips:.2g} round trips")
+        said.append(f"{figures(trips, 2)} round trips")
     return f" ({', '.join(said)})" if said else ""
 
 
@@ -121,10 +127,23 @@ def _percent(share: float) -> str:
 
 
 def told(row: Row) -> list[Mapping[str, Any]]:
-    """The parts that make the difference, largest first: those whose interval lies on one side of nothing."""
+    """The parts that make the difference, largest first: those whose interval lies on one side of nothing, and that
+    are worth a word."""
     parts = [part for part in row["parts"] if part["difference"]["low"] * part["difference"]["high"] > 0]
     least = _WORTH * max((abs(part["difference"]["seconds"]) for part in parts), default=0.0)
-    return [part for part in parts if abs(part["difference"]["seconds"]) >= least][:_NAMED]
+    worth = [part for part in parts if abs(part["difference"]["seconds"]) >= least]
+    return [part for part in worth if noticed(row, part["difference"]["seconds"])][:_NAMED]
+
+
+def _alike(row: Row) -> bool:
+    """Whether neither its sides nor what they spent it on differ by what is worth a word."""
+    ends = max(abs(row["difference"][end]) for end in ("seconds", "low", "high"))
+    return not noticed(row, ends) and not told(row)
+
+
+def noticed(row: Row, seconds: float) -> bool:
+    """Whether so much of its time is worth a word."""
+    return abs(seconds) >= NOTICED * float(max(row["a_seconds"], row["b_seconds"]))
 
 
 @dataclass(frozen=True)
@@ -244,9 +263,10 @@ def title(row: Row) -> str:
 
 
 def parts(row: Row) -> list[Mapping[str, Any]]:
-    """The parts, largest difference first, and the whole."""
+    """Those that are worth a word, largest difference first, and the whole."""
+    worth = [part for part in row["parts"] if noticed(row, max(part["a_seconds"], part["b_seconds"]))]
     whole = {name: row[name] for name in ("a_seconds", "b_seconds", "difference")}
-    return [*row["parts"], {**whole, "words": f"in all, over {row['blocks']} blocks"}]
+    return [*worth, {**whole, "words": f"in all, over {row['blocks']} blocks"}]
 
 
 def causes_figure(rows: Sequence[Row]) -> Figure:

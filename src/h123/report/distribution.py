@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from h123.base.units import common_unit
+from h123.base.units import common_unit, figures
 from h123.report.axes import log_ticks
 from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark, Rows
 from h123.report.names import lines
@@ -144,5 +144,5 @@ def _mark(row: Mark, percent: int, one: float, unit: str) -> Mark:
     """A dot on a curve, and what it says."""
     value = row["seconds"][percent] / one
     name = ", ".join(part for part in (level(row["level"]), row["where"]) if part)
-    told = f"{name}: {_MARKED[percent]} within {value:.3g} {unit}"
+    told = f"{name}: {_MARKED[percent]} within {figures(value)} {unit}"
     return {"series": row["series"], "share": percent / 100, "value": value, "told": told}

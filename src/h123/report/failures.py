@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from h123.base.units import figures
 from h123.report.words import level, listed, opened, percent, place, unbroken
 
 _FEW = 6
@@ -36,7 +37,7 @@ def sentence(row: Mapping[str, Any]) -> str:
     shares = f"{_percent(row['a_share'])} of its requests against {_percent(row['b_share'])}"
     ends = sorted((abs(row["low"]), abs(row["high"])))
     apart = row["verdict"] in ("fails more", "fails less")
-    points = f" ({listed([f'{100 * end:.2g}' for end in ends], 'to')} points)" if apart else ""
+    points = f" ({listed([figures(100 * end, 2) for end in ends], 'to')} points)" if apart else ""
     return opened(place(row["cell"]), f"{a} {_SAID[row['verdict']]} {b}: {shares}{points}")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from h123.analysis import read_verdicts
 from h123.base.errors import UserError
 from h123.base.paths import real
+from h123.base.units import figures
 from h123.report.drawing import Mark
 from h123.report.words import cell_name, level, ratio
 from h123.results import CampaignFolder
@@ -151,7 +152,7 @@ def _remarks(values: Sequence[Mark], sides: Sequence[Side]) -> list[str]:
 
 
 def _apart(ratios: Iterable[float]) -> str:
-    return f"{math.exp(statistics.median(abs(math.log(one)) for one in ratios)):.3g}"
+    return figures(math.exp(statistics.median(abs(math.log(one)) for one in ratios)))
 
 
 def _about(side: Side) -> str:

@@ -13,8 +13,6 @@ Row = Mapping[str, Any]
 _MOST = 12
 """Short reasons that an answer has room for."""
 _DIFFERENT = ("faster", "slower")
-_NOTHING = 0.001
-"""Share of the longer side's time; a mean difference below it needs no reason."""
 _OTHERWISE = "The answer is of medians, and they differ the other way."
 
 
@@ -35,7 +33,7 @@ def _reasons(rows: Sequence[Row], headlines: Sequence[Row], comparisons: Sequenc
     metrics = {c["metric"] for c in headlines}
     found = [(c["cell"], c["a"], c["b"]) for c in headlines if c["verdict"] in _DIFFERENT]
     for row in rows:
-        if abs(row["difference"]["seconds"]) < _NOTHING * max(row["a_seconds"], row["b_seconds"]):
+        if not causes.noticed(row, row["difference"]["seconds"]):
             continue
         answer = _answered(row, comparisons)
         if answer is not None and unfit(answer):

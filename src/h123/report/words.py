@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
+from h123.base.units import figures
 from h123.study import metric
 
 Comparison = Mapping[str, Any]
@@ -48,7 +49,7 @@ def ratio(value: float | None, low: float | None = None, high: float | None = No
     if value is None:
         return "–"
     if not 0.1 <= value < 10:
-        return f"{value:.3g}"
+        return figures(value)
     narrow = low is not None and high is not None and high - low < 0.02
     return f"{value:.3f}" if narrow else f"{value:.2f}"
 

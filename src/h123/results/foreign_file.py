@@ -14,6 +14,7 @@ from h123.base.errors import UserError
 from h123.base.files import sizes
 from h123.base.files.textfile import csv_fault, opened
 from h123.base.strict import shown
+from h123.base.units import format_bytes
 from h123.results.distribution import read_distribution
 from h123.results.scorecard import read_card
 from h123.study import Samples
@@ -95,7 +96,7 @@ class _Unpacked(io.RawIOBase):
         self._left -= len(piece)
         if self._left < 0:
             raise UserError(
-                f"{self._path}: cannot be read: unpacked it is larger than {sizes.shown(sizes.SAMPLES)}",
+                f"{self._path}: cannot be read: unpacked it is larger than {format_bytes(sizes.SAMPLES)}",
                 remedy="import a part of it",
             )
         buffer[: len(piece)] = piece

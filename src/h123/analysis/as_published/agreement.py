@@ -11,6 +11,7 @@ from h123.analysis.as_published.procedure import (
 )
 from h123.analysis.document import Judged
 from h123.analysis.published_rows import Beside, PublishedPair, SoundRow, Tests
+from h123.base.units import figures
 from h123.study import PRINTED
 
 FINDINGS = (FASTER, SLOWER)
@@ -52,7 +53,7 @@ def _reason(published: Tests, shown: SoundRow, sound: Judged, margin: float, alp
         return _against(published) if published["verdict"] in FINDINGS else _missed(published, shown)
     if shown["verdict"] == "equivalent":
         return (
-            f"paired by block the ratio is {shown['ratio']:.3g}, within the margin of {100 * margin:.3g} %; "
+            f"paired by block the ratio is {figures(shown['ratio'])}, within the margin of {100 * margin:.3g} %; "
             f"the pooled medians differ by {100 * published['median_difference']:+.1f} % because runs differ"
         )
     return f"{_pooling(published, shown)}; {_doubt(shown, sound, alpha)}"
@@ -85,7 +86,7 @@ def _against(published: Tests) -> str:
 
 
 def _missed(published: Tests, shown: SoundRow) -> str:
-    found = f"paired by block the ratio is {shown['ratio']:.3g}, {_interval(shown)}"
+    found = f"paired by block the ratio is {figures(shown['ratio'])}, {_interval(shown)}"
     if published["verdict"] != NOT_PRACTICAL:
         return (
             f"{found}: pairing removes what the runs of a block share, which hides the difference among pooled requests"
@@ -99,5 +100,5 @@ def _missed(published: Tests, shown: SoundRow) -> str:
 
 
 def _interval(shown: SoundRow) -> str:
-    low, high = ("no bound" if end is None else f"{end:.3g}" for end in (shown["low"], shown["high"]))
+    low, high = ("no bound" if end is None else figures(end) for end in (shown["low"], shown["high"]))
     return f"{low} – {high}"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from h123.analysis.audits.finding import ALL, UNENCRYPTED, Beside, Finding, Found, none_of
 from h123.analysis.audits.order import pairs_of
 from h123.analysis.audits.path import capacity_bits, direction, round_trip_floor_ns
-from h123.base.units import format_seconds
+from h123.base.units import figures, format_seconds
 from h123.results import Attempt
 from h123.results.trial_files import Tls
 from h123.study import Plan, split_pair
@@ -40,7 +40,7 @@ def times_thousandfold(attempts: Sequence[Attempt], plan: Plan) -> Found:
         held += [("what its link needs", needed)] if needed else []
         if held:
             what, base = min(held, key=lambda one: one[1])
-            detail = f"median {format_seconds(median * 1e-9)}, {median / base:.3g} times {what}"
+            detail = f"median {format_seconds(median * 1e-9)}, {figures(median / base)} times {what}"
             found.append((attempt, Finding(median < THOUSANDFOLD * base, median / base, THOUSANDFOLD, detail)))
     return found
 

@@ -4,7 +4,7 @@ import math
 
 from h123.analysis.audits.finding import ALL, Audit, Finding, at_most
 from h123.analysis.audits.path import capacity_bits, direction, round_trip_floor_ns
-from h123.base.units import format_bytes, format_seconds
+from h123.base.units import figures, format_bytes, format_seconds
 from h123.results import Attempt
 
 RATE_TOLERANCE = 1.02
@@ -96,7 +96,9 @@ def requests_above_littles_law(attempt: Attempt) -> Finding | None:
         return None
     flying = (s.warm_busy_ns or 0) / span if most is None else most
     rate, limit = s.warm_ok / span * 1e9, flying / (floor * TIME_TOLERANCE) * 1e9
-    detail = f"{rate:.1f} requests/s with {flying:.3g} in flight over a round trip of {format_seconds(floor * 1e-9)}"
+    detail = (
+        f"{rate:.1f} requests/s with {figures(flying)} in flight over a round trip of {format_seconds(floor * 1e-9)}"
+    )
     return at_most(rate, limit, detail)
 
 

@@ -22,10 +22,3 @@ _OF_A_CAMPAIGN = {".json": DOCUMENT, ".yaml": WRITTEN, ".jsonl": JOURNAL, ".pem"
 def most(name: str) -> int:
     """The most bytes of a campaign's file, by the ending of its name."""
     return _OF_A_CAMPAIGN.get(name[name.rfind(".") :], RECORDED)
-
-
-def shown(size: int) -> str:
-    """`1.07 GB`, as a complaint has it."""
-    steps = ((10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
-    factor, unit = next((step for step in steps if size >= step[0]), (1, "B"))
-    return f"{size / factor:.3g} {unit}"

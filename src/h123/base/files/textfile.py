@@ -9,6 +9,7 @@ from pathlib import Path
 
 from h123.base.errors import UserError
 from h123.base.files import sizes
+from h123.base.units import format_bytes
 
 _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What YAML itself admits nowhere but escaped (YAML 1.2, production c-printable)."""
@@ -83,7 +84,7 @@ def check_file(path: Path, most_bytes: int) -> None:
 
 def _too_large(path: Path, size: int, most_bytes: int) -> UserError:
     return UserError(
-        f"{path}: cannot be read: it is larger than {sizes.shown(most_bytes)} ({size} bytes)",
+        f"{path}: cannot be read: it is larger than {format_bytes(most_bytes)} ({size} bytes)",
         remedy="name another file, or a part of this one",
     )
 

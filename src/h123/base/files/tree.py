@@ -11,6 +11,7 @@ from pathlib import Path
 from h123.base.errors import UserError
 from h123.base.files import sizes
 from h123.base.files.textfile import KINDS
+from h123.base.units import format_bytes
 
 _UNFINISHED = ".partial"
 """How folders end whose content is thrown away unread."""
@@ -44,7 +45,7 @@ def _check(entry: "os.DirEntry[str]") -> None:
         raise UserError(f"{entry.path} is {kind}, not a file", remedy="remove it; h123 makes none")
     if found.st_size > (most := sizes.most(entry.name)):
         raise UserError(
-            f"{entry.path} has {sizes.shown(found.st_size)}; h123 reads files of this kind up to {sizes.shown(most)}",
+            f"{entry.path} has {format_bytes(found.st_size)}; h123 reads files of this kind up to {format_bytes(most)}",
             remedy="restore it from a copy, or remove it",
         )
 

@@ -74,7 +74,9 @@ class Entry(Strict):
         if not path.is_file() or path.stat().st_size == 0:
             raise fault_at(["file"], f"there is no file {given['file']}, or it is empty")
         if path.stat().st_size > sizes.UPLOAD:
-            raise fault_at(["file"], f"{given['file']} is larger than {sizes.shown(sizes.UPLOAD)}; name a smaller file")
+            raise fault_at(
+                ["file"], f"{given['file']} is larger than {format_bytes(sizes.UPLOAD)}; name a smaller file"
+            )
         return {**given, "body": path.stat().st_size}
 
     @model_validator(mode="after")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from h123.base.units import format_bytes, format_seconds
+from h123.base.units import figures, format_bytes, format_seconds
 from h123.causes import CAUSES
 from h123.verification.profile.found import Held
 
@@ -28,7 +28,7 @@ def holding(held: Held) -> list[str]:
 
 def slowness(held: Held) -> str:
     """`2.8`: how many times the least that a request takes; `-`: not told."""
-    return f"{held.seconds / held.least:.2g}" if held.seconds is not None else "-"
+    return figures(held.seconds / held.least, 2) if held.seconds is not None else "-"
 
 
 def holding_words(held: Held) -> str:
