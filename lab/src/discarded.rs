@@ -37,16 +37,18 @@ impl Discarded {
         }
     }
 
-    /// What a person's own program leaves in the temporary folders, which are the lab's own.
-    pub fn in_temporary_folders(&mut self) {
+    /// What a person's own program leaves in the temporary folders, which are the lab's own, but for what leads to `kept`.
+    pub fn in_temporary_folders(&mut self, kept: &[&Path]) {
         for place in TEMPORARY.map(Path::new) {
             let Ok(own) = place.metadata() else { continue };
             for (name, found) in entries(place) {
                 let ours = OURS.iter().any(|start| name.starts_with(start));
+                let path = place.join(&name);
+                let leads = kept.iter().any(|kept| kept.starts_with(&path));
                 // What is of another file system was there before; of a link nothing tells.
                 let before = found.dev() != own.dev() || found.is_symlink();
-                if !ours && !before {
-                    self.add(place.join(name));
+                if !ours && !before && !leads {
+                    self.add(path);
                 }
             }
         }

@@ -55,9 +55,9 @@ const NOTHING: Option<&str> = None;
 /// With what is mounted in it.
 const WHOLE: MsFlags = MsFlags::MS_BIND.union(MsFlags::MS_REC);
 
-/// A folder that is the machine's own in a trial.
+/// A folder or file that is the machine's own in a trial.
 pub struct Kept<'a> {
-    pub folder: &'a Path,
+    pub path: &'a Path,
     /// Whether what is written there stays. Otherwise nothing can be written.
     pub written: bool,
 }
@@ -69,11 +69,11 @@ pub fn enter(kept: &[Kept]) -> anyhow::Result<Vec<Layer>> {
     let mounts = mounts::all()?;
     let mut kept: Vec<_> = kept
         .iter()
-        .map(|kept| Ok((kept, handle(kept.folder)?)))
+        .map(|kept| Ok((kept, handle(kept.path)?)))
         .collect::<nix::Result<_>>()
-        .context("opening the trial's folders")?;
+        .context("opening what a trial keeps")?;
     // A folder comes after those that it is in.
-    kept.sort_by_key(|(kept, _)| kept.folder.components().count());
+    kept.sort_by_key(|(kept, _)| kept.path.components().count());
     let [proc, dev] = ["/proc", "/dev"].map(|place| handle(Path::new(place)));
     mount_new("tmpfs", Path::new(SCRATCH), "mode=700")?;
     let root = Path::new(SCRATCH).join("root");
@@ -87,10 +87,13 @@ pub fn enter(kept: &[Kept]) -> anyhow::Result<Vec<Layer>> {
     }
     bind(&proc?, &root.join("proc"), WHOLE)?;
     devices(&dev?, &root.join("dev"))?;
-    for (kept, folder) in kept {
-        let place = below(&root, kept.folder);
-        fs::create_dir_all(&place)?;
-        bind(&folder, &place, WHOLE)?;
+    for (kept, own) in kept {
+        let place = below(&root, kept.path);
+        // In memory of the machine's that is hidden, such as /dev/shm.
+        if !place.exists() {
+            fs::create_dir_all(&place)?;
+        }
+        bind(&own, &place, WHOLE)?;
         if !kept.written {
             read_only(&place)?;
         }

@@ -79,16 +79,16 @@ fn run_here(arguments: &Run, trial: &Trial, roots: &Roots, dir: &Path) -> Result
     let outside = outside.map_err(|e| Refusal::machine(format!("{e:#}")))?;
     enclosure::run(arguments.die_with_parent, || {
         let ran = isolate(trial, roots, dir, None).and_then(|layers| {
-            let dir = arrange(trial, roots, dir.to_path_buf())?;
-            let setting = Setting::Folder(dir.clone());
+            let folder = arrange(trial, roots, dir.to_path_buf())?;
+            let setting = Setting::Folder(folder.clone());
             let mut report = conduct(trial, &setting, outside.as_ref());
             let mut discarded = Discarded::default();
             discarded.in_layers(&layers);
             if trial.roles.iter().any(|role| role.inherits) {
-                discarded.in_temporary_folders();
+                discarded.in_temporary_folders(&written(trial, dir));
             }
             report.warnings.extend(discarded.remark());
-            write_atomically(&report, &dir.join(REPORT))
+            write_atomically(&report, &folder.join(REPORT))
         });
         ran.map_or_else(|error| unfit(&error), |()| 0)
     })
@@ -105,13 +105,12 @@ fn isolate(
     let layers = if guest::clock() == Clock::Virtual {
         vec![]
     } else {
-        let folders = trial.roles.iter().flat_map(|role| &role.writes);
-        let written = folders.map(PathBuf::as_path).chain([dir]);
-        let kept = |written| move |folder| Kept { folder, written };
+        let kept = |written| move |path| Kept { path, written };
         let kept: Vec<_> = roots
             .folders()
+            .chain(kernel)
             .map(kept(false))
-            .chain(written.map(kept(true)))
+            .chain(written(trial, dir).into_iter().map(kept(true)))
             .collect();
         overlay::enter(&kept)?
     };
@@ -123,6 +122,12 @@ fn isolate(
         enclosure::cover_temporary()?;
     }
     Ok(layers)
+}
+
+/// The folders of the machine in which what is written stays.
+fn written<'a>(trial: &'a Trial, dir: &'a Path) -> Vec<&'a Path> {
+    let folders = trial.roles.iter().flat_map(|role| &role.writes);
+    folders.map(PathBuf::as_path).chain([dir]).collect()
 }
 
 /// What the roles are to find in the enclosure's own /tmp; returns where the trial's folder is there.

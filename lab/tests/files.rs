@@ -127,6 +127,23 @@ fn a_persons_server_writes_where_it_may_and_that_is_not_said() {
 }
 
 #[test]
+fn a_trial_in_memory_of_the_machine_leaves_its_report_there() {
+    let bench = Bench::new();
+    let out = Path::new("/dev/shm").join(&bench.word).join("out");
+    for inherits in [false, true] {
+        let mut trial = trial(direction(1), Value::Null, "echo x > here");
+        trial["roles"][0]["inherits"] = inherits.into();
+        let file = bench.file("trial.json", &trial.to_string());
+        let done = lab().arg("run").arg(file).arg("--out").arg(&out).status();
+        assert!(done.unwrap().success());
+        assert_eq!(fs::read_to_string(out.join("here")).unwrap(), "x\n");
+        let report = fs::read(out.join("report.json")).unwrap();
+        assert_eq!(said(&serde_json::from_slice(&report).unwrap()), "");
+    }
+    fs::remove_dir_all(out.parent().unwrap()).unwrap();
+}
+
+#[test]
 fn a_folder_to_write_to_that_is_not_there_is_refused() {
     let bench = Bench::new();
     for folder in ["/nowhere", "tmp", "/etc/hostname"] {
