@@ -223,6 +223,33 @@ def test_a_build_is_no_slower_than_itself(h123: Tool, own: Path) -> None:
     assert json.loads((own / "same/gate.json").read_text())["verdict"] == "failed"
 
 
+NETWORK = "h123: network/1\nname: {name}\ntitle: 40 ms\nboth: {{delay: 20ms, rate: 100Mbit/s, queue: 500kB}}\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("far.yaml", ""),
+        ("./far.yaml", ""),
+        ("@/far.yaml", ""),
+        ("networks/near.yaml,far.yaml,lan", ""),
+        ("nowhere/far.yaml", "nowhere/far.yaml"),
+        ("far.yaml,networks/far.yaml", "two different networks are named 'far'"),
+    ],
+)
+def test_networks_are_files_too(h123: Tool, own: Path, given: str, said: str) -> None:
+    """A path that leads to none is refused before the server is started, which here ends at once."""
+    (own / "networks").mkdir()
+    (own / "far.yaml").write_text(NETWORK.format(name="far"))
+    (own / "networks/near.yaml").write_text(NETWORK.format(name="near"))
+    (own / "networks/far.yaml").write_text(NETWORK.format(name="far").replace("20ms", "30ms"))
+    networks = given.replace("@", str(own))
+    done = h123("compare", "--server", "false", "--url", URL, "--networks", networks)
+    assert done.returncode == 2
+    assert ("Finding out" in done.stderr) == (not said)
+    assert said in " ".join(done.stderr.split())
+
+
 @pytest.mark.usefixtures("own")
 @pytest.mark.parametrize(
     ("arguments", "said"),

@@ -401,3 +401,21 @@ def test_rows_that_count_as_trials_name_their_remedy(tmp_path: Path) -> None:
     why = {c["withheld"]["why"] for c in analyse(brought(tmp_path, curl({}), schema(tmp_path, text)))["comparisons"]}
     assert len(why) == 1
     assert "`request-as-trial`: add `rows: runs` to the schema" in why.pop()
+
+
+@pytest.mark.parametrize("status", ["201", "202", "204", "206"])
+@pytest.mark.parametrize("tool", ["k6", "h2load", "curl"])
+def test_any_2xx_is_a_success(tmp_path: Path, tool: str, status: str) -> None:
+    if tool == "k6":
+        folder = import_samples(k6(tmp_path, [status]), load_schema("k6"), tmp_path / "out")
+    elif tool == "curl":
+        text = curl({}).replace(",200\n", f",{status}\n")
+        folder = brought(tmp_path, text, schema(tmp_path, CURL))
+    else:
+        files = [tmp_path / f"{level}-{block}.log" for level in ("h1", "h2") for block in (1, 2)]
+        for file in files:
+            file.write_text(
+                (Path(__file__).parent / "foreign" / file.name).read_text().replace("\t200\t", f"\t{status}\t")
+            )
+        folder = import_samples(files, load_schema("h2load"), tmp_path / "out")
+    assert set(rows_of(folder, "status, error")) == {(int(status), "")}
